@@ -42,7 +42,7 @@ def main() -> NoReturn:
 
     out, err = _prepare_stream(sys.stdout), _prepare_stream(sys.stderr)
     environ = {name: _replace_invalid_bytes(value) for name, value in os.environ.items()}
-    code = shell(sys.argv[1:], Shell(out, err, environ, _find_current_folder(err)))
+    code = shell(sys.argv[1:], Shell(out, err, environ, _find_current_folder(err), sys.stdin))
     try:
         out.flush()
     except BrokenPipeError:

@@ -125,7 +125,8 @@ def find_traces(options: InferenceOptions, folder: str, cwd: str, bounds: Limits
     patterns = sorted({each for named in options.traces for each in _choose_patterns(named, folder, form, cwd, bounds)})
     found = FoundTraces(patterns, [])
     trials: dict[str | None, int] = {}
-    for record in _read(patterns, folder, form, cwd, bounds) if patterns else ():
+    places = [posixpath.normpath(posixpath.join(folder, pattern)) for pattern in patterns]  # it may not exist yet
+    for record in _read(places, ".", form, cwd, bounds) if places else ():
         progress.advance("traces")
         if not isinstance(record, Trace):
             found.unreadable += 1
@@ -190,3 +191,50 @@ def _relate(path: str, folder: str, cwd: str) -> str:
         return path
     absolute = posixpath.normpath(posixpath.join(cwd, path))
     return posixpath.relpath(absolute, posixpath.normpath(posixpath.join(cwd, folder)))
+
+
+def extend_suite(path: str, trace: str, cwd: str, strictness: Strictness, bounds: Limits) -> tuple[str, list[str]]:
+    """The text of a suite with the scenarios of a trace file appended, and their ids; raises SettingError.
+
+    The suite must find the file by its `traces`, as it will in a run.
+    """
+    from evalgate.adapters.suites import MAX_BYTES
+    from evalgate.application.evaluation.evaluate import TraceChoice
+    from evalgate.application.inference.infer import infer_scenario
+    from evalgate.application.inference.insert import find_indent, insert_scenarios
+    from evalgate.application.inference.observations import TraceSet
+    from evalgate.application.inference.passing import is_passing
+    from evalgate.application.inference.self_check import find_failing
+    from evalgate.application.inference.suite_text import format_check, format_scenario
+    from evalgate.bootstrap.sources import build_suite_files, build_trace_files, build_workspace
+    from evalgate.models.trace.trace import Trace
+
+    files = build_suite_files(cwd, None, bounds)
+    suite = files.load([path]).suites[0]
+    workspace = build_workspace(cwd)
+    wanted = {file.path for file in workspace.expand(trace, ".")}
+    if not wanted:
+        raise SettingError(f"no trace file at {trace!r}")
+    records = build_trace_files(cwd, None, bounds).read(*TraceChoice().resolve_for_suite(suite))
+    named = [each for each in records if isinstance(each, Trace) and each.source.path in wanted and is_passing(each)]
+    if not named:
+        hint = f"it finds {', '.join(suite.traces or ['no traces'])}, relative to its folder"
+        raise SettingError(Problem(f"suite {path} finds no trace that passed in {trace!r}", None, hint))
+    known = {scenario.id for scenario in suite.scenarios}
+    found = TraceSet(named)
+    new = [id_ for id_ in found.scenarios if id_ not in known]
+    if not new:
+        raise SettingError(f"suite {path} has a scenario {', '.join(found.scenarios)} already")
+    text = workspace.read(path, MAX_BYTES, what="suite").decode("utf-8-sig")
+    indent = find_indent(text, path)
+    scenarios = [infer_scenario(id_, found.scenarios[id_], found, strictness) for id_ in new]
+    while True:
+        lines = [line for each in scenarios for line in format_scenario(each.id, each.fields, each.checks, indent)]
+        extended = insert_scenarios(text, path, lines)
+        failing = list(find_failing(files.parse_text(extended, path), named))
+        broken = {extended.splitlines()[line - 1].strip() for each in failing for line in each.lines}
+        kept = [[check for check in each.checks if format_check(check, 0) not in broken] for each in scenarios]
+        if [len(checks) for checks in kept] == [len(each.checks) for each in scenarios]:
+            return extended, new
+        for each, checks in zip(scenarios, kept, strict=True):
+            each.checks = checks

@@ -36,6 +36,7 @@ VERBS = {
     "query": "evaluate a JMESPath expression on a trace, or print the fields that expressions can use",
     "convert": "convert traces of any format to native or OpenTelemetry traces",
     "backtest": "judge past runs by the current suites, and print which would have been blocked",
+    "init": "write a suite that is learnt from recorded traces, each line with its reason",
     "mutate": "make small changes to passing traces, and print those that no suite would notice",
     "approve": "accept a known failure until a date",
     "approvals": "list approvals and their status, or withdraw one",
@@ -75,6 +76,7 @@ _MODULES = {
     "history": "history",
     "record": "record",
     "goldens": "goldens",
+    "init": "init",
     "mutate": "mutate",
     "completion": "completion.verb",
 }

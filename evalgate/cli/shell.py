@@ -42,6 +42,7 @@ class Shell(NamedTuple):
     err: TextIO
     environ: Mapping[str, str]
     cwd: str
+    stdin: TextIO | None = None  # None: nothing is asked
 
     @property
     def epoch(self) -> str | None:

@@ -1,0 +1,99 @@
+"""Writes what `init` makes: the suite, the workflow, the hook and a line of .gitignore. Never overwrites unasked."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from evalgate.errors import Problem, SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+WORKFLOW = ".github/workflows/evalgate.yml"
+HOOK = ".pre-commit-config.yaml"
+IGNORE = ".gitignore"
+CONFIG_OF_EXAMPLE = "evals/support.yaml"
+MAX_INDEX = 200_000_000
+HOOK_TEXT = """repos:
+  - repo: local
+    hooks:
+      - id: evalgate-validate
+        name: evalgate validate
+        entry: evalgate validate
+        language: system
+        files: (^|/)evalgate\\.yaml$|^evals/.*\\.ya?ml$
+        pass_filenames: true
+        require_serial: true
+"""
+
+
+class NewFile(Struct, frozen=True):
+    """A file to write: its path from the working directory and its text; `adds` if it may exist."""
+
+    path: str
+    text: str
+    adds: bool = False
+
+
+def build_workflow(suite: str) -> NewFile:
+    """The workflow of examples/workflows, with this suite."""
+    text = (files("evalgate.reporting") / "templates/workflow.yml").read_text(encoding="utf-8")
+    return NewFile(WORKFLOW, text.replace(CONFIG_OF_EXAMPLE, suite))
+
+
+def build_ignore(cwd: str, folder: str) -> NewFile | None:
+    """A .gitignore with the folder of the traces; None if it has it, if git tracks the traces, or without git."""
+    root = Path(cwd)
+    line = f"/{folder}/"
+    if not (root / ".git").exists() or _is_tracked(root, folder):
+        return None
+    path = root / IGNORE
+    text = path.read_text(encoding="utf-8", errors="surrogateescape") if path.is_file() else ""
+    if {line, folder, f"{folder}/", f"/{folder}"}.intersection(text.splitlines()):
+        return None
+    return NewFile(IGNORE, text + ("" if text.endswith("\n") or not text else "\n") + f"{line}\n", adds=True)
+
+
+def _is_tracked(root: Path, folder: str) -> bool:
+    """Whether git's index names a file below the folder."""
+    index = root / ".git" / "index"
+    if not index.is_file() or index.stat().st_size > MAX_INDEX:
+        return False
+    return b"\0" + os.fsencode(f"{folder}/") in index.read_bytes()
+
+
+def refuse_existing(new: Sequence[NewFile], cwd: str) -> None:
+    """Raises SettingError naming the files that exist already."""
+    existing = [each.path for each in new if not each.adds and os.path.lexists(Path(cwd, each.path))]
+    if existing:
+        message = f"{', '.join(existing)} {'exists' if len(existing) == 1 else 'exist'} already"
+        raise SettingError(Problem(message, None, "--force overwrites, --out writes to another file"))
+
+
+def write_files(new: Sequence[NewFile], cwd: str) -> None:
+    """Writes the files, each as a whole; makes their folders. Raises SettingError."""
+    from evalgate.adapters.file_writer import open_named
+
+    for each in new:
+        folder = Path(cwd, each.path).parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SettingError(f"can't make the folder of {each.path}: {error.strerror or 'unknown error'}") from None
+        with open_named(each.path, cwd) as file:
+            file.write(each.text.encode("utf-8", "surrogateescape"))
+
+
+def diff_files(new: Sequence[NewFile], cwd: str) -> Iterator[str]:
+    """What writing the files would change, as a unified diff."""
+    for each in new:
+        path = Path(cwd, each.path)
+        current = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+        name = each.path if path.is_file() else "/dev/null"
+        yield from difflib.unified_diff(current, each.text.splitlines(), name, each.path, lineterm="")

@@ -1,0 +1,209 @@
+"""The verb `init`: writes a suite that is learnt from traces, and what a project needs to run it."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING
+
+from evalgate.cli.command import ANY_LIMITS, Command, option
+from evalgate.errors import Problem, SettingError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from evalgate.bootstrap.inference import BuiltSuite
+    from evalgate.bootstrap.project_start import NewFile
+    from evalgate.cli.shell import Shell
+
+FOLDER, FIRST = "evals", "first"
+COMMON_FOLDERS = frozenset({"", ".", "..", "traces", "jobs", "logs", "runs"})
+NAME_LENGTH = 60
+
+
+def init(arguments: Namespace, shell: Shell) -> int:
+    """Writes a suite and prints what it would notice; returns 0. Asks only on a terminal."""
+    from evalgate.bootstrap.inference import find_default_traces
+    from evalgate.bootstrap.project_start import NewFile, refuse_existing
+
+    if arguments.add is not None:
+        return _add(arguments, shell)
+    traces = arguments.traces or find_default_traces(shell.cwd)
+    if not arguments.traces:
+        traces = _ask_words(shell, arguments, "Traces", traces)
+    if not traces:
+        return _start_with_example(arguments, shell)
+    name = arguments.suite or _ask(shell, arguments, "Name of the suite", _choose_name(traces))
+    path = arguments.out or f"{FOLDER}/{_clean_name(name)}.yaml"
+    if not arguments.force and not arguments.dry_run:
+        refuse_existing([NewFile(path, "")], shell.cwd)  # before the work
+    has_workflow = arguments.workflow or _ask(shell, arguments, "Write a workflow for GitHub", "no").startswith("y")
+    built = _build(arguments, shell, traces, path, name)
+    _write(
+        arguments,
+        shell,
+        [NewFile(path, built.text), *_list_others(arguments, shell, path, traces, has_workflow=has_workflow)],
+    )
+    _summarize(built, path, shell)
+    return 0
+
+
+def _build(arguments: Namespace, shell: Shell, traces: Sequence[str], path: str, name: str) -> BuiltSuite:
+    from evalgate.adapters.progress import progress_for
+    from evalgate.bootstrap.inference import InferenceOptions, build_suite
+    from evalgate.settings.limits import parse_limits
+
+    progress = progress_for(shell.err, quiet=False)
+    options = InferenceOptions(traces, path, name, arguments.strictness, arguments.format)
+    try:
+        return build_suite(options, shell.cwd, parse_limits(arguments.limit), progress)
+    finally:
+        progress.finish()
+
+
+def _list_others(
+    arguments: Namespace, shell: Shell, path: str, traces: Sequence[str], *, has_workflow: bool
+) -> list[NewFile]:
+    """The files besides the suite."""
+    from evalgate.bootstrap.project_start import HOOK, HOOK_TEXT, NewFile, build_ignore, build_workflow
+
+    found = [build_workflow(path)] if has_workflow else []
+    if arguments.hook:
+        found.append(NewFile(HOOK, HOOK_TEXT))
+    if any(posixpath.normpath(each).split("/")[0] == "traces" for each in traces):
+        ignore = build_ignore(shell.cwd, "traces")
+        found += [] if ignore is None else [ignore]
+    return found
+
+
+def _write(arguments: Namespace, shell: Shell, new: Sequence[NewFile]) -> None:
+    """Writes the files, or with --dry-run prints what would change."""
+    from evalgate.bootstrap.project_start import diff_files, refuse_existing, write_files
+
+    if arguments.dry_run:
+        for line in diff_files(new, shell.cwd):
+            shell.print_safe(line)
+        return
+    if not arguments.force:
+        refuse_existing(new, shell.cwd)
+    write_files(new, shell.cwd)
+    for each in new:
+        shell.print_safe(f"written: {each.path}")
+
+
+def _summarize(built: BuiltSuite, path: str, shell: Shell) -> None:
+    """What the suite was learnt from, and what it would notice."""
+    from evalgate.reporting.text.wording import pluralize
+
+    found = built.found
+    scenarios = sum(not scenario.is_empty for scenario in built.draft.scenarios)
+    shell.note(f"learnt {pluralize(scenarios, 'scenario')} from {pluralize(len(found.passing), 'trace')} that passed")
+    for note in built.draft.notes:
+        shell.note(note)
+    shell.note(
+        f"catches {built.caught.caught:,} of {pluralize(built.caught.tried, 'small change')}"
+        f" (`evalgate mutate {path}` lists the others)"
+    )
+    shell.note(f"next: evalgate run {path}")
+
+
+def _start_with_example(arguments: Namespace, shell: Shell) -> int:
+    """Writes an example trace and the suite learnt from it, and how to record."""
+    from evalgate.bootstrap.first_trace import EXAMPLE_PATH, build_example
+    from evalgate.bootstrap.project_start import NewFile, refuse_existing, write_files
+
+    name = arguments.suite or FIRST
+    path = arguments.out or f"{FOLDER}/{_clean_name(name)}.yaml"
+    example = NewFile(EXAMPLE_PATH, build_example())
+    if arguments.dry_run:
+        shell.note("no traces found: without --dry-run an example trace and a suite learnt from it are written")
+        _write(arguments, shell, [example])
+        return 0
+    if not arguments.force:
+        refuse_existing([example, NewFile(path, "")], shell.cwd)
+    write_files([example], shell.cwd)
+    built = _build(arguments, shell, [EXAMPLE_PATH], path, name)
+    _write(
+        arguments,
+        shell,
+        [NewFile(path, built.text), *_list_others(arguments, shell, path, [], has_workflow=arguments.workflow)],
+    )
+    shell.print_safe(f"written: {EXAMPLE_PATH}")
+    shell.note("no traces were found in traces/, jobs/ or *.jsonl, so this is an example to look at")
+    shell.note("record your agent: evalgate record -- python my_agent.py, or export what you have (docs/traces.md)")
+    shell.note(f"then: evalgate init traces/ --force; now: evalgate run {path}")
+    return 0
+
+
+def _add(arguments: Namespace, shell: Shell) -> int:
+    """Appends the scenarios of a trace to an existing suite."""
+    from evalgate.bootstrap.inference import extend_suite
+    from evalgate.bootstrap.project_start import NewFile
+    from evalgate.settings.limits import parse_limits
+
+    path = arguments.out or (f"{FOLDER}/{_clean_name(arguments.suite)}.yaml" if arguments.suite else None)
+    if path is None:
+        raise SettingError(Problem("--add needs the suite to add to", None, "name it with --out evals/NAME.yaml"))
+    text, added = extend_suite(path, arguments.add, shell.cwd, arguments.strictness, parse_limits(arguments.limit))
+    _write(arguments, shell, [NewFile(path, text, adds=True)])
+    for id_ in added:
+        shell.note(f"added: scenario {id_}")
+    return 0
+
+
+def _choose_name(traces: Sequence[str]) -> str:
+    """The name of the folder or file of the traces, unless all projects have one of that name."""
+    stem = posixpath.basename(traces[0].rstrip("/")).partition(".")[0]
+    return FIRST if stem in COMMON_FOLDERS or "*" in stem else stem
+
+
+def _clean_name(name: str) -> str:
+    """A name as the name of a file."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:NAME_LENGTH] or FIRST
+
+
+def _ask(shell: Shell, arguments: Namespace, question: str, default: str) -> str:
+    """The answer of a person at a terminal, else the default."""
+    stdin = shell.stdin
+    is_asked = not (arguments.yes or shell.environ.get("CI") or stdin is None) and shell.err.isatty()
+    if not is_asked or stdin is None or not stdin.isatty():
+        return default
+    shell.err.write(f"{question} [{default}]: ")
+    shell.err.flush()
+    return stdin.readline().strip() or default
+
+
+def _ask_words(shell: Shell, arguments: Namespace, question: str, default: Sequence[str]) -> list[str]:
+    return _ask(shell, arguments, question, " ".join(default)).split()
+
+
+COMMANDS = {
+    "init": Command(
+        init,
+        [
+            option("traces", nargs="*", metavar="TRACES", help="traces (default traces/, else jobs/)"),
+            option("--suite", metavar="NAME", help="name of the suite (default that of the traces' folder)"),
+            option("--out", metavar="PATH", help="where to write the suite (default evals/NAME.yaml)"),
+            option("--format", metavar="NAME", help="trace format (default: detect it)"),
+            option(
+                "--strictness",
+                choices=("loose", "normal", "strict"),
+                default="normal",
+                help="how much of what the traces have in common is required (default normal)",
+            ),
+            option("--add", metavar="TRACE", help="append the scenario of a trace to the suite that --out names"),
+            option("--workflow", action="store_true", help="also write .github/workflows/evalgate.yml"),
+            option("--hook", action="store_true", help="also write .pre-commit-config.yaml, which validates suites"),
+            option("--force", action="store_true", help="overwrite files that exist"),
+            option("--dry-run", action="store_true", help="write nothing, print the difference"),
+            option("--yes", action="store_true", help="ask nothing, as without a terminal"),
+            ANY_LIMITS,
+        ],
+        """examples:
+  evalgate init traces/                       writes evals/first.yaml
+  evalgate init 'logs/**/*.json' --suite support --workflow
+  evalgate init --add traces/new-case.json --out evals/support.yaml
+""",
+    ),
+}
