@@ -1,0 +1,249 @@
+"""What `init` learns: the table of what is written when, over small sets of traces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from builders import make_call, make_trace
+from msgspec.structs import replace
+
+from evalgate.application.inference.arguments import infer_arguments, is_fixed_text
+from evalgate.application.inference.infer import SuiteHead, infer_suite
+from evalgate.application.inference.outcomes import round_up
+from evalgate.application.inference.passing import is_passing
+from evalgate.application.inference.self_check import check_draft, find_failing
+from evalgate.application.inference.suite_text import format_value
+from evalgate.bootstrap.sources import build_suite_files
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.trace.trace import Trace
+
+HEAD = SuiteHead("shop", ["../traces/*.json"])
+
+
+def trial(
+    *calls: Any, scenario: str = "refund", answer: str = "The order is refunded.", number: int = 0, **fields: Any
+) -> Trace:
+    made = [
+        make_call(call, index=at) if isinstance(call, str) else make_call(call[0], call[1], index=at)
+        for at, call in enumerate(calls)
+    ]
+    trace = make_trace(made)
+    response: Any = {"content": answer, "finish_reason": None, "message_index": None}
+    return replace(trace, scenario_id=scenario, trace_id=f"{scenario}-{number}", response=response, **fields)
+
+
+def lines(traces: Sequence[Trace], strictness: Any = "normal") -> list[str]:
+    text, _ = infer_suite(traces, HEAD, strictness).render()
+    return [line.strip() for line in text.splitlines()]
+
+
+def test_an_identical_sequence_of_three_trials_is_required_in_order():
+    found = lines([trial("look", "refund")] * 3)
+    assert (
+        "- {type: tool_sequence, mode: in_order, sequence: [look, refund], required: true}  # in 3 of 3 trials" in found
+    )
+    assert not any("tool_called" in line for line in found)
+
+
+def test_two_trials_or_another_order_give_the_tools_only():
+    for traces in ([trial("look", "pay")] * 2, [trial("look", "pay"), trial("pay", "look"), trial("look", "pay")]):
+        found = lines(traces)
+        assert (
+            f"- {{type: tool_called, tool: look, required: true}}  # in {len(traces)} of {len(traces)} trials" in found
+        )
+        assert not any("mode: in_order" in line for line in found)
+
+
+def test_a_tool_of_some_trials_is_a_comment():
+    found = lines([trial("look", "search"), trial("look"), trial("look", "search", "look")])
+    assert "# - {type: tool_called, tool: search}  # in 2 of 3 trials" in found
+
+
+def test_the_order_of_tools_that_no_trial_turns_round_is_kept():
+    found = lines([trial("look", "pay"), trial("look", "look", "pay")])
+    assert "- {not: {type: tool_sequence, sequence: [pay, look]}}  # in 2 of 2 trials" in found
+    found = lines([trial("look", "pay"), trial("pay", "look")])
+    assert not any("tool_sequence" in line for line in found)
+
+
+def test_the_number_of_calls_is_learnt_from_two_trials_on():
+    assert any("type: tool_calls, tool: look, min: 2" in line for line in lines([trial("look", "look")] * 2))
+    assert not any("min:" in line for line in lines([trial("look", "look")]))
+
+
+def test_tools_of_other_scenarios_are_forbidden_in_a_comment_only():
+    traces = [trial("look", number=at) for at in range(3)] + [trial("cancel", scenario="cancel")]
+    assert "# - {type: forbidden_tools, tools: [cancel]}  # in 0 of 3 trials" in lines(traces)
+    assert "- {type: forbidden_tools, tools: [cancel]}  # in 0 of 3 trials" in lines(traces, "strict")
+
+
+def test_a_scenario_without_calls_forbids_them():
+    found = lines([trial(number=at) for at in range(2)])
+    assert "- {type: tool_calls, max_tool_calls: 0, required: true}  # no call in 2 of 2 trials" in found
+
+
+def test_a_tool_that_comes_and_goes_in_other_scenarios_is_not_required():
+    traces = [trial(*(("think",) if at else ()), "look", scenario=f"s{n}") for n in range(4) for at in range(2)]
+    traces += [trial("think", "look", scenario="all", number=at) for at in range(2)]
+    expected = "# - {type: tool_called, tool: think}  # in 2 of 2 trials, but in all trials of only 1 of 5 scenarios"
+    assert expected in lines(traces)
+
+
+def test_a_destructive_tool_is_called_no_more_often_than_in_any_trial():
+    found = lines([trial("look", "issue_refund"), trial("issue_refund", "look")])
+    assert "- {type: tool_calls, tool: issue_refund, max: 1, required: true}  # 1 in 2 of 2 trials" in found
+
+
+def test_arguments_that_are_the_same_words_are_expected():
+    call = ("pay", {"method": "card", "order_id": "A-17", "express": True, "date": "2026-01-02", "note": "now 5"})
+    found = lines([trial("look", call), trial(call, "look")])
+    step = "{tool: pay, args: {express: true, method: card}}"
+    assert f"- {{type: tool_sequence, sequence: [{step}], required: true}}  # in 2 of 2 trials" in found
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["economy"] * 2, "economy"),
+        (["economy", "business"], None),
+        (["A-17"] * 2, None),
+        (["2026-01-01"] * 2, None),
+        (["Tuesday"] * 2, None),
+        (["3e4f9c70-8d47-4a28-a6d4-5d0f6dbe7c11"] * 2, None),
+        (["the customer wants to cancel the order now"] * 2, None),
+        ([7, 7], None),
+        ([7, 7, 7], {"$approx": 7}),
+        ([1_234_567] * 3, None),
+        ([True, True], True),
+        ([None, None], None),
+    ],
+)
+def test_only_words_flags_and_small_numbers_of_three_trials_are_expected(values: list[Any], expected: Any):
+    found = infer_arguments([{"kind": value} for value in values], len(values))
+    assert found == ({} if expected is None else {"kind": expected})
+
+
+@pytest.mark.parametrize("name", ["user_id", "customerName", "email", "token", "query", "api_key", "password"])
+def test_a_value_of_a_person_or_an_identifier_is_never_expected(name: str):
+    assert infer_arguments([{name: "alice"}] * 3, 3) == {}
+
+
+def test_arguments_have_the_names_types_and_shapes_they_always_had():
+    traces = [
+        trial(("look", {"order": code, "deep": True})) for code in ("AB12CD", "XY34ZZ", "Q1W2E3", "AAAAAA", "ZZ99ZZ")
+    ]
+    properties = '{deep: {type: boolean}, order: {type: string, pattern: "^[A-Z0-9]{6}$"}}'
+    schema = f"{{type: object, properties: {properties}, additionalProperties: false, required: [deep, order]}}"
+    expected = f"- {{type: tool_arguments, tool: look, on_missing: skip, schema: {schema}}}  # in 5 of 5 calls"
+    assert expected in lines(traces)
+
+
+def test_limits_are_twice_the_largest_amount_and_three_times_a_single_one():
+    def limits(*amounts: float) -> list[str]:
+        cost = [
+            trial("look", number=at, cost={"usd": usd, "source": "recorded"}, latency={"total_ms": 31_000 * usd})
+            for at, usd in enumerate(amounts)
+        ]
+        return [line.partition("  #")[0] for line in lines(cost) if "_limit" in line]
+
+    assert limits(0.011, 0.02)[0] == "- {type: cost_limit, max_usd: 0.04, on_missing: skip}"
+    assert limits(0.011)[0] == "- {type: cost_limit, max_usd: 0.04, on_missing: skip}"
+    assert limits(1, 2)[1] == "- {type: latency_limit, max_seconds: 200, on_missing: skip}"
+    assert round_up(0.041) == 0.05
+
+
+def test_an_unknown_amount_of_one_trial_sets_no_limit():
+    traces = [trial("look", cost={"usd": 0.1, "source": "recorded"}), trial("look")]
+    assert not any("cost_limit" in line for line in lines(traces))
+
+
+def test_errors_and_repeats_are_limited_if_there_were_none():
+    found = lines([trial("look", "pay")] * 2)
+    assert any(line.startswith("- {type: max_tool_errors, max: 0}") for line in found)
+    assert any(line.startswith("- {type: no_loops, max_repeats: 1}") for line in found)
+    failed = replace(trial("look"), tool_calls=[make_call("look", status="error")])
+    assert not any("max_tool_errors" in line for line in lines([failed]))
+
+
+def test_a_quoted_fact_of_a_tool_is_expected_and_prose_is_not():
+    def answered(answer: str) -> Trace:
+        return replace(trial("look", answer=answer), tool_calls=[make_call("look", result="plan: gold tier, no 4711")])
+
+    found = lines(
+        [answered('You have the "gold tier" and "no 4711".'), answered('Your plan is "gold tier", "no 4711".')]
+    )
+    assert [line.partition("  #")[0] for line in found if "output_contains" in line] == [
+        '- {type: output_contains, value: "gold tier"}'
+    ]
+
+
+def test_an_answer_is_expected_where_all_trials_have_one_and_none_refuses():
+    assert "- {type: not_empty}  # in 1 of 1 trial" in lines([trial("look")])
+    assert not any("not_empty" in line for line in lines([trial("look"), trial("look", answer=" ")]))
+    assert not any("is_refusal" in line for line in lines([trial("look", answer="I can't help with that.")]))
+
+
+def test_the_order_of_traces_changes_nothing():
+    traces = [trial("look", ("pay", {"method": "card"}), scenario=f"s{at % 4}", number=at) for at in range(12)]
+    assert lines(traces) == lines(traces[::-1])
+
+
+def test_an_assertion_that_fails_on_a_trace_is_dropped():
+    files = build_suite_files(".")
+    draft = infer_suite([trial("look", "pay"), trial("look", "pay", number=1)], HEAD, "normal")
+    other = trial("look", number=2)
+    suite = check_draft(draft, [other], lambda text: files.parse_text(text, "evals/a.yaml"))
+    assert suite is not None
+    assert not list(find_failing(suite, [other]))
+    assert "tool: pay, required" not in draft.render()[0]
+
+
+def test_secrets_are_in_no_line():
+    secret = "ghp_" + "a1B2" * 9
+    traces = [trial((secret, {"kind": "card", secret: "x"}), "look", scenario=name) for name in ("a", secret)]
+    text = "\n".join(lines([*traces, *traces]))
+    assert "look" in text
+    assert secret not in text
+    assert "left out: 1 scenarios whose ids are redacted" in text
+
+
+@pytest.mark.parametrize(
+    ("fields", "passes"),
+    [
+        ({}, True),
+        ({"status": "error"}, False),
+        ({"status": "incomplete"}, False),
+        ({"evaluations": [("reward", 1.0)]}, True),
+        ({"evaluations": [("reward", 0.0)]}, False),
+        ({"evaluations": [("helpfulness", 0.4)]}, True),
+    ],
+)
+def test_a_trace_passes_by_its_recorded_outcome_else_by_its_status(fields: dict[str, Any], passes: bool):
+    if "evaluations" in fields:
+        fields = {
+            "evaluations": [
+                {"name": name, "score_value": value, "score_label": None, "explanation": None, "source": None}
+                for name, value in fields["evaluations"]
+            ]
+        }
+    assert is_passing(replace(trial("look"), **fields)) is passes
+
+
+@pytest.mark.parametrize(
+    "value", ["yes", "a: b", "# c", "- d", "*", "it's", 'say "x"', "\u202e", "\n", "\U000e0001", "1e5", "", "{a}", "%"]
+)
+def test_any_text_is_read_back_as_it_was(value: str):
+    from evalgate.adapters.suites import yaml_tree
+
+    text = f"key: {format_value([value, {value or 'k': value}])}  # reason\n"
+    assert yaml_tree.load(text, "a.yaml").value == {"key": [value, {value or "k": value}]}
+    assert text.isascii() or text.rstrip("\n").isprintable()
+
+
+def test_fixed_text_is_short_words():
+    assert is_fixed_text("one_way")
+    assert not is_fixed_text("x" * 41)
