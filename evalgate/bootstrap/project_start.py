@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from evalgate.errors import Problem, SettingError
+from evalgate.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,16 +21,11 @@ HOOK = ".pre-commit-config.yaml"
 IGNORE = ".gitignore"
 CONFIG_OF_EXAMPLE = "evals/support.yaml"
 MAX_INDEX = 200_000_000
-HOOK_TEXT = """repos:
-  - repo: local
+HOOK_TEXT = f"""repos:
+  - repo: https://github.com/org/evalgate
+    rev: v{__version__}
     hooks:
       - id: evalgate-validate
-        name: evalgate validate
-        entry: evalgate validate
-        language: system
-        files: (^|/)evalgate\\.yaml$|^evals/.*\\.ya?ml$
-        pass_filenames: true
-        require_serial: true
 """
 
 

@@ -51,11 +51,14 @@ def init(arguments: Namespace, shell: Shell) -> int:
 
 def _build(arguments: Namespace, shell: Shell, traces: Sequence[str], path: str, name: str) -> BuiltSuite:
     from evalgate.adapters.progress import progress_for
+    from evalgate.adapters.suites.schema_header import find_schema
     from evalgate.bootstrap.inference import InferenceOptions, build_suite
+    from evalgate.bootstrap.sources import build_workspace
     from evalgate.settings.limits import parse_limits
 
     progress = progress_for(shell.err, quiet=False)
-    options = InferenceOptions(traces, path, name, arguments.strictness, arguments.format)
+    schema = find_schema(build_workspace(shell.cwd), path, "suite")
+    options = InferenceOptions(traces, path, name, arguments.strictness, arguments.format, schema)
     try:
         return build_suite(options, shell.cwd, parse_limits(arguments.limit), progress)
     finally:

@@ -148,6 +148,7 @@ PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
     "docs/exports.md": (project, [Skip("test_exports_page.py runs them all, and compares what they print")] * 8),
     "docs/github.md": (project, [INSTALLS]),
     "docs/history.md": (project, [Run((0, 0)), Run((0, 0), shows=False)]),
+    "docs/init.md": (project, [Run((0, 0))]),
     "docs/mutate.md": (project, [Run((1,))]),
     "docs/other-ci.md": (project, [Skip("test_other_ci.py runs it with a replacement of docker")]),
     "docs/quickstart.md": (

@@ -233,6 +233,7 @@ def test_every_verb_and_every_flag_is_documented() -> None:
             "convert",
             "evaluators",
             "schema",
+            "init",
             "mutate",
         ),
         *(f"goldens {action}" for action in ("add", "update", "list", "show", "delete", "import", "export")),

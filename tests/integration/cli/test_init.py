@@ -90,7 +90,7 @@ def test_the_workflow_has_pinned_actions_and_no_permissions_by_default(project: 
     assert "permissions: {}" in text
     assert "config: evals/first.yaml" in text
     assert all(re.search(r"@[0-9a-f]{40} #", line) for line in text.splitlines() if "uses: actions/" in line)
-    assert "entry: evalgate validate" in (project / ".pre-commit-config.yaml").read_text()
+    assert "id: evalgate-validate" in (project / ".pre-commit-config.yaml").read_text()
 
 
 def test_the_packaged_workflow_is_the_example():
