@@ -13,6 +13,8 @@ from evalgate.cli.shell import Shell
 
 INDEX, NAVIGATION, FOR_MODELS = ROOT / "docs/README.md", ROOT / "mkdocs.yml", ROOT / "llms.txt"
 EVALUATORS = ROOT / "docs/evaluators.md"
+WORKFLOW = ROOT / "evalgate/reporting/templates/workflow.yml"
+"""What `init --workflow` writes."""
 SITE = """\
 # For a generator of a site, such as Zensical or MkDocs. `make docs` writes it from docs/README.md.
 site_name: EvalGate
@@ -77,6 +79,7 @@ PAGES = {
     NAVIGATION: lambda _: navigation(),
     FOR_MODELS: lambda _: for_models(),
     EVALUATORS: index_of_evaluators,
+    WORKFLOW: lambda _: (ROOT / "examples/workflows/evalgate.yml").read_text(encoding="utf-8"),
 }
 """Each file that is written, and how from its present text."""
 
