@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import json
 import re
 import subprocess
@@ -72,6 +73,11 @@ KINDS = {"suites", "suite", "scenarios", "goldens", "approvals", "jobs", "repos"
 def test_every_yaml_block_is_of_a_kind_that_is_validated(block: Block) -> None:
     content = yaml.safe_load(block.text)
     assert isinstance(content, list) or content.keys() & KINDS
+
+
+@pytest.mark.parametrize("block", blocks("python"), ids=lambda block: f"{block.document}-{block.text[:30]!r}")
+def test_python_in_documents_compiles(block: Block) -> None:
+    compile(block.text, block.document, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
 
 def inline_assertions(document: Path) -> list[Any]:
