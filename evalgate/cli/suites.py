@@ -79,12 +79,9 @@ def print_schema(arguments: Namespace, shell: Shell) -> int:
 
 
 def _write_schemas(arguments: Namespace, shell: Shell, *, has_plugins: bool) -> int:
-    """Writes the schemas of suites and projects for editors to a folder; editors keep the order of keys."""
-    import orjson
-
+    """Writes the schemas of suites and projects for editors to a folder."""
     from evalgate.adapters.file_writer import make_folder, open_named
-    from evalgate.application.judge.editor_schema import editor_schema
-    from evalgate.application.judge.schemas import schema
+    from evalgate.application.judge.editor_schema import write_editor_schema
 
     if arguments.kind not in (None, *EDITED_KINDS):
         raise SettingError(Problem(f"--write has no schema of {arguments.kind}", None, "only of suite and project"))
@@ -92,8 +89,7 @@ def _write_schemas(arguments: Namespace, shell: Shell, *, has_plugins: bool) -> 
     for kind in EDITED_KINDS if arguments.kind is None else [arguments.kind]:
         path = f"{arguments.write.rstrip('/')}/{kind}.json"
         with open_named(path, shell.cwd) as stream:
-            made = editor_schema(schema(kind, with_own=has_plugins))
-            stream.write(orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+            stream.write(write_editor_schema(kind, with_own=has_plugins))
         shell.print_safe(f"{path}: written")
     return 0
 

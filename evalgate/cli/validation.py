@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Configuration
 
 
+MAX_SCHEMA_BYTES = 10_000_000
+
+
 def validate(arguments: Namespace, shell: Shell) -> int:
     """Loads everything and reports all errors at once, each as file:line:column."""
     from evalgate.adapters.clock import SystemClock
@@ -96,14 +99,25 @@ def _fix_headers(configuration: Configuration, files: Files, shell: Shell) -> No
         hint = "`evalgate schema --write evals/.schema` writes one; or set `schema_url` in evalgate.yaml"
         shell.note(f"no folder .schema beside or above {', '.join(without[:3])}: no header written ({hint})")
     for path, schema in places.items():
-        if (
-            schema is not None
-            and not path.endswith(".json")
-            and (changed := change_header(files, path, schema)) is not None
-        ):
+        changed = None if schema is None or path.endswith(".json") else change_header(files, path, schema)
+        if changed is not None:
             with open_named(path, shell.cwd) as stream:
                 stream.write(changed)
             shell.print_safe(f"{path}: header written")
+    ways = [(path, schema) for path, schema in places.items() if schema is not None and "://" not in schema]
+    for path in sorted({posixpath.normpath(posixpath.join(posixpath.dirname(path), way)) for path, way in ways}):
+        _note_old_schema(path, files, shell)
+
+
+def _note_old_schema(path: str, files: Files, shell: Shell) -> None:
+    """Notes a schema that is not the one of this version: in an editor it would mark what is right."""
+    from evalgate.application.judge.editor_schema import write_editor_schema
+
+    kind = posixpath.basename(path).removesuffix(".json")
+    content = files.read(path, MAX_SCHEMA_BYTES, what="schema")
+    if all(content != write_editor_schema(kind, with_own=with_own) for with_own in (False, True)):
+        folder = posixpath.dirname(path)
+        shell.note(f"{path} is not the schema of this EvalGate (`evalgate schema --write {folder}` writes it again)")
 
 
 def _find_schemas(configuration: Configuration, files: Files) -> Iterator[tuple[str, str | None]]:
@@ -118,6 +132,7 @@ def _find_schemas(configuration: Configuration, files: Files) -> Iterator[tuple[
         if found is None and schema is not None and project is not None:
             place = posixpath.join(posixpath.dirname(suite.path), posixpath.dirname(schema), "project.json")
             found = posixpath.relpath(place, posixpath.dirname(project) or ".")
+            found = None if any(map(str.isspace, found)) else found  # the line could not hold it
     if project is not None:
         own = posixpath.join(url, "project.json") if url else find_schema(files, project, "project")
         folder = posixpath.dirname(project) or "."

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
+from evalgate.application.judge.schemas import schema
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -11,6 +15,12 @@ DRAFT_07 = "http://json-schema.org/draft-07/schema#"
 STARTS = ("version", "suite", "suites", "traces", "scenarios", "policy")
 """The keys with which a suite or a project begins."""
 _OLD_DEFINITIONS, _NEW_DEFINITIONS = "#/definitions/", "#/$defs/"
+
+
+def write_editor_schema(kind: str, *, with_own: bool) -> bytes:
+    """The schema of suites or projects as a file; see `schemas.schema`. Editors keep its order of keys."""
+    made = editor_schema(schema(kind, with_own=with_own))
+    return orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def editor_schema(made: Mapping[str, Any]) -> dict[str, Any]:

@@ -110,6 +110,29 @@ def test_a_project_and_its_suites_get_the_way_to_their_schema(tmp_path: Path) ->
     assert again == (0, "ok: 2 suites, 2 scenarios, 2 assertions\n", "")
 
 
+def test_a_schema_of_another_version_is_noted(tmp_path: Path) -> None:
+    write(tmp_path, evals__a_yaml=SUITE.format("a"))
+    shell = Shell(out=StringIO(), err=StringIO(), environ={}, cwd=str(tmp_path))
+    assert main(["schema", "--write", "evals/.schema"], shell) == 0
+    assert validate(tmp_path, "--fix-header")[2] == ""
+    old = (tmp_path / "evals/.schema/suite.json").read_text(encoding="utf-8").replace("max_usd", "max_dollars")
+    (tmp_path / "evals/.schema/suite.json").write_text(old, encoding="utf-8")
+    code, _, err = validate(tmp_path, "--fix-header")
+    what = "evals/.schema/suite.json is not the schema of this EvalGate"
+    assert (code, err) == (0, f"{what} (`evalgate schema --write evals/.schema` writes it again)\n")
+
+
+def test_a_path_with_a_blank_is_not_written_into_a_header(tmp_path: Path) -> None:
+    project = 'version: 1\nsuites: ["my evals/*.yaml"]\n'
+    write(tmp_path, evalgate_yaml=project, **{"my evals__a_yaml": SUITE.format("a")})
+    shell = Shell(out=StringIO(), err=StringIO(), environ={}, cwd=str(tmp_path))
+    assert main(["schema", "--write", "my evals/.schema"], shell) == 0
+    _, out, err = validate(tmp_path, "--fix-header")
+    assert "my evals/a.yaml: header written\n" in out
+    assert "no header written" in err
+    assert (tmp_path / "evalgate.yaml").read_text(encoding="utf-8") == project
+
+
 def test_a_header_names_the_address_of_the_project(tmp_path: Path) -> None:
     project = "version: 1\nsuites: [evals/*.yaml]\nschema_url: https://example.com/evalgate/1/\n"
     write(tmp_path, evalgate_yaml=project, evals__a_yaml=SUITE.format("a"))
