@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING
 
 from evalgate.cli.command import PLUGINS, Command, option
@@ -85,9 +86,11 @@ def _write_schemas(arguments: Namespace, shell: Shell, *, has_plugins: bool) -> 
 
     if arguments.kind not in (None, *EDITED_KINDS):
         raise SettingError(Problem(f"--write has no schema of {arguments.kind}", None, "only of suite and project"))
+    if not arguments.write:
+        raise SettingError("--write needs the name of a folder")
     make_folder(arguments.write, shell.cwd)
     for kind in EDITED_KINDS if arguments.kind is None else [arguments.kind]:
-        path = f"{arguments.write.rstrip('/')}/{kind}.json"
+        path = posixpath.join(arguments.write, f"{kind}.json")
         with open_named(path, shell.cwd) as stream:
             stream.write(write_editor_schema(kind, with_own=has_plugins))
         shell.print_safe(f"{path}: written")

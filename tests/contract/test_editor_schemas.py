@@ -41,6 +41,7 @@ def test_the_bundled_schemas_of_editors_are_those_that_are_written(tmp_path: Pat
 def test_only_documents_that_people_write_have_a_schema_for_editors(tmp_path: Path) -> None:
     done = evalgate("schema", "results", "--write", str(tmp_path))
     assert (done.exit_code, done.err) == (2, "error: --write has no schema of results (only of suite and project)\n")
+    assert evalgate("schema", "--write", "").err == "error: --write needs the name of a folder\n"
     assert evalgate("schema", "project", "--write", str(tmp_path)).exit_code == 0
     assert [path.name for path in tmp_path.iterdir()] == ["project.json"]
 

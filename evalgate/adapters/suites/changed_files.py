@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from evalgate.adapters.suites import MAX_BYTES, PROJECT, yaml_tree
-from evalgate.errors import OverLimit, SuiteError
+from evalgate.errors import OverLimit, SettingError, SuiteError
 from evalgate.suite.parse import SUFFIXES
 
 if TYPE_CHECKING:
@@ -24,12 +24,20 @@ def group_by_project(files: Files, paths: Sequence[str]) -> dict[str | None, lis
 
     A suite's project is the nearest `evalgate.yaml` in its folder or above, up to the working directory. A project
     file belongs to itself. A file that is no valid YAML counts as a suite, so that loading it reports the error.
+    Raises SettingError for a path at which there is no file.
     """
     groups: dict[str | None, list[str]] = {}
-    for path in dict.fromkeys(file.path for each in paths for file in files.expand(each, ".")):
+    for path in dict.fromkeys(path for each in paths for path in _expand(files, each)):
         if path.endswith(SUFFIXES) and _is_suite(files, path):
             groups.setdefault(_find_project(files, path), []).append(path)
     return groups
+
+
+def _expand(files: Files, path: str) -> list[str]:
+    found = [file.path for file in files.expand(path, ".")]
+    if not found:
+        raise SettingError(f"no file at {path!r}")
+    return found
 
 
 def _is_suite(files: Files, path: str) -> bool:

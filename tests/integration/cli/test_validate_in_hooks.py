@@ -43,6 +43,8 @@ def test_files_that_are_no_suites_are_skipped_quietly(tmp_path: Path) -> None:
     assert validate(tmp_path, "--only-suites", *changed) == (0, "ok: 1 suite, 1 scenario, 1 assertion\n", "")
     assert validate(tmp_path, "--only-suites", "empty.yaml") == (0, "ok: 0 suites, 0 scenarios, 0 assertions\n", "")
     assert validate(tmp_path, *changed[:2])[0] == 2
+    missing = validate(tmp_path, "--only-suites", "evals/a.yaml", "evals/b.yaml")
+    assert missing == (2, "", "error: no file at 'evals/b.yaml'\n")
 
 
 @pytest.mark.parametrize("text", [BROKEN, "suite: [\n", "scenarios: {}\n"])
