@@ -11,7 +11,6 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.engines.process_pool import InProcessEngine
 from evalgate.adapters.progress import SilentProgress
 from evalgate.application.inference.infer import SuiteHead, infer_suite
 from evalgate.application.inference.passing import is_passing
@@ -68,7 +67,7 @@ def count_caught(suite: Suite, groups: Sequence[Sequence[Trace]], records: Seque
         run.add_traces(0, group, SilentProgress())
         run.add_tools(0, records)
         run.choose(1_000_000)
-        for name, tally in run.try_changes(InProcessEngine(), SilentProgress()).operators.items():
+        for name, tally in run.try_changes(None, SilentProgress()).operators.items():
             row = found.setdefault(name, [0, 0])
             row[0] += tally.caught
             row[1] += tally.tried

@@ -107,13 +107,12 @@ def _describe_unused(found: FoundTraces) -> list[str]:
 
 def count_caught(suite: object, traces: Sequence[Trace], progress: Progress) -> Tally:
     """How many small changes to these traces the suite catches."""
-    from evalgate.adapters.engines.process_pool import InProcessEngine
     from evalgate.application.mutation.score import MutationRun
 
     run = MutationRun([suite], None)  # type: ignore[list-item]
     run.add_traces(0, traces, progress)
     run.choose(MAX_CHANGES)
-    return run.try_changes(InProcessEngine(), progress).total
+    return run.try_changes(None, progress).total
 
 
 def find_traces(options: InferenceOptions, folder: str, cwd: str, bounds: Limits, progress: Progress) -> FoundTraces:

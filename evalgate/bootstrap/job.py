@@ -309,6 +309,7 @@ def _build_judge_request(settings: Settings) -> JudgeRequest:
         by_rules_of_base=settings.uses_base_rules,
         make_baseline_zip=settings.makes_baseline,
         sarif=bool(inputs.sarif_path),
+        mutation_score=inputs.mutation_score and pull_request is not None,
         leg=settings.leg_label,
         folder="" if inputs.working_directory == "." else posixpath.normpath(inputs.working_directory),
         commit=settings.commit,

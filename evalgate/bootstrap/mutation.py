@@ -40,12 +40,12 @@ def run_mutation(arguments: Any, cwd: str, progress_to: TextIO) -> MutationRepor
         progress.finish()
 
 
-def _choose_engine(jobs: int | None, changes: int, *, may_connect: bool) -> Engine:
-    from evalgate.adapters.engines.process_pool import InProcessEngine, ProcessPool, usable_cores
+def _choose_engine(jobs: int | None, changes: int, *, may_connect: bool) -> Engine | None:
+    from evalgate.adapters.engines.process_pool import ProcessPool, usable_cores
 
     workers = jobs or (usable_cores() if changes >= MANY_CHANGES else 1)
     if workers == 1:
-        return InProcessEngine()
+        return None
     from evalgate.adapters.sandbox.kernel import forbid_connections
 
     return ProcessPool(workers, None if may_connect else forbid_connections)

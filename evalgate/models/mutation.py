@@ -53,6 +53,14 @@ class Tally(Struct, array_like=True):
         self.caught += is_caught
 
 
+class SuiteMutations(NamedTuple):
+    """How many small changes a suite notices, and how many its version in the baseline does; None if it is new."""
+
+    suite: str
+    tally: Tally
+    baseline: Tally | None
+
+
 class Survivor(Struct):
     """Changes of one kind that a scenario did not notice: `count` of `tried`; `example` locates the first."""
 

@@ -63,6 +63,7 @@ class Inputs(Struct, frozen=True):
     annotations: bool = True
     check_run: bool = False
     job_summary: bool = True
+    mutation_score: bool = False
     junit_path: str = ""
     sarif_path: str = ""
     store_url: str = ""  # may carry a password
@@ -255,6 +256,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "annotations": _read_flag,
     "check_run": _read_flag,
     "job_summary": _read_flag,
+    "mutation_score": _read_flag,
     "junit_path": _read_file_path,
     "sarif_path": _read_file_path,
     "store_url": _read_text,

@@ -52,14 +52,17 @@ from evalgate.gate.reach import find_harmless_suites
 from evalgate.models.comparison.comparison import BaselineInfo
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from evalgate.application.comparison.baseline import LoadedBaseline
     from evalgate.application.comparison.baseline_rules import DecidingRules
+    from evalgate.application.comparison.changed_rules import ChangedRules
     from evalgate.application.comparison.policies import Policies
     from evalgate.application.messages.request import Judgement, JudgeRequest, Tools
     from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import Comparison
+    from evalgate.models.mutation import SuiteMutations
     from evalgate.models.results.results import SelectionDoc
     from evalgate.models.run.run import Run
     from evalgate.ports import TraceSpool
@@ -151,6 +154,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
             quarantines=quarantines,
             selection=selection,
             rules=base.document if base else None,
+            mutations=_compare_mutations(request, tools, rules),
         )
         excused = count_excused(run.suites, policies.suites, rulings.approved)
         judgement = replace(render_judgement(request, findings, now), excused=excused)
@@ -184,6 +188,19 @@ def _load_base_rules(request: JudgeRequest, own: Configuration, tools: Tools, no
 
     baseline = load_baseline(request, tools.baselines, rules_of(own), now)
     return rules_of_base(baseline, own, tools.baselines)
+
+
+def _compare_mutations(request: JudgeRequest, tools: Tools, rules: ChangedRules) -> Sequence[SuiteMutations]:
+    """How many small changes the suites notice that differ from the baseline's, if that was requested."""
+    known = rules.baseline_rules
+    if not request.mutation_score or tools.shards is not None or known is None:
+        return ()
+    if known.configuration is None or known.is_same:
+        return ()
+    from evalgate.application.mutation.difference import SuiteComparer
+
+    choice = TraceChoice(request.traces, request.form, prices=tools.prices)
+    return SuiteComparer(tools.traces, choice, tools.progress).compare(rules.configuration, known.configuration)
 
 
 def _rule_sources(tools: Tools) -> RuleSources:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from evalgate.models.approvals.approval import ApprovalRuling
     from evalgate.models.comparison.comparison import BaselineInfo, Comparison
     from evalgate.models.comparison.weakening import QuarantineRuling, WeakeningList
+    from evalgate.models.mutation import SuiteMutations
     from evalgate.models.results.results import ResultsDoc, SelectionDoc
     from evalgate.models.results.results_sections import RulesDoc
     from evalgate.models.run.chunks import Content
@@ -57,6 +58,7 @@ class DecidedRun(Struct, frozen=True):
     quarantines: Sequence[QuarantineRuling] = ()
     rules: RulesDoc | None = None
     selection: SelectionDoc | None = None
+    mutations: Sequence[SuiteMutations] = ()
 
 
 def render_judgement(request: JudgeRequest, decided: DecidedRun, now: datetime) -> Judgement:
@@ -77,6 +79,7 @@ def render_judgement(request: JudgeRequest, decided: DecidedRun, now: datetime) 
         weakenings=decided.weakenings,
         quarantines=decided.quarantines,
         rules=decided.rules,
+        mutations=decided.mutations,
     )
     if decided.selection is not None:
         leave_only_selected(results, decided.selection)

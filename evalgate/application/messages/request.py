@@ -68,6 +68,7 @@ class JudgeRequest(Struct, frozen=True):
     report_url: str | None = None  # the page of the run, linked where a report is shortened
     pages: Pages | None = None  # where GitHub shows files and commits; None outside of GitHub
     history: RunHistory | None = None  # history of earlier runs from a store
+    mutation_score: bool = False  # compare how many small changes changed suites notice with the baseline's
     notes: Sequence[str] = ()  # warnings of the caller, to show with the run's
 
     @property

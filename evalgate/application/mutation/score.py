@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.application.evaluation.pricing import Pricer
@@ -16,7 +17,7 @@ from evalgate.models.mutation import MutationReport, Survivor, Tally
 from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from evalgate.models.mutation import Mutation, OperatorName
     from evalgate.models.run.run import TraceRef
@@ -117,19 +118,23 @@ class MutationRun:
         self._chosen = choose_evenly(list(groups.values()), most)
         return len(self._chosen)
 
-    def try_changes(self, engine: Engine, progress: Progress) -> MutationReport:
-        """Judges the chosen changes with the engine, and reports."""
-        engine.begin(self._judge_range)
-        try:
-            starts = range(0, len(self._chosen), TASK_SIZE)
+    def try_changes(self, engine: Engine | None, progress: Progress) -> MutationReport:
+        """Judges the chosen changes with the engine, None for this process, and reports."""
+        starts = range(0, len(self._chosen), TASK_SIZE)
+        caught: list[bool] = []
+        if engine is None:
+            results: Iterable[Callable[[], list[bool]]] = [partial(self._judge_range, start) for start in starts]
+        else:
+            engine.begin(self._judge_range)
             results = [engine.submit(start) for start in starts]
-            caught: list[bool] = []
+        try:
             for wait in results:
                 found = wait()
                 caught += found
                 progress.advance(CHANGES, len(found))
         finally:
-            engine.close()
+            if engine is not None:
+                engine.close()
         return self._report(caught)
 
     def _judge_range(self, start: int) -> list[bool]:

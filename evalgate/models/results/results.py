@@ -17,6 +17,7 @@ from evalgate.models.results.results_sections import (  # noqa: TC001  the same
     Dimension,
     HistoryDoc,
     Interval,
+    MutationScoreDoc,
     PricingDoc,
     QuarantineDoc,
     RulesDoc,
@@ -302,7 +303,8 @@ class ResultsDoc(TypedDict):
 
     `figures` are the statistics of the whole run; `comparison` and `weakenings` are present if there was a
     baseline, `quarantines` if the suites have any, `history` if a store is used, `selection` if only some
-    scenarios were judged. In a workflow `leg` names the values of the job's matrix, and `working_directory` the
+    scenarios were judged, `mutations` if they were requested and suites changed.
+    In a workflow `leg` names the values of the job's matrix, and `working_directory` the
     folder that paths are relative to; both may be absent.
     """
 
@@ -327,6 +329,7 @@ class ResultsDoc(TypedDict):
     quarantines: NotRequired[list[QuarantineDoc]]
     history: NotRequired[HistoryDoc]
     weakenings: NotRequired[list[WeakeningDoc]]
+    mutations: NotRequired[list[MutationScoreDoc]]
     rules: NotRequired[RulesDoc]
     leg: NotRequired[ShownText]
     working_directory: NotRequired[ShownText]

@@ -88,6 +88,19 @@ RulesDoc = TypedDict(
 )
 
 
+class MutationScoreDoc(TypedDict):
+    """How many small changes of the run's traces a changed suite notices, and how many its baseline's version does.
+
+    A score is the share of `changes` that is noticed; null if there was nothing to change, or no such version.
+    """
+
+    suite: str
+    score: Score | None
+    changes: Count
+    baseline_score: Score | None
+    baseline_changes: Count
+
+
 class QuarantineDoc(TypedDict):
     """One quarantine of a suite and its status.
 

@@ -10,7 +10,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from evalgate.measures.text.plain_text import mark_unseen
-from evalgate.reporting.markdown.header_lines import describe_agent_changes, describe_noise, format_baseline
+from evalgate.reporting.markdown.header_lines import (
+    describe_agent_changes,
+    describe_mutations,
+    describe_noise,
+    format_baseline,
+)
 from evalgate.reporting.markdown.heading import build_heading, describe_unblocked_failures
 from evalgate.reporting.markdown.links import Links
 from evalgate.reporting.markdown.scenario_rows import build_failure, build_scenario_row, format_name
@@ -128,6 +133,7 @@ def build_report(
         alert=_build_alert(document, found, links),
         baseline=format_baseline(document, links),
         noise=describe_noise(document),
+        mutations=describe_mutations(document, escape_span),
         comes_with=describe_agent_changes(document, escape_span),
         is_compared=_is_compared(document),
         figures=build_figures(document),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.comparison.comparison import MODEL, OTHER_PROMPT, OTHER_TOOLS, REGRESSIONS
 from evalgate.reporting.text.escaping import escape_span
-from evalgate.reporting.text.wording import age, join_words, pluralize
+from evalgate.reporting.text.wording import age, join_words, percent, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,6 +150,22 @@ def _count_of(number: int, total: int) -> str:
         return "The only regression comes with"
     shown = f"All {total:,} regressions" if number == total else f"{number:,} of {pluralize(total, 'regression')}"
     return f"{shown} {'comes' if number == 1 else 'come'} with"
+
+
+MAX_SUITES = 5
+
+
+def describe_mutations(document: ResultsDoc, escape: Callable[[str], str]) -> str:
+    """Returns how many small changes the changed suites notice; `escape` is applied to their names. Else empty."""
+    found = document.get("mutations") or []
+    parts = [
+        f"{escape(each['suite'])} {percent(each['score'])} of {pluralize(each['changes'], 'small change')}"
+        + ("" if each["baseline_score"] is None else f", before {percent(each['baseline_score'])}")
+        for each in found[:MAX_SUITES]
+        if each["score"] is not None
+    ]
+    more = f"; and {pluralize(len(found) - MAX_SUITES, 'more suite')}" if len(found) > MAX_SUITES else ""
+    return f"**The changed suites notice** {'; '.join(parts)}{more}" if parts else ""
 
 
 MIN_SCENARIOS = 10

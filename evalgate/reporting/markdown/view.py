@@ -204,6 +204,7 @@ class Report(Struct, frozen=True, eq=False):
     alert: Alert | None
     baseline: str
     noise: str  # how many changes chance alone could cause; empty if unknown
+    mutations: str  # how many small changes the changed suites notice, and how many before; may be empty
     comes_with: str  # the changed model, tools or prompt that regressions come with; may be empty
     is_compared: bool  # false: the columns of changes would be empty
     suites: Rows[SuiteRow]

@@ -11,7 +11,12 @@ from evalgate.models.results.document_names import RESULTS_SCHEMA
 from evalgate.models.results.trial_docs import TrialDocs
 from evalgate.models.run.chunks import ChunkedText, join_chunks
 from evalgate.reporting.results.clean_values import clean_text
-from evalgate.reporting.results.rulings_doc import build_approval_doc, build_quarantine_doc, build_weakenings_doc
+from evalgate.reporting.results.rulings_doc import (
+    build_approval_doc,
+    build_mutation_scores_doc,
+    build_quarantine_doc,
+    build_weakenings_doc,
+)
 from evalgate.reporting.results.scenario_doc import (
     build_baseline_doc,
     build_problem_doc,
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import BaselineInfo, Comparison
     from evalgate.models.comparison.decision import Decision
     from evalgate.models.comparison.weakening import QuarantineRuling, WeakeningList
+    from evalgate.models.mutation import SuiteMutations
     from evalgate.models.results.results import ResultsDoc, ScenarioDoc, SummaryDoc
     from evalgate.models.results.results_sections import RulesDoc
     from evalgate.models.run.run import Run
@@ -59,6 +65,7 @@ def build_results_document(  # noqa: PLR0913  the document has all of it
     weakenings: WeakeningList | None = None,
     quarantines: Sequence[QuarantineRuling] = (),
     rules: RulesDoc | None = None,
+    mutations: Sequence[SuiteMutations] = (),
 ) -> ResultsDoc:
     """Builds the document of a finished run; texts are redacted and bounded.
 
@@ -108,6 +115,8 @@ def build_results_document(  # noqa: PLR0913  the document has all of it
         document["quarantines"] = [build_quarantine_doc(ruling) for ruling in quarantines]
     if weakenings is not None:
         document["weakenings"] = build_weakenings_doc(weakenings)
+    if mutations:
+        document["mutations"] = build_mutation_scores_doc(mutations)
     return document
 
 

@@ -9,16 +9,18 @@ from evalgate.reporting.results.trial_doc import build_location_doc
 from evalgate.scoring.wording import describe_weakening
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from evalgate.models.approvals.approval import ApprovalRuling, Provenance
     from evalgate.models.comparison.comparison import Cause
     from evalgate.models.comparison.weakening import QuarantineRuling, Weakening, WeakeningList
+    from evalgate.models.mutation import SuiteMutations
     from evalgate.models.results.results_sections import (
         ApprovalDoc,
         CauseDoc,
         FlakyDoc,
         HistoryDoc,
+        MutationScoreDoc,
         PastRunDoc,
         ProvenanceDoc,
         QuarantineDoc,
@@ -82,6 +84,20 @@ def build_quarantine_doc(ruling: QuarantineRuling) -> QuarantineDoc:
         "message": clean_text(ruling.message),
         "location": build_location_doc(quarantine.location),
     }
+
+
+def build_mutation_scores_doc(found: Sequence[SuiteMutations]) -> list[MutationScoreDoc]:
+    """Builds how many small changes each changed suite notices."""
+    return [
+        {
+            "suite": clean_name(each.suite),
+            "score": each.tally.score,
+            "changes": each.tally.tried,
+            "baseline_score": None if each.baseline is None else each.baseline.score,
+            "baseline_changes": 0 if each.baseline is None else each.baseline.tried,
+        }
+        for each in found
+    ]
 
 
 def build_weakenings_doc(weakenings: WeakeningList) -> list[WeakeningDoc]:
