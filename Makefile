@@ -35,9 +35,15 @@ python:
 	@"$(PYTHON)" .ci/environment.py demo
 	@touch $@
 
-.sdks/.ready: requirements/sdks.txt | python
+TRACERS := openinference traceloop genai
+
+.sdks/.ready: requirements/sdks.txt $(TRACERS:%=requirements/tracers-%.txt) requirements/node/package-lock.json | python
 	$(PYTHON) -m venv .sdks/venv
 	.sdks/venv/bin/python -m pip install --quiet --require-hashes --requirement requirements/sdks.txt
+	for name in $(TRACERS); do .sdks/venv/bin/python -m pip install --quiet --require-hashes --no-deps --upgrade \
+		--target .sdks/$$name --requirement requirements/tracers-$$name.txt || exit 1; done
+	mkdir -p .sdks/node && cp requirements/node/*.json .sdks/node/
+	if command -v npm; then npm ci --silent --ignore-scripts --prefix .sdks/node; else echo "no npm: tests with Node are skipped"; fi
 	@touch $@
 
 sdks: .sdks/.ready
@@ -71,6 +77,10 @@ bench: | python
 bench-peers: | python
 	"$(PYTHON)" benchmarks/peers.py
 
+# Tracers of one SDK have the same entry point, so each is installed into a folder of its own, without what it needs.
+TRACER_LOCK = .demo/lock/bin/uv pip compile --quiet --upgrade --universal --no-deps --python-version 3.11 \
+	--generate-hashes --custom-compile-command "make lock" -
+
 lock: | python
 	"$(PYTHON)" -m venv .demo/lock
 	.demo/lock/bin/python -m pip install --quiet uv
@@ -78,9 +88,17 @@ lock: | python
 		--custom-compile-command "make lock" --extra terminal --extra otlp --extra record --extra prices --extra store --extra postgres --extra dask --group dev pyproject.toml -o requirements/dev.txt
 	.demo/lock/bin/uv pip compile --quiet --upgrade --python-version 3.12 --python-platform x86_64-unknown-linux-gnu \
 		--generate-hashes --custom-compile-command "make lock" --extra otlp --extra prices --extra store --extra postgres pyproject.toml -o requirements/image.txt
-	printf 'anthropic\nlangchain\nlangchain-openai\nopenai\nopenai-agents\npydantic-ai-slim[anthropic,openai]\n' | \
+	printf '%s\n' anthropic langchain langchain-openai 'langsmith[otel]' openai openai-agents opentelemetry-distro \
+		opentelemetry-exporter-otlp-proto-http 'pydantic-ai-slim[anthropic,openai]' | \
 		.demo/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 		--custom-compile-command "make lock" - -o requirements/sdks.txt
+	printf '%s\n' openinference-instrumentation openinference-instrumentation-anthropic openinference-instrumentation-openai \
+		openinference-semantic-conventions | $(TRACER_LOCK) -o requirements/tracers-openinference.txt
+	printf '%s\n' opentelemetry-instrumentation-anthropic opentelemetry-instrumentation-openai \
+		opentelemetry-semantic-conventions-ai | $(TRACER_LOCK) -o requirements/tracers-traceloop.txt
+	printf '%s\n' opentelemetry-instrumentation-genai-openai opentelemetry-util-genai | \
+		$(TRACER_LOCK) -o requirements/tracers-genai.txt
+	cd requirements/node && npm update --package-lock-only --ignore-scripts --save
 	echo pip-audit | .demo/lock/bin/uv pip compile --quiet --upgrade --python-version 3.13 --generate-hashes \
 		--custom-compile-command "make lock" - -o requirements/audit.txt
 	printf 'build\nsetuptools\n' | .demo/lock/bin/uv pip compile --quiet --upgrade --python-version 3.12 --generate-hashes \

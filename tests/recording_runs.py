@@ -59,6 +59,13 @@ def record(folder: Path, *words: str, env: dict[str, str] | None = None, **agent
     return Run(done.returncode, done.stdout, done.stderr)
 
 
+def record_command(folder: Path, words: list[str], agent: tuple[str, ...], env: dict[str, str]) -> Run:
+    """Records a command of any program."""
+    line = [sys.executable, "-m", "evalgate", "record", *words, "--", *agent]
+    done = subprocess.run(line, cwd=folder, env=env, capture_output=True, text=True, timeout=100, check=False)
+    return Run(done.returncode, done.stdout, done.stderr)
+
+
 def evalgate(folder: Path, *words: str, env: dict[str, str] | None = None) -> Run:
     done = subprocess.run(
         [sys.executable, "-m", "evalgate", *words],

@@ -278,3 +278,22 @@ def test_finish_reasons_of_openinference_and_of_anthropics_sdk_are_read():
     ):
         trace = build([chat(**{name: value})])
         assert trace.llm_calls[0]["finish_reason"] == reason
+
+
+def test_calls_among_the_content_blocks_of_openinference_count_once():
+    answer = "llm.output_messages.0.message."
+    listed = {f"{answer}tool_calls.0.{key}": value for key, value in CALL.items()}
+    blocks = {f"{answer}contents.1.{key}": value for key, value in CALL.items()}
+    other = {f"{answer}contents.2.{key}": value for key, value in {**CALL, "tool_call.id": "c2"}.items()}
+    kinds = {f"{answer}contents.{number}.message_content.type": "tool_use" for number in (1, 2)}
+    text = {
+        f"{answer}role": "assistant",
+        f"{answer}contents.0.message_content.type": "text",
+        f"{answer}contents.0.message_content.text": "I look.",
+    }
+    trace = build(
+        [span("m", attributes={"openinference.span.kind": "LLM", **text, **listed, **blocks, **other, **kinds})]
+    )
+    assert [call["id"] for call in trace.tool_calls] == ["c1", "c2"]
+    assert trace.messages[0]["content"] == "I look."
+    assert "calls" not in trace.gaps

@@ -55,6 +55,7 @@ def _openinference_message(message: Mapping[str, Any]) -> RawMessage:
     content = "\n".join(texts) if texts else None
     role = first_text(message, "role") or "assistant"
     calls = [_read_flat_call(call) for call in unflatten(message, "tool_calls")]
+    calls += _read_calls_in_contents(message, {call.id for call in calls if call is not None})
     known: Role = ROLES.get(role, "assistant")
     if role == SHOWN_CALL and content is not None:
         shown = parse_calls(content)
@@ -71,6 +72,12 @@ def _openinference_message(message: Mapping[str, Any]) -> RawMessage:
     return RawMessage(known, content, calls=kept, reasoning=reasoning, parts=parts)
 
 
+def _read_calls_in_contents(message: Mapping[str, Any], known: set[str | None]) -> list[ToolRequest]:
+    """Calls among the content blocks, which tracers of Anthropic list among the message's calls too."""
+    calls = [_read_flat_call(block) for block in unflatten(message, "contents")]
+    return [call for call in calls if call is not None and (call.id is None or call.id not in known)]
+
+
 def _read_contents(message: Mapping[str, Any]) -> tuple[list[str], list[str], list[dict[str, Any]]]:
     """Texts, thoughts, and the kinds of everything else."""
     texts: list[str] = []
@@ -84,6 +91,8 @@ def _read_contents(message: Mapping[str, Any]) -> tuple[list[str], list[str], li
     for entry in unflatten(message, "contents"):
         kind = first_text(entry, "message_content.type") or "text"
         found = first_text(entry, "message_content.text")
+        if _read_flat_call(entry) is not None:
+            continue
         if kind in THOUGHTS:
             thoughts += [found] if found else []
         elif found is not None:
