@@ -9,25 +9,37 @@ from evalgate.errors import Problem, SettingError
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Mapping
 
-    from evalgate.bootstrap.recorder import PlannedTrial
+    from evalgate.application.recording.plan import PlannedTrial
+    from evalgate.application.recording.trials import CacheRules
+    from evalgate.bootstrap.record_plan import LoadedSuite
     from evalgate.cli.shell import Shell
+    from evalgate.models.recording.cassette import CacheMode
 
+CACHE_MODES: tuple[CacheMode, ...] = ("off", "read", "auto", "write")
+UNTRUSTED_EVENTS = ("pull_request_target", "workflow_run", "issue_comment")
+"""Events that run with secrets, on what a pull request may have written."""
 MAX_TRIALS, LONGEST = 1_000, 86_400.0
 
 
 def record(arguments: Namespace, shell: Shell) -> int:
     """Runs the agent's command and writes a trace a trial."""
     require_extra()
+    from msgspec.structs import replace
+
     from evalgate.bootstrap import recorder
+    from evalgate.bootstrap.record_plan import load_suite
     from evalgate.bootstrap.sources import apply_project_redaction
 
     if arguments.without_proxy and arguments.without_otlp:
         raise SettingError("--without-proxy and --without-otlp together record nothing")
     apply_project_redaction(shell.cwd)
+    rules = read_cache_rules(arguments, shell.environ)
+    loaded = None if arguments.suite is None else load_suite(arguments.suite, shell.cwd)
     options = recorder.RecordOptions(
         arguments.words,
-        _plan(arguments),
+        _plan(arguments, loaded, shell.environ),
         arguments.out,
         arguments.provider,
         not arguments.without_proxy,
@@ -37,6 +49,9 @@ def record(arguments: Namespace, shell: Shell) -> int:
         _read_variables(arguments.env),
         is_realtime=arguments.realtime,
         keep_going=arguments.keep_going,
+        cassettes=arguments.cassettes,
+        rules=rules if loaded is None else replace(rules, masks=loaded.masks),
+        is_suite=loaded is not None,
     )
     shell.flush()
     return recorder.record(options, shell.environ, shell.cwd, shell.note)
@@ -51,26 +66,65 @@ def require_extra() -> None:
         raise SettingError(Problem("evalgate record needs the extra `record`", None, hint))
 
 
-def _plan(arguments: Namespace) -> list[PlannedTrial]:
-    from evalgate.bootstrap.recorder import PlannedTrial
+def read_cache_rules(arguments: Namespace, environ: Mapping[str, str]) -> CacheRules:
+    """How cassettes are used; raises SettingError where a replay is not safe or would call a provider."""
+    from evalgate.application.recording.trials import CacheRules
+
+    named = arguments.cache or environ.get("EVALGATE_CACHE") or "off"
+    mode = next((mode for mode in CACHE_MODES if mode == named), None)
+    if mode is None:
+        raise SettingError(Problem(f"EVALGATE_CACHE is {named[:40]!r}", None, f"choose from {', '.join(CACHE_MODES)}"))
+    event = environ.get("GITHUB_EVENT_NAME", "")
+    if mode in ("read", "auto") and event in UNTRUSTED_EVENTS:
+        hint = "a cassette makes the agent call tools: replay it on pull_request (docs/security.md)"
+        raise SettingError(Problem(f"cassettes are not replayed on {event}", None, hint))
+    if mode == "auto" and environ.get("CI", "").lower() not in ("", "0", "false"):
+        hint = "use read in CI, and record on your machine"
+        raise SettingError(Problem("--cache auto would call a model provider in CI", None, hint))
+    return CacheRules(mode, reuses_last=arguments.reuse_last, records_errors=arguments.record_errors)
+
+
+def _plan(arguments: Namespace, loaded: LoadedSuite | None, environ: Mapping[str, str]) -> list[PlannedTrial]:
+    """The trials to run, in order; raises SettingError for a scenario that the suite lacks."""
+    from msgspec.structs import replace
+
+    from evalgate.application.recording import plan
     from evalgate.models.recording.exchange import TrialId
 
     numbers = read_trials(arguments)
-    return [PlannedTrial(TrialId(None, arguments.scenario, None, number)) for number in numbers]
+    if loaded is None:
+        agent_hash = environ.get("EVALGATE_AGENT_HASH")
+        found = [
+            plan.PlannedTrial(
+                TrialId(None, arguments.scenario, None, number), environ.get("EVALGATE_PROMPT"), agent_hash
+            )
+            for number in numbers or [0]
+        ]
+    else:
+        planned = plan.plan_trials(loaded.suite, arguments.scenario, numbers)
+        found = [replace(each, agent_hash=loaded.agent_hash) for each in planned]
+    if not found:
+        raise SettingError(f"the suite has no scenario {arguments.scenario!r}" if arguments.scenario else "no scenario")
+    if len(found) > MAX_TRIALS:
+        raise SettingError(f"{len(found):,} trials: a recording may have at most {MAX_TRIALS:,}")
+    plan.require_distinct(found)
+    plan.require_prompts(arguments.words, found)
+    return found
 
 
-def read_trials(arguments: Namespace) -> list[int]:
-    """The numbers of the trials to run: the one of `--trial`, or as many as `--trials`; 0 without both."""
+def read_trials(arguments: Namespace) -> list[int] | None:
+    """The numbers of the trials to run: the one of `--trial`, or as many as `--trials`; None without both."""
     if arguments.trial is not None and arguments.trials is not None:
         raise SettingError("--trial is the number of one trial, --trials how many: use one of them")
     if arguments.trial is not None:
         if arguments.trial < 0:
             raise SettingError("--trial takes a number from 0")
         return [arguments.trial]
-    many = 1 if arguments.trials is None else arguments.trials
-    if not 1 <= many <= MAX_TRIALS:
+    if arguments.trials is None:
+        return None
+    if not 1 <= arguments.trials <= MAX_TRIALS:
         raise SettingError(f"--trials takes a number from 1 to {MAX_TRIALS:,}")
-    return [*range(many)]
+    return [*range(arguments.trials)]
 
 
 def _read_seconds(value: float, flag: str, most: float) -> float:
@@ -94,10 +148,25 @@ COMMANDS = {
         record,
         [
             option("words", nargs="+", metavar="CMD", help="the agent's command, after `--`; no shell interprets it"),
+            option("--suite", metavar="FILE", help="run the command for each scenario, variant and trial of a suite"),
             option("--scenario", metavar="ID", help="the scenario that the traces are for"),
             option("--trial", type=int, metavar="N", help="the number of the trial (default 0)"),
             option("--trials", type=int, metavar="N", help="run the command N times, as trials 0 to N-1"),
             option("--out", metavar="DIR", default="traces", help="folder for the traces (default traces)"),
+            option(
+                "--cache",
+                choices=CACHE_MODES,
+                help="off: ask providers (default); read: replay cassettes only; auto: replay, record what is missing; "
+                "write: record anew (default: $EVALGATE_CACHE)",
+            ),
+            option(
+                "--cassettes",
+                metavar="DIR",
+                default="evals/cassettes",
+                help="folder of cassettes (default evals/cassettes)",
+            ),
+            option("--reuse-last", action="store_true", help="repeat the last recorded answer to a request"),
+            option("--record-errors", action="store_true", help="record answers such as 429 and 500 too"),
             option(
                 "--provider",
                 action="append",
@@ -128,6 +197,8 @@ COMMANDS = {
         """examples:
   evalgate record --scenario refund -- python agent.py          writes traces/refund/0.jsonl
   evalgate record --scenario refund --trials 5 -- node agent.js
+  evalgate record --suite evals/support.yaml --cache write -- python agent.py {prompt}
+  evalgate record --suite evals/support.yaml --cache read -- python agent.py {prompt}
   evalgate run evals/support.yaml --traces 'traces/**'
 
 exit codes: 0 recorded, 1 the agent failed, 2 wrong input, 3 nothing recorded, 124 timeout, 130 or 143 interrupted.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from evalgate.evaluators.core.evaluator import ToolName, ToolNames, wrap_in_list
 from evalgate.models.comparison.weakening import OnWeakening
@@ -113,6 +113,16 @@ def _check_path(value: str) -> str:
 
 
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+
+
+PATH = r"^(?:[A-Za-z_]+|\*)(?:\.(?:[A-Za-z_]+|\*))*$"
+
+
+def _check_regex(value: str) -> str:
+    from evalgate.measures.text.patterns import Pattern  # few suites have patterns
+
+    Pattern(value)
+    return value
 
 
 def _check_visible(value: str) -> str:
@@ -278,6 +288,26 @@ class QuarantineEntry(StrictModel):
     who: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 
 
+class NormaliseEntry(StrictModel):
+    """What changes from run to run in the messages of requests, so that a cassette does not depend on it.
+
+    Texts that `regex` matches, or the whole value at `path`, become `with`. `built_in: false` ends the masks that
+    always hold otherwise: UUIDs, and times with date and hour.
+    """
+
+    regex: Annotated[str, Field(min_length=1), AfterValidator(_check_regex)] | None = None
+    path: Annotated[str, Field(pattern=PATH)] | None = None
+    with_: Annotated[str, Field(max_length=200)] | None = Field(default=None, alias="with")
+    built_in: bool | None = None
+
+    @model_validator(mode="after")
+    def _is_one_rule(self) -> Self:
+        rules = [self.regex, self.path, self.built_in]
+        if sum(each is not None for each in rules) != 1 or (self.with_ is None) != (self.built_in is not None):
+            raise ValueError("an entry has `with` and one of `regex` and `path`, or only `built_in`")
+        return self
+
+
 class SuiteFile(StrictModel):
     """One suite as written; without `suite` it is named after its file.
 
@@ -298,6 +328,7 @@ class SuiteFile(StrictModel):
     goldens: Annotated[list[Any], Field(min_length=1)] = Field(default_factory=list)
     golden: dict[str, Any] | None = None
     quarantine: Annotated[list[QuarantineEntry], Field(max_length=MAX_QUARANTINES)] = Field(default_factory=list)
+    normalise: Annotated[list[NormaliseEntry], Field(max_length=100)] = Field(default_factory=list)
     prices: Prices = Field(default_factory=dict)
     policy: PolicyEntry = PolicyEntry.from_defaults()
 

@@ -14,6 +14,7 @@ from typing import Any
 from tools import QUESTION, SCHEMAS, SYSTEM, call
 
 TOOLS = [{"type": "function", "function": {"name": name, "parameters": schema}} for name, schema in SCHEMAS.items()]
+SECRETS = ("GITHUB_TOKEN", "AWS", "SLACK", "STRIPE", "NPM", "HF", "GOOGLE", "GITLAB", "MY_PASSWORD", "DATABASE_URL")
 KEY = os.environ.get("OPENAI_API_KEY", "none")
 
 
@@ -25,7 +26,8 @@ def post(path: str, body: dict[str, Any], headers: dict[str, str] | None = None)
     )
     try:
         with urllib.request.urlopen(request) as response:
-            found: dict[str, Any] = json.loads(response.read())
+            data = response.read()
+            found: dict[str, Any] = {"choices": [{"message": {}}]} if body.get("stream") else json.loads(data)
     except urllib.error.HTTPError as error:
         print("status", error.code, error.read().decode(), error.headers.get("x-should-retry"))
         raise
@@ -60,25 +62,43 @@ def retry() -> None:
         return
 
 
-def main(word: str) -> None:
-    if word == "none":
-        print("no call")
-    elif word == "crash":
-        converse()
-        sys.exit(7)
-    elif word == "sleep":
-        converse()
-        print("asleep", os.getpid(), flush=True)
-        time.sleep(60)
-    elif word == "retry":
-        retry()
-    elif word == "parallel":
-        with ThreadPoolExecutor(50) as pool:
-            list(pool.map(lambda number: ask([{"role": "user", "content": f"question {number}"}]), range(50)))
-    elif word == "stream":
-        ask([{"role": "user", "content": QUESTION}], stream=True)
-    else:
-        converse()
+def crash() -> None:
+    converse()
+    sys.exit(7)
 
 
-main(sys.argv[1] if len(sys.argv) > 1 else "")
+def sleep() -> None:
+    converse()
+    print("asleep", os.getpid(), flush=True)
+    time.sleep(60)
+
+
+def ask_in_parallel() -> None:
+    with ThreadPoolExecutor(50) as pool:
+        list(pool.map(lambda number: ask([{"role": "user", "content": f"question {number}"}]), range(50)))
+
+
+def repeat(times: int) -> None:
+    for _ in range(times):
+        ask([{"role": "user", "content": QUESTION}])
+
+
+def send_secrets(is_stream: bool) -> None:
+    secrets = [os.environ[name] for name in sorted(os.environ) if name in SECRETS]
+    for _ in range(2):
+        ask([{"role": "user", "content": f"use {secrets}"}], tools=[], stream=is_stream)
+
+
+ACTIONS = {
+    "none": lambda: print("no call"),
+    "crash": crash,
+    "sleep": sleep,
+    "retry": retry,
+    "parallel": ask_in_parallel,
+    "twice": lambda: repeat(2),
+    "thrice": lambda: repeat(3),
+    "secrets": lambda: send_secrets(is_stream=False),
+    "secrets-stream": lambda: send_secrets(is_stream=True),
+    "stream": lambda: ask([{"role": "user", "content": QUESTION}], stream=True),
+}
+ACTIONS.get(sys.argv[1] if len(sys.argv) > 1 else "", converse)()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.recording.exchange import Exchange, TrialId
 
-TIMED_OUT, INTERRUPTED, NOTHING, AGENT_FAILED = 124, 128, 3, 1
+WRONG_INPUT, TIMED_OUT, INTERRUPTED, NOTHING, AGENT_FAILED = 2, 124, 128, 3, 1
 
 
 class TrialOutcome(Struct):
@@ -26,6 +26,7 @@ class TrialOutcome(Struct):
     spans: int = 0
     traces: int = 0
     misses: int = 0
+    is_too_large: bool = False
 
     def add_calls(self, exchanges: Sequence[Exchange]) -> None:
         """Counts model calls by provider."""
@@ -37,6 +38,7 @@ class TrialOutcome(Struct):
         self.spans += other.spans
         self.traces += other.traces
         self.misses += other.misses
+        self.is_too_large |= other.is_too_large
 
 
 def describe_outcome(outcomes: Sequence[TrialOutcome]) -> str:
@@ -56,7 +58,12 @@ def describe_outcome(outcomes: Sequence[TrialOutcome]) -> str:
 
 
 def decide_exit(outcomes: Sequence[TrialOutcome], *, missing: int, keep_going: bool, is_suite: bool) -> int:
-    """The exit code: the first that holds of timeout, interruption, a miss or nothing recorded, a failed agent."""
+    """The exit code: the first that holds.
+
+    They are: a cassette that was too large, timeout, interruption, a miss or nothing recorded, a failed agent.
+    """
+    if any(each.is_too_large for each in outcomes):
+        return WRONG_INPUT
     if any(each.has_timed_out for each in outcomes):
         return TIMED_OUT
     interrupted = next((each.interrupted for each in outcomes if each.interrupted is not None), None)

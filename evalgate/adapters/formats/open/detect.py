@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.fields import describe_shape
 from evalgate.errors import Problem, SettingError, TraceError
+from evalgate.models.recording.cassette import SCHEMA as CASSETTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -77,6 +78,8 @@ def detect_format(values: Iterable[Any]) -> Format:
             break
     if best is not None:
         return _load(LISTED[best])
+    if seen and isinstance(seen[0], dict) and seen[0].get("schema") == CASSETTE:
+        raise TraceError("this is a cassette, not a trace: `evalgate record --cache read` replays it to a trace")
     needs = "; ".join(f"{known.name} needs {known.needs}" for known in _find_nearest(seen))
     found = describe_shape(seen[0]) if seen else "it"
     raise TraceError(f"no format matches {found} (use `format: custom` for your own JSON format): {needs}")
