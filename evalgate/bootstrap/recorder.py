@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import secrets
 import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,7 @@ HOST = "127.0.0.1"
 LONGEST_FLUSH = 10.0
 MAX_TRIALS = 1_000
 BACKLOG = 128
+TOKEN_BYTES = 16
 
 
 class RecordOptions(Struct, frozen=True):
@@ -92,20 +94,17 @@ class _Recording:
         self._outcomes: list[TrialOutcome] = []
         self._receiver = SpanReceiver() if options.with_otlp else None
         self._port = 0
-        self._tokens: list[str] = []
+        self._control_token = secrets.token_hex(TOKEN_BYTES)
+        self._tokens = [self._control_token]
         self._agent_hash: str | None = None
-        self._server: RecorderServer
+        self._server: RecorderServer | None = None
+        self._listener: socket.socket
 
     async def run(self) -> int:
         from evalgate.adapters.recorder.agent_process import Interrupts
-        from evalgate.adapters.recorder.server import RecorderServer
 
-        listener = socket.create_server((HOST, 0), backlog=BACKLOG)
-        self._port = listener.getsockname()[1]
-        self._server = RecorderServer(self._upstreams, self._receiver, is_realtime=self._options.is_realtime)
-        self._server.trials = self
-        self._tokens.append(self._server.control_token)
-        await self._server.start(listener)
+        self._listener = socket.create_server((HOST, 0), backlog=BACKLOG)
+        self._port = self._listener.getsockname()[1]
         try:
             with Interrupts() as interrupts:
                 for planned in self._options.planned:
@@ -113,7 +112,9 @@ class _Recording:
                     if interrupts.received is not None or self._outcomes[-1].has_timed_out:
                         break
         finally:
-            await self._server.stop()
+            if self._server is not None:
+                await self._server.stop()
+            self._listener.close()
         write_replays(self._cwd, self._replays)
         for error in self._refusals:
             raise error
@@ -122,6 +123,18 @@ class _Recording:
         return decide_exit(
             self._outcomes, missing=missing, keep_going=self._options.keep_going, is_suite=self._options.is_suite
         )
+
+    async def _start_server(self) -> RecorderServer:
+        """Starts the server while the agent starts: its first requests wait in the socket meanwhile."""
+        from evalgate.adapters.recorder.server import RecorderServer
+
+        server = RecorderServer(
+            self._upstreams, self._receiver, self, self._control_token, is_realtime=self._options.is_realtime
+        )
+        for recorded, token in self._trials.values():
+            server.open(token, recorded)
+        await server.start(self._listener)
+        return server
 
     async def _run_trial(self, planned: PlannedTrial, interrupts: Interrupts) -> None:
         from evalgate.adapters.recorder.agent_process import AgentProcess
@@ -136,21 +149,28 @@ class _Recording:
         endpoints = self._build_endpoints(planned.trial)
         environ = build_environ(self._environ, endpoints, facts, options.environ)
         agent = await AgentProcess.start(fill_command(options.command, planned), environ, self._cwd)
+        server = self._server = self._server or await self._start_server()
         end = await agent.wait(options.timeout, interrupts)
-        await self._server.wait_until_quiet(options.flush, LONGEST_FLUSH, lambda: not agent.has_group())
+        await server.wait_until_quiet(options.flush, LONGEST_FLUSH, lambda: not agent.has_group())
         await agent.end_group()
         if (reason := end.describe()) is not None:
             self._note(f"{planned.trial}: {reason}")
         spans = {} if self._receiver is None else self._receiver.take()
         for trial in spans:
             self._find(trial)
-        found = [await self._close(trial, end, spans.get(trial)) for trial in list(self._trials) if trial not in before]
+        found = [
+            await self._close(server, trial, end, spans.get(trial))
+            for trial in list(self._trials)
+            if trial not in before
+        ]
         self._outcomes.append(_merge(planned.trial, found, end))
 
-    async def _close(self, trial: TrialId, end: AgentEnd, spans: TrialSpans | None) -> TrialOutcome:
+    async def _close(
+        self, server: RecorderServer, trial: TrialId, end: AgentEnd, spans: TrialSpans | None
+    ) -> TrialOutcome:
         """Closes a trial and writes its trace."""
         recorded, token = self._trials.pop(trial)
-        await self._server.close(token)
+        await server.close(token)
         outcome = TrialOutcome(trial, end.code, has_timed_out=end.has_timed_out, interrupted=end.interrupted)
         outcome.add_calls(recorded.exchanges)
         outcome.misses = len(recorded.misses)
@@ -234,15 +254,18 @@ class _Recording:
             for suffix in (NATIVE, OTLP):
                 self._trace_path(trial, suffix).unlink(missing_ok=True)
             recorded = RecordedTrial(trial, self._rules, cassette)
-            self._trials[trial] = recorded, self._server.open(recorded)
-            self._tokens.append(self._trials[trial][1])
+            token = secrets.token_hex(TOKEN_BYTES)
+            self._trials[trial] = recorded, token
+            self._tokens.append(token)
+            if self._server is not None:
+                self._server.open(token, recorded)
         return self._trials[trial][0]
 
     def _build_endpoints(self, trial: TrialId) -> Endpoints:
         root = f"http://{HOST}:{self._port}"
         return Endpoints(
             f"{root}/t/{self._trials[trial][1]}",
-            f"{root}/c/{self._server.control_token}",
+            f"{root}/c/{self._control_token}",
             tuple(self._upstreams),
             self._options.with_otlp,
         )
@@ -262,7 +285,8 @@ class _Recording:
         if trial not in self._trials:
             raise SettingError("this scenario is not open")
         recorded, token = self._trials[trial]
-        self._server.refuse(token)
+        if self._server is not None:
+            self._server.refuse(token)
         recorded.own_trace = read_own_trace(document, trial)
 
     def attribute(self, recording: Any, scenario: str) -> RecordedTrial:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalgate.cli.command import Command, option
@@ -29,14 +31,18 @@ def record(arguments: Namespace, shell: Shell) -> int:
     from msgspec.structs import replace
 
     from evalgate.bootstrap import recorder
-    from evalgate.bootstrap.record_plan import load_suite
     from evalgate.bootstrap.sources import apply_project_redaction
 
     if arguments.without_proxy and arguments.without_otlp:
         raise SettingError("--without-proxy and --without-otlp together record nothing")
-    apply_project_redaction(shell.cwd)
+    if os.path.lexists(Path(shell.cwd, "evalgate.yaml")):  # reading it loads much that a recording does not need
+        apply_project_redaction(shell.cwd)
     rules = read_cache_rules(arguments, shell.environ)
-    loaded = None if arguments.suite is None else load_suite(arguments.suite, shell.cwd)
+    loaded = None
+    if arguments.suite is not None:
+        from evalgate.bootstrap.record_plan import load_suite
+
+        loaded = load_suite(arguments.suite, shell.cwd)
     options = recorder.RecordOptions(
         arguments.words,
         _plan(arguments, loaded, shell.environ),

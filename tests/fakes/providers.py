@@ -53,6 +53,7 @@ class Handler(BaseHTTPRequestHandler):
     """Answers one connection."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     fake: FakeProviders
 
     def log_message(self, *_: Any) -> None:

@@ -11,7 +11,6 @@ A request without a known token is 404. One with a foreign Host (DNS rebinding),
 from __future__ import annotations
 
 import asyncio
-import secrets
 import time
 from hmac import compare_digest
 from typing import TYPE_CHECKING, Any
@@ -36,7 +35,6 @@ MAX_BODY = 64 * 1024 * 1024
 MAX_CONNECTIONS = 100
 SIGNALS = ("traces", "logs", "metrics")
 BROWSER_HEADERS = ("Origin", "Sec-Fetch-Site")
-TOKEN_BYTES = 16
 QUIET_STEP = 0.02
 """Seconds between two looks at whether requests still come."""
 
@@ -44,9 +42,16 @@ QUIET_STEP = 0.02
 class RecorderServer:
     """Serves the trials that are open; `control_token` opens the control endpoint and nothing else."""
 
-    def __init__(self, upstreams: Mapping[str, str], receiver: OtlpReceiver | None, *, is_realtime: bool) -> None:
-        self.control_token = secrets.token_hex(TOKEN_BYTES)
-        self.trials: TrialList | None = None
+    def __init__(
+        self,
+        upstreams: Mapping[str, str],
+        receiver: OtlpReceiver | None,
+        trials: TrialList,
+        control_token: str,
+        *,
+        is_realtime: bool,
+    ) -> None:
+        self._control_token, self._trials = control_token, trials
         self.requests = 0
         self.last_request = 0.0
         self._receiver = receiver
@@ -72,11 +77,9 @@ class RecorderServer:
         if self._runner is not None:
             await self._runner.cleanup()
 
-    def open(self, recording: TrialRecording) -> str:
-        """Opens a trial; returns its token."""
-        token = secrets.token_hex(TOKEN_BYTES)
+    def open(self, token: str, recording: TrialRecording) -> None:
+        """Opens a trial, which its token names."""
         self._recordings[token] = recording
-        return token
 
     async def close(self, token: str) -> None:
         """Closes a trial: its token is unknown from now on, and its requests end."""
@@ -117,7 +120,7 @@ class RecorderServer:
 
     async def _route(self, request: web.BaseRequest) -> web.StreamResponse:
         kind, token, rest = _split_path(request.rel_url.raw_path)
-        if kind == "c" and compare_digest(token.encode(), self.control_token.encode()):
+        if kind == "c" and compare_digest(token.encode(), self._control_token.encode()):
             return await self._control(request, rest)
         recording = self._find_recording(token) if kind == "t" else None
         if recording is None:
@@ -126,8 +129,8 @@ class RecorderServer:
             return await self._receive(request, rest[3:], recording.trial)
         recording.note_credentials([*find_credentials(request)])
         named = find_named_scenario(request.headers)
-        if named is not None and self.trials is not None:
-            recording = self.trials.attribute(recording, named)
+        if named is not None:
+            recording = self._trials.attribute(recording, named)
         return await self._providers.answer(request, rest, recording)
 
     def _refuse(self, request: web.BaseRequest) -> web.Response | None:
@@ -155,14 +158,14 @@ class RecorderServer:
         return web.Response(status=answer.status, body=answer.body, content_type=answer.content_type)
 
     async def _control(self, request: web.BaseRequest, rest: str) -> web.Response:
-        if request.method != "POST" or rest not in ("scenarios", "finish") or self.trials is None:
+        if request.method != "POST" or rest not in ("scenarios", "finish"):
             return _error(404, "unknown path")
         try:
             value = _read_object(await request.read())
             trial = _read_trial(value)
             if rest == "scenarios":
-                return _json(200, self.trials.open_trial(trial))
-            self.trials.finish_trial(trial, value.get("trace"))
+                return _json(200, self._trials.open_trial(trial))
+            self._trials.finish_trial(trial, value.get("trace"))
         except InvalidInput as error:
             return _error(400, str(error))
         return _json(200, {})
