@@ -11,7 +11,7 @@ from trace_table import DOCUMENT, table_in_document
 from evalgate.evaluators.core.registry import BUILT_IN_TYPES
 
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
-LONGEST = 188
+LONGEST = 186
 WIDEST = 250
 ORDER = [
     "](docs/comment.png)",
