@@ -41,7 +41,8 @@ ul { padding-left: 28px }
 code { background: #818b981f; border-radius: 6px; padding: 2px 5px; font: 85% "DejaVu Sans Mono", monospace }
 pre { background: #f6f8fa; border-radius: 6px; padding: 12px; overflow: hidden }
 pre code { background: none; padding: 0; white-space: pre-wrap }
-table { border-collapse: collapse }
+table { border-collapse: collapse; display: block; max-width: 100%; overflow: hidden }
+article { overflow-wrap: break-word }
 th, td { border: 1px solid #d1d9e0; padding: 6px 13px }
 tr:nth-child(2n) td { background: #f6f8fa }
 a { color: #0969da }
@@ -56,8 +57,8 @@ a { color: #0969da }
 MEASURE = "<script>document.title = Math.ceil(document.body.getBoundingClientRect().height)</script>"
 
 
-def page(markdown: str) -> str:
-    """The comment as a page of its own, GitHub's alerts drawn as GitHub draws them."""
+def page(markdown: str, width: int = WIDTH) -> str:
+    """The comment as a page of its own, as wide as given, GitHub's alerts drawn as GitHub draws them."""
     options = Options.CMARK_OPT_UNSAFE
     html = cmarkgfm.github_flavored_markdown_to_html(markdown, options=options)
     html = re.sub(
@@ -67,7 +68,7 @@ def page(markdown: str) -> str:
     )
     html = re.sub(r'(?<=<pre lang="diff"><code>).*?(?=</code>)', _coloured, html, flags=re.DOTALL)
     who = "<header><b>github-actions</b> <span>bot</span> commented</header>"
-    body = f"<style>{STYLE}</style><article>{who}<main>{html}</main></article>"
+    body = f"<style>{STYLE} body {{ width: {width}px }}</style><article>{who}<main>{html}</main></article>"
     return f'<!doctype html><meta charset="utf-8"><title>0</title>{body}{MEASURE}'
 
 
