@@ -78,7 +78,7 @@ def _coloured(block: re.Match[str]) -> str:
     return "\n".join(lines)
 
 
-def draw(html: str, target: Path) -> None:
+def draw(html: str, target: Path, width: int = WIDTH) -> None:
     """Has the browser measure the page and then take its picture."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
@@ -93,9 +93,9 @@ def draw(html: str, target: Path) -> None:
             command += [*flags, source.as_uri()]
             return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout  # noqa: S603
 
-        measured = re.search(r"<title>(\d+)</title>", run(f"--window-size={WIDTH},100", "--dump-dom"))
+        measured = re.search(r"<title>(\d+)</title>", run(f"--window-size={width},100", "--dump-dom"))
         height = measured[1] if measured else "1000"
-        run(f"--window-size={WIDTH},{height}", f"--screenshot={target.resolve()}")
+        run(f"--window-size={width},{height}", f"--screenshot={target.resolve()}")
 
 
 def main() -> None:

@@ -30,6 +30,8 @@ RUN_URL = "https://github.com/acme/support-agent/actions/runs/8342"
 EPOCH = "1800000000"
 PHONE = 390
 """The width of a phone in CSS pixels."""
+NARROWEST = 500
+"""The narrowest window of a Chromium without a screen."""
 
 Call = tuple[str, dict[str, Any]]
 Trace = dict[str, Any]
@@ -220,8 +222,24 @@ def long_texts(work: Workspace) -> str:
     return work.comment()
 
 
-TEAMS = "billing cancel delivery exchange faq gifts holds invoices joins keys loans mail names offers prices".split()
-MORE_TEAMS = "quotes returns stock taxes users vouchers waits xmas yards zones".split()
+TEAMS = [
+    "billing",
+    "cancel",
+    "delivery",
+    "exchange",
+    "faq",
+    "gifts",
+    "holds",
+    "invoices",
+    "joins",
+    "keys",
+    "loans",
+    "mail",
+    "names",
+    "offers",
+    "prices",
+]
+MORE_TEAMS = ["quotes", "returns", "stock", "taxes", "users", "vouchers", "waits", "xmas", "yards", "zones"]
 
 
 def suites(work: Workspace) -> str:
@@ -270,7 +288,7 @@ def main() -> None:
         (arguments.folder / f"{name}.md").write_text(comment, encoding="utf-8")
         draw(page(comment), arguments.folder / f"{name}.png")
         if name == "mixed":
-            draw(page(comment, PHONE), arguments.folder / f"{name}-phone.png")
+            draw(page(comment, PHONE), arguments.folder / f"{name}-phone.png", NARROWEST)
         print(f"{name}: {len(comment):,} characters")
 
 

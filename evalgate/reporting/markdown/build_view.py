@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -14,6 +15,7 @@ from evalgate.reporting.markdown.header_lines import (
     describe_agent_changes,
     describe_mutations,
     describe_noise,
+    find_agent_changes,
     format_baseline,
 )
 from evalgate.reporting.markdown.heading import build_heading, describe_unblocked_failures
@@ -25,6 +27,7 @@ from evalgate.reporting.markdown.statistics_rows import (
     build_statistics_row,
     build_suite_row,
     build_variant_row,
+    is_green,
     list_costly_checks,
     list_statistics,
     list_variants,
@@ -34,7 +37,6 @@ from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import escape_commands, escape_span
 from evalgate.reporting.text.grouping import (
     FailureGroup,
-    describe_causes,
     group_failures,
     group_warnings,
 )
@@ -91,14 +93,16 @@ def build_report(
     """Builds the view, worst rows first; rows that do not fit are counted. `origin` is Markdown."""
     scenarios, found = grouped.sections, grouped.failing
     many = len(document["suites"]) > 1
-    row, detail = partial(build_scenario_row, many=many), partial(build_failure, many=many, links=links)
+    shared, suites = find_agent_changes(document).of_all, sorted(document["suites"], key=is_green)
+    row = partial(build_scenario_row, many=many, shared=shared)
+    detail = partial(build_failure, many=many, links=links, shared=shared)
     flaky = partial(render_flaky, quarantined=find_quarantined_keys(document))
     failing, regressed, below = ([each for each in found if each.section == n and not each.is_lost] for n in range(3))
     groups: dict[str, Group[Any, Any]] = {
         "failures": Group(failing[: layout.failures], detail, 0.35, layout.failures),
         "lost": Group([each for each in found if each.is_lost], detail, 0.05, layout.rows),
         "regressed": Group(regressed, row, 0.1, layout.rows),
-        "suites": Group(document["suites"], lambda suite: build_suite_row(suite, document), 0.1, layout.rows),
+        "suites": Group(suites, lambda suite: build_suite_row(suite, document), 0.1, layout.rows),
         "below": Group(below, row, 0.07, layout.rows),
         "other_changes": Group(scenarios.other_changes, row, 0.09, layout.rows),
         "reasons": Group(_list_other_reasons(document), partial(_format_reason, links=links), 0.05, layout.rows),
@@ -136,8 +140,9 @@ def build_report(
         mutations=describe_mutations(document, escape_span),
         comes_with=describe_agent_changes(document, escape_span),
         is_compared=_is_compared(document),
-        figures=build_figures(document),
+        figures=build_figures(document, in_detail=layout.all_goldens),
         trend=_build_trend(document, links),
+        green_suites=sum(map(is_green, document["suites"])),
         more_failures=more.build_rows(),
         passing_with_failures=sum(has_failures(each.scenario) for each in scenarios.passing[: scenarios.hidden]),
         skipped=document["summary"]["skipped"] if document["summary"] else 0,
@@ -195,12 +200,12 @@ def _build_alert(document: ResultsDoc, failing: Sequence[FailureGroup], links: L
         return Alert("WARNING", _first_reason(document, links))
     if verdict == "cannot_judge":
         is_vague = document["reasons"][:1] and document["reasons"][0]["code"] == "nothing_evaluated"
-        return Alert("WARNING", (is_vague and _format_worst(failing)) or _first_reason(document, links))
+        return Alert("WARNING", (is_vague and _name_failing(failing)) or _first_reason(document, links))
     if verdict == "fail" and document["reasons"][:1] and document["reasons"][0]["code"] == "weakened":
         return Alert("CAUTION", render_weakening(sort_weakenings(document)[0], links.place))
     if verdict == "fail":
-        return Alert("CAUTION", _format_worst(failing) or _first_reason(document, links))
-    if describe_unblocked_failures(summary) and (worst := _format_worst(failing)):
+        return Alert("CAUTION", _name_failing(failing) or _first_reason(document, links))
+    if describe_unblocked_failures(summary) and (worst := _name_failing(failing)):
         return Alert("WARNING", worst)
     weakenings = sort_weakenings(document)
     return Alert("WARNING", render_weakening(weakenings[0], links.place)) if weakenings else None
@@ -211,28 +216,49 @@ def _first_reason(document: ResultsDoc, links: Links) -> str:
     return _format_reason(reasons[0], links) if reasons else "No reason was recorded."
 
 
-def _format_worst(failing: Sequence[FailureGroup]) -> str:
-    """Names the first scenario that fails, how many fail like it, why, and how many fail for other reasons."""
-    if not failing:
-        return ""
-    worst, *others = failing
-    scenario = worst.members[0].scenario
-    name = escape_span(mark_unseen(scenario["id"]), 120)
-    if scenario["variant"]:
-        name += f" {escape_span(scenario['variant'], 120)}"
-    if len(worst.members) > 1:
-        name += f" and {len(worst.members) - 1:,} more"
-    reason = next(iter(describe_causes(worst)), "")
-    text = f"{name}: {escape_sentence(reason)}" if reason else name
-    is_failing = _fails(worst.section, worst.members[0])
-    left = sum(_fails(each.section, member) == is_failing for each in others for member in each.members)
-    noun = "other failing scenario" if is_failing else "other scenario"
-    return f"{text} \u2013 and {wording.pluralize(left, noun)} below" if left else text
+def _name_failing(failing: Sequence[FailureGroup]) -> str:
+    """Names what fails, by how it fails: the entries below explain it."""
+    found: dict[str, Counter[tuple[str, str | None]]] = {}
+    for group in failing:
+        for item in group.members:
+            word = _describe_failure(item, is_lost=group.is_lost)
+            found.setdefault(word, Counter())[item.scenario["id"], item.scenario["variant"]] += 1
+    ordered = sorted(found.items(), key=lambda each: _FAILURES.index(each[0]))
+    text = "; ".join(f"{word}: {_join_names(names)}" for word, names in ordered)
+    return f"{text[:1].upper()}{text[1:]}"
 
 
-def _fails(section: int, item: SuiteScenario) -> bool:
-    """Whether a scenario blocks, or was judged and does not pass; false if it only got worse or was not judged."""
-    return section == 0 or item.scenario["verdict"] not in ("PASS", "NOT_EVALUABLE")
+MOST_NAMED = 3
+"""Scenarios that an alert names of each kind."""
+_VERDICTS = {"HARD_FAIL": "hard-failed", "ERROR": "unreadable", "MISSING": "without a trace"}
+_BROKE, _LOST, _BELOW, _WORSE = "broke", "without evidence", "below threshold", "regressed"
+_FAILURES = [*_VERDICTS.values(), _BROKE, _BELOW, _LOST, _WORSE]
+
+
+def _describe_failure(item: SuiteScenario, *, is_lost: bool) -> str:
+    verdict = item.scenario["verdict"]
+    if verdict in _VERDICTS:
+        return _VERDICTS[verdict]
+    if is_lost or verdict == "NOT_EVALUABLE":
+        return _LOST
+    return _BROKE if item.kind == "broken" else _WORSE if verdict == "PASS" else _BELOW
+
+
+def _join_names(names: Counter[tuple[str, str | None]]) -> str:
+    """Joins the first names, with the number of suites for one that is in several, and counts the others."""
+    first = list(names.items())[:MOST_NAMED]
+    named = [
+        " ".join(
+            [
+                escape_span(mark_unseen(name), 120),
+                *([escape_span(variant, 120)] if variant else []),
+                *([f"in {count} suites"] if count > 1 else []),
+            ]
+        )
+        for (name, variant), count in first
+    ]
+    more = names.total() - sum(count for _, count in first)
+    return wording.join_words([*named, *([f"{more:,} more"] if more else [])])
 
 
 def _list_other_reasons(document: ResultsDoc) -> list[ReasonDoc]:
@@ -266,7 +292,7 @@ def _list_commands(document: ResultsDoc, scenarios: ScenarioSections) -> str:
 
 
 def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections) -> str:
-    """Describes how to accept an intended change; empty if there is nothing to accept."""
+    """Describes how to accept what blocks; empty if nothing does."""
     if "selection" in document:
         return ""
     if document["verdict"] == "fail" and not document["report_only"]:
@@ -274,12 +300,7 @@ def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections) -> s
         if verdicts == {"ERROR"}:
             return ""  # broken input: repair it
         approve = ", or approve the failure (docs/approvals.md)" if verdicts - {"ERROR", "MISSING"} else ""
-        return (
-            f"change the suite or its policy{approve}. "
-            "After the merge, the next run on the base branch becomes the new baseline."
-        )
-    if _is_compared(document) and (scenarios.failures or scenarios.regressed or scenarios.other_changes):
-        return "merge; the next run on the base branch becomes the new baseline."
+        return f"change the suite or its policy{approve}"
     return ""
 
 
@@ -303,7 +324,7 @@ class Group(Struct, Generic[S, T]):
     def fill(self, room: float) -> float:
         """Renders candidates until the space is used or none is left; returns the remaining space."""
         while len(self.shown) < min(self.max_rows, len(self.candidates)):
-            row = self._pending if self._pending is not None else self.render(self.candidates[len(self.shown)])
+            row = self._pending or leave_out_unknown(self.render(self.candidates[len(self.shown)]))
             cost = count_chars(row) + ROW_OVERHEAD
             if cost > room:
                 self._pending = row
@@ -371,6 +392,14 @@ def add_details(group: Group[FailureGroup, Failure], room: float, most: int) -> 
             others.append(other)
         count += len(others)
         group.shown[index] = replace(group.shown[index], others=tuple(others))
+
+
+def leave_out_unknown(row: T) -> T:
+    """Empties the fields of a row that are unknown or don't apply."""
+    if not isinstance(row, Struct):
+        return row
+    unknown = [name for name in row.__struct_fields__ if getattr(row, name) in (wording.DASH, wording.UNKNOWN)]
+    return replace(row, **dict.fromkeys(unknown, ""))
 
 
 def count_chars(value: Any) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.comparison.comparison import MODEL, OTHER_PROMPT, OTHER_TOOLS, REGRESSIONS
 from evalgate.reporting.text.escaping import escape_span
-from evalgate.reporting.text.wording import age, join_words, percent, pluralize
+from evalgate.reporting.text.wording import DAY, age, join_words, percent, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,7 +98,8 @@ def _describe_drift(baseline: BaselineDoc) -> str:
 
 
 def _age(baseline: BaselineDoc) -> str:
-    return "" if baseline["age_seconds"] is None else age(baseline["age_seconds"])
+    seconds = baseline["age_seconds"]
+    return "" if seconds is None or seconds < DAY else age(seconds)
 
 
 MAX_AGENT_CHANGES = 3

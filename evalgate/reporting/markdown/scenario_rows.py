@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from evalgate.measures.text.plain_text import mark_unseen
 from evalgate.models.comparison.comparison import NOT_MEASURED
 from evalgate.reporting.markdown.view import CheckRow, Failure, Rows, ScenarioRow
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.escaping import escape_cell, escape_diff, escape_fence, escape_span
+from evalgate.reporting.text.escaping import SPAN_LIMIT, escape_cell, escape_diff, escape_fence, escape_span
 from evalgate.reporting.text.grouping import (
     AS_IN_OTHERS,
     FailureGroup,
@@ -31,7 +32,6 @@ from evalgate.reporting.text.scenario_sections import (
 from evalgate.reporting.text.sentences import escape_sentence, escape_sentence_cell
 from evalgate.reporting.text.trajectory_lines import (
     DiffLine,
-    describe_divergence,
     extract_side,
     merge_equal_lines,
     summarize_calls,
@@ -39,7 +39,7 @@ from evalgate.reporting.text.trajectory_lines import (
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from evalgate.models.results.results import CallsDoc, ChangeDoc, RemovedDoc, ScenarioDoc
     from evalgate.models.results.results_sections import TrajectoryDiffDoc
@@ -49,8 +49,10 @@ if TYPE_CHECKING:
 MAX_CHECKS = 3
 FEW = 4
 """Most scenarios that one row names in full."""
-_REDUNDANT_EVIDENCE = frozenset({"verdict", "expected_calls", "judged_by"})  # evidence whose values the reason repeats
+_REDUNDANT_EVIDENCE = frozenset({"verdict", "expected_calls", "judged_by", "alignment"})  # what the reason repeats
 MAX_NAME, MAX_REASON, MAX_NOTE, MAX_EVIDENCE = 120, 300, 200, 1_500
+
+_PASSED_NOW = re.compile(r"\d+/\d+ now")
 
 VERDICT_WORDS = {
     "PASS": "\u2705\u00a0PASS",
@@ -69,7 +71,7 @@ _CHANGE_WORDS = {
     "new": "new",
     "removed": "removed",
     "inconclusive": "inconclusive",
-    "unchanged": "unchanged",
+    "unchanged": "",
 }
 _FLAG_WORDS = {"single_trial": "single trial", "flaky": "flaky", "approved": "approved", "quarantined": "quarantined"}
 
@@ -79,10 +81,12 @@ def format_verdict(verdict: str) -> str:
     return VERDICT_WORDS.get(verdict) or escape_cell(verdict, MAX_NAME)
 
 
-def build_scenario_row(item: FailureGroup | SuiteScenario | RemovedDoc, *, many: bool) -> ScenarioRow:
+def build_scenario_row(
+    item: FailureGroup | SuiteScenario | RemovedDoc, *, many: bool, shared: Collection[str] = ()
+) -> ScenarioRow:
     """Builds the row of a scenario, current or removed, or of several; `many` suites add the suite's name."""
     if isinstance(item, FailureGroup):
-        return _build_group_row(item, many=many)
+        return _build_group_row(item, many=many, shared=shared)
     if not isinstance(item, SuiteScenario):
         return _build_removed_row(item, many=many)
     scenario, change = item.scenario, item.scenario["change"]
@@ -93,13 +97,13 @@ def build_scenario_row(item: FailureGroup | SuiteScenario | RemovedDoc, *, many:
         change=_format_change(item),
         score=wording.score(scenario["score"]),
         score_delta=wording.points(change["score_delta"]) if change else "",
-        note=_format_note(item),
+        note=_format_note(item, shared),
         names=Rows((name,), 1),
     )
 
 
-def _build_group_row(group: FailureGroup, *, many: bool) -> ScenarioRow:
-    first = build_scenario_row(group.members[0], many=many)
+def _build_group_row(group: FailureGroup, *, many: bool, shared: Collection[str]) -> ScenarioRow:
+    first = build_scenario_row(group.members[0], many=many, shared=shared)
     if len(group.members) == 1:
         return first
     scores = {member.scenario["score"] for member in group.members}
@@ -116,7 +120,7 @@ def _build_group_row(group: FailureGroup, *, many: bool) -> ScenarioRow:
     )
 
 
-def build_failure(group: FailureGroup, *, many: bool, links: Links) -> Failure:
+def build_failure(group: FailureGroup, *, many: bool, links: Links, shared: Collection[str] = ()) -> Failure:
     """Builds the details of scenarios that fail alike: worst checks, each with the reason of its first failure."""
     first = group.members[0]
     scenario, members = first.scenario, len(group.members)
@@ -128,7 +132,7 @@ def build_failure(group: FailureGroup, *, many: bool, links: Links) -> Failure:
     return Failure(
         name=_join_names(names),
         verdict=_format_verdicts(group),
-        facts=tuple(_list_facts(first, links) if members == 1 else _list_group_facts(group, links)),
+        facts=tuple(_list_facts(first, links, shared) if members == 1 else _list_group_facts(group, links, shared)),
         reason=escape_sentence(reason, MAX_REASON),
         checks=tuple(_build_check_row(check, group) for check in checks[:MAX_CHECKS]),
         checks_left=max(0, len(checks) - MAX_CHECKS),
@@ -172,16 +176,16 @@ def format_name(suite: str, scenario: ScenarioDoc | RemovedDoc, *, many: bool) -
     """Formats a scenario's name for a table cell; `many` suites add the suite's name."""
     variant = f" {escape_cell(scenario['variant'], MAX_NAME)}" if scenario["variant"] else ""
     name = f"{escape_cell(mark_unseen(scenario['id']), MAX_NAME)}{variant}"
-    return f"{escape_cell(suite, MAX_NAME)} {name}" if many else name
+    return f"{escape_cell(suite, MAX_NAME)} / {name}" if many else name
 
 
 def _format_change(item: SuiteScenario) -> str:
     change = item.scenario["change"]
     if change is None:
         return ""
-    words = _CHANGE_WORDS.get(change["kind"]) or escape_cell(change["kind"], MAX_NAME)
+    words = _CHANGE_WORDS[kind] if (kind := change["kind"]) in _CHANGE_WORDS else escape_cell(kind, MAX_NAME)
     flags = [_FLAG_WORDS.get(flag) or escape_cell(flag, MAX_NAME) for flag in item.flags]
-    return f"{words} ({', '.join(flags)})" if flags else words
+    return f"{words} ({', '.join(flags)})" if flags and words else words or ", ".join(flags)
 
 
 def _format_passed_share(scenario: ScenarioDoc) -> str:
@@ -190,48 +194,57 @@ def _format_passed_share(scenario: ScenarioDoc) -> str:
     return f"\u00a0{passed}/{scenario['n']}" if scenario["n"] > 1 else ""
 
 
-def _format_note(item: SuiteScenario) -> str:
+def _format_note(item: SuiteScenario, shared: Collection[str]) -> str:
     """Formats the worst cause of a failure, or all that failed in a scenario that passes, and what changed."""
     scenario, change = item.scenario, item.scenario["change"]
     passes = scenario["verdict"] == "PASS"
     parts = describe_failures(item)
     parts = parts if passes else parts[:1]
-    cause = change.get("cause") if change else None
-    if cause:
-        parts.insert(0 if passes else 1, cause["message"])
+    if cause := _describe_cause(change, shared):
+        parts.insert(0 if passes else 1, cause)
     if change and item.kind != "unchanged":
-        parts += [each for each in (describe_change(change), *change["increases"]) if each not in "; ".join(parts)]
+        why = describe_change(change)
+        is_in_column = why.startswith("score ") and change["score_delta"] is not None
+        reasons = [*([] if is_in_column else [why]), *change["increases"]]
+        parts += [each for each in reasons if each not in "; ".join(parts)]
     return escape_sentence_cell("; ".join(parts), MAX_NOTE)
 
 
-def _list_facts(item: SuiteScenario, links: Links) -> list[str]:
+def _list_facts(item: SuiteScenario, links: Links, shared: Collection[str]) -> list[str]:
+    """Lists how many trials passed, what changed and why, and where it is written; each of it once."""
     scenario, change = item.scenario, item.scenario["change"]
-    passed = count_passed(scenario)
+    why = describe_change(change) if change and change["kind"] != "unchanged" else ""
+    unmet = describe_unmet_rule(scenario)
+    facts = [unmet or f"{count_passed(scenario)} of {pluralize(scenario['n'], 'trial')} passed"]
+    facts = facts if scenario["n"] > 1 and (unmet or not _PASSED_NOW.search(why)) else []
     unmeasured = scenario.get("not_measured", 0)
-    passed_trials = describe_unmet_rule(scenario) or f"{passed} of {wording.pluralize(scenario['n'], 'trial')} passed"
-    facts = [passed_trials] if scenario["n"] > 1 else []
-    facts += [f"{wording.pluralize(unmeasured, 'trial')} not measured"] if unmeasured else []
-    if change and change["kind"] != "unchanged":
-        why = describe_change(change)
+    facts += [f"{pluralize(unmeasured, 'trial')} not measured"] if unmeasured else []
+    if change and why:
         reason = f": {escape_sentence(why, MAX_REASON)}" if why != NOT_MEASURED else ""
         facts.append(f"{_format_change(item)}{reason}")
     if change and change["increases"]:
         facts.append(escape_sentence(", ".join(change["increases"]), MAX_REASON))
-    cause = change.get("cause") if change else None
-    if cause:
-        facts.append(escape_sentence(cause["message"], MAX_REASON))
+    if cause := _describe_cause(change, shared):
+        facts.append(escape_sentence(cause, MAX_REASON))
     if where := links.place(scenario["location"]):
         facts.append(where)
     return facts
 
 
-def _list_group_facts(group: FailureGroup, links: Links) -> list[str]:
+def _describe_cause(change: ChangeDoc | None, shared: Collection[str]) -> str:
+    """Returns what caused a change; empty if the report states once that all regressions come with it."""
+    cause = change.get("cause") if change else None
+    if change is None or cause is None:
+        return ""
+    is_shared = cause["kind"] == "model_or_tools" and set(change.get("comes_with", ())) <= set(shared)
+    return "" if is_shared else cause["message"]
+
+
+def _list_group_facts(group: FailureGroup, links: Links, shared: Collection[str]) -> list[str]:
     """Lists how the scenarios changed, what caused that, and where they are written if it is one place."""
     scenarios = [member.scenario for member in group.members]
     changes = count_changes(group, _format_change)
-    causes = Counter(
-        change["cause"]["message"] for each in scenarios if (change := each["change"]) and change.get("cause")
-    )
+    causes = Counter(cause for each in scenarios if (cause := _describe_cause(each["change"], shared)))
     facts = [changes] if changes else []
     for message, count in list(causes.items())[:MAX_CHECKS]:
         where = "" if count == len(scenarios) else f"in {count:,}: "
@@ -281,6 +294,7 @@ CONTEXT_CALLS = 1
 CONTEXT = 40
 """Characters of a final answer shown on either side of a change."""
 MAX_ANSWER = 300
+GAP = DiffLine("", "")
 _SIGNS = {"kept": "", "gone": "-", "come": "+"}
 
 
@@ -288,24 +302,26 @@ def format_trajectory_diff(change: ChangeDoc | None) -> str:
     """Formats how the agent's trajectory differs from the baseline, as escaped Markdown; may be empty."""
     found = change.get("behaviour") if change else None
     if found is not None:
-        return "\n\n".join(
-            part for part in (_format_calls(found), _format_answer(found), _format_ending(found)) if part
-        )
+        return "\n\n".join(filter(None, (_format_calls_and_answer(found), _format_ending(found))))
     calls = change.get("calls") if change else None
     return _format_names(calls) if calls else ""
 
 
-def _format_calls(found: TrajectoryDiffDoc) -> str:
-    """Formats the calls, with the changes of their arguments."""
-    steps = found["steps"]
-    if not steps:
-        return ""
+def _format_calls_and_answer(found: TrajectoryDiffDoc) -> str:
+    """Formats the calls with the changes of their arguments, and the final answer, as one block."""
+    steps, answer = found["steps"], _list_answer_lines(found)
     groups = summarize_calls(steps)
-    if not any(line.sign for group in groups for line in group):
-        number = pluralize(len(steps) + found["steps_left"], "call")
-        return f"Tool calls: the same as in the baseline, with the same arguments ({number})."
-    divergence = describe_divergence(found)
-    return _format_block(groups, f"; the first difference is {divergence}" if divergence else "")
+    if any(line.sign for group in groups for line in group):
+        lines = _abridge_groups(groups)
+        return _format_block("Tool calls and final answer", [*lines, GAP, *answer]) if answer else _format_calls(lines)
+    same = _count_same_calls(len(steps) + found["steps_left"])
+    if answer:
+        return _format_block("Final answer", answer, f" (after {same})" if same else "")
+    return f"{same.capitalize()} as in the baseline, with the same arguments." if same else ""
+
+
+def _count_same_calls(count: int) -> str:
+    return "" if not count else "the same tool call" if count == 1 else f"the same {count:,} tool calls"
 
 
 def _format_names(calls: CallsDoc) -> str:
@@ -314,20 +330,29 @@ def _format_names(calls: CallsDoc) -> str:
     if not baseline + current:
         return ""
     if baseline == current:
-        return f"Tool calls: the same as in the baseline ({pluralize(len(current), 'call')})."
+        return f"{_count_same_calls(len(current)).capitalize()} as in the baseline."
     runs = groupby(diff_lists(baseline, current), key=lambda step: step.kind)
-    return _format_block([merge_equal_lines(_SIGNS[kind], [step.name for step in run]) for kind, run in runs])
+    return _format_calls(
+        _abridge_groups([merge_equal_lines(_SIGNS[kind], [step.name for step in run]) for kind, run in runs])
+    )
 
 
-def _format_block(groups: Sequence[Sequence[DiffLine]], note: str = "") -> str:
-    """Formats the groups as one fenced block; long runs of unchanged calls are counted."""
+def _format_calls(lines: Sequence[DiffLine]) -> str:
+    return _format_block("Tool calls", lines, limit=SPAN_LIMIT)
+
+
+def _format_block(title: str, lines: Sequence[DiffLine], note: str = "", limit: int = MAX_ANSWER) -> str:
+    return f"{title}, in the baseline (\u2212) and now (+){note}:\n\n{escape_diff(lines, limit)}"
+
+
+def _abridge_groups(groups: Sequence[Sequence[DiffLine]]) -> list[DiffLine]:
+    """Joins the groups of lines; long runs of unchanged calls, and lines beyond the limit, are counted."""
     lines: list[DiffLine] = []
     for index, group in enumerate(groups):
         is_kept = not any(line.sign for line in group)
         lines += _abridge(group, is_first=index == 0, is_last=index + 1 == len(groups)) if is_kept else group
     hidden = len(lines) - MAX_LINES
-    shown = lines if hidden <= 0 else [*lines[:MAX_LINES], DiffLine("", f"\u2026 and {pluralize(hidden, 'more line')}")]
-    return f"Tool calls, in the baseline (\u2212) and now (+){note}:\n\n{escape_diff(shown)}"
+    return lines if hidden <= 0 else [*lines[:MAX_LINES], DiffLine("", f"\u2026 and {pluralize(hidden, 'more line')}")]
 
 
 def _abridge(lines: Sequence[DiffLine], *, is_first: bool, is_last: bool) -> Sequence[DiffLine]:
@@ -338,13 +363,10 @@ def _abridge(lines: Sequence[DiffLine], *, is_first: bool, is_last: bool) -> Seq
     return [*lines[:head], DiffLine("", f"\u2026 {hidden} unchanged"), *lines[len(lines) - tail :]]
 
 
-def _format_answer(found: TrajectoryDiffDoc) -> str:
+def _list_answer_lines(found: TrajectoryDiffDoc) -> list[DiffLine]:
     parts = found["response"]
-    if not parts:
-        return ""
     sides = [DiffLine("-", extract_side(parts, "come", CONTEXT)), DiffLine("+", extract_side(parts, "gone", CONTEXT))]
-    lines = [line for line in sides if line.text.strip()]
-    return f"Final answer, in the baseline (\u2212) and now (+):\n\n{escape_diff(lines, MAX_ANSWER)}"
+    return [line for line in sides if line.text.strip()]
 
 
 def _format_ending(found: TrajectoryDiffDoc) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.reporting.markdown.header_lines import MIN_SCENARIOS
+from evalgate.models.comparison.comparison import REGRESSIONS
 from evalgate.reporting.markdown.view import CostlyAssertionRow, Figure, StatisticsRow, SuiteRow, VariantRow
 from evalgate.reporting.text import statistics_text, wording
 from evalgate.reporting.text.escaping import escape_cell
@@ -51,6 +51,13 @@ def build_suite_row(suite: SuiteDoc, document: ResultsDoc) -> SuiteRow:
         score_delta=_format_score_delta(suite["score"], baseline),
         changes=_format_changes(scenarios, len(removed)),
     )
+
+
+def is_green(suite: SuiteDoc) -> bool:
+    """Whether everything in a suite passes and nothing got worse."""
+    changes = {scenario["change"]["kind"] for scenario in suite["scenarios"] if scenario["change"]}
+    passes = all(scenario["verdict"] == "PASS" for scenario in suite["scenarios"])
+    return suite["verdict"] == "pass" and passes and REGRESSIONS.isdisjoint(changes)
 
 
 def _format_verdict(suite: SuiteDoc, passed: int) -> str:
@@ -194,17 +201,23 @@ def build_check_row(check: CostlyAssertionDoc, *, many: bool) -> CostlyAssertion
     )
 
 
-def build_figures(document: ResultsDoc) -> tuple[Figure, ...]:
-    """Builds score, pass rate, cost, latency, tokens, checks and outages; empty if nothing was evaluated."""
+def build_figures(document: ResultsDoc, *, in_detail: bool) -> tuple[Figure, ...]:
+    """Builds the known ones of score, passed scenarios, cost, latency and tokens; empty if nothing was evaluated.
+
+    `in_detail` adds repeated trials and checks.
+    """
     current = document["summary"]
     if current is None or not current["scenarios"]:
         return ()
     baseline = _find_comparable_summary(document, current)
     score_delta = _subtract(baseline["score"] if baseline else None, current["score"])
-    return (
+    figures = (
         Figure("Score", wording.score(current["score"]), wording.points(score_delta)),
-        _build_pass_rate(document, baseline, current),
-        *_build_tries(document),
+        Figure(
+            "Passed",
+            f"{current['passed']:,} of {current['scenarios']:,}",
+            wording.steps(current["passed"] - baseline["passed"]) if baseline else "",
+        ),
         Figure("Cost", wording.cost(current), wording.relative(baseline and baseline["cost_usd"], current["cost_usd"])),
         Figure(
             "Latency",
@@ -216,25 +229,16 @@ def build_figures(document: ResultsDoc) -> tuple[Figure, ...]:
             wording.count(current["total_tokens"]),
             wording.relative(baseline and baseline["total_tokens"], current["total_tokens"]),
         ),
-        *([Figure("Checks", checks, "")] if (checks := wording.checks(current)) else []),
-        *([Figure("Not measured", unmeasured, "")] if (unmeasured := wording.unmeasured(current)) else []),
+        Figure("Repeated trials", _format_tries(document) if in_detail else "", ""),
+        Figure("Checks", wording.checks(current) if in_detail else "", ""),
+        Figure("Not measured", wording.unmeasured(current), ""),
     )
+    return tuple(figure for figure in figures if figure.value not in ("", wording.DASH, wording.UNKNOWN))
 
 
-def _build_pass_rate(document: ResultsDoc, baseline: SummaryDoc | None, current: SummaryDoc) -> Figure:
-    """Builds the pass rate; intervals of it and its change only with enough scenarios to be meaningful."""
+def _format_tries(document: ResultsDoc) -> str:
     statistics = document.get("figures")
-    if not statistics or statistics["scenarios"] < MIN_SCENARIOS:
-        return Figure("Pass rate", wording.percent(current["pass_rate"]), _format_baseline(baseline, current))
-    return Figure(
-        "Pass rate", statistics_text.pass_rate(statistics), statistics_text.pass_rate_delta(statistics["delta"])
-    )
-
-
-def _build_tries(document: ResultsDoc) -> list[Figure]:
-    statistics = document.get("figures")
-    text = statistics_text.tries(statistics) if statistics else ""
-    return [Figure("Repeated trials", text, "")] if text else []
+    return statistics_text.tries(statistics) if statistics else ""
 
 
 def _find_comparable_summary(document: ResultsDoc, current: SummaryDoc) -> SummaryDoc | None:
@@ -258,9 +262,3 @@ def _format_latency(summary: SummaryDoc) -> str:
 
 def _subtract(baseline: float | None, current: float | None) -> float | None:
     return None if baseline is None or current is None else round(current - baseline, 9)
-
-
-def _format_baseline(baseline: SummaryDoc | None, current: SummaryDoc) -> str:
-    if baseline is None or baseline["pass_rate"] is None or baseline["pass_rate"] == current["pass_rate"]:
-        return ""
-    return f"was {wording.percent(baseline['pass_rate'])}"

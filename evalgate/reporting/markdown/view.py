@@ -28,6 +28,15 @@ class Rows(Struct, Generic[T], frozen=True, eq=False):
         """How many are not shown."""
         return self.total - len(self.shown) - self.grouped
 
+    def filled(self, columns: str) -> list[tuple[str, str, str]]:
+        """The columns in which some row has a text: title, alignment, field. They are given as `>Title field, ...`."""
+        found = (column.rpartition(" ") for column in columns.split(", "))
+        return [
+            (title.removeprefix(">"), "--:" if title.startswith(">") else ":--", field)
+            for title, _, field in found
+            if any(getattr(row, field) for row in self.shown)
+        ]
+
 
 class Alert(Struct, frozen=True, eq=False):
     """One sentence; `kind` is a GitHub alert type: CAUTION, WARNING, IMPORTANT, NOTE or TIP."""
@@ -207,7 +216,8 @@ class Report(Struct, frozen=True, eq=False):
     mutations: str  # how many small changes the changed suites notice, and how many before; may be empty
     comes_with: str  # the changed model, tools or prompt that regressions come with; may be empty
     is_compared: bool  # false: the columns of changes would be empty
-    suites: Rows[SuiteRow]
+    suites: Rows[SuiteRow]  # those in which all passes last
+    green_suites: int  # how many those are
     figures: tuple[Figure, ...]
     sums: Rows[StatisticsRow]  # of each suite; first of the run, if it has several
     lost_checks: Rows[CostlyAssertionRow]  # costliest first

@@ -33,6 +33,7 @@ _MAX_TICKS = 3
 _BACKTICKS = "`+"
 _LONG_TICKS = "`{4,}"
 _URL = "https?://[A-Za-z0-9.:/_?=&%~#-]+"
+_RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 _COMMAND = "(cd|evalgate|gh) "
 _LEADING_COMMAND = r"^(\s*):(?=:)"
 _NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
@@ -41,10 +42,14 @@ _XML_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quo
 
 @lru_cache(maxsize=4096)
 def escape_span(text: str, limit: int = SPAN_LIMIT) -> str:
-    """Escapes text as one Markdown code span without line breaks, cut to `limit` characters."""
+    """Escapes text as one Markdown code span without line breaks, cut to `limit` characters.
+
+    Right-to-left text is isolated, so that it moves no number of the words around it.
+    """
     body = _neutralize_code(to_one_line(text, limit))
     ticks = "`" * (_longest_backtick_run(body) + 1)
-    return f"{ticks} {body} {ticks}"
+    span = f"{ticks} {body} {ticks}"
+    return span if body.isascii() or not re.search(_RIGHT_TO_LEFT, body) else f"\u2068{span}\u2069"
 
 
 def escape_link(text: str, url: str, limit: int = SPAN_LIMIT) -> str:

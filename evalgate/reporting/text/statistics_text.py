@@ -52,7 +52,7 @@ def score(figures: StatisticsDoc) -> str:
         ("p50", figures["score_p50"]),
         ("p95", figures["score_p95"]),
     ]
-    return ", ".join(f"{word} {wording.score(value)}" for word, value in parts)
+    return ", ".join(f"{word} {wording.score(value)}" for word, value in parts if value is not None)
 
 
 def score_delta(delta: DeltaDoc | None) -> str:

@@ -14,7 +14,7 @@ UNKNOWN = "unknown"
 DASH = "\u2013"
 MINUS = "\u2212"
 OUTCOMES = ("passed", "failed", "not_evaluable", "skipped", "error")
-_DAY = 86_400
+DAY = 86_400
 
 
 def pluralize(number: int, noun: str) -> str:
@@ -130,4 +130,4 @@ def relative(baseline: float | None, current: float | None) -> str:
 
 def age(seconds: int) -> str:
     """Formats an age in whole days, so that a run repeated on the same day gives the same text."""
-    return "less than a day old" if seconds < _DAY else f"{pluralize(seconds // _DAY, 'day')} old"
+    return "less than a day old" if seconds < DAY else f"{pluralize(seconds // DAY, 'day')} old"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import time
 from functools import cache
 from pathlib import Path
@@ -206,16 +207,26 @@ def test_heading__gate_failed__counts_each_scenario_once_under_its_worst_reason(
     assert "\u274c EvalGate failed: 2 scenarios hard-failed and 1 broke (1 of them only" in heading(document)
 
 
-def test_alert__other_scenarios__counts_those_that_fail_and_not_those_that_only_got_worse():
-    worse = [a_scenario(f"worse{n}", change=a_change("regressed")) for n in range(2)]
-    failing = [a_scenario("a", "HARD_FAIL"), a_scenario("b", "FAIL", trials=[a_trial(0, "failed")])]
-    reasons = [gating("a"), gating("b", "below_threshold")]
-    document = results([a_suite("s", [*failing, *worse], "fail")], "fail", reasons=reasons, baseline=a_baseline())
-    assert "\u2013 and 1 other failing scenario below\n" in comment(document)
-    for number, scenario in enumerate(worse):
-        scenario["change"]["reason"] = f"reason {number}"
-    passed = results([a_suite("s", worse)], baseline=a_baseline())
-    assert "\u2013 and 1 other scenario below\n" in comment(passed)
+def test_alert__names_what_fails_by_how_it_fails():
+    worse = [a_scenario(f"worse{n}", change=a_change("regressed", reason=f"reason {n}")) for n in range(5)]
+    failing = [a_scenario("a", "HARD_FAIL"), a_scenario("b", "FAIL", change="broken"), a_scenario("c", "PARTIAL")]
+    lost = [a_scenario("d", "MISSING"), a_scenario("e", "NOT_EVALUABLE"), a_scenario("f", "ERROR")]
+    reasons = [gating("a"), gating("c", "below_threshold")]
+    suites = [a_suite("s", [*worse, *lost, *failing], "fail"), a_suite("t", [a_scenario("a", "HARD_FAIL")], "fail")]
+    assert (
+        "> Hard-failed: ` a ` in 2 suites; unreadable: ` f `; without a trace: ` d `; broke: ` b `; below threshold: ` c `;"
+        " without evidence: ` e `; regressed: ` worse0 `, ` worse1 `, ` worse2 ` and 2 more\n"
+    ) in comment(results(suites, "fail", reasons=reasons, baseline=a_baseline()))
+    assert "> Regressed: ` worse0 `" in comment(results([a_suite("s", worse)], baseline=a_baseline()))
+
+
+def test_suites__those_that_pass__are_folded_below_the_others():
+    bad = a_scenario("a", "HARD_FAIL")
+    suites = [a_suite("one", [a_scenario()]), a_suite("two", [bad], "fail"), a_suite("three", [a_scenario()])]
+    before, _, folded = comment(results(suites, "fail")).partition("<details><summary>2 suites pass</summary>")
+    assert [name for name in ("one", "two", "three") if f"| ` {name} ` |" in before] == ["two"]
+    assert [name for name in ("one", "two", "three") if f"| ` {name} ` |" in folded] == ["one", "three"]
+    assert "Suite |" not in comment(results(suites[:1]))
 
 
 def test_alert__reason_of_a_run_that_judges_nothing__is_not_repeated():
@@ -273,11 +284,11 @@ def drifted(found, *, suites=False, types=(), **changes):
     ("baseline", "words"),
     [
         (None, "**Baseline** none (comparison is off)"),
-        (a_baseline(), "`` ba5e000 `` \u00b7 the base commit, less than a day old".replace("``", "`")),
+        (a_baseline(), "`` ba5e000 `` \u00b7 the base commit".replace("``", "`")),
         (a_baseline("ancestor", distance=3), "3 commits before the base commit"),
         (a_baseline("latest"), "the latest on the base branch, not the base commit"),
-        (drifted("exact", suites=True), "the base commit, less than a day old, evaluated with different suites or settings, which may cause changes"),
-        (drifted("ancestor", distance=3), "3 commits before the base commit, less than a day old, evaluated with different rules"),
+        (drifted("exact", suites=True), "the base commit, evaluated with different suites or settings, which may cause changes"),
+        (drifted("ancestor", distance=3), "3 commits before the base commit, evaluated with different rules"),
         (drifted("latest", types=["contains", "a|b"]), "evaluated with different versions of ` contains ` and ` a|b `, which"),
         (drifted("exact", types=[*"abcdefgh"]), "` d `, ` e ` and 3 more checks, which may cause changes"),
         (a_baseline("drifted"), "evaluated with other suites or evaluators, which may cause changes"),
@@ -341,6 +352,17 @@ def row_widths(document):
     return widths
 
 
+def has_whole_tables(text):
+    """Whether each row of a table has as many cells, outside of code, as its titles."""
+    columns = 0
+    for line in text.split("\n"):
+        cells = re.sub(r"(`+) .*? \1", "", line).replace("\\|", "").count("|") - 1
+        columns = 0 if not line.startswith("|") else columns or cells
+        if columns and cells != columns:
+            return False
+    return True
+
+
 def harmless(text):
     reader = parse_html(text)
     lines = text.split("\n")
@@ -367,8 +389,8 @@ def test_comment__many_variants__are_shown_up_to_the_limit_and_counted():
     text = comment(results(suites))
     assert "Variants side by side (90)" in text
     assert "40 more are not shown" in text
-    one = results([{**a_suite("s", []), "variants": [a_variant("v")]}])
-    assert set(harmless(text).rows) == row_widths(one)
+    assert harmless(text).rows
+    assert has_whole_tables(text)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -431,7 +453,8 @@ def test_comment__any_number_of_scenarios__fits_and_has_the_true_totals(number):
     text = comment(document)
     summary = document["summary"]
     assert len(text) <= 60_000
-    assert set(harmless(text).rows) == row_widths(many(1))
+    harmless(text)
+    assert has_whole_tables(text)
     assert f"{summary['passed']:,} of {number:,}" in text
     hard = sum(1 for reason in document["reasons"] if reason["code"] == "hard_fail")
     assert not hard or f"{hard:,} scenario" in text.split("\n")[1]
@@ -452,7 +475,7 @@ def test_comment__little_room__leaves_out_whole_rows_and_counts_them(room):
     text = comment(document, max_chars=room, report_url=RUN_URL)
     assert len(text) <= room
     assert find_flaws(text, links=[RUN_URL], comments=[MARKER[4:-3].strip()]) == []
-    assert set(parse_html(text).rows) == row_widths(many(1))
+    assert has_whole_tables(text)
     assert "more are not shown, see the [full report]" in text
 
 
@@ -471,7 +494,8 @@ def test_comment__equal_failures__give_the_reason_once_and_name_every_scenario()
     text = comment(document)
     assert "### Failures (300)" in text
     assert count_named(text, document) == 300
-    assert read_text(text).count("response.content lacks 'refund'") == 2  # in the alert and in the failures
+    assert read_text(text).count("response.content lacks 'refund'") == 1
+    assert "> Hard-failed: ` s0 `, ` s1 `, ` s2 ` and 297 more\n" in text
     assert harmless(text).counts["li"] == 2  # the reason and the other names
 
 
@@ -607,15 +631,16 @@ def test_comment__of_a_repeated_run_on_the_same_day__is_the_same():
 def test_comment__shares__never_round_to_none_or_all():
     scenarios = [a_scenario(str(index), "FAIL" if index == 0 else "PASS") for index in range(1_000)]
     text = comment(results([a_suite("s", scenarios)]))
-    assert "**Pass rate** >99%" in text
+    assert "**Passed** 999 of 1,000" in text
     assert ">0.99" in text
 
 
-def test_comment__unknown_cost_and_latency__are_shown_as_unknown():
+def test_comment__unknown_figures__are_left_out():
     trial = a_trial(cost_usd=None, latency_seconds=None)
-    text = comment(results([a_suite("s", [a_scenario(trials=[trial])])]))
-    assert "**Cost** unknown" in text
-    assert "**Latency** unknown" in text
+    document = results([a_suite("s", [a_scenario(trials=[trial], score=None)])])
+    for text in (comment(document), render_summary(document)):
+        assert "**Tokens** 900" in text
+        assert [word for word in ("nknown", "Cost", "Latency", "Why", "| \u2013") if word in text] == []
 
 
 def test_comment__statistics_of_the_same_scenarios__show_their_change():
@@ -633,14 +658,16 @@ def test_comment__statistics_of_other_scenarios__show_no_change():
 
 
 def test_comment__suite_with_a_baseline__shows_the_change_of_passes_and_score():
-    text = comment(a_regression())
-    assert "| 4 of 7 (\u22121) |" in text
+    document = a_regression()
+    assert "| 4 of 7 (\u22121) |" in comment({**document, "suites": [*document["suites"], a_suite("b", [])]})
 
 
 def test_comment__document_without_a_command__has_nothing_to_paste():
     document = results([a_suite("s", [a_scenario()])])
-    assert "Reproduce in a shell" in comment({**document, "command": "evalgate run"})
-    assert "Reproduce" not in comment({**document, "command": None})
+    assert "Reproduce" not in comment(document)  # everything passes
+    failed = results([a_suite("s", [a_scenario("a", "FAIL")])])
+    assert "Reproduce in a shell" in comment({**failed, "command": "evalgate run"})
+    assert "Reproduce" not in comment({**failed, "command": None})
 
 
 def test_comment__template_text_from_a_trace__is_not_executed():

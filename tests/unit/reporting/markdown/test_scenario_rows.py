@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from builders import make_call, make_trace
+from builders import make_trace
 from markdown_check import HOSTILE, find_flaws
 from results_builder import a_change, some_calls
 
@@ -48,10 +48,10 @@ def test_a_long_difference_ends_in_a_count():
     assert text[-1] == "\u2502 \u2026 and 17 more lines"
 
 
-@pytest.mark.parametrize(("calls", "words"), [(["a", "b"], "2 calls"), (["a"], "1 call")])
+@pytest.mark.parametrize(("calls", "words"), [(["a", "b"], "2 tool calls"), (["a"], "tool call")])
 def test_equal_calls_are_one_sentence(calls, words):
     text = format_trajectory_diff(a_change("broken", calls=some_calls(calls, list(calls))))
-    assert text == f"Tool calls: the same as in the baseline ({words})."
+    assert text == f"The same {words} as in the baseline."
 
 
 def test_without_calls_nothing_is_shown():
@@ -87,7 +87,7 @@ def test_a_diff_of_traces_shows_changed_arguments():
         make_trace([("look_up", {"id": 1}), ("pay", {"amount": 99, "cc": True}), ("log", {"x": 1})]),
     )
     assert text.split("\n") == [
-        "Tool calls, in the baseline (\u2212) and now (+); the first difference is call 2 in turn 1:",
+        "Tool calls, in the baseline (\u2212) and now (+):",
         "",
         "```diff",
         "\u2502 look_up",
@@ -99,25 +99,20 @@ def test_a_diff_of_traces_shows_changed_arguments():
     ]
 
 
-@pytest.mark.parametrize(
-    ("now", "words"),
-    [
-        (["a", "c"], "; the first difference is call 2 of the baseline in turn 1, which is missing:"),
-        (["a", "b", "b", "c"], "; the first difference is call 3 in turn 1, which is new:"),
-        ([make_call("a", status="error"), "b", "c"], "; the first difference is call 1 in turn 1:"),
-    ],
-)
-def test_a_diff_of_traces_names_the_first_difference(now, words):
-    assert diff_of_traces(make_trace(["a", "b", "c"]), make_trace(now)).split("\n")[0].endswith(f"(+){words}")
-
-
 def test_of_traces_with_the_same_calls_the_answers_are_shown():
     text = diff_of_traces(make_trace(["a"], "It costs $10 now."), make_trace(["a"], "It costs $100 now."))
     assert text.split("\n\n") == [
-        "Tool calls: the same as in the baseline, with the same arguments (1 call).",
-        "Final answer, in the baseline (\u2212) and now (+):",
+        "Final answer, in the baseline (\u2212) and now (+) (after the same tool call):",
         "```diff\n- It costs $10 now.\n+ It costs $100 now.\n```",
     ]
+
+
+def test_changed_calls_and_a_changed_answer_are_one_block():
+    text = diff_of_traces(make_trace(["a"], "Yes."), make_trace(["b"], "No."))
+    assert text == (
+        "Tool calls and final answer, in the baseline (\u2212) and now (+):\n\n"
+        "```diff\n- a {}\n+ b {}\n\u2502 \n- Yes.\n+ No.\n```"
+    )
 
 
 def test_of_long_answers_only_the_text_near_the_difference_is_shown():
