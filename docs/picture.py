@@ -19,6 +19,7 @@ from pathlib import Path
 import cmarkgfm
 from cmarkgfm.cmark import Options
 
+from evalgate.models.github import Pages
 from evalgate.reporting.markdown.render import render_comment
 from evalgate.reporting.results.load_results import load_results
 
@@ -104,8 +105,9 @@ def main() -> None:
     parser.add_argument("results", type=Path)
     parser.add_argument("picture", type=Path)
     arguments = parser.parse_args()
-    comment = render_comment(load_results(arguments.results.read_bytes()), key="evalgate")
-    draw(page(comment), arguments.picture)
+    results = load_results(arguments.results.read_bytes())
+    pages = Pages("https://github.com", "org/agent", "org/agent", results["commit"] or "")
+    draw(page(render_comment(results, key="evalgate", pages=pages)), arguments.picture)
 
 
 if __name__ == "__main__":

@@ -69,7 +69,9 @@ def make_trace(scenario: str, trial: int, calls: Iterable[Call], answer: str, **
 def make_suite(name: str, scenarios: dict[str, list[dict[str, Any]]]) -> Suite:
     """A suite whose traces are `traces/<name>.jsonl`."""
     listed = [{"id": each, "assertions": assertions} for each, assertions in scenarios.items()]
-    return {"version": 1, "suite": name, "traces": [f"../traces/{name}.jsonl"], "scenarios": listed}
+    policy = {"fail_on": ["hard_fail", "broken"]}
+    traces = [f"../traces/{name}.jsonl"]
+    return {"version": 1, "suite": name, "traces": traces, "policy": policy, "scenarios": listed}
 
 
 IN_ORDER = {"type": "tool_sequence", "sequence": ["lookup_order", "check_refund_policy", "issue_refund"], "weight": 2}

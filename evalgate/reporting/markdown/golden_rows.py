@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.run.golden import DIMENSIONS
-from evalgate.reporting.markdown.scenario_rows import MAX_NAME, MAX_NOTE, format_name, format_verdict
+from evalgate.reporting.markdown.scenario_rows import MAX_NAME, MAX_NOTE, format_name_cell, format_verdict
 from evalgate.reporting.markdown.view import DimensionRow, GoldenRow
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import escape_cell
@@ -70,7 +70,7 @@ def build_dimension_row(dimension: DimensionSummary, *, many: bool) -> Dimension
     moved_by = ""
     if dimension.worst is not None:
         item, move = dimension.worst
-        moved_by = f"{format_name(item.suite['suite'], item.scenario, many=many)}{format_turn(move)}"
+        moved_by = f"{format_name_cell(item.suite['suite'], item.scenario, many=many)}{format_turn(move)}"
     return DimensionRow(
         name=format_dimension(dimension.name),
         score=wording.score(dimension.score),
@@ -87,7 +87,7 @@ def build_golden_row(item: SuiteScenario, *, many: bool) -> GoldenRow:
     scenario = item.scenario
     golden, change = scenario["golden"], scenario["change"]
     return GoldenRow(
-        name=format_name(item.suite["suite"], scenario, many=many),
+        name=format_name_cell(item.suite["suite"], scenario, many=many),
         title=escape_cell(golden["title"], MAX_NAME) if golden["title"] else "",
         verdict=format_verdict(scenario["verdict"]),
         score=wording.score(scenario["score"]),

@@ -14,7 +14,14 @@ from evalgate.measures.text.plain_text import mark_unseen
 from evalgate.models.comparison.comparison import NOT_MEASURED
 from evalgate.reporting.markdown.view import CheckRow, Failure, Rows, ScenarioRow
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.escaping import SPAN_LIMIT, escape_cell, escape_diff, escape_fence, escape_span
+from evalgate.reporting.text.escaping import (
+    SPAN_LIMIT,
+    escape_cell,
+    escape_diff,
+    escape_fence,
+    escape_pipes,
+    escape_span,
+)
 from evalgate.reporting.text.grouping import (
     AS_IN_OTHERS,
     FailureGroup,
@@ -92,7 +99,7 @@ def build_scenario_row(
     scenario, change = item.scenario, item.scenario["change"]
     name = format_name(item.suite["suite"], scenario, many=many)
     return ScenarioRow(
-        name=name,
+        name=escape_pipes(name),
         verdict=f"{format_verdict(scenario['verdict'])}{_format_passed_share(scenario)}",
         change=_format_change(item),
         score=wording.score(scenario["score"]),
@@ -110,7 +117,7 @@ def _build_group_row(group: FailureGroup, *, many: bool, shared: Collection[str]
     names = _list_names(group, many=many)
     return replace(
         first,
-        name=_join_names(names),
+        name=escape_pipes(_join_names(names)),
         verdict=_format_verdicts(group),
         change=count_changes(group, _format_change) or first.change,
         score=first.score if len(scores) == 1 else "",
@@ -162,7 +169,7 @@ def _format_verdicts(group: FailureGroup) -> str:
 def _build_removed_row(removed: RemovedDoc, *, many: bool) -> ScenarioRow:
     note = f"was {removed['verdict'].replace('_', ' ')} in the baseline"
     return ScenarioRow(
-        name=format_name(removed["suite"], removed, many=many),
+        name=format_name_cell(removed["suite"], removed, many=many),
         verdict=wording.DASH,
         change="removed",
         score=wording.DASH,
@@ -173,10 +180,15 @@ def _build_removed_row(removed: RemovedDoc, *, many: bool) -> ScenarioRow:
 
 
 def format_name(suite: str, scenario: ScenarioDoc | RemovedDoc, *, many: bool) -> str:
-    """Formats a scenario's name for a table cell; `many` suites add the suite's name."""
-    variant = f" {escape_cell(scenario['variant'], MAX_NAME)}" if scenario["variant"] else ""
-    name = f"{escape_cell(mark_unseen(scenario['id']), MAX_NAME)}{variant}"
-    return f"{escape_cell(suite, MAX_NAME)} / {name}" if many else name
+    """Formats a scenario's name; `many` suites add the suite's name."""
+    variant = f" {escape_span(scenario['variant'], MAX_NAME)}" if scenario["variant"] else ""
+    name = f"{escape_span(mark_unseen(scenario['id']), MAX_NAME)}{variant}"
+    return f"{escape_span(suite, MAX_NAME)} / {name}" if many else name
+
+
+def format_name_cell(suite: str, scenario: ScenarioDoc | RemovedDoc, *, many: bool) -> str:
+    """Formats a scenario's name for a table cell."""
+    return escape_pipes(format_name(suite, scenario, many=many))
 
 
 def _format_change(item: SuiteScenario) -> str:

@@ -60,7 +60,12 @@ def escape_link(text: str, url: str, limit: int = SPAN_LIMIT) -> str:
 
 def escape_cell(text: str, limit: int = SPAN_LIMIT) -> str:
     """Escapes text as a code span in a cell of a Markdown table."""
-    return escape_span(text, limit).replace("|", "\\|")
+    return escape_pipes(escape_span(text, limit))
+
+
+def escape_pipes(markdown: str) -> str:
+    """Escapes the pipes of a finished text for a cell of a Markdown table."""
+    return markdown.replace("|", "\\|")
 
 
 def escape_fence(text: str, limit: int = FENCE_LIMIT) -> str:
