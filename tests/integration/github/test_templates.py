@@ -100,7 +100,7 @@ def test_an_unusable_template_is_a_warning_and_the_default_is_used(hub, act, bas
         hub.write("own.md.j2", content, base)
     step = act(template="own.md.j2")
     [body] = own_comments(hub)
-    assert "Reproduce in a shell" in body
+    assert "[Full report]" in body
     assert step.exit_code == 0
     [warning] = step.annotations
     assert "the comment uses the built-in template" in warning["message"]

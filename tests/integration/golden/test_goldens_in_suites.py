@@ -215,10 +215,10 @@ def test_comment_and_summary__show_dimensions_with_deltas(tmp_path):
     ran = compared(tmp_path)
     comment, summary = ran.text("comment.md"), ran.text("summary.md")
     assert "| tool success rate | 0.50 (\u22120.50) | failing | ` refund `, turn 2 | 1 of 2 |" in comment
-    assert "tool success rate 0.50 (\u22120.50, turn 2) | 1 critical; turn 2: " in comment
+    assert "tool success rate 0.50 (\u22120.50, turn 2) | 1 critical | turn 2: " in comment
     assert "` hello `" not in comment.partition("Golden conversations")[2].partition("</details>")[0]
     assert "| tool success rate | \u2588\u2588\u2588\u2588\u2588\u2591\u2591\u2591\u2591\u2591 | 0.50" in summary
-    assert "| ` hello ` |  | \u2705\u00a0PASS | \u2588" in summary
+    assert "| ` hello ` | \u2705\u00a0PASS |  | \u2588" in summary
 
 
 def test_explain__shows_dimensions_and_issues(tmp_path):
