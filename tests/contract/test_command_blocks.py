@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from documents import DOCUMENTS, ROOT, blocks, steps
+from programs import require
 
 from evalgate.cli import _build_parser, main
 from evalgate.cli.shell import Shell
@@ -103,6 +104,7 @@ def stored(folder: Path) -> None:
 
 def repository(folder: Path) -> None:
     """A git repository with an agent."""
+    require("git")
     write(folder / "agent/main.py", "print()\n")
     author = "-c user.name=a -c user.email=a@example.com"
     assert run(f"git init -q\ngit add agent\ngit {author} commit -qm Add\n", folder) == (0, 0, 0)

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 from documents import ROOT
+from programs import require
 
 SCRIPT = ROOT / ".ci/environment.py"
-MAKE = shutil.which("make")
 
 
 @cache
@@ -81,7 +81,6 @@ def test_an_index_that_does_not_answer_is_named_as_the_cause(tmp_path):
     assert "127.0.0.1" in (tmp_path / "install.log").read_text()
 
 
-@pytest.mark.skipif(MAKE is None, reason="make is not installed")
 @pytest.mark.parametrize("target", ["demo", "test"])
 def test_make_refuses_an_old_python_in_one_line(target, tmp_path):
     for name in ("Makefile", "pyproject.toml"):
@@ -92,7 +91,7 @@ def test_make_refuses_an_old_python_in_one_line(target, tmp_path):
     old.write_text('#!/bin/sh\n[ "$1" = --version ] && exec echo Python 3.9.2\nexit 1\n')
     old.chmod(0o755)
     done = subprocess.run(
-        [str(MAKE), target, f"PYTHON={old}"], cwd=tmp_path, capture_output=True, text=True, check=False
+        [require("make"), target, f"PYTHON={old}"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     first, *others = done.stderr.splitlines()
     assert first.startswith("error: Python 3.11 or newer is needed, here is Python 3.9.2;")

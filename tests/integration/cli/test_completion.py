@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from in_process_command import evalgate
+from programs import require
 
 from evalgate.cli import VERBS, build_parser
 from evalgate.cli.completion.command_words import list_commands
@@ -25,13 +26,6 @@ UNSAFE_IDS = ["", "bad\x9bid", "rtl\u202eid", 'quo"te', "back\\slash", "line\nbr
 PATIENCE = 20
 SHOW = "evalgate() { printf '<%s>\\n' \"$@\"; echo '<''END>'; }"
 """Shows the words of a completed command line, as the shell would give them to the command."""
-
-
-def require(shell: str) -> str:
-    found = shutil.which(shell)
-    if found is None:
-        pytest.skip(f"{shell} is not installed")
-    return found
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 import pytest
+from programs import require
 from store_verbs import Verbs
 
 SHA, OTHER = "c0ffee" + "0" * 34, "badcafe" + "1" * 33
@@ -148,13 +149,14 @@ def test_freshness_requires_traces_of_that_commit(folder):
     verbs("run", "suite.yaml")
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 @pytest.mark.parametrize("packed", [False, True])
 def test_it_is_what_git_says(folder, packed):
+    program = require("git")
+
     def git(*words):
         names = ["-c", "user.name=a", "-c", "user.email=a@b"]
         return subprocess.run(
-            [shutil.which("git"), *names, *words], cwd=folder, check=True, capture_output=True, text=True
+            [program, *names, *words], cwd=folder, check=True, capture_output=True, text=True
         ).stdout.strip()
 
     git("init", "-q", "-b", "some/branch")

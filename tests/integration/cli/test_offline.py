@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from programs import require
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLE = ROOT / "examples" / "support-agent"
@@ -29,9 +30,7 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def calls(folder, tmp_path):
     """The calls of all its processes that open or use sockets, as name and first argument."""
-    strace = shutil.which("strace")
-    if strace is None:
-        pytest.skip("strace is not installed")
+    strace = require("strace")
 
     def traced(*arguments):
         log = tmp_path / "log"

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from documents import ROOT
+from programs import require
 
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
@@ -194,8 +195,7 @@ def test_a_manager_of_hooks_runs_the_hook(tmp_path: Path, program: str) -> None:
     """With the installed EvalGate instead of an environment that the manager would build from the network."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     for needed in ("git", program):
-        if shutil.which(needed, path=path) is None:
-            pytest.skip(f"{needed} is not installed")
+        require(needed, path)
     environment = {
         **{name: os.environ[name] for name in ("LANG", "LC_ALL") if name in os.environ},
         "PATH": path,

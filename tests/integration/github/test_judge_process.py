@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 from fakes.agent import SUITE, on_main, own_comments, trace, write_trace
 from fakes.runner import ENTRYPOINT
+from programs import require
 
 pytestmark = pytest.mark.shared
 
@@ -157,9 +157,7 @@ def test_nothing_of_the_workspace_and_nothing_the_environment_names_is_run(runne
 @pytest.fixture
 def traced(hub, runner, tmp_path):
     """The calls that start programs and open connections, of all processes of a run."""
-    strace = shutil.which("strace")
-    if strace is None:
-        pytest.skip("strace is not installed")
+    strace = require("strace")
     on_main(hub)
     environ = runner.environment()
     log = tmp_path / "strace"

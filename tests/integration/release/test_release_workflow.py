@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 from fakes.release_run import ROOT, Forge, WorkflowRun, release_script
+from programs import require
 
 CHANGELOG = "# Changes\n\nText.\n\n## 1.0.0 (2026-11-24)\n\n- First.\n- Second.\n\n## 0.1.0\n\n- Before.\n"
 DONE = ["success"] * 5
@@ -34,6 +35,7 @@ def faults(*, sample: list[str]) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
+    require("git")
     forge = Forge(tmp_path_factory.mktemp("release"))
     forge.create(CHANGELOG)
     return forge
