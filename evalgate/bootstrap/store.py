@@ -5,6 +5,7 @@ A store that can't be opened does not prevent the verdict of a run. The approval
 
 from __future__ import annotations
 
+import errno
 import os
 from functools import partial
 from pathlib import Path
@@ -79,9 +80,18 @@ def find_store_url(flag: str | None, environ: Mapping[str, str], cwd: str) -> st
 
 def _is_below(folder: Path, path: str) -> bool:
     try:
-        return (folder / path).resolve().is_relative_to(folder.resolve())
+        return (folder / path).resolve().is_relative_to(folder.resolve()) and not _is_circular(folder / path)
     except (OSError, ValueError, RuntimeError):  # an invalid path, or links in a circle
         return False
+
+
+def _is_circular(path: Path) -> bool:
+    """Whether links lead in a circle, which `resolve` accepts since Python 3.13."""
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
 
 
 def choose_store(flag: str | None, environ: Mapping[str, str], cwd: str, *, create: bool = False) -> Store:

@@ -287,12 +287,12 @@ def test_an_answer_that_is_too_large_is_refused(place):
 
 PROBE = """
 import json, os, sys
+files = sorted(int(name) for name in os.listdir("/proc/self/fd"))[:-1]  # first: a library may open more, as libffi does
 sys.path[:0] = [{root!r}, {libraries!r}]
 from evalgate.adapters.sandbox.process_bounds import drop_privileges
 folder, user = sys.argv[1:]
 drop_privileges(int(user) or None, {group})
-seen = {{"environ": dict(os.environ), "user": os.getuid(), "groups": os.getgroups()}}
-seen["files"] = sorted(int(name) for name in os.listdir("/proc/self/fd"))[:-1]
+seen = {{"environ": dict(os.environ), "user": os.getuid(), "groups": os.getgroups(), "files": files}}
 for name in ("environ", "mem", "fd", "cwd"):
     try:
         path = f"/proc/{{os.getppid()}}/{{name}}"
