@@ -114,6 +114,8 @@ def _build_schema(given: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     schema: dict[str, Any] = {"type": "object", "properties": properties}
     if len(given) >= MIN_CALLS:
         schema["additionalProperties"] = False
+    if not names:
+        return None
     return {**schema, "required": always} if always else schema
 
 

@@ -92,7 +92,8 @@ def _expect_order(trials: Sequence[Trace], traces: TraceSet) -> Iterator[Inferre
 
 def expect_never_after(first: str, second: str, reason: str) -> InferredCheck:
     """A check that no call of the first tool comes after one of the second."""
-    return InferredCheck({"not": {"type": "tool_sequence", "sequence": [second, first]}}, reason)
+    entry = {"not": {"type": "tool_sequence", "sequence": [second, first]}}
+    return InferredCheck(entry, f"{first} before {second} {reason}")
 
 
 def _limit_destructive(trials: Sequence[Trace], traces: TraceSet, strictness: Strictness) -> Iterator[InferredCheck]:

@@ -109,10 +109,10 @@ def infer_suite(traces: Iterable[Trace], head: SuiteHead, strictness: Strictness
     found = TraceSet(traces)
     common = [] if strictness == "loose" else _infer_common(found)
     draft = DraftSuite(head, strictness, list(filter(_is_clean, common)), [], len(found.traces))
-    hidden = sum(redact(id_) != id_ for id_ in found.scenarios)
-    if hidden:
-        draft.notes.append(f"left out: {hidden:,} scenarios whose ids are redacted")
-    kept = [id_ for id_ in found.scenarios if redact(id_) == id_]
+    kept = [id_ for id_ in found.scenarios if redact(id_) == id_ and "*" not in id_]
+    if len(kept) < len(found.scenarios):
+        hidden = len(found.scenarios) - len(kept)
+        draft.notes.append(f"left out: {hidden:,} scenarios whose ids are redacted or contain *")
     if len(kept) > MAX_SCENARIOS:
         draft.notes.append(f"left out: {len(kept) - MAX_SCENARIOS:,} more scenarios")
     for id_ in kept[:MAX_SCENARIOS]:

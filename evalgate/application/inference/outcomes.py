@@ -21,7 +21,7 @@ FACTOR_OF_ONE = 1.5
 """One trial may be a fast or cheap one by chance: its limits are higher by this factor."""
 MAX_REPEATS = 10
 _QUOTED = re.compile(r'"([^"\n]{3,40})"|`([^`\n]{3,40})`|\*\*([^*\n]{3,40})\*\*|\u201c([^\u201d\n]{3,40})\u201d')
-MAX_FACTS = 5
+MAX_FACTS, THREE_DIGITS = 5, 100
 
 
 def infer_outcome(trials: Sequence[Trace], strictness: Strictness) -> list[InferredCheck]:
@@ -99,9 +99,18 @@ def _limit_amounts(trials: Sequence[Trace], factor: float) -> Iterator[InferredC
         known = [value for value in values if value is not None]
         if len(known) == len(trials) and max(known) > 0:
             limit = round_up(max(known) * factor)
-            reason = f"at most {max(known):.3g} {count_trials(len(trials), trials)}"
+            reason = f"at most {_format_amount(max(known))} {count_trials(len(trials), trials)}"
             entry = {"type": kind, field: int(limit) if limit >= 1 else limit, "on_missing": "skip"}
             yield InferredCheck(entry, reason)
+
+
+def _format_amount(amount: float) -> str:
+    """An amount with three digits, without an exponent.
+
+    >>> _format_amount(1069), _format_amount(0.000271), _format_amount(6.994)
+    ('1,069', '0.000271', '6.99')
+    """
+    return f"{amount:,.0f}" if amount >= THREE_DIGITS else f"{amount:#.3g}" if amount >= 1 else f"{amount:.6f}"
 
 
 def _read_cost(trace: Trace) -> float | None:

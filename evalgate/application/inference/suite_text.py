@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$./-]*")
 _RESERVED = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 COMMENT_LIMIT = 200
+SMALL = 0.0001
+"""Smaller numbers would be written with an exponent."""
 
 
 def format_value(value: Any) -> str:
@@ -30,7 +32,7 @@ def format_value(value: Any) -> str:
         if _PLAIN.fullmatch(value) and value.lower() not in _RESERVED:
             return value
         return "".join(map(_escape, json.dumps(value, ensure_ascii=False)))
-    return json.dumps(value)
+    return f"{value:.12f}".rstrip("0") if isinstance(value, float) and 0 < value < SMALL else json.dumps(value)
 
 
 def _escape(character: str) -> str:

@@ -65,7 +65,7 @@ def test_a_tool_of_some_trials_is_a_comment():
 
 def test_the_order_of_tools_that_no_trial_turns_round_is_kept():
     found = lines([trial("look", "pay"), trial("look", "look", "pay")])
-    assert "- {not: {type: tool_sequence, sequence: [pay, look]}}  # in 2 of 2 trials" in found
+    assert "- {not: {type: tool_sequence, sequence: [pay, look]}}  # look before pay in 2 of 2 trials" in found
     found = lines([trial("look", "pay"), trial("pay", "look")])
     assert not any("tool_sequence" in line for line in found)
 
@@ -208,7 +208,7 @@ def test_secrets_are_in_no_line():
     text = "\n".join(lines([*traces, *traces]))
     assert "look" in text
     assert secret not in text
-    assert "left out: 1 scenarios whose ids are redacted" in text
+    assert "left out: 1 scenarios whose ids are redacted or contain *" in text
 
 
 @pytest.mark.parametrize(
@@ -247,3 +247,17 @@ def test_any_text_is_read_back_as_it_was(value: str):
 def test_fixed_text_is_short_words():
     assert is_fixed_text("one_way")
     assert not is_fixed_text("x" * 41)
+
+
+def test_numbers_have_no_exponent():
+    cheap = trial("look", cost={"usd": 0.0000103, "source": "recorded"}, latency={"total_ms": 9e8})
+    found = [line for line in lines([cheap]) if "_limit" in line]
+    assert found[0] == "- {type: cost_limit, max_usd: 0.00004, on_missing: skip}  # at most 0.000010 in 1 of 1 trial"
+    assert "max_seconds: 3000000," in found[1]
+    assert "at most 900,000 in" in found[1]
+
+
+def test_an_id_with_an_asterisk_would_be_a_pattern_and_is_left_out():
+    found = lines([trial("look", scenario="*"), trial("look", scenario="a")])
+    assert '- id: "*"' not in found
+    assert "- id: a" in found
