@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 STRUCTURAL = ("drop_call", "duplicate_call", "swap_calls", "other_tool")
 """Operators on tools, order and number of calls."""
-STRICTNESS: tuple[Strictness, ...] = ("normal",)
+STRICTNESS: tuple[Strictness, ...] = ("loose", "normal", "strict")
 HEAD = SuiteHead("measured", ["*"])
 
 

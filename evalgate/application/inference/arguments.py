@@ -98,7 +98,8 @@ def infer_schemas(traces: TraceSet) -> list[InferredCheck]:
     for tool in traces.tools:
         given = traces.list_arguments(tool)
         if given and (schema := _build_schema(given)) is not None and redact(tool) == tool:
-            entry = {"type": "tool_arguments", "tool": tool, "on_missing": "skip", "schema": schema}
+            arguments = {"type": "tool_arguments", "tool": tool, "schema": schema}
+            entry = {"when": {"type": "tool_called", "tool": tool}, "then": [arguments]}
             found.append(InferredCheck(entry, f"in {len(given):,} of {len(given):,} calls"))
     return found
 

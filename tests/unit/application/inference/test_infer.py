@@ -138,7 +138,8 @@ def test_arguments_have_the_names_types_and_shapes_they_always_had():
     ]
     properties = '{deep: {type: boolean}, order: {type: string, pattern: "^[A-Z0-9]{6}$"}}'
     schema = f"{{type: object, properties: {properties}, additionalProperties: false, required: [deep, order]}}"
-    expected = f"- {{type: tool_arguments, tool: look, on_missing: skip, schema: {schema}}}  # in 5 of 5 calls"
+    check = f"{{type: tool_arguments, tool: look, schema: {schema}}}"
+    expected = f"- {{when: {{type: tool_called, tool: look}}, then: [{check}]}}  # in 5 of 5 calls"
     assert expected in lines(traces)
 
 
