@@ -12,6 +12,7 @@ from evalgate.application.inference.checks import MANY, InferredCheck, Strictnes
 from evalgate.application.inference.observations import SUPPORT, TraceSet
 from evalgate.application.inference.outcomes import infer_outcome
 from evalgate.application.inference.suite_text import format_check, format_comment, format_scenario, format_value
+from evalgate.application.inference.variants import Variants, find_variants
 from evalgate.measures.redaction.redact import redact, redact_value
 from evalgate.version import __version__
 
@@ -61,6 +62,7 @@ class DraftSuite(Struct):
     scenarios: list[DraftScenario]
     passing: int
     notes: list[str] = field(default_factory=list)
+    variants: Variants | None = None
 
     def render(self) -> tuple[str, dict[int, tuple[int, int]]]:
         """The text, and the place of each active check (-1: common, else the scenario; number) by its line, from 1."""
@@ -97,6 +99,9 @@ class DraftSuite(Struct):
         if self.strictness != "loose":
             yield "threshold: 1.0  # a trial passes if every check does"
         yield f"policy: {{fail_on: {format_value(FAIL_ON)}}}"
+        if self.variants is not None:
+            reason = f"each scenario has traces with every value of the tag {self.variants.key}"
+            yield f"variants: {format_value(self.variants.describe())}  {format_comment(reason)}"
 
     def drop(self, place: tuple[int, int]) -> None:
         """Drops a check that does not hold."""
@@ -118,6 +123,7 @@ def infer_suite(traces: Iterable[Trace], head: SuiteHead, strictness: Strictness
     for id_ in kept[:MAX_SCENARIOS]:
         draft.scenarios.append(infer_scenario(id_, found.scenarios[id_], found, strictness))
     draft.common = [*_hoist(draft.scenarios), *draft.common]
+    draft.variants = find_variants(found)
     return draft
 
 

@@ -262,3 +262,33 @@ def test_an_id_with_an_asterisk_would_be_a_pattern_and_is_left_out():
     found = lines([trial("look", scenario="*"), trial("look", scenario="a")])
     assert '- id: "*"' not in found
     assert "- id: a" in found
+
+
+def tagged(*values: str, key: str = "prompt") -> list[Trace]:
+    return [
+        trial("look", scenario=scenario, number=at, tags=[f"{key}:{value}", "other"])
+        for scenario in ("a", "b")
+        for at, value in enumerate(values)
+    ]
+
+
+def test_a_tag_that_splits_every_scenario_makes_variants():
+    traces = tagged("flat", "nested", "flat")
+    expected = 'variants: {flat: {match: {tags: ["prompt:flat"]}}, nested: {match: {tags: ["prompt:nested"]}}}'
+    assert any(line.startswith(f"{expected}  # each scenario has traces") for line in lines(traces))
+    files = build_suite_files(".")
+    suite = check_draft(
+        infer_suite(traces, HEAD, "normal"), traces, lambda text: files.parse_text(text, "evals/a.yaml")
+    )
+    assert suite is not None
+    assert [(each.id, each.variant and each.variant.name) for each in suite.scenarios] == [
+        ("a", "flat"),
+        ("a", "nested"),
+        ("b", "flat"),
+        ("b", "nested"),
+    ]
+
+
+def test_repetitions_numbers_and_tags_of_some_scenarios_make_no_variants():
+    for traces in (tagged("one", "two", key="trial"), tagged("1", "2"), tagged("flat"), tagged("flat", "nested")[:3]):
+        assert not any(line.startswith("variants:") for line in lines(traces))
