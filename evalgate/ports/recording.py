@@ -48,6 +48,9 @@ class OtlpReceiver(Protocol):
         Answers 200 with an empty response in the request's content type, 400 for what can't be read, never 5xx.
         """
 
+    def note_refused(self, signal: str, reason: str, trial: TrialId) -> None:
+        """Notes that a request was refused before it could be read, so that its records are missing."""
+
 
 class TrialList(Protocol):
     """The trials that an agent opens and finishes by itself, with the control token."""

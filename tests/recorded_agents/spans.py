@@ -80,6 +80,7 @@ def main(word: str) -> None:
         send(chat(1))
         send(body=gzip.compress(b"{"))
     elif word == "bomb":
+        send(chat(1))
         send(body=gzip.compress(b" " * 70_000_000))
     elif word == "no-content":
         send(chat(1, with_content=False), scope="com.anthropic.sdk.python")

@@ -154,7 +154,12 @@ class RecorderServer:
     async def _receive(self, request: web.BaseRequest, signal: str, trial: TrialId) -> web.Response:
         if self._receiver is None:
             return _error(404, "spans are not received: evalgate record --without-otlp")
-        answer = self._receiver.receive(signal, request.content_type, await request.read(), trial)
+        try:
+            body = await request.read()
+        except (web.HTTPRequestEntityTooLarge, HttpProcessingError):
+            self._receiver.note_refused(signal, "its body is larger than 64 MB or can't be unpacked", trial)
+            raise
+        answer = self._receiver.receive(signal, request.content_type, body, trial)
         return web.Response(status=answer.status, body=answer.body, content_type=answer.content_type)
 
     async def _control(self, request: web.BaseRequest, rest: str) -> web.Response:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from evalgate.models.recording.exchange import TrialId
     from evalgate.models.trace.trace import Trace
 
-MAX_KEPT = 256 * 1024 * 1024
+MAX_KEPT = 128 * 1024 * 1024
 """Bytes of the requests of one recording that are kept, unpacked."""
 OK, BAD_REQUEST, UNSUPPORTED = 200, 400, 415
 
@@ -64,9 +64,15 @@ class SpanReceiver:
             try:
                 spans.records += self._decode(signal, kind, body, spans)
             except TraceError as error:
-                spans.problems.append(f"a request with {signal} was refused: {error}")
+                self.note_refused(signal, str(error), trial)
                 return ReceiverAnswer(BAD_REQUEST, kind, encode_error(kind, str(error)))
         return ReceiverAnswer(OK, kind, encode_answer(kind))
+
+    def note_refused(self, signal: str, reason: str, trial: TrialId) -> None:
+        """Notes that the records of a request are missing."""
+        if signal != "metrics":
+            problems = self._received.setdefault(trial, TrialSpans()).problems
+            problems.append(f"a request with {signal} was refused: {reason}")
 
     def _decode(self, signal: str, kind: str, body: bytes, spans: TrialSpans) -> list[ReceivedRecord]:
         if self._size + len(body) > MAX_KEPT:
