@@ -24,7 +24,7 @@ _COLOURS = {"user": "green", "assistant": "yellow", "error": "red"}
 
 def render_conversation(trace: Trace, *, width: int = 100, colour: bool = False, full: bool = False) -> str:
     """The whole conversation; without `full` long texts, arguments and results are folded."""
-    page = _ConversationPage(width, colour=colour, full=full)
+    page = _ConversationPage(width, colour=colour, full=full, has_all_outcomes="errors" not in trace.gaps)
     _add_heading(page, trace)
     calls = _CallQueue(trace.tool_calls)
     turn = 0
@@ -46,9 +46,10 @@ def render_conversation(trace: Trace, *, width: int = 100, colour: bool = False,
 class _ConversationPage(TerminalPage):
     """Lines of a conversation."""
 
-    def __init__(self, width: int, *, colour: bool, full: bool) -> None:
+    def __init__(self, width: int, *, colour: bool, full: bool, has_all_outcomes: bool) -> None:
         super().__init__(width, colour=colour)
         self._full = full
+        self._has_all_outcomes = has_all_outcomes
 
     def add_message(self, message: Message) -> None:
         """Adds who speaks, and the text."""
@@ -66,7 +67,12 @@ class _ConversationPage(TerminalPage):
         for call in calls:
             arguments = "" if call["arguments"] is None else f" {show(call['arguments'], self._limit)}"
             self.add_part(f"call {call['index'] + 1} {call['name']}{arguments}", indent=CALL_INDENT)
-            self.add_part(f"-> {_describe_result(call, self._limit)}", indent=RESULT_INDENT)
+            outcome = "outcome unknown" if self._is_unknown(call) else call["status"]
+            self.add_part(f"-> {_describe_result(call, outcome, self._limit)}", indent=RESULT_INDENT)
+
+    def _is_unknown(self, call: ToolCall) -> bool:
+        """Whether the call may have failed although its status is ok."""
+        return not self._has_all_outcomes and call["status"] == "ok" and call["exit_code"] is None
 
     @property
     def _limit(self) -> int:
@@ -119,14 +125,14 @@ class _CallQueue:
         return call
 
 
-def _describe_result(call: ToolCall, limit: int) -> str:
+def _describe_result(call: ToolCall, outcome: str, limit: int) -> str:
     duration = "" if call["duration_ms"] is None else f" in {wording.seconds(call['duration_ms'] / 1000)}"
     if call["status"] == "missing":
         return "no result recorded"
     text = call["result_text"] if call["result_text"] is not None else show(call["result"], limit)
     if call["status"] == "error" and call["error"] is not None:
         text = call["error"]["message"] or text
-    return f"{call['status']}{duration}: {text}"
+    return f"{outcome}{duration}: {text}"
 
 
 def _add_heading(page: TerminalPage, trace: Trace) -> None:

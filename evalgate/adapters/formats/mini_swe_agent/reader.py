@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
+from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown_outcomes
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     add_command_call,
@@ -50,7 +51,7 @@ from evalgate.adapters.formats.messages.roles import add_message
 from evalgate.adapters.formats.mini_swe_agent import RETURN_CODE
 
 if TYPE_CHECKING:
-    from evalgate.models.trace.trace import Message, Trace
+    from evalgate.models.trace.trace import Message, ToolCall, Trace
 
 TOOL = "bash"
 SUBMIT = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
@@ -83,6 +84,7 @@ def build(record: Any) -> Trace:
     set_times(trace)
     _add_submission(trace, text(info.get("submission"), "info.submission"))
     trace.warnings += [*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)]
+    note_unknown_outcomes(trace, [call for call in trace.tool_calls if _has_unknown_outcome(call)])
     with prefix_errors("info"):
         trace.provider, trace.model = split_provider_and_model(read_at(info, "config.model.model_name", text))
         trace.agent = {"framework": "mini-swe-agent", "version": text(info.get("mini_version"), "mini_version")}
@@ -178,6 +180,11 @@ def _add_llm_call(chat: MeteredConversation, message: Message, extra: dict[str, 
         cost_usd=read_cost_usd(extra.get("cost"), usage, "extra.cost")[0]["usd"],
     )
     message["finish_reason"] = call["finish_reason"]
+
+
+def _has_unknown_outcome(call: ToolCall) -> bool:
+    """Whether a result lacks the exit code; the run ends with a submission, which is recorded without one."""
+    return call["status"] != "missing" and call["exit_code"] is None and SUBMIT not in str(call["arguments"])
 
 
 def _add_submission(trace: Trace, submission: str | None) -> None:

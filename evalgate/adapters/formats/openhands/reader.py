@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import get_instructions, mark_failed, read_arguments
+from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown_outcomes
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     add_failed_call,
@@ -55,6 +56,13 @@ IGNORED = frozenset({"null", "recall", "change_agent_state", "agent_state_change
 SOURCES = frozenset({"agent", "user", "environment"})
 EDITOR_ERROR = "ERROR:"
 """Prefix of the file tool's output when it failed."""
+STATES_FAILURE = frozenset(
+    {
+        *("error", "user_rejected", "read", "edit", "write", "think", "task_tracking", "agent_delegate", "delegate"),
+        *("chat", "message", "success"),
+    }
+)
+"""Kinds of observations that a call has only if it succeeded, or that show its failure."""
 NON_ARGUMENTS = words("""
     action thought message source id timestamp timeout cause hidden blocking tool_call_metadata llm_metrics
     keep_prompt is_confirmed confirmation_state action_risk security_risk kernel_init_code wait_for_response args
@@ -68,6 +76,7 @@ class OpenHandsEvents(MeteredConversation):
         super().__init__()
         self.answer: tuple[str, Message] | None = None
         self.error: str | None = None
+        self.unknown_outcomes: list[ToolCall] = []
         self._messages_by_response: dict[str, Message] = {}
         self._calls_by_event: dict[str, ToolCall] = {}
 
@@ -165,10 +174,13 @@ class OpenHandsEvents(MeteredConversation):
         if call is None:
             return
         call["exit_code"] = _read_exit_code(event)
+        has_failed = dict_or_empty(event.get("extras")).get("error")
         if kind in ("error", "user_rejected"):
             mark_failed(call, kind)
-        elif kind in ("edit", "read") and (content or "").startswith(EDITOR_ERROR):
+        elif has_failed is True or (kind in ("edit", "read") and (content or "").startswith(EDITOR_ERROR)):
             mark_failed(call)
+        elif call["exit_code"] is None and has_failed is not False and kind not in STATES_FAILURE:
+            self.unknown_outcomes.append(call)
 
 
 REQUEST = FieldTable(id=any_value, arguments=(any_value, "function.arguments"))
@@ -200,8 +212,6 @@ def _read_exit_code(event: dict[str, Any]) -> int | None:
 
 
 EXIT_CODE = FieldTable(code=(whole_number, "extras.metadata.exit_code", "extras.exit_code", "exit_code"))
-
-
 MAX_DEVIATION = 0.01
 """The allowed relative difference between a total and the sum of its parts."""
 
@@ -232,6 +242,7 @@ def build(record: Any) -> Trace:
     _add_times(trace, history)
     _add_usage(trace, document, history, events.unmetered)
     _add_end(trace, events, document)
+    note_unknown_outcomes(trace, events.unknown_outcomes)
     if failure is not None:
         add_failed_call(trace, failure)
     return trace

@@ -1,7 +1,13 @@
 from __future__ import annotations
 
+import pytest
+
+from evalgate.adapters.formats.core.builder.trace_builder import read_record
 from evalgate.adapters.formats.mini_swe_agent import reader as mini_swe_agent
+from evalgate.adapters.formats.mini_swe_agent.reader import READER
 from evalgate.adapters.formats.open import detect
+from evalgate.models.trace.trace import TraceLocation
+from evalgate.models.trace.trace_view import list_evidence
 
 SUBMIT = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT && git diff"
 
@@ -89,3 +95,20 @@ def test_content_identifies_the_format():
     older = {"info": {"exit_status": "Submitted"}, "messages": plain()}
     assert detect.detect_format([older]).name == "mini-swe-agent"
     assert detect.detect_format([plain()[:3]]).name == "openai-chat"
+
+
+@pytest.mark.parametrize(
+    ("output", "errors"), [("timed out", "partial"), ("<returncode>0</returncode>\n<output>a</output>", "complete")]
+)
+def test_a_result_without_a_return_code_does_not_count_as_a_success(output, errors):
+    messages = [
+        {"role": "user", "content": "Fix it."},
+        {"role": "assistant", "content": "```bash\nmake test\n```"},
+        {"role": "user", "content": output},
+        {"role": "assistant", "content": "```bash\necho COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT\n```"},
+        {"role": "user", "content": "a diff"},
+    ]
+    record = {"info": {"exit_status": "Submitted"}, "messages": messages}
+    trace = read_record(READER, record, TraceLocation("a.json", "mini-swe-agent"), "a.json")
+    assert [call["status"] for call in trace.tool_calls] == ["ok", "ok"]
+    assert list_evidence(trace)["errors"] == errors

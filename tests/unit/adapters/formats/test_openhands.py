@@ -1,6 +1,14 @@
 from __future__ import annotations
 
+import pytest
+from assess_assertion import assess
+
+from evalgate.adapters.formats.core.builder.trace_builder import read_record
 from evalgate.adapters.formats.open import detect
+from evalgate.adapters.formats.openhands.reader import READER
+from evalgate.models.trace.trace import TraceLocation
+from evalgate.models.trace.trace_view import list_evidence
+from evalgate.reporting.terminal.conversation import render_conversation
 
 AT = "2026-01-27T22:44:{:02d}.500000"
 
@@ -86,3 +94,28 @@ def test_content_identifies_the_format():
     assert detect.detect_format([bare()]).name == "openhands"
     assert detect.detect_format([line()]).name == "openhands"
     assert detect.detect_format([line(history=[])]).name == "openhands"
+
+
+@pytest.mark.parametrize(
+    ("observation", "errors", "status"),
+    [
+        ({"observation": "run_ipython", "content": "[No exact match found]"}, "partial", "ok"),
+        ({"observation": "mcp", "content": "failed"}, "partial", "ok"),
+        ({"observation": "run", "content": "a", "extras": {"exit_code": -1}}, "partial", "ok"),
+        ({"observation": "run", "content": "a", "exit_code": 0}, "complete", "ok"),
+        ({"observation": "browse", "content": "a", "extras": {"error": False}}, "complete", "ok"),
+        ({"observation": "browse", "content": "a", "extras": {"error": True}}, "complete", "error"),
+        ({"observation": "edit", "content": "a"}, "complete", "ok"),
+        ({"observation": "error", "content": "a"}, "complete", "error"),
+    ],
+)
+def test_a_result_without_exit_code_or_error_flag_does_not_count_as_a_success(observation, errors, status):
+    action = {"action": "run_ipython", "args": {"code": "edit()"}}
+    trace = read_record(READER, line(history=[[action, observation]]), TraceLocation("a.json", "openhands"), "a.json")
+    assert list_evidence(trace)["errors"] == errors
+    assert trace.tool_calls[0]["status"] == status
+    found = assess({"type": "max_tool_errors", "max": 0}, trace)
+    assert found.outcome == {"partial": "not_evaluable"}.get(errors, "failed" if status == "error" else "passed")
+    assert ("whether calls of `run_ipython` succeeded is not recorded" in found.reason) == (errors == "partial")
+    shown = {"partial": "outcome unknown: "}.get(errors, f"{status}: ")
+    assert f"-> {shown}{observation['content']}" in render_conversation(trace)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from evalgate.adapters.formats.core.format import Reader
-    from evalgate.models.trace.trace import EvidenceKind, Trace
+    from evalgate.models.trace.trace import EvidenceKind, ToolCall, Trace
 
 SHOWN_CHARS = 60
 HARMLESS_TYPES = (
@@ -124,6 +124,10 @@ ASKED_FOR_TOOLS = "the model asked for tools (finish_reason tool_calls), but no 
 ADVICE = "it may hold calls that are not read; record calls in a form that docs/traces.md lists"
 RESULT_WITHOUT_CALL = "the result of a tool is recorded, but not its call: record the messages from the start"
 JSON_FOR_A_NAME = "the name of a called tool is JSON, so the tool is not known: record the name as text"
+ADVICE_ON_OUTCOMES = (
+    "their results have neither an exit code nor an error flag; check the text of the results with"
+    " `source: {tool: ...}`"
+)
 MAX_FIELDS = 5
 
 
@@ -176,6 +180,14 @@ def note_places(trace: Trace, places: Sequence[str], advice: str = "") -> None:
     if places:
         named = ", ".join(f"`{place}`" for place in places[:MAX_FIELDS])
         add_gap(trace, "calls", f"{named} may hold calls in a form that is not read{advice}")
+
+
+def note_unknown_outcomes(trace: Trace, calls: Sequence[ToolCall]) -> None:
+    """Makes the evidence of errors incomplete if there are calls with a result that may be that of a failure."""
+    if calls:
+        names = list(dict.fromkeys(call["name"] for call in calls))
+        tools = ", ".join(f"`{shorten(name)}`" for name in names[:MAX_FIELDS])
+        add_gap(trace, "errors", f"whether calls of {tools} succeeded is not recorded: {ADVICE_ON_OUTCOMES}")
 
 
 def add_gap(trace: Trace, kind: EvidenceKind, reason: str) -> None:
