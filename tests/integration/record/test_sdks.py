@@ -65,3 +65,38 @@ def test_an_unchanged_agent_is_recorded_and_judged(fake, tmp_path, agent, word):
     assert "missing_evidence" not in trace
     (tmp_path / "suite.yaml").write_text(SUITE)
     assert evalgate(tmp_path, "run", "suite.yaml", "--no-baseline-zip").code == 0
+
+
+FRAMEWORKS = [
+    ("langchain_agent", "chat"),
+    ("langchain_agent", "responses"),
+    ("openai_agents", "responses"),
+    ("openai_agents", "chat"),
+    ("pydantic_agent", "anthropic"),
+]
+
+
+@needs_sdks
+@pytest.mark.parametrize(("agent", "word"), FRAMEWORKS, ids=" ".join)
+def test_an_agent_with_a_framework_is_recorded_and_replayed(fake, tmp_path, agent, word):
+    flags = ["--scenario", "refund", "--cache"]
+    done = record(tmp_path, *fake.flags, *flags, "write", "--", word, agent=agent, python=str(SDKS))
+    trace = trace_of(tmp_path)
+    fake.close()
+    replayed = record(tmp_path, *fake.flags, *flags, "read", "--", word, agent=agent, python=str(SDKS))
+
+    assert (done.code, replayed.code, replayed.out) == (0, 0, done.out), (done, replayed)
+    assert [message["role"] for message in trace["messages"]] == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "tool",
+        "assistant",
+    ]
+    assert [(call["name"], call["arguments"], call["result"]) for call in trace["tool_calls"]] == [
+        ("find_order", {"order": "A-7"}, "order A-7: delivered"),
+        ("read_policy", {"topic": "refund"}, "policy refund: 30 days"),
+    ]
+    assert (trace["usage"]["total_tokens"], trace["finish_reason"], trace["status"]) == (74, "stop", "ok")
+    assert "missing_evidence" not in trace

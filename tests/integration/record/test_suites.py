@@ -1,0 +1,126 @@
+"""`record --suite` runs every scenario, variant and trial; `cassettes` says which are stale, and removes the unused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from recording_runs import ROOT, SDKS, Run, environ, evalgate, needs_sdks, record, trace_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SUITE = """
+suite: support
+traces: [traces]
+policy: {freshness: {watch: agent.txt, max_age: 7d}}
+variants: {fast: {match: {tags: [fast]}}, slow: {match: {tags: [slow]}}}
+scenarios:
+  - {id: refund, prompt: "Refund {it}", trials: {min: 2}, assertions: [{type: output_contains, value: refunded}]}
+  - {id: "a/b", prompt: Cancel, variants: {}, assertions: [{type: output_contains, value: refunded}]}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    (tmp_path / "agent.txt").write_text("version 1")
+    return tmp_path
+
+
+def record_suite(folder: Path, fake, *words: str, **more) -> Run:
+    return record(folder, *fake.flags, "--suite", "suite.yaml", *words, "--", "", "{scenario}", "{{x}", **more)
+
+
+def test_every_scenario_variant_and_trial_is_recorded_replayed_and_judged(fake, project):
+    done = record_suite(project, fake, "--cache", "write")
+    assert (done.code, done.last_line) == (0, "10 model calls (openai), 0 spans, 5 traces"), done
+    names = ["a%2Fb/0", "refund@fast/0", "refund@fast/1", "refund@slow/0", "refund@slow/1"]
+    assert (
+        sorted(str(p.relative_to(project / "traces/support"))[:-6] for p in project.rglob("traces/**/*.jsonl")) == names
+    )
+    trace = trace_of(project, "support/refund@slow/1")
+    assert (trace["scenario_id"], trace["trial"], trace["tags"]) == ("refund", 1, ["slow"])
+    assert trace["messages"][1]["content"] == "Refund {it}"
+    asked = len(fake.requests)
+    assert record_suite(project, fake, "--cache", "read").code == 0
+    assert len(fake.requests) == asked
+    assert evalgate(project, "run", "suite.yaml", "--no-baseline-zip").code == 0
+
+    assert states(project) == {name: ["fresh"] for name in names}
+    (project / "agent.txt").write_text("version 2")
+    assert set(map(tuple, states(project).values())) == {("agent changed",)}
+    assert status(project, "--strict").code == 1
+    assert status(project, env=environ(SOURCE_DATE_EPOCH="4102444800")).out.count("older than max_age") == 5
+    record_suite(project, fake, "--cache", "read")
+    judged = evalgate(project, "run", "suite.yaml", "--no-baseline-zip", env=environ(SOURCE_DATE_EPOCH="4102444800"))
+    assert "at most 7d is allowed" in judged.out + judged.err
+
+    changed = record_suite(project, fake, "--cache", "read", "--scenario", "a/b", env=environ(SYSTEM_PROMPT="Be kind."))
+    assert changed.code == 3
+    assert states(project)["a%2Fb/0"] == ["prompt changed", "agent changed", "unused"]
+    (project / "suite.yaml").write_text(SUITE.replace("min: 2", "min: 1"))
+    pruned = evalgate(project, "cassettes", "prune", "--suite", "suite.yaml")
+    assert sorted(line.split("/support/")[1] for line in pruned.out.splitlines()) == [
+        "a%2Fb/0.jsonl: removed",
+        "refund@fast/1.jsonl: removed",
+        "refund@slow/1.jsonl: removed",
+    ]
+    shown = evalgate(project, "cassettes", "show", "refund")
+    assert "Your order A-7 is refunded." in shown.out
+
+
+def status(folder: Path, *flags: str, **more) -> Run:
+    return evalgate(folder, "cassettes", "status", "--suite", "suite.yaml", *flags, **more)
+
+
+def states(folder: Path) -> dict[str, list[str]]:
+    listed = json.loads(status(folder, "--json").out)["cassettes"]
+    return {each["path"].removeprefix("evals/cassettes/support/")[:-6]: each["states"] for each in listed}
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "reason"),
+    [
+        (("id: refund,", 'id: "*",'), [], "no single id"),
+        (("prompt: Cancel, ", ""), ["{prompt}"], "has no prompt"),
+        (('id: "a/b"', "id: Refund"), [], "same file name"),
+        (("", ""), ["--scenario=none"], "no scenario 'none'"),
+    ],
+)
+def test_a_suite_that_can_not_be_recorded_is_exit_2(fake, project, change, words, reason):
+    (project / "suite.yaml").write_text(SUITE.replace(*change).replace("variants: {fast", "#"))
+    flags = [word for word in words if word.startswith("--")]
+    done = record(project, *fake.flags, "--suite", "suite.yaml", *flags, "--", "", *words)
+    assert (done.code, reason in done.err, fake.requests) == (2, True, []), done
+
+
+def test_a_scenario_without_a_model_call_is_exit_3(fake, project):
+    done = record(project, *fake.flags, "--suite", "suite.yaml", "--keep-going", "--", "none")
+    assert done.code == 3
+
+
+def test_a_mask_of_the_suite_makes_requests_equal(fake, project):
+    rule = "normalise: [{regex: 'ticket \\d+', with: '[ticket]'}]\n"
+    (project / "suite.yaml").write_text(SUITE + rule)
+    for mode, ticket, code in (("write", 1, 0), ("read", 2, 0)):
+        env = environ(SYSTEM_PROMPT=f"It is 2026-01-0{ticket}T10:00:00Z, ticket {ticket}.")
+        assert record_suite(project, fake, "--cache", mode, "--scenario", "a/b", env=env).code == code
+
+
+@needs_sdks
+def test_the_example_is_replayed_and_judged_without_a_key(tmp_path):
+    folder = shutil.copytree(ROOT / "examples/replayed-agent", tmp_path / "agent")
+    env = {name: value for name, value in environ().items() if not name.endswith("_API_KEY")}
+    words = ["record", "--suite", "evals/support.yaml", "--cache", "read", "--", str(SDKS), "agent.py", "{prompt}"]
+    done = evalgate(folder, *words, env=env)
+    assert (done.code, done.last_line) == (0, "2 model calls (openai), 0 spans, 1 trace"), done
+    assert evalgate(folder, "run", "evals/support.yaml", "--no-baseline-zip", env=env).code == 0
+    assert "fresh" in evalgate(folder, "cassettes", "status", "--suite", "evals/support.yaml", "--strict", env=env).out
+    text = (folder / "agent.py").read_text()
+    (folder / "agent.py").write_text(text.replace("Be brief.", "Be kind."))
+    changed = evalgate(folder, *words, env=env)
+    assert changed.code == 3
+    assert "messages[0] (system).content" in changed.err
