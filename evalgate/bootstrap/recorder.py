@@ -116,7 +116,7 @@ class _Recording:
                 await self._server.stop()
             self._listener.close()
         write_replays(self._cwd, self._replays)
-        for error in self._refusals:
+        for error in [*self._refusals, *([self._server.bug] if self._server and self._server.bug else [])]:
             raise error
         missing = len(self._options.planned) - len(self._outcomes)
         self._note(describe_outcome(self._outcomes))
@@ -292,7 +292,11 @@ class _Recording:
     def attribute(self, recording: Any, scenario: str) -> RecordedTrial:
         """The recording of a scenario that a header names, unless the token names one."""
         trial: TrialId = recording.trial
-        return recording if trial.scenario is not None else self._find(trial._replace(scenario=scenario))
+        if trial.scenario is not None:
+            found: RecordedTrial = recording
+            return found
+        self.open_trial(trial._replace(scenario=scenario))
+        return self._find(trial._replace(scenario=scenario))
 
 
 def _merge(trial: TrialId, found: Sequence[TrialOutcome], end: AgentEnd) -> TrialOutcome:

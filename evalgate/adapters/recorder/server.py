@@ -33,6 +33,8 @@ HOST = "127.0.0.1"
 MAX_BODY = 64 * 1024 * 1024
 """Bytes of a request, unpacked."""
 MAX_CONNECTIONS = 100
+GONE = (OSError, EOFError, web.RequestPayloadError, web.HTTPException)
+"""What ends a request whose sender has gone."""
 SIGNALS = ("traces", "logs", "metrics")
 BROWSER_HEADERS = ("Origin", "Sec-Fetch-Site")
 QUIET_STEP = 0.02
@@ -53,6 +55,8 @@ class RecorderServer:
     ) -> None:
         self._control_token, self._trials = control_token, trials
         self.requests = 0
+        self.bug: Exception | None = None
+        """The first bug of EvalGate that a request met."""
         self.last_request = 0.0
         self._receiver = receiver
         self._recordings: dict[str, TrialRecording] = {}
@@ -115,6 +119,13 @@ class RecorderServer:
             return _error(413, "the body is larger than 64 MB")
         except HttpProcessingError:
             return _error(400, "the body can't be unpacked")
+        except InvalidInput as error:
+            return _error(400, str(error))
+        except GONE:
+            raise
+        except Exception as error:  # noqa: BLE001  (raised where it ends the recording)
+            self.bug = self.bug or error
+            return _error(500, "this is a bug in EvalGate")
         finally:
             self.last_request = time.monotonic()
 

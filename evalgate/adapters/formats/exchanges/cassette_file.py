@@ -60,15 +60,6 @@ def decode_cassette(data: bytes, path: str, trial: TrialId | None = None) -> Cas
     return Cassette(header, exchanges)
 
 
-def is_cassette(first_line: bytes) -> bool:
-    """Whether a file that begins with this line says that it is a cassette."""
-    try:
-        value = decode(first_line)
-    except TraceError:
-        return False
-    return isinstance(value, dict) and value.get("schema") == SCHEMA
-
-
 def _decode_header(line: bytes, location: Location) -> CassetteHeader:
     value = _decode_object(line, location)
     if value.pop("schema", None) != SCHEMA:
