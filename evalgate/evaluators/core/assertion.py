@@ -284,7 +284,7 @@ def negate_check(check: Check, label: str | None, describe: Callable[[Trace], st
     def negated_check(trace: Trace) -> Finding:
         found = check(trace)
         if found.outcome == "passed":
-            reason = f"expected the opposite: {found.reason}" if describe is None else describe(trace)
+            reason = f"must not hold, but does: {found.reason}" if describe is None else describe(trace)
             return Finding("failed", reason, _negate_evidence(found.evidence))
         if found.outcome != "failed":
             return found.negate() if isinstance(found, Undecided) else found

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 
 from evalgate.evaluators.core.field_problems import FieldProblemError, suggest
 from evalgate.measures.text.patterns import Pattern, PatternError
+from evalgate.measures.text.plain_text import mark_part
 from evalgate.measures.values.json_values import (
     ALIASES,
     COMPARE,
@@ -15,6 +16,7 @@ from evalgate.measures.values.json_values import (
     as_number,
     json_equal,
     json_type,
+    mark_value,
     shorten,
     show,
     show_typed,
@@ -28,7 +30,7 @@ Alias = Literal["le", "ge"]
 OPERATORS: tuple[str, ...] = get_args(Operator)
 
 ValueCheck = Callable[[Any], str | None]
-"""Returns what is wrong with a found value, None if nothing is.
+"""Returns what a found value fails (`to be 3, got 4`), None if nothing.
 
 A pattern search that exceeds its limit is an error, never a failure: it raises PatternFailedError.
 """
@@ -51,6 +53,11 @@ def build_value_check(operator: str, value: Any) -> ValueCheck:
     return _BUILDERS[operator](value)
 
 
+def mark_typed(value: Any) -> str:
+    """Shows a value with its type, as a part of a sentence."""
+    return mark_part(show_typed(value))
+
+
 def _build_order(operator: str) -> Callable[[Any], ValueCheck]:
     compare = COMPARE[operator]
 
@@ -61,10 +68,10 @@ def _build_order(operator: str) -> Callable[[Any], ValueCheck]:
         def judge(actual: Any) -> str | None:
             number = actual if type(actual) is int else as_number(actual)
             if number is None:
-                return f"expected a number, got {show_typed(actual)}"
+                return f"to be a number, got {mark_typed(actual)}"
             if compare(number, value):
                 return None
-            return f"expected {sign(operator)} {show(value)}, got {show(actual)}"
+            return f"{sign(operator)} {mark_value(value)}, got {mark_value(actual)}"
 
         return judge
 
@@ -73,12 +80,12 @@ def _build_order(operator: str) -> Callable[[Any], ValueCheck]:
 
 def _build_eq(value: Any) -> ValueCheck:
     if isinstance(value, str):  # the most common case; text equals only the same text
-        return lambda actual: None if actual == value else f"expected {show(value)}, got {show(actual)}"
-    return lambda actual: None if json_equal(actual, value) else f"expected {show(value)}, got {show(actual)}"
+        return lambda actual: None if actual == value else f"to be {mark_value(value)}, got {mark_value(actual)}"
+    return lambda actual: None if json_equal(actual, value) else f"to be {mark_value(value)}, got {mark_value(actual)}"
 
 
 def _build_ne(value: Any) -> ValueCheck:
-    return lambda actual: f"expected any other value, got {show(actual)}" if json_equal(actual, value) else None
+    return lambda actual: f"to be any other value, got {mark_value(actual)}" if json_equal(actual, value) else None
 
 
 def _build_contains(value: Any) -> ValueCheck:
@@ -88,9 +95,9 @@ def _build_contains(value: Any) -> ValueCheck:
         elif isinstance(actual, str | dict):
             right = isinstance(value, str) and value in actual
         else:
-            return f"expected text, a list or an object, got {show_typed(actual)}"
+            return f"to be text, a list or an object, got {mark_typed(actual)}"
         key = "the key " if isinstance(actual, dict) else ""
-        return None if right else f"expected it to contain {key}{show(value)}, got {show(actual)}"
+        return None if right else f"to contain {key}{mark_value(value)}, got {mark_value(actual)}"
 
     return judge
 
@@ -102,10 +109,10 @@ def _build_regex(value: Any) -> ValueCheck:
 
     def judge(actual: Any) -> str | None:
         if not isinstance(actual, str):
-            return f"expected text, got {show_typed(actual)}"
+            return f"to be text, got {mark_typed(actual)}"
         if pattern.is_found_in(actual):
             return None
-        return f"expected a match of /{shorten(value)}/, got {show(actual)}"
+        return f"to match {mark_part(f'/{shorten(value)}/')}, got {mark_value(actual)}"
 
     return judge
 
@@ -130,14 +137,14 @@ def _build_in(value: Any) -> ValueCheck:
     return lambda actual: (
         None
         if any(json_equal(actual, member) for member in members)
-        else f"expected one of {show(value)}, got {show(actual)}"
+        else f"to be one of {mark_value(value)}, got {mark_value(actual)}"
     )
 
 
 def _build_not_in(value: Any) -> ValueCheck:
     members = _require_list(value, "not_in")
     return lambda actual: (
-        f"expected none of {show(value)}, got {show(actual)}"
+        f"to be none of {mark_value(value)}, got {mark_value(actual)}"
         if any(json_equal(actual, member) for member in members)
         else None
     )
@@ -160,9 +167,9 @@ def _build_length(value: Any) -> ValueCheck:
 
     def judge(actual: Any) -> str | None:
         if not isinstance(actual, str | list | dict):
-            return f"expected text, a list or an object, got {show_typed(actual)}"
+            return f"to be text, a list or an object, got {mark_typed(actual)}"
         size = len(actual)
-        return f"expected length {show(value)}, got {size}" if any(each(size) for each in judges) else None
+        return f"to have length {mark_value(value)}, got {size}" if any(each(size) for each in judges) else None
 
     return judge
 
@@ -177,9 +184,7 @@ def _build_matches_schema(value: Any) -> ValueCheck:
 
     def judge(actual: Any) -> str | None:
         difference = schema.first_difference(actual)
-        return (
-            None if difference is None else f"expected a value that fits the schema, got {show(actual)}: {difference}"
-        )
+        return None if difference is None else f"to fit the schema, got {mark_value(actual)}: {difference}"
 
     return judge
 
@@ -187,8 +192,8 @@ def _build_matches_schema(value: Any) -> ValueCheck:
 def _build_exists(value: Any) -> ValueCheck:
     if not isinstance(value, bool):
         raise FieldProblemError("value", f"`exists` takes true or false, not {show_typed(value, 40)}")
-    expected = "a value" if value else "no value"
-    return lambda actual: None if (actual is not None) is value else f"expected {expected}, got {show(actual)}"
+    expected = "to exist" if value else "not to exist"
+    return lambda actual: None if (actual is not None) is value else f"{expected}, got {mark_value(actual)}"
 
 
 _BUILDERS: dict[str, Callable[[Any], ValueCheck]] = {

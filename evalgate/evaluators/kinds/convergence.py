@@ -12,7 +12,13 @@ from pydantic import Field, WithJsonSchema
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, Order
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.queries import compile_query, query_evidence
-from evalgate.evaluators.kinds.output_source import SourceField, build_check, build_finding, describe_source
+from evalgate.evaluators.kinds.output_source import (
+    SourceField,
+    build_check,
+    build_finding,
+    describe_source,
+    mark_source,
+)
 from evalgate.measures.numeric.means import DIGITS, mean_amount
 from evalgate.measures.values.json_values import show, show_typed
 from evalgate.measures.values.outputs import OutputError, format_number, read_number
@@ -45,7 +51,7 @@ class Convergence(Evaluator):
 
     def compile(self) -> Check:
         """Returns the check; raises FieldProblemError if the source or `previous` is invalid."""
-        source, upwards = describe_source(self.source), self.direction == "maximize"
+        source, upwards = mark_source(self.source), self.direction == "maximize"
         read_previous = build_previous_reader(self.previous, self.name or self.label(), self.type)
         goal = f"target {format_number(self.target)}" + (
             f" ± {format_number(self.tolerance)}" if self.tolerance else ""

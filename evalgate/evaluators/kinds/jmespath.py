@@ -9,9 +9,10 @@ from pydantic import BeforeValidator, model_validator
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, require_evidence
 from evalgate.evaluators.core.operators import Alias, Operator, build_value_check, resolve_alias, sign
 from evalgate.evaluators.core.queries import build_getter, compile_query, describe_missing, query_evidence
+from evalgate.evaluators.core.shorthands import DEFAULT_PATH
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.patterns import PatternFailedError
-from evalgate.measures.values.json_values import shorten, show
+from evalgate.measures.values.json_values import mark_name, shorten, show
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
@@ -47,7 +48,7 @@ class QueryAssertion(Evaluator):
             compile_query(self.expression, "expression"),
             build_value_check(self.operator, self.value),
         )
-        getter, subject, passed = build_getter(query), self.expression, Finding("passed", self.label())
+        getter, subject, passed = build_getter(query), _mark_subject(self.expression), Finding("passed", self.label())
         nothing = Finding("not_evaluable", f"{subject}: {describe_missing(query)}")
         null_is_evidence = self.operator == "exists"
 
@@ -59,7 +60,7 @@ class QueryAssertion(Evaluator):
                 problem = find_problem(actual)
             except (QueryFailedError, PatternFailedError) as error:
                 return Finding("error", f"{subject}: {error}")
-            return passed if problem is None else Finding("failed", f"{subject}: {problem}")
+            return passed if problem is None else Finding("failed", f"expected {subject} {problem}")
 
         def was_found(found: Finding, trace: Trace) -> bool:
             return must_exist and found.outcome == "passed" and bool(getter(trace))
@@ -67,3 +68,8 @@ class QueryAssertion(Evaluator):
         must_exist = self.operator == "exists" and self.value is True
         kinds = query_evidence(query, is_measured=self.operator in ("exists", "length"))
         return require_evidence(check, kinds, is_decided=was_found)
+
+
+def _mark_subject(expression: str) -> str:
+    """The value that is judged, as a part of a sentence."""
+    return "the answer" if expression == DEFAULT_PATH else mark_name(" ".join(expression.split()))

@@ -16,7 +16,7 @@ from evalgate.evaluators.core.queries import build_getter, compile_query, descri
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.globs import find_names
 from evalgate.measures.text.patterns import PatternFailedError
-from evalgate.measures.values.json_values import shorten
+from evalgate.measures.values.json_values import mark_name, shorten
 from evalgate.measures.values.outputs import OutputError, to_text
 from evalgate.strict_model import StrictModel
 
@@ -61,6 +61,16 @@ def describe_source(source: Source | None, part: SourcePart = "result") -> str:
     return f"{_format_part(source.field or part)} of {shorten(source.tool, 60)}{which}"
 
 
+def mark_source(source: Source | None, part: SourcePart = "result") -> str:
+    """Describes the source as a part of a sentence."""
+    if source is None:
+        return "the answer"
+    if source.tool is None:
+        return mark_name(source.path or "")
+    which = "" if source.index == -1 else f" at index {source.index}"
+    return f"the {_format_part(source.field or part)} of {mark_name(source.tool)}{which}"
+
+
 def build_reader(source: Source | None, part: SourcePart = "result") -> OutputReader:
     """Builds a reader of the source's text; `part` is the default of `field`. Raises FieldProblemError.
 
@@ -93,7 +103,7 @@ def _read_answer(trace: Trace) -> str:
 
 def _build_path_reader(path: str) -> OutputReader:
     query = compile_query(path, "source")
-    getter, missing = build_getter(query), f"{shorten(path, 60)}: {describe_missing(query)}"
+    getter, missing = build_getter(query), f"{mark_name(path)}: {describe_missing(query)}"
 
     def read_output(trace: Trace) -> str:
         found = getter(trace)
@@ -105,7 +115,7 @@ def _build_path_reader(path: str) -> OutputReader:
 
 
 def _build_tool_reader(tool: str, index: int, part: SourcePart) -> OutputReader:
-    tool_text, is_glob = shorten(tool, 60), "*" in tool
+    tool_text, is_glob = mark_name(tool), "*" in tool
 
     def read_output(trace: Trace) -> str:
         calls = trace.agent_calls
@@ -155,7 +165,7 @@ def build_check(
 
     `part` is the default of the source's `field`; `more_evidence` is needed by `judge`. Raises FieldProblemError.
     """
-    subject, read = describe_source(source, part), build_reader(source, part)
+    subject, read = mark_source(source, part), build_reader(source, part)
 
     def check(trace: Trace) -> Finding:
         try:

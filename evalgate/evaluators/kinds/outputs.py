@@ -11,9 +11,16 @@ from pydantic import BeforeValidator, Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, Order
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.operators import Alias, resolve_alias, sign
-from evalgate.evaluators.kinds.output_source import SourceField, build_check, build_finding, describe_source
+from evalgate.evaluators.kinds.output_source import (
+    SourceField,
+    build_check,
+    build_finding,
+    describe_source,
+    mark_source,
+)
 from evalgate.measures.text.patterns import Pattern, PatternError, PatternFailedError
-from evalgate.measures.values.json_values import COMPARE, is_number, json_equal, shorten, show, show_typed
+from evalgate.measures.text.plain_text import mark_part
+from evalgate.measures.values.json_values import COMPARE, is_number, json_equal, mark_value, shorten, show, show_typed
 from evalgate.measures.values.outputs import (
     OutputError,
     PathError,
@@ -56,7 +63,8 @@ class OutputContains(Evaluator):
 
     def compile(self) -> Check:
         """Validates that either `value` or `pattern` is given; raises FieldProblemError."""
-        is_found_in, requirement, source = (self._build_search(), self._requirement(), describe_source(self.source))
+        is_found_in, source = self._build_search(), mark_source(self.source)
+        requirement = mark_part(self._requirement())
         passed = build_finding("success", self.label())
 
         def judge(output: str, _: Trace) -> Finding:
@@ -66,7 +74,8 @@ class OutputContains(Evaluator):
                 return build_finding("error", f"{requirement}: {error}")
             if found:
                 return passed
-            return build_finding("failure", f"expected {source} to contain {requirement}, got {show(output, 120)}")
+            got = mark_value(output, 120)
+            return build_finding("failure", f"expected {source} to contain {requirement}, got {got}")
 
         return build_check(self.source, judge)
 
@@ -108,7 +117,7 @@ class OutputNumeric(Evaluator):
     def compile(self) -> Check:
         """Returns the comparison; raises FieldProblemError if the source is invalid."""
         compare, target = COMPARE[self.operator], self.target
-        source = describe_source(self.source)
+        source = mark_source(self.source)
         expected = f"expected {source} {sign(self.operator)} {format_number(self.target)}"
 
         def judge(text: str, _: Trace) -> Finding:
@@ -153,15 +162,15 @@ class OutputJson(Evaluator):
             steps = parse_path(self.path)
         except PathError as error:
             raise FieldProblemError("path", f"invalid path: {error}: {shorten(self.path, 60)}") from None
-        path_text = f".{shorten('.'.join(steps), 60)}"
+        marked = mark_part(f".{shorten('.'.join(steps), 60)}")
 
         def judge(text: str, _: Trace) -> Finding:
             value = look_up(read_json(text), steps)
             evidence = {"value": value if is_number(value) else show(value)}
             if self._holds(value):
-                return build_finding("success", f"{path_text} is {show(value)}", **evidence)
-            expected = f"expected {path_text} {sign(self.operator)} {show(self.target)}"
-            return build_finding("failure", f"{expected}, got {show(value)}", **evidence)
+                return build_finding("success", f"{marked} is {mark_value(value)}", **evidence)
+            expected = f"expected {marked} {sign(self.operator)} {mark_value(self.target)}"
+            return build_finding("failure", f"{expected}, got {mark_value(value)}", **evidence)
 
         return build_check(self.source, judge)
 

@@ -12,7 +12,7 @@ from evalgate.evaluators.kinds.texts import TextEvaluator, quote
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.text.refusals import PHRASES, find_phrase, flatten_text
 from evalgate.measures.text.text_similarity import METRICS, TooLongError, words
-from evalgate.measures.values.json_values import format_distinct, show
+from evalgate.measures.values.json_values import format_distinct, mark_value, show
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ class Similarity(TextEvaluator):
             found, needed = format_distinct(score, least)
             reason = f"{metric} {found}, expected at least {needed}"
             if outcome == "failed":
-                reason += f": {quote(text)} compared with {show(reference)}"
+                reason += f": {quote(text)} compared with {mark_value(reference)}"
             return Finding(outcome, reason, {"metric": metric, "score": score}, score=score)
 
         return judge
@@ -82,13 +82,13 @@ class IsRefusal(TextEvaluator):
     def build_judge(self) -> Callable[[str], Finding]:
         """Builds a search for the phrases; raises FieldProblemError for a blank phrase."""
         phrases = self._prepare_phrases()
-        subject = self.subject()
+        subject = self.mark_subject()
 
         def judge(text: str) -> Finding:
             found = find_phrase(text, phrases)
             if found is None:
                 return Finding("failed", f"expected {subject} to be a refusal, got {quote(text)}")
-            return Finding("passed", f"{subject} contains the phrase {show(found)}", {"phrase": found})
+            return Finding("passed", f"{subject} contains the phrase {mark_value(found)}", {"phrase": found})
 
         return judge
 

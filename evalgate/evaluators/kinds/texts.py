@@ -15,8 +15,9 @@ from evalgate.evaluators.core.queries import build_getter, compile_query, descri
 from evalgate.evaluators.core.shorthands import DEFAULT_PATH
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.patterns import PatternFailedError
+from evalgate.measures.text.plain_text import mark_part
 from evalgate.measures.text.text_similarity import TooLongError
-from evalgate.measures.values.json_values import Schema, SchemaError, shorten, show, show_typed
+from evalgate.measures.values.json_values import Schema, SchemaError, mark_name, mark_value, shorten, show, show_typed
 from evalgate.models.trace.trace_view import answer_of
 
 if TYPE_CHECKING:
@@ -45,13 +46,17 @@ class TextEvaluator(Evaluator):
         """Returns the name of the text for reports."""
         return "answer" if self.path == DEFAULT_PATH else shorten(" ".join(self.path.split()), 60)
 
+    def mark_subject(self) -> str:
+        """Returns the name of the text as a part of a sentence."""
+        return "the answer" if self.path == DEFAULT_PATH else mark_name(self.subject())
+
     def label(self) -> str:
         """The check in words."""
         return f"{self.subject()} {self.requirement()}"
 
     def compile(self) -> Check:
         """Returns a check that reads the text and judges it; raises FieldProblemError."""
-        judge, subject = self.build_judge(), self.subject()
+        judge, subject = self.build_judge(), self.mark_subject()
         is_answer = self.path == DEFAULT_PATH
         query = None if is_answer else compile_query(self.path, "path")
         read: Callable[[Trace], Any] = answer_of if query is None else build_getter(query)
@@ -64,7 +69,7 @@ class TextEvaluator(Evaluator):
                 if text is None:
                     return nothing
                 if not isinstance(text, str):
-                    return Finding("failed", f"expected {subject} to be text, got {show_typed(text)}")
+                    return Finding("failed", f"expected {subject} to be text, got {mark_part(show_typed(text))}")
                 return judge(text)
             except (QueryFailedError, PatternFailedError, TooLongError) as error:
                 return Finding("error", f"{subject}: {error}")
@@ -81,7 +86,7 @@ class TextCondition(TextEvaluator):
 
     def build_judge(self) -> Callable[[str], Finding]:
         """Builds the judge from the condition."""
-        find_problem, passed, subject = (self.build_condition(), Finding("passed", self.label()), self.subject())
+        find_problem, passed, subject = (self.build_condition(), Finding("passed", self.label()), self.mark_subject())
 
         def judge(text: str) -> Finding:
             problem = find_problem(text)
@@ -92,7 +97,7 @@ class TextCondition(TextEvaluator):
 
 def quote(text: str) -> str:
     """Quotes the text for the end of a reason."""
-    return show(text, 120)
+    return mark_value(text, 120)
 
 
 Part = Annotated[str, Field(min_length=1)]
@@ -107,7 +112,7 @@ def _quote_field(value: Any) -> str:
     return _format_parts(value, 20) if isinstance(value, list) else show(value, 60)
 
 
-def _format_parts(parts: Sequence[str], limit: int) -> str:
+def _format_parts(parts: Sequence[str], limit: int, show: Callable[[str, int], str] = show) -> str:
     left = len(parts) - 3
     return ", ".join(show(part, limit) for part in parts[:3]) + (f" and {left} more" if left > 0 else "")
 
@@ -123,7 +128,9 @@ class Equals(TextCondition):
         """Builds a condition that quotes the actual text."""
         value = self.value
         return lambda text: (
-            None if text == value else f"to equal {show(value)}, got {quote(text)}{_describe_difference(text, value)}"
+            None
+            if text == value
+            else f"to equal {mark_value(value)}, got {quote(text)}{_describe_difference(text, value)}"
         )
 
 
@@ -147,7 +154,7 @@ class StartsWith(TextCondition):
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that quotes the text."""
         value = self.value
-        return _build_condition(lambda text: text.startswith(value), f"to start with {show(value)}")
+        return _build_condition(lambda text: text.startswith(value), f"to start with {mark_value(value)}")
 
 
 class EndsWith(TextCondition):
@@ -163,7 +170,7 @@ class EndsWith(TextCondition):
         value = self.value
         length = len(value) + 60
         return lambda text: (
-            None if text.endswith(value) else f"to end with {show(value)}, got {quote(text[-length:])} at the end"
+            None if text.endswith(value) else f"to end with {mark_value(value)}, got {quote(text[-length:])} at the end"
         )
 
 
@@ -178,7 +185,7 @@ class Contains(TextCondition):
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that quotes the text."""
         value = self.value
-        return _build_condition(lambda text: value in text, f"to contain {show(value)}")
+        return _build_condition(lambda text: value in text, f"to contain {mark_value(value)}")
 
 
 class IContains(TextCondition):
@@ -192,7 +199,7 @@ class IContains(TextCondition):
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that quotes the text."""
         value = self.value.casefold()
-        problem = f"to contain {show(self.value)} in any case"
+        problem = f"to contain {mark_value(self.value)} in any case"
         return _build_condition(lambda text: value in text.casefold(), problem)
 
 
@@ -210,7 +217,7 @@ class ContainsAll(TextCondition):
 
         def find_problem(text: str) -> str | None:
             missing = [value for value in values if value not in text]
-            return f"to contain {_format_parts(missing, 60)}, got {quote(text)}" if missing else None
+            return f"to contain {_format_parts(missing, 60, mark_value)}, got {quote(text)}" if missing else None
 
         return find_problem
 
@@ -226,7 +233,7 @@ class ContainsAny(TextCondition):
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that lists what was searched for."""
         values = self.values
-        problem = f"to contain any of {_format_parts(values, 60)}"
+        problem = f"to contain any of {_format_parts(values, 60, mark_value)}"
         return _build_condition(lambda text: any(value in text for value in values), problem)
 
 
@@ -246,8 +253,8 @@ class Regex(TextCondition):
     def build_condition(self) -> Callable[[str], str | None]:
         """Compiles the pattern; raises FieldProblemError."""
         pattern = compile_pattern(self.pattern, "pattern")
-        shown = self._format_pattern(80)
-        return lambda text: None if pattern.is_found_in(text) else f"to match /{shown}/, got {quote(text)}"
+        shown = mark_part(f"/{self._format_pattern(80)}/")
+        return lambda text: None if pattern.is_found_in(text) else f"to match {shown}, got {quote(text)}"
 
 
 class NotEmpty(TextCondition):

@@ -19,7 +19,7 @@ from evalgate.evaluators.core.evaluator import (
 )
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.measures.values.json_values import format_distinct, shorten, show
+from evalgate.measures.values.json_values import format_distinct, mark_name, mark_value, show
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -159,7 +159,7 @@ class CostLimit(Evaluator):
 
     def compile(self) -> Check:
         """Returns a comparison that NaN does not pass."""
-        judge = build_limit_judge(self, self.max_usd, "cost {} USD, limit {}")
+        judge = build_limit_judge(self, self.max_usd, "cost {} USD, limit {} USD")
 
         def check(trace: Trace) -> Finding:
             cost = trace.cost["usd"]
@@ -181,7 +181,7 @@ class LatencyLimit(Evaluator):
 
     def compile(self) -> Check:
         """Returns a comparison that NaN does not pass."""
-        judge = build_limit_judge(self, self.max_seconds, "latency {} s, limit {}")
+        judge = build_limit_judge(self, self.max_seconds, "latency {} s, limit {} s")
 
         def check(trace: Trace) -> Finding:
             total_ms = trace.latency["total_ms"]
@@ -206,11 +206,11 @@ class FinishReason(Evaluator):
 
     def compile(self) -> Check:
         """Returns a lookup of the reason."""
-        expected = show(self.allowed, 60)
+        expected = mark_value(self.allowed, 60)
         unknown = Finding("not_evaluable", "finish reason unknown")
 
         def build_finding(outcome: Outcome, reason: str) -> Finding:
-            return Finding(outcome, f"finish reason {shorten(reason, 60)}, expected one of {expected}")
+            return Finding(outcome, f"finish reason {mark_name(reason)}, expected one of {expected}")
 
         passed = {reason: build_finding("passed", reason) for reason in self.allowed}
 
@@ -242,9 +242,10 @@ class RecordedScore(Evaluator):
         def check(trace: Trace) -> Finding:
             value = trace.scores.get(name)
             if value is None:
-                return Finding("not_evaluable", f"this trace has no numeric score {show(name)}")
+                return Finding("not_evaluable", f"this trace has no numeric score {mark_value(name)}")
             outcome: Outcome = "passed" if value >= least else "failed"
             found, needed = format_distinct(value, least)
-            return Finding(outcome, f"{name} {found}, expected at least {needed}", score=max(0.0, min(1.0, value)))
+            reason = f"{mark_name(name)} is {found}, expected at least {needed}"
+            return Finding(outcome, reason, score=max(0.0, min(1.0, value)))
 
         return check

@@ -10,7 +10,17 @@ from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.sequences.bipartite import BipartiteMatching
 from evalgate.measures.sequences.trajectory_metrics import json_key
 from evalgate.measures.text.patterns import Pattern, PatternError, find_required_text
-from evalgate.measures.values.json_values import ALIASES, COMPARE, is_number, json_equal, shorten, show, show_typed
+from evalgate.measures.text.plain_text import mark_part
+from evalgate.measures.values.json_values import (
+    ALIASES,
+    COMPARE,
+    is_number,
+    json_equal,
+    mark_value,
+    shorten,
+    show,
+    show_typed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -89,8 +99,8 @@ class Mismatch(NamedTuple):
     def describe(self) -> str:
         """`arguments.query: expected "a", got "b"`."""
         place = "".join(f"[{step}]" if isinstance(step, int) else f".{shorten(step, 40)}" for step in self.path)
-        got = "nothing" if self.got is ABSENT else show(self.got, 60)
-        return f"arguments{place}: expected {self.expected}, got {got}"
+        got = "nothing" if self.got is ABSENT else mark_value(self.got, 60)
+        return f"{mark_part(f'arguments{place}')}: expected {self.expected}, got {got}"
 
 
 Matcher = Callable[[Any], Mismatch | None]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from evalgate.measures.redaction.redact import redact
-from evalgate.measures.text.plain_text import remove_invisible
+from evalgate.measures.text.plain_text import mark_part, remove_invisible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,6 +75,16 @@ def show(value: Any, limit: int = 80) -> str:
 def shorten(text: str, limit: int = 80) -> str:
     """Cuts text to `limit` characters and appends the number of characters cut."""
     return text if len(text) <= limit else f"{truncate(text, limit)}… (+{len(text) - limit})"
+
+
+def mark_value(value: Any, limit: int = 80) -> str:
+    """Formats the value as `show` does, marked as a part of a sentence."""
+    return mark_part(show(value, limit))
+
+
+def mark_name(name: str, limit: int = 60) -> str:
+    """Cuts a name to `limit` characters and marks it as a part of a sentence."""
+    return mark_part(shorten(name, limit))
 
 
 def truncate(text: str, limit: int) -> str:
@@ -158,9 +168,9 @@ class Schema:
             raise SchemaError(f"this is not a JSON Schema (draft 2020-12){f', see {path}' if path else ''}") from None
 
     def first_difference(self, value: Any) -> str | None:
-        """Returns where the value first violates the schema, as path and keyword; None if it fits."""
+        """Returns where the value first violates the schema, as path and keyword, both marked; None if it fits."""
         for error in self._validator.iter_errors(value):
-            path = "/".join(map(str, error.instance_path)) or "the value"
+            path = "/".join(map(str, error.instance_path))
             keyword = str(error.schema_path[-1]) if error.schema_path else "schema"
-            return f"{path} fails `{keyword}`"
+            return f"{mark_name(path) if path else 'the value'} fails {mark_name(keyword)}"
         return None

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 import orjson
 
+from evalgate.measures.text.plain_text import mark_part
 from evalgate.measures.values.json_values import as_number, json_type, show, truncate
 
 MAX_SHOWN = 100
@@ -38,9 +39,9 @@ def to_text(value: Any) -> str:
 
 
 def quote_beginning(text: str) -> str:
-    """Quotes the first 100 characters on one line."""
+    """Quotes the first 100 characters on one line, as a part of a sentence."""
     shown = orjson.dumps(truncate(text, MAX_SHOWN).encode(errors="replace").decode()).decode()
-    return shown if len(text) <= MAX_SHOWN else f"{shown}… (+{len(text) - MAX_SHOWN})"
+    return mark_part(shown if len(text) <= MAX_SHOWN else f"{shown}… (+{len(text) - MAX_SHOWN})")
 
 
 def read_number(text: str) -> float:
@@ -121,6 +122,8 @@ def _is_index(step: str) -> bool:
 def _raise_not_found(value: Any, steps: tuple[str, ...], position: int) -> NoReturn:
     found = f"a list of {len(value)}" if isinstance(value, list) else json_type(value)
     if isinstance(value, dict):
-        found = f"an object with the keys {show(sorted(value)[:10], MAX_SHOWN)}" if value else "an empty object"
+        found = (
+            f"an object with the keys {mark_part(show(sorted(value)[:10], MAX_SHOWN))}" if value else "an empty object"
+        )
     above = f".{'.'.join(steps[:position])}"
-    raise OutputError(f"path not found: {quote_beginning(steps[position])} at {above} ({found})")
+    raise OutputError(f"path not found: {quote_beginning(steps[position])} at {mark_part(above)} ({found})")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from evalgate.models.github import Annotation
 from evalgate.reporting.text.grouping import count_changes, describe_causes, group_failures
 from evalgate.reporting.text.scenario_sections import is_bad, sort_scenarios
+from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.reporting.text.wording import join_words, pluralize, scenario_name
 
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ def _annotate_group(level: str, group: FailureGroup) -> Annotation:
     name = _name(first) if len(scenarios) == 1 else pluralize(len(scenarios), "scenario")
     title = f"{name}: {join_words(words)}{', for lack of evidence' if group.is_lost and group.missing else ''}"
     change = first["change"]
-    message = next(iter(describe_causes(group)), "") or (change["reason"] if change else title)
+    cause = unmark_parts(next(iter(describe_causes(group)), ""))
+    message = cause or (change["reason"] if change else title)
     if len(scenarios) > 1:
         message = f"{message}, in {_list_names(scenarios)}"
     return _annotate(level, title, message, location or first["location"])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evalgate.models.run.run import HARD_FAILS
 from evalgate.reporting.text.scenario_sections import find_failed_checks, find_reason
+from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.reporting.text.wording import scope
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def _iter_findings(suite: SuiteDoc, scenario: ScenarioDoc) -> Iterator[ReportFin
 
 def _build_finding(names: list[str], reason: str, suite: SuiteDoc, scenario: ScenarioDoc) -> ReportFinding:
     """Builds a finding of a scenario, at its location, else at its suite's."""
-    title = scope(*names)
+    title, reason = scope(*names), unmark_parts(reason)
     finding = ReportFinding(
         SCENARIO_RULE,
         "error" if scenario["verdict"] in HARD_FAILS else "warning",

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 from evalgate.models.run.chunks import ChunkedText
 from evalgate.reporting.text.escaping import escape_xml
-from evalgate.reporting.text.scenario_sections import find_reason, sum_seconds
+from evalgate.reporting.text.scenario_sections import find_failed_checks, find_reason, sum_seconds
+from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.reporting.text.wording import scenario_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalgate.models.results.results import ResultsDoc, ScenarioDoc, SuiteDoc
+    from evalgate.reporting.text.scenario_sections import FailedCheck
 
 _FAILURES = frozenset({"FAIL", "PARTIAL", "HARD_FAIL", "MISSING"})
 
@@ -23,7 +25,8 @@ def render_junit(document: ResultsDoc) -> ChunkedText:
     """Renders the document, by scenario; seconds sum the known ones, as JUnit has no value for unknown.
 
     FAIL, PARTIAL, HARD_FAIL and MISSING are failures, ERROR is an error, NOT_EVALUABLE is skipped.
-    A quarantined scenario that does not pass is skipped too, with its verdict in the message.
+    A quarantined scenario that does not pass is skipped too, with its verdict in the message. The body has a line
+    for each check that did not pass.
     """
     return ChunkedText(partial(_render, document))
 
@@ -54,9 +57,18 @@ def _render_case(suite: str, path: str, scenario: ScenarioDoc) -> str:
         return f"{head}/>\n"
     verdict = escape_xml(scenario["verdict"])
     status = f"quarantined, {verdict}" if scenario.get("quarantined") else verdict
-    reason = escape_xml(find_reason(scenario))
+    reason = escape_xml(unmark_parts(find_reason(scenario)))
     kind = "" if element == "skipped" else f' type="{verdict}"'
-    return f'{head}>\n      <{element}{kind} message="{status}: {reason}"/>\n    </testcase>\n'
+    body = "\n".join(escape_xml(_describe_check(check)) for check in find_failed_checks(scenario))
+    opened = f'{head}>\n      <{element}{kind} message="{status}: {reason}"'
+    return f"{opened}{f'>{body}</{element}>' if body else '/>'}\n    </testcase>\n"
+
+
+def _describe_check(check: FailedCheck) -> str:
+    """Describes a check that did not pass, in how many of several trials, and why in the first."""
+    required = " (required)" if check.is_required else ""
+    trials = f", in {check.failed} of {check.trials} trials" if check.trials > 1 else ""
+    return f"{check.first['name']}{required}{trials}: {unmark_parts(check.first['reason'])}"
 
 
 def _select_element(scenario: ScenarioDoc) -> str | None:

@@ -21,6 +21,7 @@ from evalgate.reporting.text.ruling_lines import (
     summarize_quarantine,
 )
 from evalgate.reporting.text.scenario_sections import SuiteScenario, count_passed, describe_change
+from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.reporting.text.trajectory_lines import NOTHING, describe_divergence, mark_changes
 from evalgate.scoring.golden.rules import level
 
@@ -279,9 +280,12 @@ def _add_background(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, s
 
 def _list_reasons(suite: SuiteDoc, scenario: ScenarioDoc) -> list[str]:
     """Lists the worst failures; of a scenario without any that every check passed."""
-    causes = describe_failures(SuiteScenario(suite, scenario))
+    causes = list(map(unmark_parts, describe_failures(SuiteScenario(suite, scenario))))
     if not causes:
-        return [scenario["reason"] or ("every check passed" if scenario["trials"] else "no trace was found")]
+        return [
+            unmark_parts(scenario["reason"] or "")
+            or ("every check passed" if scenario["trials"] else "no trace was found")
+        ]
     left = len(causes) - MAX_REASONS
     return [*causes[:MAX_REASONS], *([f"and {left:,} more"] if left > 0 else [])]
 
@@ -383,7 +387,7 @@ def _add_trial(page: TerminalPage, trial: TrialDoc) -> None:
     if trial["tool_calls"]:
         page.add_text(f"calls {', '.join(_count_repeats(trial['tool_calls']))}", indent=4)
     if trial["reason"]:
-        page.add_text(trial["reason"], indent=4)
+        page.add_text(unmark_parts(trial["reason"]), indent=4)
 
 
 def _add_check(page: TerminalPage, check: AssertionDoc) -> None:
@@ -391,7 +395,7 @@ def _add_check(page: TerminalPage, check: AssertionDoc) -> None:
     weight = f", weight {check['weight']:g}" if check["weight"] != 1 else ""
     partial = f", score {wording.score(check['score'])}" if 0 < check["score"] < 1 else ""
     where = f" [{wording.location(check['location'])}]" if check["location"] else ""
-    outcome, reason = check["outcome"], check["reason"]
+    outcome, reason = check["outcome"], unmark_parts(check["reason"])
     reason_text = "" if reason == check["name"] else f": {reason}"
     text = f"{check['name']}{required}{weight}{partial}{reason_text}{where}"
     colour = _STATUS_COLOURS.get(outcome, "red")

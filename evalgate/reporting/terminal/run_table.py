@@ -39,6 +39,7 @@ from evalgate.reporting.text.scenario_sections import (
     count_passed,
     describe_unmet_rule,
 )
+from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
@@ -259,7 +260,7 @@ class _RunTable:
 
     def _iter_reasons(self, group: FailureGroup) -> Iterator[str]:
         """Yields why its scenarios are no clean pass, worst first."""
-        causes = describe_causes(group)
+        causes = list(map(unmark_parts, describe_causes(group)))
         for cause in causes[: self._max_checks]:
             yield from self._wrap(cause)
         if len(causes) > self._max_checks:
@@ -292,7 +293,7 @@ class _RunTable:
         single = item.members[0] if isinstance(item, FailureGroup) else item
         yield self._format_row(single)
         if isinstance(single, SuiteScenario):
-            hidden = describe_failures(single) if single.scenario["verdict"] == "PASS" else []
+            hidden = list(map(unmark_parts, describe_failures(single))) if single.scenario["verdict"] == "PASS" else []
             yield from (self._paint(line, "dim") for line in self._wrap("; ".join(hidden)))
             yield from self._iter_cause(single)
 

@@ -214,7 +214,7 @@ def test_a_weaker_gate__is_shown_and_passes_by_default(tmp_path):
     ran = weaken(tmp_path)
     assert (ran.code, kinds(ran)) == (0, ["threshold_lowered"])
     assert "passed, but 1 requirement is weaker than the baseline's" in ran.stdout
-    assert "threshold: 0.9 -> 0.5" in ran.text("comment.md")
+    assert "threshold: 0.9 \u2192 0.5" in ran.text("comment.md")
 
 
 @pytest.mark.parametrize(

@@ -134,9 +134,9 @@ def test_tool_called__takes_all_but_the_star_as_data(name):
 
 
 def test_tool_called__names_what_was_called_instead():
-    assert "lookup, refund" in assess({"type": "tool_called", "tool": "cancel"}, TRACE).reason
+    assert "`lookup`, `refund`" in assess({"type": "tool_called", "tool": "cancel"}, TRACE).reason
     silent = assess({"type": "tool_called", "tool": "cancel"}, make_trace(calls=[]))
-    assert silent.reason == "expected a call of cancel, got no tool calls"
+    assert silent.reason == "`cancel` must be called, but no tool was"
 
 
 def test_tools__of_the_user_simulator_are_not_the_agents():
@@ -163,14 +163,15 @@ def test_tool_sequence(settings, expected):
 
 
 def test_tool_sequence__without_any_call_names_that_in_the_reason():
-    assert assess({"type": "tool_sequence", "sequence": ["a"]}, make_trace()).reason == "expected a, got no tool calls"
+    assert (
+        assess({"type": "tool_sequence", "sequence": ["a"]}, make_trace()).reason == "expected `a`, got no tool calls"
+    )
 
 
 def test_tool_sequence__names_the_first_divergence_and_the_missing_and_extra_calls():
     settings = {"type": "tool_sequence", "mode": "exact", "sequence": ["lookup", "check_policy", "refund"]}
     found = assess(settings, TRACE)
-    assert "step 2: expected check_policy, got refund" in found.reason
-    assert "missing check_policy" in found.reason
+    assert "expected `check_policy` second, got `refund`" in found.reason
     assert ["lookup", "lookup"] in found.evidence["alignment"]
 
 
@@ -221,12 +222,12 @@ def test_recorded_score__passes_by_its_value_and_scores_it_clamped(settings, exp
         (
             {"type": "recorded_score", "name": "r"},
             {"scores": {"r": 0.99999999}},
-            "r 0.99999999, expected at least 1.0",
+            "`r` is 0.99999999, expected at least 1.0",
         ),
         (
             {"type": "cost_limit", "max_usd": 0.15},
             {"cost_usd": 0.15000001},
-            "cost 0.15000001 USD, limit 0.15",
+            "cost 0.15000001 USD, limit 0.15 USD",
         ),
     ],
 )

@@ -290,7 +290,7 @@ def test_reason__names_several_kinds_with_one_cause_once():
     found = assess({"type": "no_loops"}, with_gap(gaps=["arguments", "calls"]))
     assert found.reason == f"missing evidence (calls, arguments): {WHY}"
     kept = assess({"type": "tool_arguments", "tool": "a"}, with_gap())
-    assert kept.reason == f"a was not called: got no tool calls; missing evidence (calls): {WHY}"
+    assert kept.reason == f"`a` was not called, no tool was; missing evidence (calls): {WHY}"
     rules = {"type": "tool_calls", "max": 5, "forbidden_tools": ["x"]}
     assert assess(rules, with_gap("a")).reason == f"missing evidence (calls): {WHY}"
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from evalgate.errors import Location
 from evalgate.evaluators.core.parse import Parser
+from evalgate.reporting.text.sentences import unmark_parts
 
 JSON = '{"summary": {"failed": 0, "name": "unit", "flaky": true, "none": null}, "items": [{"ms": 1.5}], "0": "z"}'
 FIGURES = st.floats(-1e6, 1e6)
@@ -96,11 +97,11 @@ def test_source__is_the_answer_by_default():
 @pytest.mark.parametrize(
     ("source", "part"),
     [
-        ({"tool": "nothing"}, "no call of nothing at index -1: the trace has 0"),
-        ({"tool": "test", "index": 2}, "no call of test at index 2: the trace has 2"),
-        ({"tool": "test", "index": -3}, "no call of test at index -3: the trace has 2"),
-        ({"tool": "silent"}, "no result of silent was recorded"),
-        ({"tool": "report", "field": "exit_code"}, "no exit code of report was recorded"),
+        ({"tool": "nothing"}, "no call of `nothing` at index -1: the trace has 0"),
+        ({"tool": "test", "index": 2}, "no call of `test` at index 2: the trace has 2"),
+        ({"tool": "test", "index": -3}, "no call of `test` at index -3: the trace has 2"),
+        ({"tool": "silent"}, "no result of `silent` was recorded"),
+        ({"tool": "report", "field": "exit_code"}, "no exit code of `report` was recorded"),
         ({"path": "metadata.nowhere"}, "path found nothing"),
     ],
     ids=str,
@@ -205,13 +206,13 @@ def test_output_numeric__of_a_value_that_is_not_a_finite_number_is_an_error(answ
 
 def test_output_numeric__quotes_the_first_hundred_characters_on_one_line():
     text = reason(number("eq", 2), "a\n" + "é" * 97 + "X" + "y" * 50)
-    assert text == 'answer: not a number: "a\\n' + "é" * 97 + 'X"… (+50)'
+    assert text == 'the answer: not a number: `"a\\n' + "é" * 97 + 'X"… (+50)`'
 
 
 def test_output_numeric__names_the_number_and_the_expected_one():
     found = assess(number("lt", 2), make_trace(response="2.5"))
     assert found.evidence == {"verdict": "failure", "value": 2.5}
-    assert found.reason == "expected answer < 2, got 2.5"
+    assert found.reason == "expected the answer < 2, got 2.5"
 
 
 def test_output_numeric__reads_output_with_a_byte_order_mark():
@@ -267,7 +268,7 @@ def test_output_json__missing_path_is_an_error(path):
 
 def test_output_json__missing_path_is_reported_with_the_keys_that_exist():
     text = reason(at(".summary.faild", "eq", 0), JSON)
-    assert '"faild" at .summary (an object with the keys ["failed","flaky","name","none"])' in text
+    assert '`"faild"` at `.summary` (an object with the keys `["failed","flaky","name","none"]`)' in text
     assert "(a list of 1)" in reason(at(".items.3", "eq", 0), JSON)
 
 
@@ -378,7 +379,7 @@ def test_convergence(settings, answer, expected):
 
 
 def test_convergence__names_the_value_the_previous_one_and_the_better_direction():
-    assert reason(towards(0, tolerance=1, previous=6), "7") == ("answer is 7, target 0 ± 1, was 6, lower is better")
+    assert reason(towards(0, tolerance=1, previous=6), "7") == ("the answer is 7, target 0 ± 1, was 6, lower is better")
     assert "no previous value" in reason(towards(0), "7")
 
 
@@ -552,4 +553,4 @@ def test_reason_of_a_failed_check__is_the_one_in_its_documentation(raw, answer):
     section = document.split(f"\n## {raw['type']}\n")[1].split("\n## ")[0]
     found = assess(raw, make_trace(response=answer))
     assert found.outcome != "passed"
-    assert f"`{found.reason}`" in section
+    assert f"`{unmark_parts(found.reason)}`" in section

@@ -60,13 +60,13 @@ def test_no_tool(raw, expected):
 
 def test_expected_tool__says_that_there_were_no_tool_calls():
     reason = assess({"type": "expected_tool", "expected_tool": "tasks"}, make_trace(calls=[])).reason
-    assert reason == "expected at least 1 call of tasks, got 0 (no tool calls)"
+    assert reason == "expected at least 1 call of `tasks`, got 0 (no tool calls)"
 
 
 def test_no_run_code__fails_on_a_call_of_run_code():
     found = assess({"type": "no_run_code"}, make_trace(calls=["search", "run_code"]))
     assert found.outcome == "failed"
-    assert found.reason == "expected no call of run_code, got 1 (the first is call 2)"
+    assert found.reason == "`run_code` must not be called, but was (call 2)"
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_arguments_that_are_not_an_object__contain_no_actions():
 def test_expected_tool__says_how_often_and_what_was_called_instead():
     raw = {"type": "expected_tool", "expected_tool": "tasks", "action": "delete", "min_calls": 2}
     assert assess(raw, TRACE).reason == (
-        'expected at least 2 calls of tasks with action "delete", got 0 (other calls: tasks, search)'
+        'expected at least 2 calls of `tasks` with `action` `"delete"`, got 0 (other calls: `tasks`, `search`)'
     )
 
 

@@ -91,7 +91,7 @@ def test_traces_that_lack_the_same__have_one_row(raw):
         ({"not": {"path": "metadata.order", "gt": 3}}, "metadata.order > 3"),
         (
             {"not": {"all_of": [{"type": "contains", "value": "sorry"}]}},
-            'answer contains "sorry": expected answer to contain "sorry", got ',
+            'answer contains "sorry": expected the answer to contain `"sorry"`, got ',
         ),
     ],
 )
@@ -134,7 +134,7 @@ def test_group__with_other_findings_of_members_has_another_reason():
     ]
     assert rows[1] is not rows[0]
     assert rows[1].reason == "one: cost <= 1 USD; two: cost <= 1 USD"
-    assert rows[2].reason == "one: cost unknown; metadata.order == 1: metadata.order: path found nothing"
+    assert rows[2].reason == "one: cost unknown; metadata.order == 1: `metadata.order`: path found nothing"
 
 
 @pytest.mark.parametrize("number", [2, 3])
@@ -150,7 +150,7 @@ def test_a_row__that_one_trace_has_is_not_shared():
     assertion = compile_assertion({"type": "latency_limit", "max_seconds": 1})
     passed, failed, worse = [assertion.assess(each) for each in (fine(1), LATE, make_trace(latency_seconds=10))]
     assert [row.is_shared for row in (passed, failed, worse)] == [False, False, False]
-    assert (failed.reason, worse.reason) == ("latency 9 s, limit 1", "latency 10 s, limit 1")
+    assert (failed.reason, worse.reason) == ("latency 9 s, limit 1 s", "latency 10 s, limit 1 s")
     assert assertion.assess(fine(2)) is passed
     assert assertion.assess(LATE) is failed
     assert [row.is_shared for row in (passed, failed, worse)] == [True, True, False]

@@ -109,14 +109,14 @@ KINDS = [*{rule[0]["type"]: rule[0] for rule in RULES}.values(), LIKE]
 def test_missing_text__is_not_evaluable_also_negated(raw):
     assert outcome(raw, None) == "not_evaluable"
     found = assess({"not": {**raw, "path": "metadata.nowhere"}}, "x")
-    assert (found.outcome, found.reason) == ("not_evaluable", "metadata.nowhere: path found nothing")
+    assert (found.outcome, found.reason) == ("not_evaluable", "`metadata.nowhere`: path found nothing")
 
 
 @pytest.mark.parametrize("raw", KINDS, ids=lambda raw: raw["type"])
 def test_value_that_is_not_text__fails_and_its_type_is_named(raw):
     found = assess({**raw, "path": "tool_calls[0].arguments"}, calls=[("lookup", {"id": 42})])
     assert (found.outcome, found.score) == ("failed", 0.0)
-    assert found.reason == 'expected tool_calls[0].arguments to be text, got object {"id":42}'
+    assert found.reason == 'expected `tool_calls[0].arguments` to be text, got `object {"id":42}`'
 
 
 @pytest.mark.parametrize("raw", KINDS, ids=lambda raw: raw["type"])
@@ -152,47 +152,51 @@ def test_no_text__crashes_a_check(raw, answer):
         (
             {"type": "equals", "value": "a"},
             "b",
-            'expected answer to equal "a", got "b"',
+            'expected the answer to equal `"a"`, got `"b"`',
         ),
         (
             {"type": "equals", "value": "a"},
             "a ",
-            'expected answer to equal "a", got "a " (only whitespace at the ends differs)',
+            'expected the answer to equal `"a"`, got `"a "` (only whitespace at the ends differs)',
         ),
         (
             {"type": "equals", "value": "a"},
             "A",
-            'expected answer to equal "a", got "A" (only upper and lower case differ)',
+            'expected the answer to equal `"a"`, got `"A"` (only upper and lower case differ)',
         ),
-        ({"type": "contains", "value": "x"}, "y", 'expected answer to contain "x", got "y"'),
-        ({"type": "icontains", "value": "X"}, "y", 'expected answer to contain "X" in any case, got "y"'),
+        ({"type": "contains", "value": "x"}, "y", 'expected the answer to contain `"x"`, got `"y"`'),
+        ({"type": "icontains", "value": "X"}, "y", 'expected the answer to contain `"X"` in any case, got `"y"`'),
         (
             {"type": "contains_all", "values": ["a", "b", "c", "d", "e"]},
             "a",
-            'expected answer to contain "b", "c", "d" and 1 more, got "a"',
+            'expected the answer to contain `"b"`, `"c"`, `"d"` and 1 more, got `"a"`',
         ),
-        ({"type": "contains_any", "values": ["a", "b"]}, "x", 'expected answer to contain any of "a", "b", got "x"'),
-        ({"type": "starts_with", "value": "a"}, "x", 'expected answer to start with "a", got "x"'),
-        ({"type": "ends_with", "value": "a"}, "x", 'expected answer to end with "a", got "x" at the end'),
-        ({"type": "regex", "pattern": "^a"}, "x", 'expected answer to match /^a/, got "x"'),
-        ({"type": "not_empty"}, "", 'expected answer not to be empty, got ""'),
-        ({"type": "not_empty"}, "  ", 'expected answer not to be empty, got "  "'),
-        ({"type": "max_length", "max": 1}, "ab", "expected answer to have at most 1 character, got 2"),
-        ({"type": "max_length", "max": 2}, "abc", "expected answer to have at most 2 characters, got 3"),
-        ({"type": "min_length", "min": 3}, "ab", 'expected answer to have at least 3 characters, got 2: "ab"'),
+        (
+            {"type": "contains_any", "values": ["a", "b"]},
+            "x",
+            'expected the answer to contain any of `"a"`, `"b"`, got `"x"`',
+        ),
+        ({"type": "starts_with", "value": "a"}, "x", 'expected the answer to start with `"a"`, got `"x"`'),
+        ({"type": "ends_with", "value": "a"}, "x", 'expected the answer to end with `"a"`, got `"x"` at the end'),
+        ({"type": "regex", "pattern": "^a"}, "x", 'expected the answer to match `/^a/`, got `"x"`'),
+        ({"type": "not_empty"}, "", 'expected the answer not to be empty, got `""`'),
+        ({"type": "not_empty"}, "  ", 'expected the answer not to be empty, got `"  "`'),
+        ({"type": "max_length", "max": 1}, "ab", "expected the answer to have at most 1 character, got 2"),
+        ({"type": "max_length", "max": 2}, "abc", "expected the answer to have at most 2 characters, got 3"),
+        ({"type": "min_length", "min": 3}, "ab", 'expected the answer to have at least 3 characters, got 2: `"ab"`'),
         (
             {"type": "is_json"},
             '{"a" 1}',
-            'expected answer to be JSON, got invalid JSON (line 1, column 6): "{\\"a\\" 1}"',
+            'expected the answer to be JSON, got invalid JSON (line 1, column 6): `"{\\"a\\" 1}"`',
         ),
-        ({"type": "is_json"}, " ", 'expected answer to be JSON, got invalid JSON (empty text): " "'),
+        ({"type": "is_json"}, " ", 'expected the answer to be JSON, got invalid JSON (empty text): `" "`'),
         (
             {"type": "is_json", "schema": OBJECT},
             "{}",
-            'expected answer to fit the schema, but the value fails `required`: "{}"',
+            'expected the answer to fit the schema, but the value fails `required`: `"{}"`',
         ),
-        ({"type": "is_refusal"}, "Sure.", 'expected answer to be a refusal, got "Sure."'),
-        (LIKE, "x", 'rouge_l 0, expected at least 0.5: "x" compared with "a b"'),
+        ({"type": "is_refusal"}, "Sure.", 'expected the answer to be a refusal, got `"Sure."`'),
+        (LIKE, "x", 'rouge_l 0, expected at least 0.5: `"x"` compared with `"a b"`'),
     ],
 )
 def test_failure__names_what_was_found_and_what_was_expected(raw, answer, reason):
@@ -204,7 +208,7 @@ def test_pattern_and_path_of_several_lines__are_quoted_on_one():
     raw = {"type": "regex", "pattern": "(?x)a\n b", "path": "response\n .content"}
     found = assess(raw, "x")
     assert found.name == "response .content matches /(?x)a  b/"
-    assert found.reason == 'expected response .content to match /(?x)a  b/, got "x"'
+    assert found.reason == 'expected `response .content` to match `/(?x)a  b/`, got `"x"`'
 
 
 def test_json_in_a_code_fence__is_reported_as_fenced():
@@ -214,7 +218,7 @@ def test_json_in_a_code_fence__is_reported_as_fenced():
 def test_refusal__names_the_phrase():
     found = assess({"type": "is_refusal"}, "Sorry, I can\u2019t assist.")
     assert (found.reason, found.evidence) == (
-        'answer contains the phrase "i can\'t assist"',
+        'the answer contains the phrase `"i can\'t assist"`',
         {"phrase": "i can't assist"},
     )
 

@@ -91,7 +91,7 @@ KINDS = ["has_timing", "staggered_timing", "is_recurring"]
 @pytest.mark.parametrize("kind", KINDS)
 def test_timing__without_such_a_call_fails(kind):
     found = assess({"type": kind, "tool": "later"}, make_trace(calls=["search"]))
-    assert (found.outcome, found.reason) == ("failed", "expected a call of later, got calls of search")
+    assert (found.outcome, found.reason) == ("failed", "`later` must be called, but only `search` was")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -139,15 +139,15 @@ def test_timing__argument_names_can_be_chosen(kind):
         (
             "has_timing",
             [{"text": "x"}],
-            'expected a number as `delay_seconds` or a time as `when`, got call 2 {"text":"x"}',
+            'expected a number as `delay_seconds` or a time as `when`, got call 2 `{"text":"x"}`',
         ),
         (
             "staggered_timing",
             [{"delay_seconds": 1}, {}],
-            "expected a number as `delay_seconds` in every call, got call 3 {}",
+            "expected a number as `delay_seconds` in every call, got call 3 `{}`",
         ),
-        ("staggered_timing", [{"when": 2}, {"when": 1}], "expected `when` to grow from call to call, got [2,1]"),
-        ("is_recurring", [{}], "expected `recurring: true` or a cron expression as `when`, got call 2 {}"),
+        ("staggered_timing", [{"when": 2}, {"when": 1}], "expected `when` to grow from call to call, got `[2,1]`"),
+        ("is_recurring", [{}], "expected `recurring: true` or a cron expression as `when`, got call 2 `{}`"),
     ],
 )
 def test_timing__reason_shows_the_call(kind, arguments, words):

@@ -33,13 +33,13 @@ def test_tool_arguments__names_call_path_keyword_and_value():
     found = assess(RAW, make_trace(calls=["lookup", ("refund", {"amount": "5"})]))
     assert (
         found.reason
-        == 'call 2: expected arguments of refund that fit the schema, got {"amount":"5"}: amount fails `type`'
+        == 'the arguments of `refund` don\'t fit the schema: `amount fails \'type\'` in `{"amount":"5"}` (call 2)'
     )
 
 
 def test_tool_arguments__without_such_a_call_is_not_evaluable():
     found = assess(RAW, make_trace(calls=["lookup"]))
-    assert (found.outcome, found.reason) == ("not_evaluable", "refund was not called: got calls of lookup")
+    assert (found.outcome, found.reason) == ("not_evaluable", "`refund` was not called, only `lookup` was")
 
 
 def test_tool_arguments__not_captured_is_not_evaluable_even_negated():
@@ -57,7 +57,7 @@ def test_tool_arguments__that_are_not_json_fail():
     found = assess(RAW, make_trace(calls=[broken]))
     assert (found.outcome, found.reason) == (
         "failed",
-        r'call 1: expected arguments of refund as JSON, got "{\"amount\": "',
+        'the arguments of `refund` must be JSON, but are `"{\\"amount\\": "` (call 1)',
     )
 
 

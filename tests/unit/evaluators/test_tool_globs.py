@@ -79,14 +79,14 @@ def test_name_with_a_star__matches_itself():
 
 def test_negated_glob__counts_the_calls_of_all_matching_tools():
     found = assess({"not": {"type": "tool_called", "tool": "sched*"}}, make_trace(calls=CALLS))
-    assert found.reason == "expected no call of sched*, got 2"
+    assert found.reason == "`sched*` must not be called, but was 2 times (first: call 1)"
 
 
 def test_recorded_schemas__are_those_of_each_matching_tool():
     trace = make_trace(calls=[("get_a", {"q": 1}), ("get_b", {})])
     trace.tool_definitions = [{"name": "get_a", "parameters": {"required": ["q"]}}]
     found = assess({"type": "tool_arguments", "tool": "get_*"}, trace)
-    assert (found.outcome, found.reason) == ("not_evaluable", "the trace has no schema of get_b")
+    assert (found.outcome, found.reason) == ("not_evaluable", "the trace has no schema of `get_b`")
     trace.tool_definitions.append({"name": "get_b", "parameters": {"required": ["q"]}})
     assert outcome({"type": "tool_arguments", "tool": "get_*"}, trace) == "failed"
     trace.tool_definitions[1]["parameters"] = {}

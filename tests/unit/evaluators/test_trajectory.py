@@ -51,7 +51,7 @@ def test_trajectory_score__without_calls_is_zero(metric):
 
 def test_trajectory_score__names_score_limit_calls_and_reference():
     assert graded("f1", ["search", "cite"], make_trace(calls=["search", "fetch"])).reason == (
-        "f1 0.5, expected at least 1; called search, fetch, reference search, cite"
+        "f1 0.5, expected at least 1; called `search`, `fetch`, reference `search`, `cite`"
     )
 
 

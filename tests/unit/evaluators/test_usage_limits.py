@@ -35,8 +35,8 @@ def test_token_limit__of_unknown_tokens_is_not_evaluable():
 @pytest.mark.parametrize(
     ("raw", "reason", "negated_reason"),
     [
-        ({"type": "cost_limit", "max_usd": 0.5}, "cost <= 0.5 USD", "cost 0.25 USD, limit 0.5"),
-        ({"type": "latency_limit", "max_seconds": 2}, "latency <= 2 s", "latency 1.5 s, limit 2"),
+        ({"type": "cost_limit", "max_usd": 0.5}, "cost <= 0.5 USD", "cost 0.25 USD, limit 0.5 USD"),
+        ({"type": "latency_limit", "max_seconds": 2}, "latency <= 2 s", "latency 1.5 s, limit 2 s"),
         (
             {"type": "token_limit", "max_total": 2000},
             "total tokens <= 2,000",
@@ -48,7 +48,7 @@ def test_limit__that_holds_is_named_and_a_negated_one_shows_the_measured_value(r
     trace = make_trace(cost_usd=0.25, latency_seconds=1.5, input_tokens=900, output_tokens=100)
     assert assess(raw, trace).reason == reason
     found = assess({**raw, "negate": True}, trace)
-    assert (found.outcome, found.reason) == ("failed", f"expected the opposite: {negated_reason}")
+    assert (found.outcome, found.reason) == ("failed", f"must not hold, but does: {negated_reason}")
 
 
 def test_token_limit__names_tokens_and_limit():
@@ -106,7 +106,7 @@ def test_tool_latency_limit__judges_the_agents_calls_of_one_tool():
 
 def test_tool_latency_limit__names_the_slowest_call():
     raw = {"type": "tool_latency_limit", "tool": "search", "max_seconds": 2}
-    assert assess(raw, timed(100, 3_500)).reason == "slowest call of search 3.5 s (call 2), limit 2"
+    assert assess(raw, timed(100, 3_500)).reason == "slowest call of `search` 3.5 s (call 2), limit 2 s"
 
 
 @pytest.mark.parametrize(("recorded", "expected"), [("stop", "passed"), ("length", "failed"), (None, "not_evaluable")])
@@ -119,7 +119,7 @@ def test_finish_reason__is_that_of_the_answer_if_the_run_has_none():
     trace = make_trace()
     trace.response["finish_reason"] = "length"
     found = assess({"type": "finish_reason", "in": ["stop"]}, trace)
-    assert (found.outcome, found.reason) == ("failed", 'finish reason length, expected one of ["stop"]')
+    assert (found.outcome, found.reason) == ("failed", 'finish reason `length`, expected one of `["stop"]`')
 
 
 @given(st.integers(0, 5), st.integers(0, 5), st.integers(0, 5))

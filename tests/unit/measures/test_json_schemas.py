@@ -8,7 +8,7 @@ from evalgate.measures.values.json_values import Schema, SchemaError
 def test_schema__names_the_place_and_the_keyword():
     schema = Schema({"type": "object", "properties": {"id": {"type": "integer"}}})
     assert schema.first_difference({"id": 1}) is None
-    assert schema.first_difference({"id": "x"}) == "id fails `type`"
+    assert schema.first_difference({"id": "x"}) == "`id` fails `type`"
 
 
 @pytest.mark.parametrize("schema", [{"type": "objec"}, {"pattern": "("}, {"$ref": "http://127.0.0.1:9/schema.json"}])

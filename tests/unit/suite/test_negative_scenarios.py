@@ -49,7 +49,7 @@ def test_without_a_sibling_any_call_is_forbidden():
 def test_the_tools_that_siblings_expect_are_forbidden_and_named():
     (scenario,) = negatives(SIBLINGS)
     name = "no call of schedule_task or set_cron"
-    assert judge(scenario, SEARCH) == ("passed", name, "schedule_task or set_cron was not called")
+    assert judge(scenario, SEARCH) == ("passed", name, "`schedule_task` or `set_cron` was not called")
     assert judge(scenario, SEARCH, CRON) == (
         "failed",
         name,

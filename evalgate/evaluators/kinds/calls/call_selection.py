@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.measures.text.globs import find_names
-from evalgate.measures.values.json_values import json_equal, shorten, show
+from evalgate.measures.values.json_values import json_equal, mark_name, mark_value, shorten, show
 from evalgate.models.trace.trace_view import is_captured
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from evalgate.models.trace.trace import ToolCall, Trace
 
@@ -30,6 +30,11 @@ class CallFilter(NamedTuple):
         """Returns the filter in words."""
         tool = _format_either(self.patterns)
         return tool if self.action is None else f"{tool} with {self.argument} {show(self.action, 40)}"
+
+    def mark(self) -> str:
+        """Returns the filter in words, with the names and the value marked as parts of a sentence."""
+        tool = _format_either(self.patterns, mark_name)
+        return tool if self.action is None else f"{tool} with {mark_name(self.argument)} {mark_value(self.action, 40)}"
 
     @property
     def patterns(self) -> tuple[str, ...]:
@@ -57,9 +62,9 @@ class CallFilter(NamedTuple):
         return isinstance(arguments, dict) and json_equal(arguments.get(self.argument), self.action)
 
 
-def _format_either(patterns: Sequence[str]) -> str:
+def _format_either(patterns: Sequence[str], cut: Callable[[str, int], str] = shorten) -> str:
     """Formats names as `a, b or c`; counts those beyond the first twelve."""
-    *head, last = (shorten(each, 60) for each in patterns[: MAX_LISTED + 1])
+    *head, last = (cut(each, 60) for each in patterns[: MAX_LISTED + 1])
     if len(patterns) > MAX_LISTED + 1:
         last = f"{len(patterns) - MAX_LISTED} others"
     return f"{', '.join(head)} or {last}" if head else last
@@ -81,7 +86,7 @@ def format_times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
 
 
-def format_calls(count: int | str, target: CallFilter | str | None = None) -> str:
+def format_calls(count: int | str, target: str | None = None) -> str:
     """Formats a number of calls, of all tools if there is no target.
 
     >>> format_calls(1), format_calls(3, "search"), format_calls("no", "search")
@@ -98,7 +103,24 @@ def format_names(names: Sequence[str]) -> str:
     return head if len(names) <= MAX_LISTED else f"{head} and {len(names) - MAX_LISTED} more"
 
 
+def mark_names(names: Sequence[str]) -> str:
+    """Formats names as `format_names` does, each marked as a part of a sentence."""
+    head = ", ".join(mark_name(name) for name in names[:MAX_LISTED])
+    return head if len(names) <= MAX_LISTED else f"{head} and {len(names) - MAX_LISTED} more"
+
+
 def describe_other_calls(trace: Trace) -> str:
     """Describes which tools were called instead, for the end of a reason."""
     names = list(dict.fromkeys(trace.called))
-    return f"got calls of {format_names(names)}" if names else "got no tool calls"
+    return f"only {mark_names(names)} {'was' if len(names) == 1 else 'were'}" if names else "no tool was"
+
+
+def describe_unwanted(target: str, numbers: Sequence[int]) -> str:
+    """Describes calls, by their numbers from 1, of a tool that must not be called.
+
+    >>> describe_unwanted("`refund`", [2]), describe_unwanted("`refund`", [2, 5])
+    ('`refund` must not be called, but was (call 2)', '`refund` must not be called, but was 2 times (first: call 2)')
+    """
+    times = f"call {numbers[0]:,}"
+    made = f"({times})" if len(numbers) == 1 else f"{format_times(len(numbers))} (first: {times})"
+    return f"{target} must not be called, but was {made}"

@@ -21,7 +21,14 @@ from evalgate.evaluators.core.evaluator import (
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.call_selection import CallFilter, describe_other_calls
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.measures.values.json_values import Schema, SchemaError, format_distinct, json_equal, shorten, show
+from evalgate.measures.values.json_values import (
+    Schema,
+    SchemaError,
+    format_distinct,
+    json_equal,
+    mark_name,
+    mark_value,
+)
 from evalgate.models.trace.trace_view import is_captured
 
 if TYPE_CHECKING:
@@ -54,9 +61,9 @@ class ToolArguments(Evaluator):
         def check(trace: Trace) -> Finding:
             calls = target.select(trace).matching
             if not calls:
-                return Finding("not_evaluable", f"{target} was not called: {describe_other_calls(trace)}")
+                return Finding("not_evaluable", f"{target.mark()} was not called, {describe_other_calls(trace)}")
             if suite_schema is not None:
-                return _judge_calls(calls, suite_schema, str(target))
+                return _judge_calls(calls, suite_schema, target.mark())
             if not is_glob:
                 return recorded_schemas.judge_calls(trace, self.tool, calls)
             return combine([recorded_schemas.judge_calls(trace, *each) for each in _group_by_tool(calls).items()])
@@ -86,15 +93,14 @@ def _judge_calls(calls: list[NumberedCall], schema: Schema, tool: str) -> Findin
             unknown += 1
             continue
         if call["arguments_error"] is not None:
-            raw = show(call["arguments_raw"], 80)
-            return Finding("failed", f"call {number}: expected arguments of {tool} as JSON, got {raw}")
+            raw = mark_value(call["arguments_raw"])
+            return Finding("failed", f"the arguments of {tool} must be JSON, but are {raw} (call {number})")
         difference = schema.first_difference(call["arguments"])
         if difference is not None:
-            given = show(call["arguments"], 120)
+            given = mark_value(call["arguments"], 120)
             return Finding(
                 "failed",
-                f"call {number}: expected arguments of {tool} that fit the schema,"
-                f" got {given}: {shorten(difference, 120)}",
+                f"the arguments of {tool} don't fit the schema: {difference} in {given} (call {number})",
             )
     if unknown:
         return Finding(
@@ -114,7 +120,7 @@ class _RecordedSchemas:
 
     def judge_calls(self, trace: Trace, tool: str, calls: list[NumberedCall]) -> Finding:
         """Judges the calls of one tool by its schema in the trace."""
-        name = shorten(tool, 60)
+        name = mark_name(tool)
         try:
             schema = self.get_schema(trace, tool)
         except SchemaError:
@@ -161,18 +167,19 @@ class ToolLatencyLimit(Evaluator):
         def check(trace: Trace) -> Finding:
             calls = target.select(trace).matching
             if not calls:
-                return Finding("not_evaluable", f"{target} was not called: {describe_other_calls(trace)}")
+                return Finding("not_evaluable", f"{target.mark()} was not called, {describe_other_calls(trace)}")
             durations = [
                 (call["duration_ms"] / 1000, number) for number, call in calls if call["duration_ms"] is not None
             ]
             slowest, number = max(durations, default=(0.0, 0))
             found, most = format_distinct(slowest, limit)
-            reason = f"slowest call of {target} {found} s (call {number}), limit {most}"
+            tool = target.mark()
+            reason = f"slowest call of {tool} {found} s (call {number}), limit {most} s"
             if round(slowest - limit, DIGITS) > 0:
                 return Finding("failed", reason)
             unknown = len(calls) - len(durations)
             if unknown:
-                return Finding("not_evaluable", f"latency unknown for {unknown:,} of {len(calls):,} calls of {target}")
+                return Finding("not_evaluable", f"latency unknown for {unknown:,} of {len(calls):,} calls of {tool}")
             return Finding("passed", reason)
 
         return require_evidence(check, ("calls", "times"), FAILED)

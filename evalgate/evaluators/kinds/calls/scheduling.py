@@ -26,13 +26,14 @@ from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.call_selection import (
     CallFilter,
     describe_other_calls,
+    describe_unwanted,
     format_calls,
-    format_names,
     format_times,
+    mark_names,
 )
 from evalgate.evaluators.kinds.calls.tool_counts import build_count_rule
 from evalgate.measures.sequences.trajectory_metrics import json_key
-from evalgate.measures.values.json_values import is_number, show
+from evalgate.measures.values.json_values import is_number, mark_name, mark_value
 from evalgate.models.run.run import Outcome
 from evalgate.models.trace.trace_view import is_captured
 
@@ -56,7 +57,7 @@ def _evidence(target: CallFilter) -> tuple[EvidenceKind, ...]:
 def _require_calls(target: CallFilter, least: int) -> Check:
     def check(trace: Trace) -> Finding:
         matching, possible = target.select(trace)
-        reason = f"expected at least {format_calls(least, target)}, got {len(matching):,}"
+        reason = f"expected at least {format_calls(least, target.mark())}, got {len(matching):,}"
         evidence = _build_evidence(len(matching), least)
         if len(matching) >= least:
             return Finding("passed", reason, evidence)
@@ -65,7 +66,7 @@ def _require_calls(target: CallFilter, least: int) -> Check:
         if matching:
             return Finding("failed", reason, evidence)
         names = list(dict.fromkeys(trace.called))
-        others = f"other calls: {format_names(names)}" if names else "no tool calls"
+        others = f"other calls: {mark_names(names)}" if names else "no tool calls"
         return Finding("failed", f"{reason} ({others})", evidence)
 
     return require_evidence(check, _evidence(target), PASSED)
@@ -75,11 +76,10 @@ def _forbid_calls(target: CallFilter) -> Check:
     def check(trace: Trace) -> Finding:
         calls, possible = target.select(trace)
         if calls:
-            number = calls[0][0]
-            return Finding("failed", f"expected no call of {target}, got {len(calls):,} (the first is call {number})")
+            return Finding("failed", describe_unwanted(target.mark(), [number for number, _ in calls]))
         if possible:
-            return Finding("not_evaluable", f"{target} may have been called: its arguments were not captured")
-        return Finding("passed", f"{target} was not called")
+            return Finding("not_evaluable", f"{target.mark()} may have been called: its arguments were not captured")
+        return Finding("passed", f"{target.mark()} was not called")
 
     return require_evidence(check, _evidence(target), FAILED)
 
@@ -196,7 +196,7 @@ class Timing(Evaluator):
         def check(trace: Trace) -> Finding:
             matching, possible = target.select(trace)
             if not matching and not possible:
-                return Finding("failed", f"expected a call of {target}, {describe_other_calls(trace)}")
+                return Finding("failed", f"{target.mark()} must be called, but {describe_other_calls(trace)}")
             captured_calls = [each for each in matching if is_captured(each[1])]
             return self.judge(captured_calls, len(matching) + len(possible) - len(captured_calls))
 
@@ -217,7 +217,7 @@ def _get_argument(call: NumberedCall, name: str) -> Any:
 
 def _describe_call(call: NumberedCall) -> str:
     recorded = call[1]["arguments"]
-    return f"call {call[0]} {show(call[1]['arguments_raw'] if recorded is None else recorded, 100)}"
+    return f"call {call[0]} {mark_value(call[1]['arguments_raw'] if recorded is None else recorded, 100)}"
 
 
 def _build_unknown(unknown: int) -> Finding:
@@ -233,11 +233,10 @@ class HasTiming(Timing):
     def judge(self, calls: list[NumberedCall], unknown: int) -> Finding:
         """Fails if one call has no time."""
         delay, when = self.delay_argument, self.when_argument
+        expected = f"expected a number as {mark_name(delay)} or a time as {mark_name(when)}"
         for call in calls:
             if not is_number(_get_argument(call, delay)) and not is_moment(_get_argument(call, when)):
-                return Finding(
-                    "failed", f"expected a number as `{delay}` or a time as `{when}`, got {_describe_call(call)}"
-                )
+                return Finding("failed", f"{expected}, got {_describe_call(call)}")
         words = "call has" if len(calls) == 1 else "calls have"
         return _build_unknown(unknown) if unknown else Finding("passed", f"{len(calls):,} {words} a time")
 
@@ -257,26 +256,24 @@ class StaggeredTiming(Timing):
             return _build_unknown(unknown)
         delays = [_get_argument(call, self.delay_argument) for call in calls]
         if any(delay is not None for delay in delays):
+            expected = f"expected a number as {mark_name(self.delay_argument)} in every call"
             for call, delay in zip(calls, delays, strict=True):
                 if not is_number(delay):
-                    return Finding(
-                        "failed",
-                        f"expected a number as `{self.delay_argument}` in every call, got {_describe_call(call)}",
-                    )
+                    return Finding("failed", f"{expected}, got {_describe_call(call)}")
             return self._judge_growth(self.delay_argument, delays)
         moments = [_get_argument(call, self.when_argument) for call in calls]
         if all(map(is_whole, moments)):
             return self._judge_growth(self.when_argument, moments)
         different = len({json_key(moment) for moment in moments if is_moment(moment)})
-        reason = (
-            f"expected at least 2 different values of `{self.when_argument}`, got {different}: {show(moments, 120)}"
-        )
+        expected = f"expected at least 2 different values of {mark_name(self.when_argument)}"
+        reason = f"{expected}, got {different}: {mark_value(moments, 120)}"
         return Finding("passed" if different > 1 else "failed", reason)
 
     def _judge_growth(self, name: str, values: list[float]) -> Finding:
+        argument = mark_name(name)
         if strictly_increasing(values):
-            return Finding("passed", f"`{name}` grows from call to call: {show(values, 120)}")
-        return Finding("failed", f"expected `{name}` to grow from call to call, got {show(values, 120)}")
+            return Finding("passed", f"{argument} grows from call to call: {mark_value(values, 120)}")
+        return Finding("failed", f"expected {argument} to grow from call to call, got {mark_value(values, 120)}")
 
 
 class IsRecurring(Timing):
@@ -293,9 +290,8 @@ class IsRecurring(Timing):
                 return Finding("passed", f"{_describe_call(call)} recurs")
         if unknown:
             return _build_unknown(unknown)
-        return Finding(
-            "failed", f"expected `{recurring}: true` or a cron expression as `{when}`, got {_describe_call(calls[0])}"
-        )
+        expected = f"expected {mark_name(f'{recurring}: true')} or a cron expression as {mark_name(when)}"
+        return Finding("failed", f"{expected}, got {_describe_call(calls[0])}")
 
 
 _VALUE = r"(?:\d{1,2}|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)"

@@ -26,9 +26,15 @@ from evalgate.evaluators.core.evaluator import (
     require_evidence,
 )
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.kinds.calls.call_selection import describe_other_calls, format_calls, format_names
+from evalgate.evaluators.kinds.calls.call_selection import (
+    describe_other_calls,
+    describe_unwanted,
+    format_calls,
+    format_names,
+    mark_names,
+)
 from evalgate.measures.text.globs import find_names, matches_id
-from evalgate.measures.values.json_values import shorten, show
+from evalgate.measures.values.json_values import mark_name, mark_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,19 +52,20 @@ class ToolCalled(Evaluator):
     def compile(self) -> Check:
         """Returns a check of the names."""
         tool, is_glob = self.tool, "*" in self.tool
-        passed = Finding("passed", f"{tool} was called")
+        passed, marked = Finding("passed", f"{mark_name(tool)} was called"), mark_name(tool)
 
         def check(trace: Trace) -> Finding:
             if find_names(tool, trace.called) if is_glob else tool in trace.called:
                 return passed
-            return Finding("failed", f"expected a call of {tool}, {describe_other_calls(trace)}")
+            return Finding("failed", f"{marked} must be called, but {describe_other_calls(trace)}")
 
         return require_evidence(check, CALLS, PASSED)
 
     def describe_unwanted(self, trace: Trace) -> str:
         """Describes the calls that were made although the assertion is negated."""
-        names = trace.called
-        return f"expected no call of {self.tool}, got {sum(map(names.count, find_names(self.tool, names))):,}"
+        names = find_names(self.tool, trace.called)
+        numbers = [number for number, name in enumerate(trace.called, 1) if name in names]
+        return describe_unwanted(mark_name(self.tool), numbers)
 
 
 def combine_rules(rules: Sequence[Check]) -> Check:
@@ -71,7 +78,7 @@ def combine_rules(rules: Sequence[Check]) -> Check:
 
 def build_count_rule(tool: str | None, least: int, most: int | None) -> Check:
     """Builds a rule: `least` to `most` calls (None: no limit) of `tool` (a name or glob; None: of all tools)."""
-    expected = _format_bounds(least, most, None if tool is None else shorten(tool, 60))
+    expected = _format_bounds(least, most, None if tool is None else mark_name(tool))
 
     def judge(trace: Trace) -> Finding:
         found = _count_calls(trace.called, tool)
@@ -109,16 +116,17 @@ def build_forbidden_rule(globs: Sequence[str]) -> Check:
         if not matches:
             return passed
         name, glob = matches[0]
-        by = "" if glob == name else f" (forbidden by {shorten(glob, 60)})"
-        others = f"; also forbidden: {format_names([each for each, _ in matches[1:]])}" if matches[1:] else ""
-        return Finding("failed", f"expected no call of {shorten(name, 60)}, got call {first_calls[name]}{by}{others}")
+        by = "" if glob == name else f", forbidden by {mark_name(glob)}"
+        others = f"; nor must {mark_names([each for each, _ in matches[1:]])}" if matches[1:] else ""
+        numbers = [number for number, each in enumerate(trace.called, 1) if each == name]
+        return Finding("failed", f"{describe_unwanted(mark_name(name), numbers)}{by}{others}")
 
     return require_evidence(judge, CALLS, FAILED)
 
 
 def build_allowed_rule(globs: Sequence[str]) -> Check:
     """Builds a rule: every name matches one of the globs."""
-    expected = f"only calls of {format_names(globs)}" if globs else "no tool call"
+    expected = f"only {mark_names(globs)} may be called" if globs else "no tool may be called"
     passed = Finding("passed", "only allowed tools were called")
 
     def judge(trace: Trace) -> Finding:
@@ -126,9 +134,8 @@ def build_allowed_rule(globs: Sequence[str]) -> Check:
         others = [name for name in first_calls if _find_glob(name, globs) is None]
         if not others:
             return passed
-        return Finding(
-            "failed", f"expected {expected}, got {format_names(others)} (the first is call {first_calls[others[0]]})"
-        )
+        verb = "was" if len(others) == 1 else "were"
+        return Finding("failed", f"{expected}, but {mark_names(others)} {verb} (first: call {first_calls[others[0]]})")
 
     return require_evidence(judge, CALLS, FAILED)
 
@@ -153,7 +160,7 @@ def build_error_rule(most: int) -> Check:
         unknown = sum(call["status"] == "missing" for call in calls)
         reason = f"{len(failed):,} of {len(calls):,} tool calls failed, limit {most:,}"
         if len(failed) > most:
-            return Finding("failed", f"{reason}; first {_describe_error(failed[0])}")
+            return Finding("failed", f"{reason}; first: {_describe_error(failed[0])}")
         if len(failed) + unknown > most:
             return Finding("not_evaluable", f"{reason}, but {unknown:,} have no recorded result")
         return Finding("passed", reason)
@@ -163,8 +170,8 @@ def build_error_rule(most: int) -> Check:
 
 def _describe_error(call: ToolCall) -> str:
     message = call["error"]["message"] if call["error"] else None
-    name = shorten(call["name"], 60)
-    return f"{name}: {show(message, 80)}" if message else name
+    name = mark_name(call["name"])
+    return f"{name}: {mark_value(message, 80)}" if message else name
 
 
 _Names = Annotated[list[ToolName], Field(min_length=1)]

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 from evalgate.evaluators.core.evaluator import PASSED, Check, Evaluator, Finding, find_missing, require_evidence
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.call_matcher import CallMatcher, NameMatcher
-from evalgate.evaluators.kinds.calls.call_selection import MAX_LISTED, format_names
+from evalgate.evaluators.kinds.calls.call_selection import MAX_LISTED, format_names, mark_names
 from evalgate.evaluators.kinds.calls.steps import (
     BROKEN,
     MATCHES,
@@ -32,10 +32,11 @@ from evalgate.measures.sequences.step_matching import (
     fits_exactly,
     fits_in_order,
 )
-from evalgate.measures.values.json_values import shorten
+from evalgate.measures.text.plain_text import mark_part
+from evalgate.measures.values.json_values import mark_name, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from evalgate.evaluators.kinds.calls.steps import CompiledSequence
     from evalgate.measures.sequences.step_matching import Alignment
@@ -164,8 +165,7 @@ class ToolSequence(Evaluator):
     def _build_failure(self, steps: CompiledSequence, calls: NamedCalls) -> Finding:
         required = [slot for slot in range(len(steps.plan.slots)) if not steps.plan.slots[slot].optional]
         if not calls.count and required:
-            texts = [steps.text(slot) for slot in required]
-            return Finding("failed", f"expected {format_names(texts)}, got no tool calls")
+            return Finding("failed", f"expected {_mark_steps(steps, required)}, got no tool calls")
         ordered = self.mode != "any_order"
         alignment = (align_in_order if ordered else align_bag)(steps.plan, calls)
         text = describe_failure(alignment, steps, calls, closed=self._is_closed, ordered=ordered)
@@ -195,7 +195,7 @@ def _build_undecided(calls: CallMatcher) -> Finding:
     """Builds the finding for a sequence that may fit, as calls could not be judged; names the first one."""
     at, kind = calls.first_judged(calls.worst_match)
     outcome: Outcome = "not_evaluable" if calls.worst_match == UNKNOWN else "error"
-    return Finding(outcome, f"call {at + 1} {shorten(calls.name(at), 60)}: {calls.difference(kind, at)}")
+    return Finding(outcome, f"call {at + 1} {mark_name(calls.name(at))}: {calls.difference(kind, at)}")
 
 
 _MAX_ROWS, _MAX_NAME = 2 * MAX_LISTED, 1_000
@@ -214,17 +214,19 @@ class NamedCalls(Calls, Protocol):
 def describe_failure(
     alignment: Alignment, steps: CompiledSequence, calls: NamedCalls, *, closed: bool, ordered: bool
 ) -> str:
-    """Describes the first divergence, missing steps, extra calls if `closed`, then the alignment."""
+    """Describes the first divergence, then other missing steps, and extra calls if `closed`."""
     parts = []
     if alignment.missing:
         parts.append(_describe_divergence(alignment, steps, calls, ordered=ordered))
-        parts.append(f"missing {format_names([steps.text(slot) for slot in alignment.missing])}")
+        if alignment.missing[1:]:
+            parts.append(f"also missing: {_mark_steps(steps, alignment.missing[1:])}")
     if closed and alignment.extra:
-        if not alignment.missing:
-            at = alignment.extra[0]
-            parts.append(f"call {at + 1}: {shorten(calls.name(at), 60)} was not expected")
-        parts.append(f"extra {format_names([calls.name(at) for at in alignment.extra])}")
-    parts.append(f"alignment: {_describe_alignment(alignment, steps, calls)}")
+        first, *others = alignment.extra
+        if alignment.missing:
+            parts.append(f"not expected: {mark_names([calls.name(at) for at in alignment.extra])}")
+        else:
+            more = f", nor {mark_names([calls.name(at) for at in others])}" if others else ""
+            parts.append(f"{mark_name(calls.name(first))} was not expected (call {first + 1}){more}")
     if calls.budget.ran_out:
         parts.append("too many steps and calls to compare them all")
     return "; ".join(parts)
@@ -232,14 +234,28 @@ def describe_failure(
 
 def _describe_divergence(alignment: Alignment, steps: CompiledSequence, calls: NamedCalls, *, ordered: bool) -> str:
     slot = alignment.missing[0]
-    expected = f"step {slot + 1}: expected {steps.text(slot)}"
+    place = f" {_ordinal(slot + 1)}" if ordered and len(steps.plan.slots) > 1 else ""
+    expected = f"expected {mark_part(steps.text(slot))}{place}"
     position = _position_before(alignment, slot)
     nearest = _find_nearest_call(alignment, steps, calls, slot, position if ordered else 0)
     if nearest is not None:
-        return f"{expected}, got call {nearest[0] + 1} {nearest[1]}"
-    if not ordered:
-        return f"{expected}, not called"
-    return f"{expected}, got {shorten(calls.name(position), 60) if position < calls.count else 'the end'}"
+        return f"{expected}, but in call {nearest[0] + 1} {nearest[1]}"
+    if not ordered or position >= calls.count:
+        return f"{expected}, {'but it was not called' if not ordered else 'got no more calls'}"
+    return f"{expected}, got {mark_name(calls.name(position))}"
+
+
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+
+
+def _ordinal(number: int) -> str:
+    return _ORDINALS[number - 1] if number <= len(_ORDINALS) else f"as step {number:,}"
+
+
+def _mark_steps(steps: CompiledSequence, slots: Sequence[int]) -> str:
+    """Formats steps as a list; counts those beyond the first twelve."""
+    texts = ", ".join(mark_part(steps.text(slot)) for slot in slots[:MAX_LISTED])
+    return texts if len(slots) <= MAX_LISTED else f"{texts} and {len(slots) - MAX_LISTED} more"
 
 
 def _position_before(alignment: Alignment, slot: int) -> int:
@@ -260,19 +276,8 @@ def _find_nearest_call(
     kind = steps.plan.slots[slot].kind
     for at in sorted(alignment.extra, key=lambda at: (at < position, at)):
         if difference := calls.difference(kind, at):
-            return at, f"{shorten(calls.name(at), 60)} ({difference})"
+            return at, difference
     return None
-
-
-def _describe_alignment(alignment: Alignment, steps: CompiledSequence, calls: NamedCalls) -> str:
-    texts = []
-    for slot, at in alignment.rows[:_MAX_ROWS]:
-        if slot is None and at is not None:
-            texts.append(f"call {at + 1} {shorten(calls.name(at), 60)} = no step")
-        elif slot is not None:
-            texts.append(f"{steps.text(slot)} = {'no call' if at is None else f'call {at + 1}'}")
-    more = len(alignment.rows) - _MAX_ROWS
-    return ", ".join([*texts, f"{more} more"] if more > 0 else texts)
 
 
 def build_evidence(alignment: Alignment, steps: CompiledSequence, calls: NamedCalls) -> dict[str, Any]:

@@ -17,10 +17,10 @@ from evalgate.evaluators.core.evaluator import (
     ToolName,
     require_evidence,
 )
-from evalgate.evaluators.kinds.calls.call_selection import format_names
+from evalgate.evaluators.kinds.calls.call_selection import format_names, mark_names
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.sequences.trajectory_metrics import METRICS, Repeat, find_repeat, json_key
-from evalgate.measures.values.json_values import format_distinct, shorten, show
+from evalgate.measures.values.json_values import format_distinct, mark_name, mark_value
 from evalgate.models.trace.trace_view import is_captured
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ class TrajectoryScore(Evaluator):
             score = measure(reference, called)
             outcome: Outcome = "passed" if round(score - least, DIGITS) >= 0 else "failed"
             found, needed = format_distinct(score, least)
-            calls = f"called {format_names(called)}" if called else "no tool calls"
-            reason = f"{metric} {found}, expected at least {needed}; {calls}, reference {format_names(reference)}"
+            calls = f"called {mark_names(called)}" if called else "no tool calls"
+            reason = f"{metric} {found}, expected at least {needed}; {calls}, reference {mark_names(reference)}"
             return Finding(outcome, reason, {metric: score}, score)
 
         return require_evidence(check, CALLS, PASSED if metric in _GROWING else ())
@@ -112,10 +112,10 @@ def _describe_loop(loop: Repeat, calls: Sequence[ToolCall], most: int) -> str:
     block = calls[loop.start : loop.start + loop.length]
     if loop.length == 1:
         arguments = block[0]["arguments"]
-        given = "" if arguments is None else f" {show(arguments, 80)}"
-        subject = f"{shorten(block[0]['name'], 60)}{given}"
+        given = "" if arguments is None else f" with {mark_value(arguments)}"
+        subject = f"{mark_name(block[0]['name'])}{given}"
     else:
-        subject = f"the cycle {format_names([call['name'] for call in block])}"
+        subject = f"the cycle {mark_names([call['name'] for call in block])}"
     last = loop.start + loop.length * loop.times
     return (
         f"expected at most {most} repeats in a row, got {loop.times:,} of {subject} (calls {loop.start + 1} to {last})"
