@@ -96,7 +96,7 @@ def test_arguments_that_are_not_an_object__contain_no_actions():
 def test_expected_tool__says_how_often_and_what_was_called_instead():
     raw = {"type": "expected_tool", "expected_tool": "tasks", "action": "delete", "min_calls": 2}
     assert assess(raw, TRACE).reason == (
-        'expected at least 2 calls of `tasks` with `action` `"delete"`, got 0 (other calls: `tasks`, `search`)'
+        'expected at least 2 calls of `tasks` with `action: "delete"`, got 0 (other calls: `tasks`, `search`)'
     )
 
 

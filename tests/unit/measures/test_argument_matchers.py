@@ -118,8 +118,10 @@ def test_mismatch__is_reported_with_its_path():
     assert describe_mismatch({"a": {"b": [1, 2]}}, {"a": {"b": [1, 3]}}) == "`arguments.a.b[1]`: expected 2, got `3`"
     assert describe_mismatch({"a": 1}, {}) == "`arguments.a`: expected 1, got nothing"
     assert describe_mismatch({}, {"b": 1}, "exact") == "`arguments.b`: expected no such key, got `1`"
-    assert describe_mismatch({"a": {"$regex": "^x"}}, {"a": "y"}) == 'arguments.a: expected a match of /^x/, got "y"'
-    assert describe_mismatch({"a": 1}, "text") == 'arguments: expected an object, got "text"'
+    assert (
+        describe_mismatch({"a": {"$regex": "^x"}}, {"a": "y"}) == '`arguments.a`: expected a match of /^x/, got `"y"`'
+    )
+    assert describe_mismatch({"a": 1}, "text") == '`arguments`: expected an object, got `"text"`'
 
 
 @given(VALUES, VALUES)

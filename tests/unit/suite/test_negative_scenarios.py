@@ -53,7 +53,7 @@ def test_the_tools_that_siblings_expect_are_forbidden_and_named():
     assert judge(scenario, SEARCH, CRON) == (
         "failed",
         name,
-        "expected no call of schedule_task or set_cron, got 1 (the first is call 2)",
+        "`schedule_task` or `set_cron` must not be called, but was (call 2)",
     )
 
 

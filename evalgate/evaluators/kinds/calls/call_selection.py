@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.measures.text.globs import find_names
-from evalgate.measures.values.json_values import json_equal, mark_name, mark_value, shorten, show
+from evalgate.measures.text.plain_text import mark_part
+from evalgate.measures.values.json_values import json_equal, mark_name, shorten, show
 from evalgate.models.trace.trace_view import is_captured
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class CallFilter(NamedTuple):
     def mark(self) -> str:
         """Returns the filter in words, with the names and the value marked as parts of a sentence."""
         tool = _format_either(self.patterns, mark_name)
-        return tool if self.action is None else f"{tool} with {mark_name(self.argument)} {mark_value(self.action, 40)}"
+        return tool if self.action is None else f"{tool} with {mark_part(f'{self.argument}: {show(self.action, 40)}')}"
 
     @property
     def patterns(self) -> tuple[str, ...]:
