@@ -115,6 +115,8 @@ class TurnLimit(Evaluator):
         return require_evidence(check, ("messages",), FAILED)
 
 
+_FEW_DIGITS = 1_000
+"""Amounts below this are shown with three digits."""
 _NO_COST = Finding("not_evaluable", "cost unknown")
 _NO_LATENCY = Finding("not_evaluable", "latency unknown")
 
@@ -135,10 +137,20 @@ def build_limit_judge(evaluator: Evaluator, limit: float, template: str) -> Call
         is_within = amount <= limit or round(amount - limit, DIGITS) <= 0
         if is_within and pass_finding is not None:
             return pass_finding
-        found, most = format_distinct(amount, limit)
+        found, most = _format_amounts(amount, limit)
         return Finding("passed" if is_within else "failed", template.format(found, most))
 
     return judge
+
+
+def _format_amounts(amount: float, limit: float) -> tuple[str, str]:
+    """Formats an amount with three digits, or more if it takes more to show that it differs from the limit."""
+    shown = f"{amount:.3g}" if abs(amount) < _FEW_DIGITS else f"{amount:g}"
+    return (
+        (shown, f"{limit:g}")
+        if float(shown) != limit and (float(shown) > limit) == (amount > limit)
+        else (format_distinct(amount, limit))
+    )
 
 
 def _has_recorded_cost(_: Finding, trace: Trace) -> bool:

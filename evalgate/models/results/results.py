@@ -60,6 +60,14 @@ class ChecksDoc(TypedDict):
     error: int
 
 
+class KnownCostDoc(TypedDict):
+    """The known part of a cost that is unknown as a whole: its sum, and how many of all trials lack theirs."""
+
+    usd: Sum
+    unknown: Count
+    trials: Count
+
+
 class SummaryDoc(TypedDict):
     """Counts and statistics of the run.
 
@@ -94,6 +102,7 @@ class SummaryDoc(TypedDict):
     pass_rate: Score | None
     cost_usd: Sum | None
     cost_computed: NotRequired[Count]
+    cost_known: NotRequired[KnownCostDoc]
     latency_p50_s: Sum | None
     latency_p95_s: Sum | None
     total_tokens: Count | None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from evalgate.models.comparison.comparison import Change, StatisticalPower
-    from evalgate.models.results.results import ChecksDoc, SummaryDoc
+    from evalgate.models.results.results import ChecksDoc, KnownCostDoc, SummaryDoc
     from evalgate.models.results.results_statistics import (
         ComparisonDoc,
         CostlyAssertionDoc,
@@ -79,6 +79,8 @@ def build_summary(
     computed = sum(map(_count_computed_costs, scenarios))
     if computed:
         found["cost_computed"] = computed
+    if amounts.cost_usd is None and (known := _find_known_cost(scenarios)) is not None:
+        found["cost_known"] = known
     if quarantined := sum(scenario.quarantined for scenario in scenarios):
         found["quarantined"] = quarantined
     if unmeasured := sum(count_unmeasured(scenario.trials) for scenario in scenarios):
@@ -111,6 +113,15 @@ def _sum_amounts(scenarios: Sequence[ScenarioResult]) -> _Amounts:
 def _sum_known(amounts: Sequence[float | None]) -> float | None:
     known = [amount for amount in amounts if amount is not None]
     return round(fsum(known), DIGITS) if known and len(known) == len(amounts) else None
+
+
+def _find_known_cost(scenarios: Sequence[ScenarioResult]) -> KnownCostDoc | None:
+    """Finds what is known of a cost that is unknown as a whole; None if nothing is."""
+    costs = [trial.cost_usd for each in scenarios for trial in list_measured(each.trials)]
+    known = [cost for cost in costs if cost is not None]
+    if not known:
+        return None
+    return {"usd": round(fsum(known), DIGITS), "unknown": len(costs) - len(known), "trials": len(costs)}
 
 
 def _count_computed_costs(scenario: ScenarioResult) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import groupby
-from math import fsum
 from typing import TYPE_CHECKING, Literal
 
 from evalgate.models.comparison.comparison import REGRESSIONS
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
     from evalgate.reporting.text.grouping import GroupedScenarios
 
 
-MAX_COSTED = 500
 MAX_NAME = 60
 LABEL_WIDTH = 11
 """Width of the label before a value, in columns."""
@@ -197,7 +195,7 @@ class _RunTable:
             for sentence in filter(None, [comes_with, describe_noise(self._document)]):
                 yield from self._iter_note(sentence)
             if self._document["summary"]:
-                for line in _format_summary(self._document["summary"], self._document):
+                for line in _format_summary(self._document["summary"]):
                     yield from self._iter_note(line)
         heading = f"EvalGate {build_heading(self._document, escape_terminal).text}"
         yield from (self._paint(line, self._verdict_colour()) for line in self._iter_note(heading, MAX_HEADING))
@@ -377,19 +375,7 @@ def _describe_change(item: SuiteScenario) -> str:
     return " ".join([item.kind, *(f"({flag})" for flag in item.flags)])
 
 
-def _format_cost(summary: SummaryDoc, document: ResultsDoc) -> str:
-    """The cost of a run; if some trials' cost is unknown, that of the others: `>= 0.0178 USD, 1 of 8 unknown`."""
-    scenarios = [scenario for suite in document["suites"] for scenario in suite["scenarios"]]
-    count = sum(len(scenario["trials"]) for scenario in scenarios)
-    if summary["cost_usd"] is None and count <= MAX_COSTED:  # trials of a run are decoded when they are read
-        trials = [trial for scenario in scenarios for trial in scenario["trials"]]
-        known = [trial["cost_usd"] for trial in trials if trial["cost_usd"] is not None]
-        if known:
-            return f">= {wording.dollars(fsum(known))}, {count - len(known):,} of {count:,} unknown"
-    return wording.cost(summary)
-
-
-def _format_summary(summary: SummaryDoc, document: ResultsDoc) -> Iterator[str]:
+def _format_summary(summary: SummaryDoc) -> Iterator[str]:
     counts = [
         (summary["passed"], "passed"),
         (summary["partial"], "partial"),
@@ -408,7 +394,7 @@ def _format_summary(summary: SummaryDoc, document: ResultsDoc) -> Iterator[str]:
     if unmeasured := wording.unmeasured(summary):
         yield f"not measured: {unmeasured}"
     yield (
-        f"score {wording.score(summary['score'])}, cost {_format_cost(summary, document)}, latency p50"
+        f"score {wording.score(summary['score'])}, cost {wording.cost(summary)}, latency p50"
         f" {wording.seconds(summary['latency_p50_s'])} p95 {wording.seconds(summary['latency_p95_s'])},"
         f" tokens {wording.count(summary['total_tokens'])}"
     )

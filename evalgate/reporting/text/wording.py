@@ -97,7 +97,14 @@ def dollars(amount: float | None) -> str:
 
 
 def cost(summary: SummaryDoc) -> str:
-    """Formats the cost of a run; `(computed)` marks a cost that was not recorded."""
+    """Formats the cost of a run; `(computed)` marks a cost that was not recorded.
+
+    If that of some trials is unknown, it is a lower bound: `>= 0.0178 USD, 1 of 8 unknown`.
+    """
+    known = summary.get("cost_known")
+    if known and summary["cost_usd"] is None:
+        computed = " (computed)" if summary.get("cost_computed") else ""
+        return f">= {dollars(known['usd'])}{computed}, {known['unknown']:,} of {known['trials']:,} unknown"
     is_computed = summary.get("cost_computed") and summary["cost_usd"] is not None
     return f"{dollars(summary['cost_usd'])}{' (computed)' if is_computed else ''}"
 

@@ -6,7 +6,10 @@ from itertools import product
 import pytest
 from markdown_check import HOSTILE, runner_commands
 from results_builder import a_change, a_reason, a_scenario, a_suite, a_trial, a_variant, an_assertion, results
+from run_builders import make_run, make_scenario, make_trial
 
+from evalgate.reporting.markdown.render import render_comment, render_summary
+from evalgate.reporting.results.statistics_doc import build_summary
 from evalgate.reporting.terminal.run_table import render_table
 
 
@@ -52,14 +55,16 @@ def test_table__totals__have_counts_and_statistics():
     assert "1 trace without a matching scenario: plain (id unknown)" in text
 
 
-def test_table__a_cost_that_is_unknown_for_one_trial__is_a_lower_bound():
-    trials = [a_trial(0), a_trial(1), a_trial(2, cost_usd=None)]
-    document = results([a_suite("s", [a_scenario("a", trials=trials)])])
-    document["summary"]["cost_usd"] = None
-    assert "cost >= 0.02 USD, 1 of 3 unknown, latency" in render_table(document)
-    for trial in trials:
-        trial["cost_usd"] = None
-    assert "cost unknown, latency" in render_table(document)
+@pytest.mark.parametrize("count", [3, 600])
+def test_reports__a_cost_that_is_unknown_for_one_trial__is_a_lower_bound(count):
+    trials = [make_trial(number=number, cost_usd=0.01 if number else None) for number in range(count)]
+    run = make_run(make_scenario(trials=trials))
+    document = results([])
+    document["summary"] = build_summary(run, [], 0)
+    shown = f"{0.01 * (count - 1):.2f} USD, 1 of {count} unknown"
+    assert f"cost >= {shown}, latency" in render_table(document)
+    assert f"**Cost** >= {shown}" in render_comment(document, key="k")
+    assert f"**Cost** >= {shown}" in render_summary(document)
 
 
 def test_table__unclaimed_traces__are_listed_with_their_scenario_ids():
