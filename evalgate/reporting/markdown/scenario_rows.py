@@ -56,12 +56,7 @@ if TYPE_CHECKING:
 MAX_CHECKS = 3
 FEW = 4
 """Most scenarios that one row names in full."""
-<<<<<<< HEAD
 _REDUNDANT_EVIDENCE = frozenset({"verdict", "expected_calls", "judged_by", "alignment"})  # what the reason repeats
-=======
-_REDUNDANT_EVIDENCE = frozenset({"verdict", "expected_calls", "judged_by", "alignment"})
-"""Evidence whose values the reason or the diff repeats."""
->>>>>>> 9c19b76f (Show the known part of a cost that is unknown as a whole as a lower bound in every report)
 MAX_NAME, MAX_REASON, MAX_NOTE, MAX_EVIDENCE = 120, 300, 200, 1_500
 
 _PASSED_NOW = re.compile(r"\d+/\d+ now")
