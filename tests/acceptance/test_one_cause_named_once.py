@@ -52,7 +52,7 @@ def test_the_terminal_has_the_regressions_first_and_the_missing_price_once(ran):
     assert len(lines) <= 40
     assert lines[:3] == [
         "HARD FAIL     6 scenarios   0.50  broken",
-        "    reward: reward 0, expected at least 1",
+        "    reward: reward is 0, expected at least 1",
         f"    in {', '.join(REGRESSED)}",
     ]
     assert " ".join(ran.stdout.split()).count(f"cost <= 0.2 USD not evaluable in 40 scenarios: {NO_PRICE}") == 1
@@ -69,7 +69,7 @@ def test_the_reports_have_the_regressions_first_and_the_missing_price_once(ran, 
     regressions, _, lost = text.partition("### Lack of evidence (33)")
     assert "### Failures (7)" in regressions
     assert ", ".join(f"` {each} `" for each in REGRESSED) in regressions
-    assert regressions.count(": reward 0, expected at least 1\n") == 1
+    assert regressions.count(": ` reward ` is 0, expected at least 1\n") == 1
     assert NO_PRICE not in read_text(regressions)
     assert read_text(lost).count(NO_PRICE) == 1
     assert text.count("single trial") == 1

@@ -29,6 +29,7 @@ TRICKY = st.lists(
         ("got lookup_order, x_y instead (call 2)", "got ` lookup_order, x_y ` instead (call 2)"),
         ("(`a`), `b`'s `c`?", "(` a `), ` b `'s ` c `?"),
         ("cut in `a part", "cut in ` a part `"),
+        ("expired on 2027-01-14: see", "expired on 2027-01-14: see"),
         ("", ""),
     ],
 )
