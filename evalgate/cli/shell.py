@@ -135,5 +135,7 @@ def escape_invisible(document: str) -> str:
 
 
 def format_location(source: TraceLocation) -> str:
-    """The path of a trace, with its line if the file holds several traces."""
-    return source.path if source.line is None else f"{source.path}:{source.line}"
+    """The path of a trace, with its line or number if the file holds several traces."""
+    from evalgate.models.trace.trace import format_place
+
+    return format_place(source.path, source.line, source.record)

@@ -9,6 +9,10 @@ import time
 import pytest
 from in_process_command import evalgate
 
+from evalgate.cli.trace_list import UNLIMITED
+from evalgate.models.trace.trace import DamagedTrace, TraceLocation
+from evalgate.reporting.terminal.trace_table import build_damaged_row, render_trace_table
+
 ROOT_OF_TRACES = os.path.join(os.path.dirname(__file__), "../../../shared/traces")  # noqa: PTH118, PTH120
 LONG = "\n".join(f"line {number}" for number in range(40))
 TRACE = {
@@ -62,7 +66,7 @@ def test_the_table_has_a_row_per_trace_and_names_what_holds_none(traces) -> None
         "evidence",
     ]
     assert first == [
-        "t-1",
+        f"{traces}/good/all.jsonl:1",
         "refund",
         "2",
         "native",
@@ -75,7 +79,7 @@ def test_the_table_has_a_row_per_trace_and_names_what_holds_none(traces) -> None
         "ok",
         *["no", "cost,", "times"],
     ]
-    assert second[:2] == ["t-2", "parcel"]
+    assert second[:2] == [f"{traces}/good/all.jsonl:2", "parcel"]
     assert "unreadable" in damaged
     assert f"{traces}/good/all.jsonl:3: the JSON ends unexpectedly" in done.err
     assert f"note: no trace in {traces}/empty (1 file): no format matches" in done.err
@@ -138,12 +142,39 @@ def test_one_of_several_traces_is_chosen_by_number_and_printed_whole(traces) -> 
         ("#0", "'0' is not the number of a trace (write TRACE#1 for the first)"),
         ("#two", "'two' is not the number of a trace"),
         ("x", "no trace file at "),
+        (":3", "all.jsonl:3: the JSON ends unexpectedly"),
+        (":9", "no trace at line 9 of "),
+        (":2#2", "no trace number 2 at line 2 of "),
     ],
 )
 def test_a_trace_that_cannot_be_shown_is_one_line(traces, number: str, message: str) -> None:
     done = evalgate("show", f"{traces}/good/all.jsonl{number}")
     assert (done.exit_code, done.out, done.err.count("\n")) == (2, "", 1)
     assert message in done.err
+
+
+@pytest.mark.parametrize("name", ["list.json", "blank.jsonl"])
+def test_what_the_table_names_is_what_show_prints(tmp_path, name: str) -> None:
+    documents = [{**TRACE, "trace_id": f"t-{each}", "scenario_id": f"s-{each}"} for each in range(3)]
+    (tmp_path / "list.json").write_text(json.dumps(documents))
+    (tmp_path / "blank.jsonl").write_text("\n\n".join(map(json.dumps, documents)))
+    rows = [line.split()[:2] for line in evalgate("traces", str(tmp_path / name)).out.splitlines()[1:]]
+    assert [scenario for _, scenario in rows] == ["s-0", "s-1", "s-2"]
+    assert rows[2][0] == f"{tmp_path}/{name}{'#3' if name == 'list.json' else ':5'}"
+    for place, scenario in rows:
+        shown = evalgate("show", place)
+        assert (shown.exit_code, shown.err) == (0, "")
+        assert f"scenario {scenario}, trial 2" in shown.out
+        assert f"({place}, format native)" in " ".join(shown.out.split())
+
+
+def test_the_columns_that_a_person_copies_are_never_cut() -> None:
+    row = {**build_damaged_row(DamagedTrace("broken", TraceLocation("p" * 90, "native", None, 101)))}
+    row |= {"scenario_id": "s" * 150, "model": "m" * 60, "reason": "broken"}
+    line = render_trace_table([row], 80).splitlines()[1]
+    assert line.split()[:2] == ["p" * 90 + "#102", "s" * 150]
+    assert "m" * 7 + "\u2026" in line
+    assert "m" * 60 in render_trace_table([row], UNLIMITED)
 
 
 def test_a_name_with_the_sign_is_a_file(traces) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from evalgate.measures.values.json_values import shorten
+from evalgate.models.trace.trace import format_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -120,7 +121,5 @@ class WarningCollector:
 
 
 def format_location(source: TraceLocation | TraceRef) -> str:
-    """The file, with the line or record number if it holds several traces."""
-    if source.line is not None:
-        return f"{source.path}:{source.line}"
-    return source.path if source.record is None else f"{source.path}#{source.record}"
+    """The file, with the line or number of the trace if it holds several."""
+    return format_place(source.path, source.line, source.record)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evalgate.measures.redaction.known_secrets import REDACTED
 from evalgate.measures.redaction.redact import redact
 from evalgate.models.run.trials import set_stale
+from evalgate.models.trace.trace import format_place
 from evalgate.scoring.wording import cut_quote
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def mark_stale(run: Run, policies: Mapping[str, Policy], present: FreshnessConte
                 reason = find_staleness(trace, policy.freshness, present, watched)
                 set_stale(trial, reason and redact(reason))
                 if reason is not None and CODE not in policy.fail_on:
-                    places_by_reason.setdefault(reason, []).append(_format_place(trace))
+                    places_by_reason.setdefault(reason, []).append(format_place(trace.path, trace.line, trace.record))
     return _build_warnings(places_by_reason)
 
 
@@ -128,9 +129,3 @@ def _format_age(age: timedelta) -> str:
 
 def _readable_traces(scenario: ScenarioResult) -> Iterator[tuple[Trial, TraceRef]]:
     return ((trial, trace) for trial in scenario.trials if (trace := trial.trace).id is not None)
-
-
-def _format_place(trace: TraceRef) -> str:
-    if trace.line is not None:
-        return f"{trace.path}:{trace.line}"
-    return trace.path if trace.record is None else f"{trace.path}#{trace.record}"

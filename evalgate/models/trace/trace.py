@@ -180,6 +180,16 @@ class TraceLocation(Struct):
     sha256: str | None = None
 
 
+def format_place(path: str, line: int | None, record: int | None) -> str:
+    """Where a trace is, as `evalgate show` accepts it: FILE, FILE:LINE, and FILE#N for the N-th of a document.
+
+    >>> format_place("a.json", None, 101), format_place("a.jsonl", 7, None)
+    ('a.json#102', 'a.jsonl:7')
+    """
+    lined = path if line is None else f"{path}:{line}"
+    return lined if record is None else f"{lined}#{record + 1}"
+
+
 def unknown_usage() -> Usage:
     """The usage of a trace that was not metered."""
     return {

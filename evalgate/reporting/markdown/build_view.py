@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from evalgate.measures.text.plain_text import mark_unseen
+from evalgate.models.trace.trace import format_place
 from evalgate.reporting.markdown.header_lines import (
     describe_agent_changes,
     describe_mutations,
@@ -279,8 +280,7 @@ def _format_warning(warning: GroupedWarning) -> str:
 
 
 def _format_unclaimed(trace: UnclaimedDoc) -> str:
-    line = trace["line"] if trace["line"] is not None else trace["record"]
-    where = trace["path"] if line is None else f"{trace['path']}:{line}"
+    where = format_place(trace["path"], trace["line"], trace["record"])
     scenario_id = f", scenario id {escape_span(trace['scenario_id'], 120)}" if trace["scenario_id"] else ""
     return f"{escape_span(where, 160)}{scenario_id}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.measures.values.json_values import show
+from evalgate.models.trace.trace import format_place
 from evalgate.reporting.terminal.terminal_page import TerminalPage
 from evalgate.reporting.terminal.trace_table import build_trace_row, describe_evidence
 from evalgate.reporting.text import wording
@@ -137,7 +138,8 @@ def _describe_result(call: ToolCall, outcome: str, limit: int) -> str:
 
 def _add_heading(page: TerminalPage, trace: Trace) -> None:
     row = build_trace_row(trace)
-    page.add_fact("trace", f"{trace.trace_id} ({row['path']}, format {row['format']})")
+    place = format_place(row["path"], row["line"], row["record"])
+    page.add_fact("trace", f"{trace.trace_id} ({place}, format {row['format']})")
     trial = "" if trace.trial is None else f", trial {trace.trial}"
     page.add_fact("scenario", f"{trace.scenario_id or 'none'}{trial}")
     page.add_fact("model", trace.model or wording.UNKNOWN)

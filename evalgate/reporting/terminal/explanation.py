@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.measures.sequences.differences import diff_lists
 from evalgate.models.run.golden import DIMENSIONS
+from evalgate.models.trace.trace import format_place
 from evalgate.reporting.markdown.golden_rows import draw_bar
 from evalgate.reporting.terminal.terminal_page import VERDICT_COLOURS, TerminalPage
 from evalgate.reporting.text import wording
@@ -198,6 +199,7 @@ SHORT_SHA = 7
 _MIN_TRIALS = 2
 _STATUS_COLOURS = {"passed": "green", "not_evaluable": "yellow", "not_measured": "yellow", "skipped": "dim"}
 _NOT_FAILED = frozenset({"passed", "skipped"})
+CUSTOM = "custom"
 _REDUNDANT_EVIDENCE = frozenset({"verdict"})  # evidence that only repeats the outcome
 
 
@@ -212,7 +214,7 @@ def render_explanation(
         add_trajectory_diff(page, change)
     if scenario.get("golden") is not None:
         add_golden(page, scenario)
-    _add_trials(page, scenario)
+    _add_trials(page, suite, scenario)
     page.add_title("To reproduce the run")
     page.add_text(document.get("command") or "evalgate run", indent=2)
     return str(page)
@@ -335,7 +337,7 @@ def _add_significance(page: TerminalPage, scenario: ScenarioDoc, change: ChangeD
         page.add_fact("chance", "not tested for significance")
 
 
-def _add_trials(page: TerminalPage, scenario: ScenarioDoc) -> None:
+def _add_trials(page: TerminalPage, suite: SuiteDoc, scenario: ScenarioDoc) -> None:
     page.add_title("Trials" if scenario["trials"] else "No trials")
     checks_left = MAX_CHECKS
     trials = sorted(scenario["trials"], key=lambda trial: trial["status"] == "passed")
@@ -350,6 +352,8 @@ def _add_trials(page: TerminalPage, scenario: ScenarioDoc) -> None:
         if len(checks) > max(checks_left, 0):
             page.add_text(f"and {wording.pluralize(len(checks) - max(checks_left, 0), 'more check')}", indent=4)
         checks_left -= len(checks)
+        if trial["status"] != "passed":
+            page.add_command(_build_show_command(suite, trial), indent=4)
     left = len(scenario["trials"]) - MAX_TRIALS
     if left > 0:
         page.add_text(f"and {wording.pluralize(left, 'more trial')}", indent=2)
@@ -362,8 +366,15 @@ def _add_passed_trial(page: TerminalPage, trial: TrialDoc) -> None:
 
 def _find_place(trial: TrialDoc) -> str:
     trace = trial["trace"]
-    number = trace["line"] if trace["line"] is not None else trace["record"]
-    return trace["path"] if number is None else f"{trace['path']}:{number}"
+    return format_place(trace["path"], trace["line"], trace["record"])
+
+
+def _build_show_command(suite: SuiteDoc, trial: TrialDoc) -> str:
+    """The command that prints the trace of a trial; a custom format needs the suite that describes it."""
+    import shlex
+
+    needed = ["--config", suite["path"]] if trial["trace"]["format"] == CUSTOM else []
+    return shlex.join(["evalgate", "show", *needed, _find_place(trial)])
 
 
 def _count_repeats(names: Sequence[str]) -> Iterator[str]:

@@ -343,13 +343,21 @@ class _RunTable:
             yield f"... and {wording.pluralize(len(lines) - MAX_NOTES, noun)}"
 
     def _describe_unclaimed(self) -> str:
-        """Names some traces with their id, which often differs from the scenario's in its spelling."""
+        """Names some scenario ids of each file; they often differ from the scenario's in their spelling."""
         traces = self._document["unclaimed"]
-        names = [f"{trace['path']} (id {trace['scenario_id'] or 'unknown'})" for trace in traces[: self._max_checks]]
-        left = len(traces) - len(names)
+        files: dict[str, list[str]] = {}
+        for trace in traces:
+            files.setdefault(trace["path"], []).append(trace["scenario_id"] or "unknown")
+        shown = list(files.items())[: self._max_checks]
+        texts = [f"{path} (id {self._join_some(list(dict.fromkeys(ids)))})" for path, ids in shown]
+        left = sum(len(ids) for ids in files.values()) - sum(len(ids) for _, ids in shown)
         more = f" and {left:,} more" if left else ""
         count = wording.pluralize(len(traces), "trace")
-        return f"{count} without a matching scenario: {', '.join(names)}{more}"
+        return f"{count} without a matching scenario: {', '.join(texts)}{more}"
+
+    def _join_some(self, ids: list[str]) -> str:
+        left = len(ids) - self._max_checks
+        return ", ".join(ids[: self._max_checks]) + (f" and {left:,} more" if left > 0 else "")
 
     def _verdict_colour(self) -> str:
         text = build_heading(self._document).text

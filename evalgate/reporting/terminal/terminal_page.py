@@ -50,6 +50,10 @@ class TerminalPage:
         """Adds a wrapped text."""
         self._append_wrapped(" " * indent, text, limit)
 
+    def add_command(self, text: str, *, indent: int) -> None:
+        """Adds a command in one line, so that it can be copied."""
+        self._lines.append(f"{' ' * indent}{escape_terminal(text, None)}")
+
     def add_coloured(self, text: str, colour: str, *, indent: int) -> None:
         """Adds a coloured text."""
         start = len(self._lines)
@@ -93,12 +97,18 @@ GAP = "  "
 MIN_COLUMN = 8
 
 
-def format_columns(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
-    """Formats rows below their header, at most `width` wide if columns of eight characters fit."""
-    shown = [list(header), *([escape_terminal(cell, width) for cell in row] for row in rows)]
+def format_columns(header: Sequence[str], rows: Sequence[Sequence[str]], width: int, whole: int = 0) -> str:
+    """Formats rows below their header, at most `width` wide if columns of eight characters fit.
+
+    The first `whole` columns are never cut, even if the lines get wider.
+    """
+    shown = [list(header)]
+    shown += [[escape_terminal(cell, None if at < whole else width) for at, cell in enumerate(row)] for row in rows]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    while sum(widths) + len(GAP) * (len(widths) - 1) > width and max(widths) > MIN_COLUMN:
-        widths[widths.index(max(widths))] -= 1
+    others = widths[whole:]
+    while sum(widths) + len(GAP) * (len(widths) - 1) > width and max(others) > MIN_COLUMN:
+        others[others.index(max(others))] -= 1
+        widths[whole:] = others
     return "\n".join(_format_row(row, widths) for row in shown)
 
 

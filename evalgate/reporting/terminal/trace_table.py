@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
+from evalgate.models.trace.trace import format_place
 from evalgate.models.trace.trace_view import list_evidence
 from evalgate.reporting.terminal.terminal_page import format_columns
 from evalgate.reporting.text import wording
@@ -17,7 +18,8 @@ HEADER = (
     *("trace", "scenario", "trial", "format", "model", "turns", "calls", "tokens", "cost", "latency", "status"),
     "evidence",
 )
-MAX_CELL = 40
+COPIED = 2
+"""The first columns: the place for `evalgate show`, and the id for a suite."""
 UNREADABLE = "unreadable"
 
 
@@ -91,14 +93,13 @@ def build_damaged_row(damaged: DamagedTrace) -> TraceRow:
 
 
 def render_trace_table(rows: Sequence[TraceRow], width: int) -> str:
-    """The table of the traces, at most `width` wide if its columns fit."""
-    return format_columns(HEADER, [_format_row(row) for row in rows], width)
+    """The table of the traces, at most `width` wide if its columns fit; what a person copies is never cut."""
+    return format_columns(HEADER, [_format_row(row) for row in rows], width, COPIED)
 
 
 def _format_row(row: TraceRow) -> list[str]:
-    name = row["trace_id"] or (row["path"] if row["line"] is None else f"{row['path']}:{row['line']}")
     texts = [
-        name,
+        format_place(row["path"], row["line"], row["record"]),
         row["scenario_id"],
         _format_number(row["trial"]),
         row["format"],
@@ -111,7 +112,7 @@ def _format_row(row: TraceRow) -> list[str]:
         row["status"],
         describe_evidence(row["evidence"]),
     ]
-    return [_shorten(text or wording.DASH) for text in texts]
+    return [text or wording.DASH for text in texts]
 
 
 def _format_number(number: int | None) -> str | None:
@@ -122,10 +123,6 @@ def _format_cost(row: TraceRow) -> str | None:
     if row["cost_usd"] is not None:
         return wording.dollars(row["cost_usd"])
     return f">= {wording.dollars(row['known_cost_usd'])}" if row["known_cost_usd"] else None
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= MAX_CELL else f"{text[: MAX_CELL - 1]}\u2026"
 
 
 def describe_evidence(states: dict[EvidenceKind, EvidenceState]) -> str:

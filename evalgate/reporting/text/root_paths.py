@@ -81,7 +81,9 @@ def _convert_trial(trial: TrialDoc, folder: str) -> TrialDoc:
     return {
         **trial,
         "trace": {**trial["trace"], "path": moved},
-        "reason": moved + reason.removeprefix(path) if reason and reason.startswith(f"{path}:") else reason,
+        "reason": moved + reason.removeprefix(path)
+        if reason and reason.startswith((f"{path}:", f"{path}#"))
+        else reason,
         "assertions": [_with_location(each, folder) for each in trial["assertions"]],
     }
 

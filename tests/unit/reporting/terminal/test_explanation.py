@@ -153,12 +153,34 @@ def test_every_trial__is_shown_with_its_failed_checks_first():
         '        at: [1, "x"]',
         "    not evaluable unknown: response.content lacks 'refund'",
         "    passed        fine [evals/support.yaml:12]",
+        "    evalgate show traces/0.json",
         "  trial 1: error",
         "    traces/1.json:7 (native)",
         "    score 0.00, cost 0.01 USD, latency 2.0 s, tokens 900",
         "    calls lookup_order",
         "    broken off",
+        "    evalgate show traces/1.json:7",
     ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "place", "command"),
+    [
+        ({"record": 101}, "traces/0.json#102", "evalgate show 'traces/0.json#102'"),
+        ({"line": 7, "record": 1}, "traces/0.json:7#2", "evalgate show 'traces/0.json:7#2'"),
+        (
+            {"path": f"it's {'long ' * 20}.json", "format": "custom"},
+            "it's long",
+            f"evalgate show --config evals/support.yaml 'it'\"'\"'s {'long ' * 20}.json'",
+        ),
+    ],
+)
+def test_a_failed_trial_ends_with_the_command_that_shows_its_trace(fields, place, command):
+    trial = a_trial(0, "failed")
+    trial["trace"].update(fields)
+    lines = part(explain(a_scenario(verdict="FAIL", trials=[trial])), "Trials")
+    assert lines[1].startswith(f"    {place}")
+    assert lines[-1] == f"    {command}"
 
 
 def test_failing_trials_come_first_and_passing_ones_are_folded():
@@ -169,6 +191,7 @@ def test_failing_trials_come_first_and_passing_ones_are_folded():
         "    traces/1.json (native)",
         "    score 0.00, cost 0.01 USD, latency 2.0 s, tokens 900",
         "    calls search x2, read, search",
+        "    evalgate show traces/1.json",
         "  trial 0: passed (traces/0.json)",
         "  trial 2: passed (traces/2.json)",
     ]

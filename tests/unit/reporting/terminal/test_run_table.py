@@ -76,6 +76,14 @@ def test_table__unclaimed_traces__are_listed_with_their_scenario_ids():
     assert "t/4.json (id chat-4)" in render_table(document, verbosity="verbose")
 
 
+def test_table__unclaimed_traces_of_one_file_are_listed_with_its_name_once():
+    place = {"suite": "s", "id": None, "line": None, "path": "t.json"}
+    unclaimed = [{**place, "record": each, "scenario_id": str(each // 2)} for each in range(10)]
+    unclaimed.append({**place, "path": "u.json", "record": None, "scenario_id": None})
+    text = render_table(results([a_suite("s", [a_scenario("a")])], unclaimed=unclaimed))
+    assert "11 traces without a matching scenario: t.json (id 0, 1, 2 and 2 more), u.json (id unknown)" in text
+
+
 def test_table__several_unreadable_trials__are_counted_after_the_first():
     trials = [a_trial(each, "error", reason=f"t.jsonl:{each}: no valid JSON", assertions=[]) for each in (1, 2, 3)]
     text = render_table(results([a_suite("s", [a_scenario("a", "ERROR", trials=trials)])]))
