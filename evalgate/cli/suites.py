@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalgate.cli.command import PLUGINS, Command, option
 from evalgate.errors import Problem, SettingError
@@ -21,6 +21,7 @@ EDITED_KINDS = ("suite", "project")
 
 def list_evaluators(arguments: Namespace, shell: Shell) -> int:
     """Prints a line per evaluator, or what one checks and its settings."""
+    from evalgate.application.inference.suite_text import format_value
     from evalgate.application.judge.property_texts import find_text
     from evalgate.bootstrap.shell_tools import use_plugin_evaluators
     from evalgate.evaluators.core.field_problems import suggest
@@ -43,7 +44,7 @@ def list_evaluators(arguments: Namespace, shell: Shell) -> int:
         shell.print_safe(line)
     shell.print_line("")
     for setting, field in evaluator.model_fields.items():
-        if setting not in (*COMMON, "type"):
+        if setting != "type" and (setting not in COMMON or field.is_required()):
             default = field.get_default(call_default_factory=True)
             needed = (
                 "required" if field.is_required() else "optional" if default is None else f"default {show(default)}"
@@ -53,8 +54,35 @@ def list_evaluators(arguments: Namespace, shell: Shell) -> int:
     shell.print_line("")
     shell.print_line(f"and as for all evaluators: {', '.join(COMMON)}")
     if name in BUILT_IN_TYPES:
-        shell.print_line("examples are in docs/evaluators.md")
+        shell.print_line("")
+        shell.print_line(f"- {format_value(build_example(name, evaluator))}")
+        shell.print_line("")
+        shell.print_line("more examples are in docs/evaluators.md")
     return 0
+
+
+def build_example(name: str, evaluator: type[Evaluator]) -> dict[str, Any]:
+    """A valid assertion of this built-in type: what it requires, and as many more settings as it takes to be valid."""
+    from evalgate.application.judge.property_texts import find_text
+    from evalgate.evaluators.core.parse import Parser
+    from evalgate.evaluators.core.shorthands import COMMON
+
+    def is_valid(entry: dict[str, Any]) -> bool:
+        parser = Parser(lambda _: None)
+        parser.parse_assertions([entry], ())
+        return not parser.problems
+
+    example: dict[str, Any] = {"type": name}
+    settings = {field.alias or setting: field.is_required() for setting, field in evaluator.model_fields.items()}
+    for setting in sorted(
+        settings.keys() - {"type"}, key=lambda each: (not settings[each], list(settings).index(each))
+    ):
+        if not settings[setting] and (setting in COMMON or is_valid(example)):
+            continue
+        text = find_text(name, setting)
+        if text is not None:
+            example[setting] = text[1]
+    return example
 
 
 def _describe(evaluator: type[Evaluator] | None) -> list[str]:

@@ -9,6 +9,7 @@ from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher
 from evalgate.application.evaluation.scenario_trials import count_trials
 from evalgate.application.evaluation.suite_judge import SuiteJudge
 from evalgate.measures.numeric.estimates import wilson_interval
+from evalgate.measures.values.json_values import mark_value
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.run import ScenarioResult, SuiteResult, TrialResult, UnclaimedTrace
 from evalgate.scoring.scenario import judge_scenario
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Scenario, Suite
 
     KeepTrial = Callable[[TrialResult], Trial]
+
+
+MAX_HINTS = 20
+"""Scenarios without a trace that get a hint."""
+MAX_SEEN_IDS, MAX_COMPARED, MAX_NEAR = 1_000, 100, 3
 
 
 class SuiteEvaluation:
@@ -93,6 +99,7 @@ class SuiteEvaluation:
     def result(self) -> SuiteResult:
         """The result of the suite, once all its traces were added."""
         found = SuiteResult(self._suite.name, self._suite.path, [], traces=self._traces)
+        hints = MAX_HINTS
         for place, claim in self._matcher.all_claims():
             trials = self._trials.pop((place, claim.id), [])
             # An unreadable file with the name of a scenario is a trial of it. If the scenario has variants,
@@ -101,6 +108,9 @@ class SuiteEvaluation:
                 unread = self._damaged.pop(claim.id, [])
                 trials += unread if claim.scenario.golden is not None else map(self._keep, unread)
             scenario = _scenario_result(claim, count_trials(trials))
+            if scenario is not None and scenario.verdict == "MISSING" and hints:
+                hints -= 1
+                scenario.reason = f"{scenario.reason}{self._suggest_id(claim.id)}"
             if scenario is None:
                 found.skipped += 1
             else:
@@ -108,6 +118,26 @@ class SuiteEvaluation:
         for id_, unread in sorted(self._damaged.items()):
             found.scenarios.append(_damaged_result(id_, count_trials([*map(self._keep, unread)]).kept))
         return found
+
+    def _suggest_id(self, id_: str) -> str:
+        """Names the ids of traces without a scenario that are like this one; empty if there are none."""
+        from difflib import get_close_matches
+
+        ids = sorted({each.scenario_id for each in self.unclaimed[:MAX_SEEN_IDS] if each.scenario_id})
+        wanted = id_.replace("*", "").casefold()
+        by_prefix = [each for each in ids if wanted and _share_beginning(wanted, each.casefold())]
+        close = by_prefix or get_close_matches(wanted[:MAX_COMPARED], [each[:MAX_COMPARED] for each in ids], MAX_NEAR)
+        if not close:
+            return ""
+        left = len(close) - MAX_NEAR
+        named = ", ".join(mark_value(each, 120) for each in close[:MAX_NEAR]) + (
+            f" and {left:,} more" if left > 0 else ""
+        )
+        return f"; traces without a scenario have similar ids, did you mean {named}?"
+
+
+def _share_beginning(first: str, second: str) -> bool:
+    return first.startswith(second) or second.startswith(first)
 
 
 def _scenario_result(claim: ScenarioClaim, found: CountedTrials) -> ScenarioResult | None:

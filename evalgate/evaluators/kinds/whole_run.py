@@ -254,10 +254,23 @@ class RecordedScore(Evaluator):
         def check(trace: Trace) -> Finding:
             value = trace.scores.get(name)
             if value is None:
-                return Finding("not_evaluable", f"this trace has no numeric score {mark_value(name)}")
+                return Finding(
+                    "not_evaluable", f"this trace has no numeric score {mark_value(name)}{_name_others(trace)}"
+                )
             outcome: Outcome = "passed" if value >= least else "failed"
             found, needed = format_distinct(value, least)
             reason = f"{mark_name(name)} is {found}, expected at least {needed}"
             return Finding(outcome, reason, score=max(0.0, min(1.0, value)))
 
         return check
+
+
+MAX_SCORES = 10
+
+
+def _name_others(trace: Trace) -> str:
+    """Names the numeric scores that the trace has."""
+    names = sorted(name for name, value in trace.scores.items() if value is not None)
+    left = len(names) - MAX_SCORES
+    shown = ", ".join(mark_value(name) for name in names[:MAX_SCORES]) + (f" and {left:,} more" if left > 0 else "")
+    return f"; it has {shown}" if names else ", and no other"
