@@ -102,7 +102,7 @@ def _read(path: Path) -> CachedAnswer:
         document = json.loads(path.read_text(encoding="utf-8"))
         return _select(document["tool_calls"], document["content"], document["usage_metadata"])
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        reason = f"{type(error).__name__}: {error}"
+        reason = type(error).__name__  # its text may quote the file
         raise ValueError(f"{path} is no cached response ({reason}): delete it or set {CACHE}=write") from None
 
 

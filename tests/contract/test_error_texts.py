@@ -38,6 +38,8 @@ SEARCHED_ONLY = {
     ("evalgate/application/messages/judge_response.py", "_convert", "str(error)"): "the path of a field",
     ("evalgate/reporting/results/load_results.py", "_describe_error", "str(error)"): "path and type of a field",
     ("evalgate/settings/inputs.py", "read_inputs", "error"): "own readers raise it",
+    ("evalgate/recording/recorder.py", "tool", "error"): "the failure of the agent, which its trace records",
+    ("evalgate/recording/recorder.py", "_build_document", "str(error)"): "as above",
 }
 """What is made of such an exception in a function, and what it is searched for, or why it is EvalGate's own text."""
 MAKES_TEXT = {"str", "repr", "format", "ascii"}

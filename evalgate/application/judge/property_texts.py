@@ -49,6 +49,17 @@ TEXTS: Mapping[str, tuple[str, Any]] = {
         "Regular expressions whose matches are redacted.",
         [{"name": "iban", "regex": "DE\\d{20}"}],
     ),
+    "SuiteFile.normalise": (
+        "What changes from run to run in the requests of a recorded agent, so that its cassettes do not depend on it.",
+        [{"regex": "run-[0-9]+", "with": "run-0"}],
+    ),
+    "NormaliseEntry.regex": ("A regular expression; every match in a text becomes `with`.", "run-[0-9]+"),
+    "NormaliseEntry.path": (
+        "The path of a value of the request, which becomes `with` as a whole; `*` is any key.",
+        "messages.*.id",
+    ),
+    "NormaliseEntry.with": ("What stands in place of what was found.", "run-0"),
+    "NormaliseEntry.built_in": ("`false` keeps UUIDs and times as they are; otherwise they are masked.", False),
     "RedactPattern.name": ("What a match becomes: `[redacted: <name>]`.", "iban"),
     "RedactPattern.regex": ("The regular expression.", "DE\\d{20}"),
     # Scenario
