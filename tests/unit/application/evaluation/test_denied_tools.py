@@ -1,0 +1,55 @@
+"""A forbidden tool that no trace knows, with a name like that of a called one, is a warning: its check can't fail."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from command import evalgate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CALLED = "update_flights"
+MESSAGE = "suite s: no trace calls or defines the forbidden tool {}, did you mean update_flights?"
+
+
+def _run(folder: Path, assertion: dict[str, Any], defined: str | None = None) -> list[dict[str, Any]]:
+    call = {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "name": CALLED, "arguments": {}}]}
+    trace = {
+        "schema": "evalgate.trace/1",
+        "scenario_id": "a",
+        "messages": [{"role": "user", "content": "a"}, call, {"role": "tool", "tool_call_id": "1", "content": "b"}],
+        "tool_definitions": [] if defined is None else [{"name": defined}],
+    }
+    (folder / "all.jsonl").write_text(json.dumps(trace) + "\n" + json.dumps({**trace, "trace_id": "t"}))
+    scenario = {"id": "a", "assertions": [assertion]}
+    suite = {"version": 1, "suite": "s", "traces": ["all.jsonl"], "scenarios": [scenario]}
+    (folder / "suite.yaml").write_text(json.dumps(suite))
+    warnings = evalgate(folder, ["suite.yaml", "--no-baseline-zip"]).results["warnings"]
+    return [each for each in warnings if each["code"] == "unknown_tool"]
+
+
+@pytest.mark.parametrize(
+    "assertion",
+    [
+        {"type": "forbidden_tools", "tools": ["update_flight"]},
+        {"type": "forbidden_tools", "params": {"tools": ["update_flight"]}},
+        {"type": "no_tool", "tool": "update_flight"},
+        {"type": "tool_calls", "forbidden_tools": ["update_flight", "delete_*"]},
+        {"all_of": [{"type": "not_empty"}, {"type": "no_tool", "tool": "update_flight"}]},
+    ],
+)
+def test_a_forbidden_tool_that_is_misspelt_is_a_warning_at_its_line(tmp_path: Path, assertion: dict[str, Any]) -> None:
+    (found,) = _run(tmp_path, assertion)
+    assert found["message"] == MESSAGE.format("update_flight")
+    assert found["where"] == "suite.yaml:1"
+
+
+@pytest.mark.parametrize(
+    ("tool", "defined"),
+    [(CALLED, None), ("update_flight", "update_flight"), ("delete_user", None), ("update_flight*", None)],
+)
+def test_other_forbidden_tools_are_no_warning(tmp_path: Path, tool: str, defined: str | None) -> None:
+    assert _run(tmp_path, {"type": "forbidden_tools", "tools": [tool]}, defined) == []
