@@ -87,10 +87,13 @@ def build_suite(options: InferenceOptions, cwd: str, bounds: Limits, progress: P
     suite = check_draft(draft, found.passing, lambda text: files.parse_text(text, options.path))
     if suite is None:
         hint = "`evalgate traces` shows which evidence they lack"
-        raise SettingError(Problem("nothing in these traces can be checked: no calls and no answers", None, hint))
+        raise SettingError(
+            Problem("nothing can be checked: no calls and no answers, or ids that no suite can hold", None, hint)
+        )
     empty = [scenario.id for scenario in draft.scenarios if scenario.is_empty]
     if empty:
-        draft.notes.append(f"left out: {len(empty):,} scenarios in which nothing can be checked")
+        reason = "in which nothing can be checked, or whose id no suite can hold"
+        draft.notes.append(f"left out: {len(empty):,} scenarios {reason}")
     text, _ = draft.render()
     caught = count_caught(files.parse_text(text, options.path), found.passing, progress)
     return BuiltSuite(text, draft, found, caught, empty)
@@ -199,13 +202,14 @@ def extend_suite(path: str, trace: str, cwd: str, strictness: Strictness, bounds
     """
     from evalgate.adapters.suites import MAX_BYTES
     from evalgate.application.evaluation.evaluate import TraceChoice
-    from evalgate.application.inference.infer import infer_scenario
+    from evalgate.application.inference.infer import infer_scenario, is_usable_id
     from evalgate.application.inference.insert import find_indent, insert_scenarios
     from evalgate.application.inference.observations import TraceSet
     from evalgate.application.inference.passing import is_passing
     from evalgate.application.inference.self_check import find_failing
     from evalgate.application.inference.suite_text import format_check, format_scenario
     from evalgate.bootstrap.sources import build_suite_files, build_trace_files, build_workspace
+    from evalgate.measures.redaction.redact import redact
     from evalgate.models.trace.trace import Trace
 
     files = build_suite_files(cwd, None, bounds)
@@ -221,16 +225,19 @@ def extend_suite(path: str, trace: str, cwd: str, strictness: Strictness, bounds
         raise SettingError(Problem(f"suite {path} finds no trace that passed in {trace!r}", None, hint))
     known = {scenario.id for scenario in suite.scenarios}
     found = TraceSet(named)
+    unusable = [id_ for id_ in found.scenarios if not is_usable_id(id_)]
+    if unusable:
+        raise SettingError(f"{trace} has a scenario whose id is a secret or contains *: {redact(unusable[0])[:80]!r}")
     new = [id_ for id_ in found.scenarios if id_ not in known]
     if not new:
         raise SettingError(f"suite {path} has a scenario {', '.join(found.scenarios)} already")
-    text = workspace.read(path, MAX_BYTES, what="suite").decode("utf-8-sig")
+    text = workspace.read(path, MAX_BYTES, what="suite").decode()
     indent = find_indent(text, path)
     scenarios = [infer_scenario(id_, found.scenarios[id_], found, strictness) for id_ in new]
     while True:
         lines = [line for each in scenarios for line in format_scenario(each.id, each.fields, each.checks, indent)]
         extended = insert_scenarios(text, path, lines)
-        failing = list(find_failing(files.parse_text(extended, path), named))
+        failing = list(find_failing(files.parse_text(extended.removeprefix("\ufeff"), path), named))
         broken = {extended.splitlines()[line - 1].strip() for each in failing for line in each.lines}
         kept = [[check for check in each.checks if format_check(check, 0) not in broken] for each in scenarios]
         if [len(checks) for checks in kept] == [len(each.checks) for each in scenarios]:

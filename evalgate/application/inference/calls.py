@@ -85,7 +85,7 @@ def _format_range(counts: Sequence[int]) -> str:
 
 def _expect_order(trials: Sequence[Trace], traces: TraceSet) -> Iterator[InferredCheck]:
     """Pairs of tools that no trial calls in the other order, without those that hold in all scenarios."""
-    common = set.intersection(*map(list_ordered_pairs, trials))
+    common = set.intersection(*(list_ordered_pairs(trace, traces.compared) for trace in trials))
     for first, second in sorted(reduce_pairs(common) - traces.never_after.keys()):
         yield expect_never_after(first, second, count_trials(len(trials), trials))
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FAIL_ON = ["hard_fail", "broken", "below_threshold"]
 MAX_SCENARIOS = 2_000
+WHOLE = -1
+"""In the place of a check: the scenario with all its checks."""
 
 
 class SuiteHead(Struct, frozen=True):
@@ -65,7 +67,10 @@ class DraftSuite(Struct):
     variants: Variants | None = None
 
     def render(self) -> tuple[str, dict[int, tuple[int, int]]]:
-        """The text, and the place of each active check (-1: common, else the scenario; number) by its line, from 1."""
+        """The text, and the place of each check (-1: common, else the scenario; number) by its line, from 1.
+
+        The line of a scenario's id has the number WHOLE.
+        """
         lines: list[str] = []
         places: dict[int, tuple[int, int]] = {}
         lines += self._render_head()
@@ -79,6 +84,7 @@ class DraftSuite(Struct):
             if scenario.is_empty:
                 continue
             written = list(format_scenario(scenario.id, scenario.fields, scenario.checks, 2))
+            places[len(lines) + 1] = index, WHOLE
             for number in range(len(scenario.checks)):
                 places[len(lines) + len(written) - len(scenario.checks) + number + 1] = index, number
             lines += written
@@ -104,9 +110,17 @@ class DraftSuite(Struct):
             yield f"variants: {format_value(self.variants.describe())}  {format_comment(reason)}"
 
     def drop(self, place: tuple[int, int]) -> None:
-        """Drops a check that does not hold."""
+        """Drops a check that does not hold, or a scenario."""
         index, number = place
+        if number == WHOLE:
+            self.scenarios[index].clear()
+            return
         del (self.common if index < 0 else self.scenarios[index].checks)[number]
+
+
+def is_usable_id(id_: str) -> bool:
+    """Whether a suite may name a scenario so: its id is no pattern and no secret."""
+    return "*" not in id_ and redact(id_) == id_
 
 
 def infer_suite(traces: Iterable[Trace], head: SuiteHead, strictness: Strictness) -> DraftSuite:
@@ -114,7 +128,7 @@ def infer_suite(traces: Iterable[Trace], head: SuiteHead, strictness: Strictness
     found = TraceSet(traces)
     common = [] if strictness == "loose" else _infer_common(found)
     draft = DraftSuite(head, strictness, list(filter(_is_clean, common)), [], len(found.traces))
-    kept = [id_ for id_ in found.scenarios if redact(id_) == id_ and "*" not in id_]
+    kept = [id_ for id_ in found.scenarios if is_usable_id(id_)]
     if len(kept) < len(found.scenarios):
         hidden = len(found.scenarios) - len(kept)
         draft.notes.append(f"left out: {hidden:,} scenarios whose ids are redacted or contain *")

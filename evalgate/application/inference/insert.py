@@ -24,9 +24,12 @@ def find_indent(text: str, path: str) -> int:
 
 def insert_scenarios(text: str, path: str, scenarios: Iterable[str]) -> str:
     """The text with these lines after its last scenario; raises SuiteError if that can't be found."""
-    lines = text.splitlines()
-    _, end = _find_block(lines, path)
-    return "\n".join([*lines[:end], *scenarios, *lines[end:]]) + "\n"
+    _, end = _find_block(text.splitlines(), path)
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    lines = text.splitlines(keepends=True)
+    before = "".join(lines[:end])
+    missing = "" if before.endswith(("\n", "\r")) else line_end
+    return "".join([before, missing, *(f"{line}{line_end}" for line in scenarios), *lines[end:]])
 
 
 def _find_block(lines: Sequence[str], path: str) -> tuple[int, int]:

@@ -46,6 +46,11 @@ class TraceSet:
         return sorted({name for trace in self.traces for name in trace.called})
 
     @cached_property
+    def compared(self) -> frozenset[str]:
+        """The tools of which pairs are compared: their number grows with the square."""
+        return frozenset(self.tools[:MAX_TOOLS])
+
+    @cached_property
     def stability(self) -> Mapping[str, tuple[int, int]]:
         """For each tool, in how many scenarios with several trials all of them call it, of those where any does."""
         found: dict[str, tuple[int, int]] = {}
@@ -66,15 +71,9 @@ class TraceSet:
         """Pairs of tools of which the first is never called after the second, with the traces that call both."""
         both, kept = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
         for trace in self.traces:
-            names = set(trace.called)
-            both.update(permutations(sorted(names), 2))
-            kept.update(list_ordered_pairs(trace))
-        allowed = set(self.tools[:MAX_TOOLS])
-        found = {
-            pair: count
-            for pair, count in both.items()
-            if count >= SUPPORT and kept[pair] == count and allowed.issuperset(pair)
-        }
+            both.update(permutations(sorted(self.compared.intersection(trace.called)), 2))
+            kept.update(list_ordered_pairs(trace, self.compared))
+        found = {pair: count for pair, count in both.items() if count >= SUPPORT and kept[pair] == count}
         return dict(sorted((pair, found[pair]) for pair in reduce_pairs(found)))
 
     @cached_property
@@ -82,15 +81,10 @@ class TraceSet:
         """Pairs of a tool that every run calls that calls the other, with the traces that call the other."""
         calls, both = Counter[str](), Counter[tuple[str, str]]()
         for trace in self.traces:
-            names = sorted(set(trace.called))
+            names = sorted(self.compared.intersection(trace.called))
             calls.update(names)
             both.update(permutations(names, 2))
-        allowed = set(self.tools[:MAX_TOOLS])
-        found = {
-            pair: count
-            for pair, count in both.items()
-            if calls[pair[1]] >= MIN_RUNS and count == calls[pair[1]] and allowed.issuperset(pair)
-        }
+        found = {pair: count for pair, count in both.items() if calls[pair[1]] >= MIN_RUNS and count == calls[pair[1]]}
         return dict(sorted((pair, found[pair]) for pair in reduce_pairs(found)))
 
     def list_arguments(self, tool: str) -> Sequence[Mapping[str, Any]]:
@@ -103,14 +97,15 @@ class TraceSet:
         ]
 
 
-def list_ordered_pairs(trace: Trace) -> set[tuple[str, str]]:
-    """Pairs of tools of which all calls of the first precede all of the second; parallel calls have no order."""
+def list_ordered_pairs(trace: Trace, tools: frozenset[str]) -> set[tuple[str, str]]:
+    """Pairs of these tools of which all calls of the first precede all of the second; parallel calls have no order."""
     first: dict[str, tuple[int, int]] = {}
     last: dict[str, tuple[int, int]] = {}
     for at, call in enumerate(trace.agent_calls):
-        place = at, call["step"]
-        first.setdefault(call["name"], place)
-        last[call["name"]] = place
+        if call["name"] in tools:
+            place = at, call["step"]
+            first.setdefault(call["name"], place)
+            last[call["name"]] = place
     return {
         (a, b)
         for a, (at, step) in last.items()

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 FACTORS: dict[Strictness, float] = {"loose": 4, "normal": 2, "strict": 1.5}
 FACTOR_OF_ONE = 1.5
 """One trial may be a fast or cheap one by chance: its limits are higher by this factor."""
+LEAST_AMOUNT = 1e-9
+"""Smaller amounts are as good as none, and a suite writes too few digits for them."""
 MAX_REPEATS = 10
 _QUOTED = re.compile(r'"([^"\n]{3,40})"|`([^`\n]{3,40})`|\*\*([^*\n]{3,40})\*\*|\u201c([^\u201d\n]{3,40})\u201d')
 MAX_FACTS, THREE_DIGITS = 5, 100
@@ -97,7 +99,7 @@ def _limit_amounts(trials: Sequence[Trace], factor: float) -> Iterator[InferredC
     }
     for kind, (field, values) in amounts.items():
         known = [value for value in values if value is not None]
-        if len(known) == len(trials) and max(known) > 0:
+        if len(known) == len(trials) and max(known) >= LEAST_AMOUNT:
             limit = round_up(max(known) * factor)
             reason = f"at most {_format_amount(max(known))} {count_trials(len(trials), trials)}"
             entry = {"type": kind, field: int(limit) if limit >= 1 else limit, "on_missing": "skip"}

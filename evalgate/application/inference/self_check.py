@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher
 from evalgate.application.evaluation.suite_judge import SuiteJudge
 from evalgate.application.evaluation.trajectories import BaselineScenarios
+from evalgate.errors import SuiteError
 from evalgate.models.run.trials import is_failed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from evalgate.application.inference.infer import DraftSuite
     from evalgate.models.trace.trace import Trace
@@ -28,15 +29,20 @@ class FailingTrace(NamedTuple):
 
 
 def check_draft(draft: DraftSuite, traces: Sequence[Trace], load: Callable[[str], Suite]) -> Suite | None:
-    """Drops checks until all traces pass, and scenarios that would check nothing; None if nothing is left.
+    """Drops checks until the draft is a suite and all traces pass; None if nothing is left.
 
-    `load` parses the text of a suite.
+    Scenarios that would check nothing are left out too. `load` parses the text of a suite.
     """
     for _ in range(MAX_ROUNDS):
         if all(scenario.is_empty for scenario in draft.scenarios):
             return None
         text, places = draft.render()
-        suite = load(text)
+        try:
+            suite = load(text)
+        except SuiteError as error:
+            if not _drop_refused(draft, places, error):
+                raise
+            continue
         failing = list(find_failing(suite, traces))
         found = {places[line] for each in failing for line in each.lines if line in places}
         unclear = {each.scenario for each in failing if not each.lines}
@@ -48,6 +54,15 @@ def check_draft(draft: DraftSuite, traces: Sequence[Trace], load: Callable[[str]
             if scenario.id in unclear:
                 scenario.clear()
     return None
+
+
+def _drop_refused(draft: DraftSuite, places: Mapping[int, tuple[int, int]], error: SuiteError) -> bool:
+    """Drops checks that no suite can hold, as of a tool whose name is too long; False if none is to blame."""
+    lines = {problem.location.line for problem in error.problems if problem.location}
+    refused = {place for line, place in places.items() if line in lines}
+    for place in sorted(refused, reverse=True):
+        draft.drop(place)
+    return bool(refused)
 
 
 def find_failing(suite: Suite, traces: Sequence[Trace]) -> Iterator[FailingTrace]:

@@ -6,7 +6,7 @@ An operator applies only if the trace holds the evidence that it changes.
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.application.mutation.edits import (
@@ -104,7 +104,7 @@ def list_changes(trace: Trace, tools: KnownTools) -> list[Mutation]:
     found: list[Mutation] = []
     for operator in OPERATORS.values():
         if not any(kind in trace.gaps for kind in operator.needs):
-            found += list(operator.find(trace, tools))[:MAX_PER_OPERATOR]
+            found += islice(operator.find(trace, tools), MAX_PER_OPERATOR)
     return found
 
 

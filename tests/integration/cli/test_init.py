@@ -146,6 +146,31 @@ def test_a_scenario_is_added_and_comments_stay(project: Path):
     assert (code, "has a scenario cancel-before-shipping already" in err) == (2, True)
 
 
+def test_line_ends_and_the_byte_order_mark_stay_when_a_scenario_is_added(project: Path):
+    suite = b"\xef\xbb\xbfversion: 1\r\nsuite: s\r\ntraces: ['../traces/*.jsonl']\r\nscenarios:\r\n"
+    suite += b"  - id: refund-in-window\r\n    assertions: [{type: not_empty}]"
+    (project / "evals").mkdir()
+    (project / "evals/s.yaml").write_bytes(suite)
+    code, _, err = evalgate(project, "init", "--add", "traces/cancel-before-shipping.jsonl", "--out", "evals/s.yaml")
+    assert code == 0, err
+    text = (project / "evals/s.yaml").read_bytes()
+    assert text.startswith(suite + b"\r\n  - id: cancel-before-shipping\r\n")
+    assert text.count(b"\n") == text.count(b"\r\n")
+
+
+@pytest.mark.parametrize("id_", ["refund*", "ghp_abcdefghijklmnopqrstuvwxyz0123456789"])
+def test_no_scenario_is_added_whose_id_is_a_pattern_or_a_secret(project: Path, id_: str):
+    trace = json.loads((project / "traces/refund-in-window.jsonl").read_text().splitlines()[0])
+    (project / "traces/new.jsonl").write_text(json.dumps(trace | {"scenario_id": id_}) + "\n")
+    suite = "version: 1\nsuite: s\ntraces: ['../traces/*.jsonl']\nscenarios:\n  - id: a\n"
+    (project / "evals").mkdir()
+    (project / "evals/s.yaml").write_text(suite + "    assertions: [{type: not_empty}]\n")
+    code, _, err = evalgate(project, "init", "--add", "traces/new.jsonl", "--out", "evals/s.yaml")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "whose id is a secret or contains *" in err
+    assert "ghp_" not in err
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from evalgate.application.inference.arguments import infer_arguments, is_fixed_text
 from evalgate.application.inference.infer import SuiteHead, infer_suite
+from evalgate.application.inference.observations import TraceSet, list_ordered_pairs
 from evalgate.application.inference.outcomes import round_up
 from evalgate.application.inference.passing import is_passing
 from evalgate.application.inference.self_check import check_draft, find_failing
@@ -292,3 +293,34 @@ def test_a_tag_that_splits_every_scenario_makes_variants():
 def test_repetitions_numbers_and_tags_of_some_scenarios_make_no_variants():
     for traces in (tagged("one", "two", key="trial"), tagged("1", "2"), tagged("flat"), tagged("flat", "nested")[:3]):
         assert not any(line.startswith("variants:") for line in lines(traces))
+
+
+@pytest.mark.parametrize(
+    ("call", "scenario", "kept"),
+    [
+        ("x" * 600, "b", "b"),
+        (("look", {"$regex": "economy"}), "b", "b"),
+        ("look", "b\nc", None),
+        ("look", "b\u202ec", None),
+    ],
+)
+def test_a_name_that_no_suite_can_hold_costs_its_checks_only(call: Any, scenario: str, kept: str | None):
+    files = build_suite_files(".")
+    traces = [trial("look", "pay", scenario="a", number=number) for number in range(3)]
+    traces += [trial(call, scenario=scenario, number=number) for number in range(3)]
+    draft = infer_suite(traces, HEAD, "normal")
+    suite = check_draft(draft, traces, lambda text: files.parse_text(text, "evals/a.yaml"))
+    assert suite is not None
+    assert [each.id for each in suite.scenarios] == (["a"] if kept is None else ["a", kept])
+    assert all(each.assertions for each in suite.scenarios)
+
+
+def test_an_amount_too_small_to_write_sets_no_limit():
+    cost: Any = {"usd": 5e-324, "source": "recorded"}
+    assert not any("cost_limit" in line for line in lines([trial("look", cost=cost)]))
+
+
+def test_pairs_of_the_first_hundred_tools_only_are_compared():
+    traces = [trial(*(f"t{number:03}" for number in range(150)), number=number) for number in range(2)]
+    pairs = list_ordered_pairs(traces[0], TraceSet(traces).compared)
+    assert len(pairs) == 100 * 99 // 2
