@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from msgspec import field
 
 from evalgate.adapters.formats.codex import list_codex_lines
-from evalgate.adapters.formats.codex.rollout import CodexRun, Rollout, read_total_usage
+from evalgate.adapters.formats.codex.rollout import CodexRun, Rollout, has_unknown_outcome, read_total_usage
 from evalgate.adapters.formats.core.builder.conversation import (
     RawMessage,
     ToolRequest,
     ToolResult,
     conversation_from_messages,
 )
-from evalgate.adapters.formats.core.builder.evidence_gaps import describe_unknown, note_unknown
+from evalgate.adapters.formats.core.builder.evidence_gaps import describe_unknown, note_unknown, note_unknown_outcomes
 from evalgate.adapters.formats.core.builder.run import (
     add_failed_call,
     add_warning,
@@ -184,6 +184,8 @@ def build(record: Any) -> Trace:
     do_each(record, "lines", run.add)
     trace = _build_trace(run)
     note_unknown(trace, run.unknown)
+    if isinstance(run, Rollout):
+        note_unknown_outcomes(trace, [call for call in trace.tool_calls if has_unknown_outcome(call)])
     return trace
 
 

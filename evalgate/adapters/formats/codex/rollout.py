@@ -19,6 +19,7 @@ from evalgate.models.trace.trace import LlmCall, Usage, unknown_usage
 
 if TYPE_CHECKING:
     from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolResult
+    from evalgate.models.trace.trace import ToolCall
 
 USAGE = TokenTable(
     input_tokens="input_tokens",
@@ -72,6 +73,7 @@ EVENTS = words("""
 """Types of a rollout's events: they repeat what its items record, or concern the session."""
 SHELLS = frozenset({"shell", "shell_command", "exec_command", "container.exec", "local_shell", "write_stdin"})
 EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,6})$", re.MULTILINE)
+STILL_RUNNING = "Process running with session ID"
 HEADER_CHARS = 400
 
 
@@ -200,6 +202,12 @@ def _read_cause(info: Any) -> tuple[str | None, int | None]:
     ((kind, details),) = info.items()
     status = details.get("http_status_code") if isinstance(details, dict) else None
     return kind, status if type(status) is int else None
+
+
+def has_unknown_outcome(call: ToolCall) -> bool:
+    """Whether the output of a command that has ended lacks its exit code."""
+    is_known = call["status"] != "ok" or call["exit_code"] is not None or call["name"] not in SHELLS
+    return not is_known and STILL_RUNNING not in (call["result_text"] or "")[:HEADER_CHARS]
 
 
 def _parse_shell_output(answer: ToolResult) -> ToolResult:

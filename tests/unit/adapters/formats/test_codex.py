@@ -4,6 +4,9 @@ import pytest
 
 from evalgate.adapters.formats.codex import CODEX
 from evalgate.adapters.formats.codex import reader as codex
+from evalgate.adapters.formats.core.builder.trace_builder import read_record
+from evalgate.models.trace.trace import TraceLocation
+from evalgate.models.trace.trace_view import list_evidence
 
 DONE = {
     "type": "turn.completed",
@@ -121,3 +124,27 @@ def test_lines_and_lists_identify_the_format(document):
 )
 def test_other_documents_are_not_claimed(value):
     assert not CODEX.claims(value)
+
+
+@pytest.mark.parametrize(
+    ("output", "errors", "status"),
+    [
+        ("aborted by user after 3.0s", "partial", "ok"),
+        ("Exit code: 0\nOutput:\na", "complete", "ok"),
+        ("Exit code: 2\nOutput:\na", "complete", "error"),
+        ("Process running with session ID 4\nOutput:\na", "complete", "ok"),
+    ],
+)
+def test_the_output_of_a_command_without_an_exit_code_does_not_count_as_a_success(output, errors, status):
+    items = [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "List."}]},
+        {"type": "function_call", "name": "shell", "call_id": "c", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": output},
+    ]
+    lines = [
+        {"type": "session_meta", "payload": {"id": "s"}},
+        *({"type": "response_item", "payload": i} for i in items),
+    ]
+    trace = read_record(codex.READER, lines, TraceLocation("a.jsonl", "codex"), "a.jsonl")
+    assert trace.tool_calls[0]["status"] == status
+    assert list_evidence(trace)["errors"] == errors
