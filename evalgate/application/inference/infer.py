@@ -142,7 +142,7 @@ def infer_suite(traces: Iterable[Trace], head: SuiteHead, strictness: Strictness
 
 
 def _hoist(scenarios: Sequence[DraftScenario]) -> list[InferredCheck]:
-    """Takes the checks that all scenarios have out of them."""
+    """Takes the checks that all scenarios have out of them, except one that a scenario needs to check anything."""
     if len(scenarios) < MANY:
         return []
     shared = [
@@ -151,6 +151,8 @@ def _hoist(scenarios: Sequence[DraftScenario]) -> list[InferredCheck]:
         if check.is_active and all(any(check.entry == each.entry for each in other.checks) for other in scenarios)
     ]
     entries = [check.entry for check in shared]
+    if any(all(check.entry in entries for check in each.checks if check.is_active) for each in scenarios):
+        del shared[:1], entries[:1]
     for scenario in scenarios:
         scenario.checks = [check for check in scenario.checks if check.entry not in entries]
     count = sum(scenario.trials for scenario in scenarios)

@@ -324,3 +324,13 @@ def test_pairs_of_the_first_hundred_tools_only_are_compared():
     traces = [trial(*(f"t{number:03}" for number in range(150)), number=number) for number in range(2)]
     pairs = list_ordered_pairs(traces[0], TraceSet(traces).compared)
     assert len(pairs) == 100 * 99 // 2
+
+
+def test_scenarios_that_do_the_same_are_all_written():
+    files = build_suite_files(".")
+    traces = [trial("look", scenario=id_, number=number) for id_ in "abc" for number in range(2)]
+    suite = check_draft(
+        infer_suite(traces, HEAD, "normal"), traces, lambda text: files.parse_text(text, "evals/a.yaml")
+    )
+    assert suite is not None
+    assert [each.id for each in suite.scenarios] == ["a", "b", "c"]
