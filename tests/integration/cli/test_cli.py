@@ -146,7 +146,7 @@ def test_help__of_every_verb_gives_examples(project, verb, capsys):
 def test_run__in_an_empty_folder_says_how_to_begin(tmp_path):
     done = evalgate(tmp_path, "run")
     assert done.returncode == 2
-    assert "evals/first.yaml" in done.stderr
+    assert "`evalgate init` writes one from your traces" in done.stderr
 
 
 def test_run__where_the_output_can_not_be_written_says_so_before_the_work(project):

@@ -303,6 +303,8 @@ NOT_NAMED_BY_A_USER = {
     "adapters/github/workflow_step.py": "the runner's files, which are only appended to",
     "adapters/sandbox/exchange_dir.py": "a private folder",
     "bootstrap/judge_main.py": "a private folder",
+    "recording/recorder.py": "runs in the agent's process, without the gate: below a folder, by rename",
+    "recording/response_cache.py": "as recorder.py",
     "__main__.py": "the null device",
 }
 

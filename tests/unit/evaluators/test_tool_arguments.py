@@ -33,7 +33,7 @@ def test_tool_arguments__names_call_path_keyword_and_value():
     found = assess(RAW, make_trace(calls=["lookup", ("refund", {"amount": "5"})]))
     assert (
         found.reason
-        == 'the arguments of `refund` don\'t fit the schema: `amount fails \'type\'` in `{"amount":"5"}` (call 2)'
+        == 'the arguments of `refund` don\'t fit the schema: `amount` fails `type` in `{"amount":"5"}` (call 2)'
     )
 
 
