@@ -84,7 +84,7 @@ def prune(arguments: Namespace, shell: Shell) -> int:
 
 
 def refresh(arguments: Namespace, shell: Shell) -> int:
-    """Records the cassettes of one scenario anew: `record --cache write --scenario`."""
+    """Records the cassettes of one scenario again: `record --cache write --scenario`."""
     from evalgate.cli.record import COMMANDS as RECORD
     from evalgate.cli.record import record
 
@@ -179,7 +179,7 @@ COMMANDS = {
                 """examples:
   evalgate cassettes refresh refund --suite evals/support.yaml -- python agent.py
 """,
-                purpose="record the cassettes of a scenario anew",
+                purpose="record the cassettes of a scenario again",
                 usage="evalgate cassettes refresh [-h] [--suite FILE] SCENARIO -- CMD ...",
             ),
         },

@@ -149,6 +149,13 @@ PERIOD = (
     option("--since", metavar="TIME", help="from this day or time, such as 2026-01-31 or 2026-01-31T09:00:00Z"),
     option("--until", metavar="TIME", help="before this time, or up to the end of this day"),
 )
+TRACE_FORMAT = option("--format", metavar="NAME", help="trace format (default: detect it)")
+TRACE_SOURCE = (
+    option(
+        "--traces", action="append", metavar="GLOB", help="read these traces, not those that suites name (repeatable)"
+    ),
+    TRACE_FORMAT,
+)
 FORMAT = (
     option("--format", metavar="NAME", default=AUTO, help="trace format (default: detect it)"),
     option(

@@ -6,7 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from evalgate.cli.command import ANY_LIMITS, Command, option
+from evalgate.cli.command import ANY_LIMITS, TRACE_FORMAT, Command, option
 from evalgate.errors import Problem, SettingError
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ COMMANDS = {
             option("traces", nargs="*", metavar="TRACES", help="traces (default traces/, else jobs/)"),
             option("--suite", metavar="NAME", help="name of the suite (default that of the traces' folder)"),
             option("--out", metavar="PATH", help="where to write the suite (default evals/NAME.yaml)"),
-            option("--format", metavar="NAME", help="trace format (default: detect it)"),
+            TRACE_FORMAT,
             option(
                 "--strictness",
                 choices=("loose", "normal", "strict"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.cli.command import ANY_LIMITS, PLUGINS, Command, option
+from evalgate.cli.command import ANY_LIMITS, PLUGINS, TRACE_SOURCE, Command, option
 from evalgate.cli.run import parse_jobs
 from evalgate.errors import Problem, SettingError
 
@@ -30,6 +30,9 @@ def mutate(arguments: Namespace, shell: Shell) -> int:
     if not report.passing:
         message = f"no trace passes, of {report.traces:,} read: there is nothing to change"
         raise SettingError(Problem(message, None, "`evalgate run` explains why traces fail"))
+    if not report.total.tried:
+        message = f"no change can be tried on the {report.passing:,} of {report.traces:,} traces that pass"
+        raise SettingError(Problem(message, None, "a trace needs tool calls, an answer, a cost or a latency"))
     if arguments.json:
         shell.print_json(build_mutation_document(report))
     else:
@@ -42,13 +45,7 @@ COMMANDS = {
         mutate,
         [
             option("configs", nargs="*", metavar="SUITE", help="project or suite file, or a folder or glob of them"),
-            option(
-                "--traces",
-                action="append",
-                metavar="GLOB",
-                help="read these traces, not those that suites name (repeatable)",
-            ),
-            option("--format", metavar="NAME", help="trace format (default: detect it)"),
+            *TRACE_SOURCE,
             option(
                 "--max",
                 type=int,

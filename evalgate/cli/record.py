@@ -163,7 +163,7 @@ COMMANDS = {
                 "--cache",
                 choices=CACHE_MODES,
                 help="off: ask providers (default); read: replay cassettes only; auto: replay, record what is missing; "
-                "write: record anew (default: $EVALGATE_CACHE)",
+                "write: record again (default: $EVALGATE_CACHE)",
             ),
             option(
                 "--cassettes",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from evalgate.cli.command import ANY_LIMITS, PLUGINS, Command, one_of, option, parse_words
+from evalgate.cli.command import ANY_LIMITS, PLUGINS, TRACE_SOURCE, Command, one_of, option, parse_words
 from evalgate.errors import SettingError
 
 if TYPE_CHECKING:
@@ -328,13 +328,7 @@ COMMANDS = {
         run,
         [
             option("configs", nargs="*", metavar="CONFIG", help="project or suite file, or a folder or glob of them"),
-            option(
-                "--traces",
-                action="append",
-                metavar="GLOB",
-                help="read these traces, not those that suites name (repeatable)",
-            ),
-            option("--format", metavar="NAME", help="trace format (default: detect it)"),
+            *TRACE_SOURCE,
             option(
                 "-k",
                 "--scenario",

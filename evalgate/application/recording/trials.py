@@ -87,7 +87,7 @@ class RecordedTrial:
         self.credentials.update(value for value in values if value and value != REPLAY_KEY)
 
     def note_replay(self) -> ReplayNote:
-        """What of the cassette this run used: of a key that was recorded anew, all."""
+        """What of the cassette this run used: of a key that was recorded again, all."""
         used = Counter(compute_key(self._canonicalise(each.request)) for each in self.exchanges)
         return ReplayNote(dict(used), len(self.misses))
 

@@ -2,7 +2,7 @@
 
 Dropped is what does not change an answer. Ids of calls and responses are renumbered; times and UUIDs in messages, and
 what a suite's `normalise` matches, are masked; secrets are redacted. The key is the hash of what is left, so that
-whoever reads a cassette can check it, and no secret can be guessed from a hash.
+a reader of the cassette can check it, and no secret can be guessed from a hash.
 """
 
 from __future__ import annotations

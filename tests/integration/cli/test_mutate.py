@@ -88,6 +88,17 @@ def test_a_suite_that_notices_everything_exits_with_0(shop: Path):
     assert out.splitlines()[-1] == "catches 51 of 51 small changes (100%)"
 
 
+def test_traces_on_which_no_change_can_be_tried_are_exit_2(shop: Path):
+    trace = {"schema": "evalgate.trace/1", "scenario_id": "refund", "messages": [{"role": "user", "content": "hi"}]}
+    (shop / "traces/all.jsonl").write_text(json.dumps(trace))
+    (shop / "suite.yaml").write_text(
+        SUITE.partition("threshold")[0] + "assertions: [{type: turn_limit, max_turns: 9}]\n"
+    )
+    code, out, err = evalgate(shop, "suite.yaml")
+    assert (code, out) == (2, "")
+    assert "no change can be tried on the 1 of 1 traces that pass" in err
+
+
 def test_survivors_are_sentences_over_scenarios(shop: Path):
     loose = SUITE.partition("id:")[0] + "id: '*'\n    assertions: [{type: not_empty}]\n"
     (shop / "suite.yaml").write_text(loose)

@@ -275,7 +275,7 @@ def unpack(data: bytes, limits: TraceLimits) -> Iterator[Any]:
 
 
 def decode_message(data: bytes, signal: str, budget: MessageBudget) -> dict[str, Any] | None:
-    """A protobuf message of `traces` or `logs` as OTLP's JSON, None if the bytes are none; raises TraceError."""
+    """A protobuf message of `traces` or `logs` as OTLP's JSON, None for other bytes; raises TraceError."""
     kind, lengths = load_messages()[signal]
     from google.protobuf.json_format import MessageToDict
     from google.protobuf.message import DecodeError
