@@ -101,7 +101,8 @@ def _summarize(built: BuiltSuite, path: str, shell: Shell) -> None:
 
     found = built.found
     scenarios = sum(not scenario.is_empty for scenario in built.draft.scenarios)
-    shell.note(f"learnt {pluralize(scenarios, 'scenario')} from {pluralize(len(found.passing), 'trace')} that passed")
+    used = pluralize(len(found.passing), "trace")
+    shell.note(f"learnt {pluralize(scenarios, 'scenario')} from {used} without a recorded failure")
     for note in built.draft.notes:
         shell.note(note)
     shell.note(
