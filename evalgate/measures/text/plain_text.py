@@ -84,6 +84,22 @@ def make_visible(text: str) -> str:
     return _compile(_MARKS).sub(_limit_marks, remove_invisible(text))
 
 
+_SELECTORS = "[\ufe0e\ufe0f]"  # an emoji in colour or not: nothing that a reader misses
+
+
+def reveal_hidden(text: str) -> str:
+    """Writes invisible characters and controls as escapes; line breaks become line feeds, tabs are kept.
+
+    >>> reveal_hidden(f"a{chr(0x202E)}b")
+    'a\\\\u{202e}b'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    text = _compile(_BREAKS).sub("\n", _compile(_SELECTORS).sub("", text))
+    text = _compile(f"{_CONTROLS}|{INVISIBLE}").sub(lambda found: f"\\u{{{ord(found[0]):x}}}", text)
+    return text if text.isascii() else _compile(_MARKS).sub(_limit_marks, text)
+
+
 def _limit_marks(run: re.Match[str]) -> str:
     kept: list[str] = []
     marks = 0

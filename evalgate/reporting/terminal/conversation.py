@@ -9,10 +9,11 @@ from evalgate.models.trace.trace import format_place
 from evalgate.reporting.terminal.terminal_page import TerminalPage
 from evalgate.reporting.terminal.trace_table import build_trace_row, describe_evidence
 from evalgate.reporting.text import wording
+from evalgate.reporting.text.conversation_order import order_conversation
 from evalgate.reporting.text.escaping import LINE_BREAK_SIGN, escape_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from evalgate.models.trace.trace import Message, ToolCall, Trace
 
@@ -27,17 +28,11 @@ def render_conversation(trace: Trace, *, width: int = 100, colour: bool = False,
     """The whole conversation; without `full` long texts, arguments and results are folded."""
     page = _ConversationPage(width, colour=colour, full=full, has_all_outcomes="errors" not in trace.gaps)
     _add_heading(page, trace)
-    calls = _CallQueue(trace.tool_calls)
-    turn = 0
-    for message in trace.messages:
-        if message["turn"] != turn:
-            page.add_calls(calls.take_before(message["turn"]))
-            turn = message["turn"]
-        if message["role"] == "tool" and calls.has_shown(message):
-            continue
-        page.add_message(message)
-        page.add_calls(calls.take_requested(message))
-    page.add_calls(calls.take_before(None))
+    for part in order_conversation(trace):
+        if isinstance(part, list):
+            page.add_calls(part)
+        else:
+            page.add_message(part)
     if trace.error is not None:
         page.add_title("error")
         page.add_part(": ".join(filter(None, (trace.error["type"], trace.error["message"]))), indent=TEXT_INDENT)
@@ -90,40 +85,6 @@ class _ConversationPage(TerminalPage):
             self.add_text(
                 f"... {wording.pluralize(len(lines) - len(shown), 'more line')} (--full prints all)", indent=indent
             )
-
-
-class _CallQueue:
-    """The calls of a trace that are not shown yet."""
-
-    def __init__(self, calls: list[ToolCall]) -> None:
-        self._left = list(calls)
-        self._shown_ids = set[str]()
-        self._shown_names = set[str]()
-
-    def take_requested(self, message: Message) -> Iterator[ToolCall]:
-        """The calls that a message requests, found by id, else by name."""
-        for request in message["tool_calls"]:
-            same = [call for call in self._left if request["id"] is not None and call["id"] == request["id"]]
-            same = same or [call for call in self._left if call["name"] == request["name"]]
-            if same:
-                yield self._take(same[0])
-
-    def take_before(self, turn: int | None) -> list[ToolCall]:
-        """The calls of earlier turns that no message requested; None for all."""
-        return [self._take(call) for call in list(self._left) if turn is None or call["turn"] < turn]
-
-    def has_shown(self, message: Message) -> bool:
-        """Whether the message is the result of a call that is shown."""
-        if message["tool_call_id"] is not None:
-            return message["tool_call_id"] in self._shown_ids
-        return (message["tool_name"] or message["name"]) in self._shown_names
-
-    def _take(self, call: ToolCall) -> ToolCall:
-        self._left.remove(call)
-        self._shown_names.add(call["name"])
-        if call["id"] is not None:
-            self._shown_ids.add(call["id"])
-        return call
 
 
 def _describe_result(call: ToolCall, outcome: str, limit: int) -> str:

@@ -1,4 +1,4 @@
-"""Escapes untrusted text, one function per output: Markdown, logs, terminals, XML, SARIF and Code Quality.
+"""Escapes untrusted text, one function per output: Markdown, HTML pages, logs, terminals, XML, SARIF, Code Quality.
 
 Text from traces, suites, file names and baselines is untrusted. In Markdown only code is safe: escapes,
 entities and HTML leave mentions and links alive, so such text appears only in code spans and fences;
@@ -8,12 +8,13 @@ Table cells also need a backslash before each pipe, which works inside code span
 
 from __future__ import annotations
 
+import json
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.redaction.redact import redact
-from evalgate.measures.text.plain_text import make_visible
+from evalgate.measures.text.plain_text import make_visible, remove_invisible, reveal_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,6 +142,27 @@ def escape_sarif(text: str, limit: int = TEXT_LIMIT) -> str:
 def escape_code_quality(text: str, limit: int = TEXT_LIMIT) -> str:
     """Escapes text for a Code Quality report, which GitLab shows as plain text."""
     return to_one_line(text, limit).encode("utf-8", "replace").decode()
+
+
+def clean_page_text(text: str, limit: int = FENCE_LIMIT) -> str:
+    """Text for an HTML page: redacted, cut, invisible characters as escapes. The page's template escapes markup."""
+    start = text[:_MAX_READ] if limit < _MAX_READ else text[: limit + _UNSAFE_TAIL]
+    plain = remove_invisible(start)
+    redacted = redact(plain)
+    shown = reveal_hidden(redacted if redacted != plain else start)  # a secret may hide between invisible characters
+    return shown if len(text) <= limit and len(shown) <= limit else _mark_cut(shown[:limit], len(text) - limit)
+
+
+def _mark_cut(text: str, left: int) -> str:
+    return f"{text}\u2026 ({max(left, 0):,} more characters)"
+
+
+_SCRIPT_ESCAPES = {ord(each): f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"}
+
+
+def encode_script_json(value: Any) -> str:
+    """JSON for a `<script type="application/json">`: no character of it can end the element or open another."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).translate(_SCRIPT_ESCAPES)
 
 
 def _redact_start(text: str) -> str:

@@ -1,0 +1,118 @@
+"""How a trial differs from the baseline's, call by call, as lines of the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.reporting.html.page_view import DifferenceView, StepView, TextPartView
+from evalgate.reporting.text import wording
+from evalgate.reporting.text.escaping import clean_page_text
+from evalgate.reporting.text.trajectory_lines import NOTHING, describe_divergence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalgate.models.results.results import CallsDoc, ChangeDoc
+    from evalgate.models.results.results_sections import CallStepDoc, TextPairDoc, TrajectoryDiffDoc
+
+MAX_VALUE, MAX_ANSWER = 2_000, 16_000
+_SIGNS = {"removed": ("-", "missing"), "added": ("+", "new"), "changed": ("~", "changed")}
+_PART_KINDS = {"kept": "kept", "gone": "gone", "come": "come"}
+
+
+def build_difference(change: ChangeDoc | None) -> DifferenceView | None:
+    """The difference of two traces, or only of the names of their calls; None if neither was compared."""
+    if change is None:
+        return None
+    if (diff := change.get("behaviour")) is not None:
+        return _build_diff(diff)
+    return _build_names(calls) if (calls := change.get("calls")) is not None else None
+
+
+def _build_diff(diff: TrajectoryDiffDoc) -> DifferenceView:
+    first = describe_divergence(diff)
+    steps = [_build_step(step) for step in diff["steps"]]
+    marked = next((at for at, step in enumerate(steps) if step.sign), None)
+    if marked is not None:
+        steps[marked] = steps[marked]._replace(is_first=True)
+    omitted = diff["steps_left"]
+    return DifferenceView(
+        _title(diff["trial_before"], diff["trial"]),
+        f"The first difference is {first}." if first else "The agent did the same in both.",
+        steps,
+        f"{wording.pluralize(omitted, 'more call')} not shown" if omitted else "",
+        list(_iter_messages(diff)),
+        [TextPartView(_PART_KINDS.get(part["kind"], "kept"), _clean(part["text"])) for part in diff["response"]],
+        list(_iter_notes(diff)),
+    )
+
+
+def _title(baseline_trial: int, trial: int) -> str:
+    return f"trial {baseline_trial} of the baseline and trial {trial} of this run"
+
+
+def _build_step(step: CallStepDoc) -> StepView:
+    outcome, answer = step.get("outcome"), step.get("answer")
+    sign, word = _SIGNS.get(step["kind"], ("~", "changed") if outcome else ("", ""))
+    before, now = step["before"], step["now"]
+    details = [
+        f"{_clean(change['path'] or 'arguments')}: {_clean(change['before'] or NOTHING)}"
+        f" \u2192 {_clean(change['now'] or NOTHING)}"
+        for change in step["changes"]
+    ]
+    if step["changes_left"]:
+        details.append(f"and {wording.pluralize(step['changes_left'], 'more place')}")
+    details += [f"{name}: {_describe_sides(sides)}" for name, sides in (("ended", outcome), ("result", answer)) if sides]
+    return StepView(
+        str(before["call"]) if before else "",
+        str(now["call"]) if now else "",
+        sign,
+        word,
+        clean_page_text(step["name"]),
+        _clean(step["arguments"]),
+        details,
+        is_first=False,
+    )
+
+
+def _describe_sides(sides: TextPairDoc) -> str:
+    before, now = (NOTHING if side is None else side for side in (sides["before"], sides["now"]))
+    return f"{_clean(before)} \u2192 {_clean(now)}"
+
+
+def _iter_messages(diff: TrajectoryDiffDoc) -> Iterator[StepView]:
+    for each in diff["said"]:
+        who = "user" if each["who"] == "user" else "agent"
+        turn = f"{who}, turn {each['turn']}"
+        for sign, text in (("-", each["before"]), ("+", each["now"])):
+            if text:
+                yield StepView("", "", sign, "baseline" if sign == "-" else "now", turn, _clean(text), (), is_first=False)
+
+
+def _iter_notes(diff: TrajectoryDiffDoc) -> Iterator[str]:
+    if status := diff.get("status"):
+        yield f"status: {_describe_sides(status)}"
+    if error := diff.get("error"):
+        yield f"error: {_describe_sides(error)}"
+
+
+def _build_names(calls: CallsDoc) -> DifferenceView:
+    """The names of both sides, aligned; their arguments and results were not compared."""
+    from evalgate.measures.sequences.differences import diff_lists
+
+    steps: list[StepView] = []
+    before = now = 0
+    for kind, name in diff_lists(calls["before"], calls["now"]):
+        before, now = before + (kind != "come"), now + (kind != "gone")
+        sign, word = {"gone": ("-", "missing"), "come": ("+", "new")}.get(kind, ("", ""))
+        numbers = "" if kind == "come" else str(before), "" if kind == "gone" else str(now)
+        steps.append(StepView(*numbers, sign, word, clean_page_text(name), "", (), is_first=False))
+    marked = next((at for at, step in enumerate(steps) if step.sign), None)
+    if marked is not None:
+        steps[marked] = steps[marked]._replace(is_first=True)
+    first = "Only the names of the calls were compared" + ("." if marked is not None else "; they are the same.")
+    return DifferenceView(_title(calls["trial_before"], calls["trial"]), first, steps, "", [], [], [])
+
+
+def _clean(text: str) -> str:
+    return clean_page_text(text, MAX_VALUE)

@@ -1,0 +1,127 @@
+"""What the page shows of a finished run, as plain text: the template escapes it, and holds all markup."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct, field
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.reporting.html.trace_block import TraceBlock
+
+
+class Fact(NamedTuple):
+    """A label and a text."""
+
+    label: str
+    text: str
+
+
+class CellView(NamedTuple):
+    """A check in one trial: `tone` is good, bad, warn or plain, and selects a colour."""
+
+    text: str
+    tone: str
+
+
+class CheckRow(NamedTuple):
+    """A check over all trials; `parts` is the reason of its worst outcome, every second part is code."""
+
+    name: str
+    notes: str
+    parts: Sequence[str]
+    place: str
+    evidence: str
+    cells: Sequence[CellView]
+
+
+class StepView(NamedTuple):
+    """A line of the trajectory diff. `sign` is -, + or ~, empty if equal; `detail` explains what differs."""
+
+    baseline_number: str
+    number: str
+    sign: str
+    word: str
+    name: str
+    arguments: str
+    details: Sequence[str]
+    is_first: bool
+
+
+class TextPartView(NamedTuple):
+    """A part of the final answer: kept, gone or come."""
+
+    kind: str
+    text: str
+
+
+class DifferenceView(Struct):
+    """How a trial differs from one of the baseline."""
+
+    title: str
+    first: str
+    steps: list[StepView]
+    omitted: str
+    messages: list[StepView]
+    answer: list[TextPartView]
+    notes: list[str]
+
+
+class FigureRow(NamedTuple):
+    """A figure of each trial, and of the baseline's trial that the worst one is compared with."""
+
+    name: str
+    cells: Sequence[str]
+
+
+class TrialView(NamedTuple):
+    """A trial; `block` is the number of its conversation in the page, None if that is not in it."""
+
+    number: int
+    status: CellView
+    place: str
+    reason: str
+    block: int | None
+    why_no_block: str
+
+
+class ScenarioView(Struct):
+    """A scenario: a row of the list, and its section. `search` is the text that the filter reads."""
+
+    number: int
+    name: str
+    suite: str
+    verdict: CellView
+    change: CellView
+    score: str
+    passed: str
+    reasons: list[Sequence[str]]
+    facts: list[Fact]
+    difference: DifferenceView | None
+    failed_checks: list[CheckRow]
+    passed_checks: list[CheckRow]
+    figures: list[FigureRow]
+    trials: list[TrialView]
+    trials_left: str
+    commands: list[Fact]
+    is_failing: bool
+    is_changed: bool
+
+
+class PageView(Struct):
+    """The whole page. `blocks` are the conversations in it, by number."""
+
+    title: str
+    verdict: CellView
+    heading: str
+    facts: list[Fact]
+    conversations: str
+    scenarios: list[ScenarioView]
+    removed: list[Fact]
+    warnings: list[Fact]
+    suites: list[str]
+    commands: list[Fact]
+    version: str
+    blocks: list[tuple[int, TraceBlock]] = field(default_factory=list)

@@ -1,0 +1,205 @@
+"""One scenario as a section of the page: why it fails, the checks of all trials side by side, how to repeat it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import TYPE_CHECKING
+
+from evalgate.reporting.html.difference import build_difference
+from evalgate.reporting.html.page_view import CellView, CheckRow, Fact, FigureRow, ScenarioView, TrialView
+from evalgate.reporting.text import wording
+from evalgate.reporting.text.escaping import clean_page_text
+from evalgate.reporting.text.scenario_sections import count_passed, describe_change
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalgate.models.results.results import AssertionDoc, ScenarioDoc, SuiteDoc, TrialDoc
+    from evalgate.models.results.results_sections import FigureDeltaDoc
+    from evalgate.reporting.text.scenario_sections import SuiteScenario
+
+    BlockNumbers = Mapping[tuple[str, int | None, int | None], int]
+
+MAX_TRIALS, MAX_CHECKS, MAX_TEXT, MAX_EVIDENCE = 20, 200, 2_000, 4_000
+"""Trials side by side in one table, checks of a scenario, and characters of a text and of evidence."""
+TONES = {
+    **dict.fromkeys(("PASS", "passed", "pass", "fixed", "improved"), "good"),
+    **dict.fromkeys(("FAIL", "HARD_FAIL", "ERROR", "MISSING", "failed", "hard_fail", "error", "fail"), "bad"),
+    **dict.fromkeys(("broken", "regressed", "invalid", "removed"), "bad"),
+    **dict.fromkeys(("PARTIAL", "NOT_EVALUABLE", "not_evaluable", "not_measured", "cannot_judge"), "warn"),
+    **dict.fromkeys(("inconclusive", "new"), "warn"),
+}
+NO_BLOCK = "not in this file"
+
+
+def build_scenario_view(
+    number: int, item: SuiteScenario, blocks: BlockNumbers, command: str | None, *, has_traces: bool
+) -> ScenarioView:
+    """The section of a scenario; `blocks` are the numbers of the conversations that the page has."""
+    suite, scenario = item.suite, item.scenario
+    change = scenario["change"]
+    trials = _order_trials(scenario)
+    checks = _build_checks(trials)
+    name = clean_page_text(wording.scenario_name(scenario["id"], scenario["variant"]), MAX_TEXT)
+    kind = change["kind"] if change else ""
+    left = len(scenario["trials"]) - len(trials)
+    return ScenarioView(
+        number,
+        name,
+        clean_page_text(suite["suite"], MAX_TEXT),
+        build_cell(scenario["verdict"]),
+        build_cell("" if kind == "unchanged" else kind),
+        wording.score(scenario["score"]),
+        f"{count_passed(scenario)} of {scenario['n']}" if scenario["n"] else "0",
+        _list_reasons(scenario),
+        _list_facts(suite, scenario),
+        build_difference(change),
+        [row for row in checks if any(cell.tone in ("bad", "warn") for cell in row.cells)],
+        [row for row in checks if not any(cell.tone in ("bad", "warn") for cell in row.cells)],
+        _build_figures(scenario, trials),
+        [_build_trial(trial, blocks, has_traces=has_traces) for trial in trials],
+        f"{wording.pluralize(left, 'more trial')} not shown" if left > 0 else "",
+        _list_commands(suite, scenario, command),
+        is_failing=scenario["verdict"] != "PASS",
+        is_changed=kind not in ("", "unchanged"),
+    )
+
+
+def build_cell(word: str) -> CellView:
+    """A word of ours, such as a verdict, with its tone; any other word is shown plainly."""
+    return CellView(clean_page_text(word.replace("_", " "), 100), TONES.get(word, "plain"))
+
+
+def split_marks(text: str) -> list[str]:
+    """A sentence as parts, of which every second one was marked as untrusted and is shown as code."""
+    return clean_page_text(text, MAX_TEXT).split("`")
+
+
+def _order_trials(scenario: ScenarioDoc) -> list[TrialDoc]:
+    """The trials that a page shows: if there are too many, the failed ones before the passed ones."""
+    trials = list(scenario["trials"])
+    if len(trials) > MAX_TRIALS:
+        trials.sort(key=lambda trial: trial["status"] == "passed")
+    return sorted(trials[:MAX_TRIALS], key=lambda trial: trial["trial"])
+
+
+def _list_reasons(scenario: ScenarioDoc) -> list[Sequence[str]]:
+    change = scenario["change"]
+    texts = [describe_change(change)] if change and change["kind"] != "unchanged" else []
+    if change and (cause := change.get("cause")):
+        texts.append(cause["message"])
+    texts += change["increases"] if change else []
+    if scenario["reason"]:
+        texts.append(scenario["reason"])
+    return [split_marks(text) for text in texts if text]
+
+
+def _list_facts(suite: SuiteDoc, scenario: ScenarioDoc) -> list[Fact]:
+    facts = [Fact("Suite", suite["suite"]), Fact("Defined in", wording.location(scenario["location"]))]
+    if scenario.get("quarantined"):
+        facts.append(Fact("Quarantine", "does not block"))
+    return [Fact(label, clean_page_text(text, MAX_TEXT)) for label, text in facts if text]
+
+
+def _build_checks(trials: Sequence[TrialDoc]) -> list[CheckRow]:
+    """A row per check, in the order of the suite; failed required ones first."""
+    found: dict[tuple[str, str, int], dict[int, AssertionDoc]] = {}
+    for column, trial in enumerate(trials):
+        seen: dict[tuple[str, str], int] = {}
+        for check in trial["assertions"]:
+            key = check["name"], check["type"]
+            seen[key] = repeat = seen.get(key, -1) + 1
+            found.setdefault((*key, repeat), {})[column] = check
+    rows = [(_row_key(cells), _build_check(cells, len(trials))) for cells in list(found.values())[:MAX_CHECKS]]
+    rows.sort(key=lambda row: row[0])
+    return [row for _, row in rows]
+
+
+def _row_key(cells: Mapping[int, AssertionDoc]) -> tuple[bool, float]:
+    lost = sum(check["weight"] * (1 - check["score"]) for check in cells.values() if check["outcome"] != "passed")
+    return not any(check["required"] and check["outcome"] == "failed" for check in cells.values()), -lost
+
+
+def _build_check(cells: Mapping[int, AssertionDoc], columns: int) -> CheckRow:
+    worst = min(cells.values(), key=lambda check: (check["outcome"] in ("passed", "skipped"), check["score"]))
+    notes = ["required"] if worst["required"] else []
+    notes += [f"weight {worst['weight']:g}"] if worst["weight"] != 1 else []
+    is_repeated = worst["reason"] == worst["name"]
+    evidence = worst["evidence"] if worst["outcome"] not in ("passed", "skipped") else None
+    return CheckRow(
+        clean_page_text(worst["name"], MAX_TEXT),
+        ", ".join(notes),
+        [] if is_repeated else split_marks(worst["reason"]),
+        clean_page_text(wording.location(worst["location"]), MAX_TEXT),
+        clean_page_text(json.dumps(evidence, ensure_ascii=False, indent=1), MAX_EVIDENCE) if evidence else "",
+        [_build_outcome(cells.get(column)) for column in range(columns)],
+    )
+
+
+def _build_outcome(check: AssertionDoc | None) -> CellView:
+    if check is None:
+        return CellView("\u2013", "plain")
+    cell = build_cell(check["outcome"])
+    is_partial = check["outcome"] == "failed" and 0 < check["score"] < 1
+    return cell._replace(text=f"{cell.text} ({wording.score(check['score'])})") if is_partial else cell
+
+
+def _build_figures(scenario: ScenarioDoc, trials: Sequence[TrialDoc]) -> list[FigureRow]:
+    """Score, cost, latency and tokens of each trial; the first cell is the baseline's, or a dash."""
+    change = scenario["change"]
+    behaviour = change.get("behaviour") if change else None
+    baseline: Mapping[str, FigureDeltaDoc] = {each["name"]: each for each in behaviour["figures"]} if behaviour else {}
+
+    def row(name: str, key: str, texts: Sequence[str], text: str) -> FigureRow:
+        return FigureRow(name, [text if key in baseline else "\u2013", *texts])
+
+    def before(key: str) -> float | None:
+        return baseline[key]["before"] if key in baseline else None
+
+    return [
+        row("Score", "score", [wording.score(each["score"]) for each in trials], wording.score(before("score"))),
+        row(
+            "Cost", "cost_usd", [wording.dollars(each["cost_usd"]) for each in trials], wording.dollars(before("cost_usd"))
+        ),
+        row(
+            "Latency",
+            "latency_seconds",
+            [wording.seconds(each["latency_seconds"]) for each in trials],
+            wording.seconds(before("latency_seconds")),
+        ),
+        row(
+            "Tokens",
+            "total_tokens",
+            [wording.count(each["total_tokens"]) for each in trials],
+            wording.mean_count(before("total_tokens")),
+        ),
+        FigureRow("Calls", ["\u2013", *(f"{len(each['tool_calls']):,}" for each in trials)]),
+    ]
+
+
+def _build_trial(trial: TrialDoc, blocks: BlockNumbers, *, has_traces: bool) -> TrialView:
+    trace = trial["trace"]
+    block = blocks.get((trace["path"], trace["line"], trace["record"]))
+    number = trace["line"] if trace["line"] is not None else trace["record"]
+    place = trace["path"] if number is None else f"{trace['path']}:{number}"
+    return TrialView(
+        trial["trial"],
+        build_cell(trial["status"]),
+        clean_page_text(place, MAX_TEXT),
+        clean_page_text(trial["reason"] or "", MAX_TEXT),
+        block,
+        "" if block is not None else NO_BLOCK if has_traces else "no conversations in results.json",
+    )
+
+
+def _list_commands(suite: SuiteDoc, scenario: ScenarioDoc, command: str | None) -> list[Fact]:
+    """Commands to paste, quoted for a shell; none for names that a page cannot show as they are."""
+    name = wording.scenario_name(scenario["id"], scenario["variant"])
+    words = [shlex.quote(scenario["id"]), "--suite", shlex.quote(suite["suite"])]
+    words += ["--variant", shlex.quote(scenario["variant"])] if scenario["variant"] else []
+    which = " ".join(words)
+    facts = [Fact("Repeat", f"{command or 'evalgate run'} --scenario {shlex.quote(name)}")]
+    if scenario["verdict"] != "PASS":
+        facts.append(Fact("Accept until a date", f"evalgate approve {which} --because REASON --until YYYY-MM-DD"))
+    return [fact for fact in facts if clean_page_text(fact.text, MAX_TEXT) == fact.text]
