@@ -88,10 +88,10 @@ _SELECTORS = "[\ufe0e\ufe0f]"  # an emoji in colour or not: nothing that a reade
 
 
 def reveal_hidden(text: str) -> str:
-    """Writes invisible characters and controls as escapes; line breaks become line feeds, tabs are kept.
+    r"""Writes invisible characters and controls as escapes; line breaks become line feeds, tabs are kept.
 
     >>> reveal_hidden(f"a{chr(0x202E)}b")
-    'a\\\\u{202e}b'
+    'a\\u{202e}b'
     """
     if text.isascii() and text.isprintable():
         return text

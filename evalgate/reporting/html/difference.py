@@ -62,7 +62,9 @@ def _build_step(step: CallStepDoc) -> StepView:
     ]
     if step["changes_left"]:
         details.append(f"and {wording.pluralize(step['changes_left'], 'more place')}")
-    details += [f"{name}: {_describe_sides(sides)}" for name, sides in (("ended", outcome), ("result", answer)) if sides]
+    details += [
+        f"{name}: {_describe_sides(sides)}" for name, sides in (("ended", outcome), ("result", answer)) if sides
+    ]
     return StepView(
         str(before["call"]) if before else "",
         str(now["call"]) if now else "",
@@ -86,7 +88,9 @@ def _iter_messages(diff: TrajectoryDiffDoc) -> Iterator[StepView]:
         turn = f"{who}, turn {each['turn']}"
         for sign, text in (("-", each["before"]), ("+", each["now"])):
             if text:
-                yield StepView("", "", sign, "baseline" if sign == "-" else "now", turn, _clean(text), (), is_first=False)
+                yield StepView(
+                    "", "", sign, "baseline" if sign == "-" else "now", turn, _clean(text), (), is_first=False
+                )
 
 
 def _iter_notes(diff: TrajectoryDiffDoc) -> Iterator[str]:

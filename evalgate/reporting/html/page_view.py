@@ -70,9 +70,10 @@ class DifferenceView(Struct):
 
 
 class FigureRow(NamedTuple):
-    """A figure of each trial, and of the baseline's trial that the worst one is compared with."""
+    """A figure of each trial, and of the baseline's trial that the worst one is compared with; empty if unknown."""
 
     name: str
+    baseline: str
     cells: Sequence[str]
 
 
@@ -88,7 +89,7 @@ class TrialView(NamedTuple):
 
 
 class ScenarioView(Struct):
-    """A scenario: a row of the list, and its section. `search` is the text that the filter reads."""
+    """A scenario: a row of the list, and its section."""
 
     number: int
     name: str

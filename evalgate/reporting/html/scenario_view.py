@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalgate.reporting.html.difference import build_difference
 from evalgate.reporting.html.page_view import CellView, CheckRow, Fact, FigureRow, ScenarioView, TrialView
@@ -13,10 +13,9 @@ from evalgate.reporting.text.escaping import clean_page_text
 from evalgate.reporting.text.scenario_sections import count_passed, describe_change
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from evalgate.models.results.results import AssertionDoc, ScenarioDoc, SuiteDoc, TrialDoc
-    from evalgate.models.results.results_sections import FigureDeltaDoc
     from evalgate.reporting.text.scenario_sections import SuiteScenario
 
     BlockNumbers = Mapping[tuple[str, int | None, int | None], int]
@@ -86,12 +85,11 @@ def _order_trials(scenario: ScenarioDoc) -> list[TrialDoc]:
 
 def _list_reasons(scenario: ScenarioDoc) -> list[Sequence[str]]:
     change = scenario["change"]
-    texts = [describe_change(change)] if change and change["kind"] != "unchanged" else []
+    texts = [scenario["reason"]] if scenario["reason"] else []
+    texts += [describe_change(change)] if change and change["kind"] != "unchanged" else []
     if change and (cause := change.get("cause")):
         texts.append(cause["message"])
     texts += change["increases"] if change else []
-    if scenario["reason"]:
-        texts.append(scenario["reason"])
     return [split_marks(text) for text in texts if text]
 
 
@@ -145,37 +143,26 @@ def _build_outcome(check: AssertionDoc | None) -> CellView:
     return cell._replace(text=f"{cell.text} ({wording.score(check['score'])})") if is_partial else cell
 
 
+_FIGURES: Sequence[tuple[str, str, Callable[[Any], str]]] = (
+    ("Score", "score", wording.score),
+    ("Cost", "cost_usd", wording.dollars),
+    ("Latency", "latency_seconds", wording.seconds),
+    ("Tokens", "total_tokens", wording.mean_count),
+)
+
+
 def _build_figures(scenario: ScenarioDoc, trials: Sequence[TrialDoc]) -> list[FigureRow]:
-    """Score, cost, latency and tokens of each trial; the first cell is the baseline's, or a dash."""
+    """Score, cost, latency, tokens and calls of each trial, without those that no trial knows."""
     change = scenario["change"]
     behaviour = change.get("behaviour") if change else None
-    baseline: Mapping[str, FigureDeltaDoc] = {each["name"]: each for each in behaviour["figures"]} if behaviour else {}
-
-    def row(name: str, key: str, texts: Sequence[str], text: str) -> FigureRow:
-        return FigureRow(name, [text if key in baseline else "\u2013", *texts])
-
-    def before(key: str) -> float | None:
-        return baseline[key]["before"] if key in baseline else None
-
-    return [
-        row("Score", "score", [wording.score(each["score"]) for each in trials], wording.score(before("score"))),
-        row(
-            "Cost", "cost_usd", [wording.dollars(each["cost_usd"]) for each in trials], wording.dollars(before("cost_usd"))
-        ),
-        row(
-            "Latency",
-            "latency_seconds",
-            [wording.seconds(each["latency_seconds"]) for each in trials],
-            wording.seconds(before("latency_seconds")),
-        ),
-        row(
-            "Tokens",
-            "total_tokens",
-            [wording.count(each["total_tokens"]) for each in trials],
-            wording.mean_count(before("total_tokens")),
-        ),
-        FigureRow("Calls", ["\u2013", *(f"{len(each['tool_calls']):,}" for each in trials)]),
-    ]
+    baseline = {each["name"]: each["before"] for each in behaviour["figures"]} if behaviour else {}
+    rows = []
+    for name, key, describe in _FIGURES:
+        values: list[float | None] = [trial[key] for trial in trials]  # type: ignore[literal-required]
+        before = baseline.get(key)
+        if any(value is not None for value in values):
+            rows.append(FigureRow(name, "" if before is None else describe(before), list(map(describe, values))))
+    return [*rows, FigureRow("Calls", "", [f"{len(each['tool_calls']):,}" for each in trials])]
 
 
 def _build_trial(trial: TrialDoc, blocks: BlockNumbers, *, has_traces: bool) -> TrialView:
