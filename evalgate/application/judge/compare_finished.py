@@ -193,7 +193,7 @@ def _add_behaviour(
         )
         trace = pair.trial.trace
         trajectory = _load_trajectory(
-            StoredTraces(_own_traces(files, results), traces.restore_trace), (trace.path, trace.line, trace.record)
+            StoredTraces(read_own_traces(files, results), traces.restore_trace), (trace.path, trace.line, trace.record)
         )
     except InvalidInput as error:
         return error.problems
@@ -213,8 +213,14 @@ def _load_trajectory(stored: StoredTraces, place: TracePosition) -> Trajectory |
     return load_trajectories(stored, {place}).get(place)
 
 
-def _own_traces(files: BaselineFiles, results: str) -> Iterator[bytes]:
-    """The traces of the run with these results; none if the zip next to them is of another run."""
+def read_own_traces(files: BaselineFiles, results: str) -> Iterator[bytes]:
+    """The stored traces of a run: of its zip, else of the zip next to its results, unless that is of another run."""
+    has_own = False
+    for line in files.read_traces(results):
+        has_own = True
+        yield line
+    if has_own:
+        return
     zip_path = posixpath.join(posixpath.dirname(results), OWN_TRACES)
     try:
         mine, theirs = (files.load_run(path).run for path in (results, zip_path))

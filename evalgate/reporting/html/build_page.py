@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.models.results.results import ResultsDoc, TraceDoc
-    from evalgate.reporting.html.trace_block import TraceBlock
 
 MAX_TEXT, MAX_WARNINGS, SHORT_SHA = 2_000, 50, 7
 TracePlace = tuple[str, int | None, int | None]
@@ -44,8 +43,11 @@ def place_of(trace: TraceDoc) -> TracePlace:
     return trace["path"], trace["line"], trace["record"]
 
 
-def build_page(document: ResultsDoc, blocks: Sequence[tuple[TracePlace, TraceBlock]], *, has_traces: bool) -> PageView:
-    """The page of a finished run; `blocks` are the conversations it holds, in their order on the page."""
+def build_page(document: ResultsDoc, blocks: Sequence[tuple[TracePlace, str]], *, has_traces: bool) -> PageView:
+    """The page of a finished run; `blocks` are the conversations it holds, from `encode_trace_block`, in their order.
+
+    Without `has_traces` the page says that the run's traces were not there, and not that some are left out.
+    """
     heading = build_heading(document, lambda text: clean_page_text(text, MAX_TEXT))
     numbers = {place: number for number, (place, _) in enumerate(blocks)}
     command = document.get("command")

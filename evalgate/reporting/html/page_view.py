@@ -9,8 +9,6 @@ from msgspec import Struct, field
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.reporting.html.trace_block import TraceBlock
-
 
 class Fact(NamedTuple):
     """A label and a text."""
@@ -112,7 +110,7 @@ class ScenarioView(Struct):
 
 
 class PageView(Struct):
-    """The whole page. `blocks` are the conversations in it, by number."""
+    """The whole page. `blocks` are the conversations in it, by number, as JSON that can stand in a script element."""
 
     title: str
     verdict: CellView
@@ -125,4 +123,4 @@ class PageView(Struct):
     suites: list[str]
     commands: list[Fact]
     version: str
-    blocks: list[tuple[int, TraceBlock]] = field(default_factory=list)
+    blocks: list[tuple[int, str]] = field(default_factory=list)

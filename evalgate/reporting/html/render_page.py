@@ -7,8 +7,6 @@ import hashlib
 from functools import cache
 from typing import TYPE_CHECKING
 
-from evalgate.reporting.text.escaping import encode_script_json
-
 if TYPE_CHECKING:
     from jinja2 import Template
 
@@ -27,7 +25,6 @@ def render_page(page: PageView) -> str:
         style=style,
         script=script,
         policy=_POLICY.format(script=_hash_source(script), style=_hash_source(style)),
-        blocks=[(number, encode_script_json(block)) for number, block in page.blocks],
     )
 
 

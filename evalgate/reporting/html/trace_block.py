@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 from evalgate.measures.values.json_values import show
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.conversation_order import order_conversation
-from evalgate.reporting.text.escaping import clean_page_text
+from evalgate.reporting.text.escaping import clean_page_text, encode_script_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +51,11 @@ class TraceBlock(TypedDict):
     bars: list[BarDoc]
     left: int
     total_seconds: float | None
+
+
+def encode_trace_block(trace: Trace) -> str:
+    """The block of a trace as JSON that can stand in a script element."""
+    return encode_script_json(build_trace_block(trace))
 
 
 def build_trace_block(trace: Trace) -> TraceBlock:
