@@ -69,7 +69,7 @@ def build_page(document: ResultsDoc, blocks: Sequence[tuple[TracePlace, str]], *
         _list_warnings(document),
         sorted({scenario.suite for scenario in scenarios}),
         _list_commands(document),
-        document["evalgate_version"],
+        clean_page_text(document["evalgate_version"]),
         [(number, block) for number, (_, block) in enumerate(blocks)],
     )
 

@@ -10,12 +10,12 @@ from evalgate.reporting.text.escaping import clean_page_text
 from evalgate.reporting.text.trajectory_lines import NOTHING, describe_divergence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from evalgate.models.results.results import CallsDoc, ChangeDoc
-    from evalgate.models.results.results_sections import CallStepDoc, TextPairDoc, TrajectoryDiffDoc
+    from evalgate.models.results.results_sections import CallStepDoc, TextPairDoc, TextPartDoc, TrajectoryDiffDoc
 
-MAX_VALUE, MAX_ANSWER = 2_000, 16_000
+MAX_VALUE = 2_000
 _SIGNS = {"removed": ("-", "missing"), "added": ("+", "new"), "changed": ("~", "changed")}
 _PART_KINDS = {"kept": "kept", "gone": "gone", "come": "come"}
 
@@ -38,13 +38,43 @@ def _build_diff(diff: TrajectoryDiffDoc) -> DifferenceView:
     omitted = diff["steps_left"]
     return DifferenceView(
         _title(diff["trial_before"], diff["trial"]),
-        f"The first difference is {first}." if first else "The agent did the same in both.",
+        _describe_first(diff, first),
         steps,
         f"{wording.pluralize(omitted, 'more call')} not shown" if omitted else "",
         list(_iter_messages(diff)),
-        [TextPartView(_PART_KINDS.get(part["kind"], "kept"), _clean(part["text"])) for part in diff["response"]],
+        *_build_answer(diff["response"]),
         list(_iter_notes(diff)),
     )
+
+
+def _describe_first(diff: TrajectoryDiffDoc, first: str) -> str:
+    """Names the first difference, and the first call that differs if that is another."""
+    if not first:
+        return "The agent did the same in both."
+    step = next((each for each in diff["steps"] if each["kind"] != "same" or each.get("outcome")), None)
+    if step is None or (diff["first"] or {}).get("what") == "calls":
+        return f"The first difference is {first}."
+    place = step["now"] or step["before"]
+    where = f"{'' if step['now'] else 'of the baseline '}in turn {place['turn']}" if place else ""
+    number = place["call"] if place else 0
+    return f"The first difference is {first}; the first call that differs is call {number} {where}."
+
+
+def _build_answer(parts: Sequence[TextPartDoc]) -> tuple[list[TextPartView], list[StepView]]:
+    """The final answer as one marked text, or as two texts below each other if little of it was kept."""
+    views = [TextPartView(_PART_KINDS.get(part["kind"], "kept"), _clean(part["text"])) for part in parts]
+    kept = sum(len(view.text) for view in views if view.kind == "kept")
+    if kept >= MIN_KEPT * sum(len(view.text) for view in views):
+        return views, []
+    rows = []
+    for sign, side, omitted in (("-", "baseline", "come"), ("+", "now", "gone")):
+        text = "".join(view.text for view in views if view.kind != omitted)
+        rows.append(StepView("", "", sign, side, "", text or NOTHING, (), is_first=False))
+    return [], rows
+
+
+MIN_KEPT = 0.4
+"""Share of the final answer in both traces that is kept, from which both are shown as one text."""
 
 
 def _title(baseline_trial: int, trial: int) -> str:
@@ -115,7 +145,7 @@ def _build_names(calls: CallsDoc) -> DifferenceView:
     if marked is not None:
         steps[marked] = steps[marked]._replace(is_first=True)
     first = "Only the names of the calls were compared" + ("." if marked is not None else "; they are the same.")
-    return DifferenceView(_title(calls["trial_before"], calls["trial"]), first, steps, "", [], [], [])
+    return DifferenceView(_title(calls["trial_before"], calls["trial"]), first, steps, "", [], [], [], [])
 
 
 def _clean(text: str) -> str:

@@ -56,7 +56,7 @@ class TextPartView(NamedTuple):
 
 
 class DifferenceView(Struct):
-    """How a trial differs from one of the baseline."""
+    """How a trial differs from one of the baseline; at most one of `answer` and `answers` is not empty."""
 
     title: str
     first: str
@@ -64,6 +64,7 @@ class DifferenceView(Struct):
     omitted: str
     messages: list[StepView]
     answer: list[TextPartView]
+    answers: list[StepView]
     notes: list[str]
 
 

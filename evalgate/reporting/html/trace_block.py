@@ -12,7 +12,7 @@ from evalgate.reporting.text.escaping import clean_page_text, encode_script_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalgate.models.trace.trace import LlmCall, Message, ToolCall, Trace
+    from evalgate.models.trace.trace import LlmCall, Message, ToolCall, Trace, Usage
 
 MAX_TEXT, MAX_NAME = 20_000, 200
 """Characters of a message, of arguments or of a result that a page shows; of a name."""
@@ -138,12 +138,14 @@ def _list_bars(trace: Trace) -> list[BarDoc]:
 
 def _build_model_bar(call: LlmCall) -> BarDoc:
     usage = call["usage"]
-    figures = [
-        f"{wording.count(usage['input_tokens'])} in, {wording.count(usage['output_tokens'])} out",
-        wording.dollars(call["cost_usd"]),
-    ]
+    figures = [] if usage is None else [_describe_usage(usage)]
+    figures += [] if call["cost_usd"] is None else [wording.dollars(call["cost_usd"])]
     title = clean_page_text(call["model"] or "model", MAX_NAME)
     return _build_bar("model", title, call, ", ".join(figures))
+
+
+def _describe_usage(usage: Usage) -> str:
+    return f"{wording.count(usage['input_tokens'])} in, {wording.count(usage['output_tokens'])} out"
 
 
 def _build_tool_bar(call: ToolCall) -> BarDoc:
