@@ -56,7 +56,7 @@ def view_run(files: BaselineFiles, traces: TraceArchive, source: str, options: P
     return RunPage(render_page(page), len(blocks), kept.left_out)
 
 
-ELEMENT_BYTES = 100
+ELEMENT_BYTES = 400
 """Bytes of a block's element, and of the link to it, beside its JSON."""
 
 

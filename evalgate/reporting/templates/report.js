@@ -35,7 +35,7 @@
     body.append(make("p", "text", null, make("b", "", part.title)));
     if (part.text) body.append(make("code", "", null, fold(part.text, "arguments: ")));
     const tone = part.status === "ok" ? "good" : part.status === "error" ? "bad" : "warn";
-    body.append(make("p", "note", null, make("span", `tone ${tone}`, part.status), `, ${seconds(part.seconds)}`));
+    body.append(make("p", "note", null, make("span", `tone ${tone}`, part.status), part.seconds === null ? ", duration not recorded" : `, ${seconds(part.seconds)}`));
     if (part.result) body.append(make("code", "", null, fold(part.result, "result: ")));
     return make("li", "", null, make("span", "who", `call ${part.number}`), body);
   };
