@@ -181,7 +181,7 @@ def _build_trial(trial: TrialDoc, blocks: BlockNumbers, *, has_traces: bool) -> 
 
 
 def _list_commands(suite: SuiteDoc, scenario: ScenarioDoc, command: str | None) -> list[Fact]:
-    """Commands to paste, quoted for a shell; none for names that a page cannot show as they are."""
+    """Commands to paste, quoted for a shell; not for names that a page can't show as they are."""
     name = wording.scenario_name(scenario["id"], scenario["variant"])
     words = [shlex.quote(scenario["id"]), "--suite", shlex.quote(suite["suite"])]
     words += ["--variant", shlex.quote(scenario["variant"])] if scenario["variant"] else []
@@ -189,4 +189,9 @@ def _list_commands(suite: SuiteDoc, scenario: ScenarioDoc, command: str | None) 
     facts = [Fact("Repeat", f"{command or 'evalgate run'} --scenario {shlex.quote(name)}")]
     if scenario["verdict"] != "PASS":
         facts.append(Fact("Accept until a date", f"evalgate approve {which} --because REASON --until YYYY-MM-DD"))
-    return [fact for fact in facts if clean_page_text(fact.text, MAX_TEXT) == fact.text]
+    return [
+        fact if clean_page_text(fact.text, MAX_TEXT) == fact.text else Fact(fact.label, NO_COMMAND) for fact in facts
+    ]
+
+
+NO_COMMAND = "no command: a name in it can't be shown as it is"
