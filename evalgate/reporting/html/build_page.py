@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.reporting.html.page_view import CellView, Fact, PageView
-from evalgate.reporting.html.scenario_view import TONES, build_cell, build_scenario_view
+from evalgate.reporting.html.scenario_view import TONES, build_cell, build_scenario_view, split_marks
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import clean_page_text
@@ -59,6 +59,7 @@ def build_page(document: ResultsDoc, blocks: Sequence[tuple[TracePlace, str]], *
         f"EvalGate {VERDICTS[document['verdict']]}",
         CellView(VERDICTS[document["verdict"]], TONES.get(document["verdict"], "plain")),
         clean_page_text(heading.text, MAX_TEXT),
+        [split_marks(each["message"]) for each in document["reasons"] if not each.get("scenario")][:MAX_WARNINGS],
         _list_facts(document),
         _describe_conversations(document, len(blocks), has_traces=has_traces),
         scenarios,

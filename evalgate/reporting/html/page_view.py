@@ -111,11 +111,12 @@ class ScenarioView(Struct):
 
 
 class PageView(Struct):
-    """The whole page. `blocks` are the conversations in it, by number, as JSON that can stand in a script element."""
+    """The whole page. `reasons` are those that name no scenario; `blocks` are the conversations in it, by number, as JSON that can stand in a script element."""
 
     title: str
     verdict: CellView
     heading: str
+    reasons: list[Sequence[str]]
     facts: list[Fact]
     conversations: str
     scenarios: list[ScenarioView]

@@ -154,7 +154,7 @@ def clean_page_text(text: str, limit: int = FENCE_LIMIT) -> str:
 
 
 def _mark_cut(text: str, left: int) -> str:
-    return f"{text}\u2026 ({max(left, 0):,} more characters)"
+    return f"{text}\u2026 ({left:,} more characters)" if left > 0 else f"{text}\u2026"
 
 
 _SCRIPT_ESCAPES = {ord(each): f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"}

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from builders import make_call, make_trace
-from results_builder import a_change, a_scenario, a_suite, a_trial, an_assertion, results
+from results_builder import a_change, a_reason, a_scenario, a_suite, a_trial, an_assertion, results
 
 from evalgate.reporting.html.build_page import build_page, order_scenarios, place_of
 from evalgate.reporting.html.render_page import render_page
@@ -88,8 +88,9 @@ def a_run(text: str = "text") -> Any:
     check = an_assertion(text, "failed", reason=text, evidence={text: text})
     trial = a_trial(0, "failed", assertions=[check, an_assertion("other")], reason=text)
     scenario = a_scenario(text, "FAIL", change, trials=[trial], n=1, reason=text)
+    reason = a_reason("no_baseline", text)
     warning = {"code": "w", "message": text, "where": None}
-    return results([a_suite(text, [scenario], "fail")], "fail", warnings=[warning], command=text)
+    return results([a_suite(text, [scenario], "fail")], "fail", warnings=[warning], command=text, reasons=[reason])
 
 
 def a_page(document: Any, traces: Any) -> str:
