@@ -52,7 +52,7 @@ def _describe_first(diff: TrajectoryDiffDoc, first: str) -> str:
     if not first:
         return "The agent did the same in both."
     step = next((each for each in diff["steps"] if each["kind"] != "same" or each.get("outcome")), None)
-    if step is None or (diff["first"] or {}).get("what") == "calls":
+    if step is None or diff["first"] is None or diff["first"]["what"] == "calls":
         return f"The first difference is {first}."
     place = step["now"] or step["before"]
     where = f"{'' if step['now'] else 'of the baseline '}in turn {place['turn']}" if place else ""

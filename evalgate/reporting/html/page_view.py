@@ -24,7 +24,7 @@ class CellView(NamedTuple):
     tone: str
 
 
-class CheckRow(NamedTuple):
+class TrialCheckRow(NamedTuple):
     """A check over all trials; `parts` is the reason of its worst outcome, every second part is code."""
 
     name: str
@@ -100,8 +100,8 @@ class ScenarioView(Struct):
     reasons: list[Sequence[str]]
     facts: list[Fact]
     difference: DifferenceView | None
-    failed_checks: list[CheckRow]
-    passed_checks: list[CheckRow]
+    failed_checks: list[TrialCheckRow]
+    passed_checks: list[TrialCheckRow]
     figures: list[FigureRow]
     trials: list[TrialView]
     trials_left: str
@@ -111,7 +111,10 @@ class ScenarioView(Struct):
 
 
 class PageView(Struct):
-    """The whole page. `reasons` are those that name no scenario; `blocks` are the conversations in it, by number, as JSON that can stand in a script element."""
+    """The whole page. `reasons` are those that name no scenario.
+
+    `blocks` are the conversations in the page, by number, as JSON that can be the content of a script element.
+    """
 
     title: str
     verdict: CellView

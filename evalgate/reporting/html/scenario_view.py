@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from evalgate.reporting.html.difference import build_difference
-from evalgate.reporting.html.page_view import CellView, CheckRow, Fact, FigureRow, ScenarioView, TrialView
+from evalgate.reporting.html.page_view import CellView, TrialCheckRow, Fact, FigureRow, ScenarioView, TrialView
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import clean_page_text
 from evalgate.reporting.text.scenario_sections import count_passed, describe_change
@@ -70,17 +70,20 @@ def build_cell(word: str) -> CellView:
     return CellView(clean_page_text(word.replace("_", " "), 100), TONES.get(word, "plain"))
 
 
-def split_marks(text: str) -> list[str]:
+def split_marks(text: str) -> Sequence[str]:
     """A sentence as parts, of which every second one was marked as untrusted and is shown as code."""
     return clean_page_text(text, MAX_TEXT).split("`")
 
 
 def _order_trials(scenario: ScenarioDoc) -> list[TrialDoc]:
-    """The trials that a page shows: if there are too many, the failed ones before the passed ones."""
-    trials = list(scenario["trials"])
-    if len(trials) > MAX_TRIALS:
-        trials.sort(key=lambda trial: trial["status"] == "passed")
-    return sorted(trials[:MAX_TRIALS], key=lambda trial: trial["trial"])
+    """The trials that a page shows: the one that was compared, then those that did not pass, each by number."""
+    change = scenario["change"]
+    compared = (change.get("behaviour") or change.get("calls")) if change else None
+    number = compared["trial"] if compared else None
+    trials = sorted(
+        scenario["trials"], key=lambda each: (each["trial"] != number, each["status"] == "passed", each["trial"])
+    )
+    return trials[:MAX_TRIALS]
 
 
 def _list_reasons(scenario: ScenarioDoc) -> list[Sequence[str]]:
@@ -100,7 +103,7 @@ def _list_facts(suite: SuiteDoc, scenario: ScenarioDoc) -> list[Fact]:
     return [Fact(label, clean_page_text(text, MAX_TEXT)) for label, text in facts if text]
 
 
-def _build_checks(trials: Sequence[TrialDoc]) -> list[CheckRow]:
+def _build_checks(trials: Sequence[TrialDoc]) -> list[TrialCheckRow]:
     """A row per check, in the order of the suite; failed required ones first."""
     found: dict[tuple[str, str, int], dict[int, AssertionDoc]] = {}
     for column, trial in enumerate(trials):
@@ -119,13 +122,13 @@ def _row_key(cells: Mapping[int, AssertionDoc]) -> tuple[bool, float]:
     return not any(check["required"] and check["outcome"] == "failed" for check in cells.values()), -lost
 
 
-def _build_check(cells: Mapping[int, AssertionDoc], columns: int) -> CheckRow:
+def _build_check(cells: Mapping[int, AssertionDoc], columns: int) -> TrialCheckRow:
     worst = min(cells.values(), key=lambda check: (check["outcome"] in ("passed", "skipped"), check["score"]))
     notes = ["required"] if worst["required"] else []
     notes += [f"weight {worst['weight']:g}"] if worst["weight"] != 1 else []
     is_repeated = worst["reason"] == worst["name"]
     evidence = worst["evidence"] if worst["outcome"] not in ("passed", "skipped") else None
-    return CheckRow(
+    return TrialCheckRow(
         clean_page_text(worst["name"], MAX_TEXT),
         ", ".join(notes),
         [] if is_repeated else split_marks(worst["reason"]),

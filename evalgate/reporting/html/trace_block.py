@@ -54,7 +54,7 @@ class TraceBlock(TypedDict):
 
 
 def encode_trace_block(trace: Trace) -> str:
-    """The block of a trace as JSON that can stand in a script element."""
+    """The block of a trace as JSON that can be the content of a script element."""
     return encode_script_json(build_trace_block(trace))
 
 
