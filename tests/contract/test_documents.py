@@ -235,6 +235,7 @@ def test_every_verb_and_every_flag_is_documented() -> None:
             "baseline show",
             "traces",
             "show",
+            "view",
             "query",
             "convert",
             "evaluators",

@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from evalgate.reporting.html.difference import build_difference
-from evalgate.reporting.html.page_view import CellView, TrialCheckRow, Fact, FigureRow, ScenarioView, TrialView
+from evalgate.reporting.html.page_view import CellView, Fact, FigureRow, ScenarioView, TrialCheckRow, TrialView
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import clean_page_text
 from evalgate.reporting.text.scenario_sections import count_passed, describe_change
