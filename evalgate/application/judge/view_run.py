@@ -61,7 +61,7 @@ ELEMENT_BYTES = 400
 
 
 class _KeptBlocks:
-    """The blocks that fit into `limit` bytes, the first by rank; the last one gives way to an earlier one."""
+    """The blocks that fit into `limit` bytes, the first by rank; the last ones are dropped for earlier ones."""
 
     def __init__(self, ranks: Mapping[TracePlace, int], limit: int | None) -> None:
         self._ranks, self._limit = ranks, limit

@@ -66,7 +66,7 @@ def build_scenario_view(
 
 
 def build_cell(word: str) -> CellView:
-    """A word of ours, such as a verdict, with its tone; any other word is shown plainly."""
+    """A word such as a verdict, with its tone; any other word is shown plainly."""
     return CellView(clean_page_text(word.replace("_", " "), 100), TONES.get(word, "plain"))
 
 
