@@ -21,7 +21,6 @@ OTHER_WORDS = {
     "ls": "traces",
     "test": "run",
     "types": "evaluators",
-    "view": "show",
     "why": "explain",
 }
 """Verbs of other tools that mean one of EvalGate's, though they are spelt differently."""

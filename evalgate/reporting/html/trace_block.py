@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from evalgate.measures.values.json_values import show
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.conversation_order import order_conversation
+from evalgate.reporting.text.conversation_order import name_outcome, order_conversation
 from evalgate.reporting.text.escaping import clean_page_text, encode_script_json
 
 if TYPE_CHECKING:
@@ -88,9 +88,10 @@ MAX_FACT, MAX_WARNINGS = 1_000, 20
 
 
 def _iter_parts(trace: Trace) -> Iterator[PartDoc]:
+    has_all_outcomes = "errors" not in trace.gaps
     for part in order_conversation(trace):
         if isinstance(part, list):
-            yield from map(_build_call, part)
+            yield from (_build_call(call, name_outcome(call, has_all_outcomes=has_all_outcomes)) for call in part)
         elif part["content"] or part["reasoning"] or not part["tool_calls"]:
             yield _build_message(part)
 
@@ -107,14 +108,14 @@ def _build_message(message: Message) -> PartDoc:
     return part
 
 
-def _build_call(call: ToolCall) -> PartDoc:
+def _build_call(call: ToolCall, outcome: str) -> PartDoc:
     arguments = call["arguments_raw"] if call["arguments"] is None else show(call["arguments"], MAX_TEXT)
     return {
         "kind": "call",
         "number": call["index"] + 1,
         "title": clean_page_text(call["name"], MAX_NAME),
         "text": clean_page_text(arguments or "", MAX_TEXT),
-        "status": call["status"],
+        "status": outcome,
         "result": clean_page_text(_describe_result(call), MAX_TEXT),
         "seconds": _to_seconds(call["duration_ms"]),
     }

@@ -9,7 +9,7 @@ from evalgate.models.trace.trace import format_place
 from evalgate.reporting.terminal.terminal_page import TerminalPage
 from evalgate.reporting.terminal.trace_table import build_trace_row, describe_evidence
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.conversation_order import order_conversation
+from evalgate.reporting.text.conversation_order import name_outcome, order_conversation
 from evalgate.reporting.text.escaping import LINE_BREAK_SIGN, escape_terminal
 
 if TYPE_CHECKING:
@@ -63,12 +63,8 @@ class _ConversationPage(TerminalPage):
         for call in calls:
             arguments = "" if call["arguments"] is None else f" {show(call['arguments'], self._limit)}"
             self.add_part(f"call {call['index'] + 1} {call['name']}{arguments}", indent=CALL_INDENT)
-            outcome = "outcome unknown" if self._is_unknown(call) else call["status"]
+            outcome = name_outcome(call, has_all_outcomes=self._has_all_outcomes)
             self.add_part(f"-> {_describe_result(call, outcome, self._limit)}", indent=RESULT_INDENT)
-
-    def _is_unknown(self, call: ToolCall) -> bool:
-        """Whether the call may have failed although its status is ok."""
-        return not self._has_all_outcomes and call["status"] == "ok" and call["exit_code"] is None
 
     @property
     def _limit(self) -> int:

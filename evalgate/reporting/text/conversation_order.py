@@ -1,4 +1,4 @@
-"""The order in which a person reads a trace: each call below the message that requested it."""
+"""The order in which a person reads a trace: each call below the message that requested it; how a call ended."""
 
 from __future__ import annotations
 
@@ -23,6 +23,12 @@ def order_conversation(trace: Trace) -> Iterator[Message | list[ToolCall]]:
         yield message
         yield list(calls.take_requested(message))
     yield calls.take_before(None)
+
+
+def name_outcome(call: ToolCall, *, has_all_outcomes: bool) -> str:
+    """The status of a call; `outcome unknown` if its trace does not record failures, so that `ok` may be wrong."""
+    is_unknown = not has_all_outcomes and call["status"] == "ok" and call["exit_code"] is None
+    return "outcome unknown" if is_unknown else call["status"]
 
 
 class _CallQueue:
