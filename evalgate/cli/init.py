@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
 
-    from evalgate.bootstrap.inference import BuiltSuite
+    from evalgate.application.inference.build_suite import BuiltSuite
     from evalgate.bootstrap.project_start import NewFile
     from evalgate.cli.shell import Shell
 
@@ -24,12 +24,13 @@ NAME_LENGTH = 60
 
 def init(arguments: Namespace, shell: Shell) -> int:
     """Writes a suite and prints what it would notice; returns 0. Asks only on a terminal."""
-    from evalgate.bootstrap.inference import find_default_traces
+    from evalgate.application.inference.trace_choice import find_default_traces
     from evalgate.bootstrap.project_start import NewFile, refuse_existing
+    from evalgate.bootstrap.sources import build_workspace
 
     if arguments.add is not None:
         return _add(arguments, shell)
-    traces = arguments.traces or find_default_traces(shell.cwd)
+    traces = arguments.traces or find_default_traces(build_workspace(shell.cwd))
     if not arguments.traces:
         traces = _ask_words(shell, arguments, "Traces", traces)
     if not traces:
@@ -52,15 +53,17 @@ def init(arguments: Namespace, shell: Shell) -> int:
 def _build(arguments: Namespace, shell: Shell, traces: Sequence[str], path: str, name: str) -> BuiltSuite:
     from evalgate.adapters.progress import progress_for
     from evalgate.adapters.suites.schema_header import find_schema
-    from evalgate.bootstrap.inference import InferenceOptions, build_suite
+    from evalgate.application.inference.build_suite import build_suite
+    from evalgate.application.inference.trace_choice import InferenceOptions
+    from evalgate.bootstrap.inference import build_inference_sources
     from evalgate.bootstrap.sources import build_workspace
     from evalgate.settings.limits import parse_limits
 
     progress = progress_for(shell.err, quiet=False)
     schema = find_schema(build_workspace(shell.cwd), path, "suite")
-    options = InferenceOptions(traces, path, name, arguments.strictness, arguments.format, schema)
+    options = InferenceOptions(traces, path, name, shell.cwd, arguments.strictness, arguments.format, schema)
     try:
-        return build_suite(options, shell.cwd, parse_limits(arguments.limit), progress)
+        return build_suite(options, build_inference_sources(shell.cwd, parse_limits(arguments.limit)), progress)
     finally:
         progress.finish()
 
@@ -142,14 +145,16 @@ def _start_with_example(arguments: Namespace, shell: Shell) -> int:
 
 def _add(arguments: Namespace, shell: Shell) -> int:
     """Appends the scenarios of a trace to an existing suite."""
-    from evalgate.bootstrap.inference import extend_suite
+    from evalgate.application.inference.extend_suite import extend_suite
+    from evalgate.bootstrap.inference import build_inference_sources
     from evalgate.bootstrap.project_start import NewFile
     from evalgate.settings.limits import parse_limits
 
     path = arguments.out or (f"{FOLDER}/{_clean_name(arguments.suite)}.yaml" if arguments.suite else None)
     if path is None:
         raise SettingError(Problem("--add needs the suite to add to", None, "name it with --out evals/NAME.yaml"))
-    text, added = extend_suite(path, arguments.add, shell.cwd, arguments.strictness, parse_limits(arguments.limit))
+    sources = build_inference_sources(shell.cwd, parse_limits(arguments.limit))
+    text, added = extend_suite(path, arguments.add, arguments.strictness, sources)
     _write(arguments, shell, [NewFile(path, text, adds=True)])
     for id_ in added:
         shell.note(f"added: scenario {id_}")

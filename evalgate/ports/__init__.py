@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.run.chunks import Content
     from evalgate.models.trace.trace import Trace, TraceLocation, TraceRecord
-    from evalgate.suite.models import Configuration, CustomMapping
+    from evalgate.suite.models import Configuration, CustomMapping, Suite
 
 
 class FoundFile(NamedTuple):
@@ -65,6 +65,9 @@ class SuiteSource(Protocol):
 
     def load(self, configs: Sequence[str]) -> Configuration:
         """Projects and suites at the given paths; raises SuiteError listing every error."""
+
+    def parse_text(self, text: str, path: str) -> Suite:
+        """The suite in a text that is not a file yet, as if it were at this path; raises SuiteError."""
 
     def load_approvals(self, file: ApprovalFile) -> Sequence[Approval]:
         """The approvals in a file; raises SuiteError listing every error."""

@@ -237,10 +237,10 @@ def test_a_suite_from_traces_of_others_passes_them_and_freezes_no_value(tmp_path
     from evalgate.adapters.progress import SilentProgress
     from evalgate.adapters.suites import yaml_tree
     from evalgate.application.inference.self_check import find_failing
-    from evalgate.bootstrap.inference import InferenceOptions, find_traces
+    from evalgate.application.inference.trace_choice import InferenceOptions, find_traces
+    from evalgate.bootstrap.inference import build_inference_sources
     from evalgate.bootstrap.sources import build_suite_files
     from evalgate.measures.redaction.redact import redact
-    from evalgate.settings.limits import Limits
 
     code, _, err = evalgate(tmp_path, "init", str(SHARED / name), "--out", "evals/a.yaml")
     if name in WITHOUT_TRACES:
@@ -250,8 +250,9 @@ def test_a_suite_from_traces_of_others_passes_them_and_freezes_no_value(tmp_path
     assert evalgate(tmp_path, "validate", "evals/a.yaml")[0] == 0
     text = (tmp_path / "evals/a.yaml").read_text()
     suite = build_suite_files(str(tmp_path)).load(["evals/a.yaml"]).suites[0]
-    options = InferenceOptions([str(SHARED / name)], "evals/a.yaml", name)
-    found = find_traces(options, "evals", str(tmp_path), Limits(), SilentProgress())
+    options = InferenceOptions([str(SHARED / name)], "evals/a.yaml", name, str(tmp_path))
+    sources = build_inference_sources(str(tmp_path))
+    found = find_traces(options, sources.files, sources.traces, SilentProgress())
     assert list(find_failing(suite, found.passing)) == []
     document = yaml_tree.load(text, "a.yaml").value
     for value in list_frozen([document.get("defaults"), document["scenarios"]]):
