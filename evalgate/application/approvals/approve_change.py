@@ -8,12 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.application.documents.run_documents import changes_of, run_of
+from evalgate.application.documents.scenario_ids import choose_id
 from evalgate.application.documents.untrusted_report import report_of
 from evalgate.errors import InvalidInput, Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
 from evalgate.gate.common.wording import format_verdict
 from evalgate.gate.decision.approvals import NOT_APPROVABLE, collect_subjects, rule_by_date, rule_on_approvals
 from evalgate.measures.numeric.means import DIGITS
+from evalgate.measures.text.ids import suggest_id
 from evalgate.models.approvals.approval import Approval, Approvals
 from evalgate.models.store.stored_run import RunApproval
 
@@ -89,19 +91,17 @@ def decision_on(results: ResultsDoc, approvals: Sequence[Approval], now: datetim
 
 
 def _find_scenario(scenarios: Scenarios, request: ApprovalRequest) -> ScenarioKey:
-    ids = {key.id for key in scenarios if request.suite in (None, key.suite)}
-    if request.scenario not in ids:
-        hint = suggest(request.scenario, ids)
-        raise SettingError(Problem(f"these results have no scenario `{request.scenario}`", None, hint))
+    ids = (key.id for key in scenarios if request.suite in (None, key.suite))
+    id_ = choose_id(request.scenario, ids, "these results have")
     keys = [
         key
         for key in scenarios
-        if key.id == request.scenario and request.suite in (None, key.suite) and request.variant in (None, key.variant)
+        if key.id == id_ and request.suite in (None, key.suite) and request.variant in (None, key.variant)
     ]
     if len(keys) == 1:
         return keys[0]
     if not keys:
-        raise SettingError(f"scenario `{request.scenario}` has no variant `{request.variant}` in these results")
+        raise SettingError(f"scenario `{id_}` has no variant `{request.variant}` in these results")
     flags = [f"--suite {key.suite}{f' --variant {key.variant}' if key.variant else ''}" for key in keys]
     hint = f"add one of: {'; '.join(flags[:MOST_NAMED])}"
     raise SettingError(Problem(f"{len(keys)} scenarios have this id", None, hint))
@@ -248,7 +248,7 @@ def _describe_unknown(name: str, scenarios: Scenarios) -> str:
     variants = [f"`{key.id}/{key.variant}`" for key in scenarios if key.id == name and key.variant is not None]
     if variants:
         return f"scenario {name} has variants: write {' or '.join(variants[:MOST_NAMED])}"
-    hint = suggest(name, {key.id for key in scenarios})
+    hint = suggest_id(name, {key.id for key in scenarios})
     return f"the run has no scenario {name}{f' ({hint})' if hint else ''}"
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from evalgate.errors import Problem, SettingError
-from evalgate.evaluators.core.field_problems import suggest
 from evalgate.measures.text.globs import matches_id
+from evalgate.measures.text.ids import find_ids, list_ids, suggest_id
 from evalgate.measures.values.json_values import shorten
 
 if TYPE_CHECKING:
@@ -27,23 +27,47 @@ def is_selected(patterns: Sequence[str], scenario_id: str, variant: str | None) 
     >>> is_selected(["refund*"], "refund-late", None), is_selected(["refund[flat]"], "refund", "deep")
     (True, False)
     """
-    names = [scenario_id, *((f"{scenario_id}[{variant}]", f"{scenario_id} [{variant}]") if variant else ())]
+    names = _spell(scenario_id, variant)
     return not patterns or any(matches_id(pattern, name) for pattern in patterns for name in names)
 
 
-def narrow_run(run: Run, patterns: Sequence[str]) -> SelectionDoc | None:
-    """Leaves only the selected scenarios in a run, and says how many of how many; None without patterns.
+def may_be_selected(patterns: Sequence[str], scenario_id: str, variant: str | None) -> bool:
+    """Whether a scenario is selected, or is if no other id begins like a pattern: `resolve_patterns` decides."""
+    names = _spell(scenario_id, variant)
+    return is_selected(patterns, scenario_id, variant) or any(find_ids(pattern, names) for pattern in patterns)
 
-    Raises SettingError if a pattern matches no scenario: nothing would be judged by it.
+
+def resolve_patterns(run: Run, patterns: Sequence[str]) -> list[str]:
+    """The patterns, those that match nothing as the one id that begins so.
+
+    Raises SettingError if a pattern matches no scenario, as nothing would be judged by it, or begins several ids.
     """
+    keys = [(each.id, each.variant) for suite in run.suites for each in suite.scenarios]
+    ids = {name for name, _ in keys}
+    names = {name for key in keys for name in _spell(*key)}
+    return [each if any(matches_id(each, name) for name in names) else _find_id(each, ids, names) for each in patterns]
+
+
+def _find_id(pattern: str, ids: set[str], names: set[str]) -> str:
+    found = find_ids(pattern, ids) or find_ids(pattern, names)
+    if len(found) == 1:
+        return found[0]
+    message = f"no scenario matches --scenario {shorten(pattern, MAX_SHOWN)}"
+    if found:
+        raise SettingError(Problem(message, None, f"{len(found):,} begin so: {list_ids(found)}"))
+    raise SettingError(Problem(message, None, suggest_id(pattern, names)))
+
+
+def _spell(scenario_id: str, variant: str | None) -> list[str]:
+    """The names of a scenario that a person may write."""
+    return [scenario_id, *((f"{scenario_id}[{variant}]", f"{scenario_id} [{variant}]") if variant else ())]
+
+
+def narrow_run(run: Run, patterns: Sequence[str]) -> SelectionDoc | None:
+    """Leaves only the selected scenarios in a run, and counts how many of how many; None without patterns."""
     if not patterns:
         return None
-    ids = [(each.id, each.variant) for suite in run.suites for each in suite.scenarios]
-    for pattern in patterns:
-        if not any(is_selected([pattern], *each) for each in ids):
-            names = {name for name, _ in ids} | {f"{name}[{variant}]" for name, variant in ids if variant}
-            message = f"no scenario matches --scenario {shorten(pattern, MAX_SHOWN)}"
-            raise SettingError(Problem(message, None, suggest(pattern[:MAX_SHOWN], names)))
+    total = sum(len(suite.scenarios) for suite in run.suites)
     for suite in run.suites:
         suite.scenarios = [each for each in suite.scenarios if is_selected(patterns, each.id, each.variant)]
         suite.skipped = 0
@@ -52,7 +76,7 @@ def narrow_run(run: Run, patterns: Sequence[str]) -> SelectionDoc | None:
     return {
         "patterns": [shorten(pattern, MAX_SHOWN) for pattern in patterns],
         "judged": sum(len(suite.scenarios) for suite in run.suites),
-        "of": len(ids),
+        "of": total,
     }
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from evalgate.application.evaluation.denied_tools import DeniedTools
 from evalgate.application.evaluation.scenario_matcher import ScenarioCandidate, ScenarioMatcher, UndecidedMatchError
-from evalgate.application.evaluation.scenario_selection import is_selected
+from evalgate.application.evaluation.scenario_selection import may_be_selected
 from evalgate.application.evaluation.trace_warnings import format_location
 from evalgate.application.evaluation.trajectories import is_worse
 from evalgate.evaluators.core.evaluator import describe_missing, find_missing
@@ -110,7 +110,7 @@ class SuiteJudge:
         if candidate.scenario is None:
             return JudgedCandidate(candidate)
         claim = self._matcher.make_claim(candidate.scenario, scenario_id)
-        if claim.scenario.golden is None and not is_selected(self._selected, claim.id, claim.variant):
+        if claim.scenario.golden is None and not may_be_selected(self._selected, claim.id, claim.variant):
             return JudgedCandidate(candidate, TrialResult(0, ref, "passed", 1.0, []))
         key = ScenarioKey(self._suite.name, claim.id, claim.variant)
         trace.baseline = self._baseline.find_scenario(key)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
+from evalgate.application.documents.scenario_ids import choose_id
 from evalgate.errors import Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
 from evalgate.gate.decision.stability import STABILITY_RUNS, collect_outcomes, measure_stability
@@ -111,12 +112,12 @@ def _find_scenario(store: Store, request: HistoryRequest) -> ScenarioKey | None:
             raise SettingError("--variant needs --scenario")
         return None
     keys = [each.row.key for each in store.runs.last_statuses(EVERYTHING, suite=request.suite)]
-    matches = [key for key in keys if key.id == request.scenario and request.variant in (None, key.variant)]
+    id_ = choose_id(request.scenario, (key.id for key in keys), "the store has")
+    matches = [key for key in keys if key.id == id_ and request.variant in (None, key.variant)]
     if len(matches) == 1:
         return matches[0]
     if not matches:
-        remedy = suggest(request.scenario, {key.id for key in keys})
-        raise SettingError(Problem(f"the store has no scenario `{request.scenario}`", None, remedy))
+        raise SettingError(f"scenario `{id_}` has no variant `{request.variant}` in the store")
     named = [f"--suite {key.suite}{f' --variant {key.variant}' if key.variant else ''}" for key in matches]
     more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
     remedy = f"add one of: {'; '.join(named[:MOST_NAMED])}{more}"

@@ -12,6 +12,7 @@ from evalgate.application.comparison.policies import Policies, fail_on_words, fl
 from evalgate.application.comparison.price_comparison import drop_incomparable_costs
 from evalgate.application.comparison.weakening import weakening_between, weakening_problems
 from evalgate.application.documents.run_documents import run_of
+from evalgate.application.documents.scenario_ids import choose_id
 from evalgate.application.evaluation.trajectories import StoredTraces, load_trajectories
 from evalgate.application.judge.report import warning_of
 from evalgate.errors import InvalidInput, Problem, SettingError
@@ -22,7 +23,6 @@ from evalgate.gate.comparison.outcomes import compute_run_statistics, outcomes_f
 from evalgate.gate.decision.decide import decide, no_traces
 from evalgate.gate.trajectory.cause import add_agent_changes, name_agent_causes, parts_of_baseline
 from evalgate.gate.trajectory.trial_pairs import add_tool_calls, compare_pair, pair_worst_trial
-from evalgate.measures.redaction.redact import redact
 from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey
 from evalgate.reporting.results.results_json import build_results_document
 from evalgate.reporting.results.scenario_doc import build_trajectory_diff_doc
@@ -121,6 +121,7 @@ def explain(
 
 
 def _find_scenario(document: ResultsDoc, request: ExplainRequest) -> Explanation:
+    request = request._replace(id=_choose_id(document, request))
     matches = [
         Explanation(document, suite, scenario)
         for suite in document["suites"]
@@ -134,12 +135,14 @@ def _find_scenario(document: ResultsDoc, request: ExplainRequest) -> Explanation
     ]
     if len(matches + gone) == 1:
         return (matches + gone)[0]
-    raise SettingError(_describe_ambiguity(matches + gone) if matches or gone else _describe_unknown(document, request))
+    if matches or gone:
+        raise SettingError(_describe_ambiguity(matches + gone))
+    raise SettingError(f"scenario `{request.id}` has no variant `{request.variant}` in these results")
 
 
 def _is_requested(request: ExplainRequest, suite: str, scenario: ScenarioDoc | RemovedDoc) -> bool:
     return (
-        scenario["id"] in (request.id, redact(request.id))
+        scenario["id"] == request.id
         and request.suite in (None, suite)
         and request.variant in (None, scenario["variant"])
     )
@@ -158,17 +161,15 @@ def _describe_ambiguity(matches: Sequence[Explanation]) -> Problem:
     return Problem(f"{len(matches)} scenarios have this id", None, f"add one of: {'; '.join(named)}{more}")
 
 
-def _describe_unknown(document: ResultsDoc, request: ExplainRequest) -> Problem:
-    """The problem that none matches, with a suggestion."""
+def _choose_id(document: ResultsDoc, request: ExplainRequest) -> str:
+    """The id that is meant, of the requested suite if there is one; raises SettingError with a suggestion."""
     pairs = [(suite["suite"], each["id"]) for suite in document["suites"] for each in suite["scenarios"]]
     pairs += [(removed["suite"], removed["id"]) for removed in document["removed"]]
     suites = {suite for suite, _ in pairs}
     if request.suite is not None and request.suite not in suites:
-        return Problem(f"these results have no suite `{request.suite}`", None, suggest(request.suite, suites))
-    ids = {id_ for suite, id_ in pairs if request.suite in (None, suite)}
-    if request.id in ids:
-        return Problem(f"scenario `{request.id}` has no variant `{request.variant}` in these results")
-    return Problem(f"these results have no scenario `{request.id}`", None, suggest(request.id, ids))
+        message = f"these results have no suite `{request.suite}`"
+        raise SettingError(Problem(message, None, suggest(request.suite, suites)))
+    return choose_id(request.id, (id_ for suite, id_ in pairs if request.suite in (None, suite)), "these results have")
 
 
 def _add_behaviour(

@@ -28,7 +28,7 @@ from evalgate.application.comparison.policies import (
 from evalgate.application.documents.trial_store import TrialStore
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
 from evalgate.application.evaluation.run_checks import check_ids, check_traces
-from evalgate.application.evaluation.scenario_selection import narrow_baseline, narrow_run
+from evalgate.application.evaluation.scenario_selection import narrow_baseline, narrow_run, resolve_patterns
 from evalgate.application.evaluation.trajectories import (
     BaselineScenarios,
     StoredTraces,
@@ -211,10 +211,11 @@ def _select_scenarios(
     run: Run, baseline: LoadedBaseline, request: JudgeRequest
 ) -> tuple[LoadedBaseline, SelectionDoc | None]:
     """Leaves the scenarios that the request selects, in the run and in the baseline; None if it selects none."""
-    selection = narrow_run(run, request.scenarios)
+    patterns = resolve_patterns(run, request.scenarios)
+    selection = narrow_run(run, patterns)
     if selection is None or baseline.results is None:
         return baseline, selection
-    return replace(baseline, results=narrow_baseline(baseline.results, request.scenarios)), selection
+    return replace(baseline, results=narrow_baseline(baseline.results, patterns)), selection
 
 
 def _compare_with_baseline(
