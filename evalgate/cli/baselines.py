@@ -219,7 +219,7 @@ COMMANDS = {
         explain_scenario,
         [
             PROCESS_LIMITS,
-            option("scenario", metavar="SCENARIO", help="the id of a scenario"),
+            option("scenario", metavar="SCENARIO", help="the id of a scenario, or its beginning"),
             SUITE,
             VARIANT,
             option("--results", metavar="PATH", default=RESULTS, help=f"the finished run (default {RESULTS})"),

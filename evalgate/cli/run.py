@@ -336,7 +336,7 @@ COMMANDS = {
                 dest="scenarios",
                 metavar="GLOB",
                 default=[],
-                help="judge only scenarios whose id, or id[variant], matches; writes no baseline (repeatable)",
+                help="judge only scenarios whose id, or id[variant], matches (or alone begins so); repeatable",
             ),
             *DECISION,
             *WORKERS,

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from evalgate.cli.command import FORMAT, JSON_TABLE, Command, choose_format, option
 from evalgate.cli.shell import format_location
+from evalgate.cli.trace_place import TRACE_HELP, find_place
 from evalgate.cli.traces import build_pricer, read_traces
-from evalgate.errors import Problem, SettingError
+from evalgate.errors import SettingError
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator, Sequence
 
     from evalgate.cli.shell import Shell
-    from evalgate.models.trace.trace import Trace, TraceLocation
+    from evalgate.cli.trace_place import TracePlace
+    from evalgate.models.trace.trace import Trace
     from evalgate.reporting.terminal.trace_table import TraceRow
 
 SCHEMA = "evalgate.traces/1"
@@ -88,59 +90,16 @@ def show_trace(arguments: Namespace, shell: Shell) -> int:
     """Prints one trace: the only one of a file, the n-th with `#n`, or that of a line with `:line`."""
     from evalgate.reporting.terminal.conversation import render_conversation
 
-    wanted = _parse_place(arguments.trace, shell.cwd)
+    wanted = find_place(arguments.trace, arguments, shell)
     trace, has_more = _find_trace(arguments, wanted, shell)
     path = wanted.path
-    if has_more and wanted.number is None and wanted.line is None:
+    if has_more and wanted.is_file:
         shell.note(f"note: {path} holds several traces, this is #1; `evalgate show '{path}#2'` prints the next")
     shell.print_line(render_conversation(trace, width=shell.width, colour=shell.has_colour, full=arguments.full))
     return 0
 
 
-class _Place(NamedTuple):
-    """A file, and the line or number of the trace in it."""
-
-    path: str
-    line: int | None = None
-    number: int | None = None
-
-    def matches(self, source: TraceLocation, count: int) -> bool:
-        """Whether this is the place of a trace that is the `count`-th to be read, from 1."""
-        if self.line is not None and self.line != source.line:
-            return False
-        number = self.number or 1
-        if self.line is not None:
-            return number == (source.record or 0) + 1
-        return number == (count if source.line is not None or source.record is None else source.record + 1)
-
-
-def _parse_place(text: str, cwd: str) -> _Place:
-    """Divides FILE:LINE and FILE#NUMBER; a file whose name looks so is found by its whole name."""
-    if os.path.lexists(os.path.join(cwd, text)):  # noqa: PTH118
-        return _Place(text)
-    path, mark, digits = text.rpartition("#")
-    if not mark:
-        return _parse_line(text)
-    number = _parse_number(digits)
-    if number is None:
-        raise SettingError(
-            Problem(f"{digits[:40]!r} is not the number of a trace", None, "write TRACE#1 for the first")
-        )
-    place = _Place(path) if os.path.lexists(os.path.join(cwd, path)) else _parse_line(path)  # noqa: PTH118
-    return place._replace(number=number)
-
-
-def _parse_line(text: str) -> _Place:
-    path, _, digits = text.rpartition(":")
-    line = _parse_number(digits) if path else None
-    return _Place(text) if line is None else _Place(path, line)
-
-
-def _parse_number(digits: str) -> int | None:
-    return int(digits[:9]) if digits.isascii() and digits.isdigit() and int(digits[:9]) > 0 else None
-
-
-def _find_trace(arguments: Namespace, wanted: _Place, shell: Shell) -> tuple[Trace, bool]:
+def _find_trace(arguments: Namespace, wanted: TracePlace, shell: Shell) -> tuple[Trace, bool]:
     """The trace at this place, and whether another follows."""
     from evalgate.models.trace.trace import DamagedTrace
 
@@ -156,14 +115,9 @@ def _find_trace(arguments: Namespace, wanted: _Place, shell: Shell) -> tuple[Tra
             raise SettingError(f"{format_location(record.source)}: {record.reason}")
         build_pricer(suite).price(record)
         found = record
-    if found is not None:
-        return found, False
-    if not count:
-        raise SettingError(f"no trace file at {wanted.path!r}")
-    number = "" if wanted.number is None else f" number {wanted.number:,}"
-    if wanted.line is not None:
-        raise SettingError(f"no trace{number} at line {wanted.line:,} of {wanted.path!r}")
-    raise SettingError(f"no trace{number} at {wanted.path!r}, the last one is number {count:,}")
+    if found is None:
+        raise SettingError(wanted.describe_absence(count))
+    return found, False
 
 
 COMMANDS = {
@@ -182,11 +136,7 @@ COMMANDS = {
     "show": Command(
         show_trace,
         [
-            option(
-                "trace",
-                metavar="TRACE",
-                help="a trace file of any format; TRACE#2 is its second trace, TRACE:2 that of line 2",
-            ),
+            option("trace", metavar="TRACE", help=TRACE_HELP),
             *FORMAT,
             option("--full", action="store_true", help="print long texts, arguments and results whole"),
         ],
@@ -194,6 +144,7 @@ COMMANDS = {
   evalgate show traces/refund.json
   evalgate show traces.jsonl:3 --full
   evalgate show 'airline.json#102'
+  evalgate show refund-in-window           the first of its trials in the last run that did not pass
 """,
     ),
 }

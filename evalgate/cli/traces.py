@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.cli.command import FORMAT, OUTPUT, Command, choose_format, option
 from evalgate.cli.shell import escape_invisible, format_location, is_stdout
+from evalgate.cli.trace_place import TRACE_HELP, find_place, looks_like_file
 from evalgate.errors import Problem, SettingError
 from evalgate.settings.limits import parse_limits
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from evalgate.measures.jmespath.query import Query
     from evalgate.models.trace.trace import Trace, TraceRecord
     from evalgate.suite.models import CustomMapping, Suite
-
-TRACE_ENDINGS = (".json", ".jsonl", ".ndjson", ".gz")
 
 
 class _LineWriter:
@@ -68,10 +67,11 @@ def query(arguments: Namespace, shell: Shell) -> int:
         raise SettingError("query takes one expression and one trace file or glob: put each in quotes")
     hint = _find_order_hint(arguments.words)
     expression = _compile_query(expressions[0], hint) if expressions else None
+    place = find_place(pattern, arguments, shell)
     trace_format, suite = choose_format(arguments, shell)
-    pricer, number, damaged, found = build_pricer(suite), 0, 0, list[Trace]()
-    for number, record in enumerate(read_traces(arguments, [pattern], trace_format, shell), 1):
-        if arguments.number not in (None, number):
+    pricer, count, damaged, found = build_pricer(suite), 0, 0, list[Trace]()
+    for count, record in enumerate(read_traces(arguments, [place.path], trace_format, shell), 1):
+        if arguments.number not in (None, count) or not (place.is_file or place.matches(record.source, count)):
             continue
         if isinstance(record, DamagedTrace):
             damaged += 1
@@ -80,8 +80,8 @@ def query(arguments: Namespace, shell: Shell) -> int:
             pricer.price(record)
             found.append(record)
     if not found and not damaged:
-        message = f"no trace number {arguments.number} at {pattern!r}, the last one is number {number}"
-        raise SettingError(Problem(message if number else f"no trace file at {pattern!r}", hint=hint))
+        wanted = place._replace(number=arguments.number or place.number)
+        raise SettingError(Problem(wanted.describe_absence(count), hint=hint))
     _print_values(found, expression, shell)
     return 2 if damaged else 0
 
@@ -106,7 +106,7 @@ def build_pricer(suite: Suite | None) -> Pricer:
 
 def _find_order_hint(words: list[str]) -> str | None:
     """A hint if the trace seems to come before the expression."""
-    is_file = [word.endswith(TRACE_ENDINGS) for word in words]
+    is_file = list(map(looks_like_file, words))
     return "the expression comes first, then the trace" if is_file == [True, False] else None
 
 
@@ -153,13 +153,15 @@ COMMANDS = {
     "query": Command(
         query,
         [
-            option("words", nargs="+", metavar="[EXPR] TRACE", help="an expression, and a trace file or glob"),
+            option("words", nargs="+", metavar="[EXPR] TRACE", help=f"an expression, and {TRACE_HELP}; or a glob"),
             *FORMAT,
             option("--number", type=int, metavar="N", help="only the N-th trace, counting from 1"),
         ],
         """examples:
   evalgate query traces/refund.json                          the fields that expressions can use
   evalgate query 'tool_calls[].name' traces/refund.json
+  evalgate query tool_calls[0] traces.jsonl:3                the trace of line 3, as `evalgate show` takes it
+  evalgate query response.content refund-in-window           of a trial of the last run
   evalgate query metadata.cost_usd 'traces/*.jsonl'          one line per trace
   evalgate query --config evals/logs.yaml logs/1.json        read by `custom` of the suite
 """,

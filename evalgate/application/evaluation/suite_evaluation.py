@@ -10,6 +10,8 @@ from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher
 from evalgate.application.evaluation.scenario_trials import count_trials
 from evalgate.application.evaluation.suite_judge import SuiteJudge
 from evalgate.measures.numeric.estimates import wilson_interval
+from evalgate.measures.redaction.redact import redact
+from evalgate.measures.text.ids import cut_middle
 from evalgate.measures.values.json_values import mark_value
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.run import ScenarioResult, SuiteResult, TrialResult, UnclaimedTrace
@@ -133,7 +135,7 @@ class SuiteEvaluation:
         if not close:
             return ""
         left = len(close) - MAX_NEAR
-        named = ", ".join(mark_value(each, 120) for each in close[:MAX_NEAR]) + (
+        named = ", ".join(mark_value(cut_middle(redact(each), 120), 200) for each in close[:MAX_NEAR]) + (
             f" and {left:,} more" if left > 0 else ""
         )
         return f"; traces without a scenario have similar ids, did you mean {named}?"

@@ -35,7 +35,7 @@ from evalgate.reporting.markdown.statistics_rows import (
 )
 from evalgate.reporting.markdown.view import Alert, Report, Rows
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.escaping import escape_commands, escape_span
+from evalgate.reporting.text.escaping import escape_commands, escape_id, escape_span
 from evalgate.reporting.text.grouping import (
     FailureGroup,
     group_failures,
@@ -251,8 +251,8 @@ def _join_names(names: Counter[tuple[str, str | None]]) -> str:
     named = [
         " ".join(
             [
-                escape_span(mark_unseen(name), 120),
-                *([escape_span(variant, 120)] if variant else []),
+                escape_id(mark_unseen(name), 120),
+                *([escape_id(variant, 120)] if variant else []),
                 *([f"in {count} suites"] if count > 1 else []),
             ]
         )

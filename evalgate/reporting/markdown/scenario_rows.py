@@ -19,6 +19,7 @@ from evalgate.reporting.text.escaping import (
     escape_cell,
     escape_diff,
     escape_fence,
+    escape_id,
     escape_pipes,
     escape_span,
 )
@@ -181,9 +182,9 @@ def _build_removed_row(removed: RemovedDoc, *, many: bool) -> ScenarioRow:
 
 def format_name(suite: str, scenario: ScenarioDoc | RemovedDoc, *, many: bool) -> str:
     """Formats a scenario's name; `many` suites add the suite's name."""
-    variant = f" {escape_span(scenario['variant'], MAX_NAME)}" if scenario["variant"] else ""
-    name = f"{escape_span(mark_unseen(scenario['id']), MAX_NAME)}{variant}"
-    return f"{escape_span(suite, MAX_NAME)} / {name}" if many else name
+    variant = f" {escape_id(scenario['variant'], MAX_NAME)}" if scenario["variant"] else ""
+    name = f"{escape_id(mark_unseen(scenario['id']), MAX_NAME)}{variant}"
+    return f"{escape_id(suite, MAX_NAME)} / {name}" if many else name
 
 
 def format_name_cell(suite: str, scenario: ScenarioDoc | RemovedDoc, *, many: bool) -> str:

@@ -16,7 +16,7 @@ from evalgate.reporting.markdown.statistics_rows import (
 )
 from evalgate.reporting.terminal.terminal_page import COLOURS, RESET, VERDICT_COLOURS
 from evalgate.reporting.text import statistics_text, wording
-from evalgate.reporting.text.escaping import escape_terminal
+from evalgate.reporting.text.escaping import escape_terminal, shorten_id
 from evalgate.reporting.text.grouping import (
     FailureGroup,
     count_changes,
@@ -376,7 +376,8 @@ def _label(item: FailureGroup | SuiteScenario | RemovedDoc) -> str:
 
 def _name(item: SuiteScenario | RemovedDoc) -> str:
     scenario = item.scenario if isinstance(item, SuiteScenario) else item
-    return escape_terminal(wording.scenario_name(scenario["id"], scenario["variant"]), MAX_NAME_WIDTH - 8)
+    name = wording.scenario_name(scenario["id"], scenario["variant"])
+    return escape_terminal(shorten_id(name, MAX_NAME_WIDTH), None)
 
 
 def _describe_change(item: SuiteScenario) -> str:

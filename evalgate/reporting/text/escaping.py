@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.redaction.redact import redact
+from evalgate.measures.text.ids import cut_middle
 from evalgate.measures.text.plain_text import make_visible, remove_invisible, reveal_hidden
 
 if TYPE_CHECKING:
@@ -51,6 +52,16 @@ def escape_span(text: str, limit: int = SPAN_LIMIT) -> str:
     ticks = "`" * (_longest_backtick_run(body) + 1)
     span = f"{ticks} {body} {ticks}"
     return span if body.isascii() or not re.search(_RIGHT_TO_LEFT, body) else f"\u2068{span}\u2069"
+
+
+def shorten_id(text: str, limit: int) -> str:
+    """Makes an id visible on one line; a longer one keeps its beginning and its end. Does not escape it."""
+    return cut_middle(to_one_line(text, None), limit)
+
+
+def escape_id(text: str, limit: int = SPAN_LIMIT) -> str:
+    """Escapes an id as one Markdown code span, as `shorten_id` cuts it."""
+    return escape_span(text if len(text) <= limit else shorten_id(text, limit), limit)
 
 
 def escape_link(text: str, url: str, limit: int = SPAN_LIMIT) -> str:

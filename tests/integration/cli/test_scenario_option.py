@@ -131,3 +131,53 @@ def test_scenario__merged_shards__judge_what_one_run_judges(project):
     assert merged.code == 1
     assert {**document, "command": ""} == {**whole, "command": ""}
     assert not (project / "m" / "baseline.zip").exists()
+
+
+@pytest.mark.parametrize("given", ["refund-l", "re\u2026-late", "refund-la\u2026 (+2)"])
+def test_scenario__the_beginning_of_one_id_or_a_cut_one__is_this_scenario(project, given):
+    found, document = run_part(project, "-k", given)
+    assert (found.code, list_ids(document)) == (1, ["refund-late"])
+    assert document["selection"]["patterns"] == ["refund-late"]
+    assert evalgate(project, "explain", given).out.startswith("HARD FAIL  refund-late\n")
+
+
+@pytest.mark.parametrize("words", [["run", "suite.yaml", "-k"], ["explain"], ["show"], ["query", "status"]])
+def test_the_beginning_of_several_ids__names_them(project, words):
+    assert run_part(project)[0].code == 1
+    found = evalgate(project, *words, "refund-")
+    assert (found.code, found.out) == (2, "")
+    assert "(2 begin so: `refund-late`, `refund-soon`)" in found.err
+
+
+@pytest.mark.parametrize("words", [["show"], ["query", "metadata.scenario_id"]])
+def test_show_and_query__the_beginning_of_an_id__take_its_trial_that_did_not_pass(project, words):
+    again = json.loads((project / "traces/refund-late.json").read_text()) | {"trial": 1}
+    again["messages"][1]["content"] = "refund"
+    (project / "traces/again.json").write_text(json.dumps(again))
+    assert run_part(project)[0].code == 1
+    found = evalgate(project, *words, "refund-l")
+    assert (found.code, found.err) == (
+        0,
+        "note: scenario refund-late, trial 1 of the last run (hard fail): traces/refund-late.json\n",
+    )
+    assert "refund-late" in found.out
+
+
+@pytest.mark.parametrize("words", [["show"], ["query", "status"]])
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("gone.json", "no trace file at 'gone.json'\n"),
+        ("refund-lat", "begin so"),
+        ("refnd-late", "and the last run has no scenario `refnd-late` (did you mean `refund-late`?)\n"),
+    ],
+)
+def test_show_and_query__what_is_neither_a_file_nor_an_id__is_one_line(project, words, given, message):
+    record(project, "refund-later", "no")
+    (project / "suite.yaml").write_text(
+        SUITE.replace("goodbye, a", "refund-later, a").replace("scenario: goodbye", "scenario: refund-later")
+    )
+    assert run_part(project)[0].code == 1
+    found = evalgate(project, *words, given)
+    assert (found.code, found.out, found.err.count("\n")) == (2, "", 1)
+    assert message in found.err

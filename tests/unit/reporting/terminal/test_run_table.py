@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import product
 
 import pytest
@@ -8,6 +9,7 @@ from markdown_check import HOSTILE, runner_commands
 from results_builder import a_change, a_reason, a_scenario, a_suite, a_trial, a_variant, an_assertion, results
 from run_builders import make_run, make_scenario, make_trial
 
+from evalgate.measures.text.ids import find_ids
 from evalgate.reporting.markdown.render import render_comment, render_summary
 from evalgate.reporting.results.statistics_doc import build_summary
 from evalgate.reporting.terminal.run_table import render_table
@@ -277,3 +279,13 @@ def test_table__scenarios_that_pass_with_one_failed_check__are_one_row():
         "\x1b[2m    in time: it took 9 s\x1b[0m",
         "\x1b[2m    in a, b, c\x1b[0m",
     ]
+
+
+@pytest.mark.parametrize(("render", "width"), [(render_table, 40), (partial(render_comment, key="evalgate"), 120)])
+def test_reports__a_long_id__is_cut_in_the_middle_and_finds_its_scenario(render, width):
+    ids = [f"airline-{'task-' * 40}{end}" for end in ("one", "two")]
+    trials = [a_trial(0, "failed", assertions=[an_assertion("check", "failed")])]
+    text = render(results([a_suite("support", [a_scenario(each, "FAIL", trials=trials) for each in ids])]))
+    cut = dict.fromkeys(re.findall("airline-[a-z-]*\u2026[a-z-]*", text))
+    assert [find_ids(each, ids) for each in cut] == [[each] for each in ids]
+    assert {len(each) for each in cut} == {width}

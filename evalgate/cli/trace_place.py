@@ -1,0 +1,132 @@
+"""The trace that a person names: FILE, FILE:LINE, FILE#NUMBER, or the id of a scenario of the last run."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.cli.command import CUSTOM
+from evalgate.errors import Problem, SettingError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from evalgate.cli.shell import Shell
+    from evalgate.models.results.results import ResultsDoc, SuiteDoc, TrialDoc
+    from evalgate.models.trace.trace import TraceLocation
+
+RESULTS = ".evalgate/results.json"
+TRACE_ENDINGS = (".json", ".jsonl", ".ndjson", ".gz")
+TRACE_HELP = (
+    "a trace file of any format; TRACE#2 is its second trace, TRACE:2 that of line 2; or the id of a scenario of"
+    " the last run, or its beginning: the first trial that did not pass"
+)
+
+
+class TracePlace(NamedTuple):
+    """A file, folder or glob, and the line or number of the trace in it."""
+
+    path: str
+    line: int | None = None
+    number: int | None = None
+
+    @property
+    def is_file(self) -> bool:
+        """Whether no trace in the file is chosen."""
+        return self.line is None and self.number is None
+
+    def matches(self, source: TraceLocation, count: int) -> bool:
+        """Whether this is the place of a trace that is the `count`-th to be read, from 1; of a file, of its first."""
+        if self.line is not None and self.line != source.line:
+            return False
+        number = self.number or 1
+        if self.line is not None:
+            return number == (source.record or 0) + 1
+        return number == (count if source.line is not None or source.record is None else source.record + 1)
+
+    def describe_absence(self, count: int) -> str:
+        """What to report if none of `count` traces has this place."""
+        if not count:
+            return f"no trace file at {self.path!r}"
+        number = "" if self.number is None else f" number {self.number:,}"
+        if self.line is not None:
+            return f"no trace{number} at line {self.line:,} of {self.path!r}"
+        return f"no trace{number} at {self.path!r}, the last one is number {count:,}"
+
+
+def find_place(text: str, arguments: Namespace, shell: Shell) -> TracePlace:
+    """The place of a trace as written, or of the trial of the scenario whose id it is; raises SettingError.
+
+    A note names that trial. If only its suite describes its format, that becomes the suite of `--config`.
+    """
+    place = _parse_place(text, shell.cwd)
+    if _may_exist(place.path, shell.cwd) or not os.path.lexists(os.path.join(shell.cwd, RESULTS)):  # noqa: PTH118
+        return place
+    from evalgate.bootstrap.sources import build_baseline_files
+
+    found = _find_trial(text, build_baseline_files(shell.cwd).load(RESULTS).results)
+    if found is None:
+        return place
+    suite, trial, which = found
+    trace = trial["trace"]
+    if trace["format"] == CUSTOM and arguments.config is None:
+        arguments.config = suite["path"]
+    record = trace["record"]
+    place = TracePlace(trace["path"], trace["line"], None if record is None else record + 1)
+    shell.note(f"note: {which}")
+    return place
+
+
+def looks_like_file(text: str) -> bool:
+    """Whether a word names a trace file, and no expression."""
+    return text.rpartition("#")[0].endswith(TRACE_ENDINGS) or text.partition(":")[0].endswith(TRACE_ENDINGS)
+
+
+def _may_exist(path: str, cwd: str) -> bool:
+    return "*" in path or "?" in path or os.path.lexists(os.path.join(cwd, path))  # noqa: PTH118
+
+
+def _find_trial(text: str, document: ResultsDoc) -> tuple[SuiteDoc, TrialDoc, str] | None:
+    """The first trial of a scenario that did not pass, else its first, in words too; None if there is no such id."""
+    from evalgate.application.documents.scenario_ids import choose_id
+    from evalgate.measures.text.ids import find_ids
+    from evalgate.models.trace.trace import format_place
+
+    scenarios = [(suite, each) for suite in document["suites"] for each in suite["scenarios"]]
+    if looks_like_file(text) and not find_ids(text, (each["id"] for _, each in scenarios)):
+        return None
+    id_ = choose_id(text, (each["id"] for _, each in scenarios), f"no trace file at {text!r}, and the last run has")
+    trials = [(suite, trial) for suite, each in scenarios if each["id"] == id_ for trial in each["trials"]]
+    if not trials:
+        raise SettingError(f"scenario `{id_}` has no trace in the last run")
+    suite, trial = min(trials, key=lambda each: each[1]["status"] == "passed")
+    trace = trial["trace"]
+    place = format_place(trace["path"], trace["line"], trace["record"])
+    status = trial["status"].replace("_", " ")
+    return suite, trial, f"scenario {id_}, trial {trial['trial']} of the last run ({status}): {place}"
+
+
+def _parse_place(text: str, cwd: str) -> TracePlace:
+    """Divides FILE:LINE and FILE#NUMBER; a file whose name looks so is found by its whole name."""
+    if os.path.lexists(os.path.join(cwd, text)):  # noqa: PTH118
+        return TracePlace(text)
+    path, mark, digits = text.rpartition("#")
+    if not mark:
+        return _parse_line(text)
+    number = _parse_number(digits)
+    if number is None:
+        raise SettingError(
+            Problem(f"{digits[:40]!r} is not the number of a trace", None, "write TRACE#1 for the first")
+        )
+    place = TracePlace(path) if os.path.lexists(os.path.join(cwd, path)) else _parse_line(path)  # noqa: PTH118
+    return place._replace(number=number)
+
+
+def _parse_line(text: str) -> TracePlace:
+    path, _, digits = text.rpartition(":")
+    line = _parse_number(digits) if path else None
+    return TracePlace(text) if line is None else TracePlace(path, line)
+
+
+def _parse_number(digits: str) -> int | None:
+    return int(digits[:9]) if digits.isascii() and digits.isdigit() and int(digits[:9]) > 0 else None
