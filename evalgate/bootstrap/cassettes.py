@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from evalgate.adapters.file_writer import open_to_write
+from evalgate.adapters.files.trial_folder import TrialFolder
 from evalgate.adapters.formats.exchanges.cassette_file import decode_cassette, encode_cassette
-from evalgate.adapters.formats.exchanges.trace import ProcessRun, build_trace
-from evalgate.application.recording.staleness import ReplayNote
+from evalgate.adapters.formats.exchanges.trace import build_trace
 from evalgate.application.recording.trials import load_exchange
 from evalgate.bootstrap.sources import build_workspace
-from evalgate.errors import Location, Problem, RefusedPath, SettingError
-from evalgate.measures.recording.paths import build_trial_path
-from evalgate.models.recording.cassette import MAX_BYTES
+from evalgate.errors import SettingError
+from evalgate.models.recording.cassette import MAX_BYTES, ReplayNote
 from evalgate.models.recording.exchange import TrialId
+from evalgate.models.recording.run import ProcessRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,21 +32,20 @@ WHAT = "the cassette"
 
 
 class CassetteFolder:
-    """Cassettes by trial, at `[<suite>/]<scenario>[@<variant>]/<trial>.jsonl` below the folder."""
+    """Cassettes by trial; implements `CassetteStore`."""
 
     def __init__(self, cwd: str, folder: str = DEFAULT_FOLDER) -> None:
-        self._cwd, self._folder = cwd, folder
+        self._folder, self._files = folder, TrialFolder(cwd, folder, is_inside=True)
         self._workspace = build_workspace(cwd, cwd)
 
     def path(self, trial: TrialId) -> str:
         """The path of a trial's cassette, relative to the working directory."""
-        return f"{self._folder.rstrip('/')}/{build_trial_path(trial)}{SUFFIX}"
+        return self._files.path(trial, SUFFIX)
 
     def load(self, trial: TrialId) -> Cassette | None:
         """The cassette of a trial; None if there is none. Raises InvalidInput for one that is refused."""
         path = self.path(trial)
-        self._require_own(Path(self._cwd, path))
-        if not os.path.lexists(Path(self._cwd, path)):
+        if not self._files.exists(path):
             return None
         return decode_cassette(self._workspace.read(path, MAX_BYTES, what=WHAT), path, trial)
 
@@ -60,45 +59,16 @@ class CassetteFolder:
         """Writes a cassette as a whole; returns its size in bytes, and writes none above 20 MB."""
         data = encode_cassette(cassette)
         if len(data) <= MAX_BYTES:
-            path = Path(self._cwd, self.path(trial))
-            self._require_own(path)
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                with open_to_write(os.fspath(path)) as stream:
-                    stream.write(data)
-            except OSError as error:
-                raise SettingError(f"can't write {self.path(trial)}: {error.strerror or 'unknown error'}") from None
+            self._files.write(self.path(trial), data)
         return len(data)
 
     def rewrite(self, path: str, cassette: Cassette) -> None:
         """Writes a cassette that was read from this path."""
-        place = Path(self._cwd, path)
-        self._require_own(place)
-        with open_to_write(os.fspath(place)) as stream:
-            stream.write(encode_cassette(cassette))
+        self._files.write(path, encode_cassette(cassette))
 
     def remove(self, path: str) -> None:
         """Deletes a cassette, and its folder if that is empty then."""
-        place = Path(self._cwd, path)
-        self._require_own(place)
-        place.unlink()
-        if not any(place.parent.iterdir()):
-            place.parent.rmdir()
-
-    def _require_own(self, path: Path) -> None:
-        """Raises RefusedPath if the path leaves the working directory or goes through a link."""
-        root = Path(os.path.realpath(self._cwd))
-        place = Path(os.path.normpath(Path(root, os.path.relpath(path, self._cwd))))
-        shown = os.path.relpath(place, root)
-        if not place.is_relative_to(root):
-            raise RefusedPath(
-                Problem("cassettes are kept inside the workspace, below the working directory", Location(shown))
-            )
-        for each in (place, *place.parents):
-            if each == root:
-                return
-            if each.is_symlink():
-                raise RefusedPath(Problem("a cassette is not read or written through a symbolic link", Location(shown)))
+        self._files.remove(path)
 
 
 def rebuild_trace(cassette: Cassette) -> Trace:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CACHE_MODES: tuple[CacheMode, ...] = ("off", "read", "auto", "write")
 UNTRUSTED_EVENTS = ("pull_request_target", "workflow_run", "issue_comment")
 """Events that run with secrets, on what a pull request may have written."""
-MAX_TRIALS, LONGEST = 1_000, 86_400.0
+LONGEST = 86_400.0
 
 
 def record(arguments: Namespace, shell: Shell) -> int:
@@ -111,8 +111,8 @@ def _plan(arguments: Namespace, loaded: LoadedSuite | None, environ: Mapping[str
         found = [replace(each, agent_hash=loaded.agent_hash) for each in planned]
     if not found:
         raise SettingError(f"the suite has no scenario {arguments.scenario!r}" if arguments.scenario else "no scenario")
-    if len(found) > MAX_TRIALS:
-        raise SettingError(f"{len(found):,} trials: a recording may have at most {MAX_TRIALS:,}")
+    if len(found) > plan.MAX_TRIALS:
+        raise SettingError(f"{len(found):,} trials: a recording may have at most {plan.MAX_TRIALS:,}")
     plan.require_distinct(found)
     plan.require_prompts(arguments.words, found)
     return found
@@ -120,6 +120,8 @@ def _plan(arguments: Namespace, loaded: LoadedSuite | None, environ: Mapping[str
 
 def read_trials(arguments: Namespace) -> list[int] | None:
     """The numbers of the trials to run: the one of `--trial`, or as many as `--trials`; None without both."""
+    from evalgate.application.recording.plan import MAX_TRIALS
+
     if arguments.trial is not None and arguments.trials is not None:
         raise SettingError("--trial is the number of one trial, --trials how many: use one of them")
     if arguments.trial is not None:

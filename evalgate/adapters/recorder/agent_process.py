@@ -7,9 +7,10 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
 from evalgate.errors import Problem, SettingError
+from evalgate.models.recording.run import AgentEnd
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,24 +18,6 @@ if TYPE_CHECKING:
 GRACE = 5.0
 """Seconds between SIGTERM and SIGKILL."""
 STEP = 0.02
-
-
-class AgentEnd(NamedTuple):
-    """How the agent ended: its exit code, negative for a signal; `interrupted` by a signal to this process."""
-
-    code: int
-    has_timed_out: bool = False
-    interrupted: int | None = None
-
-    def describe(self) -> str | None:
-        """Why it failed; None if it did not."""
-        if self.has_timed_out:
-            return "the agent did not end in time"
-        if self.interrupted is not None:
-            return "the recording was interrupted"
-        if self.code < 0:
-            return f"the agent was ended by signal {-self.code}"
-        return f"the agent ended with exit code {self.code}" if self.code else None
 
 
 class Interrupts:
@@ -67,11 +50,13 @@ class Interrupts:
 class AgentProcess:
     """A command that runs; it has this process's stdin, stdout and stderr."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
+    def __init__(self, process: asyncio.subprocess.Process, interrupts: Interrupts) -> None:
+        self._process, self._interrupts = process, interrupts
 
     @classmethod
-    async def start(cls, command: Sequence[str], environ: Mapping[str, str], cwd: str) -> AgentProcess:
+    async def start(
+        cls, command: Sequence[str], environ: Mapping[str, str], cwd: str, interrupts: Interrupts
+    ) -> AgentProcess:
         """Starts a command, found on the PATH of its environment, without a shell; raises SettingError."""
         if sys.platform == "win32":
             raise SettingError("evalgate record needs process groups, which this system lacks")
@@ -81,17 +66,17 @@ class AgentProcess:
             reason = getattr(error, "strerror", None) or "it is no valid command"
             hint = "the command follows `--`, and no shell interprets it"
             raise SettingError(Problem(f"can't start {command[0][:200]!r}: {reason}", None, hint)) from None
-        return cls(process)
+        return cls(process, interrupts)
 
-    async def wait(self, longest: float, interrupts: Interrupts) -> AgentEnd:
+    async def wait(self, longest: float) -> AgentEnd:
         """Waits until the command ends; ends its group after `longest` seconds, and when interrupted."""
-        ended, stopped = asyncio.create_task(self._process.wait()), asyncio.create_task(interrupts.wait())
+        ended, stopped = asyncio.create_task(self._process.wait()), asyncio.create_task(self._interrupts.wait())
         await asyncio.wait({ended, stopped}, timeout=longest, return_when=asyncio.FIRST_COMPLETED)
-        has_timed_out = not ended.done() and interrupts.received is None
+        has_timed_out = not ended.done() and self._interrupts.received is None
         if not ended.done():
             await self.end_group()
         stopped.cancel()
-        return AgentEnd(await ended, has_timed_out, interrupts.received)
+        return AgentEnd(await ended, has_timed_out, self._interrupts.received)
 
     def has_group(self) -> bool:
         """Whether a process of the group still runs."""

@@ -10,7 +10,7 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from evalgate.models.recording.cassette import Cassette
+    from evalgate.models.recording.cassette import Cassette, ReplayNote
 
 FRESH, PROMPT_CHANGED, AGENT_CHANGED, OLD, UNUSED = (
     "fresh",
@@ -19,13 +19,6 @@ FRESH, PROMPT_CHANGED, AGENT_CHANGED, OLD, UNUSED = (
     "older than max_age",
     "unused",
 )
-
-
-class ReplayNote(Struct, frozen=True):
-    """What the last replay of a cassette used: how often each key; `misses` are requests that it lacks."""
-
-    used: dict[str, int]
-    misses: int = 0
 
 
 class SuiteFacts(Struct, frozen=True):

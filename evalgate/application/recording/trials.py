@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict, deque
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -12,12 +12,11 @@ from msgspec.structs import replace
 
 from evalgate.application.recording.misses import Miss, build_answer, find_miss
 from evalgate.application.recording.providers import REPLAY_KEY
-from evalgate.application.recording.staleness import ReplayNote
 from evalgate.application.recording.stored_responses import is_storable, load_response, store_response
 from evalgate.measures.recording.canonical import CONVERSATION, canonicalise, compute_key, encode
 from evalgate.measures.recording.masks import Masks
-from evalgate.models.recording.cassette import Cassette, CassetteHeader, RecordedExchange
-from evalgate.models.recording.exchange import Exchange, ProviderRequest
+from evalgate.models.recording.cassette import Cassette, CassetteHeader, RecordedExchange, ReplayNote
+from evalgate.models.recording.exchange import Exchange, ProviderRequest, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -30,11 +29,16 @@ SYSTEM_ROLES = ("system", "developer")
 
 
 class CacheRules(Struct, frozen=True):
-    """How a recording uses cassettes; `hide_addresses` removes what names this run's server from a body."""
+    """How a recording uses cassettes.
+
+    `hide_addresses` removes what names this run's server from a body, `hide_credentials` makes this process redact
+    keys that a request had.
+    """
 
     mode: CacheMode = "off"
     masks: Masks = Masks()
     hide_addresses: Callable[[bytes], bytes] = bytes
+    hide_credentials: Callable[[Sequence[str]], object] = tuple
     reuses_last: bool = False
     records_errors: bool = False
 
@@ -45,7 +49,6 @@ class RecordedTrial:
     def __init__(self, trial: TrialId, rules: CacheRules, cassette: Cassette | None = None) -> None:
         self._trial, self._rules, self.cassette = trial, rules, cassette
         self.exchanges: list[Exchange] = []
-        self.credentials: set[str] = set()
         self.own_trace: Trace | None = None
         """What the agent's own recorder wrote."""
         self.misses: list[Miss] = []
@@ -84,7 +87,7 @@ class RecordedTrial:
 
     def note_credentials(self, values: Sequence[str]) -> None:
         """Notes keys, which are redacted."""
-        self.credentials.update(value for value in values if value and value != REPLAY_KEY)
+        self._rules.hide_credentials([value for value in values if value and value != REPLAY_KEY])
 
     def note_replay(self) -> ReplayNote:
         """What of the cassette this run used: of a key that was recorded again, all."""
@@ -129,7 +132,7 @@ class RecordedTrial:
             path=canonical["path"],
             request=canonical["body"],
             response=response,
-            recorded_at=_format_time(exchange.started_at),
+            recorded_at=format_time(exchange.started_at),
             duration_ms=exchange.duration_ms,
         )
 
@@ -163,7 +166,3 @@ def digest_prompts(exchanges: Iterable[RecordedExchange]) -> str:
                 parts += [each for each in messages if isinstance(each, dict) and each.get("role") in SYSTEM_ROLES]
         found.update(encode(part) for part in parts if part)
     return hashlib.sha256(b"\n".join(sorted(found))).hexdigest()
-
-
-def _format_time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -51,6 +51,13 @@ class RecordedExchange(Struct):
         return {"provider": self.provider, "method": self.method, "path": self.path, "body": self.request}
 
 
+class ReplayNote(Struct, frozen=True):
+    """What the last replay of a cassette used: how often each key; `misses` are requests that it lacks."""
+
+    used: dict[str, int]
+    misses: int = 0
+
+
 class Cassette(Struct):
     """A header and its exchanges in order."""
 

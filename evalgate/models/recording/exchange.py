@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -69,3 +70,12 @@ class Exchange(Struct):
     is_replayed: bool = False
     arrived_at: float = 0.0
     """When the agent made the request; differs from `started_at` in a replay."""
+
+
+def format_time(seconds: float) -> str:
+    """RFC 3339 in UTC, with milliseconds.
+
+    >>> format_time(0.5)
+    '1970-01-01T00:00:00.500Z'
+    """
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
@@ -16,27 +15,18 @@ from evalgate.adapters.formats.core.builder.run import (
 from evalgate.adapters.formats.core.usage import finish_reason, none_if_uncounted, sum_call_usages
 from evalgate.adapters.formats.exchanges.model_calls import ExchangeCall, read_model_call
 from evalgate.adapters.formats.exchanges.threads import CallThread, find_threads
+from evalgate.models.recording.exchange import format_time
 from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evalgate.models.recording.exchange import Exchange, TrialId
+    from evalgate.models.recording.exchange import Exchange
+    from evalgate.models.recording.run import ProcessRun
     from evalgate.models.trace.trace import LlmCall
 
 MAX_TEXT = 1_000_000
 """Characters of one text that a trace keeps."""
-
-
-class ProcessRun(NamedTuple):
-    """What is known of a run besides its exchanges; `failure` is why the agent's process failed, if it did."""
-
-    trial: TrialId
-    trace_id: str
-    failure: str | None = None
-    commit: str | None = None
-    agent_hash: str | None = None
-    metadata: dict[str, Any] = {}  # noqa: RUF012  (never changed)
 
 
 def build_trace(exchanges: Iterable[Exchange], run: ProcessRun) -> Trace:
@@ -175,12 +165,3 @@ def _add_end(trace: Trace, calls: Sequence[ExchangeCall], failure: str | None) -
         asked = sum(call["status"] == "missing" for call in trace.tool_calls)
         if asked and trace.messages[-1]["tool_calls"]:
             mark_incomplete(trace, "the last answer of the model asks for a tool")
-
-
-def format_time(seconds: float) -> str:
-    """RFC 3339 in UTC, with milliseconds.
-
-    >>> format_time(0.5)
-    '1970-01-01T00:00:00.500Z'
-    """
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.fields import describe_shape
 from evalgate.errors import Problem, SettingError, TraceError
-from evalgate.models.recording.cassette import SCHEMA as CASSETTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -78,11 +77,17 @@ def detect_format(values: Iterable[Any]) -> Format:
             break
     if best is not None:
         return _load(LISTED[best])
-    if seen and isinstance(seen[0], dict) and seen[0].get("schema") == CASSETTE:
+    if seen and _is_cassette(seen[0]):
         raise TraceError("this is a cassette, not a trace: `evalgate record --cache read` replays it to a trace")
     needs = "; ".join(f"{known.name} needs {known.needs}" for known in _find_nearest(seen))
     found = describe_shape(seen[0]) if seen else "it"
     raise TraceError(f"no format matches {found} (use `format: custom` for your own JSON format): {needs}")
+
+
+def _is_cassette(value: Any) -> bool:
+    from evalgate.models.recording.cassette import SCHEMA  # only where a trace can't be read
+
+    return isinstance(value, dict) and value.get("schema") == SCHEMA
 
 
 def _find_nearest(values: Sequence[Any]) -> list[Format]:

@@ -16,8 +16,8 @@ from evalgate.models.trace.trace import MAX_ID_LENGTH
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from evalgate.adapters.formats.received.requests import ReceivedRecord
     from evalgate.models.recording.exchange import TrialId
+    from evalgate.models.recording.run import ReceivedRecord
 
 CONVERSATION = "gen_ai.conversation.id"
 SCENARIO, TRIAL, VARIANT = SCENARIO_KEYS[0], "evalgate.trial", "evalgate.variant"

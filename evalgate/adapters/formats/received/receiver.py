@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, field
-
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.adapters.formats.received.attribution import build_documents, group_by_trial
 from evalgate.adapters.formats.received.requests import (
@@ -20,31 +18,20 @@ from evalgate.adapters.formats.spans.encodings.otlp import read_spans
 from evalgate.adapters.formats.spans.span import MAX_SPANS, SpanFile
 from evalgate.errors import TraceError
 from evalgate.measures.redaction.redact import redact_field, redact_value
+from evalgate.models.recording.run import TrialSpans
 from evalgate.ports.recording import ReceiverAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from evalgate.adapters.formats.received.requests import ReceivedRecord
     from evalgate.models.recording.exchange import TrialId
+    from evalgate.models.recording.run import ReceivedRecord
     from evalgate.models.trace.trace import Trace
 
 MAX_KEPT = 128 * 1024 * 1024
 """Bytes of the requests of one recording that are kept, unpacked."""
 OK, BAD_REQUEST, UNSUPPORTED = 200, 400, 415
-
-
-class TrialSpans(Struct):
-    """The spans and log records of one trial; `problems` are why some are missing."""
-
-    records: list[ReceivedRecord] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-
-    @property
-    def span_count(self) -> int:
-        """Number of spans."""
-        return sum(not one.is_log for one in self.records)
 
 
 class SpanReceiver:

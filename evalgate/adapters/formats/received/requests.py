@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-
 from evalgate.adapters.formats.core import strict_json
 from evalgate.adapters.formats.core.fields import mapping
 from evalgate.adapters.formats.spans.encodings.otlp import MessageBudget, decode_message, iter_scopes
 from evalgate.adapters.formats.spans.encodings.values import parse_id
 from evalgate.adapters.formats.spans.span import MAX_SPANS
 from evalgate.errors import TraceError
+from evalgate.models.recording.run import ReceivedRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,16 +22,6 @@ MAX_MESSAGE = 200
 """Characters of an error in an answer."""
 INVALID_ARGUMENT = 3
 RESOURCES = {"traces": ("resourceSpans", "resource_spans"), "logs": ("resourceLogs", "resource_logs")}
-
-
-class ReceivedRecord(Struct):
-    """One span or log record in OTLP's JSON, with the resource and the scope that it came from."""
-
-    record: dict[str, Any]
-    resource: dict[str, Any]
-    scope: dict[str, Any]
-    is_log: bool
-    trace_id: str | None
 
 
 def decode_request(signal: str, content_type: str, body: bytes) -> list[ReceivedRecord]:

@@ -15,13 +15,13 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 
 from evalgate.adapters.formats.received.receiver import (
     SpanReceiver,
-    TrialSpans,
     build_traces,
     encode_lines,
     find_missing_content,
 )
 from evalgate.adapters.formats.received.tool_facts import add_tool_facts
 from evalgate.models.recording.exchange import TrialId
+from evalgate.models.recording.run import TrialSpans
 
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
 TRIAL = TrialId("shop", "refund", None, 2)

@@ -9,11 +9,12 @@ from msgspec import Struct
 from evalgate.errors import SettingError, TraceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from evalgate.adapters.formats.received.receiver import TrialSpans
     from evalgate.models.recording.exchange import TrialId
+    from evalgate.models.recording.run import TrialSpans
     from evalgate.models.trace.trace import Trace
+    from evalgate.ports.recording import TraceReaders
 
 NATIVE, OTLP = ".jsonl", ".otlp.jsonl"
 MAX_SHOWN = 5
@@ -38,35 +39,34 @@ class TrialEvidence(Struct):
 
 
 def build_file(
-    evidence: TrialEvidence, origin: Mapping[str, str | None], note: Callable[[str], None]
+    evidence: TrialEvidence, origin: Mapping[str, str | None], readers: TraceReaders, note: Callable[[str], None]
 ) -> tuple[str, bytes] | None:
     """The end of the file's name and its content without secrets; None if nothing was recorded.
 
     Model calls come first, then what the agent wrote, then spans; the others add times and errors of tools. Spans of
     which some were lost make no file: what is missing would look as if it had not happened.
     """
-    measured, problems = _read_spans(evidence)
+    measured, problems = _read_spans(evidence, readers)
     trace = evidence.calls or evidence.own
     for problem in dict.fromkeys(problems):
         note(f"{evidence.trial}: {problem}")
     if trace is None:
-        if not measured or problems:
+        if evidence.spans is None or not measured or problems:
             return None
-        _note_missing_content(evidence.trial, measured, note)
-        if evidence.failure is not None:  # spans have no place for it
-            for one in measured:
-                _mark_failed(one, evidence.failure)
-            return NATIVE, b"".join(map(_encode, measured))
-        from evalgate.adapters.formats.received.receiver import encode_lines
-
-        return OTLP, encode_lines(evidence.spans, evidence.trial, origin)  # type: ignore[arg-type]
+        for reason in readers.find_missing_content(measured)[:MAX_SHOWN]:
+            note(f"{evidence.trial}: spans came without content: {reason}")
+        if evidence.failure is None:
+            return OTLP, readers.encode_spans(evidence.spans, evidence.trial, origin)
+        for one in measured:  # spans have no place for the failure
+            _mark_failed(one, evidence.failure)
+        return NATIVE, b"".join(map(readers.encode_trace, measured))
     own = None if evidence.own is trace else evidence.own
-    _add_others(trace, measured if own is None else [own, *measured])
+    readers.add_tool_facts(trace, measured if own is None else [own, *measured])
     if own is not None and own.status == "error" and trace.status != "error":
         trace.status, trace.error = "error", own.error
     if evidence.failure is not None:
         _mark_failed(trace, evidence.failure)
-    return NATIVE, _encode(trace)
+    return NATIVE, readers.encode_trace(trace)
 
 
 def _mark_failed(trace: Trace, failure: str) -> None:
@@ -74,17 +74,15 @@ def _mark_failed(trace: Trace, failure: str) -> None:
         trace.status, trace.error = "error", {"type": None, "message": failure}
 
 
-def read_own_trace(document: Any, trial: TrialId) -> Trace | None:
+def read_own_trace(document: Any, trial: TrialId, readers: TraceReaders) -> Trace | None:
     """The trace that the agent's recorder sent at the end of a scenario; None for one without any content.
 
     Raises SettingError for a damaged one, and for one of another scenario.
     """
-    from evalgate.adapters.formats.native import reader
-
     if document is None:
         return None
     try:
-        trace = reader.build(document)
+        trace = readers.read_trace(document)
     except TraceError as error:
         raise SettingError(f"the trace of {trial} is damaged: {error}") from None
     if (trace.scenario_id, trace.trial) != (trial.scenario, trial.trial):
@@ -93,44 +91,11 @@ def read_own_trace(document: Any, trial: TrialId) -> Trace | None:
     return None if is_empty else trace
 
 
-def _read_spans(evidence: TrialEvidence) -> tuple[list[Trace], list[str]]:
+def _read_spans(evidence: TrialEvidence, readers: TraceReaders) -> tuple[list[Trace], list[str]]:
     """The traces of the spans, and why others are missing."""
     if evidence.spans is None:
         return [], []
-    from evalgate.adapters.formats.received.receiver import build_traces
-
     if not evidence.spans.records:
         return [], evidence.spans.problems
-    traces, damaged = build_traces(evidence.spans, evidence.trial)
+    traces, damaged = readers.read_spans(evidence.spans, evidence.trial)
     return traces, [*evidence.spans.problems, *damaged]
-
-
-def _note_missing_content(trial: TrialId, traces: Sequence[Trace], note: Callable[[str], None]) -> None:
-    from evalgate.adapters.formats.received.receiver import find_missing_content
-
-    for reason in find_missing_content(traces)[:MAX_SHOWN]:
-        note(f"{trial}: spans came without content: {reason}")
-
-
-def _add_others(trace: Trace, others: Sequence[Trace]) -> None:
-    """Adds what other recordings of the same run know of tools: times, errors, and calls that no model asked for."""
-    from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
-    from evalgate.adapters.formats.core.strict_json import make_printable
-    from evalgate.adapters.formats.received.tool_facts import add_tool_facts
-
-    add_tool_facts(trace, others)
-    known = {call["name"] for call in trace.tool_calls}
-    unknown = sorted({call["name"] for one in others for call in one.tool_calls} - known)
-    if unknown:
-        add_gap(
-            trace, "calls", f"`{make_printable(unknown[0])}` ran as the agent recorded, but no model call asked for it"
-        )
-
-
-def _encode(trace: Trace) -> bytes:
-    import orjson
-
-    from evalgate.adapters.formats.writers import redact_trace
-    from evalgate.models.trace.trace_document import encode_trace
-
-    return orjson.dumps(encode_trace(redact_trace(trace)), option=orjson.OPT_APPEND_NEWLINE)
