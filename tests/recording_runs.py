@@ -66,6 +66,16 @@ def record_command(folder: Path, words: list[str], agent: tuple[str, ...], env: 
     return Run(done.returncode, done.stdout, done.stderr)
 
 
+def start_waiting(folder: Path, flags: list[str], env: dict[str, str]) -> tuple[subprocess.Popen[str], dict[str, str]]:
+    """A recording whose agent prints its environment, which is returned, and then waits for a line."""
+    script = "import json, os; print(json.dumps(dict(os.environ)), flush=True); input()"
+    words = [*command(*flags)[:-1], "-c", script]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    running = subprocess.Popen(words, cwd=folder, env=env, text=True, **pipes)
+    assert running.stdout is not None
+    return running, json.loads(running.stdout.readline())
+
+
 def evalgate(folder: Path, *words: str, env: dict[str, str] | None = None) -> Run:
     done = subprocess.run(
         [sys.executable, "-m", "evalgate", *words],

@@ -16,13 +16,13 @@ from evalgate.application.recording.trials import load_exchange
 from evalgate.bootstrap.sources import build_workspace
 from evalgate.errors import SettingError
 from evalgate.models.recording.cassette import MAX_BYTES, ReplayNote
-from evalgate.models.recording.exchange import TrialId
 from evalgate.models.recording.run import ProcessRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalgate.models.recording.cassette import Cassette
+    from evalgate.models.recording.exchange import TrialId
     from evalgate.models.trace.trace import Trace
 
 REPLAYS = ".evalgate/replays.json"
@@ -35,7 +35,8 @@ class CassetteFolder:
     """Cassettes by trial; implements `CassetteStore`."""
 
     def __init__(self, cwd: str, folder: str = DEFAULT_FOLDER) -> None:
-        self._folder, self._files = folder, TrialFolder(cwd, folder, is_inside=True)
+        self._folder = os.path.relpath(Path(cwd, folder), cwd)
+        self._files = TrialFolder(cwd, self._folder, is_inside=True)
         self._workspace = build_workspace(cwd, cwd)
 
     def path(self, trial: TrialId) -> str:
@@ -74,11 +75,10 @@ class CassetteFolder:
 def rebuild_trace(cassette: Cassette) -> Trace:
     """The trace that a replay of all exchanges of a cassette would have."""
     header = cassette.header
-    trial = TrialId(header.suite, header.scenario, header.variant, header.trial)
     exchanges = [load_exchange(each) for each in cassette.exchanges]
     for number, exchange in enumerate(exchanges):
         exchange.arrived_at = float(number)
-    return build_trace(exchanges, ProcessRun(trial, "", commit=header.commit, agent_hash=header.agent_hash))
+    return build_trace(exchanges, ProcessRun(header.trial_id, "", commit=header.commit, agent_hash=header.agent_hash))
 
 
 def read_replays(cwd: str) -> dict[str, ReplayNote]:

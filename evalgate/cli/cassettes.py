@@ -28,21 +28,36 @@ SUITES = option(
 
 def show_status(arguments: Namespace, shell: Shell) -> int:
     """Prints a line a cassette; returns 1 with --strict if one is not fresh."""
+    from evalgate.adapters.files.git_changes import find_changed_files
     from evalgate.application.recording.staleness import FRESH
 
     found = [status for _, _, status in _find_all(arguments, shell)]
+    changed = find_changed_files(arguments.cassettes, shell.cwd, arguments.since, shell.environ) if found else None
     if arguments.json:
         fields = ("path", "states", "exchanges", "unused", "recorded_at")
-        listed = [{name: getattr(status, name) for name in fields} for status in found]
+        listed = [
+            {
+                **{name: getattr(each, name) for name in fields},
+                "changed": None if changed is None else each.path in changed,
+            }
+            for each in found
+        ]
         shell.print_json({"schema": SCHEMA, "cassettes": listed})
     else:
+        since = f"changed since {arguments.since}" if arguments.since else "changed, not committed"
         for status in found:
-            unused = f", {status.unused} unused" if status.unused else ""
-            details = f"{status.exchanges} exchanges{unused}, {status.recorded_at}"
-            shell.print_safe(f"{', '.join(status.states):20} {status.path} ({details})")
+            shell.print_safe(_describe(status, since if changed and status.path in changed else None))
     if not found:
         shell.note(f"no cassettes in {arguments.cassettes}")
     return int(arguments.strict and any(status.states != [FRESH] for status in found))
+
+
+def _describe(status: CassetteStatus, change: str | None) -> str:
+    """The line of a cassette; `change` is how git sees it."""
+    count = f"{status.exchanges:,} exchange{'' if status.exchanges == 1 else 's'}"
+    unused = f", {status.unused:,} unused" if status.unused else ""
+    details = f"{count}{unused}, {status.recorded_at}{f', {change}' if change else ''}"
+    return f"{', '.join(status.states):20} {status.path} ({details})"
 
 
 def show_cassette(arguments: Namespace, shell: Shell) -> int:
@@ -114,14 +129,21 @@ def _find_all(arguments: Namespace, shell: Shell) -> Iterator[tuple[str, Cassett
     from evalgate.bootstrap.cassettes import CassetteFolder, read_replays
     from evalgate.bootstrap.record_plan import load_suite
 
-    notes, now = read_replays(shell.cwd), SystemClock(shell.epoch).now()
+    folder, notes, now = (
+        CassetteFolder(shell.cwd, arguments.cassettes),
+        read_replays(shell.cwd),
+        SystemClock(shell.epoch).now(),
+    )
     suites = {loaded.suite.name: loaded for loaded in (load_suite(path, shell.cwd) for path in arguments.suite)}
-    for path, cassette in CassetteFolder(shell.cwd, arguments.cassettes).load_all():
-        facts = SuiteFacts()
+    for path, cassette in folder.load_all():
         header = cassette.header
         loaded = suites.get(header.suite or "")
-        if loaded is not None:
+        if folder.path(header.trial_id) != path:  # no replay finds it
+            facts = SuiteFacts(is_listed=False)
+        elif loaded is not None:
             facts = loaded.find_facts(header.scenario, header.variant, header.trial)
+        else:
+            facts = SuiteFacts()
         yield path, cassette, find_status(path, cassette, notes.get(path), facts, now)
 
 
@@ -136,11 +158,18 @@ COMMANDS = {
                 show_status,
                 _options(
                     option("--strict", action="store_true", help="exit 1 if one is not fresh"),
+                    option(
+                        "--since",
+                        metavar="REF",
+                        help="mark those changed since a branch or commit of git, such as origin/main (default: those "
+                        "not committed)",
+                    ),
                     JSON_TABLE,
                 ),
                 """examples:
   evalgate cassettes status
   evalgate cassettes status --suite evals/support.yaml --strict
+  evalgate cassettes status --since origin/main                    what a pull request changes
 """,
                 purpose="list cassettes: fresh, prompt changed, agent changed, older than max_age, or unused",
             ),

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import re
 import time
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+import orjson
 from aiohttp import web
 from multidict import CIMultiDict
 
-from evalgate.adapters.recorder.upstream import Upstream
+from evalgate.adapters.recorder.upstream import UnusableAnswerError, Upstream
 from evalgate.measures.recording.paths import strip_version
 from evalgate.measures.recording.streams import EventSplitter
 from evalgate.models.recording.exchange import (
@@ -37,19 +40,37 @@ HOP_BY_HOP = frozenset(
     ]
 )
 CORS = "access-control-"
-NO_RETRY = {"x-should-retry": "false"}
 
-
-CREDENTIALS = ("Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key", "Cookie", "Proxy-Authorization")
+CREDENTIALS = re.compile(
+    r"auth|(?<!idempotency-)key|token|secret|passw|signature|\bsig\b|credential|cookie", re.IGNORECASE
+)
+"""Names of headers and of members of a query that hold keys."""
+BASIC = "basic"
+MAX_EVENTS = 200_000
+"""Events of one answer."""
 SCENARIO_HEADER, SCENARIO_BAGGAGE = "X-Evalgate-Scenario", "evalgate.scenario.id"
 
 
 def find_credentials(request: web.BaseRequest) -> Iterator[str]:
-    """The keys and tokens in the headers and the query of a request."""
-    for name in CREDENTIALS:
-        for value in request.headers.getall(name, ()):
-            yield value.partition(" ")[2] or value
-    yield from request.query.getall("key", ())
+    """The keys and tokens in the headers and the query of a request; of a login also the password."""
+    for name, value in request.headers.items():
+        if CREDENTIALS.search(name):
+            scheme, _, rest = value.partition(" ")
+            yield from [value] if name.lower() == "cookie" else [rest.strip() or scheme]
+            if name.lower() == "cookie":
+                yield from (part.partition("=")[2].strip() for part in value.split(";"))
+            elif scheme.lower() == BASIC:
+                yield from _decode_login(rest)
+    yield from (value for name, value in request.query.items() if CREDENTIALS.search(name))
+
+
+def _decode_login(encoded: str) -> list[str]:
+    """User and password together, and the password, of a login in base64."""
+    try:
+        login = base64.b64decode(encoded).decode()
+    except ValueError:
+        return []
+    return [login, login.partition(":")[2]]
 
 
 def find_named_scenario(headers: Mapping[str, str]) -> str | None:
@@ -147,12 +168,14 @@ class ProviderRoute:
             async with self._upstream.send(
                 recorded.method, url, request.rel_url.raw_query_string, headers, recorded.body
             ) as received:
+                Upstream.require_usable(received)
                 exchange.answer.status = received.status
                 exchange.answer.content_type = received.headers.get("Content-Type", "application/octet-stream")
                 response = await _copy(request, received, exchange.answer, clock)
         except Upstream.errors as error:
             exchange.answer.is_broken = True
-            response = _no_answer(request, exchange.answer, type(error).__name__)
+            reason = str(error) if isinstance(error, UnusableAnswerError) else type(error).__name__
+            response = _no_answer(request, exchange.answer, reason)
         except asyncio.CancelledError:
             exchange.answer.is_broken = True
             raise
@@ -168,14 +191,16 @@ async def _copy(
     """Passes on an answer as it comes, and keeps it: a stream by event, any other whole."""
     headers = _forwarded(received.headers)
     if not answer.is_stream:
-        body = await Upstream.read_all(received)
+        body = b"".join([part async for part in Upstream.read_parts(received)])
         answer.chunks.append((_since(clock), body))
         return web.Response(status=received.status, body=body, headers=headers)
     response = web.StreamResponse(status=received.status, headers=headers)
     await response.prepare(request)
     splitter, is_listening = EventSplitter(), True
-    async for data in received.content.iter_any():
+    async for data in Upstream.read_parts(received):
         answer.chunks += ((_since(clock), event) for event in splitter.feed(data))
+        if len(answer.chunks) > MAX_EVENTS:
+            raise UnusableAnswerError(f"its answer has more than {MAX_EVENTS:,} events")
         if is_listening:
             try:
                 await response.write(data)
@@ -188,15 +213,15 @@ async def _copy(
     return response
 
 
-def _no_answer(request: web.BaseRequest, answer: ProviderAnswer, kind: str) -> web.StreamResponse:
-    """What the agent gets if the provider can't be reached: 502; a stream that has begun breaks off."""
-    if answer.chunks or answer.status != NO_ANSWER:
+def _no_answer(request: web.BaseRequest, answer: ProviderAnswer, reason: str) -> web.StreamResponse:
+    """What the agent gets if the provider gives no answer: 502; a stream that has begun breaks off."""
+    if answer.is_stream and answer.status != NO_ANSWER:
         if request.transport is not None:
             request.transport.abort()
         return web.Response(status=NO_ANSWER)
-    message = f"evalgate record can't reach the model provider ({kind})"
-    body = f'{{"error":{{"message":"{message}","type":"connection_error"}}}}'.encode()
-    answer.content_type = JSON
+    message = f"evalgate record gets no answer of the model provider: {reason}"
+    body = orjson.dumps({"error": {"message": message, "type": "connection_error"}})
+    answer.status, answer.content_type = NO_ANSWER, JSON
     answer.chunks = [(0.0, body)]
     return web.Response(status=NO_ANSWER, body=body, content_type=JSON)
 

@@ -9,6 +9,7 @@ import aiohttp
 from yarl import URL
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from contextlib import AbstractAsyncContextManager
 
 CONNECT_SECONDS = 30
@@ -17,8 +18,12 @@ QUIET_SECONDS = 600
 MAX_ANSWER = 64 * 1024 * 1024
 
 
-class AnswerTooLargeError(aiohttp.ClientError):
-    """An answer larger than 64 MB."""
+ENCODINGS = ("gzip", "deflate")
+NOT_MODIFIED = 304
+
+
+class UnusableAnswerError(aiohttp.ClientError):
+    """An answer that is not passed on; its text is why."""
 
 
 class Upstream:
@@ -42,6 +47,7 @@ class Upstream:
                 connector=aiohttp.TCPConnector(limit=0),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=QUIET_SECONDS),
                 skip_auto_headers=("User-Agent",),
+                headers={"Accept-Encoding": ", ".join(ENCODINGS)},
             )
         address = URL(f"{url}?{query}" if query else url, encoded=True)
         proxy, login = find_proxy(address)
@@ -55,16 +61,23 @@ class Upstream:
             await self._session.close()
 
     @staticmethod
-    async def read_all(response: aiohttp.ClientResponse) -> bytes:
-        """The body of an answer; raises AnswerTooLargeError."""
-        parts: list[bytes] = []
+    def require_usable(response: aiohttp.ClientResponse) -> None:
+        """Raises UnusableAnswerError for a redirect, and for an encoding that was not asked for."""
+        if response.status in range(300, 400) and response.status != NOT_MODIFIED:
+            raise UnusableAnswerError("it answers with a redirect; name the address that it leads to with --provider")
+        encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+        if encoding not in (*ENCODINGS, "identity", ""):
+            raise UnusableAnswerError("its answer has a content-encoding that was not asked for")
+
+    @staticmethod
+    async def read_parts(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+        """The parts of an answer as they come, unpacked; raises UnusableAnswerError above 64 MB."""
         size = 0
         async for part in response.content.iter_any():
             size += len(part)
             if size > MAX_ANSWER:
-                raise AnswerTooLargeError
-            parts.append(part)
-        return b"".join(parts)
+                raise UnusableAnswerError("its answer is larger than 64 MB")
+            yield part
 
 
 def find_proxy(address: URL) -> tuple[URL | None, aiohttp.BasicAuth | None]:

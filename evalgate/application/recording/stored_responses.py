@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from evalgate.application.recording.misses import find_difference
+from evalgate.measures.recording.canonical import is_deep
 from evalgate.measures.recording.stream_redaction import redact_events
 from evalgate.measures.redaction.redact import redact, redact_value
 from evalgate.models.recording.exchange import EVENT_STREAM, JSON, NO_ANSWER, ProviderAnswer
@@ -67,30 +68,42 @@ def _store_body(body: bytes, kind: str) -> tuple[str, Any, Any]:
     if kind == JSON and not _LARGE_NUMBER.search(body):
         try:
             value = orjson.loads(body)
+            if not is_deep(value):
+                return "json", value, redact_value(value)
         except ValueError:
             pass
-        else:
-            return "json", value, redact_value(value)
     try:
         text = body.decode()
     except ValueError:
-        encoded = base64.b64encode(body).decode()
-        return "base64", encoded, encoded
+        return "base64", _encode_bytes(body), _encode_bytes(_redact_bytes(body))
     return "text", text, redact(text)
 
 
 def _store_events(answer: ProviderAnswer) -> tuple[str, Any, Any]:
     texts: list[str] = []
     encoded: dict[int, dict[str, str]] = {}
+    redacted: dict[int, dict[str, str]] = {}
     for index, (_, chunk) in enumerate(answer.chunks):
         try:
             texts.append(chunk.decode())
         except ValueError:
             texts.append("")
-            encoded[index] = {"$base64": base64.b64encode(chunk).decode()}
+            encoded[index] = {"$base64": _encode_bytes(chunk)}
+            redacted[index] = {"$base64": _encode_bytes(_redact_bytes(chunk))}
     times = [milliseconds for milliseconds, _ in answer.chunks]
     clean = redact_events(texts)
-    return "events", _join(times, texts, encoded), _join(times, clean, encoded)
+    return "events", _join(times, texts, encoded), _join(times, clean, redacted)
+
+
+def _encode_bytes(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _redact_bytes(data: bytes) -> bytes:
+    """Bytes that are no text, without the secrets among them."""
+    text = data.decode("utf-8", "surrogateescape")
+    clean = redact(text)
+    return data if clean == text else clean.encode("utf-8", "surrogateescape")
 
 
 def _join(times: list[float], texts: list[str], encoded: dict[int, dict[str, str]]) -> list[list[Any]]:

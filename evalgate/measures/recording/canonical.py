@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from evalgate.measures.redaction.redact import redact_value
+from evalgate.measures.redaction.redact import redact, redact_value
 
 if TYPE_CHECKING:
     from evalgate.measures.recording.masks import Masks
@@ -32,6 +32,7 @@ DROPPED = frozenset(
 ID_KEYS = frozenset({"tool_call_id", "tool_use_id", "call_id", "previous_response_id"})
 CONVERSATION = frozenset({"messages", "input", "system", "instructions"})
 """Members of a request in which ids are renumbered and texts masked."""
+MAX_LEVELS = 60
 MAX_INLINE = 1_000
 """Characters of base64 that are kept; of more the digest is stored."""
 _BASE64 = re.compile(r"(?:data:(?P<type>[\w.+/-]{1,100});base64,)?(?P<data>[A-Za-z0-9+/_\r\n-]+={0,2})")
@@ -45,7 +46,7 @@ def canonicalise(request: ProviderRequest, masks: Masks) -> Canonical:
     return {
         "provider": request.provider,
         "method": request.method,
-        "path": f"{request.path}?{query}" if query else request.path,
+        "path": redact(f"{request.path}?{query}" if query else request.path),
         "body": _canonical_body(request, masks),
     }
 
@@ -60,12 +61,27 @@ def encode(value: Any) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
+def is_deep(value: Any) -> bool:
+    """Whether a JSON value has more levels than fit into a line of a cassette."""
+    level = [value]
+    for _ in range(MAX_LEVELS):
+        level = [
+            child
+            for node in level
+            if type(node) in (dict, list)
+            for child in (node.values() if type(node) is dict else node)
+        ]
+    return bool(level)
+
+
 def _canonical_body(request: ProviderRequest, masks: Masks) -> Any:
     if not request.body:
         return None
     try:
         body = orjson.loads(request.body)
     except ValueError:
+        body = None
+    if body is None or is_deep(body):
         return _describe_bytes(_without_boundary(request), request.content_type.partition(";")[0])
     if type(body) is dict:
         body = {name: value for name, value in body.items() if name not in DROPPED}

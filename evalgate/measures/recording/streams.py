@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -17,20 +18,24 @@ DONE = "[DONE]"
 
 
 class EventSplitter:
-    """Splits bytes, as they come, after each blank line; `rest` is what came after the last one."""
+    """Splits bytes, as they come, after each blank line."""
 
     def __init__(self) -> None:
-        self.rest = b""
+        self._pending = bytearray()
+
+    @property
+    def rest(self) -> bytes:
+        """What came after the last blank line."""
+        return bytes(self._pending)
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Yields each event that is complete now, with its blank line."""
-        searched = max(0, len(self.rest) - 3)
-        self.rest += data
-        at = 0
-        for blank in _BLANK_LINE.finditer(self.rest, searched):
-            yield self.rest[at : blank.end()]
-            at = blank.end()
-        self.rest = self.rest[at:]
+        searched = max(0, len(self._pending) - 3)
+        self._pending += data
+        ends = [blank.end() for blank in _BLANK_LINE.finditer(self._pending, searched)]
+        for start, end in pairwise([0, *ends]):
+            yield bytes(self._pending[start:end])
+        del self._pending[: ends[-1] if ends else 0]
 
 
 def read_answer(answer: ProviderAnswer) -> Any:

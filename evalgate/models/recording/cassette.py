@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from evalgate.models.recording.exchange import TrialId
+
 SCHEMA = "evalgate.exchange/1"
 CacheMode = Literal["off", "read", "auto", "write"]
 MAX_BYTES = 20_000_000
@@ -27,6 +29,11 @@ class CassetteHeader(Struct, kw_only=True):
     prompts_sha256: str | None = None
     commit: str | None = None
     synthetic: bool | None = None
+
+    @property
+    def trial_id(self) -> TrialId:
+        """The trial that it is of."""
+        return TrialId(self.suite, self.scenario, self.variant, self.trial)
 
 
 class RecordedExchange(Struct):

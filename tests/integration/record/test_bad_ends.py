@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import json
 import os
 import signal
 import subprocess
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fakes.providers import BIG, CUT, HANG, FakeProviders
-from recording_runs import KEY, command, environ, record, trace_of, written
+from recording_runs import KEY, command, environ, record, start_waiting, trace_of, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,25 +152,8 @@ def test_a_planted_key_is_in_no_byte_written(fake, tmp_path):
     assert fake.requests[0][1]["Authorization"] == f"Bearer {KEY}"
 
 
-def open_server(fake: FakeProviders, folder: Path) -> tuple[subprocess.Popen[str], dict[str, str]]:
-    """A recording whose agent prints its environment and then waits for a line."""
-    script = "import json, os; print(json.dumps(dict(os.environ)), flush=True); input()"
-    words = [*command(*fake.flags, "--scenario", "refund", "--", "none")[:-2], "-c", script]
-    running = subprocess.Popen(
-        words,
-        cwd=folder,
-        env=environ(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert running.stdout is not None
-    return running, json.loads(running.stdout.readline())
-
-
 def test_requests_that_do_not_come_from_the_agent_are_refused(fake, tmp_path):
-    running, env = open_server(fake, tmp_path)
+    running, env = start_waiting(tmp_path, [*fake.flags, "--scenario", "refund"], environ())
     host, _, path = env["OPENAI_BASE_URL"].removeprefix("http://").partition("/")
     control = env["EVALGATE_RECORD_URL"].removeprefix(f"http://{host}")
 

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 CONTENT_TYPES = frozenset({"application/json", "text/event-stream", "application/octet-stream"})
 BODIES = frozenset({"json", "text", "base64", "events"})
 STATUSES = range(200, 600)
+YEARS = range(1971, 9999)
+LONGEST_MS = 86_400_000
+"""The longest time of an agent: one day."""
+MAX_TRIAL = 1_000_000
 REFRESH_HINT = "record it again: evalgate cassettes refresh"
 
 
@@ -51,7 +55,7 @@ def decode_cassette(data: bytes, path: str, trial: TrialId | None = None) -> Cas
     if len(lines) > MAX_EXCHANGES + 1:
         raise OverLimit(Problem(f"a cassette has more than {MAX_EXCHANGES:,} exchanges", Location(path)))
     header = _decode_header(lines[0] if lines else b"", Location(path, 1))
-    if trial is not None and (header.suite, header.scenario, header.variant, header.trial) != trial:
+    if trial is not None and header.trial_id != trial:
         raise _error("it was recorded for another scenario, variant or trial", Location(path, 1))
     if header.rules_version != RULES_VERSION:
         raise _error("it was recorded by other rules for requests", Location(path, 1))
@@ -65,6 +69,8 @@ def _decode_header(line: bytes, location: Location) -> CassetteHeader:
     if value.pop("schema", None) != SCHEMA:
         raise _error(f"the first line is not the header of a cassette: no schema {SCHEMA}", location)
     header: CassetteHeader = _convert(value, CassetteHeader, location)
+    if not _is_time(header.created) or not 0 <= header.trial <= MAX_TRIAL:
+        raise _error("`created` is not a time with its zone, or `trial` is out of its range", location)
     return header
 
 
@@ -73,15 +79,20 @@ def _decode_exchange(line: bytes, location: Location) -> RecordedExchange:
     if compute_key(exchange.canonical) != exchange.key:
         raise _error("the key is not that of the request: one of them was changed", location)
     _check_response(exchange.response, location)
-    try:
-        is_time = datetime.fromisoformat(exchange.recorded_at).tzinfo is not None
-    except ValueError:
-        is_time = False
-    if not is_time:
+    if not _is_time(exchange.recorded_at):
         raise _error("`recorded_at` is not a time with its zone", location)
-    if not 0 <= exchange.duration_ms < float("inf") or exchange.n < 1:
+    if not 0 <= exchange.duration_ms <= LONGEST_MS or exchange.n < 1:
         raise _error("a number is out of its range", location)
     return exchange
+
+
+def _is_time(text: str) -> bool:
+    """Whether it is a time with its zone, of a year with which times can be computed."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return found.tzinfo is not None and found.year in YEARS
 
 
 def _check_response(response: dict[str, Any], location: Location) -> None:
@@ -104,7 +115,7 @@ def _are_events(events: Any) -> bool:
         isinstance(event, list)
         and len(event) == len(("ms", "text"))
         and type(event[0]) in (int, float)
-        and event[0] >= 0
+        and 0 <= event[0] <= LONGEST_MS
         and (isinstance(event[1], str) or (isinstance(event[1], dict) and _is_base64(event[1].get("$base64"))))
         for event in events
     )
