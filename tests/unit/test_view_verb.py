@@ -45,7 +45,7 @@ def finished(tmp_path_factory):
 
 
 def count_blocks(page: str) -> int:
-    return len(re.findall('<script type="application/json"', page))
+    return len(re.findall('<script type="application/json" id="t', page))
 
 
 def test_page_of_a_folder_is_that_of_its_zip_and_starts_with_what_fails(finished, tmp_path):

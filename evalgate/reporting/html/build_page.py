@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.reporting.html.page_view import CellView, Fact, PageView
-from evalgate.reporting.html.scenario_view import TONES, build_cell, build_scenario_view, split_marks
+from evalgate.reporting.html.scenario_view import MAX_NAME, TONES, build_cell, split_marks
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import clean_page_text
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.results.results import ResultsDoc, TraceDoc
 
-MAX_TEXT, MAX_WARNINGS, SHORT_SHA = 2_000, 50, 7
+MAX_TEXT, MAX_REASONS, MAX_WARNINGS, MAX_REMOVED, SHORT_SHA = 1_000, 20, 50, 100, 7
 TracePlace = tuple[str, int | None, int | None]
 VERDICTS = {"pass": "passed", "fail": "failed", "cannot_judge": "could not judge", "invalid": "invalid input"}
 
@@ -38,41 +38,61 @@ def order_scenarios(document: ResultsDoc) -> list[SuiteScenario]:
     return [*ordered, *(item for item in every if id(item.scenario) not in listed)]
 
 
+class Filters(NamedTuple):
+    """Suites and variants of a run, by name."""
+
+    suites: Sequence[str]
+    variants: Sequence[str]
+
+
+MAX_CHOICE, MAX_CHOICES = 100, 200
+"""Characters and number of the choices of a filter."""
+
+
+def find_filters(document: ResultsDoc) -> Filters:
+    """The suites, and the variants of their scenarios."""
+    suites = sorted({suite["suite"] for suite in document["suites"]})
+    variants = {scenario["variant"] for suite in document["suites"] for scenario in suite["scenarios"]}
+    return Filters(suites, sorted(filter(None, variants)))
+
+
 def place_of(trace: TraceDoc) -> TracePlace:
     """Where a trace was read, which identifies it in a run."""
     return trace["path"], trace["line"], trace["record"]
 
 
-def build_page(document: ResultsDoc, blocks: Sequence[tuple[TracePlace, str]], *, has_traces: bool) -> PageView:
-    """The page of a finished run; `blocks` are the conversations it holds, from `encode_trace_block`, in their order.
+def build_page(document: ResultsDoc, filters: Filters, conversations: str, left_out: str) -> PageView:
+    """What the page shows of the run as a whole.
 
-    Without `has_traces` the page says that the run's traces were not there, and not that some are left out.
+    `conversations` says how many of them the page holds, `left_out` which scenarios are not in its list.
     """
     heading = build_heading(document, lambda text: clean_page_text(text, MAX_TEXT))
-    numbers = {place: number for number, (place, _) in enumerate(blocks)}
-    command = document.get("command")
-    scenarios = [
-        build_scenario_view(number, item, numbers, command, has_traces=has_traces)
-        for number, item in enumerate(order_scenarios(document))
+    removed = [
+        Fact(
+            clean_page_text(wording.scenario_name(each["id"], each["variant"]), MAX_NAME),
+            build_cell(each["verdict"]).text,
+        )
+        for each in document["removed"][:MAX_REMOVED]
     ]
     return PageView(
         f"EvalGate {VERDICTS[document['verdict']]}",
         CellView(VERDICTS[document["verdict"]], TONES.get(document["verdict"], "plain")),
         clean_page_text(heading.text, MAX_TEXT),
-        [split_marks(each["message"]) for each in document["reasons"] if not each.get("scenario")][:MAX_WARNINGS],
+        [split_marks(each["message"]) for each in document["reasons"] if not each.get("scenario")][:MAX_REASONS],
         _list_facts(document),
-        _describe_conversations(document, len(blocks), has_traces=has_traces),
-        scenarios,
-        [
-            Fact(clean_page_text(wording.scenario_name(each["id"], each["variant"])), build_cell(each["verdict"]).text)
-            for each in document["removed"]
-        ],
+        conversations,
+        left_out,
+        [*removed, *_count_more(len(document["removed"]) - len(removed), "more scenario")],
         _list_warnings(document),
-        sorted({scenario.suite for scenario in scenarios}),
+        [clean_page_text(name, MAX_CHOICE) for name in filters.suites[:MAX_CHOICES]],
+        [clean_page_text(name, MAX_CHOICE) for name in filters.variants[:MAX_CHOICES]],
         _list_commands(document),
         clean_page_text(document["evalgate_version"]),
-        [(number, block) for number, (_, block) in enumerate(blocks)],
     )
+
+
+def _count_more(left: int, noun: str) -> list[Fact]:
+    return [Fact("more", f"{wording.pluralize(left, noun)} in results.json")] if left > 0 else []
 
 
 def _list_facts(document: ResultsDoc) -> list[Fact]:
@@ -93,8 +113,11 @@ def _list_facts(document: ResultsDoc) -> list[Fact]:
     return [Fact(label, clean_page_text(text, MAX_TEXT)) for label, text in facts if text]
 
 
-def _describe_conversations(document: ResultsDoc, held: int, *, has_traces: bool) -> str:
-    trials = sum(len(scenario["trials"]) for suite in document["suites"] for scenario in suite["scenarios"])
+def describe_conversations(held: int, trials: int, *, has_traces: bool) -> str:
+    """How many of the run's conversations the page holds.
+
+    Without `has_traces` it says that the run's traces were not there, and not that some are left out.
+    """
     if not has_traces:
         return "This file holds no conversations: only results.json was read."
     left = f" {trials - held:,} of {trials:,} are left out." if trials > held else ""
@@ -108,8 +131,7 @@ def _list_warnings(document: ResultsDoc) -> list[Fact]:
     texts = [(each["code"], each["message"]) for each in document["warnings"]]
     texts += [("weakened", each["message"]) for each in document.get("weakenings", [])]
     facts = [Fact(clean_page_text(code), clean_page_text(text, MAX_TEXT)) for code, text in texts[:MAX_WARNINGS]]
-    left = len(texts) - len(facts)
-    return [*facts, *([Fact("more", f"{wording.pluralize(left, 'more warning')} in results.json")] if left else [])]
+    return [*facts, *_count_more(len(texts) - len(facts), "more warning")]
 
 
 def _list_commands(document: ResultsDoc) -> list[Fact]:

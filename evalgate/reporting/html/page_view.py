@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,16 +87,23 @@ class TrialView(NamedTuple):
     why_no_block: str
 
 
-class ScenarioView(Struct):
-    """A scenario: a row of the list, and its section."""
+class RowView(NamedTuple):
+    """A scenario in the list of all."""
 
     number: int
     name: str
-    suite: str
     verdict: CellView
     change: CellView
-    score: str
     passed: str
+    is_failing: bool
+    is_changed: bool
+
+
+class ScenarioView(Struct):
+    """A scenario in a section; `row` is the one that it has in the list."""
+
+    row: RowView
+    score: str
     reasons: list[Sequence[str]]
     facts: list[Fact]
     difference: DifferenceView | None
@@ -106,15 +113,10 @@ class ScenarioView(Struct):
     trials: list[TrialView]
     trials_left: str
     commands: list[Fact]
-    is_failing: bool
-    is_changed: bool
 
 
 class PageView(Struct):
-    """The whole page. `reasons` are those that name no scenario.
-
-    `blocks` are the conversations in the page, by number, as JSON that can be the content of a script element.
-    """
+    """What the page shows of the run as a whole. `reasons` are those that name no scenario."""
 
     title: str
     verdict: CellView
@@ -122,10 +124,22 @@ class PageView(Struct):
     reasons: list[Sequence[str]]
     facts: list[Fact]
     conversations: str
-    scenarios: list[ScenarioView]
+    left_out: str
     removed: list[Fact]
     warnings: list[Fact]
     suites: list[str]
+    variants: list[str]
     commands: list[Fact]
     version: str
-    blocks: list[tuple[int, str]] = field(default_factory=list)
+
+
+class PageParts(NamedTuple):
+    """Rendered rows and sections; JSON that can be the content of a script element.
+
+    `short` are the scenarios without a section, `blocks` the conversations, each in the order of its number.
+    """
+
+    rows: Sequence[str]
+    sections: Sequence[str] = ()
+    short: str = "{}"
+    blocks: Sequence[str] = ()

@@ -5,27 +5,37 @@ from __future__ import annotations
 import base64
 import hashlib
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment
 
-    from evalgate.reporting.html.page_view import PageView
+    from evalgate.reporting.html.page_view import PageParts, PageView, RowView, ScenarioView
 
 _POLICY = (
     "default-src 'none'; script-src {script}; style-src {style}; img-src data:; base-uri 'none'; form-action 'none'"
 )
 
 
-def render_page(page: PageView) -> str:
-    """The whole file. All text is escaped by the template; conversations are JSON that can't end their element."""
+def render_page(page: PageView, parts: PageParts) -> str:
+    """The whole file. All text is escaped by the templates; JSON in it can't end its element."""
     style, script = _read_asset("report.css"), _read_asset("report.js")
-    return _load_template().render(
-        page=page,
-        style=style,
-        script=script,
-        policy=_POLICY.format(script=_hash_source(script), style=_hash_source(style)),
-    )
+    template = _load_environment().get_template("report.html.j2")
+    return template.render(page=page, parts=parts, style=style, script=script, policy=_build_policy(style, script))
+
+
+def render_row(view: RowView, suite: int, variant: int | None) -> str:
+    """A scenario in the list; `suite` and `variant` are their numbers in the filters."""
+    return str(_load_parts().row(view, suite, variant))
+
+
+def render_section(view: ScenarioView, *, is_open: bool) -> str:
+    """A scenario with everything the page shows of it."""
+    return str(_load_parts().section(view, is_open))
+
+
+def _build_policy(style: str, script: str) -> str:
+    return _POLICY.format(script=_hash_source(script), style=_hash_source(style))
 
 
 def _hash_source(content: str) -> str:
@@ -41,7 +51,12 @@ def _read_asset(name: str) -> str:
 
 
 @cache
-def _load_template() -> Template:
+def _load_parts() -> Any:
+    return _load_environment().get_template("report_parts.html.j2").module
+
+
+@cache
+def _load_environment() -> Environment:
     from jinja2 import PackageLoader, StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -54,4 +69,4 @@ def _load_template() -> Template:
         keep_trailing_newline=True,
     )
     environment.globals.clear()
-    return environment.get_template("report.html.j2")
+    return environment

@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from evalgate.reporting.html.difference import build_difference
-from evalgate.reporting.html.page_view import CellView, Fact, FigureRow, ScenarioView, TrialCheckRow, TrialView
+from evalgate.reporting.html.page_view import CellView, Fact, FigureRow, RowView, ScenarioView, TrialCheckRow, TrialView
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import clean_page_text
 from evalgate.reporting.text.scenario_sections import count_passed, describe_change
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     BlockNumbers = Mapping[tuple[str, int | None, int | None], int]
 
-MAX_TRIALS, MAX_CHECKS, MAX_TEXT, MAX_EVIDENCE = 20, 200, 2_000, 4_000
-"""Trials side by side in one table, checks of a scenario, and characters of a text and of evidence."""
+MAX_TRIALS, MAX_CHECKS, MAX_TEXT, MAX_EVIDENCE, MAX_NAME = 20, 200, 2_000, 4_000, 300
+"""Trials side by side in one table, checks of a scenario, characters of a text, of evidence, and of a name."""
 TONES = {
     **dict.fromkeys(("PASS", "passed", "pass", "fixed", "improved"), "good"),
     **dict.fromkeys(("FAIL", "HARD_FAIL", "ERROR", "MISSING", "failed", "hard_fail", "error", "fail"), "bad"),
@@ -32,36 +32,40 @@ TONES = {
 NO_BLOCK = "not in this file"
 
 
+def build_row(number: int, item: SuiteScenario) -> RowView:
+    """The scenario in the list of all."""
+    scenario, kind = item.scenario, item.kind
+    return RowView(
+        number,
+        clean_page_text(wording.scenario_name(scenario["id"], scenario["variant"]), MAX_NAME),
+        build_cell(scenario["verdict"]),
+        build_cell("" if kind == "unchanged" else kind),
+        f"{count_passed(scenario)} of {scenario['n']}" if scenario["n"] else "0",
+        is_failing=scenario["verdict"] != "PASS",
+        is_changed=kind != "unchanged",
+    )
+
+
 def build_scenario_view(
-    number: int, item: SuiteScenario, blocks: BlockNumbers, command: str | None, *, has_traces: bool
+    row: RowView, item: SuiteScenario, blocks: BlockNumbers, command: str | None, *, has_traces: bool
 ) -> ScenarioView:
     """The section of a scenario; `blocks` are the numbers of the conversations that the page has."""
     suite, scenario = item.suite, item.scenario
-    change = scenario["change"]
-    trials = _order_trials(scenario)
+    trials = order_trials(scenario)
     checks = _build_checks(trials)
-    name = clean_page_text(wording.scenario_name(scenario["id"], scenario["variant"]), MAX_TEXT)
-    kind = change["kind"] if change else ""
     left = len(scenario["trials"]) - len(trials)
     return ScenarioView(
-        number,
-        name,
-        clean_page_text(suite["suite"], MAX_TEXT),
-        build_cell(scenario["verdict"]),
-        build_cell("" if kind == "unchanged" else kind),
+        row,
         wording.score(scenario["score"]),
-        f"{count_passed(scenario)} of {scenario['n']}" if scenario["n"] else "0",
-        _list_reasons(scenario),
+        list_reasons(scenario),
         _list_facts(suite, scenario),
-        build_difference(change),
-        [row for row in checks if any(cell.tone in ("bad", "warn") for cell in row.cells)],
-        [row for row in checks if not any(cell.tone in ("bad", "warn") for cell in row.cells)],
+        build_difference(scenario["change"]),
+        [each for each in checks if any(cell.tone in ("bad", "warn") for cell in each.cells)],
+        [each for each in checks if not any(cell.tone in ("bad", "warn") for cell in each.cells)],
         _build_figures(scenario, trials),
-        [_build_trial(trial, blocks, has_traces=has_traces) for trial in trials],
+        [build_trial(trial, blocks, has_traces=has_traces) for trial in trials],
         f"{wording.pluralize(left, 'more trial')} not shown" if left > 0 else "",
         _list_commands(suite, scenario, command),
-        is_failing=scenario["verdict"] != "PASS",
-        is_changed=kind not in ("", "unchanged"),
     )
 
 
@@ -75,8 +79,8 @@ def split_marks(text: str) -> Sequence[str]:
     return clean_page_text(text, MAX_TEXT).split("`")
 
 
-def _order_trials(scenario: ScenarioDoc) -> list[TrialDoc]:
-    """The trials that a page shows: the one that was compared, then those that did not pass, each by number."""
+def order_trials(scenario: ScenarioDoc) -> list[TrialDoc]:
+    """The trials that the page shows: the one that was compared, then those that did not pass, each by number."""
     change = scenario["change"]
     compared = (change.get("behaviour") or change.get("calls")) if change else None
     number = compared["trial"] if compared else None
@@ -86,7 +90,8 @@ def _order_trials(scenario: ScenarioDoc) -> list[TrialDoc]:
     return trials[:MAX_TRIALS]
 
 
-def _list_reasons(scenario: ScenarioDoc) -> list[Sequence[str]]:
+def list_reasons(scenario: ScenarioDoc) -> list[Sequence[str]]:
+    """Why the scenario has its verdict, and what changed, as sentences in parts."""
     change = scenario["change"]
     texts = [scenario["reason"]] if scenario["reason"] else []
     texts += [describe_change(change)] if change and change["kind"] != "unchanged" else []
@@ -168,7 +173,8 @@ def _build_figures(scenario: ScenarioDoc, trials: Sequence[TrialDoc]) -> list[Fi
     return [*rows, FigureRow("Calls", "", [f"{len(each['tool_calls']):,}" for each in trials])]
 
 
-def _build_trial(trial: TrialDoc, blocks: BlockNumbers, *, has_traces: bool) -> TrialView:
+def build_trial(trial: TrialDoc, blocks: BlockNumbers, *, has_traces: bool) -> TrialView:
+    """A trial, and the number of its conversation in the page."""
     trace = trial["trace"]
     block = blocks.get((trace["path"], trace["line"], trace["record"]))
     number = trace["line"] if trace["line"] is not None else trace["record"]

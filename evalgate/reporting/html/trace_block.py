@@ -21,13 +21,16 @@ MAX_PARTS = 2_000
 
 
 class PartDoc(TypedDict):
-    """A message or a call. `kind` is the role of a message, or `call`; a call has a number and a status."""
+    """A message or a call. `kind` is the role of a message, or `call`; a call has a status.
+
+    `number` counts the agent's own calls from 1, as the difference does.
+    """
 
     kind: str
     title: str
     text: str
     reasoning: NotRequired[str]
-    number: NotRequired[int]
+    number: NotRequired[int | None]
     status: NotRequired[str]
     result: NotRequired[str]
     seconds: NotRequired[float | None]
@@ -89,9 +92,12 @@ MAX_FACT, MAX_WARNINGS = 1_000, 20
 
 def _iter_parts(trace: Trace) -> Iterator[PartDoc]:
     has_all_outcomes = "errors" not in trace.gaps
+    numbers = _number_calls(trace)
     for part in order_conversation(trace):
         if isinstance(part, list):
-            yield from (_build_call(call, name_outcome(call, has_all_outcomes=has_all_outcomes)) for call in part)
+            for call in part:
+                outcome = name_outcome(call, has_all_outcomes=has_all_outcomes)
+                yield _build_call(call, numbers.get(call["index"]), outcome)
         elif part["content"] or part["reasoning"] or not part["tool_calls"]:
             yield _build_message(part)
 
@@ -108,11 +114,16 @@ def _build_message(message: Message) -> PartDoc:
     return part
 
 
-def _build_call(call: ToolCall, outcome: str) -> PartDoc:
+def _number_calls(trace: Trace) -> dict[int, int]:
+    """The numbers of the agent's own calls by index; the user's calls have none."""
+    return {call["index"]: number for number, call in enumerate(trace.agent_calls, 1)}
+
+
+def _build_call(call: ToolCall, number: int | None, outcome: str) -> PartDoc:
     arguments = call["arguments_raw"] if call["arguments"] is None else show(call["arguments"], MAX_TEXT)
     return {
         "kind": "call",
-        "number": call["index"] + 1,
+        "number": number,
         "title": clean_page_text(call["name"], MAX_NAME),
         "text": clean_page_text(arguments or "", MAX_TEXT),
         "status": outcome,
@@ -131,8 +142,9 @@ def _describe_result(call: ToolCall) -> str:
 
 def _list_bars(trace: Trace) -> list[BarDoc]:
     """Model calls and tool calls by step; a model call comes before the calls that it requests."""
+    numbers = _number_calls(trace)
     bars = [(call["step"], 0, _build_model_bar(call)) for call in trace.llm_calls]
-    bars += [(call["step"], 1, _build_tool_bar(call)) for call in trace.tool_calls]
+    bars += [(call["step"], 1, _build_tool_bar(call, numbers.get(call["index"]))) for call in trace.tool_calls]
     bars.sort(key=lambda bar: bar[:2])
     return [bar for _, _, bar in bars]
 
@@ -149,8 +161,9 @@ def _describe_usage(usage: Usage) -> str:
     return f"{wording.count(usage['input_tokens'])} in, {wording.count(usage['output_tokens'])} out"
 
 
-def _build_tool_bar(call: ToolCall) -> BarDoc:
-    return _build_bar("tool", f"{call['index'] + 1} {clean_page_text(call['name'], MAX_NAME)}", call, "")
+def _build_tool_bar(call: ToolCall, number: int | None) -> BarDoc:
+    name = clean_page_text(call["name"], MAX_NAME)
+    return _build_bar("tool", f"{number} {name}" if number else f"{name} (the user's call)", call, "")
 
 
 def _build_bar(kind: str, title: str, call: Any, figures: str) -> BarDoc:

@@ -2,10 +2,11 @@
 (() => {
   const get = (id) => document.getElementById(id);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
-  const rows = all(".list tbody tr"), sections = all(".scenario");
-  const show = get("show"), suite = get("suite"), text = get("text"), found = get("found"), frame = get("sections");
+  const rows = all(".list tbody tr"), contents = rows.map((row) => row.textContent.toLowerCase());
+  const show = get("show"), suite = get("suite"), variant = get("variant"), text = get("text");
+  const found = get("found"), frame = get("sections"), short = JSON.parse(get("short").textContent);
   const MAX_OPEN = 600;
-  let current = 0;
+  let current = -1;
 
   // Untrusted text reaches the page only as textContent; names of elements and classes are written here.
   const make = (tag, name, content, ...children) => {
@@ -37,7 +38,10 @@
     const tone = part.status === "ok" ? "good" : part.status === "error" ? "bad" : "warn";
     body.append(make("p", "note", null, make("span", `tone ${tone}`, part.status), part.seconds === null ? ", duration not recorded" : `, ${seconds(part.seconds)}`));
     if (part.result) body.append(make("code", "", null, fold(part.result, "result: ")));
-    return make("li", "", null, make("span", "who", `call ${part.number}`), body);
+    const item = make("li", "", null, make("span", "who", part.number ? `call ${part.number}` : "call of the user"), body);
+    if (part.number) item.dataset.number = part.number;
+    item.tabIndex = -1;
+    return item;
   };
 
   const buildMessage = (part) => {
@@ -90,34 +94,103 @@
     if (block.left) details.append(make("p", "note", `${block.left} more messages and calls are not in this file.`));
   };
 
-  const visible = () => rows.map((row, index) => index).filter((index) => !rows[index].hidden);
+  const sentence = (parts) => parts.map((part, at) => (at % 2 ? make("code", "", part) : part));
 
-  const filter = () => {
-    const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const row of rows) {
-      const content = row.textContent.toLowerCase();
-      row.hidden = (show.value === "failing" && !("failing" in row.dataset))
-        || (show.value === "changed" && !("changed" in row.dataset))
-        || (suite && suite.value !== "" && suite.value !== row.dataset.suite)
-        || !words.every((word) => content.includes(word));
+  const buildTrial = (trial) => {
+    const label = [`Trial ${trial.number} `, make("span", `tone ${trial.tone}`, trial.status), " ", make("span", "place", trial.place)];
+    if (trial.block === null) return make("p", "", null, ...label, ` ${trial.reason} `, make("span", "note", trial.why));
+    const details = make("details", "trace", null, make("summary", "", null, ...label));
+    details.dataset.trace = trial.block;
+    if (trial.reason) details.append(make("p", "", trial.reason));
+    return details;
+  };
+
+  // A scenario that the file holds in short: its checks and its difference are in results.json.
+  const buildShort = (index) => {
+    const row = rows[index], known = short[index], section = make("section", "scenario");
+    const title = make("h2", "", row.cells[0].textContent);
+    title.tabIndex = -1;
+    section.id = `s${index}`;
+    section.append(title, " ", ...[...row.cells[1].childNodes].map((node) => node.cloneNode(true)));
+    if (!known) {
+      section.append(make("p", "note", "The rest of this scenario did not fit into this file; evalgate explain prints it."));
+      return section;
     }
-    found.textContent = `${visible().length} of ${rows.length}`;
+    if (known.reasons.length) {
+      section.append(make("ul", "reasons", null, ...known.reasons.map((parts) => make("li", "", null, ...sentence(parts)))));
+    }
+    if (known.first) section.append(make("p", "", known.first));
+    const heads = ["Trial", "Result", "Score", "Cost", "Latency", "Tokens"].map((name) => make("th", "", name));
+    for (const head of heads) head.scope = "col";
+    const lines = known.trials.map((trial) => make("tr", "", null, make("td", "", trial.number),
+      make("td", "", null, make("span", `tone ${trial.tone}`, trial.status)), ...trial.figures.map((figure) => make("td", "", figure))));
+    section.append(make("div", "scroll", null, make("table", "", null, make("thead", "", null, make("tr", "", null, ...heads)),
+      make("tbody", "", null, ...lines))), make("h3", "", "Conversations"), ...known.trials.map(buildTrial),
+    make("p", "note", "Its checks are in results.json; evalgate explain prints them."));
+    return section;
+  };
+
+  const openCall = (section, number) => {
+    const trace = section.querySelector(".trace");
+    trace.open = true;
+    fill(trace);
+    const item = trace.querySelector(`[data-number="${number}"]`);
+    if (item) { item.scrollIntoView({ block: "center" }); item.focus(); }
+  };
+
+  const linkCalls = (section) => {
+    if (!section.querySelector(".trace")) return;
+    for (const cell of all("td[data-call]", section)) {
+      const button = make("button", "call", cell.textContent), number = cell.dataset.call;
+      button.type = "button";
+      button.title = `Show call ${number} in the conversation`;
+      button.addEventListener("click", () => openCall(section, number));
+      cell.replaceChildren(button);
+      cell.removeAttribute("data-call");
+    }
+  };
+
+  const find = (index) => {
+    let section = get(`s${index}`);
+    if (!section && rows[index]) frame.append(section = buildShort(index));
+    return section;
   };
 
   const select = (index) => {
-    if (!sections[index]) return;
+    const section = find(index);
+    if (!section) return;
+    const before = get(`s${current}`);
+    if (before) { before.hidden = true; rows[current].removeAttribute("aria-current"); }
     current = index;
-    sections.forEach((section, at) => { section.hidden = at !== index; });
-    rows.forEach((row, at) => { if (at === index) row.setAttribute("aria-current", "true"); else row.removeAttribute("aria-current"); });
-    sections[index].open = true;
+    section.hidden = false;
+    section.open = true;
+    linkCalls(section);
+    rows[index].setAttribute("aria-current", "true");
     rows[index].scrollIntoView({ block: "nearest" });
   };
 
+  const visible = () => [...rows.keys()].filter((index) => !rows[index].hidden);
+
+  const isOther = (control, value) => control && control.value !== "" && control.value !== value;
+
+  const filter = () => {
+    const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
+    rows.forEach((row, index) => {
+      row.hidden = (show.value === "failing" && !("failing" in row.dataset))
+        || (show.value === "changed" && !("changed" in row.dataset))
+        || isOther(suite, row.dataset.suite) || isOther(variant, row.dataset.variant)
+        || !words.every((word) => contents[index].includes(word));
+    });
+    found.textContent = `${visible().length} of ${rows.length}`;
+  };
+
+  const filters = { show, suite, variant, text };
+
   const write = () => {
     const state = new URLSearchParams();
-    if (show.value !== "all") state.set("show", show.value);
-    if (suite && suite.value !== "") state.set("suite", suite.value);
-    if (text.value) state.set("text", text.value);
+    for (const [name, control] of Object.entries(filters)) {
+      if (control && control.value && control.value !== "all") state.set(name, control.value);
+    }
     const rest = state.toString();
     history.replaceState(null, "", `#s${current}${rest ? `?${rest}` : ""}`);
   };
@@ -126,13 +199,13 @@
     const [place, rest] = location.hash.slice(1).split("?");
     if (rest !== undefined) {
       const state = new URLSearchParams(rest);
-      if (["all", "failing", "changed"].includes(state.get("show"))) show.value = state.get("show");
-      if (suite && state.has("suite")) suite.value = state.get("suite");
-      text.value = state.get("text") || "";
+      for (const [name, control] of Object.entries(filters)) {
+        const value = state.get(name) || "";
+        if (control && (control === text || [...control.options].some((option) => option.value === value))) control.value = value;
+      }
       filter();
     }
-    const number = /^s\d{1,9}$/.test(place) ? Number(place.slice(1)) : -1;
-    if (number >= 0 && number < sections.length) select(number);
+    if (/^s\d{1,9}$/.test(place)) select(Number(place.slice(1)));
   };
 
   const go = (step) => {
@@ -141,14 +214,14 @@
     if (next === undefined) return;
     select(next);
     write();
-    sections[next].querySelector("summary").focus();
+    find(next).querySelector("summary, h2").focus();
   };
 
   const keys = {
     j: () => go(1),
     k: () => go(-1),
     o: () => {
-      const trace = sections[current] && sections[current].querySelector(".trace");
+      const trace = current >= 0 && find(current).querySelector(".trace");
       if (trace) { trace.open = !trace.open; trace.querySelector("summary").focus(); }
     },
     "/": () => text.focus(),
@@ -172,15 +245,26 @@
     getSelection().addRange(range);
     if (navigator.clipboard) navigator.clipboard.writeText(command.textContent).then(() => { event.target.textContent = "Copied"; }, () => {});
   });
-  for (const control of [show, suite, text]) if (control) control.addEventListener("input", () => { filter(); write(); });
+  for (const control of Object.values(filters)) if (control) control.addEventListener("input", () => { filter(); write(); });
   addEventListener("hashchange", () => {
     read();
     if (/^#s\d/.test(location.hash)) frame.scrollIntoView({ block: "start" });
   });
-  addEventListener("beforeprint", () => { for (const section of sections) section.hidden = false; });
-  addEventListener("afterprint", () => select(current));
+
+  let printed = [];
+  addEventListener("beforeprint", () => {
+    printed = all(".scenario").map((section) => [section, section.hidden, section.open]);
+    for (const [section] of printed) {
+      section.hidden = false;
+      section.open = section.open || "failing" in rows[Number(section.id.slice(1))].dataset;
+    }
+  });
+  addEventListener("afterprint", () => {
+    for (const [section, hidden, open] of printed) { section.hidden = hidden; section.open = open; }
+  });
 
   for (const element of all(".filters, .copy, .keys")) element.hidden = false;
+  for (const section of all(".scenario")) section.hidden = true;
   frame.classList.add("one");
   filter();
   select(0);

@@ -11,26 +11,10 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
-from builders import make_call, make_trace
-from results_builder import a_change, a_reason, a_scenario, a_suite, a_trial, an_assertion, results
+from builders import make_trace
+from page_builders import HOSTILE, a_large_page, a_page, a_run, a_small_page, a_trace
 
-from evalgate.reporting.html.build_page import build_page, order_scenarios, place_of
-from evalgate.reporting.html.render_page import render_page
-from evalgate.reporting.html.trace_block import build_trace_block, encode_trace_block
-
-HOSTILE = [
-    "</script><script>alert(1)</script>",
-    "<!--<script>",
-    "]]><img src=x onerror=alert(1)>",
-    '"><b onclick=x>',
-    "' onfocus=x '",
-    "\u202etxet\u2066 z\u200be \ufeff \U000e0041",
-    "\ud800 \x00\x1b]8;;https://evil.example\x07",
-    "javascript:alert(1)",
-    "{{ 7 * 7 }} {% raw %}",
-    "s0",
-    "x" * 5_000_000,
-]
+from evalgate.reporting.html.trace_block import build_trace_block
 
 
 class _Elements(HTMLParser):
@@ -62,51 +46,10 @@ class _Elements(HTMLParser):
         self.comments.append(data)
 
 
-def a_run(text: str = "text") -> Any:
-    behaviour = {
-        "trial_before": 0,
-        "trial": 0,
-        "first": {"turn": 1, "what": "calls", "before": 1, "now": None},
-        "steps": [
-            {
-                "kind": "removed",
-                "name": text,
-                "before": {"turn": 1, "call": 1},
-                "now": None,
-                "arguments": text,
-                "changes": [{"path": text, "before": text, "now": None}],
-                "changes_left": 1,
-            }
-        ],
-        "steps_left": 1,
-        "said": [{"turn": 1, "who": "user", "before": text, "now": text}],
-        "response": [{"kind": "gone", "text": text}, {"kind": "come", "text": text}],
-        "figures": [{"name": "score", "before": 1.0, "now": 0.0}],
-        "status": {"before": text, "now": text},
-    }
-    change = a_change("broken", behaviour=behaviour, cause={"kind": "agent", "message": text})
-    check = an_assertion(text, "failed", reason=text, evidence={text: text})
-    trial = a_trial(0, "failed", assertions=[check, an_assertion("other")], reason=text)
-    scenario = a_scenario(text, "FAIL", change, trials=[trial], n=1, reason=text)
-    reason = a_reason("no_baseline", text)
-    warning = {"code": "w", "message": text, "where": None}
-    return results([a_suite(text, [scenario], "fail")], "fail", warnings=[warning], command=text, reasons=[reason])
-
-
-def a_page(document: Any, traces: Any) -> str:
-    places = [place_of(trial["trace"]) for item in order_scenarios(document) for trial in item.scenario["trials"]]
-    blocks = [(place, encode_trace_block(trace)) for place, trace in zip(places, traces, strict=True)]
-    return render_page(build_page(document, blocks, has_traces=True))
-
-
-def a_trace(text: str = "text") -> Any:
-    return make_trace([make_call(text, {text: text}, result=text)], text, user=text, trace_id=text, model=text)
-
-
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_no_text_of_a_run_changes_the_elements_of_its_page(text):
-    harmless = _Elements(a_page(a_run(), [a_trace()]))
-    page = a_page(a_run(text), [a_trace(text)])
+    harmless = _Elements(a_small_page())
+    page = a_small_page(text)
     hostile = _Elements(page)
 
     assert hostile.tags == harmless.tags
@@ -117,7 +60,7 @@ def test_no_text_of_a_run_changes_the_elements_of_its_page(text):
 
 
 def test_policy_names_the_only_script_and_style_by_their_hashes():
-    page = _Elements(a_page(a_run(), [a_trace()]))
+    page = _Elements(a_small_page())
     policy = next(
         dict(attributes)["content"] for tag, attributes in page.tags if tag == "meta" and len(attributes) == 2
     )
@@ -144,7 +87,7 @@ def test_policy_names_the_only_script_and_style_by_their_hashes():
 def test_block_of_a_trace_reads_back_as_it_was():
     text = "</script> & \u2028 \u2029 \u00e9"
     trace = a_trace(text)
-    page = _Elements(a_page(a_run(), [trace]))
+    page = _Elements(a_page(a_run(), {"traces/0.json": trace}))
 
     assert json.loads(page.content["script"][0]) == build_trace_block(trace)
     assert "<" not in page.content["script"][0]
@@ -162,13 +105,13 @@ def test_script_is_small_and_builds_no_markup_from_text():
 
 def test_secret_between_invisible_characters_is_redacted():
     key = "ghp_" + "a1B2" * 9
-    page = a_page(a_run(), [a_trace(f"key {key[:10]}\u200b{key[10:]}")])
+    page = a_page(a_run(), {"traces/0.json": a_trace(f"key {key[:10]}\u200b{key[10:]}")})
 
     assert key[12:] not in page
 
 
 def test_same_run_gives_the_same_bytes():
-    assert a_page(a_run(), [a_trace()]) == a_page(a_run(), [a_trace()])
+    assert a_small_page() == a_small_page()
 
 
 def test_unknown_duration_is_null_and_not_zero():
@@ -176,3 +119,37 @@ def test_unknown_duration_is_null_and_not_zero():
 
     assert [bar["seconds"] for bar in block["bars"]] == [None]
     assert block["total_seconds"] is None
+
+
+@pytest.mark.parametrize("limit", [600_000, 1_000_000, 3_000_000])
+def test_page_of_many_scenarios_keeps_its_limit(limit):
+    page = a_large_page(1_000, limit)
+    rows = re.findall('href="#s[0-9]+"', page)
+    sections = re.findall('<details class="scenario" id="s([0-9]+)"', page)
+    short = json.loads(_Elements(page).content["script"][-2])
+    blocks = re.findall('<script type="application/json" id="t[0-9]+"', page)
+
+    assert limit * 0.6 < len(page.encode()) <= limit
+    assert len(rows) == 1_000
+    assert sections[:20] == [str(number) for number in range(20)]
+    assert len(sections) <= 200
+    assert not short.keys() & set(sections)
+    assert len(blocks) > 20
+    assert f"{3_000 - len(blocks):,} of 3,000 are left out" in page
+
+
+def test_rows_of_far_too_many_scenarios_are_counted():
+    page = a_large_page(3_000, 600_000)
+
+    assert len(page.encode()) <= 600_000
+    rows = len(re.findall('href="#s[0-9]+"', page))
+    assert 1_000 < rows < 3_000
+    assert f"{3_000 - rows:,} more scenarios in results.json" in page
+
+
+def test_page_without_a_limit_holds_every_scenario_and_conversation():
+    page = a_large_page(300, None)
+
+    assert len(re.findall('<script type="application/json" id="t', page)) == 900
+    assert len(re.findall('<details class="scenario" ', page)) == 200
+    assert len(json.loads(_Elements(page).content["script"][-2])) == 100

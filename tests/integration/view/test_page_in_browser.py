@@ -1,0 +1,242 @@
+"""The HTML page in a real Chromium: requests, console, speed, accessibility by axe-core, and every function by keyboard."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from chromium import chromium  # noqa: F401  a fixture
+from documents import ROOT
+from in_process_command import evalgate
+from page_builders import HOSTILE, a_large_page, a_small_page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from chromium import Chromium
+
+AXE = ROOT / ".sdks" / "node" / "node_modules" / "axe-core" / "axe.min.js"
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
+TAU2 = "traces/tau2-bench/{}_1trials.json"
+RETAIL = """version: 1
+suite: retail
+traces: [nothing.json]
+scenarios:
+  - id: "*"
+    assertions:
+      - {type: recorded_score, name: reward, min: 1.0, required: true}
+"""
+ALL_OPEN = """(() => {
+  for (let round = 0; round < 3; round++) for (const each of document.querySelectorAll("details")) each.open = true;
+  for (const each of document.querySelectorAll(".scenario")) each.hidden = false;
+  return new Promise((done) => setTimeout(() => {
+    for (const each of document.querySelectorAll("details")) each.open = true;
+    setTimeout(() => done(document.querySelectorAll(".parts > li").length), 50);
+  }, 50));
+})()"""
+
+
+def write_report(folder: Path, suite: str, base: str, head: str) -> Path:
+    """Runs a suite over both, compares them, and writes the page."""
+    assert evalgate("run", suite, "--traces", base, "--output-dir", str(folder / "base")).exit_code in (0, 1)
+    compared = ["--baseline", str(folder / "base/baseline.zip"), "--output-dir", str(folder / "head")]
+    assert evalgate("run", suite, "--traces", head, *compared).exit_code == 1
+    assert evalgate("view", str(folder / "head")).exit_code == 0
+    return folder / "head/report.html"
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    traces = "examples/support-agent/traces/{}/*.jsonl"
+    suite = "examples/support-agent/evals/support.yaml"
+    return write_report(tmp_path_factory.mktemp("demo"), suite, traces.format("main"), traces.format("pr"))
+
+
+@pytest.fixture(scope="module")
+def retail(tmp_path_factory, shared):
+    folder = tmp_path_factory.mktemp("retail")
+    (folder / "suite.yaml").write_text(RETAIL)
+    base = str(shared / TAU2.format("gpt-4.1_retail_defautl_gpt-4.1"))
+    head = str(shared / TAU2.format("ft_gpt-4.1-2025-04-14_sierra_tau2-full-sft_BzrYdMNm_retail_default_gpt-4.1"))
+    return write_report(folder, str(folder / "suite.yaml"), base, head)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    path = tmp_path_factory.mktemp("large") / "report.html"
+    path.write_text(a_large_page(1_000), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory):
+    """A page that holds most scenarios in short."""
+    path = tmp_path_factory.mktemp("short") / "report.html"
+    path.write_text(a_large_page(40, 200_000), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def page(request):
+    return request.getfixturevalue(request.param)
+
+
+PAGES = pytest.mark.parametrize("page", ["demo", "retail", "large"], indirect=True)
+
+
+@PAGES
+def test_page_fits_the_window_asks_for_nothing_and_writes_nothing_to_the_console(chromium: Chromium, page):  # noqa: F811
+    for width, script in ((360, True), (1440, True), (1440, False)):
+        chromium.open(page, width=width, script=script)
+        if script:
+            chromium.press("o", "j", "o", "k", "/")
+            assert chromium.evaluate("document.documentElement.scrollWidth") <= width
+        assert chromium.requests == []
+        assert chromium.complaints == []
+
+    assert page.stat().st_size <= 10_000_000
+
+
+def test_page_of_a_thousand_scenarios_is_painted_within_two_seconds(chromium: Chromium, large):  # noqa: F811
+    times = []
+    for _ in range(3):  # the machine may be busy once
+        chromium.open(large)
+        times.append(chromium.times)
+
+    assert min(each["paint"] for each in times) < 2_000
+    assert times[0]["elements"] < 40_000
+    assert chromium.evaluate("document.querySelectorAll('.list tbody tr').length") == 1_000
+
+
+@pytest.mark.parametrize(
+    "page", ["demo", "retail", "short", pytest.param("large", marks=pytest.mark.matrix)], indirect=True
+)
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_page_has_no_violation_of_wcag(chromium: Chromium, page, dark):  # noqa: F811
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed (make sdks, which needs npm)")
+    chromium.open(page, "#s39", dark=dark)
+    assert page.parent.name[:5] != "short" or "explain" in chromium.evaluate(
+        "document.getElementById('s39').textContent"
+    )
+    chromium.evaluate(AXE.read_text(encoding="utf-8"))
+    chromium.evaluate(
+        "document.querySelectorAll('.scenario:not([hidden]) details').forEach((each) => { each.open = true; })"
+    )
+    options = {"runOnly": {"type": "tag", "values": RULES}, "resultTypes": ["violations"]}
+    found = chromium.evaluate(f"axe.run(document, {json.dumps(options)}).then((all) => JSON.stringify(all))")
+    violations = [
+        (each["id"], each["help"], [node["html"][:200] for node in each["nodes"][:3]])
+        for each in json.loads(found)["violations"]
+    ]
+
+    assert violations == []
+
+
+def focused(browser: Chromium) -> str:
+    return str(browser.evaluate("document.activeElement.textContent.trim() || document.activeElement.id"))
+
+
+def state(browser: Chromium) -> Any:
+    """The scenario that is shown, and the number of rows and of open conversations."""
+    return json.loads(
+        browser.evaluate("""JSON.stringify([
+          [...document.querySelectorAll(".scenario:not([hidden])")].map((each) => each.id),
+          document.querySelectorAll(".list tbody tr:not([hidden])").length,
+          document.querySelectorAll(".trace[open]").length])""")
+    )
+
+
+def test_every_function_works_by_keyboard(chromium: Chromium, large):  # noqa: F811
+    chromium.open(large)
+    assert state(chromium) == [["s0"], 1_000, 0]
+
+    chromium.press("j", "j", "k")
+    assert state(chromium) == [["s1"], 1_000, 0]
+    assert chromium.evaluate("location.hash") == "#s1"
+    assert focused(chromium).startswith("task-")
+
+    chromium.press("o")
+    assert state(chromium) == [["s1"], 1_000, 1]
+    assert chromium.evaluate("document.querySelectorAll('.trace[open] .parts li').length") == 14
+
+    chromium.press("/")
+    assert focused(chromium) == "text"
+    chromium.press("9", "9")
+    assert state(chromium)[1] == 19
+    assert chromium.evaluate("location.hash") == "#s1?text=99"
+    chromium.press("Escape", "j")
+    assert state(chromium)[0] == ["s99"]
+
+    chromium.press("j", "j")  # the second passing one, which the file holds in short
+    assert "explain" in chromium.evaluate("document.querySelector('.scenario:not([hidden])').textContent")
+
+
+def test_link_restores_filters_and_scenario(chromium: Chromium, large):  # noqa: F811
+    chromium.open(large, "#s500?show=changed&text=task-00")
+
+    assert state(chromium)[:2] == [["s500"], 100]
+    assert chromium.evaluate("document.getElementById('show').value") == "changed"
+
+
+def test_call_in_the_difference_opens_it_in_the_conversation(chromium: Chromium, demo):  # noqa: F811
+    chromium.open(demo)
+    chromium.evaluate("document.querySelector('button.call').focus()")
+    chromium.press("Enter")
+
+    assert state(chromium)[2] == 1
+    assert focused(chromium).startswith("call 1")
+    assert chromium.evaluate("document.activeElement.dataset.number") == "1"
+
+
+def test_everything_that_can_be_clicked_can_be_reached_by_tab(chromium: Chromium, demo):  # noqa: F811
+    chromium.open(demo)
+    count = chromium.evaluate("""(() => {
+      window.wanted = [...document.querySelectorAll("a, button, input, select, summary")].filter((each) => each.checkVisibility());
+      window.reached = new Set();
+      document.addEventListener("focusin", (event) => window.reached.add(event.target));
+      return window.wanted.length;
+    })()""")
+    chromium.press(*["Tab"] * (count + 20))
+
+    assert count > 15
+    assert (
+        chromium.evaluate("window.wanted.filter((each) => !window.reached.has(each)).map((each) => each.outerHTML)")
+        == []
+    )
+
+
+def test_without_script_scenarios_and_their_differences_can_be_read(chromium: Chromium, demo):  # noqa: F811
+    chromium.open(demo, script=False)
+    tree = chromium._call("DOM.getDocument", depth=-1)
+    text = json.dumps(tree)
+
+    assert "What the agent did instead" in text
+
+
+def test_printed_page_shows_every_failing_scenario(chromium: Chromium, demo):  # noqa: F811
+    chromium.open(demo)
+    shown = """[...document.querySelectorAll(".scenario")].filter((each) => !each.hidden && each.open).length"""
+    assert chromium.evaluate(shown) == 1
+    chromium.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert chromium.evaluate(shown) == chromium.evaluate("document.querySelectorAll('.list tr[data-failing]').length")
+    chromium.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert chromium.evaluate(shown) == 1
+
+
+def test_hostile_text_stays_text_when_conversations_are_opened(chromium: Chromium, tmp_path):  # noqa: F811
+    path = tmp_path / "page.html"
+    found: list[set[str]] = []
+    for text in ("text", " ".join(HOSTILE[:-1]), HOSTILE[-1]):
+        path.write_text(a_small_page(text), encoding="utf-8")
+        chromium.open(path)
+        assert chromium.evaluate(ALL_OPEN) > 0
+        names = (
+            "[...document.querySelectorAll('*')].map((each) => each.tagName + [...each.attributes].map((a) => a.name))"
+        )
+        found.append(set(chromium.evaluate(names)))
+        assert chromium.requests == []
+        assert chromium.complaints == []
+
+    assert found[1] | found[2] <= found[0] | {"DETAILS", "SUMMARY"}
