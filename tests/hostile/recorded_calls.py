@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +16,8 @@ from evalgate.ports import FoundFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from evalgate.evaluators.core.assertion import Assertion
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "traces"
 NOT_TRACES = frozenset({"README.md", "provenance.jsonl", "sealed.bin"})
@@ -67,6 +70,34 @@ def is_passed(trace: Trace, name: str) -> bool:
     """Whether a required `forbidden_tools` of this name passes."""
     assertion = compile_assertion({"type": "forbidden_tools", "tools": [name], "required": True})
     return assertion.assess(trace).outcome == "passed"
+
+
+DENIALS: tuple[dict[str, object], ...] = (
+    {"type": "forbidden_tools", "tools": ["*"]},
+    {"type": "allowed_tools", "tools": []},
+    {"type": "max_tool_calls", "max": 99},
+    {"type": "max_tool_errors", "max": 99},
+    {"type": "tool_calls", "exactly": 0},
+    {"type": "tool_sequence", "sequence": [], "extra_calls": "forbid"},
+    {"type": "no_tool", "tool": "*"},
+    {"type": "no_run_code"},
+    {"type": "no_loops"},
+    {"type": "expected_tool", "expected_tool": None},
+    {"not": {"type": "tool_called", "tool": "*"}},
+    {"path": "metadata.tool_call_count", "lte": 99},
+    {"path": "length(errors)", "lte": 99},
+)
+"""Checks that pass on a run without calls, and so on none of which it is not known."""
+
+
+@cache
+def _compile_denials() -> list[Assertion]:
+    return [compile_assertion(each) for each in DENIALS]
+
+
+def list_passed_denials(trace: Trace) -> list[str]:
+    """The checks of `DENIALS` that pass, by name."""
+    return [each.name for each in _compile_denials() if each.assess(trace).outcome == "passed"]
 
 
 def find_passed(recording: Recording, content: bytes) -> list[str]:

@@ -1,7 +1,7 @@
 """A call that was read is never lost without a sign when its recording is rewritten in a small way.
 
 Every real trace with a call of ../shared/traces is rewritten many times, with each of its calls forbidden: none may
-pass. `make matrix` judges them all.
+pass. `make matrix` judges them all. Nor may one pass a check that forbids calls once only its figures are left.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from random import Random
 
 import pytest
 
-from hostile.recorded_calls import SHARED, Recording, find_passed, list_recordings
+from evalgate.models.trace.trace import Trace
+from hostile.recorded_calls import SHARED, Recording, find_passed, list_passed_denials, list_recordings, read
 from hostile.rewriting import dump, load, rewrite
+from hostile.stripping import strip_lines
 
 pytestmark = [
     pytest.mark.shared,
@@ -21,6 +23,7 @@ pytestmark = [
 EACH = 30
 LEAST = 5_000
 SAMPLE = 160
+LEAST_STRIPPED = 60
 GROUPS = 8
 PREFERS_CALLS = 0.8
 
@@ -72,6 +75,23 @@ def test_a_sample_of_rewritten_files_does_not_pass() -> None:
     judged, passed = list_passed(recordings[:: len(recordings) // SAMPLE + 1], range(2))
     assert judged >= SAMPLE
     assert passed == []
+
+
+def test_no_file_without_its_messages_and_calls_passes() -> None:
+    names = {each.label: frozenset[str]() for each in find_recordings()}
+    lines = {each.label: each.lines for each in find_recordings()}
+    for each in find_recordings():
+        names[each.label] |= {each.name}
+    stripped = {label: read(strip_lines(lines[label], names[label])) for label in names}
+    judged = [
+        (label, trace)
+        for label, records in stripped.items()
+        for trace in records
+        if isinstance(trace, Trace) and not trace.tool_calls
+    ]
+    assert len(judged) >= LEAST_STRIPPED
+    assert len({trace.source.format for _, trace in judged}) > GROUPS
+    assert [(label, passed) for label, trace in judged if (passed := list_passed_denials(trace))] == []
 
 
 @pytest.mark.matrix

@@ -184,6 +184,8 @@ class AtifConversation(MeteredConversation):
                     taken.append(call)
             if len(taken) == 1:
                 message["tool_call_id"], message["tool_name"] = taken[0]["id"], taken[0]["name"]
+            if role == "assistant" and not taken:  # what was run is in no list of calls, as that of Terminus 2
+                self.conversation.orphans += 1
         message["parts"] = parts
 
 

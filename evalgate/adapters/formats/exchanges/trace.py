@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
-from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
+from evalgate.adapters.formats.core.builder.evidence_gaps import OF_MESSAGES, add_gap
 from evalgate.adapters.formats.core.builder.run import (
     BLANK_LLM_CALL,
     MeteredConversation,
@@ -141,12 +141,13 @@ def _add_notes(trace: Trace, threads: Sequence[CallThread], calls: Sequence[Exch
     if threads and threads[0].compacted:
         message = "the agent replaced earlier messages by shorter ones: the messages are those of its last request"
         add_warning(trace, "compacted", message, "messages")
-        add_gap(trace, "messages", message)
-        add_gap(trace, "calls", message)
+        for kind in OF_MESSAGES:
+            add_gap(trace, kind, message)
     for call in calls:
         if call.problem is not None:
             add_warning(trace, "unreadable_exchange", f"a model call could not be read: {call.problem}", "messages")
-            add_gap(trace, "messages", f"a model call could not be read: {call.problem}")
+            for kind in OF_MESSAGES:
+                add_gap(trace, kind, f"a model call could not be read: {call.problem}")
     if not threads:
         add_gap(trace, "messages", "no recorded model call has messages")
     if any(len(message["content"] or "") > MAX_TEXT for message in trace.messages):

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
-from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
+from evalgate.adapters.formats.core.builder.evidence_gaps import OF_MESSAGES, add_gap
 from evalgate.adapters.formats.core.builder.run import build_model_error, measure_between, read_tags, set_cost
 from evalgate.adapters.formats.core.builder.side_fields import (
     add_listed_calls,
@@ -90,7 +90,7 @@ def build(record: Any) -> Trace:
     if chat.failure is not None:
         trace.status, trace.error = "error", {"type": chat.failure["type"], "message": chat.failure["message"]}
     if any(map(_lacks_content, payloads)):
-        for kind in ("calls", "messages"):
+        for kind in OF_MESSAGES:
             add_gap(trace, kind, WITHOUT_CONTENT)
     return trace
 

@@ -121,7 +121,8 @@ def build(record: Any) -> Trace:
     _add_scores(trace, record)
     if not trace.tool_calls and response.get("output") is None and trace.status != "error":
         add_gap(trace, "calls", NO_OUTPUT)
-    if not trace.tool_calls and not _writes_calls(record, response) and "toolCalls" not in _response_metadata(response):
+    is_listed = _response_metadata(response).get("toolCalls") is not None
+    if not (trace.tool_calls or is_listed or _writes_calls(record, response)):
         add_gap(trace, "calls", ONLY_OUTPUT)
     return trace
 

@@ -215,7 +215,7 @@ def _find_without_action(values: list[Any], path: str) -> str | None:
     """The path of the first answer or step that has no field for what the model did."""
     for number, value in enumerate(values):
         is_step = path == "trajectory" and isinstance(value, dict)
-        if (is_step or _is_answer(value)) and not ACTION_FIELDS.intersection(value):
+        if (is_step or _is_answer(value)) and all(value.get(key) is None for key in ACTION_FIELDS):
             return f"{path}[{number}]"
     return None
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from evalgate.adapters.formats.core.format import Reader
-    from evalgate.models.trace.trace import EvidenceKind, ToolCall, Trace
+    from evalgate.models.trace.trace import EvidenceKind, Message, ToolCall, Trace
 
 SHOWN_CHARS = 60
 HARMLESS_TYPES = (
@@ -123,6 +123,9 @@ EMPTY = "it records nothing that the agent did: no message, no tool call, no mod
 ASKED_FOR_TOOLS = "the model asked for tools (finish_reason tool_calls), but no call is recorded"
 ADVICE = "it may hold calls that are not read; record calls in a form that docs/traces.md lists"
 RESULT_WITHOUT_CALL = "the result of a tool is recorded, but not its call: record the messages from the start"
+ONLY_FIGURES = "neither messages nor calls are recorded: record the conversation of the run, not only its figures"
+OF_MESSAGES: tuple[EvidenceKind, ...] = ("calls", "messages")
+NO_ANSWER = "nothing that the agent did is recorded, neither a message nor a call: record its answers too"
 JSON_FOR_A_NAME = "the name of a called tool is JSON, so the tool is not known: record the name as text"
 ADVICE_ON_OUTCOMES = (
     "their results have neither an exit code nor an error flag; check the text of the results with"
@@ -155,6 +158,35 @@ def find_gaps(trace: Trace, record: Any, reader: Reader) -> None:
         add_gap(trace, "calls", RESULT_WITHOUT_CALL)
     if not names and asked_for_tools(trace):
         add_gap(trace, "calls", ASKED_FOR_TOOLS)
+    _note_missing_answers(trace)
+
+
+def _note_missing_answers(trace: Trace) -> None:
+    """Notes that the agent may have called tools where a record has figures, or questions, and no answer of it.
+
+    An answer without content is none; empty text is an answer. Where all model calls failed, none is missing.
+    """
+    if trace.llm_calls and all("error" in call for call in trace.llm_calls):
+        return
+    answers = [message for message in trace.messages if message["role"] in ("assistant", "tool")]
+    blank = [one for one in answers if one["content"] is None and _is_blank(one)]
+    if blank and (trace.tool_calls or len(blank) < len(answers)):
+        reason = (
+            f"message {blank[0]['index'] + 1} is an answer of the agent without its content: record texts and calls"
+        )
+        for kind in OF_MESSAGES:
+            add_gap(trace, kind, reason)
+    elif blank:
+        for kind in OF_MESSAGES:
+            add_gap(trace, kind, ONLY_FIGURES)
+    elif not answers and not trace.tool_calls:
+        add_gap(trace, "calls", NO_ANSWER if trace.messages else ONLY_FIGURES)
+
+
+def _is_blank(message: Message) -> bool:
+    """Whether a message without text has no call, reasoning or other parts either."""
+    is_agents = message["role"] == "assistant"
+    return is_agents and not (message["tool_calls"] or message["reasoning"] or message["parts"])
 
 
 def asked_for_tools(trace: Trace) -> bool:
