@@ -1,4 +1,4 @@
-"""Reduces a recorded document to its figures: tokens, cost, models and times stay, what was said and done goes."""
+"""Reduces a recorded document to its figures: tokens, cost, models and times stay, texts and calls are left out."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def find_gaps(trace: Trace, record: Any, reader: Reader) -> None:
 def _note_missing_answers(trace: Trace) -> None:
     """Notes that the agent may have called tools where a record has figures, or questions, and no answer of it.
 
-    An answer without content is none; empty text is an answer. Where all model calls failed, none is missing.
+    An answer without content does not count, empty text does. Where all model calls failed, none is missing.
     """
     if trace.llm_calls and all("error" in call for call in trace.llm_calls):
         return
