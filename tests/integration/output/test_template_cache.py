@@ -52,7 +52,7 @@ def test_templates_are_compiled_once(copy):
 @pytest.mark.parametrize("spoil", [b"", b"for another Python"])
 def test_a_template_is_compiled_again_if_its_bytecode_or_source_changed(copy, spoil):
     count_compiled(copy)
-    first, second = saved(copy)
+    first, second, *_ = saved(copy)
     first.write_bytes(spoil)
     source = copy / "evalgate" / "reporting" / "templates" / second.name.split(".cpython")[0]
     source.write_text(source.read_text() + "\n", encoding="utf-8")
@@ -61,5 +61,5 @@ def test_a_template_is_compiled_again_if_its_bytecode_or_source_changed(copy, sp
 
 
 def test_nothing_is_saved_if_python_writes_no_bytecode(copy):
-    assert count_compiled(copy, "-B") == 2
+    assert count_compiled(copy, "-B") == len(list(copy.glob("evalgate/reporting/templates/*.j2")))
     assert saved(copy) == []

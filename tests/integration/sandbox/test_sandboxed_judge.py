@@ -333,8 +333,9 @@ def for_everybody(folder):
 
 
 def an_open_python():
-    """An interpreter that other users may start, or None."""
-    known = [Path(sys.base_prefix, "bin/python3"), Path("/usr/bin/python3")]
+    """An interpreter of this version that other users may start, or None: compiled packages load in no other."""
+    name = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    known = [Path(sys.base_prefix, "bin", name), Path("/usr/bin", name)]
     return next((str(each) for each in known if each.exists() and for_everybody(each.resolve().parent)), None)
 
 
