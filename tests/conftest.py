@@ -28,6 +28,7 @@ settings.register_profile("repeatable", deadline=None, derandomize=True, max_exa
 settings.register_profile("searching", deadline=None, max_examples=200)
 settings.load_profile("repeatable")
 
+pytest_plugins = ("pytester",)
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 

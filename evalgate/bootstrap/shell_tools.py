@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, TextIO
 
 from evalgate.bootstrap.sources import (
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from evalgate.application.judge.backtest import BacktestTools
     from evalgate.application.judge.judge import Tools
+    from evalgate.application.messages.request import JudgeRequest
     from evalgate.bootstrap.evaluation_pools import ParallelOptions
     from evalgate.models.approvals.approval import ApprovalFile
     from evalgate.models.github import TemplateFile
@@ -104,6 +106,30 @@ def check_formats(configuration: Configuration) -> None:
     problems = format_problems(configuration, build_trace_files("."))
     if problems:
         raise SettingError(*problems)
+
+
+def build_run_request(configs: Sequence[str], baseline: str, cwd: str, commit: str | None) -> JudgeRequest:
+    """The request of a run in a shell, before its options; `baseline` is the path of one, or `none`."""
+    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.models.comparison.comparison import BaselineInfo
+
+    path = None if baseline == "none" else find_baseline(baseline, cwd)
+    return JudgeRequest(
+        configs=configs,
+        baseline=BaselineInfo("given", path=path) if path is not None else None,
+        baseline_required=True,
+        approvals=read_approvals(cwd),
+        commit=commit,
+    )
+
+
+def find_baseline(path: str, cwd: str) -> str:
+    """The `baseline.zip` of a folder, or the manifest of one that was unpacked there; any other path as it is."""
+    for name in ("baseline.zip", "manifest.json") if path else ():
+        inner = os.path.join(path, name)  # noqa: PTH118  (keeps the user's spelling)
+        if os.path.isfile(os.path.join(cwd, inner)):  # noqa: PTH113, PTH118
+            return inner
+    return path
 
 
 def read_template(path: str, cwd: str) -> TemplateFile:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from evalgate.bootstrap.shell_tools import find_baseline
 from evalgate.cli.command import (
     JSON_TABLE,
     PLUGINS,
@@ -16,7 +17,7 @@ from evalgate.cli.command import (
     option,
     parse_words,
 )
-from evalgate.cli.run import OUTPUT_DIR, SAVED, find_baseline
+from evalgate.cli.run import OUTPUT_DIR, SAVED
 from evalgate.cli.shell import is_stdout
 from evalgate.errors import Problem, SettingError
 from evalgate.reporting.text.escaping import escape_terminal

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,7 @@ DIGITS = 4
 OUTPUT_DIR = ".evalgate"
 SAVED = f"{OUTPUT_DIR}/saved/baseline.zip"
 """Where `baseline save` writes by default, and no run."""
-BASELINE, MANIFEST, RESULTS = "baseline.zip", "manifest.json", "results.json"
+BASELINE, RESULTS = "baseline.zip", "results.json"
 HOW_TO_KEEP = "keep a baseline where no run writes: evalgate baseline save"
 
 
@@ -85,40 +84,24 @@ def _build_tools(arguments: Namespace, shell: Shell, parallel: ParallelOptions |
 
 
 def _build_request(arguments: Namespace, shell: Shell) -> JudgeRequest:
-    from evalgate.application.messages.request import JudgeRequest
-    from evalgate.bootstrap.shell_tools import read_approvals, read_template
+    from evalgate.bootstrap.shell_tools import build_run_request, read_template
     from evalgate.bootstrap.store import find_commit_and_branch
-    from evalgate.models.comparison.comparison import BaselineInfo
 
-    path = None if arguments.baseline == "none" else find_baseline(arguments.baseline, shell.cwd)
     commit, branch = find_commit_and_branch(arguments.commit, shell.environ, shell.cwd)
-    return JudgeRequest(
-        configs=arguments.configs,
+    return replace(
+        build_run_request(arguments.configs, arguments.baseline, shell.cwd, commit),
         traces=arguments.traces,
         scenarios=arguments.scenarios,
         form=None if arguments.format == "auto" else arguments.format,
-        baseline=BaselineInfo("given", path=path) if path is not None else None,
-        baseline_required=True,
         fail_on=arguments.fail_on,
         on_weakening=arguments.on_weakening,
         report_only=arguments.report_only,
         make_baseline_zip=not (arguments.no_baseline_zip or arguments.scenarios),
         sarif=arguments.sarif,
         template=read_template(arguments.template, shell.cwd) if arguments.template is not None else None,
-        approvals=read_approvals(shell.cwd),
-        commit=commit,
         branch=branch,
         run_id=shell.environ.get("GITHUB_RUN_ID"),
     )
-
-
-def find_baseline(path: str, cwd: str) -> str:
-    """The `baseline.zip` of a folder, or the manifest of one that was unpacked there; any other path as it is."""
-    for name in (BASELINE, MANIFEST) if path else ():
-        inner = os.path.join(path, name)  # noqa: PTH118  (keeps the user's spelling)
-        if os.path.isfile(os.path.join(cwd, inner)):  # noqa: PTH113, PTH118
-            return inner
-    return path
 
 
 def _judge_and_report(arguments: Namespace, shell: Shell, tools: Tools) -> int:
