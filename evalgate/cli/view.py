@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from evalgate.bootstrap.shell_tools import find_baseline
 from evalgate.cli.command import PROCESS_LIMITS, Command, one_of, option
-from evalgate.cli.run import OUTPUT_DIR, find_baseline
+from evalgate.cli.run import OUTPUT_DIR
 from evalgate.cli.shell import is_stdout
 from evalgate.errors import Problem, SettingError
 
