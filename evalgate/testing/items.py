@@ -40,7 +40,7 @@ class VerdictError(Exception):
         self.title = title
 
 
-class SuiteFile(pytest.File):
+class SuiteCollector(pytest.File):
     """The scenarios of one suite file, in its order."""
 
     suite: Suite

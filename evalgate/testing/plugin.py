@@ -15,7 +15,7 @@ import pytest
 from evalgate.errors import EvalGateError
 from evalgate.measures.redaction.redact import hide_secrets
 from evalgate.settings.secret_variables import find_secret_values
-from evalgate.testing.items import GATE, GateItem, ScenarioItem, SuiteFile, raise_usage_error
+from evalgate.testing.items import GATE, GateItem, ScenarioItem, SuiteCollector, raise_usage_error
 from evalgate.testing.judging import SessionJudge, SharedFolder, find_configs
 
 if TYPE_CHECKING:
@@ -72,12 +72,12 @@ class SuitePlugin:
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
 
-    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> SuiteFile | None:
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> SuiteCollector | None:
         """The file as a suite, if it is one of this session's."""
         suite = self._suites.get(realpath(file_path))
         if suite is None:
             return None
-        found: SuiteFile = SuiteFile.from_parent(parent, path=file_path)
+        found: SuiteCollector = SuiteCollector.from_parent(parent, path=file_path)
         found.suite, found.session_judge = suite, self._judge
         return found
 
@@ -94,7 +94,7 @@ class SuitePlugin:
         items.sort(key=lambda item: isinstance(item, GateItem))
         has_gate = bool(items) and isinstance(items[-1], GateItem)
         for item in items:
-            if isinstance(item, ScenarioItem) and isinstance(item.parent, SuiteFile):
+            if isinstance(item, ScenarioItem) and isinstance(item.parent, SuiteCollector):
                 item.has_gate, item.parent.reports_unread = has_gate, not has_gate
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

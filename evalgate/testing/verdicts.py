@@ -25,7 +25,7 @@ EXPECTED_TOOL = "expected_tool"
 TOKENS = ("input_tokens", "output_tokens", "total_tokens")
 
 
-class Outcome(NamedTuple):
+class ItemOutcome(NamedTuple):
     """What an item reports, and why; `excused` is a failure that is expected."""
 
     kind: Kind
@@ -87,26 +87,26 @@ def find_unclaimed(results: ResultsDoc, suite: Suite) -> list[SuiteScenario]:
     ]
 
 
-def find_outcome(results: ResultsDoc, found: Sequence[SuiteScenario], *, has_gate: bool) -> Outcome:
+def find_outcome(results: ResultsDoc, found: Sequence[SuiteScenario], *, has_gate: bool) -> ItemOutcome:
     """What an item reports: the worst of its results. With the gate as an item nothing else fails."""
     if not found:
-        return Outcome("skipped", "optional, and no trace")
+        return ItemOutcome("skipped", "optional, and no trace")
     outcomes = [_find_one(results, each, has_gate=has_gate) for each in found]
     return next(each for kind in ("failed", "excused", "skipped", "passed") for each in outcomes if each.kind == kind)
 
 
-def _find_one(results: ResultsDoc, found: SuiteScenario, *, has_gate: bool) -> Outcome:
+def _find_one(results: ResultsDoc, found: SuiteScenario, *, has_gate: bool) -> ItemOutcome:
     scenario = found.scenario
     codes = _find_codes(results, found)
     excuse = _find_excuse(results, found, codes)
     reason = f"{scenario['verdict']}: {describe(found)}"
     if excuse:
-        return Outcome("excused", f"{excuse}; {reason}")
+        return ItemOutcome("excused", f"{excuse}; {reason}")
     if scenario["verdict"] == "PASS":
-        return Outcome("passed")
+        return ItemOutcome("passed")
     if scenario["verdict"] == "NOT_EVALUABLE" and "not_evaluable" not in codes:
-        return Outcome("skipped", reason)
-    return Outcome("excused" if has_gate else "failed", f"{reason} ({', '.join(codes)})" if codes else reason)
+        return ItemOutcome("skipped", reason)
+    return ItemOutcome("excused" if has_gate else "failed", f"{reason} ({', '.join(codes)})" if codes else reason)
 
 
 def _find_excuse(results: ResultsDoc, found: SuiteScenario, codes: Sequence[str]) -> str:
