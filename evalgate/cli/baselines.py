@@ -116,7 +116,10 @@ def explain_scenario(arguments: Namespace, shell: Shell) -> int:
     shell.report_problems(found.warnings, "warning")
     width, colour = shell.width, shell.has_colour
     if found.suite is not None and found.scenario is not None:
-        shell.print_line(render_explanation(found.document, found.suite, found.scenario, width=width, colour=colour))
+        explanation = render_explanation(
+            found.document, found.suite, found.scenario, width=width, colour=colour, full=arguments.all
+        )
+        shell.print_line(explanation)
     elif found.removed is not None:
         shell.print_line(render_removed_scenario(found.removed, width=width, colour=colour))
     return 0
@@ -223,6 +226,7 @@ COMMANDS = {
             option("scenario", metavar="SCENARIO", help="the id of a scenario, or its beginning"),
             SUITE,
             VARIANT,
+            option("--all", action="store_true", help="show every trial, check and call, not what failed alone"),
             option("--results", metavar="PATH", default=RESULTS, help=f"the finished run (default {RESULTS})"),
             option(
                 "--baseline",

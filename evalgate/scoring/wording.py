@@ -56,7 +56,8 @@ def explain_errors(trials: Sequence[Trial]) -> str:
 def explain_hard_fail(trials: Sequence[Trial]) -> str:
     """A required assertion did not pass: which one, in how many trials, and its reason in the first."""
     failed = filter_by_status(trials, "hard_fail")
-    cause = _explain_first(failed[0].assertions, {"failed", "not_evaluable"})
+    first = failed[0].assertions
+    cause = _explain_first(first, {"failed"}) or _explain_first(first, {"not_evaluable"})
     return f"{cause or 'a required assertion did not pass'} (in {len(failed)} of {of_trials(len(trials))})"
 
 

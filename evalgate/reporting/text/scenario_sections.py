@@ -239,12 +239,16 @@ def _is_critical(scenario: ScenarioDoc) -> bool:
 
 
 def find_failed_checks(scenario: ScenarioDoc) -> list[FailedCheck]:
-    """Lists checks that did not pass in some trial: required ones first, then by lost weight."""
+    """Lists checks that did not pass in some trial: required ones first, then what failed, then by lost weight."""
     counts, trials = count_failed_checks(scenario), scenario["n"]
     checks = [FailedCheck(min(count, trials), trials, first) for count, first in counts.values()]
     if len(checks) > 1:
-        checks.sort(key=lambda check: (not check.is_required, -check.failed * check.first["weight"]))
+        checks.sort(key=_check_rank)
     return checks
+
+
+def _check_rank(check: FailedCheck) -> tuple[bool, bool, float]:
+    return not check.is_required, check.first["outcome"] != "failed", -check.failed * check.first["weight"]
 
 
 def find_reason(scenario: ScenarioDoc) -> str:

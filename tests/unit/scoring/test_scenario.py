@@ -312,3 +312,11 @@ def test_passes_out_of_a_number_of_trials_are_open_while_outages_could_decide():
     assert score_trials(*many(0, 2), OUTAGE, threshold=0, min_pass_k=(2, 3)).verdict == "FAIL"
     assert score_trials(*many(1, 2), OUTAGE, threshold=0, min_pass_k=(2, 3)).verdict == "PARTIAL"
     assert score_trials(*many(2, 0), OUTAGE, min_pass_k=(2, 3)).verdict == "PASS"
+
+
+def test_a_hard_fail__names_what_failed_before_what_could_not_be_judged():
+    rows = [
+        make_assertion("not_evaluable", name="cost", required=True, reason="no price"),
+        make_assertion("failed", name="order", required=True, reason="it is wrong"),
+    ]
+    assert score_trials(make_trial("hard_fail", assertions=rows)).reason == "order: it is wrong (in 1 of 1 trial)"

@@ -24,7 +24,7 @@ from evalgate.reporting.terminal.explanation import render_explanation, render_r
 def explain(scenario, **given):
     suite = a_suite(given.pop("suite", "support"), [scenario])
     baseline = given.pop("baseline", None)
-    form = {name: given.pop(name) for name in ("width", "colour") if name in given}
+    form = {name: given.pop(name) for name in ("width", "colour", "full") if name in given}
     return render_explanation(results([suite], baseline=baseline, **given), suite, scenario, **form)
 
 
@@ -143,7 +143,7 @@ def test_every_trial__is_shown_with_its_failed_checks_first():
         a_trial(1, "error", reason="broken off", assertions=[]),
     ]
     trials[1]["trace"].update(line=7)
-    assert part(explain(a_scenario(verdict="FAIL", trials=trials)), "Trials") == [
+    assert part(explain(a_scenario(verdict="FAIL", trials=trials), full=True), "Trials") == [
         "  trial 0: failed",
         "    traces/0.json (native)",
         "    score 0.00, cost 0.01 USD, latency 2.0 s, tokens 900",
@@ -192,20 +192,43 @@ def test_failing_trials_come_first_and_passing_ones_are_folded():
         "    score 0.00, cost 0.01 USD, latency 2.0 s, tokens 900",
         "    calls search x2, read, search",
         "    evalgate show traces/1.json",
-        "  trial 0: passed (traces/0.json)",
-        "  trial 2: passed (traces/2.json)",
+        "  trials 0 and 2 passed",
+        "  `evalgate explain --all` shows 2 more trials",
     ]
     only_passed = part(explain(a_scenario(trials=[a_trial(0), a_trial(1)])), "Trials")
-    assert only_passed[-1] == "  trial 1: passed (traces/1.json)"
+    assert only_passed[-2:] == ["  trial 1 passed (traces/1.json)", "  `evalgate explain --all` shows 1 more trial"]
     assert "    calls lookup_order" in only_passed
 
 
 def test_very_many_trials_and_checks__are_counted():
     trials = [a_trial(n, "failed", assertions=[an_assertion(f"c{k}", "failed") for k in range(30)]) for n in range(60)]
-    text = explain(a_scenario(verdict="FAIL", trials=trials))
+    text = explain(a_scenario(verdict="FAIL", trials=trials), full=True)
     assert "  and 10 more trials" in text.split("\n")
     assert "    and 30 more checks" in text.split("\n")
     assert text.count("\n") < 1_000
+    assert explain(a_scenario(verdict="FAIL", trials=trials)).count("\n") < 40
+
+
+def test_what_failed__comes_first_and_what_passed_is_counted():
+    checks = [
+        an_assertion("no cost", "not_evaluable", weight=9.0),
+        *[an_assertion(f"fine {n}") for n in range(60)],
+        an_assertion("bad", "failed"),
+    ]
+    trials = [a_trial(n, "failed", assertions=checks) for n in range(3)]
+    trials += [a_trial(3, "failed", assertions=[an_assertion("worse", "failed")]), *map(a_trial, range(4, 30))]
+    before, now = (make_trace([*["look"] * 40, name, *["read"] * 40], "b " * 900) for name in ("pay", "mail"))
+    change = a_change("broken", behaviour=diff_of_traces(before, now))
+    text = explain(a_scenario(verdict="FAIL", change=change, trials=trials))
+    assert text.count("\n") < 40
+    assert "  turn 1\n      ... 40 unchanged calls\n    - 41 pay {}\n    + 41 mail {}\n" in text
+    lines = part(text, "Trials")
+    assert [line.split()[:2] for line in lines[4:6]] == [["failed", "bad:"], ["not", "evaluable"]]
+    assert lines[7:8] + lines[-2:] == [
+        "  trials 1 and 2 failed in the same checks",
+        "  trials 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 and 14 more passed",
+        "  `evalgate explain --all` shows 60 more checks and 28 more trials",
+    ]
 
 
 def test_the_rerun_command__is_last():

@@ -3,7 +3,7 @@ from __future__ import annotations
 from results_builder import a_change, a_scenario, a_suite, a_trial, an_assertion
 
 from evalgate.reporting.text.grouping import MAX_SIMILAR, describe_causes, describe_failures, group_failures
-from evalgate.reporting.text.scenario_sections import SuiteScenario
+from evalgate.reporting.text.scenario_sections import SuiteScenario, find_failed_checks, find_reason
 
 SUITE = a_suite("s", [])
 
@@ -122,3 +122,10 @@ def test_failures__of_a_scenario_that_passes__have_its_trials_and_checks():
     trials = [a_trial(0), a_trial(1, "failed", assertions=[failed()])]
     item = an_item("a", verdict="PASS", change="unchanged", trials=trials)
     assert describe_failures(item) == ["1 of 2 trials failed", "check (1 of 2 trials): it is wrong"]
+
+
+def test_reason__of_a_scenario_with_failures_and_missing_evidence__is_a_failure():
+    item = an_item("a", missing(weight=9.0), failed())
+    assert [check.first["outcome"] for check in find_failed_checks(item.scenario)] == ["failed", "not_evaluable"]
+    assert find_reason(item.scenario) == "check: it is wrong"
+    assert describe_failures(item) == ["check: it is wrong", "cost not evaluable: no price for x"]

@@ -1,0 +1,165 @@
+"""The trials of one scenario for a terminal: what failed first and whole, the rest counted or listed."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from evalgate.models.trace.trace import format_place
+from evalgate.reporting.terminal.difference import ALL
+from evalgate.reporting.text import wording
+from evalgate.reporting.text.sentences import unmark_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Sequence
+
+    from evalgate.models.results.results import AssertionDoc, ScenarioDoc, SuiteDoc, TrialDoc
+    from evalgate.reporting.terminal.terminal_page import TerminalPage
+
+MAX_TRIALS, MAX_CHECKS, MAX_EVIDENCE = 50, 200, 1_500
+SHORT_TRIALS, SHORT_CHECKS, SHORT_EVIDENCE = 3, 6, 240
+"""Without `full`: trials and checks that are shown, and characters of a value in the evidence."""
+MOST_NUMBERS = 12
+CUSTOM = "custom"
+_STATUS_COLOURS = {"passed": "green", "not_evaluable": "yellow", "not_measured": "yellow", "skipped": "dim"}
+_ORDER = {"failed": 0, "error": 1, "not_evaluable": 2, "skipped": 3, "passed": 4}
+_NOT_FAILED = frozenset({"passed", "skipped"})
+_REDUNDANT_EVIDENCE = frozenset({"verdict"})  # evidence that only repeats the outcome
+
+
+def to_words(word: str) -> str:
+    """A word of a document as people write it."""
+    return word.replace("_", " ")
+
+
+def add_trials(page: TerminalPage, suite: SuiteDoc, scenario: ScenarioDoc, *, full: bool) -> None:
+    """Adds the trials, those that did not pass first; without `full` one of each kind of failure."""
+    page.add_title("Trials" if scenario["trials"] else "No trials")
+    trials = sorted(scenario["trials"], key=lambda trial: trial["status"] == "passed")
+    if full:
+        _add_all(page, suite, trials)
+    else:
+        _add_kinds(page, suite, trials)
+
+
+def _add_all(page: TerminalPage, suite: SuiteDoc, trials: Sequence[TrialDoc]) -> None:
+    checks_left = MAX_CHECKS
+    for trial in trials[:MAX_TRIALS]:
+        checks = _sort_checks(trial["assertions"])
+        _add_trial(page, suite, trial, checks[: max(checks_left, 0)], full=True)
+        left = len(checks) - max(checks_left, 0)
+        if left > 0:
+            page.add_text(f"and {wording.pluralize(left, 'more check')}", indent=4)
+        checks_left -= len(checks)
+    left = len(trials) - MAX_TRIALS
+    if left > 0:
+        page.add_text(f"and {wording.pluralize(left, 'more trial')}", indent=2)
+
+
+def _add_kinds(page: TerminalPage, suite: SuiteDoc, trials: Sequence[TrialDoc]) -> None:
+    """Adds the first trial of each kind, then a line that counts the others and the checks that are not shown."""
+    kinds: dict[Hashable, list[TrialDoc]] = {}
+    for trial in trials:
+        kinds.setdefault(_identify_failure(trial), []).append(trial)
+    passed = kinds.pop(None, [])
+    shown = [each[0] for each in kinds.values()][:SHORT_TRIALS] or passed[:1]
+    hidden_checks = 0
+    for trial in shown:
+        checks = _sort_checks(trial["assertions"])
+        bad = [each for each in checks if each["outcome"] not in _NOT_FAILED] or checks
+        _add_trial(page, suite, trial, bad[:SHORT_CHECKS], full=False)
+        hidden_checks += len(checks) - len(bad[:SHORT_CHECKS])
+        alike = kinds.get(_identify_failure(trial), [])[1:]
+        if alike:
+            page.add_text(f"{_name_trials(alike)} failed in the same checks", indent=2)
+    left = [each for kind in list(kinds.values())[SHORT_TRIALS:] for each in kind]
+    if left:
+        page.add_text(f"{_name_trials(left)} failed in other checks", indent=2)
+    others = [each for each in passed if each not in shown]
+    if others:
+        place = f" ({_find_place(others[0])})" if len(others) == 1 else ""
+        page.add_text(f"{_name_trials(others)} passed{place}", indent=2)
+    found = [(hidden_checks, "more check"), (len(trials) - len(shown), "more trial")]
+    parts = [wording.pluralize(number, noun) for number, noun in found if number]
+    if parts:
+        page.add_coloured(f"{ALL} shows {' and '.join(parts)}", "dim", indent=2)
+
+
+def _identify_failure(trial: TrialDoc) -> Hashable:
+    """What trials have in common that fail alike; None for one that passed."""
+    if trial["status"] == "passed":
+        return None
+    bad = [(each["name"], each["outcome"]) for each in trial["assertions"] if each["outcome"] not in _NOT_FAILED]
+    return (trial["status"], *bad, *([] if bad else [trial["reason"]]))
+
+
+def _sort_checks(checks: Sequence[AssertionDoc]) -> list[AssertionDoc]:
+    """The checks, those that failed first, then those that could not be judged."""
+    return sorted(checks, key=lambda each: _ORDER.get(each["outcome"], 1))
+
+
+def _name_trials(trials: Sequence[TrialDoc]) -> str:
+    """Names trials by their numbers: `trials 1, 2 and 3`."""
+    names = [str(each["trial"]) for each in trials[:MOST_NUMBERS]]
+    if len(trials) > MOST_NUMBERS:
+        names.append(f"{len(trials) - MOST_NUMBERS:,} more")
+    return f"trial{'s' if len(trials) > 1 else ''} {wording.join_words(names)}"
+
+
+def _find_place(trial: TrialDoc) -> str:
+    trace = trial["trace"]
+    return format_place(trace["path"], trace["line"], trace["record"])
+
+
+def _build_show_command(suite: SuiteDoc, trial: TrialDoc) -> str:
+    """The command that prints the trace of a trial; a custom format needs the suite that describes it."""
+    needed = ["--config", suite["path"]] if trial["trace"]["format"] == CUSTOM else []
+    return shlex.join(["evalgate", "show", *needed, _find_place(trial)])
+
+
+def _count_repeats(names: Sequence[str]) -> Iterator[str]:
+    """The names in order, those in a row once with their number: `search x3`."""
+    for name, repeated in groupby(names):
+        count = sum(1 for _ in repeated)
+        yield name if count == 1 else f"{name} x{count}"
+
+
+def _add_trial(
+    page: TerminalPage, suite: SuiteDoc, trial: TrialDoc, checks: Sequence[AssertionDoc], *, full: bool
+) -> None:
+    page.add_coloured(
+        f"trial {trial['trial']}: {to_words(trial['status'])}", _STATUS_COLOURS.get(trial["status"], "red"), indent=2
+    )
+    where, form = _find_place(trial), trial["trace"]["format"]
+    page.add_text(f"{where} ({form})" if form else where, indent=4)
+    page.add_text(
+        f"score {wording.score(trial['score'])}, cost {wording.dollars(trial['cost_usd'])}, latency"
+        f" {wording.seconds(trial['latency_seconds'])}, tokens {wording.count(trial.get('total_tokens'))}",
+        indent=4,
+    )
+    if trial["tool_calls"]:
+        calls = f"calls {', '.join(_count_repeats(trial['tool_calls']))}"
+        page.add_text(calls, indent=4, limit=MAX_EVIDENCE if full else SHORT_EVIDENCE)
+    if trial["reason"]:
+        page.add_text(unmark_parts(trial["reason"]), indent=4)
+    for check in checks:
+        _add_check(page, check, MAX_EVIDENCE if full else SHORT_EVIDENCE)
+    if trial["status"] != "passed":
+        page.add_command(_build_show_command(suite, trial), indent=4)
+
+
+def _add_check(page: TerminalPage, check: AssertionDoc, limit: int) -> None:
+    required = " (required)" if check["required"] else ""
+    weight = f", weight {check['weight']:g}" if check["weight"] != 1 else ""
+    partial = f", score {wording.score(check['score'])}" if 0 < check["score"] < 1 else ""
+    where = f" [{wording.location(check['location'])}]" if check["location"] else ""
+    outcome, reason = check["outcome"], unmark_parts(check["reason"])
+    reason_text = "" if reason == check["name"] else f": {reason}"
+    text = f"{check['name']}{required}{weight}{partial}{reason_text}{where}"
+    page.add_labelled(to_words(outcome), text, _STATUS_COLOURS.get(outcome, "red"), indent=4)
+    evidence = check["evidence"]
+    if evidence and outcome not in _NOT_FAILED:
+        for name in sorted(evidence.keys() - _REDUNDANT_EVIDENCE):
+            page.add_text(f"{name}: {json.dumps(evidence[name], ensure_ascii=False)}", indent=8, limit=limit)
