@@ -178,7 +178,10 @@ TEXTS: Mapping[str, tuple[str, Any]] = {
     "similarity.metric": ("How similarity is measured.", "rouge_l"),
     "similarity.reference": ("The text to compare with.", "Your refund is on its way."),
     "min_score": ("The score, 0 to 1, from which it passes.", 0.8),
-    "source": ("Which output: an expression, or a tool's result.", {"tool": "run_tests", "field": "exit_code"}),
+    "source": (
+        "Read instead of the final answer: a tool's result, or a path.",
+        {"tool": "run_tests", "field": "exit_code"},
+    ),
     "Source.tool": ("The tool whose output is meant.", "run_tests"),
     "Source.index": ("Which of its calls, from 0; negative counts from the end.", -1),
     "Source.field": ("Its result or its exit code.", "exit_code"),

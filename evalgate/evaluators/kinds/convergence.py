@@ -13,11 +13,11 @@ from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, Order
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.queries import compile_query, query_evidence
 from evalgate.evaluators.kinds.output_source import (
+    Output,
     SourceField,
     build_check,
     build_finding,
     describe_source,
-    mark_source,
 )
 from evalgate.measures.numeric.means import DIGITS, mean_amount
 from evalgate.measures.values.json_values import show, show_typed
@@ -51,15 +51,15 @@ class Convergence(Evaluator):
 
     def compile(self) -> Check:
         """Returns the check; raises FieldProblemError if the source or `previous` is invalid."""
-        source, upwards = mark_source(self.source), self.direction == "maximize"
+        upwards = self.direction == "maximize"
         read_previous = build_previous_reader(self.previous, self.name or self.label(), self.type)
         goal = f"target {format_number(self.target)}" + (
             f" ± {format_number(self.tolerance)}" if self.tolerance else ""
         )
 
-        def judge(text: str, trace: Trace) -> Finding:
-            current = read_number(text)
-            found = f"{source} is {format_number(current)}, {goal}"
+        def judge(output: Output, trace: Trace) -> Finding:
+            current = read_number(output.text)
+            found = f"{output.subject} is {format_number(current)}, {goal}"
             if round(abs(current - self.target) - self.tolerance, DIGITS) <= 0:
                 return build_finding("target", found, value=current)
             previous = read_previous(trace)

@@ -17,6 +17,10 @@ from evalgate.measures.values.json_values import mark_name, shorten, show
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
 
+MAX_EXPRESSION = 60
+"""The longest expression that a reason repeats."""
+ITS_VALUE = "the value of the expression"
+
 
 class QueryAssertion(Evaluator):
     """What `expression` finds compares to `value` as `operator` demands.
@@ -49,7 +53,8 @@ class QueryAssertion(Evaluator):
             build_value_check(self.operator, self.value),
         )
         getter, subject, passed = build_getter(query), _mark_subject(self.expression), Finding("passed", self.label())
-        nothing = Finding("not_evaluable", f"{subject}: {describe_missing(query)}")
+        whole = {"expression": self.expression} if subject == ITS_VALUE else None
+        nothing = Finding("not_evaluable", f"{subject}: {describe_missing(query)}", whole)
         null_is_evidence = self.operator == "exists"
 
         def check(trace: Trace) -> Finding:
@@ -59,8 +64,8 @@ class QueryAssertion(Evaluator):
                     return nothing
                 problem = find_problem(actual)
             except (QueryFailedError, PatternFailedError) as error:
-                return Finding("error", f"{subject}: {error}")
-            return passed if problem is None else Finding("failed", f"expected {subject} {problem}")
+                return Finding("error", f"{subject}: {error}", whole)
+            return passed if problem is None else Finding("failed", f"expected {subject} {problem}", whole)
 
         def was_found(found: Finding, trace: Trace) -> bool:
             return must_exist and found.outcome == "passed" and bool(getter(trace))
@@ -71,5 +76,8 @@ class QueryAssertion(Evaluator):
 
 
 def _mark_subject(expression: str) -> str:
-    """The value that is judged, as a part of a sentence."""
-    return "the answer" if expression == DEFAULT_PATH else mark_name(" ".join(expression.split()))
+    """The value that is judged, as a part of a sentence; a long expression is in the evidence, not cut here."""
+    if expression == DEFAULT_PATH:
+        return "the answer"
+    shown = " ".join(expression.split())
+    return mark_name(shown) if len(shown) <= MAX_EXPRESSION else ITS_VALUE

@@ -6,7 +6,7 @@ It is judged by a verdict word, which decides the outcome and is kept as evidenc
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
@@ -16,6 +16,7 @@ from evalgate.evaluators.core.queries import build_getter, compile_query, descri
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.globs import find_names
 from evalgate.measures.text.patterns import PatternFailedError
+from evalgate.measures.text.plain_text import mark_part
 from evalgate.measures.values.json_values import mark_name, shorten
 from evalgate.measures.values.outputs import OutputError, to_text
 from evalgate.strict_model import StrictModel
@@ -27,7 +28,20 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import EvidenceKind, Trace
 
 SourcePart = Literal["result", "exit_code"]
-OutputReader = Callable[["Trace"], str]
+
+
+class Output(NamedTuple):
+    """The text that is judged, and what it is, as a part of a sentence."""
+
+    text: str
+    subject: str
+
+
+OutputReader = Callable[["Trace"], Output]
+
+
+ANSWER = "the answer"
+LAST = -1
 
 
 class NoOutputError(LookupError):
@@ -38,7 +52,7 @@ class Source(StrictModel):
     """Either `tool`, with the `index` of its call (-1: the last) and its `field`, or a JMESPath `path`."""
 
     tool: Annotated[str, Field(min_length=1)] | None = None
-    index: int = -1
+    index: int = LAST
     field: SourcePart | None = None
     path: Annotated[str, Field(min_length=1)] | None = None
 
@@ -57,22 +71,22 @@ def describe_source(source: Source | None, part: SourcePart = "result") -> str:
         return "answer"
     if source.tool is None:
         return shorten(source.path or "", 60)
-    which = "" if source.index == -1 else f"[{source.index}]"
+    which = "" if source.index == LAST else f"[{source.index}]"
     return f"{_format_part(source.field or part)} of {shorten(source.tool, 60)}{which}"
 
 
 def mark_source(source: Source | None, part: SourcePart = "result") -> str:
     """Describes the source as a part of a sentence."""
     if source is None:
-        return "the answer"
+        return ANSWER
     if source.tool is None:
         return mark_name(source.path or "")
-    which = "" if source.index == -1 else f" at index {source.index}"
+    which = "" if source.index == LAST else f" at index {source.index}"
     return f"the {_format_part(source.field or part)} of {mark_name(source.tool)}{which}"
 
 
 def build_reader(source: Source | None, part: SourcePart = "result") -> OutputReader:
-    """Builds a reader of the source's text; `part` is the default of `field`. Raises FieldProblemError.
+    """Builds a reader of the source; `part` is the default of `field`. Raises FieldProblemError.
 
     The reader raises NoOutputError if the trace lacks the output, and QueryFailedError.
     """
@@ -94,30 +108,33 @@ def source_evidence(source: Source | None) -> Sequence[EvidenceKind]:
     return ("calls", "results") if source.path is None else query_evidence(compile_query(source.path, "source"))
 
 
-def _read_answer(trace: Trace) -> str:
+def _read_answer(trace: Trace) -> Output:
     answer = trace.response["content"]
     if answer is None:
         raise NoOutputError("the trace has no final answer")
-    return answer
+    return Output(answer, ANSWER)
 
 
 def _build_path_reader(path: str) -> OutputReader:
     query = compile_query(path, "source")
-    getter, missing = build_getter(query), f"{mark_name(path)}: {describe_missing(query)}"
+    getter, missing, subject = build_getter(query), f"{mark_name(path)}: {describe_missing(query)}", mark_name(path)
 
-    def read_output(trace: Trace) -> str:
+    def read_output(trace: Trace) -> Output:
         found = getter(trace)
         if found is None:
-            raise NoOutputError(missing)
-        return to_text(found)
+            is_tool = any(call["name"] == path for call in trace.agent_calls)
+            remedy = f"; for the result of this tool write {mark_part(f'source: {{tool: {path}}}')}" if is_tool else ""
+            raise NoOutputError(f"{missing}{remedy}")
+        return Output(to_text(found), subject)
 
     return read_output
 
 
 def _build_tool_reader(tool: str, index: int, part: SourcePart) -> OutputReader:
     tool_text, is_glob = mark_name(tool), "*" in tool
+    subject = mark_source(Source(tool=tool, index=index), part)
 
-    def read_output(trace: Trace) -> str:
+    def read_output(trace: Trace) -> Output:
         calls = trace.agent_calls
         tools = find_names(tool, [call["name"] for call in calls]) if is_glob else (tool,)
         calls = [call for call in calls if call["name"] in tools]
@@ -129,7 +146,9 @@ def _build_tool_reader(tool: str, index: int, part: SourcePart) -> OutputReader:
             output = call["result_text"]
         if output is None:
             raise NoOutputError(f"no {_format_part(part)} of {tool_text} was recorded")
-        return to_text(output)
+        if index != LAST or len(calls) == 1:
+            return Output(to_text(output), subject)
+        return Output(to_text(output), f"the {_format_part(part)} of the last {tool_text} (of {len(calls):,})")
 
     return read_output
 
@@ -157,7 +176,7 @@ def build_finding(word: Verdict, reason: str, **evidence: Any) -> Finding:
 
 def build_check(
     source: Source | None,
-    judge: Callable[[str, Trace], Finding],
+    judge: Callable[[Output, Trace], Finding],
     part: SourcePart = "result",
     more_evidence: Sequence[EvidenceKind] = (),
 ) -> Check:
@@ -168,12 +187,15 @@ def build_check(
     subject, read = mark_source(source, part), build_reader(source, part)
 
     def check(trace: Trace) -> Finding:
+        described = subject
         try:
-            return judge(read(trace), trace)
+            output = read(trace)
+            described = output.subject
+            return judge(output, trace)
         except NoOutputError as error:
             return Finding("not_evaluable", str(error))
         except (OutputError, PatternFailedError, QueryFailedError) as error:
-            return build_finding("error", f"{subject}: {error}")
+            return build_finding("error", f"{described}: {error}")
 
     kinds = tuple(dict.fromkeys((*source_evidence(source), *more_evidence)))
     return require_evidence(check, kinds, denies=source is None or source.tool is None)

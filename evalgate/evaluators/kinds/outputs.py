@@ -12,11 +12,11 @@ from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, Order
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.operators import Alias, resolve_alias, sign
 from evalgate.evaluators.kinds.output_source import (
+    Output,
     SourceField,
     build_check,
     build_finding,
     describe_source,
-    mark_source,
 )
 from evalgate.measures.text.patterns import Pattern, PatternError, PatternFailedError
 from evalgate.measures.text.plain_text import mark_part
@@ -43,7 +43,7 @@ Relation = Annotated[_Relation, BeforeValidator(resolve_alias, json_schema_input
 
 
 class OutputContains(Evaluator):
-    """The output contains the text `value`, or the regular expression `pattern` matches somewhere in it.
+    """The final answer, or what `source` names, contains the text `value` or a match of the pattern `pattern`.
 
     A pattern that does not compile is searched for as plain text.
     """
@@ -63,19 +63,19 @@ class OutputContains(Evaluator):
 
     def compile(self) -> Check:
         """Validates that either `value` or `pattern` is given; raises FieldProblemError."""
-        is_found_in, source = self._build_search(), mark_source(self.source)
+        is_found_in = self._build_search()
         requirement = mark_part(self._requirement())
         passed = build_finding("success", self.label())
 
-        def judge(output: str, _: Trace) -> Finding:
+        def judge(output: Output, _: Trace) -> Finding:
             try:
-                found = is_found_in(output)
+                found = is_found_in(output.text)
             except PatternFailedError as error:
                 return build_finding("error", f"{requirement}: {error}")
             if found:
                 return passed
-            got = mark_value(output, 120)
-            return build_finding("failure", f"expected {source} to contain {requirement}, got {got}")
+            got = mark_value(output.text, 120)
+            return build_finding("failure", f"expected {output.subject} to contain {requirement}, got {got}")
 
         return build_check(self.source, judge)
 
@@ -103,7 +103,10 @@ class OutputContains(Evaluator):
 
 
 class OutputNumeric(Evaluator):
-    """The output is a finite number that compares to `target` as `operator` demands; else an error."""
+    """The final answer, or what `source` names, compares to the number `target` as `operator` demands.
+
+    An output that is no finite number is an error.
+    """
 
     type: Literal["output_numeric"]
     operator: Relation
@@ -117,20 +120,20 @@ class OutputNumeric(Evaluator):
     def compile(self) -> Check:
         """Returns the comparison; raises FieldProblemError if the source is invalid."""
         compare, target = COMPARE[self.operator], self.target
-        source = mark_source(self.source)
-        expected = f"expected {source} {sign(self.operator)} {format_number(self.target)}"
+        relation = f"{sign(self.operator)} {format_number(self.target)}"
 
-        def judge(text: str, _: Trace) -> Finding:
-            value = read_number(text)
+        def judge(output: Output, _: Trace) -> Finding:
+            value = read_number(output.text)
             if compare(value, target):
-                return build_finding("success", f"{source} is {format_number(value)}", value=value)
+                return build_finding("success", f"{output.subject} is {format_number(value)}", value=value)
+            expected = f"expected {output.subject} {relation}"
             return build_finding("failure", f"{expected}, got {format_number(value)}", value=value)
 
         return build_check(self.source, judge)
 
 
 class OutputJson(Evaluator):
-    """The value at `path` (`.summary.failed`, `.items.0`) compares to `target` as `operator` demands.
+    """The value at `path` (`.a.0`) of the final answer, or of what `source` names, compares to `target`.
 
     Only numbers have an order; other values are equal or not. Invalid JSON, a missing path, and an order
     between other values are errors.
@@ -164,8 +167,8 @@ class OutputJson(Evaluator):
             raise FieldProblemError("path", f"invalid path: {error}: {shorten(self.path, 60)}") from None
         marked = mark_part(f".{shorten('.'.join(steps), 60)}")
 
-        def judge(text: str, _: Trace) -> Finding:
-            value = look_up(read_json(text), steps)
+        def judge(output: Output, _: Trace) -> Finding:
+            value = look_up(read_json(output.text), steps)
             evidence = {"value": value if is_number(value) else show(value)}
             if self._holds(value):
                 return build_finding("success", f"{marked} is {mark_value(value)}", **evidence)
@@ -188,7 +191,10 @@ _INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
 class ExitCode(Evaluator):
-    """0 is success, 1 is failure, any other code an error. With `tool`, `field` defaults to `exit_code`."""
+    """The final answer, or what `source` names, is an exit code: 0 is success, 1 failure, any other an error.
+
+    With `source: {tool: ...}`, `field` defaults to `exit_code`.
+    """
 
     type: Literal["exit_code"]
     source: SourceField | None = None
@@ -202,10 +208,10 @@ class ExitCode(Evaluator):
         return build_check(self.source, _judge_code, "exit_code")
 
 
-def _judge_code(text: str, _: Trace) -> Finding:
-    code = text.strip()
+def _judge_code(output: Output, _: Trace) -> Finding:
+    code = output.text.strip()
     if not _INTEGER.fullmatch(code):
-        raise OutputError(f"expected an exit code, got {quote_beginning(text)}")
+        raise OutputError(f"expected an exit code, got {quote_beginning(output.text)}")
     digits = code.lstrip("+-").lstrip("0")
     if not digits:
         return build_finding("success", f"exit code {shorten(code, 20)}")

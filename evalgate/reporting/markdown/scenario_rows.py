@@ -57,7 +57,9 @@ if TYPE_CHECKING:
 MAX_CHECKS = 3
 FEW = 4
 """Most scenarios that one row names in full."""
-_REDUNDANT_EVIDENCE = frozenset({"verdict", "expected_calls", "judged_by", "alignment"})  # what the reason repeats
+_REDUNDANT_EVIDENCE = frozenset(
+    {"verdict", "expected_calls", "judged_by", "alignment", "expression"}
+)  # what the reason repeats, and what is in the suite
 MAX_NAME, MAX_REASON, MAX_NOTE, MAX_EVIDENCE = 120, 300, 200, 1_500
 
 _PASSED_NOW = re.compile(r"\d+/\d+ now")

@@ -7,6 +7,7 @@ from builders import make_call, make_trace
 from documents import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
+from in_process_command import evalgate
 
 from evalgate.errors import Location
 from evalgate.evaluators.core.parse import Parser
@@ -554,3 +555,39 @@ def test_reason_of_a_failed_check__is_the_one_in_its_documentation(raw, answer):
     found = assess(raw, make_trace(response=answer))
     assert found.outcome != "passed"
     assert f"`{unmark_parts(found.reason)}`" in section
+
+
+@pytest.mark.parametrize(
+    ("source", "subject"),
+    [
+        ({"tool": "submit"}, "the result of the last `submit` (of 2)"),
+        ({"tool": "submit", "index": 0}, "the result of `submit` at index 0"),
+        ({"tool": "look"}, "the result of `look`"),
+        (None, "the answer"),
+    ],
+)
+def test_a_failure__names_which_of_several_calls_it_is_about(source, subject):
+    calls = [make_call(name, result="x", index=n) for n, name in enumerate(["submit", "look", "submit"])]
+    raw = {"type": "output_contains", "value": "done", **({"source": source} if source else {})}
+    assert assess(raw, make_trace(calls, "x")).reason.startswith(f"expected {subject} to contain")
+
+
+def test_a_path_that_is_the_name_of_a_tool__suggests_the_tool():
+    trace = make_trace([make_call("submit", result="done")])
+    found = assess({"type": "output_contains", "value": "done", "source": "submit"}, trace)
+    assert found.outcome == "not_evaluable"
+    assert found.reason.endswith("; for the result of this tool write `source: {tool: submit}`")
+
+
+@pytest.mark.parametrize("name", ["output_contains", "output_numeric", "output_json", "exit_code"])
+def test_what_is_read_by_default__is_in_the_first_line_of_the_description(name):
+    assert "final answer" in evalgate("evaluators", name).out.split("\n")[0]
+
+
+def test_a_long_expression__is_whole_in_the_evidence_and_cut_in_no_reason():
+    expression = "length(tool_calls[?name == 'search' && arguments.query == 'refund' && status == 'ok'])"
+    raw = {"name": "two searches", "path": expression, "eq": 2}
+    found = assess(raw, make_trace())
+    assert found.reason == "expected the value of the expression to be `2`, got `0`"
+    assert found.evidence == {"expression": expression}
+    assert assess({**raw, "path": "length(tool_calls)"}, make_trace()).evidence is None
