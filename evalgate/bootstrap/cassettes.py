@@ -12,11 +12,13 @@ from evalgate.adapters.file_writer import open_to_write
 from evalgate.adapters.files.trial_folder import TrialFolder
 from evalgate.adapters.formats.exchanges.cassette_file import decode_cassette, encode_cassette
 from evalgate.adapters.formats.exchanges.trace import build_trace
+from evalgate.application.recording.trial_writer import build_trace_id
 from evalgate.application.recording.trials import load_exchange
 from evalgate.bootstrap.sources import build_workspace
 from evalgate.errors import SettingError
-from evalgate.models.recording.cassette import MAX_BYTES, ReplayNote
+from evalgate.models.recording.cassette import MAX_BYTES, SCHEMA, ReplayNote
 from evalgate.models.recording.run import ProcessRun
+from evalgate.models.trace.trace import TraceLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +46,7 @@ class CassetteFolder:
         return self._files.path(trial, SUFFIX)
 
     def load(self, trial: TrialId) -> Cassette | None:
-        """The cassette of a trial; None if there is none. Raises InvalidInput for one that is refused."""
+        """The cassette of a trial, None without one. Raises InvalidInput for one that is refused."""
         path = self.path(trial)
         if not self._files.exists(path):
             return None
@@ -72,13 +74,17 @@ class CassetteFolder:
         self._files.remove(path)
 
 
-def rebuild_trace(cassette: Cassette) -> Trace:
+def rebuild_trace(cassette: Cassette, path: str) -> Trace:
     """The trace that a replay of all exchanges of a cassette would have."""
     header = cassette.header
     exchanges = [load_exchange(each) for each in cassette.exchanges]
     for number, exchange in enumerate(exchanges):
         exchange.arrived_at = float(number)
-    return build_trace(exchanges, ProcessRun(header.trial_id, "", commit=header.commit, agent_hash=header.agent_hash))
+    trial = header.trial_id
+    run = ProcessRun(trial, build_trace_id(trial), commit=header.commit, agent_hash=header.agent_hash)
+    trace = build_trace(exchanges, run)
+    trace.source = TraceLocation(path, format=SCHEMA)
+    return trace
 
 
 def read_replays(cwd: str) -> dict[str, ReplayNote]:

@@ -71,8 +71,10 @@ def show_cassette(arguments: Namespace, shell: Shell) -> int:
         hint = "evalgate cassettes status lists all"
         raise SettingError(Problem(f"no cassette of {arguments.scenario!r} in {arguments.cassettes}", None, hint))
     for path, cassette in found:
-        shell.print_safe(path)
-        trace = rebuild_trace(cassette)
+        if not cassette.exchanges:
+            shell.print_safe(f"{path}: no exchanges")
+            continue
+        trace = rebuild_trace(cassette, path)
         shell.print_line(render_conversation(trace, width=shell.width, colour=shell.has_colour, full=arguments.full))
     return 0
 

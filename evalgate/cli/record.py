@@ -97,6 +97,8 @@ def _plan(arguments: Namespace, loaded: LoadedSuite | None, environ: Mapping[str
     from evalgate.application.recording import plan
     from evalgate.models.recording.exchange import TrialId
 
+    if arguments.scenario == "":
+        raise SettingError("--scenario takes an id")
     numbers = read_trials(arguments)
     if loaded is None:
         agent_hash = environ.get("EVALGATE_AGENT_HASH")

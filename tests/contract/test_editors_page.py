@@ -21,8 +21,8 @@ def test_the_hooks_for_pre_commit_exist() -> None:
     [repository] = [each for shown in SHOWN for each in shown.get("repos", ())]
     assert repository["rev"] == f"v{__version__}"
     assert {each["id"] for each in repository["hooks"]} <= {hook["id"] for hook in hooks}
-    for hook in hooks:
-        assert build_parser(VERBS).parse_args(hook["entry"].split()[1:]).verb == "validate"
+    verbs = {build_parser(VERBS).parse_args(hook["entry"].split()[1:]).verb for hook in hooks}
+    assert verbs == {"validate", "cassettes"}
 
 
 def test_the_job_of_lefthook_passes_files_of_evalgate_to_a_command_that_exists() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING, Any
 from urllib.request import getproxies, proxy_bypass
 
@@ -51,8 +52,10 @@ class Upstream:
             )
         address = URL(f"{url}?{query}" if query else url, encoded=True)
         proxy, login = find_proxy(address)
+        if login and address.scheme == "http":  # goes to the proxy as it is; another scheme through a tunnel
+            headers.update(login)
         return self._session.request(
-            method, address, headers=headers, data=body or None, allow_redirects=False, proxy=proxy, proxy_auth=login
+            method, address, headers=headers, data=body or None, allow_redirects=False, proxy=proxy, proxy_headers=login
         )
 
     async def close(self) -> None:
@@ -80,12 +83,14 @@ class Upstream:
             yield part
 
 
-def find_proxy(address: URL) -> tuple[URL | None, aiohttp.BasicAuth | None]:
-    """The proxy that the environment names for an address, with its login; None for an address reached directly."""
+def find_proxy(address: URL) -> tuple[URL | None, dict[str, str]]:
+    """The proxy that the environment names for an address, and its login; None for an address reached directly."""
     host = address.host or ""
     named = getproxies().get(address.scheme)
     if not named or proxy_bypass(f"{host}:{address.port}") or proxy_bypass(host):
-        return None, None
+        return None, {}
     proxy = URL(named if "://" in named else f"http://{named}")
-    login = None if proxy.user is None else aiohttp.BasicAuth(proxy.user, proxy.password or "")
-    return proxy.with_user(None), login
+    if proxy.user is None:
+        return proxy, {}
+    login = base64.b64encode(f"{proxy.user}:{proxy.password or ''}".encode()).decode()
+    return proxy.with_user(None), {"Proxy-Authorization": f"Basic {login}"}

@@ -54,6 +54,8 @@ def describe_outcome(outcomes: Sequence[TrialOutcome]) -> str:
         _count(sum(each.spans for each in outcomes), "span"),
         _count(sum(each.traces for each in outcomes), "trace"),
     ]
+    if misses := sum(each.misses for each in outcomes):
+        parts.append(f"{misses:,} request{'' if misses == 1 else 's'} missing in a cassette")
     return ", ".join(parts)
 
 

@@ -55,8 +55,8 @@ def find_status(
 
 
 def count_unused(cassette: Cassette, note: ReplayNote | None) -> int:
-    """How many exchanges the last replay did not use; 0 if there was none."""
-    if note is None:
+    """How many exchanges the last replay did not use; 0 if there was none, or it ended at a request that is missing."""
+    if note is None or note.misses:
         return 0
     return sum(exchange.n > note.used.get(exchange.key, 0) for exchange in cassette.exchanges)
 

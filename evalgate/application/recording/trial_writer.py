@@ -56,8 +56,7 @@ class TrialWriter:
         outcome = TrialOutcome(trial, end.code, has_timed_out=end.has_timed_out, interrupted=end.interrupted)
         outcome.add_calls(recorded.exchanges)
         outcome.misses = len(recorded.misses)
-        for line in [line for miss in recorded.misses for line in miss.describe()]:
-            note(line)
+        self._note_misses(recorded)
         outcome.is_too_large = self._write_cassette(recorded, end, version)
         if recorded.misses:
             return outcome
@@ -68,10 +67,24 @@ class TrialWriter:
         origin = {"evalgate.commit": version.commit, "evalgate.agent_hash": version.agent_hash}
         built = build_file(evidence, origin, self._outputs.readers, note)
         if built is not None:
+            if trial.scenario is None:
+                note("warning: nothing names the scenario of this run, so no suite judges it: use --scenario")
             suffix, content = built
             self._outputs.traces.write(trial, suffix, self._remove_addresses(content))
             outcome.traces = 1
         return outcome
+
+    def _note_misses(self, recorded: RecordedTrial) -> None:
+        """Prints which requests the cassette lacks, and how to record them."""
+        note, trial = self._outputs.note, recorded.trial
+        if recorded.misses and recorded.cassette is None:
+            path = self._outputs.cassettes.path(trial)
+            note(f"{trial}: there is no cassette {path}: `--cache write` records one, with the provider's key")
+            return
+        for line in [line for miss in recorded.misses for line in miss.describe()]:
+            note(line)
+        if recorded.misses:
+            note(f"{trial}: no trace is written; if the change is intended, `evalgate cassettes refresh` records again")
 
     def _write_cassette(self, recorded: RecordedTrial, end: AgentEnd, version: CodeVersion) -> bool:
         """Writes the cassette of a trial, unless it stays as it is; returns whether one was asked for and too large."""

@@ -9,12 +9,18 @@ import subprocess
 import sys
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from documents import ROOT
+from msgspec.structs import replace
 from programs import require
+from recorded_cassettes import HEADER as CASSETTE_HEADER
+from recorded_cassettes import build_cassette
 
+from evalgate.bootstrap.cassettes import CassetteFolder
+from evalgate.bootstrap.sources import build_fingerprints
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
 
@@ -190,41 +196,68 @@ def test_the_hook_is_for_files_of_evalgate(path: str, is_checked: bool) -> None:
     assert bool(re.search(HOOK["files"], path)) == is_checked
 
 
+class Project:
+    """A project whose hooks a manager runs, with the installed EvalGate instead of an environment from the network."""
+
+    def __init__(self, folder: Path, program: str, hook: dict[str, Any]) -> None:
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        for needed in ("git", program):
+            require(needed, path)
+        self.folder, self._program = folder / "project", program
+        self._environment = {
+            **{name: os.environ[name] for name in ("LANG", "LC_ALL") if name in os.environ},
+            "PATH": path,
+            "HOME": str(folder),
+            **{f"GIT_{who}_{what}": "a@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+        }
+        hooks = folder / "hooks"
+        for each in (hooks, self.folder):
+            each.mkdir()
+            assert self._run(each, "git", "init", "-q", "-b", "main").returncode == 0
+        shutil.copy(ROOT / ".pre-commit-hooks.yaml", hooks)
+        self._run(hooks, "git", "add", "-A")
+        self._run(hooks, "git", "commit", "-qm", "Add hooks")
+        commit = self._run(hooks, "git", "rev-parse", "HEAD").stdout.strip()
+        settings = {"repos": [{"repo": str(hooks), "rev": commit, "hooks": [{"language": "system", **hook}]}]}
+        (self.folder / ".pre-commit-config.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+
+    def run_hooks(self) -> tuple[int, str]:
+        """Adds all files, and runs the hooks."""
+        self._run(self.folder, "git", "add", "-A")
+        done = self._run(self.folder, self._program, "run")
+        return done.returncode, done.stdout + done.stderr
+
+    def _run(self, folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+        command = (shutil.which(command[0], path=self._environment["PATH"]) or command[0], *command[1:])
+        return subprocess.run(command, cwd=folder, env=self._environment, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.parametrize("program", ["prek", "pre-commit"])
 def test_a_manager_of_hooks_runs_the_hook(tmp_path: Path, program: str) -> None:
-    """With the installed EvalGate instead of an environment that the manager would build from the network."""
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    for needed in ("git", program):
-        require(needed, path)
-    environment = {
-        **{name: os.environ[name] for name in ("LANG", "LC_ALL") if name in os.environ},
-        "PATH": path,
-        "HOME": str(tmp_path),
-        **{f"GIT_{who}_{what}": "a@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
-    }
+    project = Project(tmp_path, program, {"id": HOOK["id"]})
+    write(project.folder, evals__a_yaml=SUITE.format("a"), evals__compose_yaml="services: {}\n", other_yaml=BROKEN)
+    code, out = project.run_hooks()
+    assert (code, "Passed" in out) == (0, True), out
+    write(project.folder, evals__b_yaml=BROKEN)
+    code, out = project.run_hooks()
+    assert code == 1
+    assert "evals/b.yaml:5:10: unknown evaluator" in out
+    assert "did you mean `tool_called`?" in out
 
-    def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
-        command = (shutil.which(command[0], path=path) or command[0], *command[1:])
-        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
-    for name in ("hooks", "project"):
-        (tmp_path / name).mkdir()
-        assert run(tmp_path / name, "git", "init", "-q", "-b", "main").returncode == 0
-    shutil.copy(ROOT / ".pre-commit-hooks.yaml", tmp_path / "hooks")
-    run(tmp_path / "hooks", "git", "add", "-A")
-    run(tmp_path / "hooks", "git", "commit", "-qm", "Add hooks")
-    commit = run(tmp_path / "hooks", "git", "rev-parse", "HEAD").stdout.strip()
-    hook = {"id": HOOK["id"], "language": "system"}
-    settings = {"repos": [{"repo": str(tmp_path / "hooks"), "rev": commit, "hooks": [hook]}]}
-    project = tmp_path / "project"
-    (project / ".pre-commit-config.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
-    write(project, evals__a_yaml=SUITE.format("a"), evals__compose_yaml="services: {}\n", other_yaml=BROKEN)
-    run(project, "git", "add", "-A")
-    passed = run(project, program, "run")
-    assert (passed.returncode, "Passed" in passed.stdout) == (0, True), passed.stdout + passed.stderr
-    write(project, evals__b_yaml=BROKEN)
-    run(project, "git", "add", "-A")
-    failed = run(project, program, "run")
-    assert failed.returncode == 1
-    assert "evals/b.yaml:5:10: unknown evaluator" in failed.stdout
-    assert "did you mean `tool_called`?" in failed.stdout
+@pytest.mark.parametrize("program", ["prek", "pre-commit"])
+def test_a_manager_of_hooks_runs_the_hook_of_cassettes(tmp_path: Path, program: str) -> None:
+    project = Project(tmp_path, program, {"id": "evalgate-cassettes", "args": ["--suite", "evals/a.yaml"]})
+    watched = SUITE.format("a") + "policy: {freshness: {watch: agent.py}}\n"
+    write(project.folder, evals__a_yaml=watched.replace("id: a", "id: refund"))
+    (project.folder / "agent.py").write_text("version 1")
+    cassette = build_cassette()
+    cassette.header = replace(
+        CASSETTE_HEADER, suite="a", agent_hash=build_fingerprints(str(project.folder)).compute_fingerprint(["agent.py"])
+    )
+    CassetteFolder(str(project.folder)).write(cassette.header.trial_id, cassette)
+    code, out = project.run_hooks()
+    assert (code, "Passed" in out) == (0, True), out
+    (project.folder / "agent.py").write_text("version 2")
+    code, out = project.run_hooks()
+    assert (code, "agent changed" in out) == (1, True), out

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from fakes.providers import BIG, ECHO_KEY, FakeProviders
-from recording_runs import KEY, SDKS, environ, evalgate, needs_sdks, record, trace_of, written
+from recording_runs import KEY, SDKS, command, environ, evalgate, needs_sdks, record, trace_of, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -226,3 +228,56 @@ def test_a_cassette_is_no_trace(fake, tmp_path):
     done = evalgate(tmp_path, "run", "suite.yaml", "--no-baseline-zip")
     assert done.code != 0
     assert "this is a cassette" in done.out + done.err
+
+
+def test_a_trace_is_not_written_or_deleted_through_a_link(fake, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "0.jsonl").write_text("keep")
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "traces/refund").symlink_to(elsewhere)
+    done = record(tmp_path, *fake.flags, "--scenario", "refund")
+    assert (done.code, done.err.count("\n"), fake.requests) == (2, 1, []), done
+    assert (elsewhere / "0.jsonl").read_text() == "keep"
+    (tmp_path / "traces/refund").unlink()
+    (tmp_path / "traces").rename(elsewhere / "named")
+    (tmp_path / "traces").symlink_to(elsewhere / "named")  # a folder that the user names may be a link
+    assert record(tmp_path, *fake.flags, "--scenario", "refund").code == 0
+    assert (elsewhere / "named/refund/0.jsonl").exists()
+
+
+def test_a_replay_waits_for_recorded_pauses_only_if_asked(fake, tmp_path):
+    write(tmp_path, fake, "stream")
+    times = [0, 300, *[600] * 100]
+    for flags, factor, longest in ((("--realtime",), 1, 60), ((), 100_000, 30)):
+        header, one = lines_of(tmp_path)
+        one["response"]["events"] = [
+            [at * factor, text] for at, (_, text) in zip(times, one["response"]["events"], strict=False)
+        ]
+        (tmp_path / CASSETTE).write_text(f"{json.dumps(header)}\n{json.dumps(one)}\n")
+        started = time.monotonic()
+        assert read(tmp_path, "stream", flags=flags).code == 0
+        assert (0.6 if flags else 0) <= time.monotonic() - started < longest
+
+
+def test_two_recordings_into_one_folder_leave_whole_files(fake, tmp_path):
+    words = command(*fake.flags, "--scenario", "refund", "--cache", "auto", "--", "parallel")
+    both = [subprocess.Popen(words, cwd=tmp_path, env=environ(), stderr=subprocess.PIPE) for _ in range(2)]
+    assert [(each.communicate(timeout=60)[1][-1:], each.returncode) for each in both] == [(b"\n", 0)] * 2
+    assert len(trace_of(tmp_path)["llm_calls"]) == 50
+    assert len(lines_of(tmp_path)) == 51
+    assert [path.name for path in tmp_path.rglob("*") if path.name.endswith(".part")] == []
+    assert read(tmp_path, "parallel").code == 0
+
+
+def test_without_a_cassette_one_line_says_how_to_record_it(fake, tmp_path):
+    done = read(tmp_path)
+    assert done.code == 3
+    line = f"refund (trial 0): there is no cassette {CASSETTE}: `--cache write` records one, with the provider's key"
+    assert line in done.err.splitlines()
+
+
+def test_a_run_without_a_scenario_is_written_with_a_warning(fake, tmp_path):
+    done = record(tmp_path, *fake.flags)
+    assert (done.code, (tmp_path / "traces/unattributed/0.jsonl").exists()) == (0, True)
+    assert "warning: nothing names the scenario of this run" in done.err

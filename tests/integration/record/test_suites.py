@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from recording_runs import ROOT, SDKS, Run, environ, evalgate, needs_sdks, record, trace_of
+from recording_runs import AGENTS, ROOT, SDKS, Run, environ, evalgate, needs_sdks, record, trace_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,11 +62,10 @@ def test_every_scenario_variant_and_trial_is_recorded_replayed_and_judged(fake, 
 
     changed = record_suite(project, fake, "--cache", "read", "--scenario", "a/b", env=environ(SYSTEM_PROMPT="Be kind."))
     assert changed.code == 3
-    assert states(project)["a%2Fb/0"] == ["prompt changed", "agent changed", "unused"]
+    assert states(project)["a%2Fb/0"] == ["prompt changed", "agent changed"]
     (project / "suite.yaml").write_text(SUITE.replace("min: 2", "min: 1"))
     pruned = evalgate(project, "cassettes", "prune", "--suite", "suite.yaml")
     assert sorted(line.split("/support/")[1] for line in pruned.out.splitlines()) == [
-        "a%2Fb/0.jsonl: removed",
         "refund@fast/1.jsonl: removed",
         "refund@slow/1.jsonl: removed",
     ]
@@ -79,6 +80,50 @@ def status(folder: Path, *flags: str, **more) -> Run:
 def states(folder: Path) -> dict[str, list[str]]:
     listed = json.loads(status(folder, "--json").out)["cassettes"]
     return {each["path"].removeprefix("evals/cassettes/support/")[:-6]: each["states"] for each in listed}
+
+
+def test_a_scenario_whose_request_is_missing_fails_the_replay_and_is_judged_with_the_others(fake, project):
+    record_suite(project, fake, "--cache", "write")
+    moved = project / "evals/cassettes/support/a%2Fb/0.jsonl"
+    header, *exchanges = [json.loads(line) for line in moved.read_text().splitlines()]
+    moved.write_text(json.dumps(header) + "\n")
+    asked = len(fake.requests)
+    done = record_suite(project, fake, "--cache", "read", "--keep-going")
+    assert (done.code, done.last_line) == (
+        3,
+        "8 model calls (openai), 0 spans, 4 traces, 1 request missing in a cassette",
+    )
+    assert (len(exchanges), len(fake.requests)) == (2, asked)
+    judged = evalgate(project, "run", "suite.yaml", "--no-baseline-zip")
+    assert judged.code == 1
+    assert re.search("MISSING +a/b", judged.out)
+    assert re.search("PASS +refund", judged.out)
+
+
+def test_refresh_records_one_scenario_again(fake, project):
+    record_suite(project, fake, "--cache", "write")
+    folder = project / "evals/cassettes/support"
+    before = {path: path.read_bytes() for path in folder.rglob("*.jsonl")}
+    (project / "agent.txt").write_text("version 2")
+    kind = environ(SYSTEM_PROMPT="Be kind.")
+    of_agent = ["--", sys.executable, str(AGENTS / "plain.py")]
+
+    def refresh(scenario: str, *more: str) -> Run:
+        words = ["cassettes", "refresh", scenario, *fake.flags, "--suite", "suite.yaml", *of_agent, *more]
+        return evalgate(project, *words, env=kind)
+
+    failed = refresh("refund", "crash")
+    assert (failed.code, failed.err.count("so its cassette stays as it is")) == (1, 4)
+    assert {path: path.read_bytes() for path in before} == before
+    done = refresh("refund")
+    assert (done.code, done.last_line) == (0, "8 model calls (openai), 0 spans, 4 traces"), done
+    assert {path.parent.name for path in before if path.read_bytes() != before[path]} == {"refund@fast", "refund@slow"}
+    found = states(project)
+    assert found.pop("a%2Fb/0") == ["agent changed"]
+    assert set(map(tuple, found.values())) == {("fresh",)}
+    asked = len(fake.requests)
+    assert record_suite(project, fake, "--cache", "read", "--scenario", "refund", env=kind).code == 0
+    assert (refresh("nowhere").code, len(fake.requests)) == (2, asked)
 
 
 @pytest.mark.parametrize(
