@@ -62,6 +62,7 @@ class _Job:
         from evalgate.adapters.github.check_runs import CheckRuns
         from evalgate.adapters.github.pull_requests import Comments
         from evalgate.application.action.run_gate import GateOptions, GatePorts, run_gate
+        from evalgate.application.messages.request import PAGE
         from evalgate.bootstrap.store import open_job_recorder
 
         settings, inputs, workspace = self._settings, self._settings.inputs, self._settings.job.workspace
@@ -76,13 +77,18 @@ class _Job:
         )
         named = {
             name: posixpath.normpath(posixpath.join(inputs.working_directory, path))
-            for name, path in (("junit.xml", inputs.junit_path), ("results.sarif", inputs.sarif_path))
+            for name, path in (
+                ("junit.xml", inputs.junit_path),
+                ("results.sarif", inputs.sarif_path),
+                (PAGE, inputs.html_path),
+            )
             if path
         }
         options = GateOptions(
             request=_build_judge_request(settings),
             shown_folder=posixpath.normpath(f"{inputs.working_directory}/{OUTPUT_FOLDER}"),
             sarif_path=named.get("results.sarif", ""),
+            html_path=named.get(PAGE, ""),
             comment="off" if inputs.mode == "evaluate" else inputs.comment,
             is_from_fork=settings.is_from_fork,
             artifact=settings.baseline_artifact if settings.uploads_baseline else None,
@@ -309,6 +315,7 @@ def _build_judge_request(settings: Settings) -> JudgeRequest:
         by_rules_of_base=settings.uses_base_rules,
         make_baseline_zip=settings.makes_baseline,
         sarif=bool(inputs.sarif_path),
+        html=bool(inputs.html_path),
         mutation_score=inputs.mutation_score and pull_request is not None,
         leg=settings.leg_label,
         folder="" if inputs.working_directory == "." else posixpath.normpath(inputs.working_directory),

@@ -98,6 +98,7 @@ def _build_request(arguments: Namespace, shell: Shell) -> JudgeRequest:
         report_only=arguments.report_only,
         make_baseline_zip=not (arguments.no_baseline_zip or arguments.scenarios),
         sarif=arguments.sarif,
+        html=arguments.html is not None,
         template=read_template(arguments.template, shell.cwd) if arguments.template is not None else None,
         branch=branch,
         run_id=shell.environ.get("GITHUB_RUN_ID"),
@@ -107,7 +108,7 @@ def _build_request(arguments: Namespace, shell: Shell) -> JudgeRequest:
 def _judge_and_report(arguments: Namespace, shell: Shell, tools: Tools) -> int:
     """Judges with these tools, then writes, prints and stores the result."""
     from evalgate.application.judge.judge import judge
-    from evalgate.application.messages.request import write_outputs
+    from evalgate.application.messages.request import PAGE, write_outputs
     from evalgate.bootstrap.store import open_shell_recorder
 
     recorder = open_shell_recorder(arguments.store_url, shell.environ, shell.cwd)
@@ -115,13 +116,24 @@ def _judge_and_report(arguments: Namespace, shell: Shell, tools: Tools) -> int:
     request = replace(request, kept=_find_own_baseline(request, tools.output))
     judgement = judge(request if recorder is None else recorder.load(request), tools)
     if not judgement.problems:  # wrong input leaves the files of the last run as they are
-        write_outputs(judgement, tools.output, keep=request.kept)
+        write_outputs(judgement, tools.output, omit=(request.kept, PAGE))
+        if arguments.html is not None and PAGE in judgement.files:
+            _write_page(judgement, arguments.html, shell)
         if arguments.code_quality is not None:
             _write_code_quality(judgement, arguments.code_quality, shell)
     _print_result(judgement, arguments, shell, request.kept)
     if recorder is not None:
         _save_to_store(judgement, recorder, shell, is_quiet=arguments.quiet)
     return judgement.exit_code
+
+
+def _write_page(judgement: Judgement, path: str, shell: Shell) -> None:
+    from evalgate.adapters.file_writer import open_named
+    from evalgate.application.messages.request import PAGE
+    from evalgate.models.run.chunks import join_chunks
+
+    with open_named(path, shell.cwd) as stream:
+        stream.write(join_chunks(judgement.files[PAGE]))
 
 
 def _write_code_quality(judgement: Judgement, path: str, shell: Shell) -> None:
@@ -150,6 +162,7 @@ def _save_to_store(judgement: Judgement, recorder: RunRecorder, shell: Shell, *,
 
 def _print_result(judgement: Judgement, arguments: Namespace, shell: Shell, kept: str | None = None) -> None:
     """Prints what was found and written; `kept` is the file that is the run's baseline."""
+    from evalgate.application.messages.request import PAGE
     from evalgate.models.run.chunks import join_chunks
 
     shell.report_problems(judgement.problems)
@@ -168,7 +181,10 @@ def _print_result(judgement: Judgement, arguments: Namespace, shell: Shell, kept
     if not arguments.quiet:
         _suggest_one_scenario(judgement, shell)
         written = [*judgement.files, *([BASELINE] if judgement.baseline_zip else [])]
-        shell.note(f"written to {arguments.output_dir}: {', '.join(name for name in written if name != kept)}")
+        names = ", ".join(name for name in written if name not in (kept, PAGE))
+        shell.note(f"written to {arguments.output_dir}: {names}")
+        if PAGE in written:
+            shell.note(f"written: {arguments.html} (it holds conversations: review it before you publish it)")
 
 
 def _suggest_one_scenario(judgement: Judgement, shell: Shell) -> None:
@@ -298,6 +314,9 @@ OUTPUTS = (
         "--no-baseline-zip", action="store_true", help="don't write baseline.zip (saves about a seventh of the time)"
     ),
     option("--sarif", action="store_true", help="also write results.sarif, for code scanning"),
+    option(
+        "--html", metavar="PATH", help="also write the run as one HTML file, with conversations, as `evalgate view`"
+    ),
     option("--code-quality", metavar="PATH", help="also write GitLab's Code Quality report to this file"),
     option("--template", metavar="FILE", help="a template for parts of comment.md (docs/templates.md)"),
     option("--json", action="store_true", help="print results.json instead of the table"),

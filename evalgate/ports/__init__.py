@@ -168,6 +168,9 @@ class TraceSpool(Protocol):
     def add_line(self, source: TraceLocation, line: bytes | None) -> None:
         """Keeps a line that was encoded elsewhere; None counts a trace that did not fit."""
 
+    def lines(self) -> Iterator[bytes]:
+        """The lines that were kept, in order."""
+
     def close(self) -> None:
         """Discards what was kept."""
 

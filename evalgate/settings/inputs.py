@@ -66,6 +66,7 @@ class Inputs(Struct, frozen=True):
     mutation_score: bool = False
     junit_path: str = ""
     sarif_path: str = ""
+    html_path: str = ""
     store_url: str = ""  # may carry a password
     max_comment_chars: int = 60_000
     limits: Limits = IN_ACTION
@@ -259,6 +260,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "mutation_score": _read_flag,
     "junit_path": _read_file_path,
     "sarif_path": _read_file_path,
+    "html_path": _read_file_path,
     "store_url": _read_text,
     "max_comment_chars": _int_reader(1_000, 65_000),
     "limits": _read_limits,

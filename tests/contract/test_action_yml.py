@@ -18,7 +18,7 @@ from evalgate.settings.inputs import READERS, Inputs, input_name
 from evalgate.version import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
-PATHS = {"results-path": "", "report-path": "", "baseline-path": "", "sarif-path": ""}
+PATHS = {"results-path": "", "report-path": "", "baseline-path": "", "sarif-path": "", "html-path": ""}
 
 
 @pytest.fixture(scope="module")

@@ -60,6 +60,35 @@ def test_page_of_a_folder_is_that_of_its_zip_and_starts_with_what_fails(finished
     assert re.findall(r'href="#s0">([^<]+)', page) == ["task-3"]
 
 
+@pytest.mark.parametrize("more", [[], ["--no-baseline-zip"], ["--jobs", "2"]])
+def test_run_writes_the_page_that_view_writes(finished, tmp_path, more):
+    suite, traces = str(finished.parent / "suite.yaml"), str(finished.parent / "traces.jsonl")
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "report.html").write_text("of an earlier run")
+    done = evalgate(
+        "run", suite, "--traces", traces, "--output-dir", str(folder), "--html", f"{tmp_path}/a.html", *more
+    )
+    page = (tmp_path / "a.html").read_text()
+
+    assert count_blocks(page) == 6
+    assert f"written: {tmp_path}/a.html (it holds conversations" in done.err
+    assert sorted(path.name for path in folder.glob("*.html")) == []
+    if (folder / "baseline.zip").exists():
+        evalgate("view", str(folder), "-o", str(tmp_path / "b.html"))
+        assert page == (tmp_path / "b.html").read_text()
+
+
+def test_run_of_wrong_input_writes_no_page(tmp_path):
+    (tmp_path / "suite.yaml").write_text("version: 7\n")
+    done = evalgate(
+        "run", str(tmp_path / "suite.yaml"), "--html", f"{tmp_path}/a.html", "--output-dir", f"{tmp_path}/o"
+    )
+
+    assert done.exit_code == 2
+    assert not (tmp_path / "a.html").exists()
+
+
 def test_results_alone_have_no_conversations(finished, tmp_path):
     shutil.copy(finished / "results.json", tmp_path / "results.json")
     done = evalgate("view", str(tmp_path))

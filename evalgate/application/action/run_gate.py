@@ -19,7 +19,7 @@ from evalgate.application.action.post_comment import (
 )
 from evalgate.application.action.step_outputs import outputs_of
 from evalgate.application.approvals.approvals import with_approvals
-from evalgate.application.messages.request import write_outputs
+from evalgate.application.messages.request import PAGE, write_outputs
 from evalgate.errors import Unreachable
 from evalgate.models.run.chunks import join_chunks
 
@@ -51,11 +51,12 @@ MOST_DAMAGED = 2
 
 
 class GateOptions(Struct, frozen=True):
-    """What this run does. `shown_folder` and `sarif_path` are what later steps see, from the workspace."""
+    """What this run does. `shown_folder`, `sarif_path` and `html_path` are what later steps see, from the workspace."""
 
     request: JudgeRequest
     shown_folder: str
     sarif_path: str = ""
+    html_path: str = ""
     comment: CommentMode = "auto"
     is_from_fork: bool = False  # a pull request for which GitHub gives no token that can write
     artifact: str | None = None  # name of the artifact to upload this run's baseline as
@@ -151,7 +152,7 @@ def _judge_against_baseline(request: JudgeRequest, ports: GatePorts) -> Judgemen
 
 def _write_outputs(options: GateOptions, ports: GatePorts, judgement: Judgement) -> None:
     """Writes files and outputs first, so that they exist even if the run is cancelled later."""
-    write_outputs(judgement, ports.folder)
+    write_outputs(judgement, ports.folder, omit=(PAGE,))
     for name, copy in ports.copies.items():
         if name in judgement.files:
             copy.write(join_chunks(judgement.files[name]))
@@ -175,6 +176,7 @@ def _paths(options: GateOptions, judgement: Judgement) -> dict[str, str]:
         **paths,
         "baseline-path": f"{options.shown_folder}/baseline.zip" if judgement.baseline_zip else "",
         "sarif-path": options.sarif_path if "results.sarif" in judgement.files else "",
+        "html-path": options.html_path if PAGE in judgement.files else "",
     }
 
 

@@ -14,7 +14,7 @@ OUTPUTS = (
     *("verdict", "exit-code", "score", "scenarios-total", "scenarios-passed", "scenarios-failed"),
     *("hard-fails", "regressions", "improvements", "cost-usd"),
     *("baseline-status", "baseline-sha", "baseline-age-seconds", "baseline-distance", "baseline-drift"),
-    *("baseline-path", "results-path", "report-path", "sarif-path", "comment-id", "comment-url"),
+    *("baseline-path", "results-path", "report-path", "sarif-path", "html-path", "comment-id", "comment-url"),
 )
 """Every output that action.yml declares."""
 UNFINISHED: Mapping[str, str] = {"verdict": "cannot_judge"}

@@ -109,7 +109,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
 
         baseline = replace(baseline, results=reprice_baseline(baseline.results, configuration, tools.prices))
     tools.output.require_writable()  # fails before the work
-    keeps_traces = request.make_baseline_zip and request.kept != NAME
+    keeps_traces = request.html or _writes_baseline(request)
     spool = tools.baselines.open_spool(tools.traces.encode_trace) if keeps_traces else None
     worst_trials, rules_baseline = WorstTrialRecorder(), baseline if base is None else base.baseline
     rules = find_changed_rules(own, rules_baseline, _rule_sources(tools), request, cross_scores=base is None)
@@ -158,12 +158,25 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         )
         excused = count_excused(run.suites, policies.suites, rulings.approved)
         judgement = replace(render_judgement(request, findings, now), excused=excused)
-        if spool is None:
-            return judgement
-        return _write_baseline(judgement, request, configuration, tools, spool)
+        return judgement if spool is None else _use_traces(judgement, request, configuration, tools, spool)
     finally:
         if spool is not None:
             spool.close()
+
+
+def _writes_baseline(request: JudgeRequest) -> bool:
+    return request.make_baseline_zip and request.kept != NAME
+
+
+def _use_traces(
+    judgement: Judgement, request: JudgeRequest, configuration: Configuration, tools: Tools, spool: TraceSpool
+) -> Judgement:
+    """Makes what holds traces, as far as it was requested: the HTML page, and the baseline."""
+    if request.html:
+        from evalgate.application.judge.view_run import add_page
+
+        judgement = add_page(judgement, spool.lines(), tools.traces.restore_trace)
+    return _write_baseline(judgement, request, configuration, tools, spool) if _writes_baseline(request) else judgement
 
 
 def _write_baseline(

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from evalgate.application.evaluation.trajectories import source_of
 from evalgate.application.judge.compare_finished import read_own_traces
+from evalgate.application.messages.request import PAGE
 from evalgate.reporting.html.page_builder import PageBuilder
 from evalgate.reporting.html.trace_block import encode_trace_block
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from evalgate.application.messages.request import Judgement
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.trace.trace import Trace
     from evalgate.ports import BaselineFiles, TraceArchive
@@ -29,6 +33,12 @@ def view_run(files: BaselineFiles, traces: TraceArchive, source: str, options: P
     """The page of the run at `source`, a results.json or a baseline.zip; raises InvalidInput if it can't be read."""
     document = files.load(source).results
     return build_run_page(document, read_own_traces(files, source), traces.restore_trace, options)
+
+
+def add_page(judgement: Judgement, lines: Iterable[bytes], restore: Callable[[bytes], Trace | None]) -> Judgement:
+    """The judgement with the page of its run among its files."""
+    page = build_run_page(judgement.results, lines, restore, PageOptions())
+    return replace(judgement, files={**judgement.files, PAGE: page.html.encode()})
 
 
 def build_run_page(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-from evalgate.application.messages.request import ApprovedReport, Judgement, RenderedReport
+from evalgate.application.messages.request import PAGE, ApprovedReport, Judgement, RenderedReport
 from evalgate.errors import JudgeCrashed, Problem, SettingError
 from evalgate.gate.decision.counts import find_wrong_count
 from evalgate.models.comparison.comparison import ScenarioKey
@@ -17,6 +17,7 @@ from evalgate.models.comparison.decision import EXCUSES, VERDICTS, exit_code_of
 from evalgate.models.github import Annotation  # noqa: TC001  for the decoder
 from evalgate.models.results.results import ResultsDoc  # noqa: TC001  the same
 from evalgate.models.results.results_sections import ApprovalDoc, Count  # noqa: TC001  the same
+from evalgate.models.run.chunks import join_chunks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from evalgate.models.approvals.review import CommentApproval
     from evalgate.models.run.chunks import Content
 
-FILES = ("results.json", "comment.md", "summary.md", "junit.xml", "results.sarif")
+FILES = ("results.json", "comment.md", "summary.md", "junit.xml", "results.sarif", PAGE)
 """Files of a judgement, besides its baseline."""
 RESULT_KEYS = (
     *("schema", "evalgate_version", "created_at", "commit", "verdict", "exit_code", "report_only"),
@@ -161,11 +162,13 @@ def decode_judgement(
     _check_decision(results)
     _check_subject(results, request)
     _check_excuses(results, answer.excused, request)
-    known = FILES if request.sarif else FILES[:-1]
-    names = [name for name in answer.files if name in known]
+    asked = {"results.sarif": request.sarif, PAGE: request.html}
+    names = [name for name in answer.files if name in FILES and asked.get(name, True)]
     files = {name: content for name in names if (content := file(name)) is not None}
     if "results.json" not in files:
         raise invalid_answer("it has no results")
+    if PAGE in files:
+        _check_page(files[PAGE])
     if not LEVELS.issuperset(each.level for each in answer.annotations):
         raise invalid_answer("unknown annotation level")
     texts = (part for each in (*answer.annotations, *answer.problems) for part in each)
@@ -294,6 +297,14 @@ def _check_excuses(results: ResultsDoc, excused: Mapping[str, int], request: Jud
         failed = sum(summary[name] for name in GATING.get(word, ()))
         if failed > summary.get("quarantined", 0) and not request.has_approvals:
             raise invalid_answer(f"it passes with {failed} that `fail-on` names ({word})")
+
+
+def _check_page(page: Content) -> None:
+    """Raises JudgeCrashed for a page with another content security policy: a browser would run what it holds."""
+    from evalgate.reporting.html.render_page import build_page_start
+
+    if not join_chunks(page).startswith(build_page_start().encode()):
+        raise invalid_answer("its page has another content security policy")
 
 
 def _check_subject(results: ResultsDoc, request: JudgeRequest) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from evalgate.errors import Problem
     from evalgate.models.approvals.approval import Approval, ApprovalFile
@@ -63,6 +63,7 @@ class JudgeRequest(Struct, frozen=True):
     by_rules_of_base: bool = False  # the baseline's suites and policy decide, not the run's own
     merge_commit: str | None = None  # the commit checked out, if it merges a pull request into its base
     sarif: bool = False  # make results.sarif as well
+    html: bool = False  # make report.html as well, with the conversations that fit into it
     folder: str = ""  # the working directory, relative to the repository's root; empty for the root
     leg: str = ""  # the values of the job's matrix, as text; empty without a matrix
     report_url: str | None = None  # the page of the run, linked where a report is shortened
@@ -147,14 +148,16 @@ class Tools(Struct, frozen=True):
     shards: Sequence[OpenShard] | None = None  # merges these shards instead of reading traces
 
 
-REPORTS = ("comment.md", "summary.md", "junit.xml", "results.sarif")
+PAGE = "report.html"
+"""The run as one HTML file, which only a path that the user names gets: it holds conversations."""
+REPORTS = ("comment.md", "summary.md", "junit.xml", "results.sarif", PAGE)
 
 
-def write_outputs(judgement: Judgement, folder: OutputFolder, *, keep: str | None = None) -> None:
-    """Writes the run's files except `keep`; removes reports of an earlier run, which would look like this run's."""
+def write_outputs(judgement: Judgement, folder: OutputFolder, *, omit: Collection[str | None] = ()) -> None:
+    """Writes the run's files except `omit`; removes reports of an earlier run, which would look like this run's."""
     for name in REPORTS:
-        if name not in judgement.files:
+        if name not in judgement.files or name in omit:
             folder.remove(name)
     for name, content in judgement.files.items():
-        if name != keep:
+        if name not in omit:
             folder.write(name, content)

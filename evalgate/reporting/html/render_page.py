@@ -15,13 +15,19 @@ if TYPE_CHECKING:
 _POLICY = (
     "default-src 'none'; script-src {script}; style-src {style}; img-src data:; base-uri 'none'; form-action 'none'"
 )
+_START = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+"""
 
 
 def render_page(page: PageView, parts: PageParts) -> str:
     """The whole file. All text is escaped by the templates; JSON in it can't end its element."""
     style, script = _read_asset("report.css"), _read_asset("report.js")
     template = _load_environment().get_template("report.html.j2")
-    return template.render(page=page, parts=parts, style=style, script=script, policy=_build_policy(style, script))
+    return template.render(page=page, parts=parts, style=style, script=script, start=build_page_start())
 
 
 def render_row(view: RowView, suite: int, variant: int | None) -> str:
@@ -34,8 +40,10 @@ def render_section(view: ScenarioView, *, is_open: bool) -> str:
     return str(_load_parts().section(view, is_open))
 
 
-def _build_policy(style: str, script: str) -> str:
-    return _POLICY.format(script=_hash_source(script), style=_hash_source(style))
+def build_page_start() -> str:
+    """The first bytes of every page: a browser runs nothing after them but our script, and sends nothing."""
+    style, script = (_hash_source(_read_asset(name)) for name in ("report.css", "report.js"))
+    return _START.format(policy=_POLICY.format(script=script, style=style))
 
 
 def _hash_source(content: str) -> str:

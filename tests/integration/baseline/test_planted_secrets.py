@@ -137,11 +137,12 @@ def test_no_written_file_holds_a_secret(tmp_path, record, form):
     lines = [record(write(text), number) for number, text in enumerate(SECRETS)]
     assert [json.loads(line) for line in lines]
     (tmp_path / "traces.jsonl").write_text("\n".join(lines) + "\n")
-    done = evalgate(tmp_path, ["suite.yaml", "--sarif"])
+    done = evalgate(tmp_path, ["suite.yaml", "--sarif", "--html", "report.html"])
     assert len(done.results["suites"][0]["scenarios"]) == len(SECRETS), done.stderr
     files = written_files(done.folder) | {
         "stdout": done.stdout.encode(),
         "stderr": done.stderr.encode(),
+        "report.html": (tmp_path / "report.html").read_bytes(),
     }
     assert {
         "results.json",

@@ -40,7 +40,8 @@ def members(content):
 
 def everything(step, hub, workspace):
     """All output and files of a run, by place."""
-    files = {path.name: path.read_bytes() for path in (workspace / ".evalgate").iterdir()}
+    paths = [*(workspace / ".evalgate").iterdir(), *workspace.glob("*.html")]
+    files = {path.name: path.read_bytes() for path in paths}
     packed = members(files.pop("baseline.zip")) if "baseline.zip" in files else {}
     texts = {
         "log": "\n".join(line for line in step.log if not line.startswith("::add-mask::")),
@@ -64,14 +65,14 @@ def seen_of(secret):
 def test_no_secret_of_the_job_leaves(hub, runner, workspace, event, is_sandboxed):
     if event == "push":
         on_main(hub)
-    environ = runner.environment(event, debug="true", sarif_path="out.sarif", check_run="true")
+    environ = runner.environment(event, debug="true", sarif_path="out.sarif", html_path="out.html", check_run="true")
     environ["DB_PASSWORD"] = PASSWORD
     secrets = [PASSWORD, environ["INPUT_GITHUB-TOKEN"], environ["ACTIONS_RUNTIME_TOKEN"]]
     write_trace(workspace, planted(secrets))
     step = runner.act_in(environ, is_sandboxed=is_sandboxed)
     assert step.exit_code == 0
     left = everything(step, hub, workspace)
-    assert {"results.json", "comment.md", "junit.xml", "results.sarif"} <= left.keys()
+    assert {"results.json", "comment.md", "junit.xml", "results.sarif", "out.html"} <= left.keys()
     assert event == "pull_request" or {"traces.jsonl", "suites.json"} <= left.keys()
     assert b"[redacted: secret]" in left["results.json"]
     found = [(name, part) for name in left for secret in secrets for part in seen_of(secret) if part in left[name]]
@@ -96,7 +97,7 @@ def uncovered(content):
 def test_no_hidden_secret_of_the_job_leaves(hub, runner, workspace, event, is_sandboxed):
     if event == "push":
         on_main(hub)
-    environ = runner.environment(event, debug="true", sarif_path="out.sarif", check_run="true")
+    environ = runner.environment(event, debug="true", sarif_path="out.sarif", html_path="out.html", check_run="true")
     environ["DB_PASSWORD"] = password = "n0-known/shape-of+all"
     secrets = [password, environ["INPUT_GITHUB-TOKEN"]]
     forms = [form for secret in secrets for form in hidden(secret)]
@@ -138,7 +139,8 @@ def test_nothing_that_a_project_hides_leaves(hub, runner, workspace, event, is_s
     (workspace / "evalgate.yaml").write_text(PROJECT)
     write_trace(workspace, trace(content="C-123456 was not helped"))
     step = runner.act_in(
-        runner.environment(event, debug="true", sarif_path="out.sarif", check_run="true"), is_sandboxed=is_sandboxed
+        runner.environment(event, debug="true", sarif_path="out.sarif", html_path="out.html", check_run="true"),
+        is_sandboxed=is_sandboxed,
     )
     assert step.exit_code == 0
     left = everything(step, hub, workspace)

@@ -45,6 +45,24 @@ def test_without_a_sarif_file_its_path_is_empty(act, inputs):
     assert act(**inputs).outputs["sarif-path"] == ""
 
 
+@pytest.mark.parametrize("is_sandboxed", [False, True], ids=["in one process", "apart"])
+def test_page_of_a_failing_pull_request_holds_its_conversation(act, workspace, deep, is_sandboxed):
+    write_trace(deep, trace(tool="guess", content="It is Tuesday."))
+    step = act(working_directory="deep", html_path="out/page.html", is_sandboxed=is_sandboxed)
+    page = (workspace / step.outputs["html-path"]).read_text()
+
+    assert step.exit_code == 1
+    assert step.outputs["html-path"] == "deep/out/page.html"
+    assert "This file holds 1 recorded conversation." in page
+    assert "It is Tuesday." in page
+    assert not (deep / ".evalgate/report.html").exists()
+    assert not (deep / ".evalgate/baseline.zip").exists()
+
+
+def test_without_a_page_its_path_is_empty(act, deep):
+    assert act(working_directory="deep").outputs["html-path"] == ""
+
+
 def test_every_place_is_named_from_the_root(hub, act, deep):
     suite = SUITE + "  - id: other\n    assertions:\n      - {type: output_contains, value: refunded}\n"
     (deep / "evals/support.yaml").write_text(suite)

@@ -64,7 +64,7 @@ def folder_of(tmp_path):
 
 
 def request(**changes):
-    given = {"configs": ["evals/support.yaml"], "traces": ["traces/pr/*.jsonl"], "sarif": True, **changes}
+    given = {"configs": ["evals/support.yaml"], "traces": ["traces/pr/*.jsonl"], "sarif": True, "html": True, **changes}
     return JudgeRequest(commit="c" * 40, comment_key="k", **given)
 
 
@@ -108,7 +108,7 @@ def test_a_preforked_judge_answers_first_and_others_after_it(workspace, tmp_path
     ready.dismiss()  # there is no judge left to dismiss
     files = [{name: join_chunks(content) for name, content in each.files.items()} for each in (first, second)]
     assert files[0] == files[1]
-    assert (first.exit_code, len(files[0])) == (1, 5)
+    assert (first.exit_code, len(files[0])) == (1, 6)
 
 
 def test_a_preforked_judge_may_be_killed_before_its_request(workspace, tmp_path):

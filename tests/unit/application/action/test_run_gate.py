@@ -75,6 +75,7 @@ def test_a_fail_sets_every_output_and_its_exit_code():
         "results-path": ".evalgate/results.json",
         "report-path": ".evalgate/comment.md",
         "sarif-path": "",
+        "html-path": "",
         "comment-id": "7",
         "comment-url": "https://github.com/x#7",
     }

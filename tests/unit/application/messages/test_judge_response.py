@@ -23,6 +23,7 @@ from evalgate.models.approvals.approval import ApprovalFile
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.github import Annotation
 from evalgate.reporting.ci.annotations import MAX_PER_LEVEL, MAX_REASONS
+from evalgate.reporting.html.render_page import build_page_start
 
 FILES = {"results.json": b"{}", "comment.md": b"text", "summary.md": b"more"}
 
@@ -274,6 +275,19 @@ def test_files_and_a_baseline_that_were_not_asked_for_are_ignored():
     assert list(read_response(answer, files, sarif=True).files) == ["results.json", "results.sarif"]
     assert list(read_response(answer, files).files) == ["results.json"]
     assert read_response(answer, make_baseline_zip=False).baseline_zip is None
+
+
+def test_a_page_is_taken_only_with_the_policy_that_lets_nothing_run():
+    answer = {**send_and_parse(a_judgement()), "files": ["results.json", "report.html"]}
+    start = build_page_start().encode()
+    files = {**FILES, "report.html": start + b"<p>anything"}
+
+    assert list(read_response(answer, files, html=True).files) == ["results.json", "report.html"]
+    assert list(read_response(answer, files).files) == ["results.json"]
+    for page in (b"", b"<!doctype html><script>alert(1)</script>", b" " + start, start.replace(b"'none'", b"*")):
+        with pytest.raises(JudgeCrashed) as refusal:
+            read_response(answer, {**files, "report.html": page}, html=True)
+        assert "content security policy" in refusal.value.places[0]
 
 
 def head_with(document, **changes):
