@@ -150,7 +150,7 @@ def find_call_problem(call: ToolCall, defined_tools: Collection[str]) -> str | N
         return "was called with arguments that are not valid JSON"
     if call["status"] == "missing":
         return "was called, but no result was recorded"
-    return "failed" if call["status"] == "error" or call["exit_code"] else None
+    return "failed" if call["status"] == "error" else None
 
 
 def _find_call(word: str, remaining: Counter[str]) -> str | None:

@@ -163,7 +163,7 @@ def _add_result(builder: MessageBuilder, content: dict[str, Any]) -> None:
         outputs = [dict_or_empty(output) for output in found]
         exit_code = next((whole_number(one["exit_code"], "exit_code") for one in outputs if "exit_code" in one), None)
         found = [_shorten(output) for output in found]
-    failed = content.get("exception") is not None or content.get("status") in ("failed", "error") or bool(exit_code)
+    failed = content.get("exception") is not None or content.get("status") in ("failed", "error")
     builder.add_result(ToolResult(call_id, None, found, failed, exit_code))
 
 

@@ -221,7 +221,7 @@ def _add_code_result(run: SavedRun, raw: RawMessage, result: dict[str, Any]) -> 
     """Adds the result of code; code of another agent's message has no call of its own."""
     exit_code = whole_number(result.get("exit_code"), "result.exit_code")
     output = text(result.get("output"), "result.output")
-    answer = ToolResult(None, CODE_TOOL, output, bool(exit_code), exit_code)
+    answer = ToolResult(None, CODE_TOOL, output, exit_code=exit_code)
     if not any(call["name"] == CODE_TOOL and call["status"] == "missing" for call in run.conversation.calls):
         request = RawMessage("assistant", agent=raw.agent, timestamp=raw.timestamp)
         request.calls = [ToolRequest(None, CODE_TOOL, None)]

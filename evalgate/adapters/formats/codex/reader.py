@@ -8,13 +8,14 @@ from msgspec import field
 
 from evalgate.adapters.formats.codex import list_codex_lines
 from evalgate.adapters.formats.codex.rollout import CodexRun, Rollout, has_unknown_outcome, read_total_usage
+from evalgate.adapters.formats.core.builder.call_outcomes import note_unknown_outcomes
 from evalgate.adapters.formats.core.builder.conversation import (
     RawMessage,
     ToolRequest,
     ToolResult,
     conversation_from_messages,
 )
-from evalgate.adapters.formats.core.builder.evidence_gaps import describe_unknown, note_unknown, note_unknown_outcomes
+from evalgate.adapters.formats.core.builder.evidence_gaps import describe_unknown, note_unknown
 from evalgate.adapters.formats.core.builder.run import (
     add_failed_call,
     add_warning,
@@ -143,7 +144,7 @@ def _read_arguments(kind: str, item: dict[str, Any]) -> Any:
 def _build_result(item: dict[str, Any], item_id: str, name: str, status: str | None) -> ToolResult:
     code = whole_number(item.get("exit_code"), "item.exit_code")
     error = mapping(item.get("error"), "item.error")
-    has_failed = status in FAILED or bool(error) or bool(code)
+    has_failed = status in FAILED or bool(error)
     content: Any = item.get("aggregated_output")
     if name != "command_execution":
         result = mapping(item.get("result"), "item.result")

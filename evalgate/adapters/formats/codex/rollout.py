@@ -218,8 +218,7 @@ def _parse_shell_output(answer: ToolResult) -> ToolResult:
     if content.startswith('{"output"'):
         return _parse_shell_object(answer, content)
     found = EXIT_CODE.search(content[:HEADER_CHARS])
-    code = int(found[1]) if found else None
-    return answer._replace(exit_code=code, is_error=answer.is_error or bool(code))
+    return answer._replace(exit_code=int(found[1]) if found else None)
 
 
 def _parse_shell_object(answer: ToolResult, content: str) -> ToolResult:
@@ -231,4 +230,4 @@ def _parse_shell_object(answer: ToolResult, content: str) -> ToolResult:
     code = metadata.get("exit_code") if isinstance(metadata, dict) else None
     if not isinstance(output, str) or not isinstance(code, int) or isinstance(code, bool):
         return answer
-    return answer._replace(content=output, exit_code=code, is_error=answer.is_error or code != 0)
+    return answer._replace(content=output, exit_code=code)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.builder.call_outcomes import note_unknown_outcomes
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
-from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown_outcomes
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     add_command_call,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.builder.call_outcomes import note_unknown_outcomes
 from evalgate.adapters.formats.core.builder.conversation import get_instructions, mark_failed, read_arguments
-from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown_outcomes
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     add_failed_call,

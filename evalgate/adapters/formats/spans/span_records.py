@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from evalgate.adapters.formats.core.builder.call_outcomes import apply_exit_codes
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, find_gaps
 from evalgate.adapters.formats.core.builder.side_fields import TRIAL_KEY
 from evalgate.adapters.formats.core.fields import FieldError
@@ -40,6 +41,7 @@ def read_embedded_trace(spans: Sequence[Span]) -> Trace | None:
     try:
         record = decode(value.encode())
         trace = reader.build(record)
+        apply_exit_codes(trace)
         find_gaps(trace, record, reader.READER)
     except (TraceError, UnicodeEncodeError) as error:
         message = str(error) if isinstance(error, TraceError) else "is not text"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from evalgate.adapters.formats.core.format import Reader
-    from evalgate.models.trace.trace import EvidenceKind, Message, ToolCall, Trace
+    from evalgate.models.trace.trace import EvidenceKind, Message, Trace
 
 SHOWN_CHARS = 60
 HARMLESS_TYPES = (
@@ -127,10 +127,6 @@ ONLY_FIGURES = "neither messages nor calls are recorded: record the conversation
 OF_MESSAGES: tuple[EvidenceKind, ...] = ("calls", "messages")
 NO_ANSWER = "nothing that the agent did is recorded, neither a message nor a call: record its answers too"
 JSON_FOR_A_NAME = "the name of a called tool is JSON, so the tool is not known: record the name as text"
-ADVICE_ON_OUTCOMES = (
-    "their results have neither an exit code nor an error flag; check the text of the results with"
-    " `source: {tool: ...}`"
-)
 MAX_FIELDS = 5
 
 
@@ -212,14 +208,6 @@ def note_places(trace: Trace, places: Sequence[str], advice: str = "") -> None:
     if places:
         named = ", ".join(f"`{place}`" for place in places[:MAX_FIELDS])
         add_gap(trace, "calls", f"{named} may hold calls in a form that is not read{advice}")
-
-
-def note_unknown_outcomes(trace: Trace, calls: Sequence[ToolCall]) -> None:
-    """Makes the evidence of errors incomplete if there are calls with a result that may be that of a failure."""
-    if calls:
-        names = list(dict.fromkeys(call["name"] for call in calls))
-        tools = ", ".join(f"`{shorten(name)}`" for name in names[:MAX_FIELDS])
-        add_gap(trace, "errors", f"whether calls of {tools} succeeded is not recorded: {ADVICE_ON_OUTCOMES}")
 
 
 def add_gap(trace: Trace, kind: EvidenceKind, reason: str) -> None:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from evalgate.adapters.formats.core.builder.call_outcomes import apply_exit_codes
 from evalgate.adapters.formats.core.builder.conversation import find_opening_text
 from evalgate.adapters.formats.core.builder.evidence_gaps import find_gaps, require_content
 from evalgate.adapters.formats.core.builder.run import warn_of_missing_results
@@ -176,6 +177,7 @@ def read_record(reader: Reader, record: Any, source: TraceLocation, relative_pat
     try:
         trace = reader.build(record)
         require_content(trace)
+        apply_exit_codes(trace)
         find_gaps(trace, record, reader)
     except TraceError as error:
         ids = reader.identify(record)
