@@ -12,12 +12,14 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from evalgate.adapters.progress import SilentProgress
-from evalgate.application.inference.infer import SuiteHead, infer_suite
-from evalgate.application.inference.passing import is_passing
-from evalgate.application.inference.self_check import check_draft, find_failing
+from evalgate.application.inference.build_suite import draft_suite
+from evalgate.application.inference.draft import SuiteHead
+from evalgate.application.inference.self_check import find_failing
+from evalgate.application.inference.trace_choice import FoundTraces
 from evalgate.application.mutation.score import MutationRun
 from evalgate.bootstrap.sources import build_suite_files, build_trace_files
 from evalgate.models.trace.trace import Trace
+from evalgate.scoring.recorded_result import is_passing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,19 +38,32 @@ def read(patterns: Sequence[str]) -> list[Trace]:
     return [each for each in build_trace_files(".").read(patterns, ".", "auto") if isinstance(each, Trace)]
 
 
+def load(text: str) -> Suite:
+    """The suite in a text."""
+    return build_suite_files(".").parse_text(text, "measured.yaml")
+
+
+def infer_text(traces: Sequence[Trace], strictness: Strictness = "normal") -> str | None:
+    """The text of the suite that `init` infers from these traces, of which some may not have passed."""
+    passing = list(filter(is_passing, traces))
+    found = FoundTraces(HEAD.traces, passing, [trace for trace in traces if trace not in passing])
+    drafted = draft_suite(found, HEAD, strictness, load)
+    return None if drafted is None else drafted.draft.render()[0]
+
+
 def infer(traces: Sequence[Trace], strictness: Strictness = "normal") -> Suite | None:
     """The suite that `init` infers from these traces."""
-    files = build_suite_files(".")
-    draft = infer_suite(traces, HEAD, strictness)
-    return check_draft(draft, traces, lambda text: files.parse_text(text, "measured.yaml"))
+    text = infer_text(traces, strictness)
+    return None if text is None else load(text)
 
 
 def hold_out(traces: Sequence[Trace]) -> tuple[int, int, Counter[str]]:
-    """How many held-out trials pass, of how many, and the checks that fail on the others."""
-    trials = Counter(trace.scenario_id for trace in traces)
+    """How many held-out passing trials pass, of how many, and the checks that fail on the others."""
+    passing = list(filter(is_passing, traces))
+    trials = Counter(trace.scenario_id for trace in passing)
     passed = total = 0
     failed: Counter[str] = Counter()
-    for held in traces:
+    for held in passing:
         if trials[held.scenario_id] < 2:  # noqa: PLR2004
             continue
         total += 1
@@ -78,14 +93,17 @@ def main(patterns: Sequence[str]) -> None:
     """Prints the figures."""
     records = read(patterns)
     traces = list(filter(is_passing, records))
-    passed, total, failed = hold_out(traces)
+    passed, total, failed = hold_out(records)
     share = f"{passed / total:.1%}" if total else "none"
     print(f"{len(traces)} passing traces; held-out trials that pass: {passed} of {total} ({share})")
     print(f"failing checks: {dict(failed.most_common(25))}")
     for strictness in STRICTNESS:
-        suite = infer(traces, strictness)
-        if suite is None:
+        text = infer_text(records, strictness)
+        if text is None:
             continue
+        suite, lines = load(text), text.count("\n")
+        size = f"{lines} lines, {len(text) / 1000:.1f} KB for {len(suite.scenarios)} scenarios"
+        print(f"{strictness}: {size}, {lines / len(suite.scenarios):.1f} lines a scenario")
         for word, groups in (("changes", [traces]), ("with those that other traces show", [[each] for each in traces])):
             rows = count_caught(suite, groups, records)
             caught, tried = (sum(rows[name][at] for name in STRUCTURAL) for at in (0, 1))

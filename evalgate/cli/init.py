@@ -11,15 +11,18 @@ from evalgate.errors import Problem, SettingError
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from evalgate.application.inference.build_suite import BuiltSuite
+    from evalgate.application.inference.pass_rates import FailedTrials
+    from evalgate.application.inference.trace_choice import FoundTraces
     from evalgate.bootstrap.project_start import NewFile
     from evalgate.cli.shell import Shell
 
 FOLDER, FIRST = "evals", "first"
 COMMON_FOLDERS = frozenset({"", ".", "..", "traces", "jobs", "logs", "runs"})
 NAME_LENGTH = 60
+MAX_NAMED = 5
 
 
 def init(arguments: Namespace, shell: Shell) -> int:
@@ -61,7 +64,9 @@ def _build(arguments: Namespace, shell: Shell, traces: Sequence[str], path: str,
 
     progress = progress_for(shell.err, quiet=False)
     schema = find_schema(build_workspace(shell.cwd), path, "suite")
-    options = InferenceOptions(traces, path, name, shell.cwd, arguments.strictness, arguments.format, schema)
+    options = InferenceOptions(
+        traces, path, name, shell.cwd, arguments.strictness, arguments.format, schema, arguments.scenario or ()
+    )
     try:
         return build_suite(options, build_inference_sources(shell.cwd, parse_limits(arguments.limit)), progress)
     finally:
@@ -99,20 +104,65 @@ def _write(arguments: Namespace, shell: Shell, new: Sequence[NewFile]) -> None:
 
 
 def _summarize(built: BuiltSuite, path: str, shell: Shell) -> None:
-    """What the suite was learnt from, and what it would notice."""
+    """What the suite was learnt from, what it would notice, and what its first run shows."""
     from evalgate.reporting.text.wording import pluralize
 
     found = built.found
-    scenarios = sum(not scenario.is_empty for scenario in built.draft.scenarios)
-    used = pluralize(len(found.passing), "trace")
-    shell.note(f"learnt {pluralize(scenarios, 'scenario')} from {used} without a recorded failure")
-    for note in built.draft.notes:
-        shell.note(note)
-    shell.note(
-        f"catches {built.caught.caught:,} of {pluralize(built.caught.tried, 'small change')}"
-        f" (`evalgate mutate {path}` lists the others)"
-    )
+    scenarios = pluralize(len(built.draft.written), "scenario")
+    size = f"{built.text.count(chr(10)):,} lines"
+    passed = f"{len(found.passing):,} of {pluralize(found.read, 'trace')} that passed"
+    shell.note(f"{scenarios} in {size}, learnt from {passed} ({_describe_results(found)})")
+    for note in _list_unused(built):
+        shell.note(f"not used: {note}")
+    failed = built.failures.failed
+    for heading, each in (("set a pass rate for", False), ("the first run fails in", True)):
+        chosen = [trials for trials in failed if trials.is_red is each]
+        if chosen:
+            shell.note(f"{heading} {pluralize(len(chosen), 'scenario')} with recorded failures:")
+            _list_failed(chosen, shell)
+    if built.failures.unnoticed:
+        count = pluralize(built.failures.unnoticed, "recorded failure")
+        shell.note(f"{count} pass all checks: the suite can't tell them from trials that passed")
+    caught = f"{built.caught.caught:,} of {pluralize(built.caught.tried, 'small change')}"
+    shell.note(f"catches {caught} (`evalgate mutate {path}` lists the others)")
     shell.note(f"next: evalgate run {path}")
+
+
+def _describe_results(found: FoundTraces) -> str:
+    if not found.results:
+        return "no result is recorded, so those count as passed that ended without an error"
+    names = ", ".join(sorted(found.results))
+    unknown = len(found.passing) - found.results.total()
+    return f"recorded: {names}" + (f"; {unknown:,} record no result and ended without an error" if unknown else "")
+
+
+def _list_unused(built: BuiltSuite) -> Iterator[str]:
+    """Traces and files that nothing was learnt from, each kind on a line."""
+    from evalgate.application.inference.build_suite import list_briefly
+    from evalgate.cli.shell import format_location
+    from evalgate.reporting.text.wording import pluralize
+
+    found = built.found
+    if found.failing:
+        yield f"{pluralize(len(found.failing), 'trace')} that did not pass"
+    if found.without_calls:
+        names = list_briefly([format_location(trace.source) for trace in found.without_calls])
+        yield f"{pluralize(len(found.without_calls), 'trace')} that record nothing of what the agent did: {names}"
+    if found.unreadable:
+        path, reason = next(iter(found.unreadable.items()))
+        yield f"{pluralize(len(found.unreadable), 'file')} that can't be read, such as {path}: {reason}"
+    if found.left_out:
+        yield f"{pluralize(found.left_out, 'trace')} more than a suite is learnt from"
+    empty = len(built.draft.scenarios) - len(built.draft.written)
+    if empty:
+        yield f"{pluralize(empty, 'scenario')} in which nothing can be checked, or whose id no suite can hold"
+
+
+def _list_failed(failed: Sequence[FailedTrials], shell: Shell) -> None:
+    for each in failed[:MAX_NAMED]:
+        shell.note(f"  {each.scenario}: {each.failed:,} of {each.trials:,} trials failed ({', '.join(each.results)})")
+    if len(failed) > MAX_NAMED:
+        shell.note(f"  and {len(failed) - MAX_NAMED:,} more")
 
 
 def _start_with_example(arguments: Namespace, shell: Shell) -> int:
@@ -154,10 +204,14 @@ def _add(arguments: Namespace, shell: Shell) -> int:
     if path is None:
         raise SettingError(Problem("--add needs the suite to add to", None, "name it with --out evals/NAME.yaml"))
     sources = build_inference_sources(shell.cwd, parse_limits(arguments.limit))
-    text, added = extend_suite(path, arguments.add, arguments.strictness, sources)
-    _write(arguments, shell, [NewFile(path, text, adds=True)])
-    for id_ in added:
+    extended = extend_suite(path, arguments.add, arguments.strictness, sources)
+    _write(arguments, shell, [NewFile(path, extended.text, adds=True)])
+    for id_ in extended.added:
         shell.note(f"added: scenario {id_}")
+    for check in extended.left_out:
+        shell.note(f"left out: {check}")
+    if extended.failing:
+        shell.note(f"warning: checks of {path} fail on this trace: {', '.join(extended.failing)}")
     return 0
 
 
@@ -200,6 +254,12 @@ COMMANDS = {
                 choices=("loose", "normal", "strict"),
                 default="normal",
                 help="how much of what the traces have in common is required (default normal)",
+            ),
+            option(
+                "--scenario",
+                action="append",
+                metavar="GLOB",
+                help="learn only the scenarios with this id (may be repeated; `*` matches any characters)",
             ),
             option("--add", metavar="TRACE", help="append the scenario of a trace to the suite that --out names"),
             option("--workflow", action="store_true", help="also write .github/workflows/evalgate.yml"),

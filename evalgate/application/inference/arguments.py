@@ -41,7 +41,8 @@ SHAPES = (
     r"^#[A-Z]?\d+$",
 )
 """Shapes of identifiers and dates; the first that all values have is expected."""
-_TYPES = {str: "string", bool: "boolean", list: "array", dict: "object", type(None): "null"}
+RARE_SHARE, MAX_CHECKED_TOOLS = 3, 60
+"""Tools whose arguments are checked."""
 
 
 def is_fixed_text(text: str) -> bool:
@@ -93,15 +94,21 @@ def _split(name: str) -> str:
 
 
 def infer_schemas(traces: TraceSet) -> list[InferredCheck]:
-    """For each tool the names, types and shapes that its arguments always had."""
+    """For each tool the arguments that its calls always have; of many calls also that they have no others."""
     found: list[InferredCheck] = []
-    for tool in traces.tools:
-        given = traces.list_arguments(tool)
-        if given and (schema := _build_schema(given)) is not None and redact(tool) == tool:
-            arguments = {"type": "tool_arguments", "tool": tool, "schema": schema}
-            entry = {"when": {"type": "tool_called", "tool": tool}, "then": [arguments]}
-            found.append(InferredCheck(entry, f"in {len(given):,} of {len(given):,} calls"))
+    least = MANY if _count_rare(traces) * RARE_SHARE > len(traces.tools) else 1
+    for tool in traces.tools[:MAX_CHECKED_TOOLS]:
+        given = traces.arguments.get(tool, ())
+        if len(given) >= least and (schema := _build_schema(given)) is not None and redact(tool) == tool:
+            entry = {"type": "tool_arguments", "tool": tool, "schema": schema, "on_missing": "skip"}
+            calls = "1 call" if len(given) == 1 else f"{len(given):,} calls"
+            found.append(InferredCheck(entry, calls))
     return found
+
+
+def _count_rare(traces: TraceSet) -> int:
+    """Number of tools with few calls: their arguments are checked only where most tools have many."""
+    return sum(len(traces.arguments.get(tool, ())) < MANY for tool in traces.tools)
 
 
 def _build_schema(given: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
@@ -109,26 +116,16 @@ def _build_schema(given: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     if len(names) > MAX_FIELDS or any(redact(name) != name for name in names):
         return None
     always = [name for name in names if all(name in arguments for arguments in given)]
-    properties = {
-        name: _describe_values([arguments[name] for arguments in given if name in arguments]) for name in names
-    }
-    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    schema: dict[str, Any] = {"required": always} if always else {}
     if len(given) >= MIN_CALLS:
-        schema["additionalProperties"] = False
-    if not names:
+        schema |= {"maxProperties": len(names)} if names == always else {"propertyNames": {"enum": names}}
+    shapes = {name: {"pattern": shape} for name in always if (shape := _find_shape([each[name] for each in given]))}
+    return {**schema, "properties": shapes} if shapes else schema or None
+
+
+def _find_shape(values: Sequence[Any]) -> str | None:
+    """The shape that all values have; None without one, or if too few of them differ."""
+    texts = {value for value in values if isinstance(value, str)}
+    if len(texts) < MIN_CALLS or not all(isinstance(value, str) for value in values):
         return None
-    return {**schema, "required": always} if always else schema
-
-
-def _describe_values(values: Sequence[Any]) -> dict[str, Any]:
-    types = sorted({"number" if _is_number(value) else _TYPES.get(type(value), "object") for value in values})
-    schema: dict[str, Any] = {"type": types[0] if len(types) == 1 else types}
-    if types == ["string"] and len(set(values)) >= MIN_CALLS:
-        shape = next((shape for shape in SHAPES if all(re.search(shape, value) for value in values)), None)
-        if shape is not None:
-            schema["pattern"] = shape
-    return schema
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return next((shape for shape in SHAPES if all(re.search(shape, value) for value in texts)), None)

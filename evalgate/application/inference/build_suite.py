@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from evalgate.application.inference.infer import DraftSuite, SuiteHead, infer_suite
+from evalgate.application.inference.draft import DraftSuite, SuiteHead
+from evalgate.application.inference.infer import infer_suite
+from evalgate.application.inference.pass_rates import RecordedFailures, allow_recorded_failures
 from evalgate.application.inference.self_check import check_draft
 from evalgate.application.inference.trace_choice import FoundTraces, InferenceOptions, find_traces
 from evalgate.application.mutation.score import MutationRun
 from evalgate.errors import Problem, SettingError
+from evalgate.measures.redaction.redact import redact
+from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from evalgate.application.inference.checks import Strictness
     from evalgate.models.mutation import Tally
     from evalgate.models.trace.trace import Trace
     from evalgate.ports import Files, Progress, SuiteSource, TraceSource
     from evalgate.suite.models import Suite
 
 MAX_CHANGES = 2_000
+MAX_SHOWN = 8
 
 
 class InferenceSources(Struct, frozen=True):
@@ -37,41 +43,71 @@ class BuiltSuite(Struct):
     text: str
     draft: DraftSuite
     found: FoundTraces
+    failures: RecordedFailures
     caught: Tally
-    without_check: Sequence[str] = field(default_factory=list)
 
 
 def build_suite(options: InferenceOptions, sources: InferenceSources, progress: Progress) -> BuiltSuite:
     """Reads the traces, infers and checks a suite; raises SettingError if no trace passed or nothing was learnt."""
     found = find_traces(options, sources.files, sources.traces, progress)
     if not found.passing:
-        message = f"no trace passed, of {found.failing:,} read ({found.unreadable:,} could not be read)"
-        raise SettingError(Problem(message, None, "a suite is learnt from runs that succeeded; see `evalgate traces`"))
+        raise SettingError(_explain_no_trace(found))
+
+    def load(text: str) -> Suite:
+        return sources.suites.parse_text(text, options.path)
+
     head = SuiteHead(options.name, found.patterns, options.form, options.schema)
-    draft = infer_suite(found.passing, head, options.strictness)
-    draft.notes += _describe_unused(found)
-    suite = check_draft(draft, found.passing, lambda text: sources.suites.parse_text(text, options.path))
-    if suite is None:
+    drafted = draft_suite(found, head, options.strictness, load)
+    if drafted is None:
         hint = "`evalgate traces` shows which evidence they lack"
         raise SettingError(
             Problem("nothing can be checked: no calls and no answers, or ids that no suite can hold", None, hint)
         )
-    empty = [scenario.id for scenario in draft.scenarios if scenario.is_empty]
-    if empty:
-        reason = "in which nothing can be checked, or whose id no suite can hold"
-        draft.notes.append(f"left out: {len(empty):,} scenarios {reason}")
-    text, _ = draft.render()
-    caught = count_caught(sources.suites.parse_text(text, options.path), found.passing, progress)
-    return BuiltSuite(text, draft, found, caught, empty)
+    text, _ = drafted.draft.render()
+    caught = count_caught(load(text), found.passing, progress)
+    return BuiltSuite(text, drafted.draft, found, drafted.failures, caught)
 
 
-def _describe_unused(found: FoundTraces) -> list[str]:
-    counts = [
-        (found.failing, "did not pass"),
-        (found.unreadable, "could not be read"),
-        (found.left_out, "passed too"),
-    ]
-    return [f"not used: {count:,} traces that {why}" for count, why in counts if count]
+class DraftedSuite(NamedTuple):
+    """A draft that all passing traces pass, and what recorded failures mean for it."""
+
+    draft: DraftSuite
+    failures: RecordedFailures
+
+
+def draft_suite(
+    found: FoundTraces, head: SuiteHead, strictness: Strictness, load: Callable[[str], Suite]
+) -> DraftedSuite | None:
+    """Infers a suite and checks it with all traces; None if nothing can be checked. `load` parses a suite's text."""
+    draft = infer_suite(found.passing, head, strictness, found.trials)
+    if found.unlearnt:
+        draft.notes.insert(0, f"no scenario for {list_briefly(found.unlearnt)}: no trial passed")
+    if check_draft(draft, found.passing, load) is None:
+        return None
+    return DraftedSuite(draft, allow_recorded_failures(draft, found.readable, load))
+
+
+def list_briefly(ids: Sequence[str]) -> str:
+    """The first ids, and how many more there are; a secret is redacted.
+
+    >>> list_briefly([str(number) for number in range(12)])
+    '0, 1, 2, 3, 4, 5, 6, 7 and 4 more'
+    """
+    more = f" and {len(ids) - MAX_SHOWN:,} more" if len(ids) > MAX_SHOWN else ""
+    return ", ".join(map(redact, ids[:MAX_SHOWN])) + more
+
+
+def _explain_no_trace(found: FoundTraces) -> Problem:
+    hint = "a suite is learnt from runs that succeeded; see `evalgate traces`"
+    if found.without_calls and not found.failing:
+        return Problem(
+            f"{pluralize(len(found.without_calls), 'trace')} read, but none records what the agent did", None, hint
+        )
+    unreadable = pluralize(len(found.unreadable), "file")
+    why = next(iter(found.unreadable.items()), None)
+    if why is not None and not found.read:
+        return Problem(f"no trace can be read, in {unreadable}: {why[0]}: {why[1]}", None, "see `evalgate traces`")
+    return Problem(f"no trace passed, of {found.read:,} read ({unreadable} could not be read)", None, hint)
 
 
 def count_caught(suite: Suite, traces: Sequence[Trace], progress: Progress) -> Tally:

@@ -2,113 +2,159 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from evalgate.application.inference.arguments import infer_arguments
-from evalgate.application.inference.checks import MANY, InferredCheck, Strictness, count_trials
-from evalgate.application.inference.observations import list_ordered_pairs, reduce_pairs
+from evalgate.application.inference.checks import MANY, InferredCheck, Strictness, require_from_many
+from evalgate.application.inference.ordering import cover_pairs, divide_into_layers, find_common_order
 from evalgate.application.mutation.operators import is_destructive
+from evalgate.measures.redaction.redact import redact
+from evalgate.models.trace.trace_view import list_evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from evalgate.application.inference.observations import TraceSet
+    from evalgate.application.inference.ordering import Pair
     from evalgate.models.trace.trace import Trace
 
-MAX_SEQUENCE, MAX_FORBIDDEN = 60, 30
+MAX_SEQUENCE, MAX_REPEATED, MAX_FORBIDDEN, MAX_RULES = 20, 5, 30, 2
 
 
-def infer_calls(trials: Sequence[Trace], traces: TraceSet, strictness: Strictness) -> list[InferredCheck]:
-    """The checks of a scenario's calls; a scenario without any call gets none."""
-    if not any(trace.called for trace in trials):
-        return []
-    if strictness != "loose" and _have_one_sequence(trials):
-        found = [_expect_sequence(trials)]
-    else:
-        found = list(_expect_tools(trials, traces, strictness))
-        if strictness != "loose":
-            found += _expect_order(trials, traces)
-    return [*found, *_limit_destructive(trials, traces, strictness), *_forbid_others(trials, traces, strictness)]
+class _TrialCalls:
+    """The calls of a scenario's trials, counted once: a trace may have thousands of them."""
 
+    def __init__(self, trials: Sequence[Trace], traces: TraceSet) -> None:
+        self.trials, self._is_steady = trials, traces.is_steady
+        self.sequences = [trace.called for trace in trials]
+        self.counts = [Counter(called) for called in self.sequences]
+        self._arguments: dict[str, list[Any]] = {}
+        for trace in trials:
+            for call in trace.agent_calls:
+                self._arguments.setdefault(call["name"], []).append(call["arguments"])
 
-def _have_one_sequence(trials: Sequence[Trace]) -> bool:
-    called = trials[0].called
-    return len(trials) >= MANY and len(called) <= MAX_SEQUENCE and all(trace.called == called for trace in trials)
+    def list_steady(self) -> list[str]:
+        """The tools that all trials call, without those that come and go elsewhere."""
+        common = set.intersection(*map(set, self.counts))
+        return [tool for tool in sorted(common) if self._is_steady(tool) and redact(tool) == tool]
 
+    def find_arguments(self, tool: str) -> dict[str, Any]:
+        """What the arguments of a tool have in common that each trial calls once."""
+        return infer_arguments(self._arguments[tool], len(self.trials)) if self.is_single(tool) else {}
 
-def _expect_sequence(trials: Sequence[Trace]) -> InferredCheck:
-    calls = [trace.agent_calls for trace in trials]
-    steps = [
-        _describe_step(name, infer_arguments([each[at]["arguments"] for each in calls], len(trials)))
-        for at, name in enumerate(trials[0].called)
-    ]
-    entry = {"type": "tool_sequence", "mode": "in_order", "sequence": steps, "required": True}
-    return InferredCheck(entry, count_trials(len(trials), trials))
+    def count_destructive(self) -> dict[str, dict[str, Any]]:
+        """For each tool whose calls are hard to undo how often it is called, at least if always, and at most."""
+        found: dict[str, dict[str, Any]] = {}
+        for tool in sorted({name for counts in self.counts for name in counts if is_destructive(name)}):
+            least, most = min(counts[tool] for counts in self.counts), max(counts[tool] for counts in self.counts)
+            if self._is_steady(tool):
+                limits = {"exactly": most} if least == most else {"min": least, "max": most} if least else {"max": most}
+                found[tool] = {"type": "tool_calls", "tool": tool, **limits}
+        return found
+
+    def list_counts(self, counted: Collection[str]) -> dict[str, int]:
+        """The steady tools, each with how often every one of several trials calls it.
+
+        Tools that are counted by another check are left out unless they have arguments.
+        """
+        found: dict[str, int] = {}
+        for tool in self.list_steady():
+            if tool not in counted or self.find_arguments(tool):
+                least = min(counts[tool] for counts in self.counts) if len(self.trials) > 1 else 1
+                found[tool] = min(least, MAX_REPEATED)
+        return dict(list(found.items())[:MAX_SEQUENCE])
+
+    def describe_step(self, tool: str) -> Any:
+        """A step of a sequence: the tool, with what its arguments have in common."""
+        return _describe_step(tool, self.find_arguments(tool))
+
+    def is_single(self, tool: str) -> bool:
+        """Whether every trial calls the tool once."""
+        return all(counts[tool] == 1 for counts in self.counts)
+
+    @property
+    def has_one_sequence(self) -> bool:
+        """Whether many trials make the same calls."""
+        first = self.sequences[0]
+        return len(self.trials) >= MANY and len(first) <= MAX_SEQUENCE and all(each == first for each in self.sequences)
+
+    def list_sequence(self) -> list[Any]:
+        """The calls that all trials make, with what their arguments have in common."""
+        calls = [trace.agent_calls for trace in self.trials]
+        return [
+            _describe_step(name, infer_arguments([each[at]["arguments"] for each in calls], len(calls)))
+            for at, name in enumerate(self.sequences[0])
+        ]
 
 
 def _describe_step(tool: str, arguments: dict[str, Any]) -> Any:
-    """A step of a sequence; a name with `*` would be a glob, which it matches too."""
     return {"tool": tool, "args": arguments} if arguments else tool
 
 
-def _expect_tools(trials: Sequence[Trace], traces: TraceSet, strictness: Strictness) -> Iterator[InferredCheck]:
-    for tool in sorted({name for trace in trials for name in trace.called}):
-        counts = [trace.called.count(tool) for trace in trials]
-        having = sum(map(bool, counts))
-        reason = count_trials(having, trials)
-        required = {"required": True}
-        if having < len(trials):
-            yield InferredCheck({"type": "tool_called", "tool": tool}, reason, is_active=False)
-        elif not traces.is_steady(tool):
-            always, ever = traces.stability[tool]
-            reason += f", but in all trials of only {always:,} of {ever:,} scenarios"
-            yield InferredCheck({"type": "tool_called", "tool": tool}, reason, is_active=False)
-        elif max(counts) == 1 and (arguments := _find_arguments(tool, trials)) and strictness != "loose":
-            step = {"tool": tool, "args": arguments}
-            yield InferredCheck({"type": "tool_sequence", "sequence": [step], **required}, reason)
-        elif min(counts) > 1 and len(trials) > 1 and strictness != "loose":
-            entry = {"type": "tool_calls", "tool": tool, "min": min(counts), **required}
-            yield InferredCheck(entry, f"{_format_range(counts)} calls {reason}")
-        else:
-            yield InferredCheck({"type": "tool_called", "tool": tool, **required}, reason)
+def infer_calls(trials: Sequence[Trace], traces: TraceSet, strictness: Strictness) -> list[InferredCheck]:
+    """The checks of a scenario's calls."""
+    calls = _TrialCalls(trials, traces)
+    if not any(calls.counts):
+        return list(_forbid_calls(trials))
+    if strictness == "loose":
+        return [require_from_many(_expect_tool(tool), trials) for tool in calls.list_steady()]
+    counted = calls.count_destructive()
+    if calls.has_one_sequence:
+        found = [_expect_sequence(calls.list_sequence())]
+        rules: list[InferredCheck] = []
+    else:
+        pairs = find_common_order(trials, traces.compared)
+        found = _expect_tools(calls, calls.list_counts(counted), pairs)
+        rules = _keep_order(calls, pairs - traces.never_after.keys(), found)
+    found += map(InferredCheck, counted.values())
+    found = [require_from_many(check, trials) for check in found]
+    return [*found, *rules, *_forbid_others(calls.counts, traces, strictness)]
 
 
-def _find_arguments(tool: str, trials: Sequence[Trace]) -> dict[str, Any]:
-    given = [call["arguments"] for trace in trials for call in trace.agent_calls if call["name"] == tool]
-    return infer_arguments(given, len(trials))
+def _expect_tools(calls: _TrialCalls, counts: Mapping[str, int], pairs: Collection[Pair]) -> list[InferredCheck]:
+    """One check of all tools, the shortest that there is: in order as far as they have one."""
+    layers = divide_into_layers(list(counts), pairs)
+    steps = [[calls.describe_step(tool) for tool in layer for _ in range(counts[tool])] for layer in layers]
+    if not steps:
+        return []
+    if len(counts) == 1 and isinstance(steps[0][0], str):
+        (tool, count), *_ = counts.items()
+        return (
+            [_expect_tool(tool)] if count == 1 else [InferredCheck({"type": "tool_calls", "tool": tool, "min": count})]
+        )
+    if len(steps) == 1:
+        return [_expect_sequence(steps[0], **({"mode": "any_order"} if len(steps[0]) > 1 else {}))]
+    return [_expect_sequence([layer[0] if len(layer) == 1 else layer for layer in steps])]
 
 
-def _format_range(counts: Sequence[int]) -> str:
-    least, most = min(counts), max(counts)
-    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+def _keep_order(calls: _TrialCalls, pairs: Collection[Pair], found: Sequence[InferredCheck]) -> list[InferredCheck]:
+    """The order of tools that is not yet kept by a sequence of single calls."""
+    in_order = any(check.entry["type"] == "tool_sequence" and "mode" not in check.entry for check in found)
+    single = set(filter(calls.is_single, calls.list_steady())) if in_order else set()
+    left = {(a, b) for a, b in pairs if not {a, b} <= single}
+    return [rule.build_check() for rule in cover_pairs(left, MAX_RULES)]
 
 
-def _expect_order(trials: Sequence[Trace], traces: TraceSet) -> Iterator[InferredCheck]:
-    """Pairs of tools that no trial calls in the other order, without those that hold in all scenarios."""
-    common = set.intersection(*(list_ordered_pairs(trace, traces.compared) for trace in trials))
-    for first, second in sorted(reduce_pairs(common) - traces.never_after.keys()):
-        yield expect_never_after(first, second, count_trials(len(trials), trials))
+def _forbid_calls(trials: Sequence[Trace]) -> Iterator[InferredCheck]:
+    if all(list_evidence(trace)["calls"] == "complete" for trace in trials):
+        yield require_from_many(InferredCheck({"type": "max_tool_calls", "max": 0}), trials)
 
 
-def expect_never_after(first: str, second: str, reason: str) -> InferredCheck:
-    """A check that no call of the first tool comes after one of the second."""
-    entry = {"not": {"type": "tool_sequence", "sequence": [second, first]}}
-    return InferredCheck(entry, f"{first} before {second} {reason}")
+def _expect_tool(tool: str) -> InferredCheck:
+    return InferredCheck({"type": "tool_called", "tool": tool})
 
 
-def _limit_destructive(trials: Sequence[Trace], traces: TraceSet, strictness: Strictness) -> Iterator[InferredCheck]:
-    """Tools whose calls are hard to undo are called no more often than in any trial."""
-    for tool in sorted({name for trace in trials for name in trace.called if is_destructive(name)}):
-        if strictness != "loose" and traces.is_steady(tool):
-            counts = [trace.called.count(tool) for trace in trials]
-            entry = {"type": "tool_calls", "tool": tool, "max": max(counts), "required": True}
-            yield InferredCheck(entry, f"{_format_range(counts)} {count_trials(sum(map(bool, counts)), trials)}")
+def _expect_sequence(steps: Sequence[Any], **mode: str) -> InferredCheck:
+    if len(steps) == 1 and isinstance(steps[0], str):
+        return _expect_tool(steps[0])
+    return InferredCheck({"type": "tool_sequence", **mode, "sequence": list(steps)})
 
 
-def _forbid_others(trials: Sequence[Trace], traces: TraceSet, strictness: Strictness) -> Iterator[InferredCheck]:
-    """Tools of other scenarios that no trial called; a suggestion unless the suite is to be strict."""
-    others = sorted(set(traces.tools).difference(*(trace.called for trace in trials)))[:MAX_FORBIDDEN]
+def _forbid_others(counts: Sequence[Counter[str]], traces: TraceSet, strictness: Strictness) -> Iterator[InferredCheck]:
+    """Tools with an effect that only other scenarios call; a suggestion unless the suite is to be strict."""
+    others = sorted(set(traces.tools_with_effect).difference(*counts))
     is_strict = strictness == "strict"
-    if others and (len(trials) >= MANY or is_strict):
-        entry = {"type": "forbidden_tools", "tools": others}
-        yield InferredCheck(entry, count_trials(0, trials), is_active=is_strict)
+    if others and (len(counts) >= MANY or is_strict):
+        entry = {"type": "forbidden_tools", "tools": others[:MAX_FORBIDDEN], "required": True}
+        yield InferredCheck(entry, "never called here", is_active=is_strict)

@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.application.evaluation.evaluate import TraceChoice
-from evalgate.application.inference.infer import infer_scenario, is_usable_id
-from evalgate.application.inference.insert import find_indent, insert_scenarios
+from evalgate.application.inference.infer import infer_alone, is_usable_id
+from evalgate.application.inference.insert import find_end, find_indent, insert_lines
 from evalgate.application.inference.observations import TraceSet
-from evalgate.application.inference.passing import is_passing
-from evalgate.application.inference.self_check import find_failing
-from evalgate.application.inference.suite_text import format_check, format_scenario
-from evalgate.errors import Problem, SettingError
+from evalgate.application.inference.self_check import MAX_ROUNDS, find_failing
+from evalgate.application.inference.suite_text import format_scenario, format_value
+from evalgate.application.inference.trace_choice import records_calls
+from evalgate.errors import Problem, SettingError, SuiteError
 from evalgate.measures.redaction.redact import redact
 from evalgate.models.trace.trace import Trace
+from evalgate.scoring.recorded_result import is_passing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evalgate.application.inference.build_suite import InferenceSources
     from evalgate.application.inference.checks import Strictness
+    from evalgate.application.inference.draft import DraftScenario
+    from evalgate.ports import SuiteSource
     from evalgate.suite.models import Suite
 
 MAX_BYTES = 1_000_000
+MAX_SHOWN = 200
 
 
 class ExtendedSuite(NamedTuple):
-    """The text of a suite with scenarios appended, and their ids."""
+    """The text of a suite with scenarios appended, and their ids.
+
+    `left_out` are checks that do not hold, or that no suite can hold; `failing` are checks that the suite had already
+    and that fail on the added traces.
+    """
 
     text: str
     added: Sequence[str]
+    left_out: Sequence[str]
+    failing: Sequence[str]
 
 
 def extend_suite(path: str, trace: str, strictness: Strictness, sources: InferenceSources) -> ExtendedSuite:
@@ -41,19 +51,81 @@ def extend_suite(path: str, trace: str, strictness: Strictness, sources: Inferen
     named = _read_passing(suite, path, trace, sources)
     found = TraceSet(named)
     new = _choose_new(suite, path, trace, found)
-    text = sources.files.read(path, MAX_BYTES, what="suite").decode()
-    indent = find_indent(text, path)
-    scenarios = [infer_scenario(id_, found.scenarios[id_], found, strictness) for id_ in new]
-    while True:
-        lines = [line for each in scenarios for line in format_scenario(each.id, each.fields, each.checks, indent)]
-        extended = insert_scenarios(text, path, lines)
-        failing = list(find_failing(sources.suites.parse_text(extended.removeprefix("\ufeff"), path), named))
-        broken = {extended.splitlines()[line - 1].strip() for each in failing for line in each.lines}
-        kept = [[check for check in each.checks if format_check(check, 0) not in broken] for each in scenarios]
-        if [len(checks) for checks in kept] == [len(each.checks) for each in scenarios]:
-            return ExtendedSuite(extended, new)
-        for each, checks in zip(scenarios, kept, strict=True):
-            each.checks = checks
+    extension = _Extension(sources.files.read(path, MAX_BYTES, what="suite").decode(), path)
+    known = list(_list_entries(suite.content.get("defaults", {}).get("assertions", [])))
+    for id_ in new:
+        extension.add(infer_alone(id_, found.scenarios[id_], strictness), known)
+    failing = extension.check([each for each in named if each.scenario_id in new], sources.suites)
+    if not extension.added:
+        raise SettingError(f"nothing can be checked in {trace}; `evalgate traces` shows which evidence it lacks")
+    return ExtendedSuite(extension.render()[0], extension.added, extension.left_out, failing)
+
+
+class _Extension:
+    """Scenarios to be appended to the text of a suite."""
+
+    def __init__(self, text: str, path: str) -> None:
+        self._text, self._path = text, path
+        self._indent = find_indent(text, path)
+        self._drafts: list[DraftScenario] = []
+        self.left_out: list[str] = []
+
+    @property
+    def added(self) -> list[str]:
+        """The ids of the scenarios that check something."""
+        return [draft.id for draft in self._drafts if not (draft.is_empty or draft.is_left_out)]
+
+    def add(self, draft: DraftScenario, known: Sequence[Mapping[str, Any]]) -> None:
+        """Adds a scenario, without what the suite checks in all of them."""
+        draft.checks = [check for check in draft.checks if check.entry not in known]
+        self._drafts.append(draft)
+
+    def render(self) -> tuple[str, dict[int, tuple[DraftScenario, int | None]]]:
+        """The extended text, and the scenario and check of each added line, from 1."""
+        lines: list[str] = []
+        places: dict[int, tuple[DraftScenario, int | None]] = {}
+        start = find_end(self._text, self._path) + 1
+        for draft in self._drafts:
+            if not (draft.is_empty or draft.is_left_out):
+                written, at = format_scenario(draft.describe(), self._indent)
+                places[start + len(lines)] = draft, None
+                places |= {start + len(lines) + line: (draft, number) for line, number in at.items()}
+                lines += written
+        return insert_lines(self._text, self._path, lines), places
+
+    def check(self, traces: Sequence[Trace], suites: SuiteSource) -> list[str]:
+        """Leaves out what fails on these traces; returns the names of the suite's other checks that fail."""
+        for _ in range(MAX_ROUNDS):
+            text, places = self.render()
+            try:
+                suite = suites.parse_text(text.removeprefix("\ufeff"), self._path)
+            except SuiteError as error:
+                lines = {found.location.line or 0 for found in error.problems if found.location}
+                if lines.isdisjoint(places):
+                    raise
+            else:
+                failing = list(find_failing(suite, traces))
+                lines = {line for each in failing for line in each.lines}
+                if lines.isdisjoint(places):
+                    return sorted({name for each in failing for name in each.names})
+            for line in sorted(places.keys() & lines, reverse=True):
+                self._leave_out(*places[line])
+        return []
+
+    def _leave_out(self, draft: DraftScenario, number: int | None) -> None:
+        if number is None:
+            self.left_out.append(f"all of {redact(draft.id)[:MAX_SHOWN]}")
+            draft.is_left_out = True
+        elif number < len(draft.checks):
+            self.left_out.append(format_value(draft.checks.pop(number).entry)[:MAX_SHOWN])
+
+
+def _list_entries(assertions: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
+    """The assertions that every scenario has, also below a condition, without whether they are required."""
+    for entry in assertions:
+        if isinstance(entry, dict):
+            yield {key: value for key, value in entry.items() if key != "required"}
+            yield from _list_entries(entry.get("then", ()))
 
 
 def _read_passing(suite: Suite, path: str, trace: str, sources: InferenceSources) -> list[Trace]:
@@ -62,6 +134,8 @@ def _read_passing(suite: Suite, path: str, trace: str, sources: InferenceSources
         raise SettingError(f"no trace file at {trace!r}")
     records = sources.traces.read(*TraceChoice().resolve_for_suite(suite))
     named = [each for each in records if isinstance(each, Trace) and each.source.path in wanted and is_passing(each)]
+    if named and not any(map(records_calls, named)):
+        raise SettingError(f"{trace} records nothing of what the agent did")
     if not named:
         hint = f"it finds {', '.join(suite.traces or ['no traces'])}, relative to its folder"
         raise SettingError(Problem(f"suite {path} finds no trace that passed in {trace!r}", None, hint))

@@ -22,9 +22,14 @@ def find_indent(text: str, path: str) -> int:
     return 2 if found is None else len(found[1])
 
 
-def insert_scenarios(text: str, path: str, scenarios: Iterable[str]) -> str:
+def find_end(text: str, path: str) -> int:
+    """The number of lines up to the last one of the scenarios; raises SuiteError if that can't be found."""
+    return _find_block(text.splitlines(), path)[1]
+
+
+def insert_lines(text: str, path: str, scenarios: Iterable[str]) -> str:
     """The text with these lines after its last scenario; raises SuiteError if that can't be found."""
-    _, end = _find_block(text.splitlines(), path)
+    end = find_end(text, path)
     line_end = "\r\n" if "\r\n" in text else "\n"
     lines = text.splitlines(keepends=True)
     before = "".join(lines[:end])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from functools import cached_property
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.application.evaluation.scenario_matcher import natural
+from evalgate.application.inference.ordering import list_ordered_pairs
+from evalgate.application.mutation.operators import is_destructive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,9 +23,19 @@ SUPPORT = 10
 """Traces that must show a rule about all scenarios."""
 MIN_RUNS = 5
 """Runs with a tool from which it is known which others it needs."""
+CHANCE = 0.05
+"""How likely it may be that a tool was called in all these runs by chance."""
 STEADY_SHARE = 0.8
 MIN_SCENARIOS = 3
 """Scenarios from which a tool can be seen to come and go."""
+_CHANGES = re.compile(
+    r"(?<![a-z])(?:add|apply|book|buy|create|edit|exchange|execute|insert|issue|make|modify|move|pay|place|post"
+    r"|publish|push|put|return|run|save|schedule|send|set|submit|update|upload|write)(?![a-z])"
+)
+_READS = re.compile(
+    r"(?:check|get|list|search|find|read|look|lookup|show|fetch|query|describe|view|count|verify)(?![a-z])"
+)
+_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class TraceSet:
@@ -73,48 +86,64 @@ class TraceSet:
         for trace in self.traces:
             both.update(permutations(sorted(self.compared.intersection(trace.called)), 2))
             kept.update(list_ordered_pairs(trace, self.compared))
-        found = {pair: count for pair, count in both.items() if count >= SUPPORT and kept[pair] == count}
-        return dict(sorted((pair, found[pair]) for pair in reduce_pairs(found)))
+        return {pair: count for pair, count in both.items() if count >= SUPPORT and kept[pair] == count}
 
     @cached_property
-    def companions(self) -> Mapping[tuple[str, str], int]:
-        """Pairs of a tool that every run calls that calls the other, with the traces that call the other."""
+    def companions(self) -> Mapping[str, Mapping[str, int]]:
+        """For a tool those that no run calls without it, with the number of runs that call them."""
         calls, both = Counter[str](), Counter[tuple[str, str]]()
         for trace in self.traces:
             names = sorted(self.compared.intersection(trace.called))
             calls.update(names)
             both.update(permutations(names, 2))
-        found = {pair: count for pair, count in both.items() if calls[pair[1]] >= MIN_RUNS and count == calls[pair[1]]}
-        return dict(sorted((pair, found[pair]) for pair in reduce_pairs(found)))
+        pairs = {pair for pair, count in both.items() if calls[pair[1]] >= MIN_RUNS and count == calls[pair[1]]}
+        found: dict[str, dict[str, int]] = {}
+        for first, second in sorted(_reduce_pairs(pairs)):
+            found.setdefault(first, {})[second] = calls[second]
+        count = len(self.traces)
+        return {
+            first: seconds
+            for first, seconds in found.items()
+            if (calls[first] / count) ** self._count_runs(seconds) <= CHANCE
+        }
 
-    def list_arguments(self, tool: str) -> Sequence[Mapping[str, Any]]:
-        """The captured arguments of all calls of a tool."""
-        return [
-            call["arguments"]
-            for trace in self.traces
-            for call in trace.agent_calls
-            if call["name"] == tool and isinstance(call["arguments"], dict)
-        ]
+    def _count_runs(self, tools: Iterable[str]) -> int:
+        """Number of runs that call any of these tools."""
+        wanted = set(tools)
+        return sum(not wanted.isdisjoint(trace.called) for trace in self.traces)
+
+    @cached_property
+    def tools_with_effect(self) -> Sequence[str]:
+        """The tools whose names have a word for changing something, sorted."""
+        return [tool for tool in self.tools if has_effect(tool)]
+
+    @cached_property
+    def unsteady(self) -> Sequence[str]:
+        """The tools that are required nowhere, since passing trials of the same scenario differ in them."""
+        return [tool for tool in self.tools if not self.is_steady(tool)]
+
+    @cached_property
+    def arguments(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """The captured arguments of all calls, by tool."""
+        found: dict[str, list[Mapping[str, Any]]] = {}
+        for trace in self.traces:
+            for call in trace.agent_calls:
+                if isinstance(call["arguments"], dict):
+                    found.setdefault(call["name"], []).append(call["arguments"])
+        return found
 
 
-def list_ordered_pairs(trace: Trace, tools: frozenset[str]) -> set[tuple[str, str]]:
-    """Pairs of these tools of which all calls of the first precede all of the second; parallel calls have no order."""
-    first: dict[str, tuple[int, int]] = {}
-    last: dict[str, tuple[int, int]] = {}
-    for at, call in enumerate(trace.agent_calls):
-        if call["name"] in tools:
-            place = at, call["step"]
-            first.setdefault(call["name"], place)
-            last[call["name"]] = place
-    return {
-        (a, b)
-        for a, (at, step) in last.items()
-        for b, (other, other_step) in first.items()
-        if a != b and at < other and (not step or step != other_step)
-    }
+def has_effect(tool: str) -> bool:
+    """Whether the name of a tool has a word for changing something, and does not begin as a look-up.
+
+    >>> has_effect("update_order"), has_effect("sendEmail"), has_effect("get_order"), has_effect("calculate")
+    (True, True, False, False)
+    """
+    words = _WORD_START.sub("_", tool).lower()
+    return is_destructive(tool) or (_CHANGES.search(words) is not None and _READS.match(words) is None)
 
 
-def reduce_pairs(pairs: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+def _reduce_pairs(pairs: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
     """The pairs without those that follow from two others."""
     found = set(pairs)
     after: dict[str, set[str]] = {}

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.application.inference.arguments import is_fixed_text
-from evalgate.application.inference.checks import InferredCheck, Strictness, count_trials
+from evalgate.application.inference.checks import InferredCheck, Strictness
 from evalgate.measures.text.refusals import is_refusal
 from evalgate.measures.values.json_stream import encode_json
+from evalgate.models.trace.trace_view import list_evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from evalgate.models.trace.trace import Trace
 
@@ -26,31 +27,46 @@ _QUOTED = re.compile(r'"([^"\n]{3,40})"|`([^`\n]{3,40})`|\*\*([^*\n]{3,40})\*\*|
 MAX_FACTS, THREE_DIGITS = 5, 100
 
 
-def infer_outcome(trials: Sequence[Trace], strictness: Strictness) -> list[InferredCheck]:
-    """The checks of a scenario's errors, loops, answer and limits."""
-    return [
-        *_limit_errors(trials),
-        *_limit_repeats(trials),
-        *_expect_answer(trials),
-        *_limit_amounts(trials, FACTORS[strictness] * (FACTOR_OF_ONE if len(trials) == 1 else 1)),
-    ]
+class GeneralRule(NamedTuple):
+    """What any run should do: `holds` for a trace, which it is `about` if the trace could break it."""
+
+    entries: Sequence[dict[str, Any]]
+    holds: Callable[[Trace], bool]
+    about: Callable[[Trace], bool]
 
 
-def _limit_errors(trials: Sequence[Trace]) -> Iterator[InferredCheck]:
-    if any(trace.called for trace in trials) and all(
-        call["status"] == "ok" for trace in trials for call in trace.agent_calls
-    ):
-        yield InferredCheck({"type": "max_tool_errors", "max": 0}, f"no error {count_trials(len(trials), trials)}")
+def _has_calls(trace: Trace) -> bool:
+    return bool(trace.agent_calls)
 
 
-def _limit_repeats(trials: Sequence[Trace]) -> Iterator[InferredCheck]:
-    most = max(map(_count_repeats, trials))
-    if most and most <= MAX_REPEATS:
-        entry = {"type": "no_loops", "max_repeats": most}
-        yield InferredCheck(entry, f"no call repeated more often {count_trials(len(trials), trials)}")
+def _has_no_error(trace: Trace) -> bool:
+    return list_evidence(trace)["errors"] == "complete" and all(call["status"] == "ok" for call in trace.agent_calls)
 
 
-def _count_repeats(trace: Trace) -> int:
+def _repeats_nothing(trace: Trace) -> bool:
+    return list_evidence(trace)["arguments"] == "complete" and count_repeats(trace) <= 1
+
+
+def _answers(trace: Trace) -> bool:
+    answer = trace.response["content"] or ""
+    return bool(answer.strip()) and not is_refusal(answer)
+
+
+GENERAL_RULES = (
+    GeneralRule([{"type": "not_empty"}, {"not": {"type": "is_refusal"}}], _answers, lambda _: True),
+    GeneralRule([{"type": "max_tool_errors", "max": 0}], _has_no_error, _has_calls),
+    GeneralRule([{"type": "no_loops", "max_repeats": 1}], _repeats_nothing, _has_calls),
+)
+
+
+def limit_repeats(trials: Sequence[Trace]) -> Iterator[InferredCheck]:
+    """How often a call may be repeated in a scenario in which passing trials repeat some."""
+    most = max(map(count_repeats, trials))
+    if 1 < most <= MAX_REPEATS and all(list_evidence(trace)["arguments"] == "complete" for trace in trials):
+        yield InferredCheck({"type": "no_loops", "max_repeats": most})
+
+
+def count_repeats(trace: Trace) -> int:
     """How often the same call follows itself at most, 0 without calls."""
     most = current = 0
     last: Any = None
@@ -68,16 +84,11 @@ def _encode(value: Any) -> bytes:
         return repr(value).encode("utf-8", "surrogatepass")
 
 
-def _expect_answer(trials: Sequence[Trace]) -> Iterator[InferredCheck]:
+def expect_facts(trials: Sequence[Trace]) -> Iterator[InferredCheck]:
+    """What the answers of several trials quote from the results of their tools."""
     answers = [trace.response["content"] or "" for trace in trials]
-    reason = count_trials(len(trials), trials)
-    if not all(answer.strip() for answer in answers):
-        return
-    yield InferredCheck({"type": "not_empty"}, reason)
-    if not any(map(is_refusal, answers)):
-        yield InferredCheck({"not": {"type": "is_refusal"}}, reason)
     for fact in _find_facts(trials, answers)[:MAX_FACTS] if len(trials) > 1 else ():
-        yield InferredCheck({"type": "output_contains", "value": fact}, f"quoted, and in a tool's result, {reason}")
+        yield InferredCheck({"type": "output_contains", "value": fact}, "quoted from a tool's result")
 
 
 def _find_facts(trials: Sequence[Trace], answers: Sequence[str]) -> list[str]:
@@ -91,19 +102,20 @@ def _find_facts(trials: Sequence[Trace], answers: Sequence[str]) -> list[str]:
     ]
 
 
-def _limit_amounts(trials: Sequence[Trace], factor: float) -> Iterator[InferredCheck]:
+def limit_amounts(traces: Sequence[Trace], strictness: Strictness) -> Iterator[InferredCheck]:
+    """Limits on cost, time and tokens that all traces record."""
+    factor = FACTORS[strictness] * (FACTOR_OF_ONE if len(traces) == 1 else 1)
     amounts: dict[str, tuple[str, list[float | None]]] = {
-        "cost_limit": ("max_usd", [_read_cost(trace) for trace in trials]),
-        "latency_limit": ("max_seconds", [_read_seconds(trace) for trace in trials]),
-        "token_limit": ("max_total", [trace.usage["total_tokens"] for trace in trials]),
+        "cost_limit": ("max_usd", [_read_cost(trace) for trace in traces]),
+        "latency_limit": ("max_seconds", [_read_seconds(trace) for trace in traces]),
+        "token_limit": ("max_total", [trace.usage["total_tokens"] for trace in traces]),
     }
     for kind, (field, values) in amounts.items():
         known = [value for value in values if value is not None]
-        if len(known) == len(trials) and max(known) >= LEAST_AMOUNT:
+        if len(known) == len(traces) and max(known) >= LEAST_AMOUNT:
             limit = round_up(max(known) * factor)
-            reason = f"at most {_format_amount(max(known))} {count_trials(len(trials), trials)}"
             entry = {"type": kind, field: int(limit) if limit >= 1 else limit, "on_missing": "skip"}
-            yield InferredCheck(entry, reason)
+            yield InferredCheck(entry, f"at most {_format_amount(max(known))}")
 
 
 def _format_amount(amount: float) -> str:

@@ -11,11 +11,12 @@ from evalgate.errors import SuiteError
 from evalgate.models.run.trials import is_failed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from evalgate.application.inference.infer import DraftSuite
+    from evalgate.application.inference.draft import CheckPlace, DraftSuite
+    from evalgate.models.run.run import Trial
     from evalgate.models.trace.trace import Trace
-    from evalgate.suite.models import Suite
+    from evalgate.suite.models import Scenario, Suite
 
 MAX_ROUNDS = 20
 
@@ -28,13 +29,21 @@ class FailingTrace(NamedTuple):
     lines: Sequence[int]
 
 
+class JudgedTrace(NamedTuple):
+    """A trace, its scenario, and the trial that it is."""
+
+    trace: Trace
+    scenario: Scenario
+    trial: Trial
+
+
 def check_draft(draft: DraftSuite, traces: Sequence[Trace], load: Callable[[str], Suite]) -> Suite | None:
     """Drops checks until the draft is a suite and all traces pass; None if nothing is left.
 
     Scenarios that would check nothing are left out too. `load` parses the text of a suite.
     """
     for _ in range(MAX_ROUNDS):
-        if all(scenario.is_empty for scenario in draft.scenarios):
+        if not draft.written:
             return None
         text, places = draft.render()
         try:
@@ -48,32 +57,43 @@ def check_draft(draft: DraftSuite, traces: Sequence[Trace], load: Callable[[str]
         unclear = {each.scenario for each in failing if not each.lines}
         if not found and not unclear:
             return suite
-        for place in sorted(found, reverse=True):
-            draft.drop(place)
+        _drop_all(draft, found)
         for scenario in draft.scenarios:
             if scenario.id in unclear:
-                scenario.clear()
+                scenario.is_left_out = True
     return None
 
 
-def _drop_refused(draft: DraftSuite, places: Mapping[int, tuple[int, int]], error: SuiteError) -> bool:
+def _drop_refused(draft: DraftSuite, places: Mapping[int, CheckPlace], error: SuiteError) -> bool:
     """Drops checks that no suite can hold, as of a tool whose name is too long; False if none is to blame."""
     lines = {problem.location.line for problem in error.problems if problem.location}
     refused = {place for line, place in places.items() if line in lines}
-    for place in sorted(refused, reverse=True):
-        draft.drop(place)
+    _drop_all(draft, refused)
     return bool(refused)
 
 
-def find_failing(suite: Suite, traces: Sequence[Trace]) -> Iterator[FailingTrace]:
+def _drop_all(draft: DraftSuite, places: Iterable[CheckPlace]) -> None:
+    """Drops the checks at these places, the last first, since each moves those after it."""
+    for place in sorted(places, key=lambda each: -1 if each.number is None else each.number, reverse=True):
+        draft.drop(place)
+
+
+def find_failing(suite: Suite, traces: Iterable[Trace]) -> Iterator[FailingTrace]:
     """The traces that do not pass their scenario; one that no scenario claims is not judged."""
+    for judged in judge_traces(suite, traces):
+        if judged.trial.status != "passed":
+            failed = [found for found in judged.trial.assertions if is_failed(found) and found.counts]
+            lines = [found.location.line for found in failed if found.location and found.location.line]
+            yield FailingTrace(judged.trace.scenario_id, [found.name for found in failed], lines)
+
+
+def judge_traces(suite: Suite, traces: Iterable[Trace]) -> Iterator[JudgedTrace]:
+    """Each trace that a scenario claims, with the trial that it is."""
     judge, matcher = SuiteJudge(suite, BaselineScenarios()), ScenarioMatcher(suite)
     for trace in traces:
         judged = judge.judge(trace)
         chosen = matcher.choose([each.candidate for each in judged.candidates], judged.scenario_id, judged.ref)
-        trial = None if chosen is None else judged.candidates[chosen].trial
-        if trial is None or trial.status == "passed":
-            continue
-        failed = [found for found in trial.assertions if is_failed(found) and found.counts]
-        lines = [found.location.line for found in failed if found.location and found.location.line]
-        yield FailingTrace(judged.scenario_id, [found.name for found in failed], lines)
+        if chosen is not None and (trial := judged.candidates[chosen].trial) is not None:
+            place = judged.candidates[chosen].candidate.scenario
+            if place is not None:
+                yield JudgedTrace(trace, suite.scenarios[place], trial)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Mapping, Sequence
 
     from evalgate.application.inference.checks import InferredCheck
 
@@ -49,18 +49,43 @@ def format_comment(text: str) -> str:
 
 
 def format_check(check: InferredCheck, indent: int) -> str:
-    """The line of a check: an item of a list with its reason, or all of it as a comment."""
-    line = f"- {format_value(check.entry)}  {format_comment(check.reason)}"
-    return " " * indent + (line if check.is_active else f"# {line}")
+    """The line of a check, an item of a list with its reason; a suggestion is a comment: without `# ` it is active."""
+    keys = list(check.entry)
+    # A single key needs no braces.
+    text = f"{keys[0]}: {format_value(check.entry[keys[0]])}" if len(keys) == 1 else format_value(check.entry)
+    reason = f"  {format_comment(check.reason)}" if check.reason else ""
+    return f"{' ' * indent}{'' if check.is_active else '# '}- {text}{reason}"
 
 
-def format_scenario(id_: str, fields: dict[str, Any], checks: Sequence[InferredCheck], indent: int) -> Iterator[str]:
-    """The lines of a scenario, an item of a list; the checks' lines are the last ones."""
+class ScenarioText(NamedTuple):
+    """How a scenario is written: `fields` before its assertions, `notes` as comments after them."""
+
+    id: str
+    reason: str
+    fields: Mapping[str, Any]
+    checks: Sequence[InferredCheck]
+    notes: Sequence[str] = ()
+
+
+def format_scenario(scenario: ScenarioText, indent: int) -> tuple[list[str], dict[int, int]]:
+    """The lines of a scenario, an item of a list, and the number of the check on a line, from 0."""
     inner = " " * (indent + 2)
-    yield f"{' ' * indent}- id: {format_value(id_)}"
-    for name, value in fields.items():
-        yield f"{inner}{name}: {format_value(value)}"
-    if checks:
-        yield f"{inner}assertions:"
-    for check in checks:
-        yield format_check(check, indent + 4)
+    reason = f"  {format_comment(scenario.reason)}" if scenario.reason else ""
+    lines = [f"{' ' * indent}- id: {format_value(scenario.id)}{reason}"]
+    lines += [f"{inner}{name}: {format_value(value)}" for name, value in scenario.fields.items()]
+    checks = scenario.checks
+    places: dict[int, int] = {}
+    if len(checks) == 1 and not (checks[0].is_active and checks[0].reason):
+        places[len(lines)] = 0
+        lines.append(f"{inner}{format_only_check(checks[0])}")
+    elif checks:
+        lines.append(f"{inner}assertions:")
+        places = {len(lines) + number: number for number in range(len(checks))}
+        lines += [format_check(check, indent + 4) for check in checks]
+    return [*lines, *(f"{inner}{format_comment(note)}" for note in scenario.notes)], places
+
+
+def format_only_check(check: InferredCheck) -> str:
+    """The assertions of a scenario with one check, on one line."""
+    text = f"assertions: [{format_value(check.entry)}]"
+    return text if check.is_active else f"# {text}  {format_comment(check.reason)}"

@@ -1,0 +1,78 @@
+"""The checks that all scenarios share, and those that only some need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.application.inference.arguments import infer_schemas
+from evalgate.application.inference.checks import MANY, InferredCheck, Strictness, choose_one
+from evalgate.application.inference.observations import SUPPORT, TraceSet
+from evalgate.application.inference.ordering import cover_pairs
+from evalgate.application.inference.outcomes import GENERAL_RULES, limit_amounts, limit_repeats
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalgate.application.inference.outcomes import GeneralRule
+
+MAX_RULES = 20
+MAX_EXCEPTIONS, EXCEPTED_SHARE = 100, 3
+"""A check is shared if the ids of the scenarios in which it does not hold are so short, and they are one in so many."""
+
+
+def infer_shared(
+    traces: TraceSet, ids: Sequence[str], strictness: Strictness
+) -> tuple[list[InferredCheck], dict[str, list[InferredCheck]]]:
+    """The checks of every scenario, and by id those that a scenario needs besides.
+
+    With one scenario there is nothing to share.
+    """
+    own: dict[str, list[InferredCheck]] = {id_: [] for id_ in ids}
+    shared: list[InferredCheck] = []
+    for rule in GENERAL_RULES:
+        shared += _share(rule, traces, own)
+    for id_ in ids:
+        own[id_] += limit_repeats(traces.scenarios[id_])
+    limits = list(limit_amounts(traces.traces, strictness))
+    if len(ids) == 1:
+        own[ids[0]] += limits
+        limits = []
+    if strictness != "loose":
+        shared += _infer_rules_of_tools(traces)
+    return [*shared, *limits], own
+
+
+def _share(rule: GeneralRule, traces: TraceSet, own: dict[str, list[InferredCheck]]) -> Iterator[InferredCheck]:
+    """The checks of a rule that holds in all scenarios, or in most; else it goes to the scenarios that it is about."""
+    holding = {id_ for id_ in own if all(map(rule.holds, traces.scenarios[id_]))}
+    others = [id_ for id_ in own if id_ not in holding]
+    about = [id_ for id_ in own if id_ in holding and any(map(rule.about, traces.scenarios[id_]))]
+    checks = [InferredCheck(entry) for entry in rule.entries]
+    if not about:
+        return
+    if len(own) > 1 and not others:
+        yield from checks
+    elif len(own) > MANY and len(others) <= len(own) // EXCEPTED_SHARE and len(", ".join(others)) <= MAX_EXCEPTIONS:
+        condition = {"path": "metadata.scenario_id", "not_in": others}
+        yield InferredCheck({"when": condition, "then": list(rule.entries)})
+    else:
+        for id_ in about:
+            own[id_] += checks
+
+
+def _infer_rules_of_tools(traces: TraceSet) -> list[InferredCheck]:
+    """Which tools there are, with which arguments, together and in which order."""
+    count = len(traces.traces)
+    found: list[InferredCheck] = []
+    if count >= SUPPORT and traces.tools:
+        entry: dict[str, Any] = {"type": "allowed_tools", "tools": list(traces.tools)}
+        found.append(InferredCheck(entry, f"no other in {count:,} traces"))
+    found += infer_schemas(traces)
+    found += [rule.build_check() for rule in cover_pairs(traces.never_after, MAX_RULES)]
+    for first, seconds in traces.companions.items():
+        called: dict[str, Any] = {"type": "tool_called", "tool": choose_one(seconds)}
+        if len(seconds) > 1:
+            called = {"type": "tool_sequence", "sequence": [choose_one(seconds)]}
+        entry = {"when": called, "then": [{"type": "tool_called", "tool": first}]}
+        found.append(InferredCheck(entry))
+    return found
