@@ -9,15 +9,19 @@ from builders import make_call, make_trace
 from msgspec.structs import replace
 
 from evalgate.application.inference.arguments import infer_arguments, is_fixed_text
+from evalgate.application.inference.build_suite import draft_suite
 from evalgate.application.inference.draft import SuiteHead
 from evalgate.application.inference.infer import infer_suite
 from evalgate.application.inference.observations import TraceSet
 from evalgate.application.inference.ordering import cover_pairs, list_ordered_pairs
 from evalgate.application.inference.outcomes import round_up
-from evalgate.application.inference.self_check import check_draft, find_failing
+from evalgate.application.inference.pass_rates import FailedTrials
+from evalgate.application.inference.self_check import check_draft, find_failing, judge_traces
 from evalgate.application.inference.suite_text import format_value
+from evalgate.application.inference.trace_choice import FoundTraces, records_calls
 from evalgate.bootstrap.sources import build_suite_files
 from evalgate.scoring.recorded_result import is_passing
+from evalgate.scoring.scenario import judge_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -389,3 +393,50 @@ def test_scenarios_that_do_the_same_are_all_written():
     )
     assert suite is not None
     assert [each.id for each in suite.scenarios] == ["a", "b", "c"]
+
+
+def scored(*calls: str, reward: float, number: int) -> Trace:
+    score = {"name": "reward", "score_value": reward, "score_label": None, "explanation": None, "source": None}
+    return trial(*calls, number=number, evaluations=[score])
+
+
+def drafted(traces: Sequence[Trace]) -> Any:
+    passing = list(filter(is_passing, traces))
+    found = FoundTraces(HEAD.traces, passing, [trace for trace in traces if trace not in passing])
+    return draft_suite(found, HEAD, "normal", lambda text: build_suite_files(".").parse_text(text, "evals/a.yaml"))
+
+
+def test_trials_that_failed_when_recorded_are_allowed_by_a_pass_rate():
+    traces = [scored("look", "refund", reward=1, number=at) for at in range(2)]
+    traces += [scored("look", reward=0, number=2)]
+    suite = drafted(traces)
+    assert suite.failures.failed == [FailedTrials("refund", 1, 3, ["reward 0"], is_red=False)]
+    text, _ = suite.draft.render()
+    assert "  - id: refund  # 2 of 3 trials passed\n    threshold: 0.8\n    trials: {min_pass_rate: 0.66}\n" in text
+    assert "- {type: tool_calls, tool: refund, exactly: 1, required: true}" in text
+    worse = [*traces, scored("look", reward=0, number=3)]
+    loaded = build_suite_files(".").parse_text(text, "evals/a.yaml")
+    judged = [each.trial for each in judge_traces(loaded, worse)]
+    rules = loaded.scenarios[0].rules
+    assert getattr(judge_scenario(judged[:3], 0.8, rules), "verdict", None) == "PASS"
+    assert getattr(judge_scenario(judged, 0.8, rules), "verdict", None) == "HARD_FAIL"
+
+
+def test_a_recorded_failure_that_passes_all_checks_is_counted():
+    suite = drafted([scored("look", reward=1, number=0), scored("look", reward=0, number=1)])
+    assert (suite.failures.failed, suite.failures.unnoticed) == ([], 1)
+    assert "min_pass_rate" not in suite.draft.render()[0]
+
+
+def test_a_scenario_of_which_no_trial_passed_is_named():
+    lost = replace(scored("look", reward=0, number=1), scenario_id="lost")
+    assert (
+        "# no scenario for lost: no trial passed\n"
+        in drafted([scored("look", reward=1, number=0), lost]).draft.render()[0]
+    )
+
+
+def test_a_trace_of_tokens_alone_records_no_calls():
+    assert records_calls(trial("look"))
+    assert not records_calls(replace(trial(), messages=[], tool_calls=[]))
+    assert not records_calls(trial(gaps={"calls": "not captured"}))
