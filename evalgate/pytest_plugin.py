@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Callable, Iterator
+
+    from evalgate.testing.fixture import Agent
+    from evalgate.testing.recording_thread import RecordingThread
 
 MARKERS = (
     "eval: a test of what an agent does, such as a scenario of a suite",
@@ -35,6 +41,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="none",
         help="compare suites with this baseline.zip, its folder, or results.json",
     )
+    group.addoption(
+        "--evalgate-cache",
+        choices=["off", "read", "auto", "write"],
+        help="how agents use recorded answers of models, as EVALGATE_CACHE does (docs/recording.md)",
+    )
     parser.addini("evalgate_suites", "globs of suites to collect as tests", type="args", default=[])
 
 
@@ -42,8 +53,52 @@ def pytest_configure(config: pytest.Config) -> None:
     """Registers the markers, and what collects suites if any are asked for."""
     for line in MARKERS:
         config.addinivalue_line("markers", line)
+    if config.getoption("evalgate_cache"):
+        patch = pytest.MonkeyPatch()
+        patch.setenv("EVALGATE_CACHE", config.getoption("evalgate_cache"))
+        config.add_cleanup(patch.undo)
     is_asked = config.getoption("evalgate_suites_named") or config.getini("evalgate_suites")
     if is_asked or config.getoption("evalgate_gate"):
         from evalgate.testing.plugin import SuitePlugin
 
         config.pluginmanager.register(SuitePlugin(config), "evalgate_suites")
+
+
+@pytest.fixture(scope="session")
+def _evalgate_recorder(
+    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> Iterator[Callable[[], RecordingThread]]:
+    """Opens the server of the session when a test first records."""
+    opened: list[RecordingThread] = []
+
+    def open_recorder() -> RecordingThread:
+        if not opened:
+            from evalgate.settings.recording import choose_cache_rules, require_extra
+            from evalgate.testing.recording_thread import RecordingThread
+
+            require_extra()
+            rules = choose_cache_rules(None, os.environ)
+            opened.append(RecordingThread(tmp_path_factory.mktemp("evalgate"), str(pytestconfig.rootpath), rules))
+        return opened[0]
+
+    yield open_recorder
+    for each in opened:
+        each.stop()
+
+
+@pytest.fixture
+def evalgate(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    _evalgate_recorder: Callable[[], RecordingThread],
+) -> Agent:
+    """Records an agent, `with evalgate.scenario("refund") as run: ...`, and checks its trace by a suite."""
+    from evalgate.testing.fixture import Agent
+
+    folder = tmp_path_factory.mktemp("traces")
+    return Agent(
+        request.config.rootpath,
+        folder,
+        _evalgate_recorder,
+        lambda text: request.node.add_report_section("call", "evalgate", text),
+    )

@@ -7,21 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalgate.cli.command import Command, option
-from evalgate.errors import Problem, SettingError
+from evalgate.errors import SettingError
+from evalgate.settings.recording import CACHE_MODES, choose_cache_rules, require_extra
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Mapping
 
     from evalgate.application.recording.plan import PlannedTrial
-    from evalgate.application.recording.trials import CacheRules
     from evalgate.bootstrap.record_plan import LoadedSuite
     from evalgate.cli.shell import Shell
-    from evalgate.models.recording.cassette import CacheMode
 
-CACHE_MODES: tuple[CacheMode, ...] = ("off", "read", "auto", "write")
-UNTRUSTED_EVENTS = ("pull_request_target", "workflow_run", "issue_comment")
-"""Events that run with secrets, on what a pull request may have written."""
 LONGEST = 86_400.0
 
 
@@ -37,7 +33,9 @@ def record(arguments: Namespace, shell: Shell) -> int:
         raise SettingError("--without-proxy and --without-otlp together record nothing")
     if os.path.lexists(Path(shell.cwd, "evalgate.yaml")):  # reading it loads much that a recording does not need
         apply_project_redaction(shell.cwd)
-    rules = read_cache_rules(arguments, shell.environ)
+    rules = choose_cache_rules(
+        arguments.cache, shell.environ, reuses_last=arguments.reuse_last, records_errors=arguments.record_errors
+    )
     loaded = None
     if arguments.suite is not None:
         from evalgate.bootstrap.record_plan import load_suite
@@ -61,33 +59,6 @@ def record(arguments: Namespace, shell: Shell) -> int:
     )
     shell.flush()
     return recorder.record(options, shell.environ, shell.cwd, shell.note)
-
-
-def require_extra() -> None:
-    """Raises SettingError in one line if the packages of the extra are not installed."""
-    from importlib.util import find_spec
-
-    if find_spec("aiohttp") is None:
-        hint = 'pip install "evalgate-action[record]"'
-        raise SettingError(Problem("evalgate record needs the extra `record`", None, hint))
-
-
-def read_cache_rules(arguments: Namespace, environ: Mapping[str, str]) -> CacheRules:
-    """How cassettes are used; raises SettingError where a replay is not safe or would call a provider."""
-    from evalgate.application.recording.trials import CacheRules
-
-    named = arguments.cache or environ.get("EVALGATE_CACHE") or "off"
-    mode = next((mode for mode in CACHE_MODES if mode == named), None)
-    if mode is None:
-        raise SettingError(Problem(f"EVALGATE_CACHE is {named[:40]!r}", None, f"choose from {', '.join(CACHE_MODES)}"))
-    event = environ.get("GITHUB_EVENT_NAME", "")
-    if mode in ("read", "auto") and event in UNTRUSTED_EVENTS:
-        hint = "a cassette makes the agent call tools: replay it on pull_request (docs/security.md)"
-        raise SettingError(Problem(f"cassettes are not replayed on {event}", None, hint))
-    if mode == "auto" and environ.get("CI", "").lower() not in ("", "0", "false"):
-        hint = "use read in CI, and record on your machine"
-        raise SettingError(Problem("--cache auto would call a model provider in CI", None, hint))
-    return CacheRules(mode, reuses_last=arguments.reuse_last, records_errors=arguments.record_errors)
 
 
 def _plan(arguments: Namespace, loaded: LoadedSuite | None, environ: Mapping[str, str]) -> list[PlannedTrial]:

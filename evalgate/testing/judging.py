@@ -30,6 +30,13 @@ class SharedFolder(NamedTuple):
     run_id: str
 
 
+class Selection(NamedTuple):
+    """The traces to judge instead of those that suites name, and the only scenarios: ids or `id[variant]`."""
+
+    traces: Sequence[str]
+    scenarios: Sequence[str]
+
+
 class SessionJudge:
     """The suites that `configs` name, and what judging them gave; paths are relative to `cwd`.
 
@@ -42,8 +49,11 @@ class SessionJudge:
         cwd: str,
         environ: Mapping[str, str],
         baseline: str = "none",
+        *,
         shared: SharedFolder | None = None,
+        selection: Selection | None = None,
     ) -> None:
+        self._selection = selection
         self._configs, self._cwd, self._environ = tuple(configs), cwd, environ
         self._baseline, self._shared = baseline, shared
 
@@ -94,6 +104,8 @@ class SessionJudge:
             from msgspec.structs import replace
 
             request = replace(request, branch=branch, make_baseline_zip=False)
+            if self._selection is not None:
+                request = replace(request, **self._selection._asdict())
             return join_chunks(judge(request, self._build_tools(folder)).files[RESULTS])
 
     def _build_tools(self, folder: str) -> Tools:

@@ -43,7 +43,7 @@ class SuitePlugin:
             str(config.rootpath),
             os.environ,
             "none" if baseline == "none" else _relative(baseline, config),
-            self._find_shared_folder(),
+            shared=self._find_shared_folder(),
         )
         try:
             suites = self._judge.configuration.suites

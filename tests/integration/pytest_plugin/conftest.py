@@ -24,4 +24,5 @@ def _load_modules(tmp_path_factory: pytest.TempPathFactory) -> None:
     (folder / "traces").mkdir()
     (folder / "traces/all.jsonl").write_text("".join(GOOD.values()))
     assert evalgate(folder, []).code == 0
-    import_module("evalgate.testing.plugin")
+    for name in ("plugin", "fixture", "recording_thread"):
+        import_module(f"evalgate.testing.{name}")

@@ -1,0 +1,83 @@
+"""Assertions on one trace for plain tests, by the evaluators that suites use."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalgate.errors import SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from evalgate.models.trace.trace import Trace
+    from evalgate.recording import RecordedRun
+
+    TraceSource = str | os.PathLike[str] | Mapping[str, Any] | RecordedRun
+    """A trace: the path of its file, a native trace as a dict, or what the fixture recorded."""
+
+
+def assert_tool_sequence(trace: TraceSource, tools: Sequence[str], *, mode: str = "in_order") -> None:
+    """Raises AssertionError with the reason unless the agent called these tools; `mode` is that of `tool_sequence`."""
+    __tracebackhide__ = True
+    _assert({"type": "tool_sequence", "sequence": list(tools), "mode": mode}, trace)
+
+
+def assert_not_called(trace: TraceSource, tool: str) -> None:
+    """Raises AssertionError with the reason if the agent called this tool, or if the trace can't show that."""
+    __tracebackhide__ = True
+    _assert({"not": {"type": "tool_called", "tool": tool}}, trace)
+
+
+def assert_cost_below(trace: TraceSource, usd: float) -> None:
+    """Raises AssertionError with the reason if the run cost more than `usd` US dollars, or an unknown amount."""
+    __tracebackhide__ = True
+    _assert({"type": "cost_limit", "max_usd": usd}, trace)
+
+
+def _assert(raw: dict[str, Any], source: TraceSource) -> None:
+    from evalgate.evaluators.core.parse import Parser
+    from evalgate.reporting.text.sentences import unmark_parts
+
+    __tracebackhide__ = True
+    parser = Parser(lambda _: None)
+    assertions = parser.parse_assertions([raw], ())
+    if parser.problems:
+        raise ValueError("; ".join(problem.message for problem in parser.problems))
+    found = assertions[0].assess(load_trace(source))
+    if found.outcome != "passed":
+        outcome = "" if found.outcome == "failed" else f"{found.outcome.replace('_', ' ')}: "
+        raise AssertionError(f"{found.name}: {outcome}{unmark_parts(found.reason)}")
+
+
+def load_trace(source: TraceSource) -> Trace:
+    """The trace, with its cost computed where a price list is installed; raises SettingError unless it is one."""
+    from evalgate.adapters.price_list import find_price_list
+    from evalgate.application.evaluation.pricing import Pricer
+    from evalgate.bootstrap.sources import build_trace_files
+    from evalgate.models.trace.trace import Trace
+    from evalgate.suite.models import SuitePrices
+
+    with open_path(source) as path:
+        records = list(build_trace_files(str(Path.cwd())).read([path], "."))
+    traces = [each for each in records if isinstance(each, Trace)]
+    if len(traces) != 1 or len(records) != 1:
+        raise SettingError(f"{path} holds {len(records)} traces, {len(traces)} of them readable: one was expected")
+    Pricer(SuitePrices(), find_price_list()).price(traces[0])
+    return traces[0]
+
+
+@contextmanager
+def open_path(source: TraceSource) -> Iterator[str]:
+    """The path of a trace's file; a dict is written to a temporary one."""
+    if not isinstance(source, dict):
+        yield os.fspath(getattr(source, "path", source))  # type: ignore[arg-type]
+        return
+    with tempfile.TemporaryDirectory(prefix="evalgate-") as folder:
+        path = Path(folder, "trace.jsonl")
+        path.write_text(json.dumps(source) + "\n", encoding="utf-8")
+        yield str(path)

@@ -1,0 +1,166 @@
+"""The fixture: it records agents through the proxy, replays cassettes, and checks traces by suites."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from fakes.providers import FakeProviders
+from pytest_projects import make_trace, run_pytest, write
+
+pytest.importorskip("aiohttp")
+
+SUITE = """suite: support
+traces: [none/*.jsonl]
+scenarios:
+  - id: refund
+    assertions:
+      - {type: tool_called, tool: find_order, required: true}
+      - {not: {type: tool_called, tool: send_money}}
+      - {type: output_contains, value: is refunded, required: true}
+"""
+AGENT = """
+import json, os, urllib.request
+from evalgate.testing import assert_cost_below, assert_not_called, assert_tool_sequence
+
+def post(messages):
+    body = {"model": "gpt-fake", "messages": messages, "tools": TOOLS}
+    headers = {"Content-Type": "application/json", "Authorization": "Bearer " + os.environ.get("OPENAI_API_KEY", "none")}
+    request = urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/chat/completions", json.dumps(body).encode(), headers)
+    with urllib.request.urlopen(request) as response:
+        return json.load(response)["choices"][0]["message"]
+
+TOOLS = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in ("find_order", "read_policy")]
+
+def run_agent(question="Refund my order A-7"):
+    messages = [{"role": "user", "content": question}]
+    while (answer := post(messages)).get("tool_calls"):
+        messages.append(answer)
+        messages += [{"role": "tool", "tool_call_id": each["id"], "content": "ok"} for each in answer["tool_calls"]]
+"""
+TEST = (
+    AGENT
+    + """
+def test_refund(evalgate):
+    with evalgate.scenario("refund") as run:
+        run_agent()
+    assert_tool_sequence(run, ["find_order", "read_policy"])
+    assert_not_called(run, "send_money")
+    result = evalgate.check(run, suite="evals/support.yaml")
+    assert result.passed
+    assert "OPENAI_BASE_URL" not in os.environ or "/t/" not in os.environ["OPENAI_BASE_URL"]
+"""
+)
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    found = FakeProviders()
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{found.url}/v1")
+    monkeypatch.delenv("CI", raising=False)
+    yield found
+    found.close()
+
+
+def test_an_agent_is_recorded_and_checked(pytester, fake):
+    write(pytester, {"evals/support.yaml": SUITE, "pytest.ini": "[pytest]\n", "test_agent.py": TEST})
+    result = run_pytest(pytester)
+    result.assert_outcomes(passed=1)
+    assert len(fake.requests) == 2
+    assert not (pytester.path / "traces").exists()
+
+
+def test_a_check_names_its_reasons(pytester, fake):
+    suite = SUITE.replace("is refunded", "is lost")
+    write(pytester, {"evals/support.yaml": suite, "pytest.ini": "[pytest]\n", "test_agent.py": TEST})
+    result = run_pytest(pytester)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["E *assert False", "E *where False = <HARD_FAIL refund: answer contains *is lost*"])
+    lines = result.stdout.lines
+    start = lines.index("HARD FAIL  refund")
+    assert len(lines[start : lines.index("To reproduce the run")]) < 40
+
+
+def test_cassettes_are_written_and_replayed(pytester, fake):
+    write(pytester, {"evals/support.yaml": SUITE, "pytest.ini": "[pytest]\n", "test_agent.py": TEST})
+    run_pytest(pytester, "--evalgate-cache", "write").assert_outcomes(passed=1)
+    assert (pytester.path / "evals/cassettes/refund/0.jsonl").exists()
+    assert len(fake.requests) == 2
+    run_pytest(pytester, "--evalgate-cache", "read").assert_outcomes(passed=1)
+    assert len(fake.requests) == 2
+    write(pytester, {"test_agent.py": TEST.replace("my order", "our order")})
+    result = run_pytest(pytester, "--evalgate-cache", "read")
+    result.assert_outcomes(failed=1)
+    assert len(fake.requests) == 2
+
+
+def test_what_a_test_records_itself_is_checked(pytester, fake):
+    text = """
+    def test_refund(evalgate):
+        with evalgate.scenario("refund", trial=1) as run:
+            run.message("user", "Refund A-7")
+            with run.tool("find_order", {"order": "A-7"}) as call:
+                call.result = "found"
+            run.message("assistant", "It is refunded.")
+        assert evalgate.check(run, suite="evals/support.yaml").verdict == "PASS"
+
+    async def run_both(evalgate):
+        with evalgate.scenario("refund") as run:
+            run.message("assistant", "No.")
+        return evalgate.check(run, suite="evals/support.yaml")
+
+    def test_in_an_event_loop(evalgate):
+        import asyncio
+        assert asyncio.run(run_both(evalgate)).verdict == "HARD_FAIL"
+    """
+    write(pytester, {"evals/support.yaml": SUITE, "pytest.ini": "[pytest]\n"})
+    pytester.makepyfile(text)
+    run_pytest(pytester).assert_outcomes(passed=2)
+    assert fake.requests == []
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("    with evalgate.scenario('refund'): pass", "*nothing was recorded*"),
+        (
+            "    with evalgate.scenario('refund'):\n        with evalgate.scenario('b'): pass",
+            "*one ends before the next*",
+        ),
+        ("    evalgate.check('trace.jsonl', suite='evals/other.yaml')", "*no suite file at 'evals/other.yaml'*"),
+        ("    evalgate.check('trace.jsonl', suite='evals/support.yaml', scenario='x')", "*no scenario*"),
+        ("    evalgate.check('none.jsonl', suite='evals/support.yaml')", "*0 traces*"),
+    ],
+)
+def test_wrong_use_is_named(pytester, fake, body, message):
+    write(
+        pytester, {"evals/support.yaml": SUITE, "pytest.ini": "[pytest]\n", "trace.jsonl": make_trace("refund", "No")}
+    )
+    pytester.makepyfile(f"def test_wrong(evalgate):\n{body}")
+    result = run_pytest(pytester)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([message])
+
+
+CALLS = [{"id": "1", "name": "find_order", "arguments": {}}, {"id": "2", "name": "send_money", "arguments": {}}]
+TRACE = json.loads(make_trace("refund", "Done", cost_usd=0.5))
+TRACE["messages"].insert(1, {"role": "assistant", "content": None, "tool_calls": CALLS})
+TRACE["messages"][2:2] = [{"role": "tool", "tool_call_id": each["id"], "content": "ok"} for each in CALLS]
+
+
+def test_assertions_on_a_trace_give_reasons():
+    from evalgate.testing import assert_cost_below, assert_not_called, assert_tool_sequence
+
+    assert_tool_sequence(TRACE, ["find_order", "send_money"])
+    assert_not_called(TRACE, "delete_order")
+    assert_cost_below(TRACE, 0.6)
+    with pytest.raises(AssertionError, match="expected send_money first, got find_order"):
+        assert_tool_sequence(TRACE, ["send_money", "find_order"])
+    with pytest.raises(AssertionError, match="send_money must not be called, but was"):
+        assert_not_called(TRACE, "send_money")
+    with pytest.raises(AssertionError, match=r"cost <= 0.4 USD: .*0.5"):
+        assert_cost_below(TRACE, 0.4)
+    with pytest.raises(AssertionError, match="not evaluable: cost unknown"):
+        assert_cost_below({**TRACE, "cost_usd": None}, 1)
+    with pytest.raises(ValueError, match="max_usd"):
+        assert_cost_below(TRACE, -1)
