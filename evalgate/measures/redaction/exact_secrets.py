@@ -107,7 +107,7 @@ _PERCENT_CODE = re.compile("%[0-9A-F]{2}")
 
 
 class ExactSecrets:
-    """Secret values: unchanged, in base64 at any offset, and percent-encoded."""
+    """Secret values: unchanged, quoted for JSON, in base64 at any offset, and percent-encoded."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         spellings = {spelling for secret in secrets for spelling in _encode_secret(secret)}
@@ -191,6 +191,7 @@ def _encode_secret(secret: str) -> Iterator[str]:
     for each in {secret, *_long_lines(secret)}:
         if len(each) >= MIN_SECRET:
             yield each
+            yield from _quote_for_json(each)
             raw = each.encode("utf-8", "replace")
             yield from _encode_base64(raw)
             yield from _encode_percent(raw)
@@ -199,6 +200,17 @@ def _encode_secret(secret: str) -> Iterator[str]:
 def _long_lines(secret: str) -> list[str]:
     lines = secret.splitlines()
     return [line.strip() for line in lines if len(line.strip()) >= MIN_LINE] if len(lines) > 1 else []
+
+
+def _quote_for_json(text: str, levels: int = 2) -> Iterator[str]:
+    """Yields it as a text of JSON within a text holds it, such as the arguments of a call; also within one more."""
+    import json
+
+    for is_ascii in (True, False):
+        quoted = text
+        for _ in range(levels):
+            quoted = json.dumps(quoted, ensure_ascii=is_ascii)[1:-1]
+            yield quoted
 
 
 def _encode_base64(raw: bytes) -> Iterator[str]:

@@ -18,6 +18,16 @@ SECRET = 'tr0ub4dor&3 "x"/p@ss|w\u00f6rd'
 ALONE = ExactSecrets([SECRET])
 
 
+@pytest.mark.parametrize("is_ascii", [True, False])
+def test_secret_in_the_arguments_of_a_call_is_removed(is_ascii):
+    arguments = json.dumps({"login": f"a {SECRET} b"}, ensure_ascii=is_ascii)
+    for text in (arguments, json.dumps({"nested": arguments}, ensure_ascii=is_ascii)):
+        shown = Redactor([SECRET]).redact_text(text)
+        assert "tr0ub4dor" not in shown
+        assert MARK in shown
+        assert json.loads(shown)
+
+
 @pytest.mark.parametrize("before", ["", "a", "ab", "abc", "user:"])
 @pytest.mark.parametrize("after", ["", "z", ":rest of it"])
 @pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from recorded_cassettes import TRIAL, USER, answer, build_cassette, chat, exchange, replay
 
+from evalgate.adapters.formats.exchanges.cassette_file import decode_cassette, encode_cassette
 from evalgate.application.recording.stored_responses import load_response, store_response
 from evalgate.application.recording.trials import CacheRules, RecordedTrial
 from evalgate.measures.recording.canonical import canonicalise, compute_key
 from evalgate.measures.recording.masks import Masks
 from evalgate.measures.recording.paths import build_trial_path, encode_part
 from evalgate.measures.recording.streams import EventSplitter
+from evalgate.measures.redaction.redact import hide_secrets
 from evalgate.models.recording.exchange import Exchange, ProviderAnswer, ProviderRequest, TrialId
 
 
@@ -177,9 +179,50 @@ def test_an_equal_exchange_keeps_its_line():
     assert again.build_cassette(old.header) is None
 
 
-@given(st.text(min_size=1), st.text(min_size=1))
+@given(st.text(min_size=1, max_size=150), st.text(min_size=1, max_size=150))
 def test_two_ids_have_two_paths_of_safe_characters(one, other):
     paths = [build_trial_path(TrialId("s", each, None, 0)) for each in (one, other)]
     assert (paths[0] == paths[1]) == (one == other)
     assert all(len(encode_part(each)) <= 100 for each in (one, other))
     assert not {*paths[0]} - {*"%/-_."} - {chr(code) for code in range(128) if chr(code).isalnum()}
+
+
+@pytest.mark.parametrize("levels", [50, 60, 61, 62, 63, 64, 65, 100])
+def test_deeply_nested_requests_and_answers_are_replayed_from_the_file(levels):
+    deep = b'{"messages":' + b"[" * levels + b"]" * levels + b"}"
+    request = ProviderRequest("openai", "POST", "/chat/completions", "application/json", deep)
+    made = build_cassette(exchange(request, ProviderAnswer(200, "application/json", [(1.0, deep)])))
+    read = decode_cassette(encode_cassette(made), "c.jsonl")
+    found = replay(read).find_answer(request)
+    assert isinstance(found, Exchange)
+    assert found.answer.body == deep
+
+
+SECRET = 'pa"ss\\w\u00f6rd-4711'
+STREAMED = {
+    "chat": lambda part: {
+        "choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"arguments": part}}]}}]
+    },
+    "anthropic": lambda part: {
+        "type": "content_block_delta",
+        "index": 0,
+        "delta": {"type": "input_json_delta", "partial_json": part},
+    },
+    "responses": lambda part: {"type": "response.function_call_arguments.delta", "item_id": "i", "delta": part},
+}
+
+
+@pytest.mark.parametrize("shape", STREAMED)
+@pytest.mark.parametrize("cut", [9, 12, 14, 20])
+def test_a_secret_that_json_quotes_is_in_no_streamed_argument(shape, cut):
+    arguments = json.dumps({"login": SECRET})
+    events = [STREAMED[shape](part) for part in (arguments[:cut], arguments[cut : cut + 5], arguments[cut + 5 :])]
+    chunks = [(1.0, f"data: {json.dumps(event)}\n\n".encode()) for event in events]
+    hide_secrets([SECRET])
+    try:
+        stored = store_response(ProviderAnswer(200, "text/event-stream", chunks))
+    finally:
+        hide_secrets([])
+    parts = [json.loads(text[5:]) for _, text in stored.response["events"]]
+    assert "[redacted: secret]" in json.dumps(parts)
+    assert not any(piece in json.dumps(parts) for piece in ("ss\\", "rd-4711", "4711"))
