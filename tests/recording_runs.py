@@ -1,4 +1,4 @@
-"""Runs `evalgate record` as a process of its own, with an agent of tests/recorded_agents."""
+"""Runs `evalgate record` with an agent of tests/recorded_agents."""
 
 from __future__ import annotations
 
@@ -6,10 +6,19 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+
+from evalgate.cli import main
+from evalgate.cli.shell import Shell
+from evalgate.measures.redaction.redact import hide_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
 AGENTS = ROOT / "tests/recorded_agents"
@@ -46,24 +55,56 @@ def command(*words: str, agent: str = "plain", python: str = sys.executable) -> 
 
 
 def record(folder: Path, *words: str, env: dict[str, str] | None = None, **agent: str) -> Run:
-    done = subprocess.run(
-        command(*words, **agent),
-        cwd=folder,
-        env=env or environ(),
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-    assert f'File "{ROOT}/evalgate' not in done.stderr, done.stderr
-    return Run(done.returncode, done.stdout, done.stderr)
+    return _run(folder, command(*words, **agent)[3:], env)
 
 
 def record_command(folder: Path, words: list[str], agent: tuple[str, ...], env: dict[str, str]) -> Run:
     """Records a command of any program."""
-    line = [sys.executable, "-m", "evalgate", "record", *words, "--", *agent]
-    done = subprocess.run(line, cwd=folder, env=env, capture_output=True, text=True, timeout=100, check=False)
-    return Run(done.returncode, done.stdout, done.stderr)
+    return _run(folder, ["record", *words, "--", *agent], env)
+
+
+def evalgate(folder: Path, *words: str, env: dict[str, str] | None = None) -> Run:
+    return _run(folder, [*words], env)
+
+
+NETWORK = {"SSL_CERT_FILE", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"}
+"""Variables that libraries read from the environment of the process, not from that of the shell."""
+
+
+def _run(folder: Path, words: list[str], env: dict[str, str] | None) -> Run:
+    """Runs EvalGate in this process, which starts the agent; in one of its own where the network is another one."""
+    variables = env or environ()
+    if not NETWORK.isdisjoint(name.upper() for name in {*variables, *os.environ}):
+        line = [sys.executable, "-m", "evalgate", *words]
+        done = subprocess.run(line, cwd=folder, env=variables, capture_output=True, text=True, timeout=100, check=False)
+        return Run(done.returncode, done.stdout, done.stderr)
+    with ExitStack() as stack:
+        streams = [stack.enter_context(_take_handle(number)) for number in (1, 2)]
+        out, err = (stack.enter_context(open(number, "w", buffering=1, closefd=False)) for number in (1, 2))
+        code = main(words, Shell(out, err, variables, str(folder)))
+        hide_secrets([])
+        for each in (out, err):
+            each.flush()
+        texts = [_read_all(each) for each in streams]
+    return Run(code, *texts)
+
+
+@contextmanager
+def _take_handle(number: int) -> Iterator[IO[bytes]]:
+    """A file that a handle of this process, and of those that it starts, writes to meanwhile."""
+    with tempfile.TemporaryFile() as file:
+        kept = os.dup(number)
+        os.dup2(file.fileno(), number)
+        try:
+            yield file
+        finally:
+            os.dup2(kept, number)
+            os.close(kept)
+
+
+def _read_all(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode()
 
 
 def start_waiting(folder: Path, flags: list[str], env: dict[str, str]) -> tuple[subprocess.Popen[str], dict[str, str]]:
@@ -74,19 +115,6 @@ def start_waiting(folder: Path, flags: list[str], env: dict[str, str]) -> tuple[
     running = subprocess.Popen(words, cwd=folder, env=env, text=True, **pipes)
     assert running.stdout is not None
     return running, json.loads(running.stdout.readline())
-
-
-def evalgate(folder: Path, *words: str, env: dict[str, str] | None = None) -> Run:
-    done = subprocess.run(
-        [sys.executable, "-m", "evalgate", *words],
-        cwd=folder,
-        env=env or environ(),
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-    return Run(done.returncode, done.stdout, done.stderr)
 
 
 def trace_of(folder: Path, name: str = "refund/0") -> dict[str, Any]:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from evalgate.models.recording.exchange import ProviderAnswer, TrialId
     from evalgate.models.trace.trace import Trace
 
+MIN_KEY, MIN_LETTERS = 8, 16
+"""Characters of a key, and of one made of letters only: as for variables that are named like secrets."""
 SYSTEM_ROLES = ("system", "developer")
 
 
@@ -86,8 +88,8 @@ class RecordedTrial:
         self.exchanges.append(exchange)
 
     def note_credentials(self, values: Sequence[str]) -> None:
-        """Notes keys, which are redacted."""
-        self._rules.hide_credentials([value for value in values if value and value != REPLAY_KEY])
+        """Notes keys, which are redacted; not placeholders such as `ollama`, which occur in ordinary text."""
+        self._rules.hide_credentials([value for value in values if _is_key(value)])
 
     def note_replay(self) -> ReplayNote:
         """What of the cassette this run used: of a key that was recorded again, all."""
@@ -138,6 +140,11 @@ class RecordedTrial:
 
     def _canonicalise(self, request: ProviderRequest) -> dict[str, Any]:
         return canonicalise(replace(request, body=self._rules.hide_addresses(request.body)), self._rules.masks)
+
+
+def _is_key(value: str) -> bool:
+    is_word = len(value) < MIN_KEY or (value.isalpha() and len(value) < MIN_LETTERS)
+    return not is_word and value != REPLAY_KEY
 
 
 def load_exchange(found: RecordedExchange, request: ProviderRequest | None = None) -> Exchange:

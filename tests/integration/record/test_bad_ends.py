@@ -113,13 +113,6 @@ def test_an_outage_at_the_end_is_an_error_with_its_status(tmp_path):
     assert trace["llm_calls"][-1]["error"] == {"type": "rate_limit_error", "message": "try later", "status_code": 429}
 
 
-def test_fifty_parallel_calls_are_all_recorded(fake, tmp_path):
-    done = record(tmp_path, *fake.flags, "--scenario", "refund", "--", "parallel")
-    trace = trace_of(tmp_path)
-    assert (done.code, done.last_line) == (0, "50 model calls (openai), 0 spans, 1 trace")
-    assert (len(trace["llm_calls"]), trace["usage"]["total_tokens"]) == (50, 50 * 37)
-
-
 def test_an_answer_of_20_mb_reaches_the_agent_whole_and_the_trace_cut(tmp_path):
     fake = FakeProviders((None, BIG))
     done = record(tmp_path, *fake.flags, "--scenario", "refund")

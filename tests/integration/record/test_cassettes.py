@@ -8,8 +8,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fakes.providers import BIG, ECHO_KEY, FakeProviders
-from recording_runs import KEY, SDKS, command, environ, evalgate, needs_sdks, record, trace_of, written
+from fakes.providers import ECHO_KEY, FakeProviders
+from recording_runs import KEY, command, environ, evalgate, record, trace_of, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,26 +33,6 @@ def read(folder: Path, *agent: str, flags: tuple[str, ...] = (), **more: Any) ->
 
 def lines_of(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / CASSETTE).read_text().splitlines()]
-
-
-@needs_sdks
-@pytest.mark.parametrize("agent", ["openai_chat", "openai_responses", "anthropic_messages"])
-@pytest.mark.parametrize("word", ["whole", "stream"])
-def test_a_replay_without_key_and_provider_gives_equal_answers(fake, tmp_path, agent, word):
-    recorded = write(tmp_path, fake, word, agent=agent, python=str(SDKS))
-    first, asked = trace_of(tmp_path), len(fake.requests)
-
-    replayed = read(tmp_path, word, agent=agent, python=str(SDKS))
-
-    assert (replayed.code, replayed.out) == (0, recorded.out)
-    assert len(fake.requests) == asked
-    second = trace_of(tmp_path)
-    assert [second[name] for name in ("messages", "tool_calls", "usage")] != []
-    without_times = [{**message, "timestamp": None} for message in first["messages"]]
-    assert [{**message, "timestamp": None} for message in second["messages"]] == without_times
-    assert second["usage"] == first["usage"]
-    assert second["metadata"]["evalgate.replayed"] is True
-    assert second["started_at"] == first["started_at"]
 
 
 def test_a_cassette_has_no_ids_of_this_run_and_equal_runs_change_no_byte(fake, tmp_path):
@@ -79,15 +59,6 @@ def test_a_changed_prompt_is_exit_3_and_names_the_message(fake, tmp_path):
     assert not (tmp_path / "traces/refund/0.jsonl").exists()
 
 
-@needs_sdks
-@pytest.mark.parametrize("agent", ["openai_chat", "anthropic_messages"])
-def test_sdks_do_not_repeat_a_missing_request(fake, tmp_path, agent):
-    write(tmp_path, fake, agent=agent, python=str(SDKS))
-    done = read(tmp_path, agent=agent, python=str(SDKS), env={**NO_KEY, "SYSTEM_PROMPT": "Be kind."})
-    assert done.code == 3
-    assert done.err.count("\ncassette miss") == 1
-
-
 def test_a_request_made_more_often_than_recorded_is_a_miss_unless_the_last_is_reused(fake, tmp_path):
     write(tmp_path, fake, "twice")
     assert read(tmp_path, "twice").code == 0
@@ -97,10 +68,11 @@ def test_a_request_made_more_often_than_recorded_is_a_miss_unless_the_last_is_re
     assert read(tmp_path, "thrice", flags=("--reuse-last",)).code == 0
 
 
-def test_fifty_parallel_calls_are_replayed(fake, tmp_path):
-    write(tmp_path, fake, "parallel")
-    assert read(tmp_path, "parallel").code == 0
-    assert len(trace_of(tmp_path)["llm_calls"]) == 50
+def test_fifty_parallel_calls_are_recorded_and_replayed(fake, tmp_path):
+    for done in (write(tmp_path, fake, "parallel"), read(tmp_path, "parallel")):
+        trace = trace_of(tmp_path)
+        assert (done.code, done.last_line) == (0, "50 model calls (openai), 0 spans, 1 trace")
+        assert (len(trace["llm_calls"]), trace["usage"]["total_tokens"]) == (50, 50 * 37)
 
 
 def test_auto_replays_and_records_what_is_missing(fake, tmp_path):
@@ -149,16 +121,6 @@ def test_errors_are_recorded_only_if_asked_for(tmp_path, flags):
     done = record(tmp_path, *fake.flags, "--scenario", "refund", "--cache", "write", *flags, "--", "retry")
     assert done.code == 0
     assert [line["response"]["status"] for line in lines_of(tmp_path)[1:]] == ([429] if flags else []) + [200, 200]
-
-
-def test_an_answer_of_20_mb_is_not_written_and_exit_2_with_write(tmp_path):
-    for mode, code in (("write", 2), ("auto", 0)):
-        fake = FakeProviders((None, BIG))
-        done = record(tmp_path, *fake.flags, "--scenario", "refund", "--cache", mode)
-        assert done.code == code
-        assert "it is not written" in done.err
-        assert not (tmp_path / CASSETTE).exists()
-        assert trace_of(tmp_path)["response"]["content"].endswith("[cut: the text had 20,000,000 characters]")
 
 
 SECRETS = {
@@ -261,13 +223,13 @@ def test_a_replay_waits_for_recorded_pauses_only_if_asked(fake, tmp_path):
 
 
 def test_two_recordings_into_one_folder_leave_whole_files(fake, tmp_path):
-    words = command(*fake.flags, "--scenario", "refund", "--cache", "auto", "--", "parallel")
+    words = command(*fake.flags, "--scenario", "refund", "--cache", "auto")
     both = [subprocess.Popen(words, cwd=tmp_path, env=environ(), stderr=subprocess.PIPE) for _ in range(2)]
     assert [(each.communicate(timeout=60)[1][-1:], each.returncode) for each in both] == [(b"\n", 0)] * 2
-    assert len(trace_of(tmp_path)["llm_calls"]) == 50
-    assert len(lines_of(tmp_path)) == 51
+    assert len(trace_of(tmp_path)["llm_calls"]) == 2
+    assert len(lines_of(tmp_path)) == 3
     assert [path.name for path in tmp_path.rglob("*") if path.name.endswith(".part")] == []
-    assert read(tmp_path, "parallel").code == 0
+    assert read(tmp_path).code == 0
 
 
 def test_without_a_cassette_one_line_says_how_to_record_it(fake, tmp_path):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from recording_runs import SDKS, evalgate, needs_sdks, record, trace_of
+from recording_runs import SDKS, environ, evalgate, needs_sdks, record, trace_of
 
 SUITE = """
 suite: support
@@ -15,6 +17,7 @@ scenarios:
       - {type: output_contains, value: refunded}
       - {type: token_limit, max_total: 100}
 """
+WITHOUT_KEY = {name: value for name, value in environ().items() if not name.endswith("_API_KEY")}
 AGENTS = [
     ("openai_chat", ""),
     ("openai_chat", "stream"),
@@ -28,8 +31,9 @@ AGENTS = [
 
 @needs_sdks
 @pytest.mark.parametrize(("agent", "word"), AGENTS, ids=lambda word: word or "whole")
-def test_an_unchanged_agent_is_recorded_and_judged(fake, tmp_path, agent, word):
-    done = record(tmp_path, *fake.flags, "--scenario", "refund", "--", word, agent=agent, python=str(SDKS))
+def test_an_unchanged_agent_is_recorded_judged_and_replayed(fake, tmp_path, agent, word):
+    flags = ["--scenario", "refund", "--cache"]
+    done = record(tmp_path, *fake.flags, *flags, "write", "--", word, agent=agent, python=str(SDKS))
 
     provider = "anthropic" if agent.startswith("anthropic") else "openai"
     assert (done.code, done.last_line) == (0, f"2 model calls ({provider}), 0 spans, 1 trace"), done
@@ -66,6 +70,26 @@ def test_an_unchanged_agent_is_recorded_and_judged(fake, tmp_path, agent, word):
     (tmp_path / "suite.yaml").write_text(SUITE)
     assert evalgate(tmp_path, "run", "suite.yaml", "--no-baseline-zip").code == 0
 
+    fake.close()
+    replayed = record(tmp_path, *flags, "read", "--", word, agent=agent, python=str(SDKS), env=WITHOUT_KEY)
+    assert (replayed.code, replayed.out) == (0, done.out), replayed
+    again = trace_of(tmp_path)
+    assert [without_time(each) for each in again["messages"]] == [without_time(each) for each in trace["messages"]]
+    assert (again["usage"], again["started_at"]) == (trace["usage"], trace["started_at"])
+    assert again["metadata"]["evalgate.replayed"] is True
+
+
+def without_time(message: dict[str, Any]) -> dict[str, Any]:
+    return {**message, "timestamp": None}
+
+
+@needs_sdks
+@pytest.mark.parametrize("agent", ["openai_chat", "anthropic_messages"])
+def test_sdks_do_not_repeat_a_missing_request(tmp_path, agent):
+    flags = ["--scenario", "refund", "--cache", "read"]
+    done = record(tmp_path, *flags, agent=agent, python=str(SDKS), env=WITHOUT_KEY)
+    assert (done.code, done.last_line) == (3, "0 model calls, 0 spans, 0 traces, 1 request missing in a cassette")
+
 
 FRAMEWORKS = [
     ("langchain_agent", "chat"),
@@ -77,7 +101,7 @@ FRAMEWORKS = [
 
 
 @needs_sdks
-@pytest.mark.parametrize(("agent", "word"), FRAMEWORKS, ids=" ".join)
+@pytest.mark.parametrize(("agent", "word"), FRAMEWORKS)
 def test_an_agent_with_a_framework_is_recorded_and_replayed(fake, tmp_path, agent, word):
     flags = ["--scenario", "refund", "--cache"]
     done = record(tmp_path, *fake.flags, *flags, "write", "--", word, agent=agent, python=str(SDKS))

@@ -53,9 +53,6 @@ def test_every_scenario_variant_and_trial_is_recorded_replayed_and_judged(fake, 
 
     assert states(project) == {name: ["fresh"] for name in names}
     (project / "agent.txt").write_text("version 2")
-    assert set(map(tuple, states(project).values())) == {("agent changed",)}
-    assert status(project, "--strict").code == 1
-    assert status(project, env=environ(SOURCE_DATE_EPOCH="4102444800")).out.count("older than max_age") == 5
     record_suite(project, fake, "--cache", "read")
     judged = evalgate(project, "run", "suite.yaml", "--no-baseline-zip", env=environ(SOURCE_DATE_EPOCH="4102444800"))
     assert "at most 7d is allowed" in judged.out + judged.err

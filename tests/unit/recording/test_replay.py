@@ -226,3 +226,10 @@ def test_a_secret_that_json_quotes_is_in_no_streamed_argument(shape, cut):
     parts = [json.loads(text[5:]) for _, text in stored.response["events"]]
     assert "[redacted: secret]" in json.dumps(parts)
     assert not any(piece in json.dumps(parts) for piece in ("ss\\", "rd-4711", "4711"))
+
+
+def test_placeholders_for_keys_are_no_secrets():
+    hidden: list[str] = []
+    recorded = RecordedTrial(TRIAL, CacheRules("write", hide_credentials=hidden.extend))
+    recorded.note_credentials(["", "EMPTY", "ollama", "placeholder", "evalgate-replay", "sk-test-1", "a" * 16])
+    assert hidden == ["sk-test-1", "a" * 16]
