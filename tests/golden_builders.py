@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from builders import make_message, make_trace
 
 from evalgate.models.run.golden import Golden
+from evalgate.models.trace.final_answer import find_final_answer
 from evalgate.scoring.golden.judging import judge_golden
 from evalgate.scoring.golden.rules import GoldenRules
 
@@ -27,7 +28,7 @@ def talk(*turns: Turn, calls: Sequence[ToolCall] = (), scores: dict[str, float] 
         trace.messages.append(make_message(len(trace.messages), "user", user, turn=number))
         if answer is not None:
             trace.messages.append(make_message(len(trace.messages), "assistant", answer, turn=number))
-    trace.response["content"] = turns[-1][1] if turns else None
+    trace.response = find_final_answer(trace.messages)
     trace.evaluations = [
         {"name": name, "score_value": value, "score_label": None, "explanation": None, "source": None}
         for name, value in (scores or {}).items()

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from evalgate.models.trace.final_answer import find_final_answer
 from evalgate.models.trace.trace import ToolCall, Trace
 
 if TYPE_CHECKING:
-    from evalgate.models.trace.trace import EvidenceKind, EvidenceState
+    from evalgate.models.trace.trace import EvidenceKind, EvidenceState, Message
 
 Section = Callable[[Trace], Any]
 _RAW_SECTIONS = frozenset({"usage", "cost", "latency"})
@@ -120,8 +121,9 @@ def _read_latency_seconds(trace: Trace) -> float | None:
 
 
 def _build_exchanges(trace: Trace) -> list[dict[str, Any]]:
-    """One entry per user input: the input, the last answer, and the calls in between."""
+    """One entry per user input: the input, the answer to it, and the calls in between."""
     found: dict[int, dict[str, Any]] = {}
+    messages: dict[int, list[Message]] = {}
     for message in trace.messages:
         if message["turn"] == 0:
             continue
@@ -137,14 +139,26 @@ def _build_exchanges(trace: Trace) -> list[dict[str, Any]]:
                 "latency_ms": None,
             },
         )
+        messages.setdefault(message["turn"], []).append(message)
         if message["role"] == "user" and exchange["user"] is None:
             exchange["user"] = message["content"]
-        elif message["role"] == "assistant" and message["content"]:
-            exchange["response"] = message["content"]
+    last = max(found, default=0)
+    for turn, exchange in found.items():  # the user's next message shows that the agent had ended its turn
+        exchange["response"] = find_final_answer(messages[turn], ends_with_call=turn < last)["content"]
+    if found and trace.response["content"] is not None:
+        found[_find_turn_of_answer(trace, last)]["response"] = trace.response["content"]
     for call in trace.agent_calls:
         if call["turn"] in found:
             found[call["turn"]]["tool_calls"].append(call)
     return [found[turn] for turn in sorted(found)]
+
+
+def _find_turn_of_answer(trace: Trace, last: int) -> int:
+    """The turn of the final answer: that of its message, else the last in which the agent did something."""
+    index = trace.response["message_index"]
+    if index is not None and index < len(trace.messages):
+        return trace.messages[index]["turn"] or last
+    return max((each["turn"] for each in trace.messages if each["role"] == "assistant" and each["turn"]), default=last)
 
 
 def _list_errors(trace: Trace) -> list[dict[str, Any]]:

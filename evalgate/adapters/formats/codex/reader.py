@@ -23,6 +23,7 @@ from evalgate.adapters.formats.core.builder.run import (
     build_trace,
     mark_incomplete,
     measure_user_wait,
+    set_final_response,
     set_times,
 )
 from evalgate.adapters.formats.core.fields import do_each, mapping, read_at, required_text, text, whole_number
@@ -204,6 +205,8 @@ def _build_trace(run: Rollout | Execution) -> Trace:
         llm_calls=run.llm_calls,
         metadata=run.metadata,
     )
+    if isinstance(run, Rollout) and run.answer != trace.response["content"]:
+        set_final_response(trace, run.answer)
     trace.latency = measure_user_wait(conversation.messages)
     set_times(trace)
     if not trace.messages and run.error is None:

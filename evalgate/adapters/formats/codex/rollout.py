@@ -98,6 +98,7 @@ class Rollout(CodexRun):
     """The run that the lines describe, collected in order. A line may be a bare item."""
 
     was_aborted: bool = False
+    answer: str | None = None
     tools: dict[str, str] = field(default_factory=dict)
     last_total: Any = None
     turns: int = 0
@@ -145,7 +146,9 @@ class Rollout(CodexRun):
         if kind == "token_count":
             self._add_token_count(mapping(payload.get("info"), "payload.info"))
         elif kind in ("task_started", "turn_started", "user_message"):
-            self.was_aborted, self.error = False, None
+            self.was_aborted, self.error, self.answer = False, None, None
+        elif kind in ("task_complete", "turn_complete"):
+            self.answer = text(payload.get("last_agent_message"), "payload.last_agent_message")
         elif kind == "turn_aborted":
             self.was_aborted = True
         elif kind == "error":

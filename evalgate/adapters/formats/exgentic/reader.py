@@ -122,7 +122,7 @@ def _find_task_id(documents: list[Any]) -> Any:
 class _ConversationBuilder:
     def __init__(self) -> None:
         self.conversation = Conversation()
-        self.answer: tuple[str, Message] | None = None
+        self.answer: tuple[str | None, Message] | None = None
         self.finished = False
         self._invalid: dict[int, tuple[ToolCall, ErrorInfo]] = {}
 
@@ -165,7 +165,7 @@ class _ConversationBuilder:
             mark_final_call(call)
             answers = map(dict_or_empty(call["arguments"]).get, ANSWER_KEYS)
             final_answer = next((answer for answer in answers if isinstance(answer, str) and answer), None)
-            self.answer = (final_answer, message) if final_answer else None
+            self.answer = (final_answer or message["content"], message)
 
     def _add_observation(self, observation: dict[str, Any]) -> None:
         result = observation.get("result")

@@ -122,6 +122,8 @@ def _add_content(builder: MessageBuilder, content: Any) -> None:
         path = f"content[{number}]"
         part = mapping(value, path)
         kind = text(part.get("type"), f"{path}.type") or "text"
+        if kind != "tool_use":
+            builder.start_after_results()
         if kind == "text":
             builder.add_text(text(part.get("text"), f"{path}.text"))
         elif kind == "reasoning":

@@ -74,7 +74,7 @@ class OpenHandsEvents(MeteredConversation):
 
     def __init__(self) -> None:
         super().__init__()
-        self.answer: tuple[str, Message] | None = None
+        self.answer: tuple[str | None, Message] | None = None
         self.error: str | None = None
         self.unknown_outcomes: list[ToolCall] = []
         self._messages_by_response: dict[str, Message] = {}
@@ -159,7 +159,7 @@ class OpenHandsEvents(MeteredConversation):
         if event["action"] == FINISH:
             mark_final_call(call)
             answer = _find_final_answer(event, args)
-            self.answer = (answer, message) if answer else None
+            self.answer = (answer or message["content"], message)
 
     def _add_observation(self, event: dict[str, Any], kind: str) -> None:
         content = text(event.get("content"), "content")

@@ -8,6 +8,7 @@ from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
+    answer_beside_last_call,
     build_model_error,
     set_cost,
     set_final_response,
@@ -271,6 +272,7 @@ def _add_figures(trace: Trace, record: dict[str, Any], response: dict[str, Any])
         trace.status = "error"
         trace.error = {"type": None, "message": error or text(record.get("error"), "error")}
     output = response.get("output")
+    answer_beside_last_call(trace)  # the output is the answer, whatever calls it has
     if isinstance(output, str) and output and trace.response["content"] is None:
         set_final_response(trace, output)
 

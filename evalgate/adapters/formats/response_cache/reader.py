@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
-from evalgate.adapters.formats.core.builder.run import MeteredConversation, open_record
+from evalgate.adapters.formats.core.builder.run import MeteredConversation, answer_beside_last_call, open_record
 from evalgate.adapters.formats.core.fields import text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
 from evalgate.adapters.formats.core.provider_response import LANGCHAIN_USAGE
@@ -33,6 +33,7 @@ def build(record: Any) -> Trace:
     model = text(details.get("model_name") or document.get("model"), "model")
     chat.add_llm_call(usage, model=model, response_id=text(document.get("id"), "id"))
     trace = chat.build_trace()
+    answer_beside_last_call(trace)
     trace.trace_id = text(document.get("id"), "id") or ""
     trace.finish_reason = finish_reason(text(details.get("finish_reason"), "response_metadata.finish_reason"))
     add_gap(trace, "messages", NO_PROMPT)

@@ -11,6 +11,7 @@ from evalgate.adapters.formats.core.builder.conversation import Conversation, ge
 from evalgate.adapters.formats.core.builder.evidence_gaps import ADVICE, add_gap
 from evalgate.adapters.formats.core.builder.run import (
     add_command_call,
+    answer_beside_last_call,
     build_trace,
     command_word,
     mark_final_call,
@@ -290,6 +291,8 @@ def _add_end(trace: Trace, status: str | None) -> None:
         return
     trace.metadata["exit_status"] = status
     trace.finish_reason = "stop" if status in ORDERLY_STATUSES else status
+    if status in ORDERLY_STATUSES:
+        answer_beside_last_call(trace)
     if status in LIMITS or status.startswith("submitted ("):
         mark_incomplete(trace, "a limit ended the run before the agent finished")
     elif status not in ORDERLY_STATUSES:

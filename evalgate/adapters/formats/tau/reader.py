@@ -15,6 +15,7 @@ from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     add_failed_call,
     add_warning,
+    answer_beside_last_call,
     build_trace,
     find_litellm_error,
     identify_by,
@@ -205,6 +206,8 @@ READER = Reader(
 
 
 ERROR_PREFIX = "Error"
+FINAL_TOOL = "transfer_to_human_agents"
+"""The environment ends the run after a call of this tool."""
 
 
 def build_tau_bench(record: Any) -> Trace:
@@ -224,6 +227,8 @@ def build_tau_bench(record: Any) -> Trace:
         evaluations=_read_rewards(run, info),
         warnings=conversation.list_warnings(),
     )
+    if trace.called and trace.called[-1] == FINAL_TOOL:
+        answer_beside_last_call(trace)
     error_message = text(info.get("error"), "info.error")
     if error_message is not None:
         trace.status, trace.error = "error", {"type": None, "message": error_message}

@@ -95,19 +95,6 @@ def test_turns_count_user_inputs_and_what_came_before_is_turn_0():
     assert [message["turn"] for message in conversation.messages] == [0, 1, 1, 2]
 
 
-def test_the_response_is_the_last_text_of_the_assistant():
-    conversation = Conversation()
-    conversation.add_message("user", "go")
-    conversation.add_message("assistant", "the answer")
-    conversation.add_message("assistant", "")
-    conversation.add_message("user", "###STOP###")
-    assert conversation.get_response() == {"content": "the answer", "finish_reason": None, "message_index": 1}
-
-
-def test_a_conversation_without_an_answer_has_no_response():
-    assert talk([("1", "a")]).get_response()["content"] is None
-
-
 def test_the_opening_text_is_the_users_if_there_is_a_user():
     conversation = Conversation()
     conversation.add_message("system", "rules")

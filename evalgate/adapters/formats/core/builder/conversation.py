@@ -11,6 +11,7 @@ from evalgate.adapters.formats.core import strict_json
 from evalgate.adapters.formats.core.strict_json import encode_json, encode_text
 from evalgate.adapters.formats.core.usage import finish_reason
 from evalgate.errors import TraceError
+from evalgate.models.trace.final_answer import find_final_answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -172,15 +173,8 @@ class Conversation:
         return message, call
 
     def get_response(self) -> Response:
-        """The last assistant message that has text; a later message without text or of a user is ignored.
-
-        If none has text, the last one whose recorded text is empty and that requests no calls.
-        """
-        answers = [message for message in self.messages if message["role"] == "assistant"]
-        found = next((message for message in reversed(answers) if message["content"]), None)
-        if found is None:
-            found = next((message for message in reversed(answers) if is_empty_answer(message)), None)
-        return build_response(found)
+        """The final answer, as far as the messages show it."""
+        return find_final_answer(self.messages)
 
     def list_warnings(self) -> list[Warning_]:
         """Warnings about the conversation as a whole."""
@@ -188,13 +182,6 @@ class Conversation:
             return []
         message = f"{self.orphans} tool results belong to no recorded call"
         return [{"code": "result_without_call", "message": message, "where": "messages"}]
-
-
-def build_response(message: Message | None) -> Response:
-    """The response that this message is; None without a message."""
-    if message is None:
-        return {"content": None, "finish_reason": None, "message_index": None}
-    return {"content": message["content"], "finish_reason": message["finish_reason"], "message_index": message["index"]}
 
 
 def build_call(
@@ -212,11 +199,6 @@ def build_call(
         "arguments_raw": raw,
         "arguments_error": error,
     }
-
-
-def is_empty_answer(message: Message) -> bool:
-    """True for a message that is recorded as an empty text, and not as a request of calls."""
-    return message["content"] == "" and not message["tool_calls"]
 
 
 def mark_failed(call: ToolCall, kind: str | None = None) -> None:

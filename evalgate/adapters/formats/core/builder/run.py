@@ -18,6 +18,7 @@ from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, 
 from evalgate.adapters.formats.core.format import Identity, build_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import finish_reason, read_cost_usd, sum_call_usages, warn_of_mismatch
+from evalgate.models.trace.final_answer import find_final_answer
 from evalgate.models.trace.trace import MAX_ID_LENGTH, Trace
 
 if TYPE_CHECKING:
@@ -222,6 +223,12 @@ def set_final_response(trace: Trace, answer: str | None, message: Message | None
             "finish_reason": None if message is None else message["finish_reason"],
             "message_index": None if message is None else message["index"],
         }
+
+
+def answer_beside_last_call(trace: Trace) -> None:
+    """Takes the text beside the last call as the final answer, if nothing follows it: the call ended the run."""
+    if trace.response["content"] is None:
+        trace.response = find_final_answer(trace.messages, ends_with_call=True)
 
 
 def mark_final_call(call: ToolCall) -> None:
