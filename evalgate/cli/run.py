@@ -189,7 +189,8 @@ def _print_result(judgement: Judgement, arguments: Namespace, shell: Shell, kept
 
 def _suggest_one_scenario(judgement: Judgement, shell: Shell) -> None:
     """Prints the command that judges only the scenario that fails, if it is the only one of several."""
-    from evalgate.reporting.text.scenario_sections import build_command, sort_scenarios
+    from evalgate.reporting.text.commands import build_command
+    from evalgate.reporting.text.scenario_sections import sort_scenarios
 
     if judgement.exit_code:
         results = judgement.results

@@ -11,7 +11,6 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from evalgate.measures.text.plain_text import mark_unseen
-from evalgate.models.trace.trace import format_place
 from evalgate.reporting.markdown.header_lines import (
     describe_agent_changes,
     describe_mutations,
@@ -35,10 +34,19 @@ from evalgate.reporting.markdown.statistics_rows import (
 )
 from evalgate.reporting.markdown.view import Alert, Report, Rows
 from evalgate.reporting.text import wording
+from evalgate.reporting.text.commands import (
+    build_approve_command,
+    build_command,
+    build_explain_command,
+    build_show_command,
+)
 from evalgate.reporting.text.escaping import escape_commands, escape_id, escape_span
 from evalgate.reporting.text.grouping import (
     FailureGroup,
+    UnclaimedTraces,
+    describe_unclaimed,
     group_failures,
+    group_unclaimed,
     group_warnings,
 )
 from evalgate.reporting.text.ruling_lines import (
@@ -52,13 +60,13 @@ from evalgate.reporting.text.ruling_lines import (
     sort_quarantines,
     sort_weakenings,
 )
-from evalgate.reporting.text.scenario_sections import build_command, has_failures
+from evalgate.reporting.text.scenario_sections import find_failed_trial, has_failures
 from evalgate.reporting.text.sentences import escape_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalgate.models.results.results import ReasonDoc, ResultsDoc, UnclaimedDoc
+    from evalgate.models.results.results import ReasonDoc, ResultsDoc
     from evalgate.reporting.markdown.view import Failure, Trend
     from evalgate.reporting.text.grouping import GroupedScenarios, GroupedWarning
     from evalgate.reporting.text.scenario_sections import ScenarioSections, SuiteScenario
@@ -114,7 +122,7 @@ def build_report(
         "approvals": Group(sort_approvals(document), render_approval, 0.03, layout.rows),
         "weakenings": Group(sort_weakenings(document), partial(render_weakening, place=links.place), 0.03, layout.rows),
         "warnings": Group(group_warnings(document["warnings"]), _format_warning, 0.03, layout.rows),
-        "unclaimed": Group(document["unclaimed"], _format_unclaimed, 0.03, layout.rows),
+        "unclaimed": Group(group_unclaimed(document), partial(_format_unclaimed, many=many), 0.03, layout.rows),
         "variants": Group(list_variants(document), build_variant_row, 0.05, layout.rows),
         "sums": Group(list_statistics(document), build_statistics_row, 0.02, layout.statistics),
         "lost_checks": Group(
@@ -149,7 +157,7 @@ def build_report(
         skipped=document["summary"]["skipped"] if document["summary"] else 0,
         accept=_describe_acceptance(document, scenarios),
         command=escape_span(build_command(document, scenarios), 600),
-        reproduce=_list_commands(document, scenarios),
+        reproduce=_list_commands(document, scenarios, found),
         report_url=(report_url if report_url and re.fullmatch("https?://[A-Za-z0-9.:/_?=&%~-]+", report_url) else ""),
         version=escape_span(document["evalgate_version"], 60),
         **_build_rows(groups, sum(len(each.members) for each in failing)),
@@ -279,16 +287,25 @@ def _format_warning(warning: GroupedWarning) -> str:
     return f"{escape_sentence(warning.message)}{where}"
 
 
-def _format_unclaimed(trace: UnclaimedDoc) -> str:
-    where = format_place(trace["path"], trace["line"], trace["record"])
-    scenario_id = f", scenario id {escape_span(trace['scenario_id'], 120)}" if trace["scenario_id"] else ""
-    return f"{escape_span(where, 160)}{scenario_id}"
+def _format_unclaimed(group: UnclaimedTraces, *, many: bool) -> str:
+    suite = f"{escape_id(group.suite, 120)}: " if many else ""
+    return f"{suite}{escape_sentence(describe_unclaimed(group.members), 600)}"
 
 
-def _list_commands(document: ResultsDoc, scenarios: ScenarioSections) -> str:
-    """Formats the commands that fetch the baseline and repeat the run; empty for the report of another run."""
-    command = build_command(document, scenarios) if document.get("command") else None
-    return escape_commands([each for each in (document.get("fetch_command"), command) if each])
+def _list_commands(document: ResultsDoc, scenarios: ScenarioSections, failing: Sequence[FailureGroup]) -> str:
+    """Formats the commands that fetch the baseline, repeat the run, and explain and show the first failure.
+
+    Empty for the report of another run.
+    """
+    if not document.get("command"):
+        return escape_commands([document["fetch_command"]] if document.get("fetch_command") else [])
+    commands = [document.get("fetch_command"), build_command(document, scenarios)]
+    if failing:
+        first = failing[0].members[0]
+        trial = find_failed_trial(first.scenario)
+        commands.append(build_explain_command(document, first))
+        commands += [build_show_command(first.suite, trial)] if trial is not None else []
+    return escape_commands([each for each in commands if each])
 
 
 def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections) -> str:
@@ -299,8 +316,10 @@ def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections) -> s
         verdicts = {each.scenario["verdict"] for each in scenarios.failures}
         if verdicts == {"ERROR"}:
             return ""  # broken input: repair it
-        approve = ", or approve the failure (docs/approvals.md)" if verdicts - {"ERROR", "MISSING"} else ""
-        return f"change the suite or its policy{approve}"
+        if not verdicts - {"ERROR", "MISSING"}:
+            return "change the suite or its policy"
+        command = escape_span(build_approve_command(scenarios.failures))
+        return f"change the suite or its policy, or commit the file that {command} writes"
     return ""
 
 
@@ -342,7 +361,7 @@ class Group(Struct, Generic[S, T]):
 
 
 def _count_scenarios(candidate: Any) -> int:
-    return len(candidate.members) if isinstance(candidate, FailureGroup) else 1
+    return len(candidate.members) if isinstance(candidate, FailureGroup | UnclaimedTraces) else 1
 
 
 def fill_groups(groups: Sequence[Group[Any, Any]], room: int) -> float:

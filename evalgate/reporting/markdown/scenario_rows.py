@@ -14,6 +14,7 @@ from evalgate.measures.text.plain_text import mark_unseen
 from evalgate.models.comparison.comparison import NOT_MEASURED
 from evalgate.reporting.markdown.view import CheckRow, Failure, Rows, ScenarioRow
 from evalgate.reporting.text import wording
+from evalgate.reporting.text.commands import find_place
 from evalgate.reporting.text.escaping import (
     SPAN_LIMIT,
     escape_cell,
@@ -36,6 +37,7 @@ from evalgate.reporting.text.scenario_sections import (
     count_passed,
     describe_change,
     describe_unmet_rule,
+    find_failed_trial,
 )
 from evalgate.reporting.text.sentences import escape_sentence, escape_sentence_cell
 from evalgate.reporting.text.trajectory_lines import (
@@ -60,7 +62,7 @@ FEW = 4
 _REDUNDANT_EVIDENCE = frozenset(
     {"verdict", "expected_calls", "judged_by", "alignment", "expression"}
 )  # what the reason repeats, and what is in the suite
-MAX_NAME, MAX_REASON, MAX_NOTE, MAX_EVIDENCE = 120, 300, 200, 1_500
+MAX_NAME, MAX_REASON, MAX_NOTE, MAX_EVIDENCE, MAX_PLACE = 120, 300, 200, 1_500, 80
 
 _PASSED_NOW = re.compile(r"\d+/\d+ now")
 
@@ -243,6 +245,8 @@ def _list_facts(item: SuiteScenario, links: Links, shared: Collection[str]) -> l
         facts.append(escape_sentence(cause, MAX_REASON))
     if where := links.place(scenario["location"]):
         facts.append(where)
+    if (trial := find_failed_trial(scenario)) is not None and trial["status"] != "error":
+        facts.append(f"trace {escape_id(find_place(trial), MAX_PLACE)}")
     return facts
 
 

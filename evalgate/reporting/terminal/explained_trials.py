@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import shlex
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from evalgate.models.trace.trace import format_place
 from evalgate.reporting.terminal.difference import ALL
 from evalgate.reporting.text import wording
+from evalgate.reporting.text.commands import build_show_command, find_place
 from evalgate.reporting.text.sentences import unmark_parts
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ MAX_TRIALS, MAX_CHECKS, MAX_EVIDENCE = 50, 200, 1_500
 SHORT_TRIALS, SHORT_CHECKS, SHORT_EVIDENCE = 3, 6, 240
 """Without `full`: trials and checks that are shown, and characters of a value in the evidence."""
 MOST_NUMBERS = 12
-CUSTOM = "custom"
 _STATUS_COLOURS = {"passed": "green", "not_evaluable": "yellow", "not_measured": "yellow", "skipped": "dim"}
 _ORDER = {"failed": 0, "error": 1, "not_evaluable": 2, "skipped": 3, "passed": 4}
 _NOT_FAILED = frozenset({"passed", "skipped"})
@@ -79,7 +77,7 @@ def _add_kinds(page: TerminalPage, suite: SuiteDoc, trials: Sequence[TrialDoc]) 
         page.add_text(f"{_name_trials(left)} failed in other checks", indent=2)
     others = [each for each in passed if each not in shown]
     if others:
-        place = f" ({_find_place(others[0])})" if len(others) == 1 else ""
+        place = f" ({find_place(others[0])})" if len(others) == 1 else ""
         page.add_text(f"{_name_trials(others)} passed{place}", indent=2)
     found = [(hidden_checks, "more check"), (len(trials) - len(shown), "more trial")]
     parts = [wording.pluralize(number, noun) for number, noun in found if number]
@@ -108,17 +106,6 @@ def _name_trials(trials: Sequence[TrialDoc]) -> str:
     return f"trial{'s' if len(trials) > 1 else ''} {wording.join_words(names)}"
 
 
-def _find_place(trial: TrialDoc) -> str:
-    trace = trial["trace"]
-    return format_place(trace["path"], trace["line"], trace["record"])
-
-
-def _build_show_command(suite: SuiteDoc, trial: TrialDoc) -> str:
-    """The command that prints the trace of a trial; a custom format needs the suite that describes it."""
-    needed = ["--config", suite["path"]] if trial["trace"]["format"] == CUSTOM else []
-    return shlex.join(["evalgate", "show", *needed, _find_place(trial)])
-
-
 def _count_repeats(names: Sequence[str]) -> Iterator[str]:
     """The names in order, those in a row once with their number: `search x3`."""
     for name, repeated in groupby(names):
@@ -132,7 +119,7 @@ def _add_trial(
     page.add_coloured(
         f"trial {trial['trial']}: {to_words(trial['status'])}", _STATUS_COLOURS.get(trial["status"], "red"), indent=2
     )
-    where, form = _find_place(trial), trial["trace"]["format"]
+    where, form = find_place(trial), trial["trace"]["format"]
     page.add_text(f"{where} ({form})" if form else where, indent=4)
     page.add_text(
         f"score {wording.score(trial['score'])}, cost {wording.dollars(trial['cost_usd'])}, latency"
@@ -147,7 +134,7 @@ def _add_trial(
     for check in checks:
         _add_check(page, check, MAX_EVIDENCE if full else SHORT_EVIDENCE)
     if trial["status"] != "passed":
-        page.add_command(_build_show_command(suite, trial), indent=4)
+        page.add_command(build_show_command(suite, trial), indent=4)
 
 
 def _add_check(page: TerminalPage, check: AssertionDoc, limit: int) -> None:

@@ -22,6 +22,7 @@ from evalgate.reporting.text.grouping import (
     count_changes,
     describe_causes,
     describe_failures,
+    describe_unclaimed,
     group_scenarios,
     group_warnings,
 )
@@ -333,7 +334,8 @@ class _RunTable:
         yield from self._iter_limited(weakenings, "more weakened requirement")
         yield from self._iter_limited(list(map(format_approval, sort_approvals(document))), "more approval")
         if document["unclaimed"]:
-            yield from self._iter_note(self._describe_unclaimed())
+            unclaimed = describe_unclaimed(document["unclaimed"], self._max_checks)
+            yield from self._iter_note(unmark_parts(unclaimed))
 
     def _iter_limited(self, lines: Sequence[str], noun: str) -> Iterator[str]:
         """Yields the first few lines, and the number of the others."""
@@ -341,23 +343,6 @@ class _RunTable:
             yield from self._iter_note(line)
         if len(lines) > MAX_NOTES:
             yield f"... and {wording.pluralize(len(lines) - MAX_NOTES, noun)}"
-
-    def _describe_unclaimed(self) -> str:
-        """Names some scenario ids of each file; they often differ from the scenario's in their spelling."""
-        traces = self._document["unclaimed"]
-        files: dict[str, list[str]] = {}
-        for trace in traces:
-            files.setdefault(trace["path"], []).append(trace["scenario_id"] or "unknown")
-        shown = list(files.items())[: self._max_checks]
-        texts = [f"{path} (id {self._join_some(list(dict.fromkeys(ids)))})" for path, ids in shown]
-        left = sum(len(ids) for ids in files.values()) - sum(len(ids) for _, ids in shown)
-        more = f" and {left:,} more" if left else ""
-        count = wording.pluralize(len(traces), "trace")
-        return f"{count} without a matching scenario: {', '.join(texts)}{more}"
-
-    def _join_some(self, ids: list[str]) -> str:
-        left = len(ids) - self._max_checks
-        return ", ".join(ids[: self._max_checks]) + (f" and {left:,} more" if left > 0 else "")
 
     def _verdict_colour(self) -> str:
         text = build_heading(self._document).text

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalgate.measures.text.ids import cut_middle
+from evalgate.measures.text.plain_text import mark_part
 from evalgate.models.comparison.comparison import REGRESSIONS
 from evalgate.reporting.text.scenario_sections import (
     count_failed_trials,
@@ -21,7 +23,7 @@ from evalgate.reporting.text.wording import pluralize
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
-    from evalgate.models.results.results import AssertionDoc, ResultsDoc, ScenarioDoc, WarningDoc
+    from evalgate.models.results.results import AssertionDoc, ResultsDoc, ScenarioDoc, UnclaimedDoc, WarningDoc
     from evalgate.reporting.text.scenario_sections import FailedCheck, ScenarioSections, SuiteScenario
 
 AS_IN_OTHERS = ", as in other scenarios of this report"
@@ -278,3 +280,44 @@ def group_warnings(warnings: Sequence[WarningDoc]) -> list[GroupedWarning]:
     for warning in warnings:
         places.setdefault((warning["code"], warning["message"]), []).append(warning["where"])
     return [GroupedWarning(message, where[0], len(where) - 1) for (_, message), where in places.items()]
+
+
+MOST_FILES, MAX_ID = 3, 80
+
+
+class UnclaimedTraces(NamedTuple):
+    """The traces of a suite that match none of its scenarios."""
+
+    suite: str
+    members: list[UnclaimedDoc]
+
+
+def group_unclaimed(document: ResultsDoc) -> list[UnclaimedTraces]:
+    """Groups the traces without a scenario by suite."""
+    suites: dict[str, list[UnclaimedDoc]] = {}
+    for trace in document["unclaimed"]:
+        suites.setdefault(trace["suite"], []).append(trace)
+    return [UnclaimedTraces(suite, members) for suite, members in suites.items()]
+
+
+def describe_unclaimed(traces: Sequence[UnclaimedDoc], most: int = MOST_FILES) -> str:
+    """Counts traces without a scenario, with what to do, and names some of their files and ids.
+
+    The ids often differ from the scenario's in their spelling.
+    """
+    files: dict[str, list[str]] = {}
+    for trace in traces:
+        files.setdefault(trace["path"], []).append(trace["scenario_id"] or "unknown")
+    shown = list(files.items())[:most]
+    texts = [f"{mark_part(path)} (id {_join_some(list(dict.fromkeys(ids)), most)})" for path, ids in shown]
+    left = len(traces) - sum(len(ids) for _, ids in shown)
+    more = f" and {left:,} more" if left else ""
+    verb = "belongs" if len(traces) == 1 else "belong"
+    remedy = f"add a scenario with {'its' if len(traces) == 1 else 'their'} id, or with the id `*`"
+    return f"{pluralize(len(traces), 'trace')} {verb} to no scenario ({remedy}): {', '.join(texts)}{more}"
+
+
+def _join_some(ids: list[str], most: int) -> str:
+    left = len(ids) - most
+    named = ", ".join(mark_part(cut_middle(each, MAX_ID)) for each in ids[:most])
+    return f"{named} and {left:,} more" if left > 0 else named

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -50,6 +49,15 @@ def count_failed_trials(scenario: ScenarioDoc) -> int:
     if isinstance(trials, TrialDocs):
         return sum(each.status in FAILED_STATUSES for each in trials.trials)
     return sum(each["status"] in FAILED_STATUSES for each in trials)
+
+
+def find_failed_trial(scenario: ScenarioDoc) -> TrialDoc | None:
+    """Returns the first trial that failed or could not be read; None if there is none."""
+    trials = scenario["trials"]
+    if isinstance(trials, TrialDocs):
+        number = next((index for index, each in enumerate(trials.trials) if each.status in FAILED_STATUSES), None)
+        return None if number is None else trials[number]
+    return next((each for each in trials if each["status"] in FAILED_STATUSES), None)
 
 
 def find_failed_outcomes(scenario: ScenarioDoc) -> set[str]:
@@ -272,19 +280,6 @@ def describe_change(change: ChangeDoc) -> str:
     """Returns the reason of a change, without the caveat that reports state once for all."""
     reason = change["reason"]
     return reason.removesuffix(SINGLE_TRIAL_CAVEAT) if SINGLE_TRIAL in change["flags"] else reason
-
-
-def build_command(document: ResultsDoc, sections: ScenarioSections) -> str:
-    """Returns the command that repeats the run in a shell: of the only scenario that fails, if several were judged."""
-    command = document.get("command") or "evalgate run"
-    failing = [*sections.failures, *sections.regressed, *sections.below]
-    judged = sum(len(suite["scenarios"]) for suite in document["suites"])
-    if len(failing) != 1 or judged == 1 or "selection" in document:
-        return command
-    scenario = failing[0].scenario
-    variant = f"[{scenario['variant']}]" if scenario["variant"] else ""
-    name = f"{scenario['id']}{variant}"
-    return f"{command} --scenario {shlex.quote(name)}"
 
 
 def _select_section(

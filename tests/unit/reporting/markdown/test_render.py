@@ -411,6 +411,8 @@ def test_comment__every_text_hostile__no_line_starts_with_it(text):
         "To accept",
         "[Full report](https://",
         "evalgate run",
+        "evalgate explain ",
+        "evalgate show ",
         "*",
     )
     for line in comment(poisoned(text)).split("\n"):
@@ -666,9 +668,37 @@ def test_comment__document_without_a_command__has_nothing_to_paste():
     document = results([a_suite("s", [a_scenario()])])
     assert "Reproduce" not in comment(document)  # everything passes
     failed = results([a_suite("s", [a_scenario("a", "FAIL")])])
-    assert "Reproduce in a shell" in comment({**failed, "command": "evalgate run"})
+    assert "Reproduce and explain in a shell" in comment({**failed, "command": "evalgate run"})
     assert "Reproduce" not in comment({**failed, "command": None})
 
 
 def test_comment__template_text_from_a_trace__is_not_executed():
     assert "{{ 7 * 7 }}" in comment(poisoned("{{ 7 * 7 }}"))
+
+
+def test_comment__a_failing_scenario__has_its_trace_and_the_commands_that_open_it_once():
+    trials = [a_trial(0), a_trial(1, "failed", assertions=[an_assertion("check", "failed")])]
+    trials[1]["trace"].update(record=2)
+    two = [a_scenario("late", "HARD_FAIL", trials=trials), a_scenario("soon", "HARD_FAIL", trials=[trials[0]])]
+    text = comment(results([a_suite("s", two)], command="evalgate run s.yaml"))
+    assert "\u00b7 trace ` traces/1.json#3 `" in text
+    block = "evalgate run s.yaml\nevalgate explain late\nevalgate show 'traces/1.json#3'\n"
+    assert text.count(block) == text.count("evalgate explain") == 1
+    assert "docs/" not in text
+
+
+def test_comment__one_failure__is_accepted_by_a_command_that_names_it():
+    one = {**results([a_suite("s", [a_scenario("late", "HARD_FAIL")])]), "verdict": "fail"}
+    assert "` evalgate approve late --until DATE --because REASON ` writes" in comment(one)
+    odd = {**results([a_suite("s", [a_scenario("@late", "HARD_FAIL")])]), "verdict": "fail"}
+    assert "` evalgate approve SCENARIO --until" in comment(odd)
+
+
+def test_comment__many_traces_without_a_scenario__are_one_item():
+    place = {"suite": "s", "id": None, "line": None, "record": None}
+    unclaimed = [{**place, "path": f"t/{each}.json", "scenario_id": f"chat-{each}"} for each in range(12)]
+    text = comment(results([a_suite("s", [a_scenario("a")])], unclaimed=unclaimed))
+    assert "Traces without a matching scenario (12)" in text
+    [item] = [line for line in text.split("\n") if "belong to no scenario" in line]
+    assert item.startswith("- 12 traces belong to no scenario (add a scenario with their id, or with the id ` * `): ")
+    assert item.endswith("` t/2.json ` (id ` chat-2 `) and 9 more")

@@ -93,7 +93,9 @@ def test_loops_conditions_names_and_filters():
             "{{ report.failures.total | thousands }} of {{ all | length }}, {{ (all | first).checks_left }}"
         )
     )
-    assert "1: ` refund ` ` refund ` broke: refund, ` evals/support.yaml:7 ` end1 of 1, 0" in text
+    assert (
+        "1: ` refund ` ` refund ` broke: refund, ` evals/support.yaml:7 `, trace ` traces/0.json ` end1 of 1, 0" in text
+    )
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_table__totals__have_counts_and_statistics():
     text = render_table(a_run())
     assert "3 scenarios: 2 passed, 1 hard-failed" in text
     assert "cost 0.03 USD" in text
-    assert "1 trace without a matching scenario: plain (id unknown)" in text
+    assert "1 trace belongs to no scenario (add a scenario with its id, or with the id *): plain (id unknown)" in text
 
 
 @pytest.mark.parametrize("count", [3, 600])
@@ -73,7 +73,10 @@ def test_table__unclaimed_traces__are_listed_with_their_scenario_ids():
     place = {"suite": "s", "id": None, "line": None, "record": None}
     unclaimed = [{**place, "path": f"t/{each}.json", "scenario_id": f"chat-{each}"} for each in range(5)]
     document = results([a_suite("s", [a_scenario("a")])], unclaimed=unclaimed)
-    assert "5 traces without a matching scenario: t/0.json (id chat-0), t/1.json (id chat-1)" in render_table(document)
+    assert (
+        "5 traces belong to no scenario (add a scenario with their id, or with the id *): t/0.json (id"
+        in render_table(document)
+    )
     assert "t/2.json (id chat-2) and 2 more" in render_table(document)
     assert "t/4.json (id chat-4)" in render_table(document, verbosity="verbose")
 
@@ -83,7 +86,7 @@ def test_table__unclaimed_traces_of_one_file_are_listed_with_its_name_once():
     unclaimed = [{**place, "record": each, "scenario_id": str(each // 2)} for each in range(10)]
     unclaimed.append({**place, "path": "u.json", "record": None, "scenario_id": None})
     text = render_table(results([a_suite("s", [a_scenario("a")])], unclaimed=unclaimed))
-    assert "11 traces without a matching scenario: t.json (id 0, 1, 2 and 2 more), u.json (id unknown)" in text
+    assert "): t.json (id 0, 1, 2 and 2 more), u.json (id unknown)\n" in text
 
 
 def test_table__several_unreadable_trials__are_counted_after_the_first():
