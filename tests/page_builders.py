@@ -56,10 +56,29 @@ def a_run(text: str = "text") -> Any:
     change = a_change("broken", behaviour=behaviour, cause={"kind": "agent", "message": text})
     check = an_assertion(text, "failed", reason=text, evidence={text: text})
     trial = a_trial(0, "failed", assertions=[check, an_assertion("other")], reason=text)
-    scenario = a_scenario(text, "FAIL", change, trials=[trial], n=1, reason=text)
+    issue = {"category": "tone", "severity": "critical", "message": text, "evidence": text, "turn": 0}
+    golden = {"title": text, "version": 1, "level": None, "regression_status": None, "moves": [], "issues": [issue]}
+    scenario = a_scenario(text, "FAIL", change, trials=[trial], n=1, reason=text, variant=text, golden=golden)
     reason = a_reason("no_baseline", text)
     warning = {"code": "w", "message": text, "where": None}
-    return results([a_suite(text, [scenario], "fail")], "fail", warnings=[warning], command=text, reasons=[reason])
+    run = {"at": text, "commit": text, "verdict": text, "score": 0.5, "pass_rate": None, "cost_usd": None}
+    flaky = {"suite": text, "scenario": text, "variant": text, "runs": 2, "passed": 1, "flips": 1, "since": text}
+    return results(
+        [a_suite(text, [scenario], "fail")],
+        "fail",
+        warnings=[warning],
+        command=text,
+        reasons=[reason],
+        approvals=[an_approval(text)],
+        history={"branch": text, "runs": [run, run], "flaky": [{**flaky, "new": True}], "flaky_left": 0},
+    )
+
+
+def an_approval(text: str) -> dict[str, Any]:
+    """An active approval of the scenario of this name."""
+    names = ("suite", "scenario", "variant", "assertion", "reason", "who", "until", "message")
+    fixed = {"change": None, "limit": None, "trace": [], "days_left": 3, "status": "active", "location": None}
+    return {**dict.fromkeys(names, text), **fixed}
 
 
 def a_trace(text: str = "text") -> Trace:

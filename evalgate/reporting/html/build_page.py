@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalgate.reporting.html.cells import TONES, build_cell, split_marks
+from evalgate.reporting.html.history_view import build_history, list_approvals
 from evalgate.reporting.html.page_view import CellView, Fact, PageView
-from evalgate.reporting.html.scenario_view import MAX_NAME, TONES, build_cell, split_marks
+from evalgate.reporting.html.scenario_view import MAX_NAME
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import clean_page_text
@@ -86,6 +88,8 @@ def build_page(document: ResultsDoc, filters: Filters, conversations: str, left_
         _list_warnings(document),
         [clean_page_text(name, MAX_CHOICE) for name in filters.suites[:MAX_CHOICES]],
         [clean_page_text(name, MAX_CHOICE) for name in filters.variants[:MAX_CHOICES]],
+        build_history(document),
+        list_approvals(document),
         _list_commands(document),
         clean_page_text(document["evalgate_version"]),
     )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import CallsDoc, ChangeDoc
     from evalgate.models.results.results_sections import CallStepDoc, TextPairDoc, TextPartDoc, TrajectoryDiffDoc
 
-MAX_VALUE = 2_000
+MAX_VALUE, MAX_NAME = 2_000, 200
 _SIGNS = {"removed": ("-", "missing"), "added": ("+", "new"), "changed": ("~", "changed")}
 _PART_KINDS = {"kept": "kept", "gone": "gone", "come": "come"}
 
@@ -47,17 +47,43 @@ def _build_diff(diff: TrajectoryDiffDoc) -> DifferenceView:
     )
 
 
-def _describe_first(diff: TrajectoryDiffDoc, first: str) -> str:
-    """Names the first difference, and the first call that differs if that is another."""
+def _describe_first(diff: TrajectoryDiffDoc, first: str) -> list[str]:
+    """What the agent did instead, from the first call that differs; every second part is code."""
     if not first:
-        return "The agent did the same in both."
-    step = next((each for each in diff["steps"] if each["kind"] != "same" or each.get("outcome")), None)
-    if step is None or diff["first"] is None or diff["first"]["what"] == "calls":
-        return f"The first difference is {first}."
-    place = step["now"] or step["before"]
-    where = f"{'' if step['now'] else 'of the baseline '}in turn {place['turn']}" if place else ""
-    number = place["call"] if place else 0
-    return f"The first difference is {first}; the first call that differs is call {number} {where}."
+        return ["The agent did the same in both."]
+    at = next((at for at, each in enumerate(diff["steps"]) if each["kind"] != "same" or each.get("outcome")), None)
+    if at is None:
+        return [f"The calls are the same; the first difference is {first}."]
+    is_earlier = diff["first"] is not None and diff["first"]["what"] != "calls"
+    before = f" Before that, {first} differs." if is_earlier else ""
+    *parts, end = _describe_step(diff["steps"], at)
+    return [*parts, f"{end}.{before}"]
+
+
+def _describe_step(steps: Sequence[CallStepDoc], at: int) -> list[str]:
+    step, name = steps[at], _clean_name(steps[at])
+    if step["kind"] == "removed":
+        parts = ["The agent no longer calls ", name, f" ({_describe_place(step)})"]
+        instead = next((each for each in steps[at:] if each["kind"] != "removed"), None)
+        if instead is None:
+            return [*parts[:-1], f"{parts[-1]} and makes no further call"]
+        if instead["kind"] != "added":
+            return parts
+        return [*parts[:-1], f"{parts[-1]}, but calls ", _clean_name(instead), f" ({_describe_place(instead)})"]
+    if step["kind"] == "added":
+        return ["The agent calls ", name, f" ({_describe_place(step)}), which it did not do in the baseline"]
+    if step["kind"] == "changed":
+        return ["The agent calls ", name, f" with other arguments ({_describe_place(step)})"]
+    return ["The call of ", name, f" ended otherwise ({_describe_place(step)})"]
+
+
+def _clean_name(step: CallStepDoc) -> str:
+    return clean_page_text(step["name"], MAX_NAME)
+
+
+def _describe_place(step: CallStepDoc) -> str:
+    place, side = (step["now"], "") if step["now"] else (step["before"], " of the baseline")
+    return f"call {place['call']}{side}, turn {place['turn']}" if place else "at an unknown place"
 
 
 def _build_answer(parts: Sequence[TextPartDoc]) -> tuple[list[TextPartView], list[StepView]]:
@@ -145,7 +171,7 @@ def _build_names(calls: CallsDoc) -> DifferenceView:
     if marked is not None:
         steps[marked] = steps[marked]._replace(is_first=True)
     first = "Only the names of the calls were compared" + ("." if marked is not None else "; they are the same.")
-    return DifferenceView(_title(calls["trial_before"], calls["trial"]), first, steps, "", [], [], [], [])
+    return DifferenceView(_title(calls["trial_before"], calls["trial"]), [first], steps, "", [], [], [], [])
 
 
 def _clean(text: str) -> str:

@@ -12,6 +12,7 @@ from evalgate.reporting.html.build_page import (
     order_scenarios,
     place_of,
 )
+from evalgate.reporting.html.history_view import list_rulings
 from evalgate.reporting.html.kept_blocks import KeptBlocks
 from evalgate.reporting.html.page_view import PageParts
 from evalgate.reporting.html.render_page import render_page, render_row, render_section
@@ -106,7 +107,8 @@ class PageBuilder:
         sections: dict[int, str] = {}
         command = self._document.get("command")
         for row, item in zip(self._rows[:MAX_SECTIONS], self._items, strict=False):
-            view = build_scenario_view(row, item, blocks, command, has_traces=has_traces)
+            rulings = list_rulings(self._document, item.suite, item.scenario)
+            view = build_scenario_view(row, item, rulings, blocks, command, has_traces=has_traces)
             text = render_section(view, is_open=not sections)
             if (size := _count_bytes(text)) <= space:
                 sections[row.number] = text

@@ -56,10 +56,13 @@ class TextPartView(NamedTuple):
 
 
 class DifferenceView(Struct):
-    """How a trial differs from one of the baseline; at most one of `answer` and `answers` is not empty."""
+    """How a trial differs from one of the baseline; at most one of `answer` and `answers` is not empty.
+
+    `first` is a sentence about the first difference, every second part of which is code.
+    """
 
     title: str
-    first: str
+    first: Sequence[str]
     steps: list[StepView]
     omitted: str
     messages: list[StepView]
@@ -99,6 +102,50 @@ class RowView(NamedTuple):
     is_changed: bool
 
 
+class GoldenDimensionRow(NamedTuple):
+    """A dimension of a golden; `before` and `change` are empty if they are not known."""
+
+    name: str
+    score: CellView
+    before: str
+    change: str
+
+
+class GoldenIssueRow(NamedTuple):
+    """An issue of a golden, with its severity; every second one of `parts` is code."""
+
+    severity: CellView
+    parts: Sequence[str]
+
+
+class GoldenView(Struct):
+    """A golden over all trials."""
+
+    title: str
+    dimensions: list[GoldenDimensionRow]
+    issues: list[GoldenIssueRow]
+    issues_left: str
+
+
+class HistoryRow(NamedTuple):
+    """A run of the history."""
+
+    at: str
+    commit: str
+    verdict: CellView
+    score: str
+    pass_rate: str
+    cost: str
+
+
+class PastRunsView(Struct):
+    """The last runs; `points` are their scores as points of an SVG polyline, `runs` the newest first."""
+
+    title: str
+    points: str
+    runs: list[HistoryRow]
+
+
 class ScenarioView(Struct):
     """A scenario in a section; `row` is the one that it has in the list."""
 
@@ -106,6 +153,7 @@ class ScenarioView(Struct):
     score: str
     reasons: list[Sequence[str]]
     facts: list[Fact]
+    golden: GoldenView | None
     difference: DifferenceView | None
     failed_checks: list[TrialCheckRow]
     passed_checks: list[TrialCheckRow]
@@ -129,6 +177,8 @@ class PageView(Struct):
     warnings: list[Fact]
     suites: list[str]
     variants: list[str]
+    history: PastRunsView | None
+    approvals: list[str]
     commands: list[Fact]
     version: str
 

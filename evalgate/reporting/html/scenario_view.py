@@ -6,7 +6,9 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from evalgate.reporting.html.cells import build_cell, split_marks
 from evalgate.reporting.html.difference import build_difference
+from evalgate.reporting.html.golden_view import build_golden
 from evalgate.reporting.html.page_view import CellView, Fact, FigureRow, RowView, ScenarioView, TrialCheckRow, TrialView
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import clean_page_text
@@ -22,13 +24,6 @@ if TYPE_CHECKING:
 
 MAX_TRIALS, MAX_CHECKS, MAX_TEXT, MAX_EVIDENCE, MAX_NAME = 20, 200, 2_000, 4_000, 300
 """Trials side by side in one table, checks of a scenario, characters of a text, of evidence, and of a name."""
-TONES = {
-    **dict.fromkeys(("PASS", "passed", "pass", "fixed", "improved"), "good"),
-    **dict.fromkeys(("FAIL", "HARD_FAIL", "ERROR", "MISSING", "failed", "hard_fail", "error", "fail"), "bad"),
-    **dict.fromkeys(("broken", "regressed", "invalid", "removed"), "bad"),
-    **dict.fromkeys(("PARTIAL", "NOT_EVALUABLE", "not_evaluable", "not_measured", "cannot_judge"), "warn"),
-    **dict.fromkeys(("inconclusive", "new"), "warn"),
-}
 NO_BLOCK = "not in this file"
 
 
@@ -47,7 +42,13 @@ def build_row(number: int, item: SuiteScenario) -> RowView:
 
 
 def build_scenario_view(
-    row: RowView, item: SuiteScenario, blocks: BlockNumbers, command: str | None, *, has_traces: bool
+    row: RowView,
+    item: SuiteScenario,
+    rulings: Sequence[Fact],
+    blocks: BlockNumbers,
+    command: str | None,
+    *,
+    has_traces: bool,
 ) -> ScenarioView:
     """The section of a scenario; `blocks` are the numbers of the conversations that the page has."""
     suite, scenario = item.suite, item.scenario
@@ -58,7 +59,8 @@ def build_scenario_view(
         row,
         wording.score(scenario["score"]),
         list_reasons(scenario),
-        _list_facts(suite, scenario),
+        [*_list_facts(suite, scenario), *rulings],
+        build_golden(scenario),
         build_difference(scenario["change"]),
         [each for each in checks if any(cell.tone in ("bad", "warn") for cell in each.cells)],
         [each for each in checks if not any(cell.tone in ("bad", "warn") for cell in each.cells)],
@@ -67,16 +69,6 @@ def build_scenario_view(
         f"{wording.pluralize(left, 'more trial')} not shown" if left > 0 else "",
         _list_commands(suite, scenario, command),
     )
-
-
-def build_cell(word: str) -> CellView:
-    """A word such as a verdict, with its tone; any other word is shown plainly."""
-    return CellView(clean_page_text(word.replace("_", " "), 100), TONES.get(word, "plain"))
-
-
-def split_marks(text: str) -> Sequence[str]:
-    """A sentence as parts, of which every second one was marked as untrusted and is shown as code."""
-    return clean_page_text(text, MAX_TEXT).split("`")
 
 
 def order_trials(scenario: ScenarioDoc) -> list[TrialDoc]:
@@ -103,8 +95,6 @@ def list_reasons(scenario: ScenarioDoc) -> list[Sequence[str]]:
 
 def _list_facts(suite: SuiteDoc, scenario: ScenarioDoc) -> list[Fact]:
     facts = [Fact("Suite", suite["suite"]), Fact("Defined in", wording.location(scenario["location"]))]
-    if scenario.get("quarantined"):
-        facts.append(Fact("Quarantine", "does not block"))
     return [Fact(label, clean_page_text(text, MAX_TEXT)) for label, text in facts if text]
 
 

@@ -119,7 +119,7 @@
     if (known.reasons.length) {
       section.append(make("ul", "reasons", null, ...known.reasons.map((parts) => make("li", "", null, ...sentence(parts)))));
     }
-    if (known.first) section.append(make("p", "", known.first));
+    if (known.first.length) section.append(make("p", "", null, ...sentence(known.first)));
     const heads = ["Trial", "Result", "Score", "Cost", "Latency", "Tokens"].map((name) => make("th", "", name));
     for (const head of heads) head.scope = "col";
     const lines = known.trials.map((trial) => make("tr", "", null, make("td", "", trial.number),

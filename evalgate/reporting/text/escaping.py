@@ -157,10 +157,13 @@ def escape_code_quality(text: str, limit: int = TEXT_LIMIT) -> str:
 
 def clean_page_text(text: str, limit: int = FENCE_LIMIT) -> str:
     """Text for an HTML page: redacted, cut, invisible characters as escapes. The page's template escapes markup."""
-    start = text[:_MAX_READ] if limit < _MAX_READ else text[: limit + _UNSAFE_TAIL]
+    start = text[: max(_MAX_READ, limit + _UNSAFE_TAIL)]
     plain = remove_invisible(start)
     redacted = redact(plain)
-    shown = reveal_hidden(redacted if redacted != plain else start)  # a secret may hide between invisible characters
+    if len(start) < len(text):
+        shown = reveal_hidden(redacted[:-_UNSAFE_TAIL])
+    else:
+        shown = reveal_hidden(redacted if redacted != plain else start)  # one may hide between invisible characters
     return shown if len(text) <= limit and len(shown) <= limit else _mark_cut(shown[:limit], len(text) - limit)
 
 
