@@ -10,6 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from evalgate.testing.calls import Case
     from evalgate.testing.fixture import Agent
     from evalgate.testing.recording_thread import RecordingThread
 
@@ -17,6 +18,19 @@ MARKERS = (
     "eval: a test of what an agent does, such as a scenario of a suite",
     "evalgate_tag(name): a tag of a scenario",
 )
+
+
+class Hooks:
+    """What a project's conftest.py may define."""
+
+    @pytest.hookspec(firstresult=True)
+    def pytest_evalgate_call(self, case: Case) -> object:
+        """Makes the model call of a case of a scheduling suite: its `id`, `prompt`, `category`, `variant`."""
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Registers the hook."""
+    pluginmanager.add_hookspecs(Hooks)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

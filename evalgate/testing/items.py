@@ -8,6 +8,7 @@ import pytest
 
 from evalgate.errors import EvalGateError
 from evalgate.reporting.text.escaping import TEXT_LIMIT, escape_terminal
+from evalgate.testing.calls import build_case, judge_answer
 from evalgate.testing.failure_text import render_failure, render_gate
 from evalgate.testing.verdicts import (
     describe,
@@ -22,7 +23,7 @@ from evalgate.testing.verdicts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from os import PathLike
 
     from evalgate.models.results.results import ResultsDoc
@@ -86,7 +87,7 @@ class ScenarioItem(pytest.Item):
 
     def runtest(self) -> None:
         """Raises what the verdict means for pytest."""
-        results = _judge_results(self._judge)
+        results = _judge_results(self._choose_judge)
         found = find_scenarios(results, self._suite, self._scenario)
         self.user_properties += list_properties(found)
         self._add_feedback(results)
@@ -99,6 +100,14 @@ class ScenarioItem(pytest.Item):
         if outcome.kind in ("excused", "failed") and failing:
             title = escape_terminal(describe(failing[0]), TEXT_LIMIT)
             raise VerdictError(title, render_failure(results, failing))
+
+    def _choose_judge(self) -> SessionJudge:
+        """The session's judge; in a scheduling suite whose project makes calls, one of the answer to this case."""
+        hook = self.ihook.pytest_evalgate_call
+        if self.has_gate or not is_scheduling_suite(self._suite) or not hook.get_hookimpls():
+            return self._judge
+        case = build_case(self._scenario, find_entry(self._suite, self._scenario))
+        return judge_answer(self._judge, case, lambda: hook(case=case))
 
     def _add_feedback(self, results: ResultsDoc) -> None:
         if not is_scheduling_suite(self._suite):
@@ -125,7 +134,7 @@ class GateItem(pytest.Item):
 
     def runtest(self) -> None:
         """Raises the reasons of the decision."""
-        results = _judge_results(self.session_judge)
+        results = _judge_results(lambda: self.session_judge)
         self.user_properties += [
             ("evalgate.verdict", results["verdict"]),
             ("evalgate.exit_code", results["exit_code"]),
@@ -148,9 +157,9 @@ def raise_usage_error(error: EvalGateError) -> NoReturn:
     raise pytest.UsageError(*(escape_terminal(str(problem), TEXT_LIMIT) for problem in error.problems)) from None
 
 
-def _judge_results(judge: SessionJudge) -> ResultsDoc:
+def _judge_results(choose_judge: Callable[[], SessionJudge]) -> ResultsDoc:
     try:
-        return judge.results
+        return choose_judge().results
     except EvalGateError as error:
         raise_usage_error(error)
 

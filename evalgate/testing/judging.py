@@ -7,7 +7,7 @@ import os
 import tempfile
 from contextlib import contextmanager
 from functools import cached_property
-from pathlib import Path  # noqa: TC003  (a field's type)
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.errors import InvalidInput, Location, Problem, SettingError
@@ -56,6 +56,15 @@ class SessionJudge:
         self._selection = selection
         self._configs, self._cwd, self._environ = tuple(configs), cwd, environ
         self._baseline, self._shared = baseline, shared
+
+    @property
+    def root(self) -> Path:
+        """The folder that paths are relative to."""
+        return Path(self._cwd)
+
+    def select(self, selection: Selection) -> SessionJudge:
+        """A judge by the same suites of other traces, in this process."""
+        return SessionJudge(self._configs, self._cwd, self._environ, self._baseline, selection=selection)
 
     @cached_property
     def configuration(self) -> Configuration:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from io import StringIO
 from xml.etree import ElementTree as ET
 
 import pytest
+from command import evalgate
 from pytest_projects import SUITE, make_trace, run_pytest, write, write_project
+
+from evalgate.cli import main
+from evalgate.cli.shell import Shell
 
 WRONG = make_trace("refund", "No.")
 LOW = make_trace("greet", "Hello")
@@ -107,17 +112,25 @@ def test_a_trace_that_can_not_be_read_fails_the_suite(pytester):
 
 
 def test_a_failure_is_what_explain_prints_on_a_screen(pytester):
-    write_project(pytester, refund="".join(make_trace("refund", "No.", trial=number) for number in range(20)))
+    traces = "".join(make_trace(f"refund-{number}", "No.") for number in range(6))
+    write_project(pytester, SUITE.replace("id: refund", 'id: "refund-*"'), refund=traces)
     result = run_pytest(pytester)
     lines = result.stdout.lines
-    start = lines.index("HARD FAIL  refund")
-    shown = lines[start : next(number for number in range(start, len(lines)) if lines[number].startswith("..."))]
-    assert len(shown) == 39
-    assert lines[start + 1] == "  suite    support (evals/support.yaml:4)"
-    assert re.fullmatch(
-        r"\.\.\. \d+ more lines: evalgate run evals/support.yaml; evalgate explain refund", lines[start + 39]
-    )
+    start = lines.index("HARD FAIL  refund-0")
+    assert evalgate_explains(pytester)[:6] == lines[start : start + 6]
+    found = re.fullmatch(r"\.\.\. (\d+) more lines: (.*)", lines[start + 39])
+    assert found is not None
+    assert found[2] == "evalgate run evals/support.yaml; evalgate explain refund-0"
+    assert not any(line.startswith("...") for line in lines[start : start + 39])
     assert "Traceback" not in result.stdout.str()
+
+
+def evalgate_explains(pytester):
+    """What the command prints of the same scenario."""
+    evalgate(pytester.path, [])
+    out = StringIO()
+    assert main(["explain", "refund-0"], Shell(out, StringIO(), {}, str(pytester.path))) == 0
+    return out.getvalue().splitlines()
 
 
 def test_escapes_of_a_terminal_are_not_printed(pytester):

@@ -1,0 +1,61 @@
+"""Makes the model call of a case of a scheduling suite, or reads its cached answer, and judges the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.errors import SettingError
+from evalgate.recording import CachedAnswer, CacheMiss, cached
+from evalgate.recording.response_cache import FOLDER
+from evalgate.testing.judging import Selection, SessionJudge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from evalgate.suite.models import Scenario
+
+NO_VARIANT = "default"
+
+
+class Case(NamedTuple):
+    """What a model is asked: the scenario's id, prompt and category, and the variant, None without one."""
+
+    id: str
+    prompt: str
+    category: str | None
+    variant: str | None
+
+
+def build_case(scenario: Scenario, entry: Mapping[str, Any]) -> Case:
+    """The case of a scenario, from its entry in the suite."""
+    variant = None if scenario.variant is None else scenario.variant.name
+    return Case(scenario.id, entry.get("prompt") or "", entry.get("category"), variant)
+
+
+def judge_answer(judge: SessionJudge, case: Case, call: Callable[[], Any]) -> SessionJudge:
+    """A judge of the answer to one case, which `call` makes unless the cache has it. Raises SettingError."""
+    variant = case.variant or NO_VARIANT
+    try:
+        answer = cached(case.id, variant, call, judge.root / FOLDER)
+        if not isinstance(answer, CachedAnswer):
+            answer = asyncio.run(_wait_for(answer))
+    except (CacheMiss, ValueError) as error:
+        raise SettingError(str(error)) from None
+    with tempfile.TemporaryDirectory(prefix="evalgate-") as folder:
+        path = Path(folder, variant, f"{case.id.replace('/', '_')}.json")
+        path.parent.mkdir()
+        path.write_text(json.dumps(answer._asdict()), encoding="utf-8")
+        name = case.id if case.variant is None else f"{case.id}[{case.variant}]"
+        found = judge.select(Selection([os.fspath(path)], [name]))
+        _ = found.results  # judged while its file is there
+        return found
+
+
+async def _wait_for(answer: Any) -> Any:
+    return await answer if inspect.isawaitable(answer) else answer
