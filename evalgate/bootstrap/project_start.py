@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from evalgate.application.inference.suite_text import format_value
 from evalgate.errors import Problem, SettingError
 from evalgate.version import __version__
 
@@ -21,6 +22,7 @@ HOOK = ".pre-commit-config.yaml"
 IGNORE = ".gitignore"
 CONFIG_OF_EXAMPLE = "evals/support.yaml"
 MAX_INDEX = 200_000_000
+SUFFIXES = (".yaml", ".yml")
 HOOK_TEXT = f"""repos:
   - repo: https://github.com/org/evalgate
     rev: v{__version__}
@@ -38,9 +40,19 @@ class NewFile(Struct, frozen=True):
 
 
 def build_workflow(suite: str) -> NewFile:
-    """The workflow of examples/workflows, with this suite."""
+    """The workflow of examples/workflows with this suite; raises SettingError for a path that GitHub would evaluate."""
+    if "${{" in suite:
+        raise SettingError(f"a workflow can't name {suite!r}: GitHub would evaluate it")
     text = (files("evalgate.reporting") / "templates/workflow.yml").read_text(encoding="utf-8")
-    return NewFile(WORKFLOW, text.replace(CONFIG_OF_EXAMPLE, suite))
+    return NewFile(WORKFLOW, text.replace(CONFIG_OF_EXAMPLE, format_value(suite)))
+
+
+def refuse_suite_path(path: str) -> None:
+    """Raises SettingError unless this can be the path of a suite: printable, and with the ending of YAML."""
+    if not path.isprintable():
+        raise SettingError(f"--out can't be {path!r}: it has a character that does not print")
+    if not path.endswith(SUFFIXES):
+        raise SettingError(Problem(f"--out can't be {path!r}", None, "a suite is a file such as evals/support.yaml"))
 
 
 def build_ignore(cwd: str, folder: str) -> NewFile | None:

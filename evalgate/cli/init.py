@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shlex
 from typing import TYPE_CHECKING
 
 from evalgate.cli.command import ANY_LIMITS, TRACE_FORMAT, Command, option
@@ -39,7 +40,7 @@ def init(arguments: Namespace, shell: Shell) -> int:
     if not traces:
         return _start_with_example(arguments, shell)
     name = arguments.suite or _ask(shell, arguments, "Name of the suite", _choose_name(traces))
-    path = arguments.out or f"{FOLDER}/{_clean_name(name)}.yaml"
+    path = _choose_path(arguments, name)
     if not arguments.force and not arguments.dry_run:
         refuse_existing([NewFile(path, "")], shell.cwd)  # before the work
     has_workflow = arguments.workflow or _ask(shell, arguments, "Write a workflow for GitHub", "no").startswith("y")
@@ -51,6 +52,15 @@ def init(arguments: Namespace, shell: Shell) -> int:
     )
     _summarize(built, path, shell)
     return 0
+
+
+def _choose_path(arguments: Namespace, name: str) -> str:
+    """Where the suite is written; raises SettingError."""
+    from evalgate.bootstrap.project_start import refuse_suite_path
+
+    path = f"{FOLDER}/{_clean_name(name)}.yaml" if arguments.out is None else str(arguments.out)
+    refuse_suite_path(path)
+    return path
 
 
 def _build(arguments: Namespace, shell: Shell, traces: Sequence[str], path: str, name: str) -> BuiltSuite:
@@ -122,10 +132,10 @@ def _summarize(built: BuiltSuite, path: str, shell: Shell) -> None:
             _list_failed(chosen, shell)
     if built.failures.unnoticed:
         count = pluralize(built.failures.unnoticed, "recorded failure")
-        shell.note(f"{count} pass all checks: the suite can't tell them from trials that passed")
+        shell.note(f"{count} pass all checks: the suite can't distinguish them from trials that passed")
     caught = f"{built.caught.caught:,} of {pluralize(built.caught.tried, 'small change')}"
-    shell.note(f"catches {caught} (`evalgate mutate {path}` lists the others)")
-    shell.note(f"next: evalgate run {path}")
+    shell.note(f"catches {caught} (`evalgate mutate {shlex.quote(path)}` lists the others)")
+    shell.note(f"next: evalgate run {shlex.quote(path)}")
 
 
 def _describe_results(found: FoundTraces) -> str:
@@ -139,15 +149,18 @@ def _describe_results(found: FoundTraces) -> str:
 def _list_unused(built: BuiltSuite) -> Iterator[str]:
     """Traces and files that nothing was learnt from, each kind on a line."""
     from evalgate.application.inference.build_suite import list_briefly
-    from evalgate.cli.shell import format_location
+    from evalgate.models.trace.trace import format_place
     from evalgate.reporting.text.wording import pluralize
 
     found = built.found
     if found.failing:
         yield f"{pluralize(len(found.failing), 'trace')} that did not pass"
     if found.without_calls:
-        names = list_briefly([format_location(trace.source) for trace in found.without_calls])
-        yield f"{pluralize(len(found.without_calls), 'trace')} that record nothing of what the agent did: {names}"
+        places = [
+            format_place(each.path, each.line, each.record) for each in (trace.source for trace in found.without_calls)
+        ]
+        names = list_briefly(places)
+        yield f"{pluralize(len(found.without_calls), 'trace')} without a record of what the agent did: {names}"
     if found.unreadable:
         path, reason = next(iter(found.unreadable.items()))
         yield f"{pluralize(len(found.unreadable), 'file')} that can't be read, such as {path}: {reason}"
@@ -171,7 +184,7 @@ def _start_with_example(arguments: Namespace, shell: Shell) -> int:
     from evalgate.bootstrap.project_start import NewFile, refuse_existing, write_files
 
     name = arguments.suite or FIRST
-    path = arguments.out or f"{FOLDER}/{_clean_name(name)}.yaml"
+    path = _choose_path(arguments, name)
     example = NewFile(EXAMPLE_PATH, build_example())
     if arguments.dry_run:
         shell.note("no traces found: without --dry-run an example trace and a suite learnt from it are written")
@@ -200,9 +213,9 @@ def _add(arguments: Namespace, shell: Shell) -> int:
     from evalgate.bootstrap.project_start import NewFile
     from evalgate.settings.limits import parse_limits
 
-    path = arguments.out or (f"{FOLDER}/{_clean_name(arguments.suite)}.yaml" if arguments.suite else None)
-    if path is None:
+    if arguments.out is None and not arguments.suite:
         raise SettingError(Problem("--add needs the suite to add to", None, "name it with --out evals/NAME.yaml"))
+    path = _choose_path(arguments, arguments.suite)
     sources = build_inference_sources(shell.cwd, parse_limits(arguments.limit))
     extended = extend_suite(path, arguments.add, arguments.strictness, sources)
     _write(arguments, shell, [NewFile(path, extended.text, adds=True)])

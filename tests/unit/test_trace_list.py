@@ -33,6 +33,7 @@ TRACE = {
         {"role": "assistant", "content": "It is late. My key is sk-ant-api03-" + "a1B2" * 23 + "-AA"},
     ],
     "usage": {"input_tokens": 1000, "output_tokens": 234},
+    "evaluations": [{"name": "reward", "score_value": 0.5}],
 }
 
 
@@ -63,6 +64,7 @@ def test_the_table_has_a_row_per_trace_and_names_what_holds_none(traces) -> None
         "cost",
         "latency",
         "status",
+        "result",
         "evidence",
     ]
     assert first == [
@@ -77,6 +79,7 @@ def test_the_table_has_a_row_per_trace_and_names_what_holds_none(traces) -> None
         "\u2013",
         "\u2013",
         "ok",
+        *["reward", "0.5"],
         *["no", "cost,", "times"],
     ]
     assert second[:2] == [f"{traces}/good/all.jsonl:2", "parcel"]
@@ -92,6 +95,7 @@ def test_the_json_has_the_figures_and_the_evidence(traces) -> None:
     assert document["schema"] == "evalgate.traces/1"
     assert (first["trace_id"], first["total_tokens"], first["cost_usd"]) == ("t-1", 1234, None)
     assert (first["evidence"]["calls"], first["evidence"]["cost"]) == ("complete", "missing")
+    assert first["result"] == {"name": "reward", "value": 0.5, "passed": False}
     assert document["traces"][2]["reason"].startswith("the JSON ends")
     assert document["folders_without_traces"] == [{"folder": f"{traces}/empty", "files": 1}]
 

@@ -41,7 +41,7 @@ SHAPES = (
     r"^#[A-Z]?\d+$",
 )
 """Shapes of identifiers and dates; the first that all values have is expected."""
-RARE_SHARE, MAX_CHECKED_TOOLS = 3, 60
+RARE_SHARE, MAX_CHECKED_TOOLS = 3, 30
 """Tools whose arguments are checked."""
 
 
@@ -97,7 +97,8 @@ def infer_schemas(traces: TraceSet) -> list[InferredCheck]:
     """For each tool the arguments that its calls always have; of many calls also that they have no others."""
     found: list[InferredCheck] = []
     least = MANY if _count_rare(traces) * RARE_SHARE > len(traces.tools) else 1
-    for tool in traces.tools[:MAX_CHECKED_TOOLS]:
+    most_called = sorted(traces.tools, key=lambda tool: -len(traces.arguments.get(tool, ())))[:MAX_CHECKED_TOOLS]
+    for tool in sorted(most_called):
         given = traces.arguments.get(tool, ())
         if len(given) >= least and (schema := _build_schema(given)) is not None and redact(tool) == tool:
             entry = {"type": "tool_arguments", "tool": tool, "schema": schema, "on_missing": "skip"}

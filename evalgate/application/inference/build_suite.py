@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from evalgate.ports import Files, Progress, SuiteSource, TraceSource
     from evalgate.suite.models import Suite
 
-MAX_CHANGES = 2_000
+MAX_CHANGES, MIN_CHANGES = 2_000, 50
+MAX_COMPARISONS = 5_000_000
+"""Comparisons of a call with a check."""
 MAX_SHOWN = 8
 
 
@@ -110,9 +112,19 @@ def _explain_no_trace(found: FoundTraces) -> Problem:
     return Problem(f"no trace passed, of {found.read:,} read ({unreadable} could not be read)", None, hint)
 
 
+def choose_number_of_changes(calls: int, checks: int) -> int:
+    """How many changes are tried, so that trying them takes seconds: each check looks at each call of a trace.
+
+    >>> choose_number_of_changes(10, 40), choose_number_of_changes(2_000, 70)
+    (2000, 50)
+    """
+    return max(MIN_CHANGES, min(MAX_CHANGES, MAX_COMPARISONS // max(1, calls * checks)))
+
+
 def count_caught(suite: Suite, traces: Sequence[Trace], progress: Progress) -> Tally:
-    """How many small changes to these traces the suite catches."""
+    """How many small changes to these traces the suite catches; of long traces and many checks fewer are tried."""
     run = MutationRun([suite], None)
     run.add_traces(0, traces, progress)
-    run.choose(MAX_CHANGES)
+    calls = max(len(trace.tool_calls) for trace in traces)
+    run.choose(choose_number_of_changes(calls, max(len(scenario.assertions) for scenario in suite.scenarios)))
     return run.try_changes(None, progress).total

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.application.inference.arguments import infer_arguments
 from evalgate.application.inference.checks import MANY, InferredCheck, Strictness, require_from_many
+from evalgate.application.inference.observations import is_usable_name
 from evalgate.application.inference.ordering import cover_pairs, divide_into_layers, find_common_order
 from evalgate.application.mutation.operators import is_destructive
-from evalgate.measures.redaction.redact import redact
 from evalgate.models.trace.trace_view import list_evidence
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class _TrialCalls:
     def list_steady(self) -> list[str]:
         """The tools that all trials call, without those that come and go elsewhere."""
         common = set.intersection(*map(set, self.counts))
-        return [tool for tool in sorted(common) if self._is_steady(tool) and redact(tool) == tool]
+        return [tool for tool in sorted(common) if self._is_steady(tool) and is_usable_name(tool)]
 
     def find_arguments(self, tool: str) -> dict[str, Any]:
         """What the arguments of a tool have in common that each trial calls once."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.application.inference.calls import infer_calls
 from evalgate.application.inference.draft import DraftScenario, DraftSuite, SuiteHead
-from evalgate.application.inference.observations import TraceSet
+from evalgate.application.inference.observations import TraceSet, is_usable_name
 from evalgate.application.inference.outcomes import expect_facts
 from evalgate.application.inference.shared import infer_shared
 from evalgate.application.inference.variants import find_variants
@@ -78,11 +78,11 @@ def _note_differences(trials: Sequence[Trace]) -> list[str]:
     """The tools that some trials call."""
     called = [set(trace.called) for trace in trials]
     counts = {tool: sum(tool in each for each in called) for tool in sorted(set().union(*called))}
-    found = [f"{tool} ({count:,})" for tool, count in counts.items() if count < len(trials) and redact(tool) == tool]
+    found = [f"{tool} ({count:,})" for tool, count in counts.items() if count < len(trials) and is_usable_name(tool)]
     return [f"in some of {len(trials):,} trials: {', '.join(found[:MAX_NAMED])}"] if found else []
 
 
 def _note_unsteady(draft: DraftSuite, traces: TraceSet) -> None:
-    names = [tool for tool in traces.unsteady if redact(tool) == tool]
+    names = [tool for tool in traces.unsteady if is_usable_name(tool)]
     if names:
         draft.notes.append(f"passing trials differ in these tools, so no scenario requires them: {', '.join(names)}")

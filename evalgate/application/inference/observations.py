@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 from evalgate.application.evaluation.scenario_matcher import natural
 from evalgate.application.inference.ordering import list_ordered_pairs
 from evalgate.application.mutation.operators import is_destructive
+from evalgate.measures.redaction.redact import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from evalgate.models.trace.trace import Trace
 
+MAX_NAME = 512
+"""Characters of a tool's name in a suite."""
 MAX_TOOLS = 100
 """Most tools that rules about pairs are learnt for."""
 SUPPORT = 10
@@ -61,7 +64,7 @@ class TraceSet:
     @cached_property
     def compared(self) -> frozenset[str]:
         """The tools of which pairs are compared: their number grows with the square."""
-        return frozenset(self.tools[:MAX_TOOLS])
+        return frozenset(list(filter(is_usable_name, self.tools))[:MAX_TOOLS])
 
     @cached_property
     def stability(self) -> Mapping[str, tuple[int, int]]:
@@ -69,9 +72,11 @@ class TraceSet:
         found: dict[str, tuple[int, int]] = {}
         for group in self.scenarios.values():
             if len(group) > 1:
-                for name in {name for trace in group for name in trace.called}:
+                called = [set(trace.called) for trace in group]
+                common = set.intersection(*called)
+                for name in set().union(*called):
                     always, ever = found.get(name, (0, 0))
-                    found[name] = always + all(name in trace.called for trace in group), ever + 1
+                    found[name] = always + (name in common), ever + 1
         return found
 
     def is_steady(self, tool: str) -> bool:
@@ -141,6 +146,11 @@ def has_effect(tool: str) -> bool:
     """
     words = _WORD_START.sub("_", tool).lower()
     return is_destructive(tool) or (_CHANGES.search(words) is not None and _READS.match(words) is None)
+
+
+def is_usable_name(tool: str) -> bool:
+    """Whether a suite can name a tool: it is no secret, and not too long."""
+    return len(tool) <= MAX_NAME and redact(tool) == tool
 
 
 def _reduce_pairs(pairs: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:

@@ -11,6 +11,7 @@ from evalgate.reporting.terminal.trace_table import build_trace_row, describe_ev
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.conversation_order import name_outcome, order_conversation
 from evalgate.reporting.text.escaping import LINE_BREAK_SIGN, escape_terminal
+from evalgate.scoring.recorded_result import find_recorded_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -101,6 +102,8 @@ def _add_heading(page: TerminalPage, trace: Trace) -> None:
     page.add_fact("scenario", f"{trace.scenario_id or 'none'}{trial}")
     page.add_fact("model", trace.model or wording.UNKNOWN)
     page.add_fact("status", trace.status)
+    if (result := find_recorded_result(trace)) is not None:
+        page.add_fact("result", f"{result.describe()} ({'passed' if result.passed else 'did not pass'}, as recorded)")
     page.add_fact(
         "figures",
         f"{wording.pluralize(trace.turn_count, 'turn')}, {wording.pluralize(len(trace.agent_calls), 'call')},"

@@ -8,6 +8,7 @@ from evalgate.models.trace.trace import format_place
 from evalgate.models.trace.trace_view import list_evidence
 from evalgate.reporting.terminal.terminal_page import format_columns
 from evalgate.reporting.text import wording
+from evalgate.scoring.recorded_result import find_recorded_result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,11 +17,19 @@ if TYPE_CHECKING:
 
 HEADER = (
     *("trace", "scenario", "trial", "format", "model", "turns", "calls", "tokens", "cost", "latency", "status"),
-    "evidence",
+    *("result", "evidence"),
 )
 COPIED = 2
 """The first columns: the place for `evalgate show`, and the id for a suite."""
 UNREADABLE = "unreadable"
+
+
+class ResultFact(TypedDict):
+    """The score by which a run recorded whether it passed."""
+
+    name: str
+    value: float
+    passed: bool
 
 
 class TraceRow(TypedDict):
@@ -41,13 +50,14 @@ class TraceRow(TypedDict):
     known_cost_usd: float | None
     latency_seconds: float | None
     status: str
+    result: ResultFact | None
     evidence: dict[EvidenceKind, EvidenceState]
     reason: NotRequired[str]
 
 
 def build_trace_row(trace: Trace) -> TraceRow:
     """What a trace records."""
-    source, latency_ms = trace.source, trace.latency["total_ms"]
+    source, latency_ms, result = trace.source, trace.latency["total_ms"], find_recorded_result(trace)
     return {
         "path": source.path,
         "line": source.line,
@@ -64,6 +74,7 @@ def build_trace_row(trace: Trace) -> TraceRow:
         "known_cost_usd": trace.cost.get("known_usd"),
         "latency_seconds": None if latency_ms is None else latency_ms / 1000,
         "status": trace.status,
+        "result": None if result is None else {"name": result.name, "value": result.value, "passed": result.passed},
         "evidence": list_evidence(trace),
     }
 
@@ -87,6 +98,7 @@ def build_damaged_row(damaged: DamagedTrace) -> TraceRow:
         "known_cost_usd": None,
         "latency_seconds": None,
         "status": UNREADABLE,
+        "result": None,
         "evidence": {},
         "reason": damaged.reason,
     }
@@ -110,9 +122,14 @@ def _format_row(row: TraceRow) -> list[str]:
         _format_cost(row),
         None if row["latency_seconds"] is None else wording.seconds(row["latency_seconds"]),
         row["status"],
+        _format_result(row["result"]),
         describe_evidence(row["evidence"]),
     ]
     return [text or wording.DASH for text in texts]
+
+
+def _format_result(result: ResultFact | None) -> str | None:
+    return None if result is None else f"{result['name']} {result['value']:g}"
 
 
 def _format_number(number: int | None) -> str | None:

@@ -176,6 +176,11 @@ def test_no_scenario_is_added_whose_id_is_a_pattern_or_a_secret(project: Path, i
 @pytest.mark.parametrize(
     ("words", "error"),
     [
+        (("traces/", "--out", ""), "--out can't be ''"),
+        (("traces/", "--out", "evals"), "a suite is a file such as evals/support.yaml"),
+        (("traces/", "--out", "evals/a\nb.yaml"), "it has a character that does not print"),
+        (("traces/", "--workflow", "--out", "${{x}}.yaml"), "GitHub would evaluate it"),
+        (("traces/", "--scenario", "nothing-*"), "no trace of 'nothing-*'"),
         (("traces/none.json",), "no trace file at 'traces/none.json'"),
         (("--add", "traces/refund-in-window.jsonl"), "--add needs the suite to add to"),
         (("notes/",), "no trace can be read, in 1 file: notes/README.md: not valid JSON"),
@@ -197,6 +202,91 @@ def test_wrong_input_is_one_line_and_exit_code_2(project: Path, words: tuple[str
     code, out, err = evalgate(project, "init", *words)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert error in err
+
+
+def test_a_path_in_the_workflow_is_quoted_as_yaml(project: Path):
+    assert evalgate(project, "init", "traces/", "--workflow", "--out", "evals/a: b # c.yaml")[0] == 0
+    assert 'config: "evals/a: b # c.yaml"\n' in (project / ".github/workflows/evalgate.yml").read_text()
+
+
+def test_a_folder_whose_name_looks_like_a_glob_is_found(project: Path):
+    (project / "traces").rename(project / "runs[1]*")
+    assert evalgate(project, "init", "runs[1]*", "--suite", "s")[0] == 0
+    assert 'traces: ["../runs[[]1][*]/**/*.jsonl"]' in (project / "evals/s.yaml").read_text()
+    assert evalgate(project, "run", "evals/s.yaml", "-q")[0] == 0
+
+
+def test_only_the_named_scenarios_are_learnt(project: Path):
+    code, _, err = evalgate(project, "init", "traces/", "--scenario", "refund*", "--scenario", "cancel-*")
+    assert code == 0, err
+    found = re.findall(r"^  - id: (\S+)", (project / "evals/first.yaml").read_text(), re.MULTILINE)
+    assert found
+    assert all(id_.startswith(("refund", "cancel-")) for id_ in found)
+
+
+def test_what_was_learnt_from_is_named(project: Path):
+    tokens = {
+        "schema": "evalgate.trace/1",
+        "trace_id": "t",
+        "scenario_id": "x",
+        "usage": {"input_tokens": 3, "output_tokens": 1},
+        "messages": [],
+    }
+    (project / "traces/tokens.jsonl").write_text(json.dumps(tokens) + "\n")
+    (project / "traces/notes.txt").write_text("no trace")
+    code, _, err = evalgate(project, "init", "traces/")
+    assert code == 0, err
+    assert re.search(
+        r"^\d+ scenarios in \d+ lines, learnt from 30 of 31 traces that passed \(no result is recorded", err
+    )
+    assert "not used: 1 trace without a record of what the agent did: traces/tokens.jsonl\n" in err
+    assert "not used: 1 file that can't be read, such as traces/notes.txt: " in err
+
+
+def write_scored(project: Path, rewards: dict[str, list[float]]) -> None:
+    """Copies of a recorded trial with these rewards; one that failed calls no tool."""
+    trace = json.loads((project / "traces/refund-in-window.jsonl").read_text().splitlines()[0])
+    shutil.rmtree(project / "traces")
+    (project / "traces").mkdir()
+    lines = []
+    for scenario, values in rewards.items():
+        for number, value in enumerate(values):
+            ids = {"scenario_id": scenario, "trace_id": f"{scenario}-{number}", "trial": number}
+            messages = trace["messages"] if value else [trace["messages"][0], {"role": "assistant", "content": "No."}]
+            lines.append(json.dumps({**trace, **ids, "messages": messages, "scores": {"reward": value}}))
+    (project / "traces/all.jsonl").write_text("\n".join(lines) + "\n")
+
+
+def test_the_first_run_passes_with_trials_that_failed_as_recorded(project: Path):
+    write_scored(project, {"flaky": [1, 1, 0], "sound": [1, 1, 1], "lost": [0, 0]})
+    code, _, err = evalgate(project, "init", "traces/")
+    assert code == 0, err
+    assert "learnt from 5 of 8 traces that passed (recorded: reward 1)\n" in err
+    assert "set a pass rate for 1 scenario with recorded failures:\n  flaky: 1 of 3 trials failed (reward 0)\n" in err
+    text = (project / "evals/first.yaml").read_text()
+    assert "# no scenario for lost: no trial passed\n" in text
+    assert text.count("min_pass_rate") == 1
+    assert evalgate(project, "run", "evals/first.yaml", "-q")[0] == 0
+
+
+def test_checks_that_an_added_scenario_can_not_hold_are_left_out_and_named(project: Path):
+    trace = json.loads((project / "traces/refund-in-window.jsonl").read_text().splitlines()[0])
+    calls = [{"id": "c", "name": "cancel_" + "x" * 600, "arguments": {}}, {"id": "d", "name": "look", "arguments": {}}]
+    messages = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        *({"role": "tool", "tool_call_id": id_, "content": "ok"} for id_ in "cd"),
+        {"role": "assistant", "content": "done"},
+    ]
+    (project / "traces/new.jsonl").write_text(json.dumps({**trace, "scenario_id": "new", "messages": messages}) + "\n")
+    suite = "version: 1\nsuite: s\nthreshold: 1\ntraces: ['../traces/*.jsonl']\ndefaults:\n  assertions: [{contains: refund}]\n"
+    (project / "evals").mkdir()
+    (project / "evals/s.yaml").write_text(suite + "scenarios:\n  - id: a\n    assertions: [{type: not_empty}]\n")
+    code, _, err = evalgate(project, "init", "--add", "traces/new.jsonl", "--out", "evals/s.yaml")
+    assert code == 0, err
+    assert "added: scenario new\nleft out: {type: tool_calls, tool: cancel_xxx" in err
+    assert "warning: checks of evals/s.yaml fail on this trace: response.content contains" in err
+    assert evalgate(project, "validate", "evals/s.yaml")[0] == 0
 
 
 def test_the_order_of_files_and_the_run_change_no_byte(tmp_path: Path):
