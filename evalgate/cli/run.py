@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from evalgate.cli.command import ANY_LIMITS, PLUGINS, TRACE_SOURCE, Command, one_of, option, parse_words
-from evalgate.errors import SettingError
+from evalgate.errors import Problem, SettingError
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Sequence
 
     from evalgate.application.history.run_recorder import RunRecorder
     from evalgate.application.judge.judge import Tools
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from evalgate.bootstrap.evaluation_pools import ParallelOptions
     from evalgate.cli.shell import Shell
     from evalgate.errors import OverLimit
+    from evalgate.models.results.results import ResultsDoc
     from evalgate.ports import OutputFolder
     from evalgate.ports.shards import Shard
     from evalgate.reporting.terminal.run_table import Verbosity
@@ -34,10 +36,29 @@ HOW_TO_KEEP = "keep a baseline where no run writes: evalgate baseline save"
 
 def run(arguments: Namespace, shell: Shell) -> int:
     """Judges the traces or one shard of them, writes the files, prints the table."""
+    if arguments.watch:
+        return _watch(arguments, shell)
+    if arguments.failed:
+        raise SettingError(Problem("--failed belongs to --watch", None, "evalgate run --watch --failed"))
     tools = _build_tools(arguments, shell, _parse_parallel_options(arguments))
     if arguments.shard is not None:
         return _run_shard(arguments, shell, tools)
     return _judge_and_report(arguments, shell, tools)
+
+
+def _watch(arguments: Namespace, shell: Shell) -> int:
+    """Judges again and again, and writes the files each time; no run is stored."""
+    from evalgate.cli.watch.loop import watch
+
+    def judge_scenarios(scenarios: Sequence[str]) -> ResultsDoc | None:
+        arguments.scenarios = [*scenarios]
+        tools = _build_tools(arguments, shell, _parse_parallel_options(arguments))
+        judgement = _judge_and_write(arguments, shell, tools)[0]
+        shell.report_problems(judgement.problems)
+        return None if judgement.problems else judgement.results
+
+    arguments.quiet = True  # a line a run
+    return watch(arguments, shell, judge_scenarios)
 
 
 def merge(arguments: Namespace, shell: Shell) -> int:
@@ -107,6 +128,17 @@ def _build_request(arguments: Namespace, shell: Shell) -> JudgeRequest:
 
 def _judge_and_report(arguments: Namespace, shell: Shell, tools: Tools) -> int:
     """Judges with these tools, then writes, prints and stores the result."""
+    judgement, kept, recorder = _judge_and_write(arguments, shell, tools)
+    _print_result(judgement, arguments, shell, kept)
+    if recorder is not None:
+        _save_to_store(judgement, recorder, shell, is_quiet=arguments.quiet)
+    return judgement.exit_code
+
+
+def _judge_and_write(
+    arguments: Namespace, shell: Shell, tools: Tools
+) -> tuple[Judgement, str | None, RunRecorder | None]:
+    """The judgement, whose files are written; the file that is the run's baseline; what stores the run."""
     from evalgate.application.judge.judge import judge
     from evalgate.application.messages.request import PAGE, write_outputs
     from evalgate.bootstrap.store import open_shell_recorder
@@ -121,10 +153,7 @@ def _judge_and_report(arguments: Namespace, shell: Shell, tools: Tools) -> int:
             _write_page(judgement, arguments.html, shell)
         if arguments.code_quality is not None:
             _write_code_quality(judgement, arguments.code_quality, shell)
-    _print_result(judgement, arguments, shell, request.kept)
-    if recorder is not None:
-        _save_to_store(judgement, recorder, shell, is_quiet=arguments.quiet)
-    return judgement.exit_code
+    return judgement, request.kept, recorder
 
 
 def _write_page(judgement: Judgement, path: str, shell: Shell) -> None:
@@ -341,6 +370,12 @@ COMMANDS = {
                 default=[],
                 help="judge only scenarios whose id, or id[variant], matches (or alone begins so); repeatable",
             ),
+            option(
+                "--watch",
+                action="store_true",
+                help="judge again whenever suites or traces change, and print a line each time; not in CI",
+            ),
+            option("--failed", action="store_true", help="with --watch: after a change, judge only what did not pass"),
             *DECISION,
             *WORKERS,
             ANY_LIMITS,

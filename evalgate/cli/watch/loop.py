@@ -1,0 +1,124 @@
+"""Judges whenever a file changes or a key is pressed, and prints a line each time."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from evalgate.cli.watch.files import WatchedFiles
+from evalgate.errors import EvalGateError, Problem, SettingError
+from evalgate.reporting.text.wording import scenario_name
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable, Sequence
+
+    from evalgate.cli.shell import Shell
+    from evalgate.models.results.results import ResultsDoc
+
+POLL, SETTLE = 0.5, 0.3
+"""Seconds between two looks at the files, and for which they must stay as they are before a run."""
+MOST_NAMED = 5
+CLEAR = "\x1b[H\x1b[2J"
+KEYS = "watching; Enter: run again, f: only what failed, q: quit"
+END, FAILED_ONLY = "q", "f"
+
+Verdicts = dict[tuple[str, str, str | None], str]
+
+
+def watch(arguments: Namespace, shell: Shell, judge: Callable[[Sequence[str]], ResultsDoc | None]) -> int:
+    """Runs until `q`; `judge` judges these scenarios, all if there are none, and returns None for wrong input.
+
+    Raises SettingError in CI, where it would never end.
+    """
+    if shell.environ.get("CI", "").lower() not in ("", "0", "false"):
+        raise SettingError(Problem("--watch does not run in CI", None, "leave it out"))
+    if arguments.json or arguments.shard is not None:
+        raise SettingError("--watch prints a line a run: it takes neither --json nor --shard")
+    watcher = _Watcher(arguments, shell, judge)
+    watcher.run(failed_only=False)
+    while (key := watcher.wait()) != END:
+        watcher.run(failed_only=key == FAILED_ONLY or (arguments.failed and key is None))
+    return 0
+
+
+class _Watcher:
+    def __init__(self, arguments: Namespace, shell: Shell, judge: Callable[[Sequence[str]], ResultsDoc | None]) -> None:
+        self._scenarios, self._shell, self._judge = list(arguments.scenarios), shell, judge
+        self._files = WatchedFiles(arguments, shell.cwd)
+        self._keys: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._verdicts: Verdicts = {}
+        self._seen: dict[str, tuple[int, int]] = {}
+        if shell.stdin is not None:
+            threading.Thread(target=self._read_keys, daemon=True).start()
+
+    def run(self, *, failed_only: bool) -> None:
+        """Judges all scenarios, or those that did not pass; wrong input is reported, and nothing ends."""
+        failed = [scenario_pattern(key) for key, verdict in self._verdicts.items() if verdict != "PASS"]
+        only = failed if failed_only and failed else []
+        self._files.find_traces()
+        self._seen = self._files.look()
+        if self._shell.is_terminal:
+            self._shell.out.write(CLEAR)
+        try:
+            results = self._judge(only or self._scenarios)
+        except EvalGateError as error:
+            self._shell.report_problems(error.problems)
+            results = None
+        if results is not None:
+            found = collect_verdicts(results)
+            before, self._verdicts = self._verdicts, {**self._verdicts, **found} if only else found
+            self._shell.print_safe(describe_run(self._verdicts, before))
+        self._shell.note(KEYS)
+        self._shell.flush()
+
+    def wait(self) -> str | None:
+        """Waits for a key, or for files that changed and then stay as they are; None for these."""
+        while True:
+            try:
+                return self._keys.get(timeout=POLL)
+            except queue.Empty:
+                found = self._files.look()
+            if found == self._seen:
+                continue
+            while True:
+                time.sleep(SETTLE)
+                settled = self._files.look()
+                if settled == found:
+                    return None
+                found = settled
+
+    def _read_keys(self) -> None:
+        for line in self._shell.stdin or ():
+            self._keys.put(line.strip()[:1].lower())
+
+
+def collect_verdicts(results: ResultsDoc) -> Verdicts:
+    """The verdict of each scenario and variant."""
+    return {
+        (suite["suite"], each["id"], each["variant"]): each["verdict"]
+        for suite in results["suites"]
+        for each in suite["scenarios"]
+    }
+
+
+def describe_run(verdicts: Verdicts, before: Verdicts) -> str:
+    """One run in a line: how many pass, and which don't.
+
+    >>> describe_run({("s", "refund", None): "FAIL", ("s", "greet", None): "PASS"}, {("s", "refund", None): "PASS"})
+    '1 pass, 1 fail: refund (was pass)'
+    """
+    failed = [key for key, verdict in verdicts.items() if verdict != "PASS"]
+    named = [
+        f"{scenario_name(key[1], key[2])}{' (was pass)' if before.get(key) == 'PASS' else ''}"
+        for key in failed[:MOST_NAMED]
+    ]
+    named += [f"and {len(failed) - MOST_NAMED} more"] if len(failed) > MOST_NAMED else []
+    return f"{len(verdicts) - len(failed)} pass, {len(failed)} fail{': ' if failed else ''}{', '.join(named)}"
+
+
+def scenario_pattern(key: tuple[str, str, str | None]) -> str:
+    """A scenario as `--scenario` takes it."""
+    return key[1] if key[2] is None else f"{key[1]}[{key[2]}]"
