@@ -25,7 +25,8 @@ FLAGS = (
 )
 START_SECONDS, ANSWER_SECONDS = 60, 120
 NOISE = ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")
-TIMES = """(() => {
+TIMES = """(async () => {
+  while (!performance.getEntriesByType("paint").length) await new Promise((done) => setTimeout(done, 20));
   const [page] = performance.getEntriesByType("navigation"), [paint] = performance.getEntriesByType("paint");
   return { paint: paint.startTime, interactive: page.domInteractive, elements: document.querySelectorAll("*").length };
 })()"""
