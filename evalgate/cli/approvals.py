@@ -132,11 +132,11 @@ COMMANDS = {
             option(
                 "scenario",
                 metavar="SCENARIO",
-                help="the id of a scenario that fails, or all for every scenario that fails",
+                help="the id of a scenario that fails, or its beginning, or all for every scenario that fails",
             ),
             option("--because", metavar="REASON", required=True, help="why the failure is accepted"),
             option("--until", metavar="DATE", required=True, help="the last day of the approval, such as 2026-12-31"),
-            option("--who", metavar="NAME", help="who is responsible for it (default: the user's name)"),
+            option("--who", metavar="NAME", help="who is responsible for it (default: $GITHUB_ACTOR, else $USER)"),
             SUITE,
             VARIANT,
             option("--assertion", metavar="NAME", help="only failures of this assertion"),
@@ -152,7 +152,9 @@ COMMANDS = {
                 help="accept failures only of the traces that failed in this run",
             ),
             option("--results", metavar="PATH", default=RESULTS, help=f"the finished run (default {RESULTS})"),
-            option("--store-url", metavar="URL", help="write it to this store, not to evalgate-approvals.yaml"),
+            option(
+                "--store-url", metavar="URL", help="write it to this store (default: to evalgate-approvals.yaml here)"
+            ),
         ],
         """examples:
   evalgate approve refund --until 2026-12-31 --because 'the API is down, ticket 4711'

@@ -226,7 +226,7 @@ COMMANDS = {
             option("scenario", metavar="SCENARIO", help="the id of a scenario, or its beginning"),
             SUITE,
             VARIANT,
-            option("--all", action="store_true", help="show every trial, check and call, not what failed alone"),
+            option("--all", action="store_true", help="show what passed, repeats or did not change, too"),
             option("--results", metavar="PATH", default=RESULTS, help=f"the finished run (default {RESULTS})"),
             option(
                 "--baseline",

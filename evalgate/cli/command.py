@@ -161,7 +161,7 @@ FORMAT = (
     option(
         "--config",
         metavar="SUITE",
-        help="a suite whose `format` and `custom` describe the traces; query uses its `prices` too",
+        help="a suite whose `format` and `custom` describe the traces; `traces`, `show` and `query` use its `prices`",
     ),
     ANY_LIMITS,
     PLUGINS,

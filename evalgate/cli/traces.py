@@ -160,7 +160,7 @@ COMMANDS = {
         """examples:
   evalgate query traces/refund.json                          the fields that expressions can use
   evalgate query 'tool_calls[].name' traces/refund.json
-  evalgate query tool_calls[0] traces.jsonl:3                the trace of line 3, as `evalgate show` takes it
+  evalgate query 'tool_calls[0]' traces.jsonl:3              the trace of line 3, as `evalgate show` takes it
   evalgate query response.content refund-in-window           of a trial of the last run
   evalgate query metadata.cost_usd 'traces/*.jsonl'          one line per trace
   evalgate query --config evals/logs.yaml logs/1.json        read by `custom` of the suite

@@ -128,9 +128,10 @@ def packages(folder: Path) -> None:
 
 def break_answer(folder: Path) -> None:
     """The agent no longer says that it has refunded."""
-    trace = (folder / "traces/refund.jsonl").read_text(encoding="utf-8")
+    [path] = folder.glob("traces/refund.json*")
+    trace = path.read_text(encoding="utf-8")
     assert "has been refunded" in trace
-    write(folder / "traces/refund.jsonl", trace.replace("has been refunded", "will be refunded"))
+    write(path, trace.replace("has been refunded", "will be refunded"))
 
 
 INSTALLS = Skip("installs packages from the network")
@@ -156,7 +157,7 @@ PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
     "docs/other-ci.md": (project, [Skip("test_other_ci.py runs it with a replacement of docker")]),
     "docs/quickstart.md": (
         nothing,
-        [INSTALLS, Run((0, 0, 0, 0)), Run(), Run((1, 0), break_answer, times=2)],
+        [INSTALLS, Run((0, 0, 0, 0, 0)), Run(), Run((1, 0), break_answer, times=2)],
     ),
     "docs/recipes/block-a-tool.md": (example_traces, [Run((1,))]),
     "docs/recipes/pass-rate.md": (nothing, [Run()]),

@@ -62,7 +62,17 @@ def test_the_workflow_runs_no_program_with_an_invented_flag():
     assert [text for text in texts if re.search(r"my_agent\.py --", text)] == []
 
 
-@pytest.mark.parametrize("fact", ["Judging costs none", "no LLM judge", "calls no model", "PyPI is another project"])
+FIRST = [
+    "Judging costs none",
+    "no LLM judge",
+    "calls no model",
+    "PyPI is another project",
+    "`evalgate evaluators NAME`",
+]
+WORDS = ["A *trial* is", "the *policy* the", "PARTIAL: ", "HARD FAIL: "]
+
+
+@pytest.mark.parametrize("fact", [*FIRST, *WORDS])
 def test_it_says_what_a_first_reader_asks(fact):
     assert fact in TEXT
 

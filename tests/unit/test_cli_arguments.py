@@ -190,3 +190,16 @@ def test_a_folder_with_a_baseline_is_taken_as_the_baseline(tmp_path) -> None:
     assert results["baseline"]["path"] == f"{first}/baseline.zip"
     assert main(["compare", first, second], shell) == 0
     assert main(["run", str(suite), "--baseline", str(tmp_path), "--output-dir", second], shell) == 2
+
+
+@pytest.mark.parametrize(
+    ("verb", "fact"),
+    [
+        ("approve", "who is responsible for it (default: $GITHUB_ACTOR, else $USER)"),
+        ("approve", "write it to this store (default: to evalgate- approvals.yaml here)"),
+        ("explain", "the id of a scenario, or its beginning"),
+    ],
+)
+def test_help_names_what_is_done_by_default(verb, fact, capsys):
+    evalgate(verb, "--help")
+    assert fact in " ".join(capsys.readouterr().out.split())

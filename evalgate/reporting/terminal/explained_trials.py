@@ -25,6 +25,8 @@ _STATUS_COLOURS = {"passed": "green", "not_evaluable": "yellow", "not_measured":
 _ORDER = {"failed": 0, "error": 1, "not_evaluable": 2, "skipped": 3, "passed": 4}
 _NOT_FAILED = frozenset({"passed", "skipped"})
 _REDUNDANT_EVIDENCE = frozenset({"verdict"})  # evidence that only repeats the outcome
+_IN_REASON = _REDUNDANT_EVIDENCE | {"alignment", "more", "expected_calls", "judged_by"}
+"""Evidence that the reason has in words."""
 
 
 def to_words(word: str) -> str:
@@ -132,12 +134,12 @@ def _add_trial(
     if trial["reason"]:
         page.add_text(unmark_parts(trial["reason"]), indent=4)
     for check in checks:
-        _add_check(page, check, MAX_EVIDENCE if full else SHORT_EVIDENCE)
+        _add_check(page, check, full=full)
     if trial["status"] != "passed":
         page.add_command(build_show_command(suite, trial), indent=4)
 
 
-def _add_check(page: TerminalPage, check: AssertionDoc, limit: int) -> None:
+def _add_check(page: TerminalPage, check: AssertionDoc, *, full: bool) -> None:
     required = " (required)" if check["required"] else ""
     weight = f", weight {check['weight']:g}" if check["weight"] != 1 else ""
     partial = f", score {wording.score(check['score'])}" if 0 < check["score"] < 1 else ""
@@ -148,5 +150,8 @@ def _add_check(page: TerminalPage, check: AssertionDoc, limit: int) -> None:
     page.add_labelled(to_words(outcome), text, _STATUS_COLOURS.get(outcome, "red"), indent=4)
     evidence = check["evidence"]
     if evidence and outcome not in _NOT_FAILED:
-        for name in sorted(evidence.keys() - _REDUNDANT_EVIDENCE):
-            page.add_text(f"{name}: {json.dumps(evidence[name], ensure_ascii=False)}", indent=8, limit=limit)
+        limit = MAX_EVIDENCE if full else SHORT_EVIDENCE
+        for name in sorted(evidence.keys() - (_REDUNDANT_EVIDENCE if full else _IN_REASON)):
+            whole = name == "expression"
+            text = f"{name}: {json.dumps(evidence[name], ensure_ascii=False)}"
+            page.add_text(text, indent=8, limit=MAX_EVIDENCE if whole else limit)
