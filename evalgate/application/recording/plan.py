@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from evalgate.errors import Location, Problem, SettingError
 from evalgate.measures.recording.paths import build_trial_path
-from evalgate.models.recording.exchange import TrialId
+from evalgate.models.recording.exchange import MAX_TRIAL, TrialId
+from evalgate.models.trace.trace import MAX_ID_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -51,6 +52,20 @@ def plan_trials(suite: Suite, scenario: str | None, trials: Sequence[int] | None
 def _entries(content: dict[str, Any]) -> list[dict[str, Any]]:
     listed = content.get("scenarios")
     return [each for each in listed if isinstance(each, dict) and "id" in each] if isinstance(listed, list) else []
+
+
+def require_valid(trial: TrialId) -> None:
+    """Raises SettingError for a scenario or variant that a trace can't hold, and for a number that is out of range."""
+    for name in (trial.scenario, trial.variant):
+        if name is not None and (len(name) > MAX_ID_LENGTH or (not name.isascii() and _has_surrogates(name))):
+            what = f"has more than {MAX_ID_LENGTH} characters" if len(name) > MAX_ID_LENGTH else "is no text"
+            raise SettingError(Problem(f"the id {name[:40]!r} {what}", None, "use a shorter one, in UTF-8"))
+    if not 0 <= trial.trial <= MAX_TRIAL:
+        raise SettingError(f"the number of a trial is from 0 to {MAX_TRIAL:,}")
+
+
+def _has_surrogates(text: str) -> bool:
+    return text.encode("utf-8", "ignore").decode() != text
 
 
 def require_distinct(planned: Iterable[PlannedTrial]) -> None:

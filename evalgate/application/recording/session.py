@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from evalgate.application.recording.agent_environ import AgentFacts, base_url, build_environ
 from evalgate.application.recording.evidence import read_own_trace
 from evalgate.application.recording.outcome import TrialOutcome
-from evalgate.application.recording.plan import MAX_TRIALS, fill_command
+from evalgate.application.recording.plan import MAX_TRIALS, fill_command, require_valid
 from evalgate.application.recording.trial_writer import CodeVersion, Outputs, TrialWriter
 from evalgate.application.recording.trials import CacheRules, RecordedTrial
 from evalgate.errors import InvalidInput, SettingError
@@ -132,6 +132,7 @@ class RecordingSession:
     def _find(self, trial: TrialId) -> RecordedTrial:
         """The recording of a trial, opened if it is not: its cassette is read, and an earlier trace deleted."""
         if trial not in self._trials:
+            require_valid(trial)
             if len(self._trials) >= MAX_TRIALS:
                 raise SettingError(f"more than {MAX_TRIALS:,} scenarios are open")
             outputs = self._tools.outputs

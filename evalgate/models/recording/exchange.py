@@ -13,6 +13,9 @@ NO_ANSWER = 502
 """The status that an agent gets if the provider could not be reached."""
 
 
+MAX_TRIAL = 1_000_000
+
+
 class TrialId(NamedTuple):
     """The trial that a recording belongs to; `scenario` is None if nothing names one."""
 

@@ -19,6 +19,7 @@ from evalgate.models.recording.cassette import (
     CassetteHeader,
     RecordedExchange,
 )
+from evalgate.models.recording.exchange import MAX_TRIAL
 
 if TYPE_CHECKING:
     from evalgate.models.recording.exchange import TrialId
@@ -29,7 +30,6 @@ STATUSES = range(200, 600)
 YEARS = range(1971, 9999)
 LONGEST_MS = 86_400_000
 """The longest time of an agent: one day."""
-MAX_TRIAL = 1_000_000
 REFRESH_HINT = "record it again: evalgate cassettes refresh"
 
 
