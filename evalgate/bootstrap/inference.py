@@ -12,8 +12,11 @@ if TYPE_CHECKING:
 def build_inference_sources(cwd: str, bounds: Limits | None = None) -> InferenceSources:
     """The sources that suites are inferred from."""
     from evalgate.application.inference.build_suite import InferenceSources
-    from evalgate.bootstrap.sources import build_suite_files, build_trace_files, build_workspace
+    from evalgate.bootstrap.sources import build_suite_files, build_trace_files, build_workspace, find_price_list
 
     return InferenceSources(
-        build_workspace(cwd), build_trace_files(cwd, None, bounds), build_suite_files(cwd, None, bounds)
+        build_workspace(cwd),
+        build_trace_files(cwd, None, bounds),
+        build_suite_files(cwd, None, bounds),
+        find_price_list(),
     )

@@ -29,7 +29,7 @@ def run_mutation(arguments: Any, cwd: str, progress_to: TextIO) -> MutationRepor
     traces = build_trace_files(cwd, None, bounds)
     choice = TraceChoice(arguments.traces, arguments.format)
     check_traces(configuration, JudgeRequest(traces=arguments.traces, form=arguments.format), traces)
-    run = MutationRun(configuration.suites, find_price_list())
+    run = MutationRun(configuration.suites, find_price_list(), configuration.policy)
     progress = progress_for(progress_to, quiet=False)
     try:
         for number, suite in enumerate(configuration.suites):

@@ -133,7 +133,9 @@ def _summarize(built: BuiltSuite, path: str, shell: Shell) -> None:
     if built.failures.unnoticed:
         count = pluralize(built.failures.unnoticed, "recorded failure")
         shell.note(f"{count} pass all checks: the suite can't distinguish them from trials that passed")
-    caught = f"{built.caught.caught:,} of {pluralize(built.caught.tried, 'small change')}"
+    total, possible = built.caught.total, built.caught.possible
+    caught = f"{total.caught:,} of {pluralize(total.tried, 'small change')}"
+    caught += f", tried of {possible:,}" if possible > total.tried else ""
     shell.note(f"catches {caught} (`evalgate mutate {shlex.quote(path)}` lists the others)")
     shell.note(f"next: evalgate run {shlex.quote(path)}")
 

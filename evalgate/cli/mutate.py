@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from evalgate.cli.command import ANY_LIMITS, PLUGINS, TRACE_SOURCE, Command, option
 from evalgate.cli.run import parse_jobs
 from evalgate.errors import Problem, SettingError
+from evalgate.models.mutation import MAX_CHANGES
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from evalgate.cli.shell import Shell
 
 FOUND = 1
-DEFAULT_MAX = 10_000
 MANY = 5_000
 """Changes from which worker processes are faster than one."""
 
@@ -50,8 +50,8 @@ COMMANDS = {
                 "--max",
                 type=int,
                 metavar="N",
-                default=DEFAULT_MAX,
-                help=f"try at most N changes, spread over scenarios and kinds of changes (default {DEFAULT_MAX:,})",
+                default=MAX_CHANGES,
+                help=f"try at most N changes, spread over scenarios and kinds of changes (default {MAX_CHANGES:,})",
             ),
             option(
                 "--jobs",

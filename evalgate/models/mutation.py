@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence  # noqa: TC003  (needed when a report is decoded)
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
@@ -24,6 +25,12 @@ OperatorName = Literal[
 ]
 
 
+MAX_CHANGES = 10_000
+"""Changes that are tried by default."""
+Effect = Literal["missed", "caught", "gated"]
+"""What a change does: the trial passes still, or does not, or does not so that `fail_on` fails the gate."""
+
+
 class Mutation(NamedTuple):
     """One small change to a trace, not made yet; which fields are set depends on the operator.
 
@@ -37,20 +44,22 @@ class Mutation(NamedTuple):
 
 
 class Tally(Struct, array_like=True):
-    """How many changes were tried, and how many of them made the trial fail."""
+    """How many changes were tried, how many of them made the trial fail, and how many of these fail the gate."""
 
     tried: int = 0
     caught: int = 0
+    gated: int = 0
 
     @property
     def score(self) -> float | None:
         """The share that was caught, None if none was tried."""
         return self.caught / self.tried if self.tried else None
 
-    def add(self, *, is_caught: bool) -> None:
+    def add(self, effect: Effect) -> None:
         """Counts one change."""
         self.tried += 1
-        self.caught += is_caught
+        self.caught += effect != "missed"
+        self.gated += effect == "gated"
 
 
 class SuiteMutations(NamedTuple):
@@ -62,7 +71,10 @@ class SuiteMutations(NamedTuple):
 
 
 class Survivor(Struct):
-    """Changes of one kind that a scenario did not notice: `count` of `tried`; `example` locates the first."""
+    """Changes of one kind that a scenario did not notice: `count` of `tried`; `example` locates the first.
+
+    The lower `harm` the worse; `calls` is how often the trace called the tool.
+    """
 
     scenario: ScenarioKey
     operator: OperatorName
@@ -71,12 +83,15 @@ class Survivor(Struct):
     count: int
     tried: int
     example: str
+    harm: int = 0
+    calls: int = 0
 
 
 class MutationReport(Struct):
     """What suites noticed. `possible` changes exist, of which at most the requested number were tried.
 
-    `shown` more are not counted, because another passing trace of the scenario shows the same.
+    `shown` more are not counted, because another passing trace of the scenario shows the same. `fail_on` has the words
+    of each suite, none if it is not set.
     """
 
     operators: dict[OperatorName, Tally]
@@ -87,9 +102,15 @@ class MutationReport(Struct):
     changed: int = 0
     possible: int = 0
     shown: int = 0
+    fail_on: Sequence[Sequence[str]] = ()
 
     @property
     def total(self) -> Tally:
         """All changes together."""
-        tallies = self.operators.values()
-        return Tally(sum(each.tried for each in tallies), sum(each.caught for each in tallies))
+        return add_up(self.operators.values())
+
+
+def add_up(tallies: Iterable[Tally]) -> Tally:
+    """All changes of several tallies."""
+    listed = list(tallies)
+    return Tally(*(sum(counts) for counts in zip(*((t.tried, t.caught, t.gated) for t in listed), strict=True)))

@@ -14,18 +14,19 @@ from evalgate.application.inference.trace_choice import FoundTraces, InferenceOp
 from evalgate.application.mutation.score import MutationRun
 from evalgate.errors import Problem, SettingError
 from evalgate.measures.redaction.redact import redact
+from evalgate.models.mutation import MAX_CHANGES
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evalgate.application.inference.checks import Strictness
-    from evalgate.models.mutation import Tally
+    from evalgate.models.mutation import MutationReport
     from evalgate.models.trace.trace import Trace
-    from evalgate.ports import Files, Progress, SuiteSource, TraceSource
+    from evalgate.ports import Files, PriceTable, Progress, SuiteSource, TraceSource
     from evalgate.suite.models import Suite
 
-MAX_CHANGES, MIN_CHANGES = 2_000, 50
+MIN_CHANGES = 50
 MAX_COMPARISONS = 5_000_000
 """Comparisons of a call with a check."""
 MAX_SHOWN = 8
@@ -37,6 +38,7 @@ class InferenceSources(Struct, frozen=True):
     files: Files
     traces: TraceSource
     suites: SuiteSource
+    prices: PriceTable | None = None
 
 
 class BuiltSuite(Struct):
@@ -46,7 +48,7 @@ class BuiltSuite(Struct):
     draft: DraftSuite
     found: FoundTraces
     failures: RecordedFailures
-    caught: Tally
+    caught: MutationReport
 
 
 def build_suite(options: InferenceOptions, sources: InferenceSources, progress: Progress) -> BuiltSuite:
@@ -66,7 +68,7 @@ def build_suite(options: InferenceOptions, sources: InferenceSources, progress: 
             Problem("nothing can be checked: no calls and no answers, or ids that no suite can hold", None, hint)
         )
     text, _ = drafted.draft.render()
-    caught = count_caught(load(text), found.passing, progress)
+    caught = count_caught(load(text), found.readable, sources.prices, progress)
     return BuiltSuite(text, drafted.draft, found, drafted.failures, caught)
 
 
@@ -116,15 +118,24 @@ def choose_number_of_changes(calls: int, checks: int) -> int:
     """How many changes are tried, so that trying them takes seconds: each check looks at each call of a trace.
 
     >>> choose_number_of_changes(10, 40), choose_number_of_changes(2_000, 70)
-    (2000, 50)
+    (10000, 50)
     """
     return max(MIN_CHANGES, min(MAX_CHANGES, MAX_COMPARISONS // max(1, calls * checks)))
 
 
-def count_caught(suite: Suite, traces: Sequence[Trace], progress: Progress) -> Tally:
-    """How many small changes to these traces the suite catches; of long traces and many checks fewer are tried."""
-    run = MutationRun([suite], None)
-    run.add_traces(0, traces, progress)
+def count_caught(
+    suite: Suite, traces: Sequence[Trace], prices: PriceTable | None, progress: Progress
+) -> MutationReport:
+    """Tries small changes as `mutate` does; of long traces and many checks fewer are tried."""
+    run = MutationRun([suite], prices)
+    ordered: list[Trace] = sorted(traces, key=_find_position)
+    run.add_traces(0, ordered, progress)
     calls = max(len(trace.tool_calls) for trace in traces)
     run.choose(choose_number_of_changes(calls, max(len(scenario.assertions) for scenario in suite.scenarios)))
-    return run.try_changes(None, progress).total
+    return run.try_changes(None, progress)
+
+
+def _find_position(trace: Trace) -> tuple[str, int, int]:
+    """Where a trace was read, in the order of reading."""
+    source = trace.source
+    return source.path, source.line or 0, source.record or 0

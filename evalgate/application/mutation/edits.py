@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from evalgate.models.trace.final_answer import find_final_answer, list_answers
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.models.trace.trace import CallRef, Message, Response, ToolCall, Trace
 
-REQUEST_FIELDS = ("id", "name", "arguments")
+NO_RESULT = {"status": "missing", "result": None, "result_text": None, "error": None, "exit_code": None}
 
 
 def remove_call(trace: Trace, at: int) -> Trace:
@@ -55,22 +57,33 @@ def swap_calls(trace: Trace, first: int, second: int) -> Trace:
 
 
 def cut_after(trace: Trace, calls: int, messages: int) -> Trace:
-    """The beginning of the trace, which then ended without an answer."""
-    kept = replace(
-        _rebuild(trace, trace.tool_calls[:calls], trace.messages[:messages]), status="incomplete", finish_reason=None
-    )
-    kept.response = {"content": None, "finish_reason": None, "message_index": None}
-    return kept
+    """The beginning of the trace; calls whose result was cut off have none, and an answer recorded apart is lost."""
+    kept = trace.messages[:messages]
+    answered = {message["tool_call_id"] for message in kept if message["role"] == "tool"}
+    lost = {message["tool_call_id"] for message in trace.messages[messages:] if message["role"] == "tool"} - answered
+    called: list[ToolCall] = [
+        {**call, **NO_RESULT} if call["id"] is not None and call["id"] in lost else call  # type: ignore[typeddict-item]
+        for call in trace.tool_calls[:calls]
+    ]
+    changed = replace(_rebuild(trace, called, kept), finish_reason=None)
+    changed.response = find_final_answer(changed.messages)
+    return changed
 
 
 def replace_answer(trace: Trace, text: str) -> Trace:
-    """The trace with another final answer."""
-    at = trace.response["message_index"]
-    messages = list(trace.messages)
-    if at is not None and at < len(messages):
-        messages[at] = {**messages[at], "content": text, "parts": None}
+    """The trace with another final answer, in all messages that are its text, and where it is recorded apart."""
+    ending = _find_ending(trace)
+    if ending is None:
+        answers = {each["index"] for each in trace.messages if each["content"] == trace.response["content"]}
+    else:
+        answers = {each["index"] for each in list_answers(trace.messages, ends_with_call=ending)}
+    messages: list[Message] = [
+        {**message, "content": text, "parts": None} if message["index"] in answers else message
+        for message in trace.messages
+    ]
     changed = _rebuild(trace, trace.tool_calls, messages)
-    changed.response = {**trace.response, "content": text}
+    if ending is None:
+        changed.response = {**changed.response, "content": text}
     return changed
 
 
@@ -83,19 +96,25 @@ def _rebuild(trace: Trace, calls: Sequence[ToolCall], messages: Sequence[Message
     numbered: list[ToolCall] = [
         call if call["index"] == index else {**call, "index": index} for index, call in enumerate(calls)
     ]
-    return replace_fields(
-        trace,
-        tool_calls=numbered,
-        messages=[
-            message if message["index"] == index else {**message, "index": index}
-            for index, message in enumerate(messages)
-        ],
-        response=_shift_response(trace, messages),
-    )
+    kept: list[Message] = [
+        message if message["index"] == index else {**message, "index": index} for index, message in enumerate(messages)
+    ]
+    ending = _find_ending(trace)
+    response = _shift_response(trace, messages) if ending is None else find_final_answer(kept, ends_with_call=ending)
+    return replace_fields(trace, tool_calls=numbered, messages=kept, response=response)
+
+
+def _find_ending(trace: Trace) -> bool | None:
+    """Whether the answer is that of the messages with `ends_with_call`, or without; None if it is recorded apart."""
+    content = trace.response["content"]
+    for ends_with_call in (False, True):
+        if find_final_answer(trace.messages, ends_with_call=ends_with_call)["content"] == content:
+            return ends_with_call
+    return None
 
 
 def _shift_response(trace: Trace, messages: Sequence[Message]) -> Response:
-    """The answer with the place where its message is now."""
+    """The answer that is recorded apart, with the place where its message is now."""
     at = trace.response["message_index"]
     if at is None or at >= len(trace.messages):
         return trace.response

@@ -91,6 +91,29 @@ def is_destructive(name: str) -> bool:
     return _DESTRUCTIVE.search(words) is not None and _READING.match(words) is None
 
 
+_BY_HARM: tuple[OperatorName, ...] = (
+    *("extra_destructive_call", "duplicate_call", "other_tool", "change_argument", "swap_calls", "drop_call"),
+    *("ignored_error", "empty_answer", "refusal", "truncated_run", "triple_cost", "triple_latency"),
+)
+_OF_NO_TOOL = _BY_HARM.index("empty_answer")
+_OF_AMOUNTS = _BY_HARM.index("triple_cost")
+
+
+def rank_harm(change: Mutation) -> int:
+    """How harmful a change is that nothing notices: the lower the worse.
+
+    Calls of destructive tools, then of others that may change something, then the answer, then look-ups, cost, time.
+    """
+    place = _BY_HARM.index(change.operator)
+    if place >= _OF_NO_TOOL:
+        return place + (3 if place >= _OF_AMOUNTS else 1) * len(_BY_HARM)
+    names = (change.tool, change.other) if change.operator in ("other_tool", "swap_calls") else (change.tool,)
+    if any(map(is_destructive, names)):
+        return place
+    is_reading = all(_READING.match(_WORD_START.sub("_", name).lower()) for name in names)
+    return place + (2 if is_reading else 1) * len(_BY_HARM)
+
+
 class Operator(NamedTuple):
     """Finds changes and makes them; `needs` is evidence that must be complete."""
 

@@ -11,15 +11,17 @@ from evalgate.application.evaluation.suite_judge import SuiteJudge
 from evalgate.application.evaluation.trace_warnings import format_location
 from evalgate.application.evaluation.trajectories import BaselineScenarios
 from evalgate.application.mutation.equivalence import is_shown
-from evalgate.application.mutation.operators import OPERATORS, KnownTools, apply_change, list_changes
+from evalgate.application.mutation.operators import OPERATORS, KnownTools, apply_change, list_changes, rank_harm
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.mutation import MutationReport, Survivor, Tally
 from evalgate.models.trace.trace import Trace
+from evalgate.suite.policy import build_effective_policy
+from evalgate.suite.suite_file import PolicyEntry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from evalgate.models.mutation import Mutation, OperatorName
+    from evalgate.models.mutation import Effect, Mutation, OperatorName
     from evalgate.models.run.run import TraceRef
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import PriceTable, Progress
@@ -31,6 +33,13 @@ MAX_TRIALS = 10
 MAX_TRACES = 2_000
 """Passing traces that are kept in memory."""
 TASK_SIZE = 200
+GATING: dict[str, frozenset[str]] = {
+    "hard_fail": frozenset({"hard_fail", "new_hard_fail", "broken", "regression"}),
+    "error": frozenset({"hard_fail", "new_hard_fail", "broken", "regression"}),
+    "failed": frozenset({"below_threshold", "broken", "regression"}),
+    "not_evaluable": frozenset({"not_evaluable"}),
+}
+"""Words of `fail_on` that fail the gate if the only trial of a scenario has this status and passed in the baseline."""
 CHANGES = "changes"
 
 
@@ -54,8 +63,11 @@ class ChosenChange(NamedTuple):
 class MutationRun:
     """Collects the passing traces of suites, then tries changes on them; the same input gives the same report."""
 
-    def __init__(self, suites: Sequence[Suite], prices: PriceTable | None) -> None:
+    def __init__(self, suites: Sequence[Suite], prices: PriceTable | None, project: PolicyEntry | None = None) -> None:
         self._suites, self._prices = suites, prices
+        shared = project or PolicyEntry.from_defaults()
+        self._has_fail_on = [shared.fail_on is not None or suite.policy.fail_on is not None for suite in suites]
+        self._fail_on = [build_effective_policy(suite.policy, shared, None).fail_on for suite in suites]
         self._judges = [SuiteJudge(suite, BaselineScenarios()) for suite in suites]
         self._tools = [KnownTools() for _ in suites]
         self._passing: list[PassingTrace] = []
@@ -121,9 +133,9 @@ class MutationRun:
     def try_changes(self, engine: Engine | None, progress: Progress) -> MutationReport:
         """Judges the chosen changes with the engine, None for this process, and reports."""
         starts = range(0, len(self._chosen), TASK_SIZE)
-        caught: list[bool] = []
+        caught: list[Effect] = []
         if engine is None:
-            results: Iterable[Callable[[], list[bool]]] = [partial(self._judge_range, start) for start in starts]
+            results: Iterable[Callable[[], list[Effect]]] = [partial(self._judge_range, start) for start in starts]
         else:
             engine.begin(self._judge_range)
             results = [engine.submit(start) for start in starts]
@@ -137,30 +149,37 @@ class MutationRun:
                 engine.close()
         return self._report(caught)
 
-    def _judge_range(self, start: int) -> list[bool]:
-        return [self._is_caught(each) for each in self._chosen[start : start + TASK_SIZE]]
+    def _judge_range(self, start: int) -> list[Effect]:
+        return [self._judge_change(each) for each in self._chosen[start : start + TASK_SIZE]]
 
-    def _is_caught(self, chosen: ChosenChange) -> bool:
-        """Whether the changed trace does not pass its scenario, or is of another one now."""
+    def _judge_change(self, chosen: ChosenChange) -> Effect:
+        """Whether the changed trace does not pass its scenario, or is of another one now; and if that is gated."""
         passing = self._passing[chosen.trace]
         changed = apply_change(passing.trace, chosen.change, self._tools[passing.suite])
         judged = self._judges[passing.suite].judge(changed, passing.ref)
         trials = [each.trial for each in judged.candidates if each.candidate.scenario == passing.place]
-        return not any(trial is not None and trial.status == "passed" for trial in trials)
+        statuses = {trial.status for trial in trials if trial is not None} or {"hard_fail"}  # without it: MISSING
+        if "passed" in statuses:
+            return "missed"
+        words = {word for status in statuses for word in GATING.get(status, ())}
+        return "caught" if words.isdisjoint(self._fail_on[passing.suite]) else "gated"
 
-    def _report(self, caught: Sequence[bool]) -> MutationReport:
+    def _report(self, caught: Sequence[Effect]) -> MutationReport:
         operators: dict[OperatorName, Tally] = {name: Tally() for name in OPERATORS}
         scenarios: dict[ScenarioKey, dict[OperatorName, Tally]] = {each.key: {} for each in self._passing}
         kinds: dict[tuple[ScenarioKey, OperatorName, str, str], Survivor] = {}
-        for (index, change), is_caught in zip(self._chosen, caught, strict=True):
+        for (index, change), effect in zip(self._chosen, caught, strict=True):
             passing = self._passing[index]
-            operators[change.operator].add(is_caught=is_caught)
-            scenarios[passing.key].setdefault(change.operator, Tally()).add(is_caught=is_caught)
+            operators[change.operator].add(effect)
+            scenarios[passing.key].setdefault(change.operator, Tally()).add(effect)
             kind = (passing.key, change.operator, change.tool, change.other)
-            survivor = kinds.setdefault(kind, Survivor(*kind, 0, 0, ""))
+            survivor = kinds.setdefault(kind, Survivor(*kind, 0, 0, "", rank_harm(change)))
             survivor.tried += 1
-            survivor.count += not is_caught
-            survivor.example = survivor.example or ("" if is_caught else self._locate(passing, change))
+            if effect == "missed":
+                survivor.count += 1
+                if not survivor.example:
+                    survivor.example = self._locate(passing, change)
+                    survivor.calls = passing.trace.called.count(change.tool)
         return MutationReport(
             operators,
             scenarios,
@@ -170,6 +189,7 @@ class MutationRun:
             len(self._passing),
             self._possible,
             self._shown,
+            [words if has_words else () for words, has_words in zip(self._fail_on, self._has_fail_on, strict=True)],
         )
 
     def _locate(self, passing: PassingTrace, change: Mutation) -> str:

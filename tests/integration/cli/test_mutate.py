@@ -112,6 +112,51 @@ def test_survivors_are_sentences_over_scenarios(shop: Path):
     assert "  if `issue_refund` were called twice (1 of 1: traces/b.jsonl, call 2)\n" in out
 
 
+def test_survivors_are_ranked_by_harm_and_end_with_a_check_that_notices_them(shop: Path):
+    loose = SUITE.partition("threshold")[0] + "assertions: [{type: turn_limit, max_turns: 9}]\n"
+    (shop / "suite.yaml").write_text(loose)
+    _, out, _ = evalgate(shop, "suite.yaml", "--json")
+    found = json.loads(out)["survivors"]
+    operators = [each["operator"] for each in found]
+    assert operators[:2] == ["extra_destructive_call", "duplicate_call"]
+    assert set(operators[-2:]) == {"triple_cost", "triple_latency"}
+    known = ("VALUE", "max_usd: N", "max_seconds: N")
+    checks = [each["suggestion"] for each in found if not any(word in each["suggestion"] for word in known)]
+    assert len(checks) > 5
+    lines = "".join(f"      - {check}\n" for check in dict.fromkeys(checks))
+    (shop / "suite.yaml").write_text(SUITE.partition("    assertions:")[0] + "    assertions:\n" + lines)
+    _, out, _ = evalgate(shop, "suite.yaml", "--json")
+    left = {each["operator"] for each in json.loads(out)["survivors"]}
+    assert left <= {"change_argument", "triple_cost", "triple_latency"}
+
+
+@pytest.mark.parametrize(
+    ("policy", "gated", "hint"),
+    [
+        ("", 0, "; add below_threshold to `fail_on` for the others"),
+        ("policy: {fail_on: [hard_fail, below_threshold]}\n", 48, ""),
+    ],
+)
+def test_caught_changes_that_fail_on_lets_through_are_counted(shop: Path, policy: str, gated: int, hint: str):
+    (shop / "suite.yaml").write_text(SUITE + policy)
+    _, out, _ = evalgate(shop, "suite.yaml", "--json")
+    found = json.loads(out)
+    assert (found["caught"], found["gated"]) == (48, gated)
+    _, out, _ = evalgate(shop, "suite.yaml")
+    rules = "is hard_fail, below_threshold" if policy else "is not set: only hard_fail does"
+    meaning = f"caught: the scenario no longer passes; {gated} of these 48 fail the gate (`fail_on` {rules}){hint}"
+    assert meaning in " ".join(out.split())
+
+
+def test_init_counts_as_mutate_does(shop: Path):
+    err = io.StringIO()
+    assert main(("init", "traces", "--yes", "--out", "learnt.yaml"), Shell(io.StringIO(), err, {}, str(shop))) == 0
+    _, out, _ = evalgate(shop, "learnt.yaml")
+    counted = out.splitlines()[-1].split(" (", maxsplit=1)[0]
+    assert counted.startswith("catches ")
+    assert counted in err.getvalue()
+
+
 def test_workers_and_order_of_runs_do_not_change_the_report(shop: Path):
     many = [json.dumps(make_trace(trial, scenario=f"s{trial % 7}")) for trial in range(40)]
     (shop / "traces/many.jsonl").write_text("\n".join(many))

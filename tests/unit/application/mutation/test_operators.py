@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from evalgate.application.mutation.operators import OPERATORS, KnownTools, apply_change, list_changes
+from evalgate.application.mutation.operators import OPERATORS, KnownTools, apply_change, list_changes, rank_harm
 from evalgate.bootstrap.sources import build_trace_files
 from evalgate.models.mutation import Mutation
 
@@ -157,7 +157,45 @@ def test_cost_and_latency_are_three_times_as_high(tmp_path: Path):
 def test_a_truncated_run_has_half_its_messages_and_no_answer(tmp_path: Path):
     found = changed(read(tmp_path), "truncated_run")
     assert (len(found.messages), found.called, found.response["content"]) == (3, ["lookup_order"], None)
-    assert found.status == "incomplete"
+    assert (found.status, found.finish_reason) == ("ok", None)  # most recorders don't note that a run was cut off
+
+
+def test_a_run_cut_in_half_has_the_answer_that_a_recording_of_it_would_have(tmp_path: Path):
+    talk = [("user", "hi"), ("assistant", "Which order?"), ("user", "A-17"), ("assistant", "It is refunded.")]
+    trace = read(tmp_path, messages=[{"role": role, "content": text} for role, text in talk])
+    assert changed(trace, "truncated_run").response["content"] == "Which order?"
+
+
+def test_a_call_whose_result_was_cut_off_has_none(tmp_path: Path):
+    trace = read(tmp_path, messages=[*DOCUMENT["messages"][:3], DOCUMENT["messages"][-1]])
+    found = changed(trace, "truncated_run")
+    assert [(call["name"], call["status"], call["result"]) for call in found.tool_calls] == [
+        ("lookup_order", "missing", None)
+    ]
+
+
+def test_an_answer_in_several_messages_is_empty_as_a_whole(tmp_path: Path):
+    messages = [*DOCUMENT["messages"], {"role": "assistant", "content": "Anything else?"}]
+    assert changed(read(tmp_path, messages=messages), "empty_answer").response["content"] == ""
+
+
+def test_an_answer_that_is_recorded_apart_is_changed_there_and_lost_where_the_run_is_cut(tmp_path: Path):
+    trace = read(tmp_path, messages=DOCUMENT["messages"][:5], response={"content": "Refunded."})
+    assert changed(trace, "drop_call").response["content"] == "Refunded."
+    assert changed(trace, "empty_answer").response["content"] == ""
+    assert changed(trace, "truncated_run").response["content"] is None
+
+
+def test_harm_ranks_destructive_calls_before_answers_look_ups_and_cost():
+    changes = [
+        Mutation("triple_latency"),
+        Mutation("drop_call", 0, "get_order"),
+        Mutation("empty_answer"),
+        Mutation("swap_calls", 0, "get_order", "send_mail"),
+        Mutation("drop_call", 0, "cancel_order"),
+        Mutation("duplicate_call", 0, "issue_refund"),
+    ]
+    assert sorted(changes, key=rank_harm) == changes[::-1]
 
 
 def test_a_destructive_call_is_added_after_the_others(tmp_path: Path):
