@@ -245,9 +245,15 @@ def _list_facts(item: SuiteScenario, links: Links, shared: Collection[str]) -> l
         facts.append(escape_sentence(cause, MAX_REASON))
     if where := links.place(scenario["location"]):
         facts.append(where)
-    if (trial := find_failed_trial(scenario)) is not None and trial["status"] != "error":
-        facts.append(f"trace {escape_id(find_place(trial), MAX_PLACE)}")
-    return facts
+    return [*facts, *_name_trace(scenario, "trace")]
+
+
+def _name_trace(scenario: ScenarioDoc, lead: str) -> list[str]:
+    """Where the trace of the first failed trial is; of one that can't be read its reason says so."""
+    trial = find_failed_trial(scenario)
+    if trial is None or trial["status"] == "error":
+        return []
+    return [f"{lead}\u00a0{escape_id(find_place(trial), MAX_PLACE)}"]
 
 
 def _describe_cause(change: ChangeDoc | None, shared: Collection[str]) -> str:
@@ -269,7 +275,8 @@ def _list_group_facts(group: FailureGroup, links: Links, shared: Collection[str]
         where = "" if count == len(scenarios) else f"in {count:,}: "
         facts.append(f"{where}{escape_sentence(message, MAX_REASON)}")
     places = dict.fromkeys(links.place(each["location"]) for each in scenarios)
-    return [*facts, *places] if len(places) == 1 and any(places) else facts
+    facts += places if len(places) == 1 and any(places) else []
+    return [*facts, *_name_trace(scenarios[0], "first trace")]
 
 
 def _build_check_row(cause: FailedCheck | MissingEvidence, group: FailureGroup) -> CheckRow:

@@ -681,10 +681,16 @@ def test_comment__a_failing_scenario__has_its_trace_and_the_commands_that_open_i
     trials[1]["trace"].update(record=2)
     two = [a_scenario("late", "HARD_FAIL", trials=trials), a_scenario("soon", "HARD_FAIL", trials=[trials[0]])]
     text = comment(results([a_suite("s", two)], command="evalgate run s.yaml"))
-    assert "\u00b7 trace ` traces/1.json#3 `" in text
+    assert "\u00b7 trace\u00a0` traces/1.json#3 `" in text
     block = "evalgate run s.yaml\nevalgate explain late\nevalgate show 'traces/1.json#3'\n"
     assert text.count(block) == text.count("evalgate explain") == 1
     assert "docs/" not in text
+
+
+def test_comment__scenarios_that_fail_alike__have_the_trace_of_the_first():
+    scenarios = [a_scenario(name, "HARD_FAIL", trials=[a_trial(0, "failed")]) for name in ("late", "soon")]
+    text = comment(results([a_suite("s", scenarios)]))
+    assert text.count("first trace\u00a0` traces/0.json `") == 1
 
 
 def test_comment__one_failure__is_accepted_by_a_command_that_names_it():

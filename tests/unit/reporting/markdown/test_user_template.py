@@ -94,7 +94,8 @@ def test_loops_conditions_names_and_filters():
         )
     )
     assert (
-        "1: ` refund ` ` refund ` broke: refund, ` evals/support.yaml:7 `, trace ` traces/0.json ` end1 of 1, 0" in text
+        "1: ` refund ` ` refund ` broke: refund, ` evals/support.yaml:7 `, trace\u00a0` traces/0.json ` end1 of 1, 0"
+        in text
     )
 
 
