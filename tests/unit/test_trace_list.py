@@ -41,7 +41,8 @@ TRACE = {
 def traces(tmp_path):
     (tmp_path / "good").mkdir()
     (tmp_path / "empty").mkdir()
-    second = {**TRACE, "trace_id": "t-2", "scenario_id": "parcel", "messages": TRACE["messages"][:2]}
+    answered = [*TRACE["messages"][:2], {"role": "assistant", "content": "Soon."}]
+    second = {**TRACE, "trace_id": "t-2", "scenario_id": "parcel", "messages": answered}
     lines = [json.dumps(TRACE), json.dumps(second), "{"]
     (tmp_path / "good/all.jsonl").write_text("\n".join(lines))
     (tmp_path / "empty/notes.json").write_text('{"widgets": 1}')

@@ -173,7 +173,8 @@ def _find_other_tools(trace: Trace, tools: KnownTools) -> Iterator[Mutation]:
 
 
 def _find_results(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
-    return (Mutation("ignored_error", at, call["name"]) for at, call in _own_calls(trace) if call["status"] == "ok")
+    ended = [(at, call) for at, call in _own_calls(trace) if call["status"] in ("ok", "unknown")]
+    return (Mutation("ignored_error", at, call["name"]) for at, call in ended)
 
 
 def _find_answer(operator: OperatorName) -> Callable[[Trace, KnownTools], Iterator[Mutation]]:

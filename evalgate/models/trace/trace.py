@@ -26,7 +26,8 @@ SCHEMA = "evalgate.trace/1"
 MAX_ID_LENGTH = 512
 
 Role = Literal["system", "user", "assistant", "tool"]
-CallStatus = Literal["ok", "error", "missing"]
+CallStatus = Literal["ok", "error", "missing", "unknown"]
+"""`missing`: no result is recorded. `unknown`: one is, and nothing says whether it is that of a failure."""
 
 
 class CallRef(TypedDict):

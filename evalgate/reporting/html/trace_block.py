@@ -91,12 +91,11 @@ MAX_FACT, MAX_WARNINGS = 1_000, 20
 
 
 def _iter_parts(trace: Trace) -> Iterator[PartDoc]:
-    has_all_outcomes = "errors" not in trace.gaps
     numbers = _number_calls(trace)
     for part in order_conversation(trace):
         if isinstance(part, list):
             for call in part:
-                outcome = name_outcome(call, has_all_outcomes=has_all_outcomes)
+                outcome = name_outcome(call)
                 yield _build_call(call, numbers.get(call["index"]), outcome)
         elif part["content"] or part["reasoning"] or not part["tool_calls"]:
             yield _build_message(part)

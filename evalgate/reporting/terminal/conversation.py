@@ -27,7 +27,7 @@ _COLOURS = {"user": "green", "assistant": "yellow", "error": "red"}
 
 def render_conversation(trace: Trace, *, width: int = 100, colour: bool = False, full: bool = False) -> str:
     """The whole conversation; without `full` long texts, arguments and results are folded."""
-    page = _ConversationPage(width, colour=colour, full=full, has_all_outcomes="errors" not in trace.gaps)
+    page = _ConversationPage(width, colour=colour, full=full)
     _add_heading(page, trace)
     for part in order_conversation(trace):
         if isinstance(part, list):
@@ -43,10 +43,9 @@ def render_conversation(trace: Trace, *, width: int = 100, colour: bool = False,
 class _ConversationPage(TerminalPage):
     """Lines of a conversation."""
 
-    def __init__(self, width: int, *, colour: bool, full: bool, has_all_outcomes: bool) -> None:
+    def __init__(self, width: int, *, colour: bool, full: bool) -> None:
         super().__init__(width, colour=colour)
         self._full = full
-        self._has_all_outcomes = has_all_outcomes
 
     def add_message(self, message: Message) -> None:
         """Adds who speaks, and the text."""
@@ -64,7 +63,7 @@ class _ConversationPage(TerminalPage):
         for call in calls:
             arguments = "" if call["arguments"] is None else f" {show(call['arguments'], self._limit)}"
             self.add_part(f"call {call['index'] + 1} {call['name']}{arguments}", indent=CALL_INDENT)
-            outcome = name_outcome(call, has_all_outcomes=self._has_all_outcomes)
+            outcome = name_outcome(call)
             self.add_part(f"-> {_describe_result(call, outcome, self._limit)}", indent=RESULT_INDENT)
 
     @property

@@ -25,10 +25,9 @@ def order_conversation(trace: Trace) -> Iterator[Message | list[ToolCall]]:
     yield calls.take_before(None)
 
 
-def name_outcome(call: ToolCall, *, has_all_outcomes: bool) -> str:
-    """The status of a call; `outcome unknown` if its trace does not record failures, so that `ok` may be wrong."""
-    is_unknown = not has_all_outcomes and call["status"] == "ok" and call["exit_code"] is None
-    return "outcome unknown" if is_unknown else call["status"]
+def name_outcome(call: ToolCall) -> str:
+    """The status of a call in words."""
+    return "outcome unknown" if call["status"] == "unknown" else call["status"]
 
 
 class _CallQueue:

@@ -117,7 +117,7 @@ def find_retrieved_memories(calls: Sequence[ToolCall], tools: Sequence[str]) -> 
     found = [
         memory
         for call in calls
-        if call["status"] == "ok" and any(matches_id(glob, call["name"]) for glob in tools)
+        if call["status"] in ("ok", "unknown") and any(matches_id(glob, call["name"]) for glob in tools)
         for memory in _extract_memories(call["result"] if call["result"] is not None else call["result_text"])
     ]
     return found[:MAX_MEMORIES]

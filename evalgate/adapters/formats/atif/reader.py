@@ -183,7 +183,7 @@ class AtifConversation(MeteredConversation):
             while waiting and (is_only or not taken):
                 call = waiting.popleft()
                 if call["status"] == "missing":
-                    call["status"], call["result"], call["result_text"] = "ok", content, content
+                    call["status"], call["result"], call["result_text"] = "unknown", content, content
                     taken.append(call)
             if len(taken) == 1:
                 message["tool_call_id"], message["tool_name"] = taken[0]["id"], taken[0]["name"]

@@ -209,7 +209,7 @@ def _read_cause(info: Any) -> tuple[str | None, int | None]:
 
 def has_unknown_outcome(call: ToolCall) -> bool:
     """Whether the output of a command that has ended lacks its exit code."""
-    is_known = call["status"] != "ok" or call["exit_code"] is not None or call["name"] not in SHELLS
+    is_known = call["status"] in ("error", "missing") or call["exit_code"] is not None or call["name"] not in SHELLS
     return not is_known and STILL_RUNNING not in (call["result_text"] or "")[:HEADER_CHARS]
 
 

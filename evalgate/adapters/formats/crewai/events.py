@@ -101,7 +101,7 @@ def _mark_failure(chat: CheckedConversation, failure: dict[str, Any]) -> None:
     """Marks the call whose tool reported a failure."""
     name = required_text(failure.get("tool_name"), "tool_name")
     calls = chat.conversation.calls
-    failed = next((call for call in calls if call["name"] == name and call["status"] == "ok"), None)
+    failed = next((call for call in calls if call["name"] == name and call["status"] in ("ok", "unknown")), None)
     if failed is not None:
         mark_failed(failed)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from evalgate.adapters.formats.core.builder.conversation import Arguments, Conversation, mark_failed, read_arguments
+from evalgate.adapters.formats.core.builder.conversation import Arguments, Conversation, read_arguments, set_outcome
 from evalgate.adapters.formats.core.builder.side_fields import add_call_details, add_listed_calls
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
@@ -163,6 +163,12 @@ def _read_listed_calls(custom: CustomMapping, path: Query, value: Any) -> list[d
     return [_read_call(custom, call, f" of call {number}") for number, call in enumerate(calls, 1)]
 
 
+def _infer_status(fields: FieldExpression) -> str | None:
+    """Ok for a call with a result, if the suite names the field of errors; it has none if it is given."""
+    has_result = fields.get("result", any_value) is not None
+    return "ok" if has_result and fields.has_expression("error") else None
+
+
 def _read_call(custom: CustomMapping, value: Any, location: str) -> dict[str, Any]:
     """One call, with the field names of a native trace."""
     fields = FieldExpression(custom.call, value, "tool_calls.", location)
@@ -172,7 +178,7 @@ def _read_call(custom: CustomMapping, value: Any, location: str) -> dict[str, An
         "id": fields.get("id", identifier),
         "arguments": fields.get("arguments", any_value),
         "result": fields.get("result", any_value),
-        "status": fields.get("status", _read_status),
+        "status": fields.get("status", _read_status) or _infer_status(fields),
         "error": fields.get("error", _read_error),
         "exit_code": fields.get("exit_code", whole_number),
         "duration_ms": took if seconds is None else to_milliseconds(seconds),
@@ -217,8 +223,8 @@ def _add_result(conversation: Conversation, fields: FieldExpression, content: st
     call_id, tool = fields.get("tool_call_id", identifier), fields.get("tool_name", text)
     _, call = conversation.add_result(call_id, tool, content)
     error = fields.get("error", _read_error)
-    if error is not None and call is not None:
-        mark_failed(call)
+    if call is not None and fields.has_expression("error"):
+        set_outcome(call, has_failed=error is not None)
 
 
 def _read_role(custom: CustomMapping, fields: FieldExpression, location: str) -> Role:

@@ -129,6 +129,8 @@ def _list_tool_calls(trace: dict[str, Any]) -> list[dict[str, Any]]:
             call["arguments"] = {"input": call["arguments"]}
         if span.get("status") == "ERRORED" or span.get("error"):
             call["error"] = text(span.get("error"), "trace.toolSpans.error") or "the tool failed"
+        elif span.get("status") is not None:
+            call["status"] = "ok"
         call["duration_ms"] = milliseconds_between(*TIMES.read(span, "trace.toolSpans").values())
         calls.append(call)
     return calls

@@ -106,7 +106,9 @@ class SampleMessages:
         message, call = self.conversation.add_result(call_id, name, content)
         message["parts"] = parts
         error = mapping(recorded.get("error"), "error")
-        if call is not None and error:
+        if call is not None and not error:
+            call["status"] = "ok"
+        elif call is not None:
             mark_failed(call, text(error.get("type"), "error.type"))
             call["error"] = {
                 "type": text(error.get("type"), "error.type"),

@@ -145,7 +145,7 @@ def _read_result(part: dict[str, Any], kind: str) -> ToolResult:
     content_value = next((part[key] for key in ("response", "result", kind) if part.get(key) is not None), None)
     content, has_failed = parse_result(content_value)
     name = text(part.get("name"), "name") or None
-    return ToolResult(_read_call_id(part), name, content, has_failed)
+    return ToolResult(_read_call_id(part), name, content, has_failed or None)
 
 
 def _read_call_id(part: dict[str, Any]) -> str | None:

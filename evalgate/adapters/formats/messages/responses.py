@@ -147,7 +147,7 @@ def _read_unknown(item: dict[str, Any], kind: str) -> ToolRequest:
 def _read_result(item: dict[str, Any]) -> ToolResult:
     content, has_failed = parse_result(item.get("output"))
     call_id = text(get_first(item, ("call_id", "id")), "call_id") or None
-    return ToolResult(call_id, None, content, has_failed or item.get("status") in FAILED)
+    return ToolResult(call_id, None, content, has_failed or item.get("status") in FAILED or None)
 
 
 def _add_provider_result(messages: list[RawMessage], item: dict[str, Any], kind: str, request: ToolRequest) -> None:

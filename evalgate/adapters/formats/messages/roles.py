@@ -202,7 +202,9 @@ def _read_result(recorded: dict[str, Any]) -> ToolResult:
     content, has_failed = parse_result(recorded.get("content"))
     call_id = text(recorded.get("tool_call_id"), "tool_call_id") or None
     name = text(recorded.get("name"), "name") or None
-    return ToolResult(call_id, name, content, has_failed or recorded.get("status") == "error")
+    status = recorded.get("status")
+    is_error = True if has_failed or status == "error" else False if status == "success" else None
+    return ToolResult(call_id, name, content, is_error)
 
 
 def _has_results(content: Any) -> bool:

@@ -137,7 +137,7 @@ def _read_results(tool: dict[str, Any], call_id: str | None, name: str) -> list[
             reason = text(approval.get("reason"), "approval.reason") or "the use of the tool was denied"
         return [ToolResult(call_id, name, reason, is_error=True)]
     if state in DONE:
-        return [ToolResult(call_id, name, tool["output"] if "output" in tool else tool.get("result"))]
+        return [ToolResult(call_id, name, tool["output"] if "output" in tool else tool.get("result"), is_error=False)]
     return []
 
 

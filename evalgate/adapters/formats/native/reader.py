@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.conversation import (
     Conversation,
     get_instructions,
-    mark_failed,
     read_arguments,
+    set_outcome,
 )
 from evalgate.adapters.formats.core.builder.side_fields import SCENARIO_KEY
 from evalgate.adapters.formats.core.content import read_content
@@ -106,7 +106,7 @@ CALL = FieldTable(
     arguments_error=text,
     result=any_value,
     result_text=text,
-    status=one_of("ok", "error", "missing"),
+    status=one_of("ok", "error", "missing", "unknown"),
     error=read_error_info,
     exit_code=whole_number,
     duration_ms=amount,
@@ -217,8 +217,10 @@ def _add_result(conversation: Conversation, recorded: dict[str, Any], content: A
     content_text, parts = (content, None) if type(content) is str else _read_result_content(content)
     message, call = conversation.add_result(call_id, tool, content_text)
     message["parts"] = parts
-    if call is not None and type(content) is dict:
-        call["result"] = content
+    if call is not None:
+        call["status"] = "ok"  # as is_error is false unless it is recorded
+        if type(content) is dict:
+            call["result"] = content
     if len(recorded) > 1 + (content is not None) + (call_id is not None) + (tool is not None):
         if call is not None and not RESULT_FIELDS.isdisjoint(recorded):
             _add_outcome(call, recorded)
@@ -238,8 +240,9 @@ def _add_outcome(call: ToolCall, recorded: dict[str, Any]) -> None:
         call["exit_code"] = whole_number(code, "exit_code")
     if seconds is not None:
         call["duration_ms"] = amount(to_milliseconds(amount(seconds, "duration_seconds") or 0.0), "duration_seconds")
-    if is_error is not None and flag(is_error, "is_error"):
-        mark_failed(call)
+    if "is_error" in recorded:
+        call["status"] = "unknown"
+        set_outcome(call, has_failed=flag(is_error, "is_error"))
 
 
 def _add_optional_fields(message: Message, recorded: dict[str, Any], unknown: UnknownFields) -> None:

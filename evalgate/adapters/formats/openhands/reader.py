@@ -181,6 +181,8 @@ class OpenHandsEvents(MeteredConversation):
             mark_failed(call)
         elif call["exit_code"] is None and has_failed is not False and kind not in STATES_FAILURE:
             self.unknown_outcomes.append(call)
+        else:
+            call["status"] = "ok"
 
 
 REQUEST = FieldTable(id=any_value, arguments=(any_value, "function.arguments"))

@@ -45,7 +45,7 @@ def _add(call: ToolCall, measured: ToolCall) -> None:
     if call["duration_ms"] is None:
         call["duration_ms"] = measured["duration_ms"]
         call["started_at"] = call["started_at"] or measured["started_at"]
-    if measured["status"] == "error" and call["status"] == "ok":
-        call["status"], call["error"] = "error", measured["error"]
+    if measured["status"] in ("error", "ok") and call["status"] in ("ok", "unknown"):
+        call["status"], call["error"] = measured["status"], measured["error"]
     if call["exit_code"] is None:
         call["exit_code"] = measured["exit_code"]

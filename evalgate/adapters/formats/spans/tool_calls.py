@@ -239,7 +239,7 @@ def _add_execution(call: ToolCall, node: SpanNode) -> None:
     if span.has_failed or facts.error_type:
         call["status"] = "error"
         call["error"] = {"type": facts.error_type, "message": span.status_message or call["result_text"]}
-    elif call["status"] == "missing" and (span.end_ns is not None or facts.result is not None):
+    elif call["status"] in ("missing", "unknown") and (span.end_ns is not None or facts.result is not None):
         call["status"] = "ok"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 
+from evalgate.adapters.formats.core.builder.call_outcomes import note_unknown_outcomes
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions, read_arguments
 from evalgate.adapters.formats.core.builder.evidence_gaps import ADVICE, add_gap
 from evalgate.adapters.formats.core.builder.run import (
@@ -128,6 +129,7 @@ def build(record: Any) -> Trace:
         mark_final_call(steps[-1].call)
     set_final_response(trace, submission, steps[-1].message if steps else None)
     trace.warnings += [*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)]
+    note_unknown_outcomes(trace, [call for call in trace.tool_calls if call["status"] == "unknown"])
     if run.without_action is not None:
         add_gap(trace, "calls", f"`{run.without_action}` has no `action`: {ADVICE}")
     if "info" in document:

@@ -9,6 +9,7 @@ from evalgate.adapters.formats.core.builder.conversation import (
     get_instructions,
     mark_failed,
     read_arguments,
+    set_outcome,
 )
 from evalgate.adapters.formats.core.builder.evidence_gaps import find_unknown, note_unknown
 from evalgate.adapters.formats.core.builder.run import (
@@ -139,8 +140,8 @@ def _add_message(conversation: Conversation, recorded: dict[str, Any]) -> Messag
     content, parts = read_content(recorded.get("content"), "content")
     if role == "tool":
         message, call = conversation.add_result(text(recorded.get("id"), "id"), None, content)
-        if call is not None and flag(recorded.get("error"), "error"):
-            mark_failed(call)
+        if call is not None:
+            set_outcome(call, has_failed=flag(recorded.get("error"), "error"))
     elif role in SPEAKERS:
         calls = CALL.read_each(recorded.get("tool_calls"), "tool_calls")
         is_input = not calls or bool(content)
@@ -218,6 +219,8 @@ def build_tau_bench(record: Any) -> Trace:
     for call in conversation.calls:  # the environment reports errors only as text
         if (call["result_text"] or "").startswith(ERROR_PREFIX):
             mark_failed(call)
+        elif call["status"] == "unknown":
+            call["status"] = "ok"
     trace = build_trace(
         conversation,
         scenario_id=identifier(run.get("task_id"), "task_id"),

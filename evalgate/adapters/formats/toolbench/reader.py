@@ -69,6 +69,8 @@ def _mark_errors(conversation: Conversation) -> None:
         if error:
             mark_failed(call)
             call["error"] = {"type": None, "message": error}
+        elif call["status"] == "unknown":
+            call["status"] = "ok"
 
 
 def _find_error(result: str) -> str | None:

@@ -91,6 +91,8 @@ def _encode_outcome(message: Message, call: ToolCall | None) -> dict[str, Any]:
         fields["content"] = call["result"]
     if call["status"] == "error":
         fields["is_error"] = True
+    elif call["status"] == "unknown":
+        fields["is_error"] = None
     if call["exit_code"] is not None:
         fields["exit_code"] = call["exit_code"]
     if call["duration_ms"] is not None:

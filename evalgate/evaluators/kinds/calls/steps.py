@@ -123,7 +123,8 @@ class CompiledStep(Struct, frozen=True):
             return BROKEN
 
     def _judge_status(self, call: ToolCall) -> int:
-        if self.status == "any" or self.status == call["status"]:
+        status = "ok" if call["status"] == "unknown" else call["status"]
+        if self.status in ("any", status):
             return MATCHES
         return UNKNOWN if call["status"] == "missing" else DIFFERS
 

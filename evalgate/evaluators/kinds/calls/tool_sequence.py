@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from pydantic import BeforeValidator, Field
 
-from evalgate.evaluators.core.evaluator import PASSED, Check, Evaluator, Finding, find_missing, require_evidence
+from evalgate.evaluators.core.evaluator import (
+    PASSED,
+    Check,
+    Evaluator,
+    EvidenceCheck,
+    Finding,
+    careful_form,
+    describe_missing,
+    find_missing,
+    require_evidence,
+)
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.call_matcher import CallMatcher, NameMatcher
 from evalgate.evaluators.kinds.calls.call_selection import MAX_LISTED, format_names, mark_names
@@ -41,8 +51,9 @@ if TYPE_CHECKING:
     from evalgate.evaluators.kinds.calls.steps import CompiledSequence
     from evalgate.measures.sequences.step_matching import Alignment
     from evalgate.models.run.run import Outcome
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import EvidenceKind, Trace
 
+OUTCOMES: tuple[EvidenceKind, ...] = ("errors",)
 MAX_COMPARISONS = 150_000
 """Comparisons of a step with a call, about a second of work. Calls found by lookup need none."""
 MAX_ALIGNMENT_COMPARISONS = 50_000
@@ -110,7 +121,21 @@ class ToolSequence(Evaluator):
             calls.worst_match = BROKEN
             return not self._fits(loose, calls) and not calls.budget.ran_out
 
-        return require_evidence(check, steps.evidence, () if self._is_closed else PASSED, is_decided)
+        careful = careful_form(require_evidence(check, steps.evidence, () if self._is_closed else PASSED, is_decided))
+
+        def check_outcomes(trace: Trace) -> Finding:
+            """Judges a trace with gaps; that calls were found does not decide if some of them may have failed."""
+            found = careful(trace)
+            missing = find_missing(trace, OUTCOMES) if "errors" in steps.evidence else []
+            if (
+                found.outcome != "passed"
+                or not missing
+                or all(call["status"] != "unknown" for call in trace.agent_calls)
+            ):
+                return found
+            return Finding("not_evaluable", describe_missing(trace, missing))
+
+        return EvidenceCheck(check, check_outcomes)
 
     def _compile_by_names(self, names: list[str], steps: CompiledSequence, passed: Finding) -> Check:
         """Compiles the check of a sequence that consists of names only, as most do.

@@ -129,10 +129,10 @@ def test_other_documents_are_not_claimed(value):
 @pytest.mark.parametrize(
     ("output", "errors", "status"),
     [
-        ("aborted by user after 3.0s", "partial", "ok"),
+        ("aborted by user after 3.0s", "partial", "unknown"),
         ("Exit code: 0\nOutput:\na", "complete", "ok"),
         ("Exit code: 2\nOutput:\na", "complete", "error"),
-        ("Process running with session ID 4\nOutput:\na", "complete", "ok"),
+        ("Process running with session ID 4\nOutput:\na", "complete", "unknown"),
     ],
 )
 def test_the_output_of_a_command_without_an_exit_code_does_not_count_as_a_success(output, errors, status):

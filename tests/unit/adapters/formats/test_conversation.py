@@ -25,7 +25,7 @@ def results(conversation):
 
 def test_results_find_their_calls_by_id_in_any_order():
     found = talk([("1", "a"), ("2", "b")], ("2", None, "B"), ("1", None, "A"))
-    assert results(found) == [("a", "A", "ok"), ("b", "B", "ok")]
+    assert results(found) == [("a", "A", "unknown"), ("b", "B", "unknown")]
     assert [m["tool_name"] for m in found.messages if m["role"] == "tool"] == ["b", "a"]
 
 
@@ -36,12 +36,12 @@ def test_calls_of_one_message_share_a_step_and_others_do_not():
 
 def test_without_ids_results_are_paired_in_order():
     found = talk([(None, "a"), (None, "b")], (None, None, "A"), (None, None, "B"))
-    assert results(found) == [("a", "A", "ok"), ("b", "B", "ok")]
+    assert results(found) == [("a", "A", "unknown"), ("b", "B", "unknown")]
 
 
 def test_without_ids_a_name_takes_precedence_over_the_order():
     found = talk([(None, "a"), (None, "b")], (None, "b", "B"), (None, "a", "A"))
-    assert results(found) == [("a", "A", "ok"), ("b", "B", "ok")]
+    assert results(found) == [("a", "A", "unknown"), ("b", "B", "unknown")]
 
 
 def test_the_same_id_for_every_call_is_paired_in_order():
@@ -51,11 +51,11 @@ def test_the_same_id_for_every_call_is_paired_in_order():
 
 def test_a_result_belongs_to_the_latest_step_when_an_earlier_call_of_its_id_was_never_answered():
     found = talk([("x", "a")], [("x", "b")], ("x", None, "B"))
-    assert results(found) == [("a", None, "missing"), ("b", "B", "ok")]
+    assert results(found) == [("a", None, "missing"), ("b", "B", "unknown")]
 
 
 def test_a_result_with_an_id_answers_a_call_that_has_none():
-    assert results(talk([(None, "a")], ("1", None, "A"))) == [("a", "A", "ok")]
+    assert results(talk([(None, "a")], ("1", None, "A"))) == [("a", "A", "unknown")]
 
 
 def test_a_result_without_a_call_is_counted_and_kept_as_a_message():
@@ -68,7 +68,7 @@ def test_a_result_without_a_call_is_counted_and_kept_as_a_message():
 
 def test_a_second_result_of_one_call_does_not_replace_the_first():
     found = talk([("1", "a")], ("1", None, "first"), ("1", None, "second"))
-    assert results(found) == [("a", "first", "ok")]
+    assert results(found) == [("a", "first", "unknown")]
     assert found.orphans == 1
 
 
@@ -83,7 +83,7 @@ def test_pairing_takes_no_longer_for_a_killed_run_of_many_calls():
     for _ in range(10_000):
         conversation.add_result("same", None, "x")
     assert time.process_time() - started < 2
-    assert all(call["status"] == "ok" for call in conversation.calls)
+    assert all(call["status"] == "unknown" for call in conversation.calls)
 
 
 def test_turns_count_user_inputs_and_what_came_before_is_turn_0():

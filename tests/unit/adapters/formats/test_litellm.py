@@ -34,10 +34,10 @@ def names(trace):
 def test_the_calls_of_a_session_are_one_run_in_order():
     trace = next(trace for trace in read_traces(FOLDER) if trace.scenario_id == "remove-user")
     assert [(c["name"], c["arguments"], c["status"], c["step"]) for c in trace.tool_calls] == [
-        ("find_user", {"name": "Ada"}, "ok", 1),
-        ("delete_user", {"id": 7}, "ok", 2),
+        ("find_user", {"name": "Ada"}, "unknown", 1),
+        ("delete_user", {"id": 7}, "unknown", 2),
         ("write_note", {"text": "removed 7"}, "missing", 3),
-        ("send_mail", {"to": "ada@example.org"}, "ok", 4),
+        ("send_mail", {"to": "ada@example.org"}, "unknown", 4),
     ]
     assert [message["role"] for message in trace.messages] == [
         *("system", "user", "assistant", "tool", "assistant", "tool", "assistant"),

@@ -110,5 +110,5 @@ def test_a_result_without_a_return_code_does_not_count_as_a_success(output, erro
     ]
     record = {"info": {"exit_status": "Submitted"}, "messages": messages}
     trace = read_record(READER, record, TraceLocation("a.json", "mini-swe-agent"), "a.json")
-    assert [call["status"] for call in trace.tool_calls] == ["ok", "ok"]
+    assert [call["status"] for call in trace.tool_calls] == ["unknown" if errors == "partial" else "ok", "ok"]
     assert list_evidence(trace)["errors"] == errors

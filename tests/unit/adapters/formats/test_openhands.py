@@ -99,9 +99,9 @@ def test_content_identifies_the_format():
 @pytest.mark.parametrize(
     ("observation", "errors", "status"),
     [
-        ({"observation": "run_ipython", "content": "[No exact match found]"}, "partial", "ok"),
-        ({"observation": "mcp", "content": "failed"}, "partial", "ok"),
-        ({"observation": "run", "content": "a", "extras": {"exit_code": -1}}, "partial", "ok"),
+        ({"observation": "run_ipython", "content": "[No exact match found]"}, "partial", "unknown"),
+        ({"observation": "mcp", "content": "failed"}, "partial", "unknown"),
+        ({"observation": "run", "content": "a", "extras": {"exit_code": -1}}, "partial", "unknown"),
         ({"observation": "run", "content": "a", "exit_code": 0}, "complete", "ok"),
         ({"observation": "browse", "content": "a", "extras": {"error": False}}, "complete", "ok"),
         ({"observation": "browse", "content": "a", "extras": {"error": True}}, "complete", "error"),

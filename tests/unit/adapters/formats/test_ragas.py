@@ -27,8 +27,8 @@ def read(sample, **fields):
 def test_a_sample_of_several_turns_has_its_calls():
     trace = next(trace for trace in read_traces(FOLDER) if trace.scenario_id == "remove-ada")
     assert [(c["name"], c["arguments"], c["result_text"], c["status"]) for c in trace.tool_calls] == [
-        ("find_user", {"name": "Ada"}, '{"id": 7}', "ok"),
-        ("delete_user", {"id": 7}, "deleted", "ok"),
+        ("find_user", {"name": "Ada"}, '{"id": 7}', "unknown"),
+        ("delete_user", {"id": 7}, "deleted", "unknown"),
     ]
     assert trace.response["content"] == "Ada is removed."
     assert (trace.usage["input_tokens"], trace.usage["output_tokens"]) == (210, 30)

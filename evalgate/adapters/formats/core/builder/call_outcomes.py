@@ -19,10 +19,12 @@ ADVICE_ON_OUTCOMES = (
 
 
 def apply_exit_codes(trace: Trace) -> None:
-    """Marks each call whose recorded exit code is not 0 as failed, in all formats alike."""
+    """Marks each call whose recorded exit code is not 0 as failed, in all formats alike; 0 settles what is unknown."""
     for call in trace.tool_calls:
         if call["exit_code"] and call["status"] != "error":
             mark_failed(call)
+        elif call["exit_code"] == 0 and call["status"] == "unknown":
+            call["status"] = "ok"
 
 
 def note_unknown_outcomes(trace: Trace, calls: Sequence[ToolCall]) -> None:

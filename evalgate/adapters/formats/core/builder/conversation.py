@@ -159,7 +159,7 @@ class Conversation:
         return call
 
     def add_result(self, call_id: str | None, tool: str | None, content: str | None) -> tuple[Message, ToolCall | None]:
-        """Adds a tool's message and joins it with its call, if there is one."""
+        """Adds a tool's message and joins it with its call, if there is one, whose status is then `unknown`."""
         message = self.add_message("tool", content)
         message["tool_call_id"] = call_id
         call = self._unanswered.take(call_id, tool)
@@ -168,7 +168,7 @@ class Conversation:
             message["tool_name"] = tool
             return message, None
         message["tool_name"] = tool or call["name"]
-        call["status"] = "ok"
+        call["status"] = "unknown"
         call["result"] = call["result_text"] = content
         return message, call
 
@@ -205,6 +205,14 @@ def mark_failed(call: ToolCall, kind: str | None = None) -> None:
     """Marks a call whose tool reported an error; its result is the error's message."""
     call["status"] = "error"
     call["error"] = {"type": kind, "message": call["result_text"]}
+
+
+def set_outcome(call: ToolCall, *, has_failed: bool | None) -> None:
+    """Marks a call with a result as failed or as successful; None if nothing says which."""
+    if has_failed:
+        mark_failed(call)
+    elif has_failed is not None:
+        call["status"] = "ok"
 
 
 def get_instructions(messages: list[Message]) -> str | None:
@@ -295,12 +303,15 @@ class ToolRequest(Struct):
 
 
 class ToolResult(NamedTuple):
-    """A tool's result as recorded in its message: text, or a value if the recorder kept one."""
+    """A tool's result as recorded in its message: text, or a value if the recorder kept one.
+
+    `is_error` is None if the format does not say whether the tool failed.
+    """
 
     id: str | None
     name: str | None
     content: Any
-    is_error: bool = False
+    is_error: bool | None = None
     exit_code: int | None = None
 
 
@@ -366,5 +377,4 @@ def _add_result(conversation: Conversation, result: ToolResult, raw: RawMessage)
         return
     call["result"] = content
     call["exit_code"] = result.exit_code
-    if result.is_error:
-        mark_failed(call)
+    set_outcome(call, has_failed=result.is_error)

@@ -222,8 +222,10 @@ def add_call_details(call: ToolCall, recorded: dict[str, Any], path: str) -> Non
     status, error = recorded.get("status"), recorded.get("error")
     if status == "error" or error:
         mark_failed(call)
-    elif (result is not None or status == "ok") and call["status"] == "missing":
+    elif status == "ok" and call["status"] in ("missing", "unknown"):
         call["status"] = "ok"
+    elif result is not None and call["status"] == "missing":
+        call["status"] = "unknown"
     if isinstance(error, dict):
         kind, message = text(error.get("type"), f"{path}.error.type"), error.get("message")
         call["error"] = {"type": kind, "message": text(message, f"{path}.error.message")}

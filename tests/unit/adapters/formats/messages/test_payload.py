@@ -53,7 +53,7 @@ def test_messages_that_were_turned_into_python_text_are_read_with_calls_and_resu
     assert [message["role"] for message in conversation.messages] == ["user", "assistant", "tool"]
     call = conversation.calls[0]
     assert (call["id"], call["name"], call["arguments"]) == ("c1", "find", {"q": 1})
-    assert (call["status"], call["result_text"]) == ("ok", '["it"]')
+    assert (call["status"], call["result_text"]) == ("unknown", '["it"]')
 
 
 def test_calls_without_a_message_around_them_are_one_message():
