@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evalgate.application.inference.outcomes import GeneralRule
 
 MAX_RULES = 20
+AGREEING_SHARE = 0.75
 MAX_EXCEPTIONS, EXCEPTED_SHARE = 100, 3
 """A check is shared if the ids of the scenarios in which it does not hold are so short, and they are one in so many."""
 
@@ -48,7 +49,7 @@ def _share(rule: GeneralRule, traces: TraceSet, own: dict[str, list[InferredChec
     others = [id_ for id_ in own if id_ not in holding]
     about = [id_ for id_ in own if id_ in holding and any(map(rule.about, traces.scenarios[id_]))]
     checks = [InferredCheck(entry) for entry in rule.entries]
-    if not about:
+    if not about or not _is_steady(rule, traces):
         return
     if len(own) > 1 and not others:
         yield from checks
@@ -58,6 +59,13 @@ def _share(rule: GeneralRule, traces: TraceSet, own: dict[str, list[InferredChec
     else:
         for id_ in about:
             own[id_] += checks
+
+
+def _is_steady(rule: GeneralRule, traces: TraceSet) -> bool:
+    """Whether passing trials of one scenario mostly agree on a rule: else another trial may break it and pass."""
+    groups = [list(map(rule.holds, trials)) for trials in traces.scenarios.values() if len(trials) > 1]
+    ever = sum(map(any, groups))
+    return ever < MANY or sum(map(all, groups)) >= AGREEING_SHARE * ever
 
 
 def _infer_rules_of_tools(traces: TraceSet) -> list[InferredCheck]:

@@ -231,6 +231,17 @@ def test_a_quoted_fact_of_a_tool_is_expected_and_prose_is_not():
     ]
 
 
+def test_what_passing_trials_of_a_scenario_often_differ_in_is_expected_nowhere():
+    def answers(*texts: str) -> list[Trace]:
+        return [
+            trial("look", scenario=f"s{n}", number=at, answer=text) for n in range(4) for at, text in enumerate(texts)
+        ]
+
+    steady = [trial("look", scenario="z", number=at) for at in range(2)]
+    assert not any("not_empty" in line for line in lines([*answers("Done.", ""), *steady]))
+    assert any("not_empty" in line for line in lines([*answers("Done.", "Done."), *steady]))
+
+
 def test_an_answer_is_expected_where_all_trials_have_one_and_none_refuses():
     assert "- type: not_empty" in lines([trial("look")])
     assert not any("not_empty" in line for line in lines([trial("look"), trial("look", answer=" ")]))
