@@ -318,7 +318,8 @@ def records():
 def named(calls):
     marks = {True: "-", False: ""}
     return " ".join(
-        call["name"] + marks[call["arguments"] is None] + ("" if call["status"] == "ok" else "!") for call in calls
+        call["name"] + marks[call["arguments"] is None] + ("" if call["status"] in ("ok", "unknown") else "!")
+        for call in calls
     )
 
 
