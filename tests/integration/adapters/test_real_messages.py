@@ -77,7 +77,7 @@ def test_claude_code_session_of_figures_alone():
     assert trace.cost["usd"] == pytest.approx(0.12 + 0.34 + 0.56)
     assert (trace.model, len(trace.llm_calls)) == ("claude-sonnet-4-20250514", 3)
     assert (trace.response["content"], trace.latency) == (None, NO_TIME)
-    assert codes(trace) == ["content_not_captured"]
+    assert codes(trace) == ["content_not_captured", "missing_evidence", "missing_evidence"]
 
 
 def test_codex_rollout_of_figures_alone():
@@ -89,7 +89,7 @@ def test_codex_rollout_of_figures_alone():
     assert [call["usage"]["total_tokens"] for call in trace.llm_calls] == [1200, 3000]
     assert (trace.source.format, trace.model) == ("codex", "gpt-5.3-codex")
     assert (trace.messages, trace.cost, trace.latency) == ([], UNKNOWN, NO_TIME)
-    assert codes(trace) == ["content_not_captured"]
+    assert codes(trace) == ["content_not_captured", "missing_evidence"]
 
 
 def test_codex_events_cut_before_the_turn_was_completed():

@@ -54,7 +54,7 @@ def test_swe_agents_made_one_call_a_step(swe):
     for name, trace in swe.items():
         trajectory = raw(f"swe-agent/{name}")["trajectory"]
         assert len(trace.tool_calls) == len(trajectory), name
-        assert {call["status"] for call in trace.tool_calls} == {"ok"}, name
+        assert {call["status"] for call in trace.tool_calls} <= {"ok", "unknown"}, name
         assert trace.turn_count == 1, name
     assert sum(len(trace.tool_calls) for trace in swe.values()) == 111
 
@@ -90,7 +90,9 @@ def test_figures_of_swe_agents_are_known_where_they_were_metered(swe):
     unknown = [trace for trace in swe.values() if trace.cost["usd"] is None]
     assert len(unknown) == 9
     assert {trace.usage["total_tokens"] for trace in unknown} == {None}
-    assert {tuple(warning["code"] for warning in trace.warnings) for trace in unknown} == {("zero_cost",)}
+    assert {tuple(warning["code"] for warning in trace.warnings) for trace in unknown} == {
+        ("missing_evidence", "zero_cost")
+    }
 
 
 def test_a_demonstration_in_a_prompt_is_not_an_action(swe):
@@ -169,7 +171,7 @@ def test_lines_of_openhands_are_read():
     for trace, line in zip((one, other), lines, strict=True):
         acts = [event["action"] for event in line["history"] if "action" in event]
         assert [call["name"] for call in trace.tool_calls] == acts[1:]
-        assert {call["status"] for call in trace.tool_calls} == {"ok"}
+        assert {call["status"] for call in trace.tool_calls} <= {"ok", "unknown"}
         assert trace.cost["usd"] == line["metrics"]["accumulated_cost"]
         assert trace.response["content"] == line["history"][-1]["thought"]
         assert trace.scores == {"success": 1.0}
