@@ -53,6 +53,10 @@ class RecordingServer(Protocol):
     bug: Exception | None
     """The first bug of EvalGate that a request met."""
 
+    @property
+    def met_http_2(self) -> bool:
+        """Whether a program tried HTTP/2, which gRPC needs."""
+
     def open(self, token: str, recording: TrialRecording) -> None:
         """Opens a trial, which its token names."""
 

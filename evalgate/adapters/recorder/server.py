@@ -13,11 +13,12 @@ from __future__ import annotations
 import asyncio
 import time
 from hmac import compare_digest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
+from aiohttp.web_protocol import RequestHandler
 
 from evalgate.adapters.recorder.provider_route import ProviderRoute, find_credentials, find_named_scenario
 from evalgate.errors import InvalidInput, Problem, SettingError
@@ -37,8 +38,29 @@ GONE = (OSError, EOFError, web.RequestPayloadError, web.HTTPException)
 """What ends a request whose sender has gone."""
 SIGNALS = ("traces", "logs", "metrics")
 BROWSER_HEADERS = ("Origin", "Sec-Fetch-Site")
+HTTP_2 = b"PRI * HTTP/2"
+"""What a client of HTTP/2 sends first."""
 QUIET_STEP = 0.02
 """Seconds between two looks at whether requests still come."""
+
+
+class _Connection(RequestHandler):
+    """A connection that notices HTTP/2, which gRPC exporters begin with and which is answered with status 400."""
+
+    def data_received(self, data: bytes) -> None:
+        """Looks at the first bytes of each packet."""
+        if data.startswith(HTTP_2):
+            cast("_HttpServer", self._manager).met_http_2 = True
+        super().data_received(data)
+
+
+class _HttpServer(web.Server):
+    """Makes the connections, and knows whether one of them tried HTTP/2."""
+
+    met_http_2 = False
+
+    def __call__(self) -> RequestHandler:
+        return _Connection(self, loop=self._loop, **self._kwargs)
 
 
 class RecorderServer:
@@ -63,14 +85,14 @@ class RecorderServer:
         self._closed: set[str] = set()
         self._providers = ProviderRoute(upstreams, is_realtime=is_realtime)
         self._runner: web.ServerRunner | None = None
-        self._server: web.Server | None = None
+        self._server: _HttpServer | None = None
         self._hosts: frozenset[str] = frozenset()
 
     async def start(self, listener: socket.socket) -> None:
         """Accepts connections on a socket that is bound to 127.0.0.1."""
         port = listener.getsockname()[1]
         self._hosts = frozenset({f"{HOST}:{port}", f"localhost:{port}"})
-        self._server = web.Server(self._handle, access_log=None)
+        self._server = _HttpServer(self._handle, access_log=None)
         self._runner = web.ServerRunner(self._server, handle_signals=False, shutdown_timeout=0.1)
         await self._runner.setup()
         await web.SockSite(self._runner, listener).start()
@@ -104,6 +126,11 @@ class RecorderServer:
             if now - max(self.last_request, ended) >= seconds:
                 return
             await asyncio.sleep(QUIET_STEP)
+
+    @property
+    def met_http_2(self) -> bool:
+        """Whether a program tried HTTP/2."""
+        return self._server is not None and self._server.met_http_2
 
     @property
     def _is_connected(self) -> bool:

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from evalgate.ports.recording import OtlpReceiver, RecordingServer, RunningAgent, TrialRecording
 
 LONGEST_FLUSH = 10.0
+GRPC = (
+    "warning: a program tried HTTP/2, which this server does not speak, so what it sent is missing"
+    " (an exporter by gRPC needs OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf)"
+)
 
 
 class RecordRequest(Struct, frozen=True):
@@ -70,6 +74,7 @@ class RecordingSession:
         self._trials: dict[TrialId, tuple[RecordedTrial, str]] = {}
         self._server: RecordingServer | None = None
         self._refusals: list[InvalidInput] = []
+        self._has_named_http_2 = False
         self.replays: dict[str, ReplayNote] = {}
         """What replays used of cassettes, by path."""
 
@@ -93,6 +98,9 @@ class RecordingSession:
         end = await agent.wait(request.timeout)
         await server.wait_until_quiet(request.flush, LONGEST_FLUSH, lambda: not agent.has_group())
         await agent.end_group()
+        if server.met_http_2 and not self._has_named_http_2:
+            self._has_named_http_2 = True
+            tools.outputs.note(GRPC)
         if (reason := end.describe()) is not None:
             tools.outputs.note(f"{planned.trial}: {reason}")
         spans = {} if tools.receiver is None else tools.receiver.take()

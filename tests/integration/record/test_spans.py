@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
-from recording_runs import evalgate, record, trace_of, written
+from recording_runs import environ, evalgate, record, record_command, trace_of, written
+
+SEND_BY_GRPC = """
+import os, socket
+from urllib.parse import urlsplit
+address = urlsplit(os.environ["OTEL_EXPORTER_OTLP_ENDPOINT"])
+with socket.create_connection((address.hostname, address.port), timeout=5) as connection:
+    connection.sendall(b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n")
+    connection.recv(100)
+"""
 
 
 def read_file(folder, name):
@@ -44,6 +54,12 @@ def test_spans_without_content_name_the_variable_to_set(tmp_path):
     assert done.code == 0
     assert "refund (trial 0): spans came without content: " in done.err
     assert "ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE=content" in done.err
+
+
+def test_an_exporter_by_grpc_is_named(tmp_path):
+    done = record_command(tmp_path, ["--scenario", "refund"], (sys.executable, "-c", SEND_BY_GRPC), environ())
+    assert "OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf" in done.err, done
+    assert done.err.count("HTTP/2") == 1
 
 
 def test_spans_name_the_scenarios_of_one_process(tmp_path):

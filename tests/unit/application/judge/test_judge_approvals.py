@@ -193,6 +193,6 @@ def test_missing_evidence_is_reported_once_in_comment_and_table():
     found = judge(JudgeRequest(make_baseline_zip=False), make_tools(MISSING_EVIDENCE, traces=traces))
     comment, table = found.files["comment.md"].decode(), render_table(found.results)
     assert (comment.count("MISSING"), table.count("MISSING")) == (1, 1)
-    assert (comment.count("scenario id ` stray `"), table.count("stray")) == (1, 1)
+    assert (comment.count("belongs to no scenario"), comment.count("stray"), table.count("stray")) == (1, 1, 1)
     assert (comment.count("cost <= 1 USD"), table.count("cost <= 1 USD")) == (1, 1)
     assert comment.count("not evaluable: cost unknown") == table.count("1 not evaluable") == 1
