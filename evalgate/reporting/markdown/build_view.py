@@ -304,7 +304,9 @@ def _list_commands(document: ResultsDoc, scenarios: ScenarioSections, failing: S
         first = failing[0].members[0]
         trial = find_failed_trial(first.scenario)
         commands.append(build_explain_command(document, first))
-        commands += [build_show_command(first.suite, trial)] if trial is not None else []
+        commands += (
+            [build_show_command(first.suite, trial, document.get("working_directory", ""))] if trial is not None else []
+        )
     return escape_commands([each for each in commands if each])
 
 

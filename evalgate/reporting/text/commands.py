@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from typing import TYPE_CHECKING
@@ -40,10 +41,17 @@ def build_explain_command(document: ResultsDoc, item: SuiteScenario) -> str:
     return shlex.join([*words, *(["--variant", variant] if variant else [])])
 
 
-def build_show_command(suite: SuiteDoc, trial: TrialDoc) -> str:
-    """The command that prints the trace of a trial; a custom format needs the suite that describes it."""
-    needed = ["--config", suite["path"]] if trial["trace"]["format"] == CUSTOM else []
-    return shlex.join(["evalgate", "show", *needed, find_place(trial)])
+def build_show_command(suite: SuiteDoc, trial: TrialDoc, folder: str = "") -> str:
+    """The command that prints the trace of a trial; a custom format needs the suite that describes it.
+
+    The command is for a shell in `folder`, the working directory of the run, which the paths begin with.
+    """
+    needed = ["--config", _make_relative(suite["path"], folder)] if trial["trace"]["format"] == CUSTOM else []
+    return shlex.join(["evalgate", "show", *needed, _make_relative(find_place(trial), folder)])
+
+
+def _make_relative(path: str, folder: str) -> str:
+    return posixpath.relpath(path, folder) if folder and not path.startswith("/") else path
 
 
 def build_approve_command(failing: list[SuiteScenario]) -> str:

@@ -123,12 +123,18 @@ def test_the_command_repeats_the_run_when_pasted_at_the_root(hub, act, workspace
         (workspace / "x").rename(workspace / folder)
     write_trace(workspace / folder, trace(tool="guess"))
     assert act(working_directory=folder, config="evals/support.yaml").exit_code == 1
-    [command] = re.findall("```sh\n(.+)\n```", own_comments(hub)[0])
+    [commands] = re.findall("```sh\n([^`]+)\n```", own_comments(hub)[0])
+    command, *views = commands.splitlines()
+    assert [each.split()[:2] for each in views] == [["evalgate", "explain"], ["evalgate", "show"]]
     shown = "./-P" if folder == "-P" else shlex.quote(folder)
     assert command == f"cd {shown} && evalgate run evals/support.yaml"
-    command = command.replace("evalgate", f"{shlex.quote(sys.executable)} -m evalgate", 1)
-    done = subprocess.run(["/bin/sh", "-c", command], cwd=workspace, capture_output=True, text=True, check=False)
-    assert (done.returncode, "refund" in done.stdout) == (1, True), done.stderr
+    pasted = "\n".join([f"{command} || test $? = 1", "set -e", *views])
+    environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["/bin/sh", "-c", pasted], cwd=workspace, capture_output=True, text=True, check=False, env=environ
+    )
+    assert done.returncode == 0, done.stderr
+    assert all(text in done.stdout for text in ("EvalGate failed", "HARD FAIL", "guess")), done.stdout
 
 
 GH = """#!{python}
@@ -155,7 +161,7 @@ def test_the_commands_fetch_the_baseline_and_compare_with_it(hub, act, workspace
     next_run(hub, "success")
     write_trace(workspace / folder, trace(tool="guess"))
     assert act(working_directory=folder).exit_code == 1
-    [commands] = re.findall("```sh\n(gh run download .+\n.*evalgate run.*)\n```", own_comments(hub)[0])
+    [commands] = re.findall("```sh\n(gh run download .+\n.*evalgate run.*)\n", own_comments(hub)[0])
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/gh").write_text(GH.format(python=sys.executable, zip=str(tmp_path / "artifact.zip")))
     (tmp_path / "bin/gh").chmod(0o755)
