@@ -89,7 +89,8 @@ def test_every_place_is_named_from_the_root(hub, act, deep):
         assert bad in read_text(text)
         assert f"/agent/blob/{head}/{SUITE_PATH}#L5)" in text
         assert "` deep/traces/stray.json `" in text
-        assert not re.search(r"(?<!deep/)(evals/support\.yaml|traces/\w+\.json)", text)
+        outside_of_commands = re.sub("```sh\n.*?\n```", "", text, flags=re.DOTALL)
+        assert not re.search(r"(?<!deep/)(evals/support\.yaml|traces/\w+\.json)", outside_of_commands)
     judged = json.loads((deep / ".evalgate/results.json").read_text())
     assert (judged["working_directory"], judged["suites"][0]["path"]) == ("deep", "evals/support.yaml")
 
