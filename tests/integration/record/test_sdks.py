@@ -46,11 +46,12 @@ def test_an_unchanged_agent_is_recorded_judged_and_replayed(fake, tmp_path, agen
         "tool",
         "assistant",
     ]
+    outcome = "ok" if provider == "anthropic" else "unknown"  # OpenAI's requests don't record it
     assert [
         (call["name"], call["arguments"], call["result"], call["status"], call["step"]) for call in trace["tool_calls"]
     ] == [
-        ("find_order", {"order": "A-7"}, "order A-7: delivered", "ok", 1),
-        ("read_policy", {"topic": "refund"}, "policy refund: 30 days", "ok", 1),
+        ("find_order", {"order": "A-7"}, "order A-7: delivered", outcome, 1),
+        ("read_policy", {"topic": "refund"}, "policy refund: 30 days", outcome, 1),
     ]
     assert trace["response"]["content"] == "Your order A-7 is refunded."
     assert (trace["usage"]["input_tokens"], trace["usage"]["output_tokens"]) == (60, 14)
