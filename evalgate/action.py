@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import FrameType
 
-    from evalgate.adapters.github.connection import RequestDeadline
+    from evalgate.adapters.http import RequestDeadline
     from evalgate.adapters.sandbox.judge_process import ReadyJudge
     from evalgate.bootstrap.judge_context import JobJudge
     from evalgate.settings.settings import Settings

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from evalgate.adapters.github.client import Client
-    from evalgate.adapters.github.connection import RequestDeadline, Site
+    from evalgate.adapters.github.connection import Site
+    from evalgate.adapters.http import RequestDeadline
     from evalgate.application.action.comment_origin import CommentOrigin
     from evalgate.application.messages.request import JudgeRequest, RenderOptions
     from evalgate.bootstrap.judge_context import JobJudge
@@ -34,7 +35,7 @@ def run_job(
 
     `downloads` is a private folder, `deadline` the time for GitHub.
     """
-    from evalgate.adapters.github.connection import RequestDeadline
+    from evalgate.adapters.http import RequestDeadline
 
     job = _Job(settings, step, judge, Path(downloads), deadline or RequestDeadline())
     if settings.is_approving:
@@ -245,7 +246,8 @@ class _Job:
 
 def _build_site(settings: Settings) -> Site:
     """The GitHub server and repository of the job."""
-    from evalgate.adapters.github.connection import Network, Site
+    from evalgate.adapters.github.connection import Site
+    from evalgate.adapters.http import Network
 
     job = settings.job
     return Site(

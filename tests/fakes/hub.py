@@ -13,7 +13,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.github.connection import Network, Site
+from evalgate.adapters.github.connection import Site
+from evalgate.adapters.http import Network
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

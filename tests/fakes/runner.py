@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from fakes.hub import FakeHub
 
-    from evalgate.adapters.github.connection import RequestDeadline
+    from evalgate.adapters.http import RequestDeadline
 
 ROOT = Path(__file__).resolve().parents[2]
 FAKERUNNER = SHARED / "fakerunner.py"

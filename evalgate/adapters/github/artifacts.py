@@ -14,9 +14,10 @@ from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 
-from evalgate.adapters.github.connection import RequestDeadline, Site, origin
-from evalgate.adapters.github.http import AnswerLost, Http, HttpRequest, HttpResponse, NoAnswer, send_with_retries
+from evalgate.adapters.github.connection import Site, origin
 from evalgate.adapters.github.responses import read_error_message
+from evalgate.adapters.github.retries import AnswerLost, send_with_retries
+from evalgate.adapters.http import Http, HttpRequest, HttpResponse, NoAnswer, RequestDeadline
 from evalgate.errors import Unreachable
 
 if TYPE_CHECKING:

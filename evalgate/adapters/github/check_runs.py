@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.github.client import RequestRefused
-from evalgate.adapters.github.http import AnswerLost, StillPending
 from evalgate.adapters.github.responses import as_int, as_text, objects
+from evalgate.adapters.github.retries import AnswerLost, StillPending
 from evalgate.errors import Unreachable
 from evalgate.measures.values.dig import dig
 from evalgate.reporting.text.escaping import escape_span, to_one_line

@@ -9,9 +9,10 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from msgspec.structs import replace
 
-from evalgate.adapters.github.connection import RequestDeadline, Site, origin
-from evalgate.adapters.github.http import BodySink, Http, HttpRequest, HttpResponse, NoAnswer, send_with_retries
+from evalgate.adapters.github.connection import Site, origin
 from evalgate.adapters.github.responses import as_text, read_error_message
+from evalgate.adapters.github.retries import send_with_retries
+from evalgate.adapters.http import BodySink, Http, HttpRequest, HttpResponse, NoAnswer, RequestDeadline
 from evalgate.errors import Forbidden, NotFound, Problem, Unreachable
 from evalgate.measures.values.dig import dig
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from evalgate.adapters.github.http import AnswerLost, StillPending
 from evalgate.adapters.github.responses import as_int, as_sha, as_text, as_url, objects
+from evalgate.adapters.github.retries import AnswerLost, StillPending
 from evalgate.errors import NotFound, Unreachable
 from evalgate.measures.values.dig import dig
 from evalgate.ports import Comment, OpenPullRequest

@@ -6,8 +6,8 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from evalgate.adapters.github.client import ResourceExpired
-from evalgate.adapters.github.http import AnswerTooLarge
 from evalgate.adapters.github.responses import DIGEST, Artifact, objects
+from evalgate.adapters.http import AnswerTooLarge
 from evalgate.errors import Unreachable
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from fakes.hub import FAKEHUB, FakeHub, site_of
 from fakes.runner import FakeRunner
 
 from evalgate.adapters.github.client import Client
-from evalgate.adapters.github.connection import RequestDeadline
+from evalgate.adapters.http import RequestDeadline
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import time
 import pytest
 from fakes.agent import on_main, own_comments
 
-from evalgate.adapters.github.connection import WHOLE_RUN_SECONDS, RequestDeadline
+from evalgate.adapters.http import WHOLE_RUN_SECONDS, RequestDeadline
 
 pytestmark = pytest.mark.shared
 

@@ -5,7 +5,7 @@ from fakes.hub import site_of
 
 from evalgate.adapters.github.check_runs import CheckRuns
 from evalgate.adapters.github.client import Client
-from evalgate.adapters.github.connection import RequestDeadline
+from evalgate.adapters.http import RequestDeadline
 from evalgate.errors import Forbidden, Unreachable
 from evalgate.models.github import Annotation, CheckRun
 

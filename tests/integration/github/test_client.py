@@ -6,8 +6,7 @@ import pytest
 from fakes.hub import site_of
 
 from evalgate.adapters.github.client import Client, RequestRefused, ResourceExpired
-from evalgate.adapters.github.connection import Network, RequestDeadline
-from evalgate.adapters.github.http import AnswerTooLarge, HttpRequest
+from evalgate.adapters.http import AnswerTooLarge, HttpRequest, Network, RequestDeadline
 from evalgate.errors import Forbidden, NotFound, Unreachable
 
 pytestmark = pytest.mark.shared

@@ -6,8 +6,8 @@ import pytest
 from fakes.hub import site_of
 
 from evalgate.adapters.github.client import Client
-from evalgate.adapters.github.connection import RequestDeadline
 from evalgate.adapters.github.pull_requests import Comments, marker
+from evalgate.adapters.http import RequestDeadline
 from evalgate.errors import Forbidden, Unreachable
 
 pytestmark = pytest.mark.shared

@@ -26,7 +26,7 @@ from fakes.faults import ANSWERS, FAULTS, PACE, PASSING
 from fakes.hub import FAKEHUB
 from fakes.runner import ACTION, FakeRunner
 
-from evalgate.adapters.github.connection import RequestDeadline
+from evalgate.adapters.http import RequestDeadline
 
 pytestmark = pytest.mark.shared
 

@@ -9,7 +9,7 @@ from fakes.network import OPENSSL, Authority, Proxy, TlsFront
 from markdown_check import read_text
 
 from evalgate.adapters.github.client import Client
-from evalgate.adapters.github.connection import Network, RequestDeadline
+from evalgate.adapters.http import Network, RequestDeadline
 from evalgate.errors import Unreachable
 
 pytestmark = [

@@ -8,8 +8,9 @@ import pytest
 from fakes.server import Server, answer
 
 from evalgate.adapters.github.client import Client
-from evalgate.adapters.github.connection import RequestDeadline, Site
+from evalgate.adapters.github.connection import Site
 from evalgate.adapters.github.pull_request_review import PullRequestReview
+from evalgate.adapters.http import RequestDeadline
 
 COMMENT = {
     "id": 5,

@@ -8,8 +8,9 @@ import pytest
 from fakes.server import Server, answer
 
 from evalgate.adapters.github.client import Client
-from evalgate.adapters.github.connection import RequestDeadline, Site
+from evalgate.adapters.github.connection import Site
 from evalgate.adapters.github.pull_requests import Pulls
+from evalgate.adapters.http import RequestDeadline
 from evalgate.models.approvals.review import TriggeringRun
 
 HERE, FORK, HEAD = 1001, 2002, "a" * 40

@@ -10,8 +10,8 @@ import pytest
 from fakes.agent import on_main, own_comments
 
 from evalgate.action import run
-from evalgate.adapters.github.connection import RequestDeadline
 from evalgate.adapters.github.workflow_step import WorkflowStep
+from evalgate.adapters.http import RequestDeadline
 
 pytestmark = pytest.mark.shared
 

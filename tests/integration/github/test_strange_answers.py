@@ -13,8 +13,8 @@ from fakes.agent import own_comments
 from fakes.server import Server, answer
 
 from evalgate.adapters.github.client import Client
-from evalgate.adapters.github.connection import RequestDeadline, Site
-from evalgate.adapters.github.http import AnswerTooLarge
+from evalgate.adapters.github.connection import Site
+from evalgate.adapters.http import AnswerTooLarge, RequestDeadline
 from evalgate.errors import Unreachable
 
 if TYPE_CHECKING:

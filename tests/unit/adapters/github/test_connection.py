@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from evalgate.adapters.github.connection import RequestDeadline, origin
+from evalgate.adapters.github.connection import origin
+from evalgate.adapters.http import RequestDeadline
 
 
 def test_an_origin_is_scheme_host_and_port():

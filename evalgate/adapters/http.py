@@ -1,8 +1,9 @@
-"""Sends HTTP requests with a strict deadline and a bounded body, following no redirect, and retries them."""
+"""Sends HTTP requests with a strict deadline and a bounded body, following no redirect."""
 
 from __future__ import annotations
 
 import json
+import time
 from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
     import requests
 
-    from evalgate.adapters.github.connection import Network, RequestDeadline
-
 
 LARGEST_ANSWER = 10_000_000
 ONE_REQUEST_SECONDS = 15.0
@@ -28,6 +27,70 @@ SILENCE_SECONDS = 10.0
 CHUNK = 65_536
 LONGEST_CHAIN = 10
 NO_CONTENT = 204
+WHOLE_RUN_SECONDS = 60.0
+"""Time that one run may spend waiting for GitHub, at most half of it before the verdict."""
+
+
+class Network(Struct, frozen=True):
+    """Proxies by scheme, hosts reached without one, and a file of trusted certificates."""
+
+    proxies: Mapping[str, str] = field(default_factory=dict)
+    no_proxy: str = ""
+    ca_bundle: str = ""
+
+    def __repr__(self) -> str:  # without secrets
+        return "Network(...)"
+
+
+class RequestDeadline:
+    """A budget of seconds to wait for answers; time between requests is not counted.
+
+    `pace` is the real duration of one budgeted second: tests let time pass faster.
+    """
+
+    def __init__(
+        self,
+        seconds: float = WHOLE_RUN_SECONDS,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+        pace: float = 1.0,
+        parent: RequestDeadline | None = None,
+    ) -> None:
+        self._left = seconds
+        self._clock = clock
+        self._sleep = sleep
+        self._parent = parent
+        self.pace = pace
+
+    def take_half(self) -> RequestDeadline:
+        """A deadline with half of the remaining time; what it spends is spent here too."""
+        return RequestDeadline(
+            self.seconds_left() / 2, clock=self._clock, sleep=self._sleep, pace=self.pace, parent=self
+        )
+
+    def seconds_left(self) -> float:
+        """The remaining seconds, at least 0."""
+        seconds = self._left if self._parent is None else min(self._left, self._parent.seconds_left())
+        return max(0.0, seconds)
+
+    def spend(self, seconds: float) -> None:
+        """Subtracts the duration of a request."""
+        self._left -= seconds
+        if self._parent is not None:
+            self._parent.spend(seconds)
+
+    def clock(self) -> float:
+        """Seconds since an arbitrary time."""
+        return self._clock() / self.pace
+
+    def wait(self, seconds: float) -> bool:
+        """Sleeps if enough time remains; otherwise returns False at once."""
+        if seconds >= self.seconds_left():
+            return False
+        self._sleep(seconds * self.pace)
+        self.spend(seconds)
+        return True
 
 
 class NoAnswer(Unreachable):
@@ -104,7 +167,7 @@ class Http:
         """
         allowed = min(request.seconds, self.deadline.seconds_left())
         if allowed <= 0:
-            raise Unreachable("the time limit for GitHub requests is used up")
+            raise Unreachable("the time limit for requests is used up")
         pace = self.deadline.pace
         silence = min(SILENCE_SECONDS, allowed) * pace
         call = _Call(self._open_session(), request, {**self._options(request.url), "timeout": silence})
@@ -245,87 +308,3 @@ def _describe_error(error: Exception) -> str:
         (requests.ConnectionError, "the connection failed"),
     )
     return next((words for kind, words in kinds if isinstance(error, kind)), "the request failed")
-
-
-TRIES = 3
-LONGEST_WAIT = 30.0
-TOO_MANY = 429
-FORBIDDEN = 403
-SERVER_ERROR = 500
-
-
-class AnswerLost(Unreachable):
-    """A change was sent and no answer came: it may have happened, so check before retrying."""
-
-
-class StillPending(AnswerLost):
-    """As AnswerLost, but the change may still happen: even after a check a retry could do it twice."""
-
-
-def send_with_retries(
-    send: Callable[[], HttpResponse], deadline: RequestDeadline, *, repeatable: bool, tries: int = TRIES
-) -> HttpResponse:
-    """Sends until the answer is not a temporary failure; the caller handles other error statuses.
-
-    Raises Unreachable after `tries` attempts, or at once if the server asks for a longer wait than allowed.
-    A request that is not `repeatable` is retried only if the answer shows that nothing was done.
-    """
-    error: Unreachable = Unreachable("no response")
-    for attempt in range(tries):
-        try:
-            answer = send()
-            pause = retry_delay(answer, attempt)
-            if pause is None:
-                return answer
-            error = _error_from_answer(answer)
-            lost = answer.status >= SERVER_ERROR
-        except NoAnswer as failure:
-            error, pause, lost = failure, float(2**attempt), True
-        if lost and not repeatable:
-            error_class = StillPending if isinstance(error, AnswerTooSlow) else AnswerLost
-            raise error_class(*error.problems) from None
-        if pause > LONGEST_WAIT or (attempt + 1 < tries and not deadline.wait(pause)):
-            break
-    raise error
-
-
-def retry_delay(answer: HttpResponse, attempt: int) -> float | None:
-    """Seconds to wait before a retry; None if a retry would not help."""
-    header = answer.headers.get("Retry-After", "")
-    if answer.status >= SERVER_ERROR:
-        return float(header) if header.isdecimal() and len(header) < len("1000000") else float(2**attempt)
-    if not is_rate_limited(answer):
-        return None
-    if header.isdecimal():
-        return float(header[:9])
-    if answer.headers.get("X-RateLimit-Remaining") == "0":
-        return _seconds_until_reset(answer)
-    return LONGEST_WAIT * 2  # GitHub asks for at least a minute if it names no time
-
-
-def is_rate_limited(answer: HttpResponse) -> bool:
-    """Whether this is one of GitHub's two rate limits and not a missing permission."""
-    if answer.status == TOO_MANY:
-        return True
-    return answer.status == FORBIDDEN and (
-        "Retry-After" in answer.headers
-        or answer.headers.get("X-RateLimit-Remaining") == "0"
-        or b"rate limit" in answer.body[:2_000].lower()
-    )
-
-
-def _seconds_until_reset(answer: HttpResponse) -> float:
-    """Seconds until the rate limit resets, by the server's clock."""
-    from email.utils import parsedate_to_datetime
-
-    try:
-        now = parsedate_to_datetime(answer.headers.get("Date", "")).timestamp()
-        return max(1.0, float(answer.headers.get("X-RateLimit-Reset", "")[:12]) - now)
-    except ValueError:
-        return LONGEST_WAIT * 2
-
-
-def _error_from_answer(answer: HttpResponse) -> Unreachable:
-    if answer.status >= SERVER_ERROR:
-        return Unreachable(f"GitHub returned status {answer.status}")
-    return Unreachable("GitHub's rate limit is reached")
