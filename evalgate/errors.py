@@ -5,6 +5,7 @@ EvalGateError                 70  a bug in EvalGate, unless a subclass sets anot
 |-- InvalidInput               2  something the user can fix: message, location, hint
 |   |-- SuiteError                a suite or project file (`invalid_suite`)
 |   |-- SettingError              a flag, an action input, a file named by one (`invalid_setting`)
+|   |   |-- TrackerKeyMissing     a tracker is named and its key is not in the environment
 |   |   `-- InvalidTemplate       a project's template: only a warning if there is a verdict
 |   |-- RefusedPath               a path outside the workspace, a symbolic link (`refused_path`)
 |   `-- OverLimit                 a limit of the run was exceeded (`over_limit`)
@@ -15,7 +16,9 @@ EvalGateError                 70  a bug in EvalGate, unless a subclass sets anot
     |-- RulesUnreachable          the rules that should decide: there is no baseline to read
     |-- Forbidden                 the token lacks a permission
     |-- NotFound                  there is no such resource
-    `-- StoreUnreachable          a store that can't be read or written
+    |-- StoreUnreachable          a store that can't be read or written
+    |-- TrackerUnreachable        a tracker that did not answer in time
+    `-- TrackerRefused            a tracker that did not accept a request
 """
 
 from __future__ import annotations
@@ -101,6 +104,10 @@ def report_full_temp_folder() -> Iterator[None]:
         raise SettingError(Problem(message, None, hint)) from None
 
 
+class TrackerKeyMissing(SettingError):
+    """A tracker is named and its key is not in the environment, as in a pull request from a fork."""
+
+
 class InvalidTemplate(SettingError):
     """A project's template that can't be used; the built-in template is used instead."""
 
@@ -163,3 +170,15 @@ class NotFound(Unreachable):
 
 class StoreUnreachable(Unreachable):
     """A store that can't be read or written now; messages never contain its credentials."""
+
+
+class TrackerUnreachable(Unreachable):
+    """A tracker that did not answer in time, or not as documented."""
+
+    code = "tracker_unreachable"
+
+
+class TrackerRefused(Unreachable):
+    """A tracker that did not accept a request: the key, the address or the content."""
+
+    code = "tracker_refused"

@@ -122,6 +122,7 @@ class HttpRequest(Struct, frozen=True):
     token: str = ""
     limit: int = LARGEST_ANSWER
     seconds: float = ONE_REQUEST_SECONDS
+    connect_seconds: float = SILENCE_SECONDS
     sink: BodySink | None = None
 
     def __repr__(self) -> str:  # without secrets
@@ -170,7 +171,11 @@ class Http:
             raise Unreachable("the time limit for requests is used up")
         pace = self.deadline.pace
         silence = min(SILENCE_SECONDS, allowed) * pace
-        call = _Call(self._open_session(), request, {**self._options(request.url), "timeout": silence})
+        call = _Call(
+            self._open_session(),
+            request,
+            {**self._options(request.url), "timeout": (min(request.connect_seconds * pace, silence), silence)},
+        )
         started = self.deadline.clock()
         worker = Thread(target=call.run, daemon=True)
         worker.start()

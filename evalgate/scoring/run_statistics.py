@@ -194,7 +194,7 @@ def compare_variants(scenarios: Iterable[ScenarioResult]) -> list[VariantStatist
 
 def _summarise_variant(name: str, scenarios: Sequence[ScenarioResult]) -> VariantStatistics:
     every = [list_measured(scenario.trials) for scenario in scenarios]
-    judged_calls = [found for trial in chain.from_iterable(every) if (found := _judge_calls(trial)) is not None]
+    judged_calls = [found for trial in chain.from_iterable(every) if (found := judge_calls(trial)) is not None]
 
     def mean(name: str) -> float | None:
         return _mean([getattr(trial, name) for trials in every for trial in trials])
@@ -219,7 +219,7 @@ def _mean(amounts: Sequence[float | None]) -> float | None:
     return None if mean is None else round(mean, DIGITS)
 
 
-def _judge_calls(trial: Trial) -> tuple[bool, bool] | None:
+def judge_calls(trial: Trial) -> tuple[bool, bool] | None:
     """Whether a trial called the right tool, and often enough; None if no check of that was evaluated."""
     found = [each for each in trial.assertions if each.type == EXPECTED_TOOL]
     if not found or any(each.outcome not in JUDGED for each in found):

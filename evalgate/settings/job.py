@@ -98,8 +98,8 @@ def read_job(environ: Mapping[str, str], problems: list[Problem]) -> Job:
         runtime_token=environ.get("ACTIONS_RUNTIME_TOKEN", ""),
         uploads_by_step=environ.get("EVALGATE_UPLOADS_BY_STEP") == "true",
         temp=environ.get("RUNNER_TEMP", ""),
-        proxies=_read_proxies(environ),
-        no_proxy=_read_either_case(environ, "NO_PROXY"),
+        proxies=read_proxies(environ),
+        no_proxy=read_either_case(environ, "NO_PROXY"),
         ca_bundle=environ.get("REQUESTS_CA_BUNDLE", ""),
         source_date_epoch=environ.get("SOURCE_DATE_EPOCH"),
         debug=environ.get("RUNNER_DEBUG") == "1",
@@ -145,12 +145,13 @@ def _safe_key(job: str) -> str:
     return re.sub(r"[^A-Za-z0-9._/-]", "-", job)[:60]
 
 
-def _read_proxies(environ: Mapping[str, str]) -> Mapping[str, str]:
-    found = {scheme: _read_either_case(environ, f"{scheme.upper()}_PROXY") for scheme in ("https", "http")}
+def read_proxies(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """The proxies of the environment by scheme."""
+    found = {scheme: read_either_case(environ, f"{scheme.upper()}_PROXY") for scheme in ("https", "http")}
     return {scheme: proxy for scheme, proxy in found.items() if proxy}
 
 
-def _read_either_case(environ: Mapping[str, str], name: str) -> str:
+def read_either_case(environ: Mapping[str, str], name: str) -> str:
     """The variable in lower or upper case, as both are used for proxies."""
     return environ.get(name.lower()) or environ.get(name, "")
 

@@ -28,22 +28,26 @@ def choose_upstreams(named: Sequence[str], environ: Mapping[str, str]) -> dict[s
             hint = f"write NAME=URL; the names are {', '.join(urls)}"
             raise SettingError(Problem(f"--provider {each[:200]!r} is unknown", None, hint))
         urls[name] = url
-    return {name: _check_url(name, url) for name, url in urls.items()}
+    return {name: _add_version(name, require_plain_url(name, url)) for name, url in urls.items()}
 
 
-def _check_url(name: str, url: str) -> str:
-    """The URL without a slash at its end; for Anthropic with the version, which its variable leaves out."""
+def _add_version(name: str, url: str) -> str:
+    """The URL; for Anthropic with the version, which its variable leaves out."""
+    return url if name != "anthropic" or url.endswith("/v1") else f"{url}/v1"
+
+
+def require_plain_url(name: str, url: str, *, allow_http: bool = False) -> str:
+    """The URL without a slash at its end; raises SettingError unless it is https, or http on this machine."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
     except ValueError:
         raise SettingError(f"the base URL of {name} is not a URL") from None
-    if parts.scheme != "https" and not (parts.scheme == "http" and LOOPBACK.fullmatch(host)):
+    if parts.scheme != "https" and not (parts.scheme == "http" and (allow_http or LOOPBACK.fullmatch(host))):
         hint = "write https://HOST/..., or http:// on this machine"
         raise SettingError(Problem(f"the base URL of {name} is not https", None, hint))
     if parts.username is not None or parts.query or parts.fragment or not host:
         raise SettingError(
             Problem(f"the base URL of {name} is more than a host and a path", None, "write https://HOST/PATH")
         )
-    trimmed = url.rstrip("/")
-    return trimmed if name != "anthropic" or trimmed.endswith("/v1") else f"{trimmed}/v1"
+    return url.rstrip("/")

@@ -1,0 +1,4 @@
+"""Trackers: each adapter sends a finished run to one service that keeps experiments, over plain HTTP.
+
+Entry points: `langsmith.LangSmith`, `sender.TrackerSender`.
+"""

@@ -1,0 +1,157 @@
+"""The verb `track`, which publishes a finished run to trackers."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from typing import TYPE_CHECKING
+
+from evalgate.cli.command import Command, option
+from evalgate.errors import InvalidInput, Problem, SettingError, TrackerKeyMissing
+from evalgate.models.results.published_run import CONTENT_LEVELS
+from evalgate.settings.tracking import MAX_SECONDS, TRACKERS
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from evalgate.application.judge.track_run import TrackingReport
+    from evalgate.cli.shell import Shell
+    from evalgate.models.results.published_run import PublishedRun
+    from evalgate.ports.tracking import Tracker
+
+OUTPUT_DIR = ".evalgate"
+
+
+def track(arguments: Namespace, shell: Shell) -> int:
+    """Publishes the run to each tracker; returns 0, or 4 if one refused it or could not be reached."""
+    from evalgate.application.judge.track_run import build_tracking_document
+    from evalgate.bootstrap.tracking import load_published_run
+
+    trackers = [] if arguments.dry_run else _build_trackers(arguments, shell)
+    run = load_published_run(arguments.run, shell.environ, shell.cwd, arguments.content, arguments.prefix)
+    if arguments.dry_run:
+        _print_uploads(run, shell)
+        return 0
+    reports = _publish(run, trackers, arguments.run, shell)
+    if arguments.json:
+        shell.print_json(build_tracking_document(reports))
+    else:
+        for each in (experiment for report in reports for experiment in report.experiments):
+            shell.print_safe(f"{'published' if each.is_new else 'was there'}: {each.name} {each.url}")
+    _report_failures(reports, shell)
+    return max((report.failure.exit_code for report in reports if report.failure is not None), default=0)
+
+
+def track_finished(names: Sequence[str], folder: str, arguments: Namespace, shell: Shell) -> None:
+    """Publishes the run that was just judged; whatever fails is one line on stderr."""
+    from evalgate.bootstrap.tracking import build_tracker, load_published_run
+
+    trackers: list[Tracker] = []
+    for name in dict.fromkeys(names):
+        try:
+            trackers.append(build_tracker(name, shell.environ, allow_http=arguments.track_allow_http))
+        except TrackerKeyMissing as error:
+            shell.note(f"note: not tracked: {error.problems[0].message}")
+        except InvalidInput as error:
+            shell.note(f"warning: not tracked: {error.problems[0]}")
+    if not trackers:
+        return
+    try:
+        run = load_published_run(folder, shell.environ, shell.cwd, arguments.track_content)
+        reports = _publish(run, trackers, folder, shell)
+    except InvalidInput as error:
+        shell.note(f"warning: not tracked: {error.problems[0]}")
+        return
+    for report in reports:
+        for experiment in report.experiments:
+            shell.note(f"tracked: {experiment.name} {experiment.url}")
+    _report_failures(reports, shell)
+
+
+def _build_trackers(arguments: Namespace, shell: Shell) -> list[Tracker]:
+    from evalgate.bootstrap.tracking import build_tracker
+
+    names = dict.fromkeys(arguments.to)
+    if not names:
+        raise SettingError(Problem("name a tracker", None, f"--to {'|'.join(TRACKERS)}"))
+    return [
+        build_tracker(name, shell.environ, allow_http=arguments.allow_http, seconds=MAX_SECONDS / len(names))
+        for name in names
+    ]
+
+
+def _publish(run: PublishedRun, trackers: Sequence[Tracker], folder: str, shell: Shell) -> list[TrackingReport]:
+    import orjson
+
+    from evalgate.adapters.files.output_folder import OutputFolder
+    from evalgate.application.judge.track_run import TRACKING, build_tracking_document, track_run
+
+    reports = [track_run(run, tracker) for tracker in trackers]
+    output = OutputFolder(folder, shell.cwd)
+    output.write(TRACKING, orjson.dumps(build_tracking_document(reports), option=orjson.OPT_INDENT_2))
+    return reports
+
+
+def _report_failures(reports: Sequence[TrackingReport], shell: Shell) -> None:
+    for report in reports:
+        if report.problem is not None:
+            shell.note(f"warning: not tracked: {report.problem}")
+        for _, message in report.warnings:
+            shell.note(f"warning: {message}")
+
+
+def _print_uploads(run: PublishedRun, shell: Shell) -> None:
+    from evalgate.adapters.trackers.langsmith import build_upload
+
+    shell.print_json([build_upload(suite) for suite in run.suites if suite.rows])
+
+
+def parse_trackers(text: str) -> list[str]:
+    """The names in a value such as `langsmith,mlflow`."""
+    from evalgate.cli.command import parse_words
+    from evalgate.settings.tracking import require_tracker
+
+    try:
+        return [require_tracker(name) for name in parse_words(text)]
+    except SettingError as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
+CONTENT_HELP = (
+    "which texts leave: none (ids and numbers), final (also prompts, tool names and final answers), or full (also"
+    " conversations and reasons); all redacted (default final)"
+)
+ALLOW_HTTP_HELP = "allow a tracker at http:// on another machine"
+COMMANDS = {
+    "track": Command(
+        track,
+        [
+            option(
+                "run",
+                nargs="?",
+                metavar="DIR",
+                default=OUTPUT_DIR,
+                help=f"the --output-dir of a finished run (default {OUTPUT_DIR})",
+            ),
+            option(
+                "--to",
+                type=parse_trackers,
+                default=[],
+                metavar="NAME",
+                help=f"the tracker, or several separated by commas: {', '.join(TRACKERS)}",
+            ),
+            option("--content", choices=CONTENT_LEVELS, default="final", help=CONTENT_HELP),
+            option(
+                "--prefix", metavar="TEXT", default="evalgate", help="how names of experiments begin (default evalgate)"
+            ),
+            option("--allow-http", action="store_true", help=ALLOW_HTTP_HELP),
+            option("--dry-run", action="store_true", help="print what would be sent, and send nothing"),
+            option("--json", action="store_true", help="print tracking.json instead of links"),
+        ],
+        """examples:
+  evalgate track --to langsmith              the last run, with the key in LANGSMITH_API_KEY
+  evalgate track .evalgate --dry-run         what would leave
+  evalgate track --to langsmith --content none
+""",
+    ),
+}

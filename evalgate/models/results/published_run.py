@@ -1,0 +1,93 @@
+"""A finished run as it leaves for a tracker: one experiment for each suite, one row for each trial."""
+
+from __future__ import annotations
+
+from datetime import datetime  # noqa: TC003  msgspec reads the types
+from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct, field
+
+ContentLevel = Literal["none", "final", "full"]
+"""How much text leaves: ids and numbers only; also prompts, names of tools and final answers; also conversations."""
+CONTENT_LEVELS: tuple[ContentLevel, ...] = ("none", "final", "full")
+
+
+class PublishedScore(Struct, frozen=True):
+    """A score under its key; `score` is None if the trial could not be judged by it. `value` repeats a count."""
+
+    key: str
+    score: float | None
+    value: float | str | None = None
+    comment: str | None = None
+
+
+class PublishedRow(Struct):
+    """One trial. `id` is a UUID that is the same in every run of this scenario, variant and trial."""
+
+    id: str
+    scenario: str
+    variant: str | None
+    trial: int
+    inputs: dict[str, Any]
+    expected: dict[str, Any]
+    outputs: dict[str, Any]
+    scores: list[PublishedScore]
+    metadata: dict[str, str]
+    started_at: datetime
+    latency_seconds: float | None = None
+    error: str | None = None
+
+
+class PublishedSuite(Struct):
+    """One suite; `dataset` is shared by all runs of it, `experiment` names this run only."""
+
+    name: str
+    dataset: str
+    experiment: str
+    rows: list[PublishedRow]
+    scores: list[PublishedScore]
+    metadata: dict[str, str]
+
+
+class PublishedRun(Struct):
+    """A run, redacted; `base_branch` is the branch whose newest experiment it is compared with, None for no other.
+
+    `is_complete` is False if texts were asked for and the run keeps no traces.
+    """
+
+    suites: list[PublishedSuite] = field(default_factory=list)
+    base_branch: str | None = None
+    is_complete: bool = True
+
+
+class TrackingContext(Struct, frozen=True):
+    """Facts about a run that its results lack. `server` is the host of the repository, empty in a shell."""
+
+    repository: str
+    server: str = ""
+    repository_id: str | None = None
+    run_id: str | None = None
+    attempt: str = "1"
+    run_url: str | None = None
+    event: str | None = None
+    branch: str | None = None
+    base_branch: str | None = None
+    pull_request: str | None = None
+    is_fork: bool = False
+    prefix: str = "evalgate"
+
+
+class Experiment(NamedTuple):
+    """A published experiment and the page that shows it; `is_new` is False if the tracker had it before."""
+
+    suite: str
+    name: str
+    url: str
+    is_new: bool
+
+
+class Published(NamedTuple):
+    """What a tracker holds now, and what it left out."""
+
+    experiments: tuple[Experiment, ...]
+    warnings: tuple[str, ...] = ()
