@@ -159,7 +159,7 @@ def _may_connect(arguments: argparse.Namespace, shell: Shell) -> bool:
     flags = vars(arguments)
     names = [flags.get("store_url") or shell.environ.get("EVALGATE_STORE_URL") or "", *(flags.get("traces") or ())]
     is_elsewhere = any("://" in name and not name.startswith("sqlite:") for name in names)
-    return is_elsewhere or flags.get("engine") == "dask" or bool(flags.get("plugin"))
+    return is_elsewhere or flags.get("engine") == "dask" or bool(flags.get("plugin") or flags.get("track"))
 
 
 def _run_handling_errors(shell: Shell, work: Callable[[], int]) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from evalgate.cli.command import ANY_LIMITS, PLUGINS, TRACE_SOURCE, Command, one_of, option, parse_words
+from evalgate.cli.tracking.options import TRACKING
 from evalgate.errors import Problem, SettingError
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ HOW_TO_KEEP = "keep a baseline where no run writes: evalgate baseline save"
 
 def run(arguments: Namespace, shell: Shell) -> int:
     """Judges the traces or one shard of them, writes the files, prints the table."""
+    if arguments.track and (arguments.watch or arguments.shard is not None):
+        raise SettingError(Problem("--track publishes a whole run", None, "leave it out with --watch and --shard"))
     if arguments.watch:
         return _watch(arguments, shell)
     if arguments.failed:
@@ -132,6 +135,10 @@ def _judge_and_report(arguments: Namespace, shell: Shell, tools: Tools) -> int:
     _print_result(judgement, arguments, shell, kept)
     if recorder is not None:
         _save_to_store(judgement, recorder, shell, is_quiet=arguments.quiet)
+    if arguments.track and not judgement.problems:
+        from evalgate.cli.tracking.track import track_finished
+
+        track_finished(arguments, shell)
     return judgement.exit_code
 
 
@@ -349,6 +356,7 @@ OUTPUTS = (
     ),
     option("--code-quality", metavar="PATH", help="also write GitLab's Code Quality report to this file"),
     option("--template", metavar="FILE", help="a template for parts of comment.md (docs/templates.md)"),
+    *TRACKING,
     option("--json", action="store_true", help="print results.json instead of the table"),
     one_of(
         option("-q", "--quiet", action="store_true", help="print the summary line only"),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING
 
 from evalgate.cli.command import Command, option
+from evalgate.cli.tracking.options import ALLOW_HTTP_HELP, CONTENT_HELP, parse_trackers
 from evalgate.errors import InvalidInput, Problem, SettingError, TrackerKeyMissing
 from evalgate.models.results.published_run import CONTENT_LEVELS
 from evalgate.settings.tracking import MAX_SECONDS, TRACKERS
@@ -42,14 +42,15 @@ def track(arguments: Namespace, shell: Shell) -> int:
     return max((report.failure.exit_code for report in reports if report.failure is not None), default=0)
 
 
-def track_finished(names: Sequence[str], folder: str, arguments: Namespace, shell: Shell) -> None:
-    """Publishes the run that was just judged; whatever fails is one line on stderr."""
+def track_finished(arguments: Namespace, shell: Shell) -> None:
+    """Publishes the run that was just judged; what fails is one line on stderr and changes nothing."""
     from evalgate.bootstrap.tracking import build_tracker, load_published_run
 
     trackers: list[Tracker] = []
-    for name in dict.fromkeys(names):
+    names = dict.fromkeys(arguments.track)
+    for name in names:
         try:
-            trackers.append(build_tracker(name, shell.environ, allow_http=arguments.track_allow_http))
+            trackers.append(build_tracker(name, shell.environ, seconds=MAX_SECONDS / len(names)))
         except TrackerKeyMissing as error:
             shell.note(f"note: not tracked: {error.problems[0].message}")
         except InvalidInput as error:
@@ -57,8 +58,8 @@ def track_finished(names: Sequence[str], folder: str, arguments: Namespace, shel
     if not trackers:
         return
     try:
-        run = load_published_run(folder, shell.environ, shell.cwd, arguments.track_content)
-        reports = _publish(run, trackers, folder, shell)
+        run = load_published_run(arguments.output_dir, shell.environ, shell.cwd, arguments.track_content)
+        reports = _publish(run, trackers, arguments.output_dir, shell)
     except InvalidInput as error:
         shell.note(f"warning: not tracked: {error.problems[0]}")
         return
@@ -106,22 +107,6 @@ def _print_uploads(run: PublishedRun, shell: Shell) -> None:
     shell.print_json([build_upload(suite) for suite in run.suites if suite.rows])
 
 
-def parse_trackers(text: str) -> list[str]:
-    """The names in a value such as `langsmith,mlflow`."""
-    from evalgate.cli.command import parse_words
-    from evalgate.settings.tracking import require_tracker
-
-    try:
-        return [require_tracker(name) for name in parse_words(text)]
-    except SettingError as error:
-        raise ArgumentTypeError(str(error)) from None
-
-
-CONTENT_HELP = (
-    "which texts leave: none (ids and numbers), final (also prompts, tool names and final answers), or full (also"
-    " conversations and reasons); all redacted (default final)"
-)
-ALLOW_HTTP_HELP = "allow a tracker at http:// on another machine"
 COMMANDS = {
     "track": Command(
         track,
@@ -133,13 +118,7 @@ COMMANDS = {
                 default=OUTPUT_DIR,
                 help=f"the --output-dir of a finished run (default {OUTPUT_DIR})",
             ),
-            option(
-                "--to",
-                type=parse_trackers,
-                default=[],
-                metavar="NAME",
-                help=f"the tracker, or several separated by commas: {', '.join(TRACKERS)}",
-            ),
+            option("--to", type=parse_trackers, default=[], metavar="NAME", help=f"the tracker: {', '.join(TRACKERS)}"),
             option("--content", choices=CONTENT_LEVELS, default="final", help=CONTENT_HELP),
             option(
                 "--prefix", metavar="TEXT", default="evalgate", help="how names of experiments begin (default evalgate)"
