@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from evalgate.cli.command import ANY_LIMITS, PLUGINS, TRACE_SOURCE, Command, one_of, option, parse_words
-from evalgate.cli.tracking.options import TRACKING
 from evalgate.errors import Problem, SettingError
 
 if TYPE_CHECKING:
@@ -39,6 +38,7 @@ def run(arguments: Namespace, shell: Shell) -> int:
     """Judges the traces or one shard of them, writes the files, prints the table."""
     if arguments.track and (arguments.watch or arguments.shard is not None):
         raise SettingError(Problem("--track publishes a whole run", None, "leave it out with --watch and --shard"))
+    _check_trackers(arguments.track)
     if arguments.watch:
         return _watch(arguments, shell)
     if arguments.failed:
@@ -47,6 +47,14 @@ def run(arguments: Namespace, shell: Shell) -> int:
     if arguments.shard is not None:
         return _run_shard(arguments, shell, tools)
     return _judge_and_report(arguments, shell, tools)
+
+
+def _check_trackers(names: Sequence[str]) -> None:
+    """Raises SettingError for an unknown tracker, before the work."""
+    for name in names:
+        from evalgate.settings.tracking import require_tracker
+
+        require_tracker(name)
 
 
 def _watch(arguments: Namespace, shell: Shell) -> int:
@@ -68,6 +76,7 @@ def merge(arguments: Namespace, shell: Shell) -> int:
     """Merges the shards, writes the files of one run, prints the table."""
     from evalgate.bootstrap.evaluation_pools import open_shards
 
+    _check_trackers(arguments.track)
     shards = open_shards(arguments.shards, shell.cwd)
     head = shards[0].head
     arguments.traces, arguments.format, arguments.scenarios = head.traces, head.format, head.scenarios
@@ -356,7 +365,19 @@ OUTPUTS = (
     ),
     option("--code-quality", metavar="PATH", help="also write GitLab's Code Quality report to this file"),
     option("--template", metavar="FILE", help="a template for parts of comment.md (docs/templates.md)"),
-    *TRACKING,
+    option(
+        "--track",
+        type=parse_words,
+        default=[],
+        metavar="NAME",
+        help="after the verdict publish the run to this tracker: langsmith (docs/tracking.md)",
+    ),
+    option(
+        "--track-content",
+        choices=["none", "final", "full"],
+        default="final",
+        help="which texts leave, as `evalgate track --content` (default final)",
+    ),
     option("--json", action="store_true", help="print results.json instead of the table"),
     one_of(
         option("-q", "--quiet", action="store_true", help="print the summary line only"),

@@ -236,6 +236,7 @@ def test_every_verb_and_every_flag_is_documented() -> None:
             "traces",
             "show",
             "view",
+            "track",
             "query",
             "convert",
             "evaluators",

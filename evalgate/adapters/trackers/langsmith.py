@@ -92,7 +92,7 @@ class LangSmith:
         return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
     def _find_newest(self, dataset: str, branch: str | None, suite: PublishedSuite, warnings: list[str]) -> str | None:
-        """The id of the newest experiment of a branch of this repository, for the link; not finding out is a warning."""
+        """The id of the newest experiment of a branch of this repository; not finding out is a warning."""
         if branch is None:
             return None
         try:

@@ -48,7 +48,7 @@ VERDICTS = {"passed": 1.0, "failed": 0.0, "hard_fail": 0.0}
 JUDGED = frozenset({"passed", "failed"})
 
 
-class FinishedRun(Struct):
+class TrackedRun(Struct):
     """A run as its folder holds it; without its baseline.zip there are no suites and no traces."""
 
     results: ResultsDoc
@@ -57,18 +57,18 @@ class FinishedRun(Struct):
     traces: dict[tuple[str, int | None, int | None], Trace] = field(default_factory=dict)
 
 
-def load_finished(files: BaselineFiles, archive: TraceArchive, source: str) -> FinishedRun:
+def load_finished(files: BaselineFiles, archive: TraceArchive, source: str) -> TrackedRun:
     """Reads the run at `source`, a results.json or a baseline.zip; raises InvalidInput."""
     loaded = files.load(source)
     path = source if loaded.manifest is not None else posixpath.join(posixpath.dirname(source), OWN_TRACES)
     try:
         kept = loaded if loaded.manifest is not None else files.load(path)
         if any(kept.results[name] != loaded.results[name] for name in ("created_at", "commit")):
-            return FinishedRun(loaded.results)
+            return TrackedRun(loaded.results)
         content = files.read_suites(path)
         lines = list(files.read_traces(path))
     except InvalidInput:
-        return FinishedRun(loaded.results)
+        return TrackedRun(loaded.results)
     found = None if content is None else parse_baseline_suites(orjson.loads(content))
     suites = {} if found is None else {suite.name: suite for suite in found.configuration.suites}
     traces = {
@@ -76,10 +76,10 @@ def load_finished(files: BaselineFiles, archive: TraceArchive, source: str) -> F
         for line in lines
         if (place := source_of(line)) is not None and (trace := archive.restore_trace(line)) is not None
     }
-    return FinishedRun(loaded.results, kept.manifest or {}, suites, traces)
+    return TrackedRun(loaded.results, kept.manifest or {}, suites, traces)
 
 
-def build_published_run(finished: FinishedRun, context: TrackingContext, content: ContentLevel) -> PublishedRun:
+def build_published_run(finished: TrackedRun, context: TrackingContext, content: ContentLevel) -> PublishedRun:
     """The run as it may leave. From a fork only ids and numbers leave, to a dataset of its own."""
     level: ContentLevel = "none" if context.is_fork else content
     builder = _RunBuilder(finished, context, level)
@@ -92,7 +92,7 @@ def build_published_run(finished: FinishedRun, context: TrackingContext, content
 
 
 class _RunBuilder:
-    def __init__(self, finished: FinishedRun, context: TrackingContext, level: ContentLevel) -> None:
+    def __init__(self, finished: TrackedRun, context: TrackingContext, level: ContentLevel) -> None:
         self._finished, self._context, self._level = finished, context, level
         results, manifest = finished.results, finished.manifest
         recorded = manifest.get("run")

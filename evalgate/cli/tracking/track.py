@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.cli.command import Command, option
-from evalgate.cli.tracking.options import ALLOW_HTTP_HELP, CONTENT_HELP, parse_trackers
+from evalgate.cli.command import Command, option, parse_words
 from evalgate.errors import InvalidInput, Problem, SettingError, TrackerKeyMissing
 from evalgate.models.results.published_run import CONTENT_LEVELS
 from evalgate.settings.tracking import MAX_SECONDS, TRACKERS
@@ -107,6 +106,10 @@ def _print_uploads(run: PublishedRun, shell: Shell) -> None:
     shell.print_json([build_upload(suite) for suite in run.suites if suite.rows])
 
 
+CONTENT_HELP = (
+    "which texts leave: none (ids and numbers), final (also prompts, tool names and final answers), or full (also"
+    " conversations and reasons); all redacted (default final)"
+)
 COMMANDS = {
     "track": Command(
         track,
@@ -118,12 +121,12 @@ COMMANDS = {
                 default=OUTPUT_DIR,
                 help=f"the --output-dir of a finished run (default {OUTPUT_DIR})",
             ),
-            option("--to", type=parse_trackers, default=[], metavar="NAME", help=f"the tracker: {', '.join(TRACKERS)}"),
+            option("--to", type=parse_words, default=[], metavar="NAME", help=f"the tracker: {', '.join(TRACKERS)}"),
             option("--content", choices=CONTENT_LEVELS, default="final", help=CONTENT_HELP),
             option(
                 "--prefix", metavar="TEXT", default="evalgate", help="how names of experiments begin (default evalgate)"
             ),
-            option("--allow-http", action="store_true", help=ALLOW_HTTP_HELP),
+            option("--allow-http", action="store_true", help="allow a tracker at http:// on another machine"),
             option("--dry-run", action="store_true", help="print what would be sent, and send nothing"),
             option("--json", action="store_true", help="print tracking.json instead of links"),
         ],

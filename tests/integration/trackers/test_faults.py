@@ -135,3 +135,18 @@ def test_track_exits_4_where_run_would_go_on(project, langsmith, environ):
 
     assert (done.exit_code, done.out) == (4, "")
     assert done.err == "warning: not tracked: LangSmith refused the key (status 401) (check LANGSMITH_API_KEY)\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--track", "langsmth"], "error: there is no tracker 'langsmth' (choose from langsmith)\n"),
+        (["--track", "langsmith", "--watch"], "--track publishes a whole run (leave it out with --watch and --shard)"),
+        (["--track", "langsmith", "--shard", "1/2"], "--track publishes a whole run"),
+    ],
+)
+def test_run_refuses_a_tracker_it_can_not_publish_to_before_the_work(project, environ, arguments, message):
+    done = evalgate_in(project, environ, "run", *arguments)
+
+    assert (done.exit_code, done.out) == (2, "")
+    assert message in done.err

@@ -120,9 +120,9 @@ def test_runs_of_main_and_of_a_branch_are_two_experiments_of_one_dataset(project
     ]
     assert [each["dataset_name"] for each in branch] == [each["dataset_name"] for each in main]
     assert len({each["experiment_name"] for each in langsmith.uploads}) == 4
-    for ours, theirs in zip(main, branch, strict=True):
-        assert [row["row_id"] for row in ours["results"]] == [row["row_id"] for row in theirs["results"]]
-        assert [row["inputs"] for row in ours["results"]] == [row["inputs"] for row in theirs["results"]]
+    for former, later in zip(main, branch, strict=True):
+        assert [row["row_id"] for row in former["results"]] == [row["row_id"] for row in later["results"]]
+        assert [row["inputs"] for row in former["results"]] == [row["inputs"] for row in later["results"]]
     dataset = langsmith.sessions[3]["reference_dataset_id"]
     pair = f"{langsmith.sessions[3]['id']}%2C{langsmith.sessions[1]['id']}"
     assert f"{langsmith.url}/o/{TENANT}/datasets/{dataset}/compare?selectedSessions={pair}" in done.out
