@@ -7,10 +7,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Without .pyc files every process that a test starts compiles all modules, and each worker all tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo sdks test matrix check bench bench-peers lock schema docs language-server python clean
+.PHONY: help demo examples sdks test matrix check bench bench-peers lock schema docs language-server python clean
 
 help:
 	@echo "make demo    run the gate on the bundled example: a green run, then a failing pull request"
+	@echo "make examples  install the frameworks of examples/, and run each: a green run, then a stopped pull request"
 	@echo "make test    run all tests"
 	@echo "make matrix  inject every fault at every request, search at random; the tests run a sample"
 	@echo "make sdks    install the SDKs of model providers, whose agents the tests record"
@@ -47,6 +48,17 @@ TRACERS := openinference traceloop genai
 	@touch $@
 
 sdks: .sdks/.ready
+
+EXAMPLES := $(patsubst examples/%/pull-request.patch,%,$(wildcard examples/*/pull-request.patch))
+
+.SECONDEXPANSION:
+.examples/%/.ready: examples/%/README.md $$(wildcard examples/$$*/requirements.txt examples/$$*/package-lock.json) | .venv/.ready
+	$(BIN)/python tests/example_installs.py install $*
+	@touch $@
+
+examples: $(EXAMPLES:%=.examples/%/.ready)
+	@$(BIN)/python tests/example_installs.py versions $(EXAMPLES)
+	$(BIN)/python -m pytest -n auto -rs tests/integration/examples
 
 demo: .demo/.ready
 	@$(DEMO)/python examples/demo.py
@@ -98,6 +110,9 @@ lock: | python
 		opentelemetry-semantic-conventions-ai | $(TRACER_LOCK) -o requirements/tracers-traceloop.txt
 	printf '%s\n' opentelemetry-instrumentation-genai-openai opentelemetry-util-genai | \
 		$(TRACER_LOCK) -o requirements/tracers-genai.txt
+	for folder in $(dir $(wildcard examples/*/requirements.in)); do (cd $$folder && \
+		../../.demo/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+		--custom-compile-command "make lock" requirements.in -o requirements.txt) || exit 1; done
 	cd requirements/node && npm update --package-lock-only --ignore-scripts --save
 	echo pip-audit | .demo/lock/bin/uv pip compile --quiet --upgrade --python-version 3.13 --generate-hashes \
 		--custom-compile-command "make lock" - -o requirements/audit.txt
@@ -125,4 +140,4 @@ docs: .venv/.ready
 language-server: .venv/editor/.ready
 
 clean:
-	rm -rf .venv .demo .sdks .evalgate build *.egg-info
+	rm -rf .venv .demo .sdks .examples .evalgate build *.egg-info

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from documents import DOCUMENTS, ROOT, blocks, steps
+from example_installs import NAMES
 from programs import require
 
 from evalgate.cli import _build_parser, main
@@ -137,6 +138,7 @@ def break_answer(folder: Path) -> None:
 INSTALLS = Skip("installs packages from the network")
 DASK = Skip("starts a Dask cluster; integration/parallel/test_same_result.py runs one")
 AGENT = Skip("runs an agent or a tool of someone else, which calls a model or a server")
+FRAMEWORK = Skip("`make examples` installs its framework; integration/examples/test_examples.py runs it")
 PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
     "CONTRIBUTING.md": (project, [INSTALLS]),
     "README.md": (
@@ -173,6 +175,7 @@ PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
     "docs/traces.md": (project, [INSTALLS, *[AGENT] * 6]),
     "examples/plugin/README.md": (examples, [Run((0, 0))]),
     "examples/support-agent/README.md": (examples, [Run()]),
+    **{f"examples/{name}/README.md": (nothing, [FRAMEWORK] * 3) for name in NAMES},
 }
 WORKING_FOLDER = {"examples/plugin/README.md": "examples/plugin"}
 """Where a page says that its commands are run, if not in the folder of the project."""

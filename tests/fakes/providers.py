@@ -1,6 +1,7 @@
 """A server that answers as OpenAI (chat, Responses) and Anthropic do, also in streams: asks for two tools, then ends.
 
-An agent that has no tools, or has sent results, gets a text. `faults` are given first: a status, or a word of FAULTS.
+An agent that has no tools, or has sent results, gets a text. `faults` are given first: a status, or one of FAULTS.
+With `answers` it gives these instead, one a request: `{"text": ...}`, `{"calls": [[name, arguments], ...]}` or both.
 """
 
 from __future__ import annotations
@@ -9,21 +10,32 @@ import json
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, NamedTuple
 
 CALLS = (("find_order", {"order": "A-7"}), ("read_policy", {"topic": "refund"}))
 TEXT = "Your order A-7 is refunded."
+TEXT_BEFORE_CALLS = "I look it up."
 MODEL = {"chat": "gpt-fake-2026", "responses": "gpt-fake-2026", "messages": "claude-fake-2026"}
 HANG, CUT, BIG, ECHO_KEY = "hang", "cut", "big", "echo_key"
 BIG_TEXT = 20_000_000
 
 
+class Answer(NamedTuple):
+    """What the model says: a text, the calls that it asks for, or both."""
+
+    text: str | None
+    calls: tuple[tuple[str, dict[str, Any]], ...] = ()
+
+
 class FakeProviders:
     """The server; `requests` are the bodies it got, with the path and headers of each."""
 
-    def __init__(self, faults: tuple[Any, ...] = (), text: str = TEXT) -> None:
+    def __init__(
+        self, faults: tuple[Any, ...] = (), text: str = TEXT, answers: list[dict[str, Any]] | None = None
+    ) -> None:
         self.faults = list(faults)
         self.text = text
+        self.answers = answers
         self.requests: list[tuple[str, dict[str, str], Any]] = []
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"fake": self}))
@@ -48,6 +60,18 @@ class FakeProviders:
             self.requests.append((path, headers, body))
             return len(self.requests), (self.faults.pop(0) if self.faults else None)
 
+    def choose_answer(self, api: str, body: dict[str, Any], text: str) -> Answer | None:
+        """The next of the answers, or what its text and its tools make of the request; None if there is no more."""
+        if self.answers is None:
+            asks = bool(body.get("tools")) and not HAS_RESULTS[api](body)
+            before = TEXT_BEFORE_CALLS if api == "messages" else None
+            return Answer(before, CALLS) if asks else Answer(text)
+        with self._lock:
+            if not self.answers:
+                return None
+            given = self.answers.pop(0)
+        return Answer(given.get("text"), tuple((name, arguments) for name, arguments in given.get("calls", ())))
+
 
 class Handler(BaseHTTPRequestHandler):
     """Answers one connection."""
@@ -70,8 +94,10 @@ class Handler(BaseHTTPRequestHandler):
             self.send_json(200, {"object": "list", "data": [{"embedding": [0.5], "index": 0}]})
         elif fault == HANG:
             time.sleep(60)
+        elif answer := self.fake.choose_answer(api, body, self.choose_text(fault)):
+            self.send_answer(api, body, BUILDERS[api](f"{api}-{number}", answer), fault)
         else:
-            self.send_answer(api, body, BUILDERS[api](body, f"{api}-{number}", self.choose_text(fault)), fault)
+            self.send_json(400, {"error": {"type": "invalid_request_error", "message": "no answer is left"}})
 
     def choose_text(self, fault: Any) -> str:
         if fault == ECHO_KEY:
@@ -114,31 +140,22 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
 
-def _asks_for_tools(body: dict[str, Any], results: bool) -> bool:
-    return bool(body.get("tools")) and not results
-
-
-def build_chat(body: dict[str, Any], number: str, text: str) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": text}
-    asks = _asks_for_tools(body, any(each["role"] == "tool" for each in body["messages"]))
-    if asks:
-        message = {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [
-                {
-                    "id": f"call_{number}_{index}",
-                    "type": "function",
-                    "function": {"name": name, "arguments": json.dumps(given)},
-                }
-                for index, (name, given) in enumerate(CALLS)
-            ],
-        }
+def build_chat(number: str, answer: Answer) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": answer.text}
+    if answer.calls:
+        message["tool_calls"] = [
+            {
+                "id": f"call_{number}_{index}",
+                "type": "function",
+                "function": {"name": name, "arguments": json.dumps(given)},
+            }
+            for index, (name, given) in enumerate(answer.calls)
+        ]
     usage = {"prompt_tokens": 30, "completion_tokens": 7, "total_tokens": 37}
+    finish = "tool_calls" if answer.calls else "stop"
     return {
         "id": number, "object": "chat.completion", "created": 1_767_225_600, "model": MODEL["chat"],
-        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if asks else "stop", "logprobs": None}],
-        "usage": usage,
+        "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}], "usage": usage,
     }  # fmt: skip
 
 
@@ -168,19 +185,18 @@ def stream_chat(answer: dict[str, Any]) -> list[tuple[str | None, Any]]:
     return [*events, chunk({}, choice["finish_reason"]), last, (None, "[DONE]")]
 
 
-def build_responses(body: dict[str, Any], number: str, text: str) -> dict[str, Any]:
-    given = body["input"] if isinstance(body["input"], list) else []
-    asks = _asks_for_tools(body, any(each.get("type") == "function_call_output" for each in given))
-    output: list[dict[str, Any]] = [
-        {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed",
-         "content": [{"type": "output_text", "text": text, "annotations": []}]}
-    ]  # fmt: skip
-    if asks:
+def build_responses(number: str, answer: Answer) -> dict[str, Any]:
+    output: list[dict[str, Any]] = []
+    if answer.text is not None:
         output = [
-            {"type": "function_call", "id": f"fc_{number}_{index}", "call_id": f"call_{number}_{index}", "name": name,
-             "arguments": json.dumps(arguments), "status": "completed"}
-            for index, (name, arguments) in enumerate(CALLS)
+            {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed",
+             "content": [{"type": "output_text", "text": answer.text, "annotations": []}]}
         ]  # fmt: skip
+    output += [
+        {"type": "function_call", "id": f"fc_{number}_{index}", "call_id": f"call_{number}_{index}", "name": name,
+         "arguments": json.dumps(arguments), "status": "completed"}
+        for index, (name, arguments) in enumerate(answer.calls)
+    ]  # fmt: skip
     return {
         "id": f"resp_{number}", "object": "response", "created_at": 1_767_225_600, "model": MODEL["responses"],
         "status": "completed", "output": output, "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
@@ -222,18 +238,15 @@ def stream_responses(answer: dict[str, Any]) -> list[tuple[str | None, Any]]:
     return [(event["type"], {**event, "sequence_number": number}) for number, event in enumerate(events)]
 
 
-def build_messages(body: dict[str, Any], number: str, text: str) -> dict[str, Any]:
-    blocks = [block for each in body["messages"] if isinstance(each["content"], list) for block in each["content"]]
-    asks = _asks_for_tools(body, any(block.get("type") == "tool_result" for block in blocks))
-    content: list[dict[str, Any]] = [{"type": "text", "text": text}]
-    if asks:
-        content = [{"type": "text", "text": "I look it up."}] + [
-            {"type": "tool_use", "id": f"toolu_{number}_{index}", "name": name, "input": given}
-            for index, (name, given) in enumerate(CALLS)
-        ]
+def build_messages(number: str, answer: Answer) -> dict[str, Any]:
+    content: list[dict[str, Any]] = [] if answer.text is None else [{"type": "text", "text": answer.text}]
+    content += [
+        {"type": "tool_use", "id": f"toolu_{number}_{index}", "name": name, "input": given}
+        for index, (name, given) in enumerate(answer.calls)
+    ]
     return {
         "id": number, "type": "message", "role": "assistant", "model": MODEL["messages"], "content": content,
-        "stop_reason": "tool_use" if asks else "end_turn", "stop_sequence": None,
+        "stop_reason": "tool_use" if answer.calls else "end_turn", "stop_sequence": None,
         "usage": {"input_tokens": 20, "output_tokens": 7, "cache_read_input_tokens": 10, "cache_creation_input_tokens": 0},
     }  # fmt: skip
 
@@ -260,5 +273,16 @@ def _parts(text: str | None) -> list[str]:
     return [text[: len(text) // 2], text[len(text) // 2 :]] if text else []
 
 
+def _blocks_of(body: dict[str, Any]) -> list[dict[str, Any]]:
+    return [block for each in body["messages"] if isinstance(each["content"], list) for block in each["content"]]
+
+
+HAS_RESULTS = {
+    "chat": lambda body: any(each["role"] == "tool" for each in body["messages"]),
+    "responses": lambda body: any(
+        isinstance(each, dict) and each.get("type") == "function_call_output" for each in body["input"]
+    ),
+    "messages": lambda body: any(block.get("type") == "tool_result" for block in _blocks_of(body)),
+}
 BUILDERS = {"chat": build_chat, "responses": build_responses, "messages": build_messages}
 STREAMS = {"chat": stream_chat, "responses": stream_responses, "messages": stream_messages}
