@@ -101,7 +101,7 @@ def _run_mode(
                 step.annotate([Annotation("notice", "EvalGate", ELSEWHERE)])
             log = step.log if settings.logs_details else None
             judge = SandboxedJudge(make_judge_context(settings), Path(downloads), log, ready_judge)
-        return run_job(settings, step, judge, downloads, deadline)
+        return run_job(settings, step, judge, downloads, environ, deadline)
 
 
 def _hide_secrets(settings: Settings, environ: Mapping[str, str], step: WorkflowStep) -> None:

@@ -13,7 +13,7 @@ from evalgate.bootstrap.sources import build_workspace
 from evalgate.errors import InvalidInput, SettingError, Unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from evalgate.adapters.github.client import Client
@@ -29,15 +29,20 @@ if TYPE_CHECKING:
 
 
 def run_job(
-    settings: Settings, step: StepOutput, judge: JobJudge, downloads: str, deadline: RequestDeadline | None = None
+    settings: Settings,
+    step: StepOutput,
+    judge: JobJudge,
+    downloads: str,
+    environ: Mapping[str, str],
+    deadline: RequestDeadline | None = None,
 ) -> int:
     """Runs the job in its mode; returns the exit code.
 
-    `downloads` is a private folder, `deadline` the time for GitHub.
+    `downloads` is a private folder, `deadline` the time for GitHub; `environ` holds the keys of trackers.
     """
     from evalgate.adapters.http import RequestDeadline
 
-    job = _Job(settings, step, judge, Path(downloads), deadline or RequestDeadline())
+    job = _Job(settings, step, judge, Path(downloads), environ, deadline or RequestDeadline())
     if settings.is_approving:
         return job.approve()
     return job.publish() if settings.inputs.mode == "publish" else job.run_gate()
@@ -47,10 +52,16 @@ class _Job:
     """Builds the options and the ports of a job, in one of three modes."""
 
     def __init__(
-        self, settings: Settings, step: StepOutput, judge: JobJudge, downloads: Path, deadline: RequestDeadline
+        self,
+        settings: Settings,
+        step: StepOutput,
+        judge: JobJudge,
+        downloads: Path,
+        environ: Mapping[str, str],
+        deadline: RequestDeadline,
     ) -> None:
         self._settings, self._step, self._judge = settings, step, judge
-        self._downloads, self._deadline = downloads, deadline
+        self._downloads, self._environ, self._deadline = downloads, environ, deadline
         self._site = _build_site(settings)
 
     def run_gate(self) -> int:
@@ -65,6 +76,7 @@ class _Job:
         from evalgate.application.action.run_gate import GateOptions, GatePorts, run_gate
         from evalgate.application.messages.request import PAGE
         from evalgate.bootstrap.store import open_job_recorder
+        from evalgate.bootstrap.tracking import build_job_trackers
 
         settings, inputs, workspace = self._settings, self._settings.inputs, self._settings.job.workspace
         context, pull_request = make_judge_context(settings), settings.event.pull_request
@@ -85,8 +97,9 @@ class _Job:
             )
             if path
         }
+        trackers = build_job_trackers(settings, self._environ, self._step) if inputs.track else []
         options = GateOptions(
-            request=_build_judge_request(settings),
+            request=self._build_judge_request(tracks=bool(trackers)),
             shown_folder=posixpath.normpath(f"{inputs.working_directory}/{OUTPUT_FOLDER}"),
             sarif_path=named.get("results.sarif", ""),
             html_path=named.get(PAGE, ""),
@@ -122,9 +135,21 @@ class _Job:
             else None,
             reports=self._build_report_zips() if settings.may_upload_report or reads_comments else None,
             recorder=open_job_recorder(settings) if inputs.store_url else None,
+            trackers=trackers,
             copies={name: NamedFile(path, workspace) for name, path in named.items()},
         )
         return run_gate(options, ports)
+
+    def _build_judge_request(self, *, tracks: bool) -> JudgeRequest:
+        request = _build_judge_request(self._settings)
+        if not tracks:
+            return request
+        from msgspec.structs import replace
+
+        from evalgate.settings.tracking import read_tracking_context
+
+        context = read_tracking_context(self._environ, self._settings.job.workspace, request.branch)
+        return replace(request, tracking=context, tracked_content=self._settings.inputs.track_content)
 
     def publish(self) -> int:
         """Posts the report of the run that triggered this job."""

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from evalgate.adapters.sandbox.exchange_dir import ANSWER, QUESTION, READING
+from evalgate.adapters.sandbox.exchange_dir import ANSWER, PUBLISHED, QUESTION, READING
 from evalgate.adapters.sandbox.judge_process import JUDGE_GROUP
 from evalgate.adapters.sandbox.process_bounds import (
     OUT_OF_MEMORY,
@@ -114,7 +114,12 @@ def _judge(context: JudgeContext, request: Any) -> dict[str, Any]:
     from evalgate.application.messages.request import write_outputs
 
     judgement = context.judge(request, CpuAllowance(TRACES_A_SECOND))
-    write_outputs(judgement, OutputFolder(context.folder, context.cwd))
+    folder = OutputFolder(context.folder, context.cwd)
+    write_outputs(judgement, folder)
+    if judgement.published is not None:
+        from evalgate.application.tracking.published_check import encode_published
+
+        folder.write(PUBLISHED, encode_published(judgement.published))
     return encode_judgement(judgement)
 
 

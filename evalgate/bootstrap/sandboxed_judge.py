@@ -39,6 +39,7 @@ ELSEWHERE = (
     " and without a filter of system calls: only Linux has them"
 )
 """What systems other than Linux can't do for a judge."""
+NOT_PUBLISHABLE = "not tracked: the judge's document for trackers is not one of this run"
 BASELINE, RESULTS = "baseline.zip", "results.json"
 JUDGE_MODULES = ("evalgate.application.judge.judge", "evalgate.adapters.suites")
 """Modules that a preforked judge imports before it gets a request."""
@@ -115,6 +116,7 @@ class SandboxedJudge:
         exchange, answer = self._ask("judge", request)
         judgement = decode_judgement(answer, _clean_result_reader(exchange), request, baseline_zip=target)
         check_head(judgement.results, exchange.read_pieces(RESULTS) or ())
+        judgement = _add_published(judgement, request, exchange)
         if judgement.baseline_zip is not None:
             from evalgate.adapters.archives.baseline_writer import redact_archive
 
@@ -161,6 +163,23 @@ class SandboxedJudge:
         libraries = [path for path in sys.path if Path(path).is_dir()]
         needed = [self._context.root, self._context.cwd, sys.base_prefix, package, *libraries]
         return choose_user([*map(str, needed), str(self._folder.parent)], self._context.root)
+
+
+def _add_published(judgement: Judgement, request: JudgeRequest, exchange: ExchangeDir) -> Judgement:
+    """The judgement with what leaves for trackers; without it, and with a warning, if the judge's document is wrong."""
+    if request.tracking is None:
+        return judgement
+    from msgspec.structs import replace
+
+    from evalgate.adapters.sandbox.exchange_dir import PUBLISHED
+    from evalgate.application.tracking.published_check import decode_published
+
+    content = exchange.read_file(PUBLISHED)
+    if content is None:
+        return judgement
+    published = decode_published(remove_exact_secrets(content), request, judgement.results)
+    warnings = [] if published is not None else [NOT_PUBLISHABLE]
+    return replace(judgement, published=published, warnings=[*judgement.warnings, *warnings])
 
 
 def _clean_result_reader(exchange: ExchangeDir) -> Callable[[str], Content | None]:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from evalgate.errors import Problem, SettingError, TrackerKeyMissing
+from evalgate.errors import InvalidInput, Problem, SettingError, TrackerKeyMissing
 from evalgate.settings.tracking import MAX_SECONDS, read_tracking_context, require_tracker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalgate.models.results.published_run import ContentLevel, PublishedRun
+    from evalgate.ports import StepOutput
     from evalgate.ports.tracking import Tracker
+    from evalgate.settings.settings import Settings
 
 RESULTS = "results.json"
 
@@ -21,7 +23,7 @@ def load_published_run(
     folder: str, environ: Mapping[str, str], cwd: str, content: ContentLevel, prefix: str = "evalgate"
 ) -> PublishedRun:
     """The finished run of a folder, as it may leave; raises InvalidInput."""
-    from evalgate.application.judge.published_run import build_published_run, load_finished
+    from evalgate.application.tracking.published_run import build_published_run, load_finished
     from evalgate.bootstrap.shell_tools import find_baseline
     from evalgate.bootstrap.sources import build_baseline_files, build_trace_files
     from evalgate.bootstrap.store import find_commit_and_branch
@@ -31,7 +33,7 @@ def load_published_run(
         source = find_baseline(folder, cwd)
         if not os.path.isfile(os.path.join(cwd, source)):  # noqa: PTH113, PTH118
             raise SettingError(Problem(f"there is no finished run at {folder}", None, "run `evalgate run` first"))
-    finished = load_finished(build_baseline_files(cwd), build_trace_files(cwd), source)
+    finished = load_finished(build_baseline_files(cwd), build_trace_files(cwd), source, content)
     _, branch = find_commit_and_branch(None, environ, cwd)
     return build_published_run(finished, read_tracking_context(environ, cwd, branch, prefix), content)
 
@@ -62,6 +64,27 @@ def build_tracker(
         _read_header(langsmith.WORKSPACE_VARIABLE, environ),
         Http(network, RequestDeadline(seconds, pace=pace)),
     )
+
+
+def build_job_trackers(settings: Settings, environ: Mapping[str, str], step: StepOutput) -> list[Tracker]:
+    """The trackers that the job names and has keys for; a missing key is a notice, any other problem a warning."""
+    from evalgate.application.action.post_comment import add_annotation
+
+    inputs = settings.inputs
+    found: list[Tracker] = []
+    missing: list[str] = []
+    for name in inputs.track:
+        try:
+            seconds = inputs.track_timeout / len(inputs.track)
+            found.append(build_tracker(name, environ, allow_http=inputs.track_allow_http, seconds=seconds))
+        except TrackerKeyMissing as error:
+            missing.append(error.problems[0].message)
+        except InvalidInput as error:
+            add_annotation(step, "warning", f"not tracked: {error.problems[0]}")
+    if missing:
+        reason = "; GitHub gives no secrets to pull requests from forks" if settings.is_from_fork else ""
+        add_annotation(step, "notice", f"not tracked: {', '.join(missing)}{reason}")
+    return found
 
 
 def _read_header(name: str, environ: Mapping[str, str]) -> str:

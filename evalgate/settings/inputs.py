@@ -11,8 +11,10 @@ from msgspec import Struct
 from evalgate.errors import Problem, SettingError
 from evalgate.models.comparison.decision import FailOn
 from evalgate.models.comparison.weakening import OnWeakening
+from evalgate.models.results.published_run import CONTENT_LEVELS, ContentLevel
 from evalgate.settings.limits import IN_ACTION, Limits, parse_limits
 from evalgate.settings.matrix import MatrixLeg, parse_matrix
+from evalgate.settings.tracking import MAX_SECONDS, TRACKERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -68,6 +70,10 @@ class Inputs(Struct, frozen=True):
     sarif_path: str = ""
     html_path: str = ""
     store_url: str = ""  # may carry a password
+    track: tuple[str, ...] = ()
+    track_content: ContentLevel = "final"
+    track_timeout: int = MAX_SECONDS
+    track_allow_http: bool = False
     max_comment_chars: int = 60_000
     limits: Limits = IN_ACTION
     matrix: MatrixLeg | None = None
@@ -154,13 +160,13 @@ def _choice_reader(*words: str) -> Callable[[str], str]:
     return read
 
 
-def _list_reader(*allowed: str) -> Callable[[str], tuple[str, ...]]:
+def _list_reader(*allowed: str, hint: str = "") -> Callable[[str], tuple[str, ...]]:
     read_choice = _choice_reader(*allowed)
 
     def read(text: str) -> tuple[str, ...]:
         words = [word.strip() for word in re.split(r"[,\n]", text) if word.strip()]
         if not words or text.strip() == "[]":
-            raise ValueError("is empty; to never fail the check use `mode: report-only`")
+            raise ValueError(f"is empty{hint}")
         return tuple(dict.fromkeys(read_choice(word) for word in words))
 
     return read
@@ -239,7 +245,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "github_token": _read_token,
     "mode": _choice_reader("auto", "gate", "report-only", "evaluate", "publish", "approve"),
     "on_weakening": _choice_reader(*get_args(OnWeakening)),
-    "fail_on": _list_reader(*get_args(FailOn)),
+    "fail_on": _list_reader(*get_args(FailOn), hint="; to never fail the check use `mode: report-only`"),
     "baseline": _read_text,
     "baseline_artifact": _pattern_reader(ARTIFACT_NAME, 'a name without any of " : < > | * ? \\ /'),
     "baseline_branch": _read_branch,
@@ -262,6 +268,10 @@ READERS: dict[str, Callable[[str], Any]] = {
     "sarif_path": _read_file_path,
     "html_path": _read_file_path,
     "store_url": _read_text,
+    "track": _list_reader(*TRACKERS),
+    "track_content": _choice_reader(*CONTENT_LEVELS),
+    "track_timeout": _int_reader(1, MAX_SECONDS),
+    "track_allow_http": _read_flag,
     "max_comment_chars": _int_reader(1_000, 65_000),
     "limits": _read_limits,
     "matrix": parse_matrix,

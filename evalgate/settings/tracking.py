@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 TRACKERS = ("langsmith",)
-MAX_SECONDS = 30.0
+MAX_SECONDS = 30
 """Seconds that all requests of one run may take."""
 PULL_REQUEST = re.compile(r"refs/pull/(\d{1,10})/")
 LARGEST_EVENT = 25_000_000

@@ -15,6 +15,8 @@ from evalgate.models.run.chunks import join_chunks
 from evalgate.reporting.text.sentences import escape_sentence
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evalgate.application.messages.request import Judgement, JudgeRequest
     from evalgate.models.github import Conclusion, TemplateFile
     from evalgate.models.results.results import ResultsDoc
@@ -42,10 +44,17 @@ class CommentText(Struct, frozen=True):
     origin: CommentOrigin | None = None  # of a report of this run
 
 
-def post_comment(comment: CommentText, pull_request: PullRequest, step: StepOutput) -> bool:
-    """Posts or updates the comment and sets its outputs; returns whether GitHub refused it to this token (403).
+class PostResult(Struct, frozen=True):
+    """The comment that was posted, None for none; `is_refused` if GitHub refused it to this token (403)."""
 
-    That is a notice, any other failure a warning. If the pull request has a newer commit, the comment is left to
+    comment: CommentText | None = None
+    is_refused: bool = False
+
+
+def post_comment(comment: CommentText, pull_request: PullRequest, step: StepOutput) -> PostResult:
+    """Posts or updates the comment and sets its outputs.
+
+    A refusal is a notice, any other failure a warning. If the pull request has a newer commit, the comment is left to
     the newer run.
     """
     newer = _newer_head(comment.commit, pull_request)
@@ -53,7 +62,7 @@ def post_comment(comment: CommentText, pull_request: PullRequest, step: StepOutp
         newer = newer[:SHORT_SHA]
         message = f"no comment: the pull request has the newer commit {newer}, whose run will comment"
         add_annotation(step, "notice", message)
-        return False
+        return PostResult()
     body = comment.body if comment.origin is None else add_origin(comment.body, comment.origin)
     try:
         posted = pull_request.upsert_comment(
@@ -63,14 +72,28 @@ def post_comment(comment: CommentText, pull_request: PullRequest, step: StepOutp
         reason = describe_refusal(refusal, is_from_fork=comment.is_from_fork)
         copy = f"; the report is in {comment.copy}" if comment.copy else ""
         add_annotation(step, "notice", f"no comment: {reason}{copy}")
-        return True
+        return PostResult(is_refused=True)
     except Unreachable as trouble:
         add_annotation(step, "warning", f"the comment was not posted: {trouble}")
-    else:
-        if posted is not None:
-            step.outputs(comment_outputs(posted))
-            _warn_of_overwriting(comment.origin, posted, step)
-    return False
+        return PostResult()
+    if posted is None:
+        return PostResult()
+    step.outputs(comment_outputs(posted))
+    _warn_of_overwriting(comment.origin, posted, step)
+    return PostResult(comment)
+
+
+def add_to_comment(
+    comment: CommentText, add: Callable[[str], str], pull_request: PullRequest, step: StepOutput
+) -> None:
+    """Changes the body of a comment that was just posted, unless the pull request has a newer commit."""
+    if _newer_head(comment.commit, pull_request):
+        return
+    body = add(comment.body if comment.origin is None else add_origin(comment.body, comment.origin))
+    try:
+        pull_request.upsert_comment(comment.key, body, create=False, keep=partial(_hides_failure, comment.origin))
+    except Unreachable as trouble:
+        add_annotation(step, "notice", f"the comment has no link to the tracker: {trouble}")
 
 
 def describe_refusal(refusal: Forbidden, *, is_from_fork: bool) -> str:

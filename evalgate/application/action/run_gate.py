@@ -11,6 +11,7 @@ from evalgate.application.action.post_comment import (
     READ_ONLY,
     REQUIRE_THE_JOB,
     CommentText,
+    PostResult,
     add_annotation,
     is_comment_wanted,
     load_template,
@@ -24,7 +25,7 @@ from evalgate.errors import Unreachable
 from evalgate.models.run.chunks import join_chunks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from evalgate.application.action.comment_origin import CommentOrigin
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
         TemplateSource,
     )
     from evalgate.ports.review import Review
+    from evalgate.ports.tracking import Tracker
 
 UPLOAD_STEP = "actions/upload-artifact"
 MOST_REASONS = 20
@@ -92,6 +94,7 @@ class GatePorts(Struct, frozen=True):
     artifacts: ArtifactStore | None = None
     reports: ReportFiles | None = None
     recorder: RunRecorder | None = None  # saves runs to the store, if one was named
+    trackers: Sequence[Tracker] = ()
     copies: Mapping[str, NamedFile] = field(default_factory=dict)  # of output files, at paths the user named
 
 
@@ -106,17 +109,28 @@ def run_gate(options: GateOptions, ports: GatePorts) -> int:
         request = ports.recorder.load(request)
     judgement = _judge_against_baseline(_with_consents(request, options, ports), ports)
     _write_outputs(options, ports, judgement)
-    is_refused = _update_comment(options, ports, judgement)
+    posted = _update_comment(options, ports, judgement)
     _post_check_run(options, ports, judgement)
     _upload_baseline(options, ports, judgement)
-    if options.always_uploads_report or is_refused:
+    if options.always_uploads_report or posted.is_refused:
         _upload_report(options, ports, judgement)
     _save_run(ports, judgement)
+    _track(options, ports, judgement, posted.comment)
     return judgement.exit_code
 
 
+def _track(options: GateOptions, ports: GatePorts, judgement: Judgement, comment: CommentText | None) -> None:
+    """Publishes the run to trackers, after everything that others wait for."""
+    if not ports.trackers or judgement.published is None:
+        return
+    from evalgate.application.action.track_judged import TrackPorts, track_judged
+
+    used = TrackPorts(ports.trackers, ports.step, ports.folder, ports.pull_request, comment, options.summarise)
+    track_judged(judgement.published, used)
+
+
 def _save_run(ports: GatePorts, judgement: Judgement) -> None:
-    """Saves the run to the store. It comes last, so that its failure affects nothing else."""
+    """Saves the run to the store. It comes late, so that its failure affects nothing else."""
     if ports.recorder is None:
         return
     message = ports.recorder.save(judgement)
@@ -198,15 +212,15 @@ def _reason(reason: dict[str, object]) -> str:
     return f"- {place}: {reason['message']}" if place else f"- {reason['message']}"
 
 
-def _update_comment(options: GateOptions, ports: GatePorts, judgement: Judgement) -> bool:
-    """Posts the comment, if one is wanted; returns whether the token may not."""
+def _update_comment(options: GateOptions, ports: GatePorts, judgement: Judgement) -> PostResult:
+    """Posts the comment, if one is wanted."""
     body = judgement.files.get("comment.md")
     if body is None or ports.pull_request is None or options.comment == "off":
-        return False
+        return PostResult()
     places = [*(["the job summary"] if options.summarise else []), f"{options.shown_folder}/comment.md"]
     if not options.writes_to_pull_request:
         add_annotation(ports.step, "notice", f"no comment: {READ_ONLY}; the report is in {' and '.join(places)}")
-        return True
+        return PostResult(is_refused=True)
     comment = CommentText(
         options.request.comment_key,
         join_chunks(body).decode(),

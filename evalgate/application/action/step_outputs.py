@@ -15,6 +15,7 @@ OUTPUTS = (
     *("hard-fails", "regressions", "improvements", "cost-usd"),
     *("baseline-status", "baseline-sha", "baseline-age-seconds", "baseline-distance", "baseline-drift"),
     *("baseline-path", "results-path", "report-path", "sarif-path", "html-path", "comment-id", "comment-url"),
+    "tracking-url",
 )
 """Every output that action.yml declares."""
 UNFINISHED: Mapping[str, str] = {"verdict": "cannot_judge"}

@@ -109,7 +109,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
 
         baseline = replace(baseline, results=reprice_baseline(baseline.results, configuration, tools.prices))
     tools.output.require_writable()  # fails before the work
-    keeps_traces = request.html or _writes_baseline(request)
+    keeps_traces = request.html or request.tracking is not None or _writes_baseline(request)
     spool = tools.baselines.open_spool(tools.traces.encode_trace) if keeps_traces else None
     worst_trials, rules_baseline = WorstTrialRecorder(), baseline if base is None else base.baseline
     rules = find_changed_rules(own, rules_baseline, _rule_sources(tools), request, cross_scores=base is None)
@@ -171,12 +171,18 @@ def _writes_baseline(request: JudgeRequest) -> bool:
 def _use_traces(
     judgement: Judgement, request: JudgeRequest, configuration: Configuration, tools: Tools, spool: TraceSpool
 ) -> Judgement:
-    """Makes what holds traces, as far as it was requested: the HTML page, and the baseline."""
+    """Makes what holds traces, as far as it was requested: the HTML page, what trackers get, and the baseline."""
     if request.html:
         from evalgate.application.judge.view_run import add_page
 
         judgement = add_page(judgement, spool.lines(), tools.traces.restore_trace)
-    return _write_baseline(judgement, request, configuration, tools, spool) if _writes_baseline(request) else judgement
+    if _writes_baseline(request):
+        judgement = _write_baseline(judgement, request, configuration, tools, spool)
+    if request.tracking is not None:
+        from evalgate.application.tracking.published_run import add_published
+
+        judgement = add_published(judgement, request, configuration, spool.lines(), tools.traces.restore_trace)
+    return judgement
 
 
 def _write_baseline(

@@ -349,12 +349,17 @@ def check_head(results: ResultsDoc, pieces: Iterable[bytes]) -> None:
 
 def parse_json(content: bytes) -> Any:
     """Parses JSON of the judge. Raises JudgeCrashed if it is invalid, or would take far more memory than bytes."""
-    if content.count(b"[") + content.count(b"{") > MOST_CONTAINERS or content.count(b",") > MOST_VALUES:
+    if not is_bounded(content):
         raise invalid_answer("it holds more values than any run")
     try:
         return json.loads(content, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise invalid_answer("it is not valid JSON") from None
+
+
+def is_bounded(content: bytes) -> bool:
+    """Whether JSON holds as few brackets and commas as that of a run."""
+    return content.count(b"[") + content.count(b"{") <= MOST_CONTAINERS and content.count(b",") <= MOST_VALUES
 
 
 def _refuse_constant(_: str) -> NoReturn:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import BaselineInfo
     from evalgate.models.comparison.weakening import OnWeakening
     from evalgate.models.github import Pages, TemplateFile
+    from evalgate.models.results.published_run import ContentLevel, PublishedRun, TrackingContext
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.results.results_sections import ApprovalDoc
     from evalgate.models.run.chunks import Content, Spool
@@ -71,6 +72,8 @@ class JudgeRequest(Struct, frozen=True):
     history: RunHistory | None = None  # history of earlier runs from a store
     mutation_score: bool = False  # compare how many small changes changed suites notice with the baseline's
     notes: Sequence[str] = ()  # warnings of the caller, to show with the run's
+    tracking: TrackingContext | None = None  # build what leaves for trackers too, from a run of this context
+    tracked_content: ContentLevel = "final"
 
     @property
     def has_approvals(self) -> bool:
@@ -94,6 +97,7 @@ class Judgement(Struct, frozen=True):
     heading: str = ""  # the verdict in one line
     excused: Mapping[str, int] = field(default_factory=dict)  # hard fails that don't fail the gate, by excuse
     grouped: GroupedScenarios | None = None  # the scenarios of `results`, if this process grouped them
+    published: PublishedRun | None = None  # what leaves for trackers, if that was requested and there is any
 
     @property
     def exit_code(self) -> int:
@@ -150,7 +154,9 @@ class Tools(Struct, frozen=True):
 
 PAGE = "report.html"
 """The run as one HTML file, which only a path that the user names gets: it holds conversations."""
-REPORTS = ("comment.md", "summary.md", "junit.xml", "results.sarif", PAGE)
+TRACKING = "tracking.json"
+"""The file that describes where the run was published."""
+REPORTS = ("comment.md", "summary.md", "junit.xml", "results.sarif", PAGE, TRACKING)
 
 
 def write_outputs(judgement: Judgement, folder: OutputFolder, *, omit: Collection[str | None] = ()) -> None:

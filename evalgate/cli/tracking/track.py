@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
 
-    from evalgate.application.judge.track_run import TrackingReport
+    from evalgate.application.tracking.track_run import TrackingReport
     from evalgate.cli.shell import Shell
     from evalgate.models.results.published_run import PublishedRun
     from evalgate.ports.tracking import Tracker
@@ -23,7 +23,7 @@ OUTPUT_DIR = ".evalgate"
 
 def track(arguments: Namespace, shell: Shell) -> int:
     """Publishes the run to each tracker; returns 0, or 4 if one refused it or could not be reached."""
-    from evalgate.application.judge.track_run import build_tracking_document
+    from evalgate.application.tracking.track_run import build_tracking_document
     from evalgate.bootstrap.tracking import load_published_run
 
     trackers = [] if arguments.dry_run else _build_trackers(arguments, shell)
@@ -84,7 +84,7 @@ def _publish(run: PublishedRun, trackers: Sequence[Tracker], folder: str, shell:
     import orjson
 
     from evalgate.adapters.files.output_folder import OutputFolder
-    from evalgate.application.judge.track_run import TRACKING, build_tracking_document, track_run
+    from evalgate.application.tracking.track_run import TRACKING, build_tracking_document, track_run
 
     reports = [track_run(run, tracker) for tracker in trackers]
     output = OutputFolder(folder, shell.cwd)

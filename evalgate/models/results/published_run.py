@@ -61,7 +61,10 @@ class PublishedRun(Struct):
 
 
 class TrackingContext(Struct, frozen=True):
-    """Facts about a run that its results lack. `server` is the host of the repository, empty in a shell."""
+    """Facts about a run that its results lack. `server` is the host of the repository, empty in a shell.
+
+    `head_repository` is the name of a fork.
+    """
 
     repository: str
     server: str = ""
@@ -74,6 +77,7 @@ class TrackingContext(Struct, frozen=True):
     base_branch: str | None = None
     pull_request: str | None = None
     is_fork: bool = False
+    head_repository: str | None = None
     prefix: str = "evalgate"
 
 

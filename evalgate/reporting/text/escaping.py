@@ -64,10 +64,15 @@ def escape_id(text: str, limit: int = SPAN_LIMIT) -> str:
     return escape_span(text if len(text) <= limit else shorten_id(text, limit), limit)
 
 
+def is_safe_url(url: str) -> bool:
+    """Whether a URL can be the address of a Markdown link as it is."""
+    return re.fullmatch(_URL, url) is not None
+
+
 def escape_link(text: str, url: str, limit: int = SPAN_LIMIT) -> str:
     """Escapes text as a code span that links to `url`; a plain span if the URL has an unsafe character."""
     span = escape_span(text, limit)
-    return f"[{span}]({url})" if re.fullmatch(_URL, url) else span
+    return f"[{span}]({url})" if is_safe_url(url) else span
 
 
 def escape_cell(text: str, limit: int = SPAN_LIMIT) -> str:

@@ -9,7 +9,7 @@ import pytest
 from fakes.langsmith import KEY
 from scheduling_project import evalgate_in
 
-from evalgate.application.judge.track_run import track_run
+from evalgate.application.tracking.track_run import track_run
 from evalgate.bootstrap.tracking import build_tracker, load_published_run
 from evalgate.errors import TrackerRefused, TrackerUnreachable
 

@@ -180,7 +180,10 @@ def test_results_alone_are_published_as_ids_and_numbers(project, langsmith, envi
     done = track(project, environ)
 
     assert done.exit_code == 0
-    assert done.err == "warning: the run keeps no traces (baseline.zip), so no answers and conversations were sent\n"
+    assert done.err == (
+        "warning: no answers and conversations were sent: the run keeps no traces (baseline.zip), or more than 50 MB of"
+        " their texts\n"
+    )
     assert rows_of(langsmith)["tea[flat]"]["actual_outputs"]["call_count"] == 1
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from evalgate.application.messages.request import TRACKING as TRACKING  # noqa: PLC0414  re-exported
 from evalgate.errors import TrackerRefused, TrackerUnreachable
 
 if TYPE_CHECKING:
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
     from evalgate.ports.tracking import Tracker
 
 SCHEMA = "evalgate.tracking/1"
-TRACKING = "tracking.json"
-"""The file in the folder of a run that describes where it was published."""
 PARTIAL = "tracker_partial"
-NO_TRACES = "the run keeps no traces (baseline.zip), so no answers and conversations were sent"
+NO_TEXTS = (
+    "no answers and conversations were sent: the run keeps no traces (baseline.zip), or more than 50 MB of their texts"
+)
 
 
 class TrackingReport(Struct, frozen=True):
@@ -38,7 +39,7 @@ class TrackingReport(Struct, frozen=True):
 
 def track_run(run: PublishedRun, tracker: Tracker) -> TrackingReport:
     """Publishes the run; a failure is part of the report, never raised."""
-    notes = [] if run.is_complete else [NO_TRACES]
+    notes = [] if run.is_complete else [NO_TEXTS]
     try:
         published = tracker.publish(run)
     except (TrackerRefused, TrackerUnreachable) as failure:

@@ -9,15 +9,16 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
-from uuid import UUID, uuid5
 
 import orjson
 from msgspec import Struct, field
+from msgspec.structs import replace
 
+from evalgate.application.comparison.baseline import NAME
 from evalgate.application.documents.run_documents import run_of
 from evalgate.application.evaluation.trajectories import source_of
 from evalgate.application.history.run_record import run_identity
-from evalgate.application.judge.compare_finished import OWN_TRACES
+from evalgate.application.tracking.published_names import MAX_KEY, MAX_TEXT, PublishedNames
 from evalgate.errors import InvalidInput
 from evalgate.measures.redaction.redact import redact_value
 from evalgate.models.results.published_run import PublishedRow, PublishedRun, PublishedScore, PublishedSuite
@@ -25,22 +26,26 @@ from evalgate.models.run.run import HARD_FAILS
 from evalgate.reporting.results.clean_values import clean_text
 from evalgate.scoring.run_statistics import EXPECTED_TOOL, judge_calls
 from evalgate.suite.baseline_suites import parse_baseline_suites
-from evalgate.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from evalgate.application.messages.request import Judgement, JudgeRequest
     from evalgate.evaluators.core.assertion import Assertion
+    from evalgate.models.comparison.baseline_run import TracePosition
     from evalgate.models.results.published_run import ContentLevel, TrackingContext
     from evalgate.models.results.results import ResultsDoc, SuiteDoc
     from evalgate.models.run.run import ScenarioResult, Trial
     from evalgate.models.trace.trace import Trace
     from evalgate.ports import BaselineFiles, TraceArchive
-    from evalgate.suite.models import Scenario, Suite
+    from evalgate.suite.models import Configuration, Scenario, Suite
 
-NAMESPACE = UUID("6f0d5c1e-7a52-5d0e-9a0f-2d3c8b1e4a77")
-MAX_TEXT, MAX_MESSAGES, MAX_KEY, MAX_NAME = 20_000, 200, 100, 120
-NAME_END = 8
+MAX_MESSAGES = 200
+MOST_TEXT = 50_000_000
+"""Bytes of answers and conversations that are held for one run."""
+YEARS = range(1971, 3000)
+LONGEST = 1e8
+"""Seconds of a trial; whatever is longer was not measured."""
 RUN_DIGITS = 12
 REGRESSIONS, IMPROVEMENTS = frozenset({"regressed", "broken"}), frozenset({"improved", "fixed"})
 VERDICTS = {"passed": 1.0, "failed": 0.0, "hard_fail": 0.0}
@@ -48,35 +53,70 @@ VERDICTS = {"passed": 1.0, "failed": 0.0, "hard_fail": 0.0}
 JUDGED = frozenset({"passed", "failed"})
 
 
+class TraceTexts(Struct):
+    """What leaves of a trace besides its results."""
+
+    started_at: str | None
+    is_replayed: bool
+    answer: Any = None
+    messages: list[dict[str, Any]] = field(default_factory=list)
+
+
 class TrackedRun(Struct):
-    """A run as its folder holds it; without its baseline.zip there are no suites and no traces."""
+    """A run as its folder holds it; without its baseline.zip there are no suites and no traces.
+
+    `has_texts` is whether the traces hold the texts that the content level lets leave.
+    """
 
     results: ResultsDoc
     manifest: Mapping[str, Any] = field(default_factory=dict)
     suites: dict[str, Suite] = field(default_factory=dict)
-    traces: dict[tuple[str, int | None, int | None], Trace] = field(default_factory=dict)
+    traces: dict[TracePosition, TraceTexts] = field(default_factory=dict)
+    has_texts: bool = False
 
 
-def load_finished(files: BaselineFiles, archive: TraceArchive, source: str) -> TrackedRun:
+def load_finished(files: BaselineFiles, archive: TraceArchive, source: str, content: ContentLevel) -> TrackedRun:
     """Reads the run at `source`, a results.json or a baseline.zip; raises InvalidInput."""
     loaded = files.load(source)
-    path = source if loaded.manifest is not None else posixpath.join(posixpath.dirname(source), OWN_TRACES)
+    path = source if loaded.manifest is not None else posixpath.join(posixpath.dirname(source), NAME)
     try:
         kept = loaded if loaded.manifest is not None else files.load(path)
         if any(kept.results[name] != loaded.results[name] for name in ("created_at", "commit")):
             return TrackedRun(loaded.results)
-        content = files.read_suites(path)
-        lines = list(files.read_traces(path))
+        suites_json = files.read_suites(path)
+        traces, has_texts = read_texts(files.read_traces(path), archive.restore_trace, content)
     except InvalidInput:
         return TrackedRun(loaded.results)
-    found = None if content is None else parse_baseline_suites(orjson.loads(content))
+    found = None if suites_json is None else parse_baseline_suites(orjson.loads(suites_json))
     suites = {} if found is None else {suite.name: suite for suite in found.configuration.suites}
-    traces = {
-        place: trace
-        for line in lines
-        if (place := source_of(line)) is not None and (trace := archive.restore_trace(line)) is not None
-    }
-    return TrackedRun(loaded.results, kept.manifest or {}, suites, traces)
+    return TrackedRun(loaded.results, kept.manifest or {}, suites, traces, has_texts)
+
+
+def read_texts(
+    lines: Iterable[bytes], restore: Callable[[bytes], Trace | None], content: ContentLevel
+) -> tuple[dict[TracePosition, TraceTexts], bool]:
+    """What leaves of the stored traces, by their positions, and whether there are traces and all of their texts.
+
+    If these are larger than 50 MB together, none leaves.
+    """
+    found: dict[TracePosition, TraceTexts] = {}
+    size = 0
+    for line in lines:
+        place = source_of(line)
+        trace = None if place is None else restore(line)
+        if place is None or trace is None:
+            continue
+        texts = TraceTexts(trace.started_at, trace.metadata.get("evalgate.replayed") is True)
+        if content != "none" and size <= MOST_TEXT:
+            texts.answer = _clean_value(trace.response["content"])
+            if content == "full":
+                texts.messages = [_clean_value(_build_message(each)) for each in trace.messages[:MAX_MESSAGES]]
+            size += len(orjson.dumps([texts.answer, texts.messages]))
+        found[place] = texts
+    if size > MOST_TEXT:
+        for texts in found.values():
+            texts.answer, texts.messages = None, []
+    return found, bool(found) and size <= MOST_TEXT
 
 
 def build_published_run(finished: TrackedRun, context: TrackingContext, content: ContentLevel) -> PublishedRun:
@@ -86,118 +126,127 @@ def build_published_run(finished: TrackedRun, context: TrackingContext, content:
     run = run_of(finished.results)
     documents = zip(finished.results["suites"], run.suites, strict=True)
     suites = [builder.build_suite(document, suite.scenarios) for document, suite in documents]
-    is_complete = level == "none" or bool(finished.traces) or not any(suite.rows for suite in suites)
-    base = context.base_branch if context.base_branch != context.branch else None
-    return PublishedRun(suites, base, is_complete)
+    is_complete = level == "none" or finished.has_texts or not any(suite.rows for suite in suites)
+    return PublishedRun(suites, builder.names.base_branch, is_complete)
+
+
+def add_published(
+    judgement: Judgement,
+    request: JudgeRequest,
+    configuration: Configuration,
+    lines: Iterable[bytes],
+    restore: Callable[[bytes], Trace | None],
+) -> Judgement:
+    """The judgement with its run as the request lets it leave; `lines` are its traces."""
+    context, content = request.tracking, request.tracked_content
+    if context is None:
+        return judgement
+    level: ContentLevel = "none" if context.is_fork else content
+    finished = TrackedRun(
+        judgement.results,
+        {"run": request.run_id, "branch": request.branch},
+        {suite.name: suite for suite in configuration.suites},
+        *read_texts(lines, restore, level),
+    )
+    return replace(judgement, published=build_published_run(finished, context, level))
+
+
+def make_names(context: TrackingContext, run_id: str | None, branch: str | None, results: ResultsDoc) -> PublishedNames:
+    """The names of a run that records this id and branch, if any."""
+    known = run_id or context.run_id
+    return PublishedNames(
+        context,
+        known or run_identity(results, None)[:RUN_DIGITS],
+        context.attempt if known == context.run_id else "1",
+        context.branch or branch,
+        results["commit"],
+    )
 
 
 class _RunBuilder:
     def __init__(self, finished: TrackedRun, context: TrackingContext, level: ContentLevel) -> None:
-        self._finished, self._context, self._level = finished, context, level
-        results, manifest = finished.results, finished.manifest
-        recorded = manifest.get("run")
-        run_id = recorded if isinstance(recorded, str) and recorded else context.run_id
-        self._attempt = context.attempt if run_id == context.run_id else "1"
-        self._run_id = run_id or run_identity(results, None)[:RUN_DIGITS]
-        branch = manifest.get("branch")
-        self._branch = context.branch or (branch if isinstance(branch, str) else None)
-        self._started = datetime.fromisoformat(results["created_at"])
+        self._finished, self._level = finished, level
+        run_id, branch = (_as_text(finished.manifest.get(name)) for name in ("run", "branch"))
+        self.names = make_names(context, run_id, branch, finished.results)
+        self._started = datetime.fromisoformat(finished.results["created_at"])
 
     def build_suite(self, document: SuiteDoc, scenarios: Sequence[ScenarioResult]) -> PublishedSuite:
-        name, context = document["suite"], self._context
+        name = document["suite"]
         suite = self._finished.suites.get(name)
-        group = "forks" if context.is_fork else name
-        dataset = f"evalgate/{context.repository}/{clean_text(group, MAX_KEY)}"
-        namespace = uuid5(NAMESPACE, _join(context.server, context.repository, group))
-        names: dict[str, str] = {}
+        shown: dict[str, str] = {}
         rows = [
-            self._build_row(namespace, name, scenario, trial, _ScenarioFacts(suite, scenario, names))
+            self._build_row(name, scenario, trial, facts)
             for scenario in scenarios
+            for facts in (_ScenarioFacts(suite, scenario, shown),)
             for trial in scenario.trials
         ]
-        metadata = {**self._build_metadata(document, suite), **(names if self._level != "none" else {})}
+        metadata = {**self._build_metadata(document, suite), **(shown if self._level != "none" else {})}
         return PublishedSuite(
-            name, dataset, self._name_experiment(name), rows, self._score_suite(document), _clean(metadata)
+            name,
+            self.names.name_dataset(name),
+            self.names.name_experiment(name),
+            rows,
+            _score_suite(document),
+            {**_clean(metadata), **self.names.describe(name)},
         )
 
-    def _name_experiment(self, suite: str) -> str:
-        """A name that only this run of the suite has; its end keeps it so where the rest is cut."""
-        context, commit = self._context, self._finished.results["commit"]
-        identity = _join(context.server, context.repository, self._run_id, self._attempt, suite)
-        parts = (context.prefix, suite, self._branch, (commit or "")[:7], f"{self._run_id}.{self._attempt}")
-        start = "-".join(filter(None, parts))
-        end = sha256(identity.encode()).hexdigest()[:NAME_END]
-        return f"{re.sub(r'[^A-Za-z0-9._/-]+', '-', start)[: MAX_NAME - NAME_END - 1]}-{end}"
-
     def _build_metadata(self, document: SuiteDoc, suite: Suite | None) -> dict[str, str | None]:
-        results, context, baseline = self._finished.results, self._context, self._finished.results["baseline"]
+        results, baseline = self._finished.results, self._finished.results["baseline"]
         traces = [trial["trace"] for scenario in document["scenarios"] for trial in scenario["trials"]]
-        text = None if suite is None else orjson.dumps(suite.content, option=orjson.OPT_SORT_KEYS)
+        text = None if suite is None else orjson.dumps(redact_value(suite.content), option=orjson.OPT_SORT_KEYS)
         return {
-            "evalgate.version": __version__,
-            "commit": results["commit"],
-            "branch": self._branch,
             "base_commit": baseline["sha"] if baseline else None,
             "baseline_status": baseline["status"] if baseline else None,
-            "pull_request": context.pull_request,
-            "repository": context.repository,
-            "repository_id": context.repository_id,
-            "event": context.event,
-            "run_url": context.run_url,
-            "run_id": self._run_id,
-            "attempt": self._attempt,
-            "suite": document["suite"],
             "suite_sha256": None if text is None else sha256(text).hexdigest(),
             "verdict": results["verdict"],
             "agent_hash": _only(trace.get("agent_hash") for trace in traces),
             "model": _only(trace.get("model") for trace in traces),
-            "fork": str(context.is_fork).lower(),
-            "replayed": "true" if any(_is_replayed(trace) for trace in self._finished.traces.values()) else None,
+            "replayed": "true" if any(texts.is_replayed for texts in self._finished.traces.values()) else None,
         }
 
-    def _score_suite(self, document: SuiteDoc) -> list[PublishedScore]:
-        scenarios = document["scenarios"]
-        kinds = Counter(each["change"]["kind"] for each in scenarios if each["change"] is not None)
-        verdict = document["verdict"]
-        figures = document.get("figures")
-        return [
-            PublishedScore("pass_rate", figures["pass_rate"] if figures else None),
-            PublishedScore("hard_fails", sum(each["verdict"] in HARD_FAILS for each in scenarios)),
-            PublishedScore("regressions", sum(kinds[kind] for kind in REGRESSIONS)),
-            PublishedScore("improvements", sum(kinds[kind] for kind in IMPROVEMENTS)),
-            PublishedScore("gate", {"pass": 1.0, "fail": 0.0}.get(verdict), verdict),
-        ]
-
-    def _build_row(
-        self, namespace: UUID, suite: str, scenario: ScenarioResult, trial: Trial, facts: _ScenarioFacts
-    ) -> PublishedRow:
+    def _build_row(self, suite: str, scenario: ScenarioResult, trial: Trial, facts: _ScenarioFacts) -> PublishedRow:
         place = trial.trace
-        trace = self._finished.traces.get((place.path, place.line, place.record))
+        texts = self._finished.traces.get((place.path, place.line, place.record))
         variant, level = scenario.variant, self._level
         ids = {"scenario": scenario.id, **({} if variant is None else {"variant": variant})}
         outputs: dict[str, Any] = {"call_count": len(trial.tool_calls)}
         if level != "none":
-            outputs["tool_call_names"] = list(trial.tool_calls)
-            if trace is not None:
-                outputs["answer"] = trace.response["content"]
-        if level == "full" and trace is not None:
-            outputs["messages"] = [_build_message(each) for each in trace.messages[:MAX_MESSAGES]]
+            outputs["tool_call_names"] = _clean_value(list(trial.tool_calls))
+            if texts is not None:
+                outputs["answer"] = texts.answer
+        if level == "full" and texts is not None:
+            outputs["messages"] = texts.messages
         metadata = {"trial": str(trial.trial), "status": trial.status, "suite": suite, "model": place.model}
-        started = _parse_time(trace.started_at if trace is not None else None)
+        started = _parse_time(None if texts is None else texts.started_at)
+        latency = trial.latency_seconds
         return PublishedRow(
-            str(uuid5(namespace, _join(suite, scenario.id, variant or "", str(trial.trial)))),
+            self.names.make_row_id(suite, scenario.id, variant, trial.trial),
             clean_text(scenario.id),
             variant,
             trial.trial,
             _clean_value({**ids, **(facts.inputs if level != "none" else {})}),
             _clean_value(facts.expected if level != "none" else {}),
-            _clean_value(outputs),
+            outputs,
             _score_trial(trial, facts, with_reasons=level == "full"),
             _clean(metadata),
             started or self._started,
-            trial.latency_seconds,
+            latency if latency is not None and 0 <= latency <= LONGEST else None,
             _describe_error(trial, level),
         )
+
+
+def _score_suite(document: SuiteDoc) -> list[PublishedScore]:
+    scenarios = document["scenarios"]
+    kinds = Counter(each["change"]["kind"] for each in scenarios if each["change"] is not None)
+    verdict = document["verdict"]
+    figures = document.get("figures")
+    return [
+        PublishedScore("pass_rate", figures["pass_rate"] if figures else None),
+        PublishedScore("hard_fails", sum(each["verdict"] in HARD_FAILS for each in scenarios)),
+        PublishedScore("regressions", sum(kinds[kind] for kind in REGRESSIONS)),
+        PublishedScore("improvements", sum(kinds[kind] for kind in IMPROVEMENTS)),
+        PublishedScore("gate", {"pass": 1.0, "fail": 0.0}.get(verdict), verdict),
+    ]
 
 
 class _ScenarioFacts:
@@ -223,7 +272,7 @@ class _ScenarioFacts:
         counts, keys = Counter[str](), list[str]()
         for index, found in enumerate(trial.assertions):
             given = self._find_name(index, found.type)
-            slug = _slug(given or found.type)
+            slug = _slug(clean_text(given or found.type))
             counts[slug] += 1
             key = f"assertion.{slug}" if counts[slug] == 1 else f"assertion.{slug}-{counts[slug]}"
             if given is not None and given != slug:
@@ -312,23 +361,21 @@ def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9_.-]+", "-", text.lower()).strip("-")[: MAX_KEY - len("assertion.-99")] or "assertion"
 
 
-def _join(*parts: str) -> str:
-    return orjson.dumps(parts).decode()
-
-
 def _only(values: Iterable[str | None]) -> str | None:
     """The one value that all have, None if they differ."""
     found = set(values)
     return found.pop() if len(found) == 1 else None
 
 
-def _is_replayed(trace: Trace) -> bool:
-    return trace.metadata.get("evalgate.replayed") is True
+def _as_text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
 
 
 def _parse_time(text: str | None) -> datetime | None:
     try:
         time = datetime.fromisoformat(text or "")
     except ValueError:
+        return None
+    if time.year not in YEARS:  # beyond what can be added to and compared everywhere
         return None
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time

@@ -1,0 +1,96 @@
+"""Publishes a judged run to trackers when all else is done: nothing here changes the verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import orjson
+from msgspec import Struct
+
+from evalgate.application.action.post_comment import add_annotation, add_to_comment
+from evalgate.application.messages.request import TRACKING
+from evalgate.application.tracking.track_run import build_tracking_document, track_run
+from evalgate.errors import InvalidInput
+from evalgate.reporting.text.escaping import is_safe_url
+from evalgate.reporting.text.sentences import escape_sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.application.action.post_comment import CommentText
+    from evalgate.application.tracking.track_run import TrackingReport
+    from evalgate.models.results.published_run import PublishedRun
+    from evalgate.ports import OutputFolder, PullRequest, StepOutput
+    from evalgate.ports.tracking import Tracker
+
+LINE_LENGTH = 500
+"""Characters that a comment of the greatest length leaves free."""
+TOTALS = "**Score** "
+"""How the line of totals begins, below which the links are."""
+
+
+class TrackPorts(Struct, frozen=True):
+    """The trackers, and where their links are written; `comment` is what was posted, None for no comment."""
+
+    trackers: Sequence[Tracker]
+    step: StepOutput
+    folder: OutputFolder
+    pull_request: PullRequest | None = None
+    comment: CommentText | None = None
+    summarise: bool = True
+
+
+def track_judged(run: PublishedRun, ports: TrackPorts) -> None:
+    """Publishes the run to each tracker, then adds links to the comment, the job summary and the outputs.
+
+    What fails is one warning and one line of the summary for each tracker.
+    """
+    reports = [track_run(run, tracker) for tracker in ports.trackers]
+    try:
+        ports.folder.write(TRACKING, orjson.dumps(build_tracking_document(reports), option=orjson.OPT_INDENT_2))
+    except InvalidInput as error:
+        add_annotation(ports.step, "warning", f"{TRACKING} was not written: {error.problems[0]}")
+    for report in reports:
+        _report(report, ports.step)
+    line = format_links(reports)
+    if ports.summarise:
+        failures = [escape_sentence(f"Not tracked: {each.problem}") for each in reports if each.problem is not None]
+        ports.step.summary("\n" + "\n\n".join([*filter(None, [line]), *failures]))
+    if line and ports.comment is not None and ports.pull_request is not None:
+        add_to_comment(ports.comment, lambda body: add_line(body, line), ports.pull_request, ports.step)
+    url = next((each.url for report in reports for each in report.experiments), "")
+    if url:
+        ports.step.outputs({"tracking-url": url})
+
+
+def _report(report: TrackingReport, step: StepOutput) -> None:
+    for experiment in report.experiments:
+        step.log(f"tracked: {experiment.name} {experiment.url}")
+    if report.problem is not None:
+        add_annotation(step, "warning", f"not tracked: {report.problem}")
+    for _, message in report.warnings:
+        add_annotation(step, "warning", message)
+
+
+def format_links(reports: Sequence[TrackingReport]) -> str:
+    """One line of Markdown with a link to each experiment, empty without any; further ones of a tracker are numbers."""
+    links = [
+        f"[{report.tracker if number == 1 else number}]({experiment.url})"
+        for report in reports
+        for number, experiment in enumerate(report.experiments, 1)
+        if is_safe_url(experiment.url)
+    ]
+    line = ""
+    for index, link in enumerate(links):
+        longer = f"{line} · {link}" if line else f"Tracked: {link}"
+        if len(longer) > LINE_LENGTH:
+            return f"{line} · {len(links) - index} more in {TRACKING}" if line else ""
+        line = longer
+    return line
+
+
+def add_line(body: str, line: str) -> str:
+    """The comment with the line below its totals, or at its end if a template leaves them out."""
+    lines = body.rstrip("\n").split("\n")
+    totals = next((number for number, each in enumerate(lines) if each.startswith(TOTALS)), len(lines) - 1)
+    return "\n".join([*lines[: totals + 1], "", line, *lines[totals + 1 :]]) + "\n"

@@ -1,0 +1,218 @@
+"""The Action's input `track`: what a tracker gets after the verdict, and what it can't change."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from fakes.agent import next_run, on_main, own_comments
+from fakes.hub import FAKEHUB, FakeHub
+from fakes.langsmith import KEY, TENANT
+from fakes.runner import FakeRunner
+from scheduling_project import ANSWER, ARGUMENT, write_project
+
+pytestmark = pytest.mark.shared
+
+CALLS = ("correct_tool", "correct_count", "no_false_trigger")
+BY_HAND = {
+    "tea[flat]": (1.0, 0.0, None),  # one call of two
+    "tea[grouped]": (1.0, 1.0, None),
+    "weekly[flat]": (0.0, 0.0, None),  # another tool
+    "weekly[grouped]": (1.0, 1.0, None),
+    "joke[flat]": (None, None, 1.0),
+    "joke[grouped]": (None, None, 0.0),
+}
+FIXED = {"SOURCE_DATE_EPOCH": "1790000000"}
+
+
+@pytest.fixture(scope="module")
+def _running_hub(tmp_path_factory):
+    if not FAKEHUB.exists():
+        pytest.skip("the stand-in for GitHub lies in ../shared, which is absent")
+    hub = FakeHub(tmp_path_factory.mktemp("hub"))
+    yield hub
+    hub.stop()
+
+
+@pytest.fixture
+def hub(_running_hub):
+    fresh = _running_hub.fresh()
+    yield fresh
+    assert fresh.violations == []
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    write_project(tmp_path / "workspace")
+    return tmp_path / "workspace"
+
+
+@pytest.fixture
+def runner(hub, workspace, tmp_path):
+    return FakeRunner(hub, workspace, tmp_path)
+
+
+@pytest.fixture
+def gate(runner, environ):
+    def run(event="pull_request", *, is_sandboxed=False, variables=environ, **inputs):
+        given = {"comment_key": "k", "track": "langsmith", "track_timeout": "2", **inputs}
+        return runner.act(event, is_sandboxed=is_sandboxed, variables={**FIXED, **variables}, **given)
+
+    return run
+
+
+def scores_of(row):
+    return {score["key"]: score["score"] for score in row["evaluation_scores"]}
+
+
+@pytest.mark.parametrize("is_sandboxed", [False, True], ids=["in one process", "apart"])
+def test_main_and_a_pull_request_are_two_experiments_of_one_dataset_and_again_adds_nothing(
+    hub, gate, langsmith, workspace, is_sandboxed
+):
+    on_main(hub)
+    pushed = gate("push", is_sandboxed=is_sandboxed)
+    next_run(hub, "success")
+    step = gate(is_sandboxed=is_sandboxed)
+
+    assert (pushed.exit_code, step.exit_code) == (0, 0)
+    assert [note for note in (*pushed.annotations, *step.annotations) if "track" in note["message"]] == []
+    main, branch = langsmith.uploads[:2], langsmith.uploads[2:]
+    assert [each["dataset_name"] for each in main] == [
+        f"evalgate/acme/agent/{name}" for name in ("negative", "positive")
+    ]
+    assert [each["dataset_name"] for each in branch] == [each["dataset_name"] for each in main]
+    assert len({each["experiment_name"] for each in langsmith.uploads}) == 4
+    for former, later in zip(main, branch, strict=True):
+        assert [row["row_id"] for row in former["results"]] == [row["row_id"] for row in later["results"]]
+        assert [row["inputs"] for row in former["results"]] == [row["inputs"] for row in later["results"]]
+    rows = {row["run_name"]: row for upload in branch for row in upload["results"]}
+    assert {name: tuple(scores_of(row).get(key) for key in CALLS) for name, row in rows.items()} == BY_HAND
+    tokens = [scores_of(rows["tea[flat]"])[f"{name}_tokens"] for name in ("input", "output", "total")]
+    assert tokens == [100, 20, 120]
+    assert rows["tea[flat]"]["actual_outputs"]["answer"] == ANSWER
+    pairs = [(langsmith.sessions[number + 2], langsmith.sessions[number]) for number in range(2)]
+    links = [
+        f"{langsmith.url}/o/{TENANT}/datasets/{own['reference_dataset_id']}/compare"
+        f"?selectedSessions={own['id']}%2C{base['id']}"
+        for own, base in pairs
+    ]
+    line = f"Tracked: [LangSmith]({links[0]}) · [2]({links[1]})"
+    [comment] = own_comments(hub)
+    lines = comment.split("\n")
+    assert lines[lines.index(line) - 2].startswith("**Score** ")
+    assert line in step.summary.split("\n")
+    assert step.outputs["tracking-url"] == links[0]
+    document = json.loads((workspace / ".evalgate/tracking.json").read_bytes())
+    assert [each["url"] for each in document["trackers"][0]["experiments"]] == links
+
+    again = gate(is_sandboxed=is_sandboxed)
+
+    assert len(langsmith.uploads) == 4
+    assert own_comments(hub) == [comment]
+    assert again.outputs["tracking-url"] == links[0]
+
+
+def test_the_comment_is_posted_before_and_changed_once(hub, gate, langsmith):
+    gate()
+
+    written = [each["method"] for each in hub.requests if each["method"] in {"POST", "PATCH"}]
+    assert written == ["POST", "PATCH"]
+
+
+FAULTS = {
+    "reset": ("reset", "LangSmith: no response (the connection failed)"),
+    "dripping": ("drip", "LangSmith: no complete response within"),
+    "401": (401, "LangSmith refused the key (status 401) (check LANGSMITH_API_KEY)"),
+    "409": (409, "LangSmith refused the run (status 409)"),
+    "422": (422, "LangSmith refused the run (status 422)"),
+    "429": (429, "LangSmith returned status 429"),
+    "500": (500, "LangSmith returned status 500"),
+    "another shape": ("text", "LangSmith answered without the ids of the experiment"),
+}
+
+
+@pytest.fixture
+def untracked(hub, runner):
+    """The verdict, outputs and comment of the pull request without tracking."""
+    step = runner.act(variables=FIXED, comment_key="k")
+    comments = own_comments(hub)
+    hub.state["comments"].clear()
+    return step, comments
+
+
+CASES = [(name, call) for name in FAULTS for call in (0, 1) if (name, call) != ("another shape", 0)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_fault_changes_nothing_but_one_warning(hub, gate, langsmith, untracked, workspace, case):
+    name, call = case
+    fault, reason = FAULTS[name]
+    langsmith.faults = [None] * call + [fault] * 20
+    without, comments = untracked
+    started = time.monotonic()
+
+    step = gate(track_timeout="1")
+
+    assert time.monotonic() - started < 1 + 3
+    assert_as_without(hub, step, without, comments)
+    [warning] = [each for each in step.annotations if each not in without.annotations]
+    assert warning["type"] == "warning"
+    assert warning["message"].startswith(f"not tracked: {reason}")
+    [line] = [line for line in step.summary.split("\n") if line.startswith("Not tracked")]
+    assert "LangSmith" in line
+    [tracker] = json.loads((workspace / ".evalgate/tracking.json").read_bytes())["trackers"]
+    assert (tracker["status"], tracker["experiments"]) == ("failed", [])
+
+
+def assert_as_without(hub, step, without, comments):
+    """Verdict, exit code, outputs and comment are as without tracking."""
+    ids = ("comment-id", "comment-url")
+    assert step.exit_code == without.exit_code
+    assert {**step.outputs, **{name: without.outputs[name] for name in ids}} == without.outputs
+    assert own_comments(hub) == comments
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({}, "not tracked: LANGSMITH_API_KEY is not set"),
+        ({"LANGSMITH_API_KEY": KEY, "LANGSMITH_ENDPOINT": "http://langsmith.example"}, "is not https"),
+        ({"LANGSMITH_API_KEY": "a\nb: c"}, "LANGSMITH_API_KEY has characters that no key has"),
+    ],
+)
+def test_without_a_usable_key_or_address_nothing_is_sent_and_one_note_says_so(
+    hub, gate, langsmith, untracked, variables, message
+):
+    without, comments = untracked
+
+    step = gate(variables=variables)
+
+    assert_as_without(hub, step, without, comments)
+    [note] = [each for each in step.annotations if each not in without.annotations]
+    assert message in note["message"]
+    assert note["type"] == ("notice" if not variables else "warning")
+    assert langsmith.requests == []
+
+
+def test_an_unknown_tracker_is_an_invalid_input(gate, langsmith):
+    step = gate(track="langsmit")
+
+    assert step.exit_code == 2
+    assert "input `track` must be one of langsmith" in step.annotations[0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("level", "sent", "kept"),
+    [
+        ("none", [], [ANSWER, ARGUMENT, "Remind me of", "first message of tea", "schedule_task", "Runs no code"]),
+        ("final", [ANSWER, "Remind me of", "schedule_task"], [ARGUMENT, "first message of tea"]),
+        ("full", [ANSWER, "Remind me of", "schedule_task", ARGUMENT, "first message of tea"], []),
+    ],
+)
+def test_content_decides_which_texts_leave(gate, langsmith, level, sent, kept):
+    gate(track_content=level)
+
+    texts = b"".join(body for *_, body in langsmith.requests).decode()
+    assert [text for text in sent if text not in texts] == []
+    assert [text for text in kept if text in texts] == []

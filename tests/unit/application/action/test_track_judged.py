@@ -1,0 +1,51 @@
+"""Links to trackers in a comment: one line, which fits and can't be anything but links."""
+
+from __future__ import annotations
+
+import pytest
+
+from evalgate.application.action.track_judged import LINE_LENGTH, add_line, format_links
+from evalgate.application.tracking.track_run import TrackingReport
+from evalgate.errors import TrackerUnreachable
+from evalgate.models.results.published_run import Experiment
+
+URL = "https://smith.example/o/1/compare?selectedSessions=2%2C3"
+
+
+def report(*urls, tracker="LangSmith"):
+    return TrackingReport(tracker, [Experiment("s", "e", url, is_new=True) for url in urls])
+
+
+@pytest.mark.parametrize(
+    ("reports", "line"),
+    [
+        ([report(URL)], f"Tracked: [LangSmith]({URL})"),
+        ([report(URL, URL), report(URL, tracker="Phoenix")], f"Tracked: [LangSmith]({URL}) · [2]({URL}) · [Phoenix]({URL})"),
+        ([report("https://x.example/a) @all")], ""),
+        ([TrackingReport("LangSmith", failure=TrackerUnreachable("no"))], ""),
+        ([report(f"https://x.example/{'a' * 600}")], ""),
+        ([], ""),
+    ],
+)  # fmt: skip
+def test_the_line_has_a_link_to_each_experiment(reports, line):
+    assert format_links(reports) == line
+
+
+def test_more_links_than_fit_are_counted():
+    line = format_links([report(*[URL] * 20)])
+
+    assert len(line) <= LINE_LENGTH + 30
+    shown = line.count("](")
+    assert line.endswith(f" · {20 - shown} more in tracking.json")
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("<!-- m -->\n## t\n\n**Score** 1\n\nmore\n", "<!-- m -->\n## t\n\n**Score** 1\n\nT\n\nmore\n"),
+        ("<!-- m -->\n## t\n\n**Score** 1\n", "<!-- m -->\n## t\n\n**Score** 1\n\nT\n"),
+        ("<!-- m -->\n## t", "<!-- m -->\n## t\n\nT\n"),
+    ],
+)
+def test_it_is_below_the_totals_or_at_the_end(body, found):
+    assert add_line(body, "T") == found
