@@ -153,7 +153,15 @@ def _compare_calls(baseline: Sequence[TrajectoryCall], current: Sequence[Traject
         elif old is not None:
             yield CallStep("removed", old.name, *places, show(old.arguments, MAX_ARGUMENTS))
         elif new is not None:
-            yield CallStep("added", new.name, *places, show(new.arguments, MAX_ARGUMENTS))
+            yield _build_added(new, places)
+
+
+def _build_added(call: TrajectoryCall, places: tuple[CallPosition | None, CallPosition | None]) -> CallStep:
+    """A call that only this run makes; how it ended is kept if that was an error."""
+    step = CallStep("added", call.name, *places, show(call.arguments, MAX_ARGUMENTS))
+    if call.outcome == "error":
+        step.outcome, step.answer = TextPair(None, call.outcome), TextPair(None, call.answer)
+    return step
 
 
 def _call_place(call: TrajectoryCall | None, index: int | None) -> CallPosition | None:

@@ -222,7 +222,7 @@ class CallStepDoc(TypedDict):
     """A call of one of the traces, or of both: `kind` is same, changed, removed or added.
 
     `arguments` are JSON, of this run's call if it has one. `outcome` is present if the outcomes differ,
-    `answer` if equal calls got different results.
+    `answer` if equal calls got different results; an added call has both if it ended with an error.
     """
 
     kind: str

@@ -2,42 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.reporting.html.cells import TONES, build_cell, split_marks
 from evalgate.reporting.html.history_view import build_history, list_approvals
 from evalgate.reporting.html.page_view import CellView, Fact, PageView
-from evalgate.reporting.html.scenario_view import MAX_NAME
+from evalgate.reporting.html.scenario_order import count_changes
+from evalgate.reporting.html.scenario_view import MAX_NAME, explain_unknown_cost
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import clean_page_text
-from evalgate.reporting.text.scenario_sections import SuiteScenario, sort_scenarios
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.results.results import ResultsDoc, TraceDoc
+    from evalgate.models.results.results import ResultsDoc, SummaryDoc, TraceDoc
+    from evalgate.reporting.text.scenario_sections import SuiteScenario
 
 MAX_TEXT, MAX_REASONS, MAX_WARNINGS, MAX_REMOVED, SHORT_SHA = 1_000, 20, 50, 100, 7
 TracePlace = tuple[str, int | None, int | None]
 VERDICTS = {"pass": "passed", "fail": "failed", "cannot_judge": "could not judge", "invalid": "invalid input"}
-
-
-def order_scenarios(document: ResultsDoc) -> list[SuiteScenario]:
-    """All scenarios of the run, worst first; those of a suite without traces come last."""
-    sections = sort_scenarios(document)
-    changed = [each for each in sections.other_changes if isinstance(each, SuiteScenario)]
-    ordered = [
-        *sections.failures,
-        *sections.regressed,
-        *sections.below,
-        *sections.quarantined,
-        *changed,
-        *sections.passing,
-    ]
-    listed = {id(item.scenario) for item in ordered}
-    every = (SuiteScenario(suite, each) for suite in document["suites"] for each in suite["scenarios"])
-    return [*ordered, *(item for item in every if id(item.scenario) not in listed)]
 
 
 class Filters(NamedTuple):
@@ -63,7 +48,9 @@ def place_of(trace: TraceDoc) -> TracePlace:
     return trace["path"], trace["line"], trace["record"]
 
 
-def build_page(document: ResultsDoc, filters: Filters, conversations: str, left_out: str) -> PageView:
+def build_page(
+    document: ResultsDoc, items: Sequence[SuiteScenario], filters: Filters, conversations: str, left_out: str
+) -> PageView:
     """What the page shows of the run as a whole.
 
     `conversations` says how many of them the page holds, `left_out` which scenarios are not in its list.
@@ -77,11 +64,12 @@ def build_page(document: ResultsDoc, filters: Filters, conversations: str, left_
         for each in document["removed"][:MAX_REMOVED]
     ]
     return PageView(
-        f"EvalGate {VERDICTS[document['verdict']]}",
+        clean_page_text(f"EvalGate {heading.text} ({format_time(document['created_at'])})", MAX_TEXT),
         CellView(VERDICTS[document["verdict"]], TONES.get(document["verdict"], "plain")),
         clean_page_text(heading.text, MAX_TEXT),
         [split_marks(each["message"]) for each in document["reasons"] if not each.get("scenario")][:MAX_REASONS],
-        _list_facts(document),
+        _list_facts(document, items),
+        "" if document["baseline"] is None or document["baseline"]["summary"] is None else count_changes(items),
         conversations,
         left_out,
         [*removed, *_count_more(len(document["removed"]) - len(removed), "more scenario")],
@@ -99,9 +87,24 @@ def _count_more(left: int, noun: str) -> list[Fact]:
     return [Fact("more", f"{wording.pluralize(left, noun)} in results.json")] if left > 0 else []
 
 
-def _list_facts(document: ResultsDoc) -> list[Fact]:
+def format_time(text: str) -> str:
+    """A time of a document as `2026-11-23 23:24 UTC`; any other text as it is.
+
+    >>> format_time("2026-11-23T23:24:45Z")
+    '2026-11-23 23:24 UTC'
+    """
+    return f"{text[:10]} {text[11:16]} UTC" if _TIME.fullmatch(text) else text
+
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+
+
+def _list_facts(document: ResultsDoc, items: Sequence[SuiteScenario]) -> list[Fact]:
     baseline, summary = document["baseline"], document["summary"]
-    facts = [Fact("Commit", (document["commit"] or "")[:SHORT_SHA]), Fact("Judged", document["created_at"])]
+    facts = [
+        Fact("Commit", (document["commit"] or "")[:SHORT_SHA]),
+        Fact("Judged", format_time(document["created_at"])),
+    ]
     if baseline is None:
         facts.append(Fact("Baseline", "none: changes are not known"))
     else:
@@ -112,9 +115,16 @@ def _list_facts(document: ResultsDoc) -> list[Fact]:
         facts.append(Fact("Scenarios", f"{summary['passed']:,} of {summary['scenarios']:,} passed"))
         if summary["not_evaluable"]:
             facts.append(Fact("Not evaluable", f"{summary['not_evaluable']:,}"))
-        facts.append(Fact("Cost", wording.cost(summary)))
+        facts.append(Fact("Cost", _describe_cost(summary, items)))
         facts.append(Fact("Tokens", wording.count(summary["total_tokens"])))
     return [Fact(label, clean_page_text(text, MAX_TEXT)) for label, text in facts if text]
+
+
+def _describe_cost(summary: SummaryDoc, items: Sequence[SuiteScenario]) -> str:
+    text = wording.cost(summary)
+    if summary["cost_usd"] is not None:
+        return text
+    return f"{text}: {explain_unknown_cost(trial for item in items for trial in item.scenario['trials'])}"
 
 
 def describe_conversations(held: int, trials: int, *, has_traces: bool) -> str:

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from evalgate.models.results.results_sections import CallStepDoc, TextPairDoc, TextPartDoc, TrajectoryDiffDoc
 
 MAX_VALUE, MAX_NAME = 2_000, 200
-_SIGNS = {"removed": ("-", "missing"), "added": ("+", "new"), "changed": ("~", "changed")}
+MOVED = "moved"
+"""The kind of a step that both sides have with equal arguments, at different places."""
+_SIGNS = {
+    "removed": ("-", "missing"),
+    "added": ("+", "new"),
+    "changed": ("~", "changed"),
+    MOVED: ("\u21c5", "order changed"),
+}
 _PART_KINDS = {"kept": "kept", "gone": "gone", "come": "come"}
 
 
@@ -31,7 +38,7 @@ def build_difference(change: ChangeDoc | None) -> DifferenceView | None:
 
 def _build_diff(diff: TrajectoryDiffDoc) -> DifferenceView:
     first = describe_divergence(diff)
-    steps = [_build_step(step) for step in diff["steps"]]
+    steps = [_build_step(step) for step in merge_moved_calls(diff["steps"])]
     marked = next((at for at, step in enumerate(steps) if step.sign), None)
     if marked is not None:
         steps[marked] = steps[marked]._replace(is_first=True)
@@ -47,16 +54,32 @@ def _build_diff(diff: TrajectoryDiffDoc) -> DifferenceView:
     )
 
 
+def merge_moved_calls(steps: Sequence[CallStepDoc]) -> list[CallStepDoc]:
+    """The steps, in which a call that is only made at another place is one step of the kind `moved`."""
+    removed: dict[tuple[str, str], list[int]] = {}
+    for at, step in enumerate(steps):
+        if step["kind"] == "removed":
+            removed.setdefault((step["name"], step["arguments"]), []).append(at)
+    merged: dict[int, CallStepDoc] = {}
+    dropped: set[int] = set()
+    for at, step in enumerate(steps):
+        if step["kind"] == "added" and (places := removed.get((step["name"], step["arguments"]))):
+            dropped.add(baseline := places.pop(0))
+            merged[at] = {**step, "kind": MOVED, "before": steps[baseline]["before"]}
+    return [merged.get(at, step) for at, step in enumerate(steps) if at not in dropped]
+
+
 def _describe_first(diff: TrajectoryDiffDoc, first: str) -> list[str]:
     """What the agent did instead, from the first call that differs; every second part is code."""
     if not first:
         return ["The agent did the same in both."]
-    at = next((at for at, each in enumerate(diff["steps"]) if each["kind"] != "same" or each.get("outcome")), None)
+    merged = merge_moved_calls(diff["steps"])
+    at = next((at for at, each in enumerate(merged) if each["kind"] != "same" or each.get("outcome")), None)
     if at is None:
         return [f"The calls are the same; the first difference is {first}."]
     is_earlier = diff["first"] is not None and diff["first"]["what"] != "calls"
     before = f" Before that, {first} differs." if is_earlier else ""
-    *parts, end = _describe_step(diff["steps"], at)
+    *parts, end = _describe_step(merged, at)
     return [*parts, f"{end}.{before}"]
 
 
@@ -70,11 +93,20 @@ def _describe_step(steps: Sequence[CallStepDoc], at: int) -> list[str]:
         if instead["kind"] != "added":
             return parts
         return [*parts[:-1], f"{parts[-1]}, but calls ", _clean_name(instead), f" ({_describe_place(instead)})"]
+    start, end = _SENTENCES.get(step["kind"], ("The call of ", " ended otherwise"))
+    place = _describe_place(step)
+    if step["kind"] == MOVED and step["before"]:
+        place = f"call {step['before']['call']} of the baseline, now {place}"
     if step["kind"] == "added":
-        return ["The agent calls ", name, f" ({_describe_place(step)}), which it did not do in the baseline"]
-    if step["kind"] == "changed":
-        return ["The agent calls ", name, f" with other arguments ({_describe_place(step)})"]
-    return ["The call of ", name, f" ended otherwise ({_describe_place(step)})"]
+        return [start, name, f" ({place}){end}"]
+    return [start, name, f"{end} ({place})"]
+
+
+_SENTENCES = {
+    "added": ("The agent calls ", ", which it did not do in the baseline"),
+    "changed": ("The agent calls ", " with other arguments"),
+    MOVED: ("The order of the calls changed: the agent calls ", " at another place"),
+}
 
 
 def _clean_name(step: CallStepDoc) -> str:
@@ -116,10 +148,14 @@ def _build_step(step: CallStepDoc) -> StepView:
         f" \u2192 {_clean(change['now'] or NOTHING)}"
         for change in step["changes"]
     ]
+    if step["kind"] == MOVED:
+        details.append("order changed")
     if step["changes_left"]:
         details.append(f"and {wording.pluralize(step['changes_left'], 'more place')}")
     details += [
-        f"{name}: {_describe_sides(sides)}" for name, sides in (("ended", outcome), ("result", answer)) if sides
+        f"{name}: {_describe_sides(sides) if before else _clean(sides['now'] or NOTHING)}"
+        for name, sides in (("ended", outcome), ("result", answer))
+        if sides
     ]
     return StepView(
         str(before["call"]) if before else "",

@@ -9,13 +9,13 @@ from evalgate.reporting.html.build_page import (
     build_page,
     describe_conversations,
     find_filters,
-    order_scenarios,
     place_of,
 )
 from evalgate.reporting.html.history_view import list_rulings
 from evalgate.reporting.html.kept_blocks import KeptBlocks
 from evalgate.reporting.html.page_view import PageParts
 from evalgate.reporting.html.render_page import render_page, render_row, render_section
+from evalgate.reporting.html.scenario_order import order_scenarios
 from evalgate.reporting.html.scenario_view import build_row, build_scenario_view
 from evalgate.reporting.html.short_scenario import build_short_scenario
 from evalgate.reporting.text import wording
@@ -85,7 +85,7 @@ class PageBuilder:
         conversations = describe_conversations(held, len(self._ranks), has_traces=has_traces)
         left = len(self._items) - rows
         left_out = f"{wording.pluralize(left, 'more scenario')} in results.json" if left else ""
-        return build_page(self._document, self._filters, conversations, left_out)
+        return build_page(self._document, self._items, self._filters, conversations, left_out)
 
     def _fit_rows(self, space: float) -> tuple[list[RowView], list[str]]:
         suites = {name: number for number, name in enumerate(self._filters.suites)}

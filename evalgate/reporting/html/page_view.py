@@ -35,8 +35,19 @@ class TrialCheckRow(NamedTuple):
     cells: Sequence[CellView]
 
 
+class CheckReason(NamedTuple):
+    """Why a check failed; every second one of `parts` is code. `anchor` ends that of the call that it is about."""
+
+    name: str
+    parts: Sequence[str]
+    notes: str
+    place: str
+    anchor: str
+    call: str
+
+
 class StepView(NamedTuple):
-    """A line of the trajectory diff. `sign` is -, + or ~, empty if equal; `detail` explains what differs."""
+    """A line of the trajectory diff. `sign` is -, +, ~ or \u21c5, empty if equal; `details` explain what differs."""
 
     baseline_number: str
     number: str
@@ -91,7 +102,7 @@ class TrialView(NamedTuple):
 
 
 class RowView(NamedTuple):
-    """A scenario in the list of all."""
+    """A scenario in the list of all; `change` is how it compares with the baseline."""
 
     number: int
     name: str
@@ -100,6 +111,8 @@ class RowView(NamedTuple):
     passed: str
     is_failing: bool
     is_changed: bool
+    is_broken: bool
+    has_failed_before: bool
 
 
 class GoldenDimensionRow(NamedTuple):
@@ -151,11 +164,14 @@ class ScenarioView(Struct):
 
     row: RowView
     score: str
+    check_reasons: list[CheckReason]
     reasons: list[Sequence[str]]
     facts: list[Fact]
     golden: GoldenView | None
     difference: DifferenceView | None
     failed_checks: list[TrialCheckRow]
+    unknown_checks: list[TrialCheckRow]
+    unknown_names: str
     passed_checks: list[TrialCheckRow]
     figures: list[FigureRow]
     trials: list[TrialView]
@@ -171,6 +187,7 @@ class PageView(Struct):
     heading: str
     reasons: list[Sequence[str]]
     facts: list[Fact]
+    changes: str
     conversations: str
     left_out: str
     removed: list[Fact]

@@ -2,42 +2,47 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from evalgate.models.comparison.comparison import REGRESSIONS
 from evalgate.reporting.html.cells import build_cell, split_marks
+from evalgate.reporting.html.checks_view import build_checks
 from evalgate.reporting.html.difference import build_difference
 from evalgate.reporting.html.golden_view import build_golden
-from evalgate.reporting.html.page_view import CellView, Fact, FigureRow, RowView, ScenarioView, TrialCheckRow, TrialView
+from evalgate.reporting.html.page_view import Fact, FigureRow, RowView, ScenarioView, TrialView
+from evalgate.reporting.html.scenario_order import compare_with_baseline, has_failed_before
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import clean_page_text
-from evalgate.reporting.text.scenario_sections import count_passed, describe_change
+from evalgate.reporting.text.scenario_sections import count_passed, describe_change, describe_unmet_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from evalgate.models.results.results import AssertionDoc, ScenarioDoc, SuiteDoc, TrialDoc
+    from evalgate.models.results.results import ScenarioDoc, SuiteDoc, TrialDoc
     from evalgate.reporting.text.scenario_sections import SuiteScenario
 
     BlockNumbers = Mapping[tuple[str, int | None, int | None], int]
 
-MAX_TRIALS, MAX_CHECKS, MAX_TEXT, MAX_EVIDENCE, MAX_NAME = 20, 200, 2_000, 4_000, 300
-"""Trials side by side in one table, checks of a scenario, characters of a text, of evidence, and of a name."""
+MAX_TRIALS, MAX_TEXT, MAX_NAME = 20, 2_000, 300
+"""Trials side by side in one table, characters of a text, and of a name."""
 NO_BLOCK = "not in this file"
 
 
 def build_row(number: int, item: SuiteScenario) -> RowView:
     """The scenario in the list of all."""
     scenario, kind = item.scenario, item.kind
+    name = clean_page_text(wording.scenario_name(scenario["id"], scenario["variant"]), MAX_NAME)
     return RowView(
         number,
-        clean_page_text(wording.scenario_name(scenario["id"], scenario["variant"]), MAX_NAME),
+        name,
         build_cell(scenario["verdict"]),
-        build_cell("" if kind == "unchanged" else kind),
+        compare_with_baseline(item),
         f"{count_passed(scenario)} of {scenario['n']}" if scenario["n"] else "0",
         is_failing=scenario["verdict"] != "PASS",
         is_changed=kind != "unchanged",
+        is_broken=kind in REGRESSIONS,
+        has_failed_before=has_failed_before(item),
     )
 
 
@@ -53,17 +58,20 @@ def build_scenario_view(
     """The section of a scenario; `blocks` are the numbers of the conversations that the page has."""
     suite, scenario = item.suite, item.scenario
     trials = order_trials(scenario)
-    checks = _build_checks(trials)
+    checks = build_checks(trials, scenario["change"])
     left = len(scenario["trials"]) - len(trials)
     return ScenarioView(
         row,
         wording.score(scenario["score"]),
-        list_reasons(scenario),
+        checks.reasons,
+        list_reasons(scenario, [check["name"] for trial in trials for check in trial["assertions"]]),
         [*_list_facts(suite, scenario), *rulings],
         build_golden(scenario),
         build_difference(scenario["change"]),
-        [each for each in checks if any(cell.tone in ("bad", "warn") for cell in each.cells)],
-        [each for each in checks if not any(cell.tone in ("bad", "warn") for cell in each.cells)],
+        checks.failed,
+        checks.not_evaluable,
+        checks.names,
+        checks.passed,
         _build_figures(scenario, trials),
         [build_trial(trial, blocks, has_traces=has_traces) for trial in trials],
         f"{wording.pluralize(left, 'more trial')} not shown" if left > 0 else "",
@@ -82,10 +90,11 @@ def order_trials(scenario: ScenarioDoc) -> list[TrialDoc]:
     return trials[:MAX_TRIALS]
 
 
-def list_reasons(scenario: ScenarioDoc) -> list[Sequence[str]]:
-    """Why the scenario has its verdict, and what changed, as sentences in parts."""
-    change = scenario["change"]
-    texts = [scenario["reason"]] if scenario["reason"] else []
+def list_reasons(scenario: ScenarioDoc, checks: Sequence[str] = ()) -> list[Sequence[str]]:
+    """Why the scenario has its verdict, and what changed, as sentences in parts; without those of the named checks."""
+    change, reason = scenario["change"], scenario["reason"] or ""
+    is_repeated = reason.startswith(tuple(f"{name}: " for name in checks))
+    texts = [describe_unmet_rule(scenario) if is_repeated else reason]
     texts += [describe_change(change)] if change and change["kind"] != "unchanged" else []
     if change and (cause := change.get("cause")):
         texts.append(cause["message"])
@@ -96,49 +105,6 @@ def list_reasons(scenario: ScenarioDoc) -> list[Sequence[str]]:
 def _list_facts(suite: SuiteDoc, scenario: ScenarioDoc) -> list[Fact]:
     facts = [Fact("Suite", suite["suite"]), Fact("Defined in", wording.location(scenario["location"]))]
     return [Fact(label, clean_page_text(text, MAX_TEXT)) for label, text in facts if text]
-
-
-def _build_checks(trials: Sequence[TrialDoc]) -> list[TrialCheckRow]:
-    """A row per check, in the order of the suite; failed required ones first."""
-    found: dict[tuple[str, str, int], dict[int, AssertionDoc]] = {}
-    for column, trial in enumerate(trials):
-        seen: dict[tuple[str, str], int] = {}
-        for check in trial["assertions"]:
-            key = check["name"], check["type"]
-            seen[key] = repeat = seen.get(key, -1) + 1
-            found.setdefault((*key, repeat), {})[column] = check
-    rows = [(_row_key(cells), _build_check(cells, len(trials))) for cells in list(found.values())[:MAX_CHECKS]]
-    rows.sort(key=lambda row: row[0])
-    return [row for _, row in rows]
-
-
-def _row_key(cells: Mapping[int, AssertionDoc]) -> tuple[bool, float]:
-    lost = sum(check["weight"] * (1 - check["score"]) for check in cells.values() if check["outcome"] != "passed")
-    return not any(check["required"] and check["outcome"] == "failed" for check in cells.values()), -lost
-
-
-def _build_check(cells: Mapping[int, AssertionDoc], columns: int) -> TrialCheckRow:
-    worst = min(cells.values(), key=lambda check: (check["outcome"] in ("passed", "skipped"), check["score"]))
-    notes = ["required"] if worst["required"] else []
-    notes += [f"weight {worst['weight']:g}"] if worst["weight"] != 1 else []
-    is_repeated = worst["reason"] == worst["name"]
-    evidence = worst["evidence"] if worst["outcome"] not in ("passed", "skipped") else None
-    return TrialCheckRow(
-        clean_page_text(worst["name"], MAX_TEXT),
-        ", ".join(notes),
-        [] if is_repeated else split_marks(worst["reason"]),
-        clean_page_text(wording.location(worst["location"]), MAX_TEXT),
-        clean_page_text(json.dumps(evidence, ensure_ascii=False, indent=1), MAX_EVIDENCE) if evidence else "",
-        [_build_outcome(cells.get(column)) for column in range(columns)],
-    )
-
-
-def _build_outcome(check: AssertionDoc | None) -> CellView:
-    if check is None:
-        return CellView("\u2013", "plain")
-    cell = build_cell(check["outcome"])
-    is_partial = check["outcome"] == "failed" and 0 < check["score"] < 1
-    return cell._replace(text=f"{cell.text} ({wording.score(check['score'])})") if is_partial else cell
 
 
 _FIGURES: Sequence[tuple[str, str, Callable[[Any], str]]] = (
@@ -160,7 +126,27 @@ def _build_figures(scenario: ScenarioDoc, trials: Sequence[TrialDoc]) -> list[Fi
         before = baseline.get(key)
         if any(value is not None for value in values):
             rows.append(FigureRow(name, "" if before is None else describe(before), list(map(describe, values))))
+        elif name == "Cost":
+            rows.append(FigureRow(name, "", [f"unknown: {explain_unknown_cost([trial])}" for trial in trials]))
     return [*rows, FigureRow("Calls", "", [f"{len(each['tool_calls']):,}" for each in trials])]
+
+
+def explain_unknown_cost(trials: Iterable[TrialDoc]) -> str:
+    """Why the cost of these trials is not known: models without a price, or that none was recorded."""
+    unpriced = {
+        model
+        for trial in trials
+        if trial["cost_usd"] is None and "pricing" in trial
+        for model in trial["pricing"]["missing_models"]
+    }
+    if not unpriced:
+        return "none is recorded"
+    names = sorted(unpriced)
+    more = f" and {len(names) - MAX_MODELS} more" if len(names) > MAX_MODELS else ""
+    return clean_page_text(f"no price is known for {', '.join(names[:MAX_MODELS])}{more}", MAX_TEXT)
+
+
+MAX_MODELS = 3
 
 
 def build_trial(trial: TrialDoc, blocks: BlockNumbers, *, has_traces: bool) -> TrialView:

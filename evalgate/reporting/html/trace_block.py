@@ -162,7 +162,7 @@ def _describe_usage(usage: Usage) -> str:
 
 def _build_tool_bar(call: ToolCall, number: int | None) -> BarDoc:
     name = clean_page_text(call["name"], MAX_NAME)
-    return _build_bar("tool", f"{number} {name}" if number else f"{name} (the user's call)", call, "")
+    return _build_bar("tool", f"call {number}: {name}" if number else f"{name} (the user's call)", call, "")
 
 
 def _build_bar(kind: str, title: str, call: Any, figures: str) -> BarDoc:

@@ -2,9 +2,9 @@
 (() => {
   const get = (id) => document.getElementById(id);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
-  const rows = all(".list tbody tr"), contents = rows.map((row) => row.textContent.toLowerCase());
+  const rows = all(".list tbody tr"), contents = [];
   const show = get("show"), suite = get("suite"), variant = get("variant"), text = get("text");
-  const found = get("found"), frame = get("sections"), short = JSON.parse(get("short").textContent);
+  const found = get("found"), clear = get("clear"), frame = get("sections"), short = JSON.parse(get("short").textContent);
   const MAX_OPEN = 600;
   let current = -1;
 
@@ -72,7 +72,7 @@
     const total = `Whole run ${seconds(block.total_seconds)}; the recorded steps take ${seconds(known)}`
       + (unknown ? `, and ${unknown} of ${block.bars.length} have no recorded duration (hatched).` : ".");
     const head = make("thead", "", null, make("tr", "", null,
-      ...["Step", "Time", "Duration", "Tokens and cost"].map((name) => make("th", "", name))));
+      ...["Call", "Time", "Duration", "Tokens and cost"].map((name) => make("th", "", name))));
     return [make("p", "note", total), make("div", "scroll", null, make("table", "bars", null, head, body))];
   };
 
@@ -90,17 +90,23 @@
     }
     const list = make("ol", "parts");
     for (const part of block.parts) list.append(part.kind === "call" ? buildCall(part) : buildMessage(part));
+    const section = details.closest(".scenario");
+    for (const item of all("[data-number]", list)) {
+      const marks = findMarks(section, `${details.dataset.side}c${item.dataset.number}`);
+      if (marks.length) { item.classList.add("about"); item.querySelector("p").append(" ", ...marks); }
+    }
     details.append(list);
     if (block.left) details.append(make("p", "note", `${block.left} more messages and calls are not in this file.`));
   };
 
   const sentence = (parts) => parts.map((part, at) => (at % 2 ? make("code", "", part) : part));
 
-  const buildTrial = (trial) => {
+  const buildTrial = (trial, at) => {
     const label = [`Trial ${trial.number} `, make("span", `tone ${trial.tone}`, trial.status), " ", make("span", "place", trial.place)];
     if (trial.block === null) return make("p", "", null, ...label, ` ${trial.reason} `, make("span", "note", trial.why));
     const details = make("details", "trace", null, make("summary", "", null, ...label));
     details.dataset.trace = trial.block;
+    details.dataset.side = `t${at}`;
     if (trial.reason) details.append(make("p", "", trial.reason));
     return details;
   };
@@ -111,7 +117,7 @@
     const title = make("h2", "", row.cells[0].textContent);
     title.tabIndex = -1;
     section.id = `s${index}`;
-    section.append(title, " ", ...[...row.cells[1].childNodes].map((node) => node.cloneNode(true)));
+    section.append(title, " ", ...[row.cells[1], row.cells[2]].flatMap((cell) => [...cell.childNodes].map((node) => node.cloneNode(true))));
     if (!known) {
       section.append(make("p", "note", "The rest of this scenario did not fit into this file; evalgate explain prints it."));
       return section;
@@ -130,23 +136,32 @@
     return section;
   };
 
-  const openCall = (section, number) => {
-    const trace = section.querySelector(".trace");
+  const back = make("a", "back note", "back to why");
+
+  // Opens the conversation of one side (t0: the first trial, b: the baseline's) at a call.
+  const openCall = (index, side, number) => {
+    const trace = find(index).querySelector(`.trace[data-side="${side}"]`);
+    if (!trace) return;
     trace.open = true;
     fill(trace);
     const item = trace.querySelector(`[data-number="${number}"]`);
-    if (item) { item.scrollIntoView({ block: "center" }); item.focus(); }
+    if (!item) return;
+    back.setAttribute("href", `#s${index}w`);
+    item.querySelector("p").append(" ", back);
+    item.scrollIntoView({ block: "center" });
+    item.focus({ preventScroll: true });
   };
 
-  const linkCalls = (section) => {
-    if (!section.querySelector(".trace")) return;
-    for (const cell of all("td[data-call]", section)) {
-      const button = make("button", "call", cell.textContent), number = cell.dataset.call;
-      button.type = "button";
-      button.title = `Show call ${number} in the conversation`;
-      button.addEventListener("click", () => openCall(section, number));
-      cell.replaceChildren(button);
-      cell.removeAttribute("data-call");
+  // Names the failed checks at the calls that they are about, in the difference and in conversations.
+  const findMarks = (section, anchor) => all(`.reasons a[href="#${section.id}${anchor}"]`, section)
+    .map((link) => make("span", "mark bad", `\u2717 ${link.closest("li").querySelector(".name").textContent}`));
+
+  const markCalls = (section) => {
+    if (section.dataset.marked) return;
+    section.dataset.marked = "1";
+    for (const link of all(".number a", section)) {
+      const anchor = link.id.slice(section.id.length), marks = findMarks(section, anchor);
+      if (marks.length) link.closest("tr").lastElementChild.append(" ", ...marks);
     }
   };
 
@@ -164,7 +179,7 @@
     current = index;
     section.hidden = false;
     section.open = true;
-    linkCalls(section);
+    markCalls(section);
     rows[index].setAttribute("aria-current", "true");
     rows[index].scrollIntoView({ block: "nearest" });
   };
@@ -173,26 +188,40 @@
 
   const isOther = (control, value) => control && control.value !== "" && control.value !== value;
 
+  // What a filter's text is searched in: the row, its section or short form, and its conversations.
+  const readText = (index) => {
+    if (contents[index] === undefined) {
+      const section = get(`s${index}`), known = short[index];
+      const traces = section ? all(".trace", section).map((trace) => trace.dataset.trace)
+        : known ? known.trials.map((trial) => trial.block).filter((block) => block !== null) : [];
+      contents[index] = [rows[index].textContent, section ? section.textContent : known ? [...known.reasons, known.first].flat().join("") : "",
+        ...traces.flatMap((number) => JSON.parse(get(`t${number}`).textContent).parts
+          .map((part) => [part.title, part.text, part.result, part.reasoning].join("\n")))].join("\n").toLowerCase();
+    }
+    return contents[index];
+  };
+
   const filter = () => {
     const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
     rows.forEach((row, index) => {
-      row.hidden = (show.value === "failing" && !("failing" in row.dataset))
-        || (show.value === "changed" && !("changed" in row.dataset))
+      row.hidden = (show.value !== "all" && !(show.value in row.dataset))
         || isOther(suite, row.dataset.suite) || isOther(variant, row.dataset.variant)
-        || !words.every((word) => contents[index].includes(word));
+        || !words.every((word) => readText(index).includes(word));
     });
-    found.textContent = `${visible().length} of ${rows.length}`;
+    const count = visible().length;
+    found.textContent = count ? `${count} of ${rows.length}` : "No scenario fits these filters.";
+    clear.hidden = count === rows.length;
   };
 
   const filters = { show, suite, variant, text };
 
-  const write = () => {
+  const write = (place = `s${current}`) => {
     const state = new URLSearchParams();
     for (const [name, control] of Object.entries(filters)) {
       if (control && control.value && control.value !== "all") state.set(name, control.value);
     }
     const rest = state.toString();
-    history.replaceState(null, "", `#s${current}${rest ? `?${rest}` : ""}`);
+    history.replaceState(history.state, "", `#${place}${rest ? `?${rest}` : ""}`);
   };
 
   const read = () => {
@@ -205,7 +234,18 @@
       }
       filter();
     }
-    if (/^s\d{1,9}$/.test(place)) select(Number(place.slice(1)));
+    const parts = /^s(\d{1,9})(?:w|(t\d{1,3}|b)c(\d{1,4}))?$/.exec(place);
+    if (!parts) return;
+    select(Number(parts[1]));
+    if (parts[3]) openCall(Number(parts[1]), parts[2], parts[3]);
+    else if (place.endsWith("w") && get(place)) get(place).focus();
+    if (rest === undefined) write(place);
+  };
+
+  const reset = () => {
+    for (const control of Object.values(filters)) if (control) control.value = control === show ? "all" : "";
+    filter();
+    write();
   };
 
   const go = (step) => {
@@ -232,7 +272,9 @@
   }, true);
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.matches("input, select")) { if (event.key === "Escape") event.target.blur(); return; }
+    if (event.key === "Escape" && event.target.closest(".filters")) { reset(); event.target.blur(); }
+    if (event.key === "Enter" && event.target === text) text.blur();
+    if (event.target.matches("input, select")) return;
     const action = keys[event.key];
     if (action) { event.preventDefault(); action(); }
   });
@@ -246,9 +288,23 @@
     if (navigator.clipboard) navigator.clipboard.writeText(command.textContent).then(() => { event.target.textContent = "Copied"; }, () => {});
   });
   for (const control of Object.values(filters)) if (control) control.addEventListener("input", () => { filter(); write(); });
+  clear.addEventListener("click", () => { reset(); text.focus(); });
+
+  // A link leaves where it was followed in the history, so that Back returns to it.
+  let jumps = false;
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href^='#s']");
+    if (!link) return;
+    history.replaceState({ y: scrollY }, "");
+    if (link.getAttribute("href") === location.hash.split("?")[0]) read();
+    else jumps = true;
+  });
   addEventListener("hashchange", () => {
+    const { y } = history.state || {};
     read();
-    if (/^#s\d/.test(location.hash)) frame.scrollIntoView({ block: "start" });
+    if (jumps && /^#s\d+(\?|$)/.test(location.hash)) frame.scrollIntoView({ block: "start" });
+    else if (!jumps && y !== undefined) scrollTo(0, y);
+    jumps = false;
   });
 
   let printed = [];
@@ -256,7 +312,8 @@
     printed = all(".scenario").map((section) => [section, section.hidden, section.open]);
     for (const [section] of printed) {
       section.hidden = false;
-      section.open = section.open || "failing" in rows[Number(section.id.slice(1))].dataset;
+      const { dataset } = rows[Number(section.id.slice(1))];
+      section.open = "failing" in dataset || "changed" in dataset;
     }
   });
   addEventListener("afterprint", () => {

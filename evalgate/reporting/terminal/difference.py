@@ -139,7 +139,8 @@ def _add_step(page: TerminalPage, step: CallStepDoc, *, full: bool) -> None:
         page.add_text(f"and {wording.pluralize(left, 'more place')}", indent=10)
     for name, sides in (("ended", outcome), ("answered", answer)):
         if sides:
-            text = f"{name}: {sides['before'] or NOTHING} -> {sides['now'] or NOTHING}"
+            baseline = "" if step["before"] is None else f"{sides['before'] or NOTHING} -> "
+            text = f"{name}: {baseline}{sides['now'] or NOTHING}"
             page.add_text(_shorten(text, full=full), indent=10)
 
 

@@ -166,11 +166,16 @@ def test_every_function_works_by_keyboard(chromium: Chromium, large):  # noqa: F
     chromium.press("9", "9")
     assert state(chromium)[1] == 19
     assert chromium.evaluate("location.hash") == "#s1?text=99"
-    chromium.press("Escape", "j")
+    chromium.press("Enter", "j")
     assert state(chromium)[0] == ["s99"]
 
     chromium.press("j", "j")  # the second passing one, which the file holds in short
     assert "explain" in chromium.evaluate("document.querySelector('.scenario:not([hidden])').textContent")
+    chromium.press("/", "z", "z")
+    assert state(chromium)[1] == 0
+    assert "No scenario fits these filters." in chromium.evaluate("document.querySelector('.filters').textContent")
+    chromium.press("Escape")
+    assert state(chromium)[1] == 1_000
 
 
 def test_link_restores_filters_and_scenario(chromium: Chromium, large):  # noqa: F811
@@ -182,12 +187,38 @@ def test_link_restores_filters_and_scenario(chromium: Chromium, large):  # noqa:
 
 def test_call_in_the_difference_opens_it_in_the_conversation(chromium: Chromium, demo):  # noqa: F811
     chromium.open(demo)
-    chromium.evaluate("document.querySelector('button.call').focus()")
+    chromium.evaluate("document.querySelector('.number a').focus()")
     chromium.press("Enter")
 
     assert state(chromium)[2] == 1
     assert focused(chromium).startswith("call 1")
     assert chromium.evaluate("document.activeElement.dataset.number") == "1"
+
+
+def test_failed_check_leads_to_its_call_which_names_it_and_back_returns(chromium: Chromium, demo):  # noqa: F811
+    chromium.open(demo)
+    chromium.evaluate("document.querySelector('.reasons a').focus()")
+    chromium.press("Enter")
+
+    assert chromium.evaluate("document.activeElement.dataset.number") == "2"
+    assert "\u2717 no refund" in focused(chromium)
+    assert chromium.evaluate("document.querySelector('.come .mark').textContent") == "\u2717 no refund"
+    chromium.evaluate("history.back(), new Promise((done) => setTimeout(done, 200))")
+    assert chromium.evaluate("location.hash + scrollY") == "0"
+
+    chromium.evaluate("document.querySelector('.about .back').click()")
+    assert focused(chromium) == "Why"
+
+
+@pytest.mark.parametrize("text", ["kettle issue_refund", "30 days", "no refund"])
+def test_search_finds_what_a_scenario_and_its_conversations_say(chromium: Chromium, demo, text):  # noqa: F811
+    chromium.open(demo, f"#s0?text={text.replace(' ', '+')}")
+    names = chromium.evaluate(
+        "[...document.querySelectorAll('.list tbody tr:not([hidden]) a')].map((a) => a.textContent)"
+    )
+
+    assert "refund-outside-window" in names
+    assert 0 < len(names) < 8
 
 
 def test_everything_that_can_be_clicked_can_be_reached_by_tab(chromium: Chromium, demo):  # noqa: F811
@@ -215,12 +246,13 @@ def test_without_script_scenarios_and_their_differences_can_be_read(chromium: Ch
     assert "What the agent did instead" in text
 
 
-def test_printed_page_shows_every_failing_scenario(chromium: Chromium, demo):  # noqa: F811
+def test_printed_page_shows_every_failing_or_changed_scenario(chromium: Chromium, demo):  # noqa: F811
     chromium.open(demo)
     shown = """[...document.querySelectorAll(".scenario")].filter((each) => !each.hidden && each.open).length"""
     assert chromium.evaluate(shown) == 1
     chromium.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert chromium.evaluate(shown) == chromium.evaluate("document.querySelectorAll('.list tr[data-failing]').length")
+    wanted = "document.querySelectorAll('.list tr[data-failing], .list tr[data-changed]').length"
+    assert chromium.evaluate(shown) == chromium.evaluate(wanted) == 6
     chromium.evaluate("dispatchEvent(new Event('afterprint'))")
     assert chromium.evaluate(shown) == 1
 

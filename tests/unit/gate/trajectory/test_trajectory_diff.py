@@ -127,3 +127,13 @@ def test_swapping_the_sides_swaps_removed_and_added(before, now):
 
     assert counts(before, now, "removed") == counts(now, before, "added")
     assert counts(before, now, "changed") == counts(now, before, "changed")
+
+
+def test_new_call_that_failed_keeps_its_error_and_one_that_did_not_has_none():
+    failed = make_call("pay", {"amount": 9}, index=1, status="error", result="card declined")
+    found = diff_traces(make_trace([LOOK]), make_trace([LOOK, failed, MAIL]))
+
+    assert [(step.outcome, step.answer) for step in found.steps[1:]] == [
+        (TextPair(None, "error"), TextPair(None, "card declined")),
+        (None, None),
+    ]

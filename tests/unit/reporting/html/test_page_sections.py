@@ -9,6 +9,7 @@ from html import unescape
 import pytest
 from documents import ROOT
 from page_builders import a_large_run, a_page, a_small_page, an_approval
+from results_builder import a_change, a_scenario, a_suite, a_trial, an_assertion, results
 
 from evalgate.reporting.html.difference import build_difference
 from evalgate.reporting.text.escaping import clean_page_text
@@ -132,3 +133,113 @@ def test_no_secret_that_is_cut_in_two_shows_although_others_before_it_are_redact
             shown = clean_page_text(text[start:], limit)
             assert "ghp_" not in shown.replace("\\u{200b}", "")
             assert len(shown) < limit + 100
+
+
+def a_compared(id_, verdict, kind, score=0.0, before="PASS", **changes):
+    change = a_change(kind, previous_verdict=before)
+    return a_scenario(id_, verdict, change, score=score, **changes)
+
+
+def test_worst_verdict_is_first_then_what_broke_then_the_lowest_score():
+    scenarios = [
+        a_compared("passes", "PASS", "unchanged", 1.0),
+        a_compared("known", "HARD_FAIL", "unchanged", 0.0, "HARD_FAIL"),
+        a_compared("partly", "PARTIAL", "broken", 0.5),
+        a_compared("quarantined", "HARD_FAIL", "broken", quarantined=True),
+        a_compared("worse", "HARD_FAIL", "broken", 0.25),
+        a_compared("fixed", "PASS", "fixed", 1.0, "FAIL"),
+        a_compared("worst", "HARD_FAIL", "broken", 0.0),
+    ]
+    page = a_page(results([a_suite("support", scenarios, "fail")], "fail"), {})
+    expected = ["worst", "worse", "known", "partly", "quarantined", "fixed", "passes"]
+
+    assert re.findall('href="#s[0-9]+">([a-z]+)</a>', page) == expected
+    rows = [read(row) for row in re.findall("<tr data-.*?</tr>|<tr  data-.*?</tr>", page)]
+    assert [row.split()[1:4] for row in rows[:3]] == [["HARD", "FAIL", "broken"]] * 2 + [["HARD", "FAIL", "failed"]]
+    assert "failed before" in rows[2]
+
+
+def test_heading_counts_what_broke_apart_from_what_failed_before():
+    scenarios = [
+        a_compared("a", "FAIL", "broken"),
+        a_compared("b", "FAIL", "unchanged", before="FAIL"),
+        a_compared("c", "PASS", "fixed", before="FAIL"),
+    ]
+    document = results([a_suite("support", scenarios, "fail")], "fail")
+    document["baseline"] = {
+        **dict.fromkeys(("sha", "age_seconds", "path", "distance")),
+        "status": "given",
+        "summary": document["summary"],
+    }
+
+    assert "Against the baseline: 1 broken, 1 failed before and 1 fixed." in read(a_page(document, {}))
+
+
+def a_checked(*checks, change="broken"):
+    trial = a_trial(0, "failed", assertions=list(checks))
+    document = results([a_suite("support", [a_scenario("refund", "FAIL", change, trials=[trial])], "fail")], "fail")
+    return a_page(document, {})
+
+
+def test_failed_check_names_its_suite_line_and_links_its_call_before_those_not_evaluable():
+    unknown = [an_assertion(f"unknown {number}", "not_evaluable", weight=9.0) for number in range(7)]
+    failed = an_assertion("no refund", "failed", reason="`refund` must not be called, but was (call 2)")
+    page = a_checked(*unknown, failed)
+    text = read(page)
+
+    assert "Why \u2717 no refund : refund must not be called, but was (call 2) call 2 evals/support.yaml:12" in text
+    assert '<a href="#s0t0c2">call 2</a>' in page
+    assert text.index("no refund") < text.index("7 checks not evaluable: unknown 0, unknown 1")
+    assert "<details open><summary>7 checks" not in page
+
+
+def test_checks_not_evaluable_are_open_if_nothing_else_explains_the_verdict():
+    assert "<details open><summary>1 check not evaluable: unknown</summary>" in a_checked(
+        an_assertion("unknown", "not_evaluable")
+    )
+
+
+def test_check_of_a_missing_call_links_the_call_of_the_baseline():
+    behaviour = {"trial_before": 0, "trial": 0, "first": None, "steps": [a_step("removed", "refund", 5)]}
+    behaviour |= {"steps_left": 0, "said": [], "response": [], "figures": []}
+    failed = an_assertion("refunds", "failed", reason="`refund` was not called")
+
+    page = a_checked(failed, change=a_change("broken", behaviour=behaviour))
+    assert '<a href="#s0bc5">call 5 of the baseline, which is missing</a>' in page
+    assert 'id="s0bc5"' in page
+
+
+def test_call_at_another_place_is_one_line_with_both_numbers():
+    steps = [a_step("removed", "check", 1), a_step("same", "refund", 2, 1), a_step("added", "check", None, 2)]
+    first = {"turn": 1, "what": "calls", "before": 1, "now": None}
+    found = {"trial_before": 0, "trial": 0, "first": first, "steps": steps, "steps_left": 0}
+    difference = build_difference({"behaviour": {**found, "said": [], "response": [], "figures": []}})
+
+    assert [(each.baseline_number, each.number, each.word) for each in difference.steps] == [
+        ("2", "1", ""),
+        ("1", "2", "order changed"),
+    ]
+    assert "`".join(difference.first) == (
+        "The order of the calls changed: the agent calls `check` at another place"
+        " (call 1 of the baseline, now call 2, turn 2)."
+    )
+
+
+def test_new_call_that_ended_with_an_error_shows_it():
+    step = a_step("added", "refund", None, 1, outcome={"before": None, "now": "error"})
+    step["answer"] = {"before": None, "now": "card declined"}
+    found = {"trial_before": 0, "trial": 0, "first": None, "steps": [step], "steps_left": 0}
+    difference = build_difference({"behaviour": {**found, "said": [], "response": [], "figures": []}})
+
+    assert difference.steps[0].details == ["ended: error", "result: card declined"]
+
+
+def test_unknown_cost_says_why():
+    document = a_large_run(1, 1, 1)
+    trial = document["suites"][0]["scenarios"][0]["trials"][0]
+    trial["cost_usd"] = document["summary"]["cost_usd"] = None
+    assert "Cost unknown: none is recorded" in read(a_page(document, {}))
+
+    pricing = {"table": None, "usd": None, "known_usd": 0.0, "recorded_usd": 0.0, "usage": None}
+    trial["pricing"] = {**pricing, "missing_models": ["new-model"]}
+    assert read(a_page(document, {})).count("unknown: no price is known for new-model") == 2

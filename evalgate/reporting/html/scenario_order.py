@@ -1,0 +1,74 @@
+"""The order of the scenarios in the page, worst first, and how each compares with the baseline."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from evalgate.models.comparison.comparison import IMPROVEMENTS, REGRESSIONS
+from evalgate.reporting.html.cells import build_cell
+from evalgate.reporting.html.page_view import CellView
+from evalgate.reporting.text import wording
+from evalgate.reporting.text.scenario_sections import SuiteScenario, is_clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from evalgate.models.results.results import ResultsDoc
+
+_WORST_FIRST = ("HARD_FAIL", "ERROR", "MISSING", "FAIL", "PARTIAL", "NOT_EVALUABLE", "PASS")
+_BROKEN_FIRST = ("broken", "regressed", "inconclusive", "new", "unchanged", "improved")
+_CHANGED_FIRST = ("regressed", "inconclusive", "new", "fixed", "improved", "unchanged")
+FAILED_BEFORE = "failed before"
+
+
+def order_scenarios(document: ResultsDoc) -> list[SuiteScenario]:
+    """All scenarios: the most severe verdict first, then what broke since the baseline, then the lowest score.
+
+    Quarantined failures come after those that block; the scenarios of a suite without traces are last.
+    """
+    unrecorded = {reason.get("suite") for reason in document["reasons"] if reason["code"] == "no_traces"}
+    every = [SuiteScenario(suite, each) for suite in document["suites"] for each in suite["scenarios"]]
+    return sorted(every, key=lambda item: (item.suite["suite"] in unrecorded, *_severity_key(item)))
+
+
+def _severity_key(item: SuiteScenario) -> tuple[bool, bool, int, int, float, bool]:
+    scenario, is_passing = item.scenario, item.scenario["verdict"] == "PASS"
+    score = scenario["score"]
+    return (
+        is_passing,
+        bool(scenario.get("quarantined")) and not is_passing,
+        _rank(_WORST_FIRST, scenario["verdict"]),
+        _rank(_CHANGED_FIRST if is_passing else _BROKEN_FIRST, item.kind),
+        1 if score is None else score,
+        is_passing and is_clean(scenario),
+    )
+
+
+def _rank(order: tuple[str, ...], word: str) -> int:
+    return order.index(word) if word in order else len(order)
+
+
+def has_failed_before(item: SuiteScenario) -> bool:
+    """Whether it does not pass, and did not in the baseline either."""
+    change = item.scenario["change"]
+    is_known = change is not None and change["previous_verdict"] not in (None, "PASS")
+    return item.scenario["verdict"] != "PASS" and is_known and item.kind not in REGRESSIONS
+
+
+def compare_with_baseline(item: SuiteScenario) -> CellView:
+    """How it changed in one word: `broken`, `fixed`, or `failed before` for a failure that is not new."""
+    if has_failed_before(item):
+        better = ", better now" if item.kind in IMPROVEMENTS else ""
+        return CellView(f"{FAILED_BEFORE}{better}", "plain")
+    return build_cell("" if item.kind == "unchanged" else item.kind)
+
+
+def count_changes(items: Iterable[SuiteScenario]) -> str:
+    """How many scenarios broke, failed before and so on: `6 broken, 3 failed before, 6 fixed`."""
+    counts: Mapping[str, int] = Counter(
+        FAILED_BEFORE if has_failed_before(item) else item.kind for item in items if item.scenario["change"]
+    )
+    words = dict.fromkeys(("broken", "regressed", FAILED_BEFORE, *_BROKEN_FIRST[2:4], "fixed", "improved"))
+    found = [f"{counts[word]:,} {word}" for word in words if counts.get(word)]
+    return wording.join_words(found) if found else "nothing changed"
