@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Without .pyc files every process that a test starts compiles all modules, and each worker all tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo examples sdks test matrix check bench bench-peers lock schema docs language-server python clean
+.PHONY: help demo examples sdks trackers test matrix check bench bench-peers lock schema docs language-server python clean
 
 help:
 	@echo "make demo    run the gate on the bundled example: a green run, then a failing pull request"
@@ -15,6 +15,7 @@ help:
 	@echo "make test    run all tests"
 	@echo "make matrix  inject every fault at every request, search at random; the tests run a sample"
 	@echo "make sdks    install the SDKs of model providers, whose agents the tests record"
+	@echo "make trackers  install the servers of MLflow and Phoenix, which tests publish to"
 	@echo "make check   run linters, type checks, import contracts, workflow checks"
 	@echo "make bench   measure CPU time and memory against a hand-written minimum"
 	@echo "make bench-peers  measure the same job with promptfoo, pydantic-evals and agentevals (network)"
@@ -37,6 +38,7 @@ python:
 	@touch $@
 
 TRACERS := openinference traceloop genai
+TRACKERS := mlflow phoenix
 
 .sdks/.ready: requirements/sdks.txt $(TRACERS:%=requirements/tracers-%.txt) requirements/node/package-lock.json | python
 	$(PYTHON) -m venv .sdks/venv
@@ -48,6 +50,14 @@ TRACERS := openinference traceloop genai
 	@touch $@
 
 sdks: .sdks/.ready
+
+# The files are complete: without --no-deps pip also asks for hashes of extras, which they don't list.
+.trackers/%/.ready: requirements/trackers-%.txt | python
+	"$(PYTHON)" -m venv .trackers/$*
+	.trackers/$*/bin/python -m pip install --quiet --require-hashes --no-deps --requirement $<
+	@touch $@
+
+trackers: $(TRACKERS:%=.trackers/%/.ready)
 
 EXAMPLES := $(patsubst examples/%/pull-request.patch,%,$(wildcard examples/*/pull-request.patch))
 
@@ -113,6 +123,9 @@ lock: | python
 	for folder in $(dir $(wildcard examples/*/requirements.in)); do (cd $$folder && \
 		../../.demo/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 		--custom-compile-command "make lock" requirements.in -o requirements.txt) || exit 1; done
+	for name in mlflow arize-phoenix; do echo $$name | .demo/lock/bin/uv pip compile --quiet --upgrade --universal \
+		--python-version 3.11 --generate-hashes --custom-compile-command "make lock" - \
+		-o requirements/trackers-$${name#arize-}.txt || exit 1; done
 	cd requirements/node && npm update --package-lock-only --ignore-scripts --save
 	echo pip-audit | .demo/lock/bin/uv pip compile --quiet --upgrade --python-version 3.13 --generate-hashes \
 		--custom-compile-command "make lock" - -o requirements/audit.txt
@@ -140,4 +153,4 @@ docs: .venv/.ready
 language-server: .venv/editor/.ready
 
 clean:
-	rm -rf .venv .demo .sdks .examples .evalgate build *.egg-info
+	rm -rf .venv .demo .sdks .examples .trackers .evalgate build *.egg-info

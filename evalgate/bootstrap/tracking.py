@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from base64 import b64encode
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from evalgate.errors import InvalidInput, Problem, SettingError, TrackerKeyMissing
-from evalgate.settings.tracking import MAX_SECONDS, read_tracking_context, require_tracker
+from evalgate.settings.provider_urls import require_plain_url
+from evalgate.settings.tracking import MAX_SECONDS, is_of_fork, read_tracking_context, require_tracker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from evalgate.adapters.http import Http
     from evalgate.models.results.published_run import ContentLevel, PublishedRun
     from evalgate.ports import StepOutput
     from evalgate.ports.tracking import Tracker
     from evalgate.settings.settings import Settings
+
+    _ReadUrl = Callable[[str, str], str]
 
 RESULTS = "results.json"
 
@@ -46,24 +52,51 @@ def build_tracker(
     `pace` is the real duration of one of its seconds.
     """
     from evalgate.adapters.http import Http, Network, RequestDeadline
-    from evalgate.adapters.trackers import langsmith
     from evalgate.settings.job import read_either_case, read_proxies
-    from evalgate.settings.provider_urls import require_plain_url
 
-    require_tracker(name)
-    key = _read_header(langsmith.KEY_VARIABLE, environ)
-    if not key:
-        raise TrackerKeyMissing(Problem(f"{langsmith.KEY_VARIABLE} is not set", None, "docs/tracking.md"))
-    url = environ.get(langsmith.URL_VARIABLE) or langsmith.DEFAULT_URL
     network = Network(
         read_proxies(environ), read_either_case(environ, "NO_PROXY"), environ.get("REQUESTS_CA_BUNDLE", "")
     )
+    http = Http(network, RequestDeadline(seconds, pace=pace))
+    return _BUILDERS[require_tracker(name)](environ, http, partial(require_plain_url, allow_http=allow_http))
+
+
+def _build_langsmith(environ: Mapping[str, str], http: Http, read_url: _ReadUrl) -> Tracker:
+    from evalgate.adapters.trackers import langsmith
+
+    key = _read_header(langsmith.KEY_VARIABLE, environ)
+    if not key:
+        raise _missing(langsmith.KEY_VARIABLE)
+    url = environ.get(langsmith.URL_VARIABLE) or langsmith.DEFAULT_URL
     return langsmith.LangSmith(
-        require_plain_url(langsmith.NAME, url, allow_http=allow_http),
+        read_url(langsmith.NAME, url),
         key,
         _read_header(langsmith.WORKSPACE_VARIABLE, environ),
-        Http(network, RequestDeadline(seconds, pace=pace)),
+        http,
     )
+
+
+def _build_mlflow(environ: Mapping[str, str], http: Http, read_url: _ReadUrl) -> Tracker:
+    from evalgate.adapters.trackers import mlflow
+
+    url = environ.get(mlflow.URL_VARIABLE)
+    if not url:
+        raise _missing(mlflow.URL_VARIABLE)
+    user, password = (environ.get(name, "") for name in (mlflow.USER_VARIABLE, mlflow.PASSWORD_VARIABLE))
+    token = _read_header(mlflow.TOKEN_VARIABLE, environ)
+    headers, key_variable = {}, mlflow.TOKEN_VARIABLE
+    if user and password:
+        words = b64encode(f"{user}:{password}".encode()).decode()
+        headers, key_variable = {"Authorization": f"Basic {words}"}, mlflow.PASSWORD_VARIABLE
+    elif token:
+        headers = {"Authorization": f"Bearer {token}"}
+    elif is_of_fork(environ):
+        raise _missing(key_variable)
+    return mlflow.MLflow(read_url(mlflow.NAME, url), headers, key_variable, http)
+
+
+def _missing(variable: str) -> TrackerKeyMissing:
+    return TrackerKeyMissing(Problem(f"{variable} is not set", None, "docs/tracking.md"))
 
 
 def build_job_trackers(settings: Settings, environ: Mapping[str, str], step: StepOutput) -> list[Tracker]:
@@ -93,3 +126,17 @@ def _read_header(name: str, environ: Mapping[str, str]) -> str:
     if not (value.isascii() and (value.isprintable() or not value)):
         raise SettingError(f"{name} has characters that no key has")
     return value
+
+
+_BUILDERS: Mapping[str, Callable[[Mapping[str, str], Http, _ReadUrl], Tracker]] = {
+    "langsmith": _build_langsmith,
+    "mlflow": _build_mlflow,
+}
+
+
+def describe_uploads(name: str, run: PublishedRun) -> list[dict[str, Any]]:
+    """What would be sent to a tracker, of each suite that has trials."""
+    from evalgate.adapters.trackers import langsmith, mlflow
+
+    build = {"langsmith": langsmith.build_upload, "mlflow": mlflow.build_upload}[require_tracker(name)]
+    return [build(suite) for suite in run.suites if suite.rows]

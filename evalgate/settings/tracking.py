@@ -13,7 +13,7 @@ from evalgate.models.results.published_run import TrackingContext
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-TRACKERS = ("langsmith",)
+TRACKERS = ("langsmith", "mlflow")
 MAX_SECONDS = 30
 """Seconds that all requests of one run may take."""
 PULL_REQUEST = re.compile(r"refs/pull/(\d{1,10})/")
@@ -46,15 +46,17 @@ def read_tracking_context(
         branch=environ.get("GITHUB_HEAD_REF") or branch,
         base_branch=environ.get("GITHUB_BASE_REF") or None,
         pull_request=number[1] if number else None,
-        is_fork=bool(environ.get("GITHUB_HEAD_REF")) and _is_fork(environ.get("GITHUB_EVENT_PATH", "")),
+        is_fork=is_of_fork(environ),
         prefix=prefix,
     )
 
 
-def _is_fork(event: str) -> bool:
+def is_of_fork(environ: Mapping[str, str]) -> bool:
     """Whether the head of a pull request is of another repository; so it is if that can't be found out."""
+    if not environ.get("GITHUB_HEAD_REF"):
+        return False
     try:
-        path = Path(event)
+        path = Path(environ.get("GITHUB_EVENT_PATH", ""))
         if path.stat().st_size > LARGEST_EVENT:
             return True
         payload = json.loads(path.read_bytes())

@@ -74,7 +74,7 @@ def test_no_script_interpolates_event_data():
     assert pasted == []
 
 
-@pytest.mark.parametrize("lock", ["image", "dev", "audit", "build"])
+@pytest.mark.parametrize("lock", ["image", "dev", "audit", "build", "trackers-mlflow", "trackers-phoenix"])
 def test_every_locked_requirement_has_one_version_and_hashes(lock):
     text = (ROOT / f"requirements/{lock}.txt").read_text(encoding="utf-8")
     entries = re.split(r"\n(?=\S)", "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#")))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, timedelta
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
 from uuid import UUID
 
 import orjson
 
-from evalgate.adapters.trackers.sender import TrackerAccount, TrackerSender
+from evalgate.adapters.trackers.rows import describe_row, find_end, name_row
+from evalgate.adapters.trackers.sender import LARGEST_BODY, TrackerAccount, TrackerSender
 from evalgate.errors import TrackerUnreachable, Unreachable
 from evalgate.models.results.published_run import Experiment, Published
 
@@ -30,12 +31,10 @@ DEFAULT_URL = "https://api.smith.langchain.com"
 URL_VARIABLE, KEY_VARIABLE, WORKSPACE_VARIABLE = "LANGSMITH_ENDPOINT", "LANGSMITH_API_KEY", "LANGSMITH_WORKSPACE_ID"
 REGIONS = ("eu", "apac", "aws")
 CLOUD = "smith.langchain.com"
-LARGEST_BODY = 20_000_000
 TAKEN = frozenset({400, 409})
 MOST_LISTED = 20
 TRUSTED_EVENTS = frozenset({"push", "schedule", "workflow_dispatch"})
 """Events whose branch is one of the repository: a pull request's may have any name."""
-NOT_EVALUABLE = "evalgate.not_evaluable"
 
 
 class LangSmith:
@@ -111,7 +110,7 @@ class LangSmith:
 
 def build_upload(suite: PublishedSuite, *, with_texts: bool = True) -> dict[str, Any]:
     """The body of the request that uploads an experiment."""
-    ends = [_find_end(row) for row in suite.rows]
+    ends = [find_end(row) for row in suite.rows]
     return {
         "experiment_name": suite.experiment,
         "experiment_description": f"EvalGate, suite {suite.name}",
@@ -126,12 +125,6 @@ def build_upload(suite: PublishedSuite, *, with_texts: bool = True) -> dict[str,
 
 
 def _build_row(row: PublishedRow, *, with_texts: bool) -> dict[str, Any]:
-    metadata = dict(row.metadata)
-    missing = [score.key for score in row.scores if score.score is None]
-    if missing:
-        metadata[NOT_EVALUABLE] = ", ".join(missing)
-    if row.latency_seconds is None:
-        metadata["latency_unknown"] = "true"
     found = {
         "row_id": row.id,
         "inputs": row.inputs,
@@ -139,9 +132,9 @@ def _build_row(row: PublishedRow, *, with_texts: bool) -> dict[str, Any]:
         "actual_outputs": row.outputs,
         "evaluation_scores": _build_scores(row.scores, with_texts=with_texts),
         "start_time": _format_time(row.started_at),
-        "end_time": _format_time(_find_end(row)),
-        "run_name": row.scenario if row.variant is None else f"{row.scenario}[{row.variant}]",
-        "run_metadata": metadata,
+        "end_time": _format_time(find_end(row)),
+        "run_name": name_row(row),
+        "run_metadata": describe_row(row),
         **({} if row.error is None else {"error": row.error}),
     }
     if not with_texts:
@@ -163,10 +156,6 @@ def _build_scores(scores: list[PublishedScore], *, with_texts: bool = True) -> l
         for score in scores
         if score.score is not None
     ]
-
-
-def _find_end(row: PublishedRow) -> datetime:
-    return row.started_at + timedelta(seconds=row.latency_seconds or 0)
 
 
 def _format_time(time: datetime) -> str:

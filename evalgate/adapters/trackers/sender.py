@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 from msgspec import Struct, field
@@ -12,11 +12,13 @@ from evalgate.errors import Problem, TrackerRefused, TrackerUnreachable, Unreach
 from evalgate.measures.redaction.redact import redact, remove_exact_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Callable, Container, Mapping
 
     from evalgate.adapters.http import Http, HttpResponse
 
+Found = TypeVar("Found")
 LARGEST_ANSWER = 1_000_000
+LARGEST_BODY = 20_000_000
 CONNECT_SECONDS = 5.0
 TRIES = 3
 RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -46,11 +48,17 @@ class TrackerSender:
         self._account, self._http = account, http
 
     def send(
-        self, method: str, path: str, body: Mapping[str, Any] | None = None, *, allowed: Container[int] = ()
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        allowed: Container[int] = (),
+        tries: int = TRIES,
     ) -> HttpResponse:
         """The answer, of a success or of an `allowed` status; raises TrackerUnreachable or TrackerRefused.
 
-        A request is repeated after a temporary failure, so doing it twice must be the same as once.
+        A request is repeated after a temporary failure; with one of `tries` it need not be the same twice as once.
         """
         content = None if body is None else remove_exact_secrets(orjson.dumps(body))
         headers = {**self._account.headers, "Accept": "application/json"}
@@ -64,7 +72,7 @@ class TrackerSender:
             limit=LARGEST_ANSWER,
             connect_seconds=CONNECT_SECONDS,
         )
-        answer = self._send_with_retries(request)
+        answer = self._send_with_retries(request, tries)
         if answer.status < FIRST_REDIRECT or answer.status in allowed:
             return answer
         raise self.describe_refusal(answer)
@@ -76,9 +84,33 @@ class TrackerSender:
         except Unreachable as error:
             raise self._unreachable(error) from None
 
-    def _send_with_retries(self, request: HttpRequest) -> HttpResponse:
-        failure = TrackerUnreachable(f"{self._account.name} did not answer")
+    def find_or_create(self, find: Callable[[], Found | None], create: Callable[[], Found]) -> Found:
+        """What `find` finds, else what `create` makes with one request that is not repeated.
+
+        After a failure it is looked for before the next attempt: the request may have been carried out.
+        """
+        failure: TrackerUnreachable | TrackerRefused = TrackerUnreachable(f"{self._account.name} did not answer")
         for attempt in range(TRIES):
+            found = find()
+            if found is not None:
+                return found
+            try:
+                return create()
+            except TrackerUnreachable as error:
+                failure = error
+            except TrackerRefused as error:  # as a service does whose name another job was faster to take
+                failure = error
+                break
+            if not self._http.deadline.wait(2.0**attempt):
+                break
+        found = find()
+        if found is None:
+            raise failure
+        return found
+
+    def _send_with_retries(self, request: HttpRequest, tries: int) -> HttpResponse:
+        failure = TrackerUnreachable(f"{self._account.name} did not answer")
+        for attempt in range(tries):
             pause = float(2**attempt)
             try:
                 answer = self._http.send(request)
@@ -92,7 +124,7 @@ class TrackerSender:
                 failure = TrackerUnreachable(f"{self._account.name} returned status {answer.status}")
                 header = answer.headers.get("Retry-After", "")
                 pause = float(header[:9]) if header.isdecimal() and header.isascii() else pause
-            if attempt + 1 < TRIES and not self._http.deadline.wait(pause):
+            if attempt + 1 < tries and not self._http.deadline.wait(pause):
                 break
         raise failure
 
@@ -108,7 +140,7 @@ class TrackerSender:
             message, hint = f"{name} is not at this address (status {status})", f"check {self._account.url_variable}"
         else:
             shown = redact(remove_exact_secrets(answer.body[: SHOWN * 10]).decode("utf-8", "replace"))[:SHOWN]
-            for secret in self._account.headers.values():
-                shown = shown.replace(secret, "[REDACTED]")
+            for secret in self._account.headers.values():  # of `Bearer KEY` the key too
+                shown = shown.replace(secret, "[REDACTED]").replace(secret.rpartition(" ")[2], "[REDACTED]")
             message, hint = f"{name} refused the run (status {status}): {' '.join(shown.split())}", None
         return TrackerRefused(Problem(message, None, hint))

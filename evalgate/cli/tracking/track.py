@@ -29,7 +29,7 @@ def track(arguments: Namespace, shell: Shell) -> int:
     trackers = [] if arguments.dry_run else _build_trackers(arguments, shell)
     run = load_published_run(arguments.run, shell.environ, shell.cwd, arguments.content, arguments.prefix)
     if arguments.dry_run:
-        _print_uploads(run, shell)
+        _print_uploads(run, arguments.to or TRACKERS, shell)
         return 0
     reports = _publish(run, trackers, arguments.run, shell)
     if arguments.json:
@@ -100,10 +100,10 @@ def _report_failures(reports: Sequence[TrackingReport], shell: Shell) -> None:
             shell.note(f"warning: {message}")
 
 
-def _print_uploads(run: PublishedRun, shell: Shell) -> None:
-    from evalgate.adapters.trackers.langsmith import build_upload
+def _print_uploads(run: PublishedRun, trackers: Sequence[str], shell: Shell) -> None:
+    from evalgate.bootstrap.tracking import describe_uploads
 
-    shell.print_json([build_upload(suite) for suite in run.suites if suite.rows])
+    shell.print_json({name: describe_uploads(name, run) for name in trackers})
 
 
 CONTENT_HELP = (
@@ -127,11 +127,12 @@ COMMANDS = {
                 "--prefix", metavar="TEXT", default="evalgate", help="how names of experiments begin (default evalgate)"
             ),
             option("--allow-http", action="store_true", help="allow a tracker at http:// on another machine"),
-            option("--dry-run", action="store_true", help="print what would be sent, and send nothing"),
+            option("--dry-run", action="store_true", help="print what each tracker would be sent, and send nothing"),
             option("--json", action="store_true", help="print tracking.json instead of links"),
         ],
         """examples:
   evalgate track --to langsmith              the last run, with the key in LANGSMITH_API_KEY
+  evalgate track --to langsmith,mlflow
   evalgate track .evalgate --dry-run         what would leave
   evalgate track --to langsmith --content none
 """,

@@ -5,8 +5,10 @@ from __future__ import annotations
 import shutil
 
 import pytest
+from fakes.fault_proxy import FaultProxy
 from fakes.langsmith import KEY, FakeLangSmith
 from scheduling_project import evalgate_in, write_project
+from tracker_servers import ask, free_port, started
 
 
 @pytest.fixture
@@ -34,3 +36,25 @@ def judged(tmp_path_factory):
 def project(judged, tmp_path):
     """The project with its finished run, to be changed by one test."""
     return shutil.copytree(judged, tmp_path / "project")
+
+
+@pytest.fixture(scope="session")
+def mlflow_server(tmp_path_factory):
+    folder, port = tmp_path_factory.mktemp("mlflow"), free_port()
+    command = [
+        *("mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"),
+        *("--backend-store-uri", f"sqlite:///{folder}/mlflow.db", "--artifacts-destination", str(folder / "files")),
+    ]
+    environ = {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}
+    with started("mlflow", command, environ, folder, port) as url:
+        ask(f"{url}/api/2.0/mlflow/experiments/search?max_results=1")  # its first answer is slow
+        yield url
+
+
+@pytest.fixture
+def mlflow(request):
+    """A proxy before the real server where a test asks for it, else before nothing."""
+    is_real = request.node.get_closest_marker("skipif") is not None
+    proxy = FaultProxy(request.getfixturevalue("mlflow_server")) if is_real else FaultProxy()
+    yield proxy
+    proxy.close()

@@ -140,7 +140,7 @@ def test_track_exits_4_where_run_would_go_on(project, langsmith, environ):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--track", "langsmth"], "error: there is no tracker 'langsmth' (choose from langsmith)\n"),
+        (["--track", "langsmth"], "error: there is no tracker 'langsmth' (choose from langsmith, "),
         (["--track", "langsmith", "--watch"], "--track publishes a whole run (leave it out with --watch and --shard)"),
         (["--track", "langsmith", "--shard", "1/2"], "--track publishes a whole run"),
     ],

@@ -208,7 +208,7 @@ def test_a_dry_run_prints_what_would_leave_and_needs_no_key(project, langsmith):
     done = evalgate_in(project, {}, "track", "--dry-run")
 
     assert done.exit_code == 0, done.err
-    assert [each["dataset_name"] for each in json.loads(done.out)] == [
+    assert [each["dataset_name"] for each in json.loads(done.out)["langsmith"]] == [
         f"evalgate/project/{name}" for name in ("negative", "positive")
     ]
     assert langsmith.requests == []
@@ -232,7 +232,7 @@ def test_the_document_describes_what_was_published(project, langsmith, environ):
         ({"LANGSMITH_API_KEY": "a\nb: c"}, [], "error: LANGSMITH_API_KEY has characters that no key has\n"),
         ({"LANGSMITH_ENDPOINT": "http://langsmith.example"}, [], "the base URL of LangSmith is not https"),
         ({"LANGSMITH_ENDPOINT": "https://u:p@langsmith.example"}, [], "is more than a host and a path"),
-        ({}, ["--to", "langsmit"], "there is no tracker 'langsmit' (choose from langsmith)"),
+        ({}, ["--to", "langsmit"], "there is no tracker 'langsmit' (choose from langsmith, "),
         ({}, ["elsewhere"], "error: there is no finished run at elsewhere (run `evalgate run` first)\n"),
     ],
 )
