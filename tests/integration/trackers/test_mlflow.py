@@ -10,7 +10,7 @@ import pytest
 from scheduling_project import ANSWER, ARGUMENT, a_trace, evalgate_in, write_project
 from tracker_servers import ask, needs
 
-from evalgate.application.judge.track_run import track_run
+from evalgate.application.tracking.track_run import track_run
 from evalgate.bootstrap.tracking import build_tracker, load_published_run
 from evalgate.errors import TrackerRefused, TrackerUnreachable
 
