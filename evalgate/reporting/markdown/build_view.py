@@ -60,7 +60,7 @@ from evalgate.reporting.text.ruling_lines import (
     sort_quarantines,
     sort_weakenings,
 )
-from evalgate.reporting.text.scenario_sections import find_failed_trial, has_failures
+from evalgate.reporting.text.scenario_sections import find_failed_trial, find_worst_outcome
 from evalgate.reporting.text.sentences import escape_sentence
 
 if TYPE_CHECKING:
@@ -140,6 +140,7 @@ def build_report(
     for group in (groups["failures"], more, *(groups[name] for name in ("lost", "regressed", "below", "passing"))):
         left = add_names(group, left, many=many)
     add_details(groups["failures"], left, layout.failures)
+    hidden = Counter(find_worst_outcome(each.scenario) for each in scenarios.passing[: scenarios.hidden])
     return Report(
         heading=str(build_heading(document, escape_span)),
         origin=origin,
@@ -153,7 +154,8 @@ def build_report(
         trend=_build_trend(document, links),
         green_suites=sum(map(is_green, document["suites"])),
         more_failures=more.build_rows(),
-        passing_with_failures=sum(has_failures(each.scenario) for each in scenarios.passing[: scenarios.hidden]),
+        passing_with_failures=hidden["failed"],
+        passing_not_evaluable=hidden["not_evaluable"],
         skipped=document["summary"]["skipped"] if document["summary"] else 0,
         accept=_describe_acceptance(document, scenarios),
         command=escape_span(build_command(document, scenarios), 600),

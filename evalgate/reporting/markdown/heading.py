@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.models.comparison.comparison import REGRESSIONS
 from evalgate.reporting.text.escaping import to_one_line
 from evalgate.reporting.text.ruling_lines import find_approved_keys
-from evalgate.reporting.text.scenario_sections import SuiteScenario, has_failures, is_lost, would_fail
+from evalgate.reporting.text.scenario_sections import SuiteScenario, find_worst_outcome, is_lost, would_fail
 from evalgate.reporting.text.wording import join_words, pluralize
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evalgate.reporting.text.ruling_lines import ScenarioDocKey
 
 QUARANTINED, APPROVED, NOT_ASKED = "quarantined", "approved", "not in fail_on"
+_DID_NOT_PASS, _NOT_EVALUATED = "with checks that did not pass", "with checks that could not be evaluated"
 MOST_NAMED = 3
 """Scenarios that a heading names."""
 PASSED, ATTENTION, FAILED, INVALID = "\u2705", "\U0001f7e1", "\u274c", "\u26d4"
@@ -133,8 +134,8 @@ def _build_passed(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[s
         return Heading(ATTENTION, f"passed, but {'; '.join([*reasons, *duplicates])}")
     if not summary["scenarios"]:
         return Heading(ATTENTION, "passed, but there was nothing to evaluate")
-    hidden = sum(has_failures(each) for suite in document["suites"] for each in suite["scenarios"])
-    passed = _format_all_passed(summary["scenarios"], hidden)
+    hidden = Counter(find_worst_outcome(each) for suite in document["suites"] for each in suite["scenarios"])
+    passed = _format_all_passed(summary["scenarios"], hidden["failed"], hidden["not_evaluable"])
     return Heading(PASSED, "; ".join([f"passed: {passed}", *duplicates]))
 
 
@@ -194,11 +195,13 @@ def _find_excuse(suite: str, scenario: ScenarioDoc, approved: set[ScenarioDocKey
     return APPROVED if (suite, scenario["id"], scenario["variant"]) in approved else NOT_ASKED
 
 
-def _format_all_passed(number: int, hidden: int) -> str:
-    """Formats the number of scenarios; `hidden` of them have checks or trials that did not pass."""
+def _format_all_passed(number: int, failed: int, unevaluated: int) -> str:
+    """Formats the number of scenarios; `failed` of them have checks or trials that did not pass."""
     if number == 1:
-        return f"the only scenario passes{', with checks that did not pass' if hidden else ''}"
-    return f"all {number:,} scenarios pass{f', {hidden:,} with checks that did not pass' if hidden else ''}"
+        words = _DID_NOT_PASS if failed else _NOT_EVALUATED if unevaluated else ""
+        return f"the only scenario passes{words and f', {words}'}"
+    counts = [(failed, _DID_NOT_PASS), (unevaluated, _NOT_EVALUATED)]
+    return ", ".join([f"all {number:,} scenarios pass", *(f"{count:,} {words}" for count, words in counts if count)])
 
 
 def _build_failed(document: ResultsDoc, escape: Callable[[str], str]) -> Heading:

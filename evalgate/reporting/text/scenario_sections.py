@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct, field
 
@@ -68,17 +68,17 @@ def find_failed_outcomes(scenario: ScenarioDoc) -> set[str]:
     return {assertion["outcome"] for _, assertion in _iter_failed(trials)}
 
 
-def has_failures(scenario: ScenarioDoc) -> bool:
-    """Whether some trial failed, or some check of a trial did not pass."""
-    trials = scenario["trials"]
-    if isinstance(trials, TrialDocs):
-        return any(each.summary.failed or each.status in FAILED_STATUSES for each in trials.trials)
-    return count_failed_trials(scenario) > 0 or bool(find_failed_outcomes(scenario))
+def find_worst_outcome(scenario: ScenarioDoc) -> Literal["failed", "not_evaluable"] | None:
+    """`failed` if some trial or check failed, `not_evaluable` if checks only lacked evidence, else None."""
+    outcomes = find_failed_outcomes(scenario)
+    if count_failed_trials(scenario) or not outcomes <= {"not_evaluable"}:
+        return "failed"
+    return "not_evaluable" if outcomes else None
 
 
 def is_clean(scenario: ScenarioDoc) -> bool:
     """Whether all its trials were measured and nothing in them failed."""
-    return not scenario.get("not_measured") and not has_failures(scenario)
+    return not scenario.get("not_measured") and find_worst_outcome(scenario) is None
 
 
 def sum_seconds(scenario: ScenarioDoc) -> float:

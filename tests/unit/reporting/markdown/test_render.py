@@ -250,6 +250,22 @@ def test_heading__all_pass_with_failed_checks__counts_them():
     assert heading(one).endswith("\u2705 EvalGate passed: the only scenario passes, with checks that did not pass")
 
 
+def test_heading__checks_lacked_evidence__are_not_counted_as_failed():
+    late = an_assertion("in time", "not_evaluable", reason="no times")
+    lacking = a_scenario("a", trials=[a_trial(0, assertions=[late])])
+    failed = a_scenario("b", trials=[a_trial(0), a_trial(1, "failed", assertions=[late])])
+    assert heading(results([a_suite("s", [lacking, lacking])])).endswith(
+        "all 2 scenarios pass, 2 with checks that could not be evaluated"
+    )
+    document = results([a_suite("s", [lacking, failed, a_scenario("c")])])
+    counts = "1 with checks that did not pass, 1 with checks that could not be evaluated"
+    assert heading(document).endswith(f"all 3 scenarios pass, {counts}")
+    assert f"<summary>Passing (3), {counts}</summary>" in comment(document)
+    assert heading(results([a_suite("s", [lacking])])).endswith(
+        "the only scenario passes, with checks that could not be evaluated"
+    )
+
+
 def test_heading__report_only__states_that_nothing_is_blocked():
     assert "would fail: 1 scenario hard-failed (report-only, nothing is blocked)" in heading(CASES["report_only"]())
 
