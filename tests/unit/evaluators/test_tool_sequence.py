@@ -224,7 +224,7 @@ def test_reason__names_the_argument_that_differs_by_its_path():
 
 def test_reason__names_missing_and_extra_calls_and_replacements():
     found = assess(["a", "b", "c"], ["a", "x", "c"], mode="exact")
-    assert found.reason == ("expected `b` second, got `x`; not expected: `x`")
+    assert found.reason == ("expected `b` second, but it was not called (got `x`); not expected: `x`")
     assert found.evidence == {"alignment": [["a", "a"], ["b", None], [None, "x"], ["c", "c"]], "more": 0}
 
 
@@ -237,6 +237,15 @@ def test_reason__of_a_step_after_the_last_call():
     assert assess(["a", "b"], ["a"]).reason == "expected `b` second, got no more calls"
     assert (
         assess(["a", "b"], ["c"], mode="any_order").reason == "expected `a`, but it was not called; also missing: `b`"
+    )
+
+
+def test_reason__of_a_step_that_was_never_called__says_so():
+    assert assess(["a", "b"], ["a", "x"]).reason == "expected `b` second, but it was not called (got `x`)"
+    assert assess(["a", "b", "c"], ["b", "c"]).reason == "expected `a` first, but it was not called (got `b`)"
+    assert assess(["a", "b"], ["b", "a", "c"]).reason == "expected `a` first, got `b`"
+    assert assess(["a", SEARCH_A], ["a", "x"]).reason == (
+        'expected `search{"q":"a"}` second, but it was not called (got `x`)'
     )
 
 

@@ -267,7 +267,10 @@ def _describe_divergence(alignment: Alignment, steps: CompiledSequence, calls: N
         return f"{expected}, but in call {nearest[0] + 1} {nearest[1]}"
     if not ordered or position >= calls.count:
         return f"{expected}, {'but it was not called' if not ordered else 'got no more calls'}"
-    return f"{expected}, got {mark_name(calls.name(position))}"
+    got = f"got {mark_name(calls.name(position))}"
+    kind = steps.plan.slots[slot].kind
+    is_called = any(calls.difference(kind, at) is not None for at in range(calls.count))
+    return f"{expected}, {got}" if is_called else f"{expected}, but it was not called ({got})"
 
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
