@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.cli.command import SUITE, VARIANT, Command, option
 from evalgate.errors import SettingError
-from evalgate.reporting.text.escaping import escape_terminal
+from evalgate.reporting.text.escaping import escape_terminal, to_one_line
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 RESULTS = ".evalgate/results.json"
 NAMES = ("GITHUB_ACTOR", "USER", "LOGNAME", "USERNAME")
 """Environment variables with the name of the user."""
+MAX_NAME = 200
+"""Characters of a name that git gives."""
 SCORE_LIMIT = re.compile(r"\s*score\s*>=\s*(0(?:\.[0-9]{1,9})?|1(?:\.0{1,9})?|\.[0-9]{1,9})\s*")
 
 
@@ -30,9 +32,7 @@ def approve(arguments: Namespace, shell: Shell) -> int:
     from evalgate.bootstrap.sources import build_baseline_files
     from evalgate.bootstrap.store import FinishedRun, store_approvals, write_approvals
 
-    who = arguments.who or next((shell.environ[name] for name in NAMES if shell.environ.get(name)), None)
-    if who is None:
-        raise SettingError("the name of the person who is responsible is missing: give --who NAME")
+    who = arguments.who or _find_name(shell)
     request = ApprovalRequest(
         scenario=arguments.scenario,
         reason=arguments.because,
@@ -54,6 +54,18 @@ def approve(arguments: Namespace, shell: Shell) -> int:
         place = write_approvals(shell.cwd, approvals)
     _print_approvals(approvals, place, shell)
     return 0
+
+
+def _find_name(shell: Shell) -> str:
+    """The name of the user, as the environment or git gives it; raises SettingError without one."""
+    from evalgate.adapters.files.git_changes import find_user_name
+
+    found = next((shell.environ[name] for name in NAMES if shell.environ.get(name)), None)
+    if found is None:
+        found = to_one_line((find_user_name(shell.cwd, shell.environ) or "")[:MAX_NAME], None)[:MAX_NAME]
+    if not found:
+        raise SettingError("the name of the person who is responsible is missing: give --who NAME")
+    return found
 
 
 def _parse_day(text: str, shell: Shell) -> date:
@@ -136,7 +148,11 @@ COMMANDS = {
             ),
             option("--because", metavar="REASON", required=True, help="why the failure is accepted"),
             option("--until", metavar="DATE", required=True, help="the last day of the approval, such as 2026-12-31"),
-            option("--who", metavar="NAME", help="who is responsible for it (default: $GITHUB_ACTOR, else $USER)"),
+            option(
+                "--who",
+                metavar="NAME",
+                help="who is responsible for it (default: $GITHUB_ACTOR, $USER or git's user.name)",
+            ),
             SUITE,
             VARIANT,
             option("--assertion", metavar="NAME", help="only failures of this assertion"),

@@ -1,4 +1,4 @@
-"""Which files of a folder differ from a commit, by running git: for people who review, never for the gate."""
+"""What git knows of a person's folder: files that differ from a commit, and their name. Never for the gate."""
 
 from __future__ import annotations
 
@@ -41,9 +41,15 @@ def find_changed_files(folder: str, cwd: str, since: str | None, environ: Mappin
     return frozenset(filter(None, [*changed.split("\0"), *added.split("\0")]))
 
 
+def find_user_name(cwd: str, environ: Mapping[str, str]) -> str | None:
+    """The name with which git signs commits in a folder; None without git or a name."""
+    found = _run(["config", "user.name"], cwd, environ)
+    return found.strip() or None if found else None
+
+
 def _run(words: list[str], cwd: str, environ: Mapping[str, str]) -> str | None:
     """What git prints; None if it fails."""
-    kept = {name: environ[name] for name in ("PATH", "HOME") if name in environ}
+    kept = {name: environ[name] for name in ("PATH", "HOME", "XDG_CONFIG_HOME") if name in environ}
     try:
         done = subprocess.run(  # noqa: S603  (the words are checked)
             ["git", *SAFE, *words],  # noqa: S607  (the user's git)

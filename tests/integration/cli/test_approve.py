@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 from io import StringIO
 
@@ -142,6 +143,17 @@ def test_the_approver_is_known_or_required(folder, evalgate):
     assert "give --who NAME" in evalgate(*words).err
     assert evalgate(*words, USER="ben").exit_code == 0
     assert approved(folder)[0].who == "ben"
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_without_a_user_the_approver_is_the_one_that_git_knows(folder, evalgate):
+    config = folder / ".gitconfig"
+    config.write_text(f'[user]\n\tname = "  Ana\\n\u202eLima {"x" * 5_000}"\n')
+    done = evalgate("approve", "refund", "--until", "2026-12-31", "--because", "x", HOME=str(folder))
+    assert done.exit_code == 0
+    who = approved(folder)[0].who
+    assert who.startswith("Ana \u23ce Lima xxx")
+    assert len(who) == 200
 
 
 # --- the file -------------------------------------------------------------------------------------------------
