@@ -204,3 +204,13 @@ def test_query_takes_the_places_that_show_takes(traces, place: str, scenario: st
     done = evalgate("query", f"{traces}/{place}", "metadata.scenario_id")
     assert "the expression comes first" in done.err
     assert "no trace at line 9 of " in evalgate("query", "metadata.scenario_id", f"{traces}/good/all.jsonl:9").err
+
+
+def test_unknown_calls_are_not_counted_as_none(tmp_path) -> None:
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "x", "finish_reason": "tool_calls"}]
+    (tmp_path / "t.json").write_text(json.dumps({"messages": messages}))
+    trace = str(tmp_path / "t.json")
+    listed = json.loads(evalgate("traces", trace, "--json").out)["traces"][0]
+    assert (listed["tool_calls"], listed["evidence"]["calls"]) == (None, "missing")
+    assert evalgate("query", "metadata.tool_call_count", trace).out == "null\n"
+    assert "1 turn, calls unknown, tokens" in evalgate("show", trace).out

@@ -269,6 +269,11 @@ class Trace(Struct):
         return [call["name"] for call in self.tool_calls if call["requestor"] == "assistant"]
 
     @property
+    def call_count(self) -> int | None:
+        """Number of the agent's own calls; None if none is known and some may not be recorded."""
+        return len(self.called) or (None if "calls" in self.gaps else 0)
+
+    @property
     def agent_calls(self) -> list[ToolCall]:
         """The agent's own calls, without those of a user simulator."""
         return [call for call in self.tool_calls if call["requestor"] == "assistant"]

@@ -225,7 +225,7 @@ METADATA: dict[str, Section] = {
     "total_tokens": lambda trace: trace.usage["total_tokens"],
     "cache_read_input_tokens": lambda trace: trace.usage["cache_read_input_tokens"],
     "turn_count": lambda trace: trace.turn_count,
-    "tool_call_count": lambda trace: len(trace.called),
+    "tool_call_count": lambda trace: trace.call_count,
     "llm_call_count": lambda trace: len(trace.llm_calls) or None,
     "finish_reason": lambda trace: trace.finish_reason,
     "status": lambda trace: trace.status,

@@ -103,9 +103,10 @@ def _add_heading(page: TerminalPage, trace: Trace) -> None:
     page.add_fact("status", trace.status)
     if (result := find_recorded_result(trace)) is not None:
         page.add_fact("result", f"{result.describe()} ({'passed' if result.passed else 'did not pass'}, as recorded)")
+    calls = "calls unknown" if trace.call_count is None else wording.pluralize(trace.call_count, "call")
     page.add_fact(
         "figures",
-        f"{wording.pluralize(trace.turn_count, 'turn')}, {wording.pluralize(len(trace.agent_calls), 'call')},"
+        f"{wording.pluralize(trace.turn_count, 'turn')}, {calls},"
         f" tokens {wording.count(row['total_tokens'])}, cost {wording.dollars(row['cost_usd'])},"
         f" latency {wording.seconds(row['latency_seconds'])}",
     )

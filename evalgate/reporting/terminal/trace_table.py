@@ -68,7 +68,7 @@ def build_trace_row(trace: Trace) -> TraceRow:
         "format": source.format,
         "model": trace.model,
         "turns": trace.turn_count,
-        "tool_calls": len(trace.agent_calls),
+        "tool_calls": trace.call_count,
         "total_tokens": trace.usage["total_tokens"],
         "cost_usd": trace.cost["usd"],
         "known_cost_usd": trace.cost.get("known_usd"),
