@@ -1,4 +1,4 @@
-"""Pairs trials of the baseline with trials of this run, for scenarios that fail or got worse."""
+"""Pairs trials of the baseline with trials of this run, for scenarios that fail, got worse, or call other tools."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evalgate.models.comparison.comparison import CallsDiff, ScenarioKey
 from evalgate.models.run.trials import list_measured
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from evalgate.models.comparison.baseline_run import BaselineRun, BaselineTrial
     from evalgate.models.comparison.comparison import Change, Comparison
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class BaselineSide(NamedTuple):
-    """A scenario that fails or got worse: its change, and its trials on both sides, neither empty."""
+    """A scenario with measured trials on both sides: its change, and those trials, neither empty."""
 
     key: ScenarioKey
     change: Change
@@ -35,11 +35,17 @@ class TrialPair(NamedTuple):
 
 def find_scenarios_of_interest(comparison: Comparison, run: Run, baseline: BaselineRun) -> Iterator[BaselineSide]:
     """Scenarios that do not pass, or changed for the worse, and have measured trials on both sides."""
+    return _iter_sides(comparison, run, baseline, _is_of_interest)
+
+
+def _iter_sides(
+    comparison: Comparison, run: Run, baseline: BaselineRun, is_wanted: Callable[[ScenarioResult, Change], bool]
+) -> Iterator[BaselineSide]:
     for suite in run.suites:
         for scenario in suite.scenarios:
             key = ScenarioKey(suite.name, scenario.id, scenario.variant)
             change = comparison.changes.get(key)
-            if change is None or not _is_of_interest(scenario, change):
+            if change is None or not is_wanted(scenario, change):
                 continue
             baseline_trials = baseline.find_trials(find_baseline_key(key, baseline.entries))
             measured_trials = list_measured(scenario.trials)
@@ -48,11 +54,22 @@ def find_scenarios_of_interest(comparison: Comparison, run: Run, baseline: Basel
 
 
 def add_tool_calls(comparison: Comparison, run: Run, baseline: BaselineRun) -> None:
-    """Adds to each change the tool calls of this run's worst trial and of its counterpart in the baseline."""
+    """Adds to each change the tool calls of this run's worst trial and of its counterpart in the baseline.
+
+    For a scenario that passes as before, of the first trial whose calls no trial of the baseline made, if there is one.
+    """
     for _, change, baseline_trials, trials in find_scenarios_of_interest(comparison, run, baseline):
-        worst = _find_worst(trials)
-        counterpart = _find_counterpart(baseline_trials, worst.trial)
-        change.calls = CallsDiff(counterpart.trial, list(counterpart.tool_calls), worst.trial, list(worst.tool_calls))
+        change.calls = _compare_calls(baseline_trials, _find_worst(trials))
+    for _, change, baseline_trials, trials in _iter_sides(comparison, run, baseline, _is_unchanged):
+        known = [each.tool_calls for each in baseline_trials]
+        other = next((trial for trial in trials if list(trial.tool_calls) not in known), None)
+        if other is not None:
+            change.calls = _compare_calls(baseline_trials, other)
+
+
+def _compare_calls(baseline_trials: Sequence[BaselineTrial], trial: Trial) -> CallsDiff:
+    counterpart = _find_counterpart(baseline_trials, trial.trial)
+    return CallsDiff(counterpart.trial, list(counterpart.tool_calls), trial.trial, list(trial.tool_calls))
 
 
 def pair_worst_trial(baseline_trials: Sequence[BaselineTrial], trials: Sequence[Trial]) -> TrialPair:
@@ -95,3 +112,7 @@ def _is_of_interest(scenario: ScenarioResult, change: Change) -> bool:
     return bool(scenario.trials) and (
         scenario.verdict != "PASS" or change.kind in {"broken", "regressed", "inconclusive"}
     )
+
+
+def _is_unchanged(scenario: ScenarioResult, change: Change) -> bool:
+    return scenario.verdict == "PASS" and change.kind == "unchanged"

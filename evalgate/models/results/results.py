@@ -150,7 +150,7 @@ class CallsDoc(TypedDict):
 
 
 class ChangeDoc(TypedDict):
-    """How a scenario changed since the baseline; `calls` is present if it does not pass or got worse.
+    """How a scenario changed since the baseline; `calls` is present if it does not pass, is worse or calls other tools.
 
     `p_corrected` is the p-value corrected for many scenarios, present if a policy asks for that. `behaviour`
     is present if the scenario got worse and the traces of both sides are available, `cause` if it is known

@@ -15,6 +15,7 @@ from evalgate.reporting.markdown.header_lines import (
     describe_agent_changes,
     describe_mutations,
     describe_noise,
+    describe_other_calls,
     find_agent_changes,
     format_baseline,
 )
@@ -149,6 +150,7 @@ def build_report(
         noise=describe_noise(document),
         mutations=describe_mutations(document, escape_span),
         comes_with=describe_agent_changes(document, escape_span),
+        other_calls=describe_other_calls(document, escape_span),
         is_compared=_is_compared(document),
         figures=build_figures(document, in_detail=layout.all_goldens),
         trend=_build_trend(document, links),

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.comparison.comparison import MODEL, OTHER_PROMPT, OTHER_TOOLS, REGRESSIONS
 from evalgate.reporting.text.escaping import escape_span
-from evalgate.reporting.text.wording import DAY, age, join_words, percent, pluralize
+from evalgate.reporting.text.wording import DAY, age, join_words, percent, pluralize, scenario_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evalgate.models.approvals.review import TriggeringRun
-    from evalgate.models.results.results import BaselineDoc, ResultsDoc
+    from evalgate.models.results.results import BaselineDoc, ChangeDoc, ResultsDoc
     from evalgate.reporting.markdown.links import Links
 
 
@@ -151,6 +151,27 @@ def _count_of(number: int, total: int) -> str:
         return "The only regression comes with"
     shown = f"All {total:,} regressions" if number == total else f"{number:,} of {pluralize(total, 'regression')}"
     return f"{shown} {'comes' if number == 1 else 'come'} with"
+
+
+MOST_NAMED = 3
+"""Scenarios that a line names."""
+
+
+def describe_other_calls(document: ResultsDoc, escape: Callable[[str], str]) -> str:
+    """Returns one line that names scenarios which pass as before, with other tool calls; else empty."""
+    names = [
+        escape(scenario_name(scenario["id"], scenario["variant"]))
+        for suite in document["suites"]
+        for scenario in suite["scenarios"]
+        if scenario["verdict"] == "PASS" and (change := scenario["change"]) and _has_other_calls(change)
+    ]
+    left = len(names) - MOST_NAMED
+    named = join_words([*names[:MOST_NAMED], *([f"{left:,} more"] if left > 0 else [])])
+    return f"Pass as before, but with other tool calls than in the baseline: {named}." if names else ""
+
+
+def _has_other_calls(change: ChangeDoc) -> bool:
+    return change["kind"] == "unchanged" and "calls" in change
 
 
 MAX_SUITES = 5

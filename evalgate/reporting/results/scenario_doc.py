@@ -158,7 +158,7 @@ def _build_scenario_doc(scenario: ScenarioResult, change: Change | None) -> Scen
         "dimensions": None,
         "reason": clean_optional_text(scenario.reason),
         "location": build_location_doc(scenario.location),
-        "change": None if change is None else _build_change_doc(change),
+        "change": None if change is None else _build_change_doc(change, passes=scenario.verdict == "PASS"),
         "trials": build_trial_docs(scenario.trials),
     }
     if scenario.quarantined:
@@ -179,7 +179,7 @@ def _list_interval(interval: tuple[float, float] | None) -> list[float] | None:
     return None if interval is None else list(interval)
 
 
-def _build_change_doc(change: Change) -> ChangeDoc:
+def _build_change_doc(change: Change, *, passes: bool) -> ChangeDoc:
     document: ChangeDoc = {
         "kind": change.kind,
         "flags": list(change.flags),
@@ -192,12 +192,14 @@ def _build_change_doc(change: Change) -> ChangeDoc:
     if change.p_corrected is not None:
         document["p_corrected"] = change.p_corrected
     if change.calls is not None:
-        document["calls"] = {
-            "trial_before": change.calls.trial_before,
-            "before": clean_call_names(change.calls.baseline),
-            "trial": change.calls.trial,
-            "now": clean_call_names(change.calls.current),
-        }
+        baseline_calls, calls = clean_call_names(change.calls.baseline), clean_call_names(change.calls.current)
+        if baseline_calls != calls or change.kind != "unchanged" or not passes:
+            document["calls"] = {
+                "trial_before": change.calls.trial_before,
+                "before": baseline_calls,
+                "trial": change.calls.trial,
+                "now": calls,
+            }
     if change.cause is not None:
         from evalgate.reporting.results.rulings_doc import build_cause_doc
 

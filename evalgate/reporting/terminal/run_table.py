@@ -6,7 +6,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from evalgate.models.comparison.comparison import REGRESSIONS
-from evalgate.reporting.markdown.header_lines import describe_agent_changes, describe_noise, find_agent_changes
+from evalgate.reporting.markdown.header_lines import (
+    describe_agent_changes,
+    describe_noise,
+    describe_other_calls,
+    find_agent_changes,
+)
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.markdown.statistics_rows import (
     format_variant_figures,
@@ -193,7 +198,8 @@ class _RunTable:
                 yield from render_statistics(self._document, self._max_suites)
             yield from self._iter_notes()
             comes_with = describe_agent_changes(self._document, escape_terminal)
-            for sentence in filter(None, [comes_with, describe_noise(self._document)]):
+            other_calls = describe_other_calls(self._document, escape_terminal)
+            for sentence in filter(None, [comes_with, other_calls, describe_noise(self._document)]):
                 yield from self._iter_note(sentence)
             if self._document["summary"]:
                 for line in _format_summary(self._document["summary"]):

@@ -171,7 +171,7 @@ def test_tool_sequence__without_any_call_names_that_in_the_reason():
 def test_tool_sequence__names_the_first_divergence_and_the_missing_and_extra_calls():
     settings = {"type": "tool_sequence", "mode": "exact", "sequence": ["lookup", "check_policy", "refund"]}
     found = assess(settings, TRACE)
-    assert "expected `check_policy` second, got `refund`" in found.reason
+    assert "expected `check_policy` second, but it was not called (got `refund`)" in found.reason
     assert ["lookup", "lookup"] in found.evidence["alignment"]
 
 

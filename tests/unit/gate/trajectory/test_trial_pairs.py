@@ -47,7 +47,13 @@ def test_if_no_trial_of_the_baseline_passed_it_is_paired_with_any():
     assert pair_calls(a_run(trial("failed", 1, "x")), earlier=EARLIER[:1]) == (0, ["guess"], 1, ["x"])
 
 
-@pytest.mark.parametrize(("verdict", "kind"), [("PASS", "unchanged"), ("PASS", "fixed"), ("PASS", "improved")])
+def test_a_scenario_that_passes_as_before_is_compared_if_its_calls_differ():
+    same, other = trial("passed", 0, "ask", "look_up"), trial("passed", 1, "look_up", "ask")
+    assert pair_calls(a_run(same, other, verdict="PASS"), "unchanged") == (1, ["look_up"], 1, ["look_up", "ask"])
+    assert pair_calls(a_run(same, verdict="PASS"), "unchanged") is None
+
+
+@pytest.mark.parametrize(("verdict", "kind"), [("PASS", "fixed"), ("PASS", "improved")])
 def test_a_scenario_that_did_not_get_worse_is_not_compared(verdict, kind):
     assert pair_calls(a_run(trial("passed", 0, "x"), verdict=verdict), kind) is None
 
