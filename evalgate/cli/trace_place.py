@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from evalgate.cli.shell import Shell
-    from evalgate.models.results.results import ResultsDoc, SuiteDoc, TrialDoc
+    from evalgate.models.results.results import ResultsDoc, SuiteDoc, TrialDoc, UnclaimedDoc
     from evalgate.models.trace.trace import TraceLocation
 
 RESULTS = ".evalgate/results.json"
@@ -64,15 +64,20 @@ def find_place(text: str, arguments: Namespace, shell: Shell) -> TracePlace:
         return place
     from evalgate.bootstrap.sources import build_baseline_files
 
-    found = _find_trial(text, build_baseline_files(shell.cwd).load(RESULTS).results)
+    results = build_baseline_files(shell.cwd).load(RESULTS).results
+    unclaimed = _find_unclaimed(text, results)
+    if unclaimed is not None:
+        place = TracePlace(unclaimed["path"], unclaimed["line"], _count_from_one(unclaimed["record"]))
+        shell.note(f"note: no suite has a scenario {unclaimed['scenario_id']}: {place.path} records it")
+        return place
+    found = _find_trial(text, results)
     if found is None:
         return place
     suite, trial, which = found
     trace = trial["trace"]
     if trace["format"] == CUSTOM and arguments.config is None:
         arguments.config = suite["path"]
-    record = trace["record"]
-    place = TracePlace(trace["path"], trace["line"], None if record is None else record + 1)
+    place = TracePlace(trace["path"], trace["line"], _count_from_one(trace["record"]))
     shell.note(f"note: {which}")
     return place
 
@@ -86,6 +91,20 @@ def _may_exist(path: str, cwd: str) -> bool:
     return "*" in path or "?" in path or os.path.lexists(os.path.join(cwd, path))  # noqa: PTH118
 
 
+def _count_from_one(record: int | None) -> int | None:
+    return None if record is None else record + 1
+
+
+def _find_unclaimed(text: str, document: ResultsDoc) -> UnclaimedDoc | None:
+    """The first trace of the last run with this scenario id, or its beginning, if no scenario has it."""
+    from evalgate.measures.text.ids import find_ids
+
+    if find_ids(text, (each["id"] for suite in document["suites"] for each in suite["scenarios"])):
+        return None
+    ids = find_ids(text, (each["scenario_id"] for each in document["unclaimed"] if each["scenario_id"]))
+    return next((each for each in document["unclaimed"] if len(ids) == 1 and each["scenario_id"] == ids[0]), None)
+
+
 def _find_trial(text: str, document: ResultsDoc) -> tuple[SuiteDoc, TrialDoc, str] | None:
     """The first trial of a scenario that did not pass, else its first, in words too; None if there is no such id."""
     from evalgate.application.documents.scenario_ids import choose_id
@@ -95,7 +114,8 @@ def _find_trial(text: str, document: ResultsDoc) -> tuple[SuiteDoc, TrialDoc, st
     scenarios = [(suite, each) for suite in document["suites"] for each in suite["scenarios"]]
     if looks_like_file(text) and not find_ids(text, (each["id"] for _, each in scenarios)):
         return None
-    id_ = choose_id(text, (each["id"] for _, each in scenarios), f"no trace file at {text!r}, and the last run has")
+    message = f"no trace file at {text!r}, and the last run has no scenario `{text}`"
+    id_ = choose_id(text, (each["id"] for _, each in scenarios), message)
     trials = [(suite, trial) for suite, each in scenarios if each["id"] == id_ for trial in each["trials"]]
     if not trials:
         raise SettingError(f"scenario `{id_}` has no trace in the last run")

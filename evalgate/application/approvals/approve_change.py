@@ -92,7 +92,7 @@ def decision_on(results: ResultsDoc, approvals: Sequence[Approval], now: datetim
 
 def _find_scenario(scenarios: Scenarios, request: ApprovalRequest) -> ScenarioKey:
     ids = (key.id for key in scenarios if request.suite in (None, key.suite))
-    id_ = choose_id(request.scenario, ids, "these results have")
+    id_ = choose_id(request.scenario, ids, f"these results have no scenario `{request.scenario}`")
     keys = [
         key
         for key in scenarios

@@ -12,16 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def choose_id(given: str, known: Iterable[str], place: str) -> str:
-    """The one known id that is meant; `place` names what has the ids.
+def choose_id(given: str, known: Iterable[str], message: str, names: Iterable[str] = ()) -> str:
+    """The one known id that is meant, else the one of `names`, longer forms of the ids; `message` is for none.
 
     Raises SettingError if no id begins so, with the nearest one, or if several do.
     """
-    ids = set(known)
-    found = find_ids(given, ids) or find_ids(redact(given), ids)
+    ids, longer = set(known), set(names)
+    found = find_ids(given, ids) or find_ids(redact(given), ids) or find_ids(given, longer)
     if len(found) == 1:
         return found[0]
-    message = f"{place} no scenario `{given}`"
     if found:
         raise SettingError(Problem(message, None, f"{len(found):,} begin so: {list_ids(found)}"))
-    raise SettingError(Problem(message, None, suggest_id(given, ids)))
+    raise SettingError(Problem(message, None, suggest_id(given, longer or ids)))

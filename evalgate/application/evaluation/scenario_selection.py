@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from evalgate.errors import Problem, SettingError
+from evalgate.application.documents.scenario_ids import choose_id
 from evalgate.measures.text.globs import matches_id
-from evalgate.measures.text.ids import find_ids, list_ids, suggest_id
+from evalgate.measures.text.ids import find_ids
 from evalgate.measures.values.json_values import shorten
 
 if TYPE_CHECKING:
@@ -45,17 +45,12 @@ def resolve_patterns(run: Run, patterns: Sequence[str]) -> list[str]:
     keys = [(each.id, each.variant) for suite in run.suites for each in suite.scenarios]
     ids = {name for name, _ in keys}
     names = {name for key in keys for name in _spell(*key)}
-    return [each if any(matches_id(each, name) for name in names) else _find_id(each, ids, names) for each in patterns]
-
-
-def _find_id(pattern: str, ids: set[str], names: set[str]) -> str:
-    found = find_ids(pattern, ids) or find_ids(pattern, names)
-    if len(found) == 1:
-        return found[0]
-    message = f"no scenario matches --scenario {shorten(pattern, MAX_SHOWN)}"
-    if found:
-        raise SettingError(Problem(message, None, f"{len(found):,} begin so: {list_ids(found)}"))
-    raise SettingError(Problem(message, None, suggest_id(pattern, names)))
+    return [
+        each
+        if any(matches_id(each, name) for name in names)
+        else choose_id(each, ids, f"no scenario matches --scenario {shorten(each, MAX_SHOWN)}", names)
+        for each in patterns
+    ]
 
 
 def _spell(scenario_id: str, variant: str | None) -> list[str]:

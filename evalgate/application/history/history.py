@@ -112,7 +112,7 @@ def _find_scenario(store: Store, request: HistoryRequest) -> ScenarioKey | None:
             raise SettingError("--variant needs --scenario")
         return None
     keys = [each.row.key for each in store.runs.last_statuses(EVERYTHING, suite=request.suite)]
-    id_ = choose_id(request.scenario, (key.id for key in keys), "the store has")
+    id_ = choose_id(request.scenario, (key.id for key in keys), f"the store has no scenario `{request.scenario}`")
     matches = [key for key in keys if key.id == id_ and request.variant in (None, key.variant)]
     if len(matches) == 1:
         return matches[0]

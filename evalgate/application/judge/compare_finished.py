@@ -169,7 +169,11 @@ def _choose_id(document: ResultsDoc, request: ExplainRequest) -> str:
     if request.suite is not None and request.suite not in suites:
         message = f"these results have no suite `{request.suite}`"
         raise SettingError(Problem(message, None, suggest(request.suite, suites)))
-    return choose_id(request.id, (id_ for suite, id_ in pairs if request.suite in (None, suite)), "these results have")
+    where = "no suite of these results has" if request.suite is None else f"suite `{request.suite}` has no"
+    if request.suite is None and request.id in {each["scenario_id"] for each in document["unclaimed"]}:
+        where = f"traces of the run record it, but {where}"
+    ids = (id_ for suite, id_ in pairs if request.suite in (None, suite))
+    return choose_id(request.id, ids, f"{where} scenario `{request.id}`")
 
 
 def _add_behaviour(

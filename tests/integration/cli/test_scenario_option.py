@@ -163,6 +163,17 @@ def test_show_and_query__the_beginning_of_an_id__take_its_trial_that_did_not_pas
     assert "refund-late" in found.out
 
 
+def test_show_and_explain__an_id_that_only_a_trace_has__is_shown_and_named(project):
+    record(project, "exchange", "The trial of no suite.")
+    assert run_part(project)[0].code == 1
+    shown = evalgate(project, "show", "exchange")
+    assert (shown.code, "The trial of no suite." in shown.out) == (0, True)
+    assert shown.err == "note: no suite has a scenario exchange: traces/exchange.json records it\n"
+    found = evalgate(project, "explain", "exchange")
+    assert (found.code, found.err.count("\n")) == (2, 1)
+    assert "traces of the run record it, but no suite of these results has scenario `exchange` (" in found.err
+
+
 @pytest.mark.parametrize("words", [["show"], ["query", "status"]])
 @pytest.mark.parametrize(
     ("given", "message"),
