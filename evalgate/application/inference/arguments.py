@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.application.inference.checks import MANY, InferredCheck
 from evalgate.measures.redaction.redact import redact, redact_field
+from evalgate.measures.text.tool_words import separate_words
 from evalgate.measures.values.json_values import json_equal
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ _KEY_OF_IDENTIFIER = re.compile(
     r"|time|day|zip|dob|password|secret|query|text|message|content|summary|reason|thought|description|prompt)s?$",
     re.IGNORECASE,
 )
-_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _TEXT = re.compile(r"[^\W\d_]+(?:[ _-][^\W\d_]+)*")
 _DATE_WORD = re.compile(
     r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|satur|sun)day\b|\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?"
@@ -82,15 +82,11 @@ def _expect(name: str, value: Any, trials: int) -> Any:
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float):
-        is_count = trials >= MANY and abs(value) <= MAX_TEXT and not _KEY_OF_IDENTIFIER.search(_split(name))
+        is_count = trials >= MANY and abs(value) <= MAX_TEXT and not _KEY_OF_IDENTIFIER.search(separate_words(name))
         return {"$approx": value} if is_count else _ABSENT
-    if isinstance(value, str) and is_fixed_text(value) and not _KEY_OF_IDENTIFIER.search(_split(name)):
+    if isinstance(value, str) and is_fixed_text(value) and not _KEY_OF_IDENTIFIER.search(separate_words(name)):
         return value
     return _ABSENT
-
-
-def _split(name: str) -> str:
-    return _WORD_START.sub("_", name)
 
 
 def infer_schemas(traces: TraceSet) -> list[InferredCheck]:

@@ -9,7 +9,7 @@ from evalgate.application.inference.arguments import infer_arguments
 from evalgate.application.inference.checks import MANY, InferredCheck, Strictness, require_from_many
 from evalgate.application.inference.observations import is_usable_name
 from evalgate.application.inference.ordering import cover_pairs, divide_into_layers, find_common_order
-from evalgate.application.mutation.operators import is_destructive
+from evalgate.measures.text.tool_words import is_destructive
 from evalgate.models.trace.trace_view import list_evidence
 
 if TYPE_CHECKING:

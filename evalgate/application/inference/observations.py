@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from functools import cached_property
 from itertools import permutations
@@ -10,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.application.evaluation.scenario_matcher import natural
 from evalgate.application.inference.ordering import list_ordered_pairs
-from evalgate.application.mutation.operators import is_destructive
 from evalgate.measures.redaction.redact import redact
+from evalgate.measures.text.tool_words import has_effect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -31,14 +30,6 @@ CHANCE = 0.05
 STEADY_SHARE = 0.8
 MIN_SCENARIOS = 3
 """Scenarios from which a tool can be seen to come and go."""
-_CHANGES = re.compile(
-    r"(?<![a-z])(?:add|apply|book|buy|create|edit|exchange|execute|insert|issue|make|modify|move|pay|place|post"
-    r"|publish|push|put|return|run|save|schedule|send|set|submit|update|upload|write)(?![a-z])"
-)
-_READS = re.compile(
-    r"(?:check|get|list|search|find|read|look|lookup|show|fetch|query|describe|view|count|verify)(?![a-z])"
-)
-_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class TraceSet:
@@ -136,16 +127,6 @@ class TraceSet:
                 if isinstance(call["arguments"], dict):
                     found.setdefault(call["name"], []).append(call["arguments"])
         return found
-
-
-def has_effect(tool: str) -> bool:
-    """Whether the name of a tool has a word for changing something, and does not begin as a look-up.
-
-    >>> has_effect("update_order"), has_effect("sendEmail"), has_effect("get_order"), has_effect("calculate")
-    (True, True, False, False)
-    """
-    words = _WORD_START.sub("_", tool).lower()
-    return is_destructive(tool) or (_CHANGES.search(words) is not None and _READS.match(words) is None)
 
 
 def is_usable_name(tool: str) -> bool:

@@ -5,7 +5,6 @@ An operator applies only if the trace holds the evidence that it changes.
 
 from __future__ import annotations
 
-import re
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +17,7 @@ from evalgate.application.mutation.edits import (
     replace_fields,
     swap_calls,
 )
+from evalgate.measures.text.tool_words import is_destructive, is_look_up
 from evalgate.models.mutation import Mutation, OperatorName
 
 if TYPE_CHECKING:
@@ -30,14 +30,6 @@ MAX_PER_OPERATOR = 50
 MAX_TOOLS = 1_000
 FACTOR = 3
 REFUSAL = "I'm sorry, but I can't help with that."
-_DESTRUCTIVE = re.compile(
-    r"(?<![a-z])(?:delete|remove|drop|destroy|purge|wipe|erase|cancel|refund|revoke|terminate|transfer|reset|disable"
-    r"|deactivate|unsubscribe|overwrite|kill|uninstall|void|charge|rm)(?![a-z])"
-)
-_READING = re.compile(
-    r"(?:check|get|list|search|find|read|look|lookup|show|fetch|query|describe|view|count|verify)(?![a-z])"
-)
-_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class KnownTools:
@@ -81,16 +73,6 @@ class KnownTools:
         return self._examples.get(name)
 
 
-def is_destructive(name: str) -> bool:
-    """Whether the name of a tool has a word for an action that is hard to undo, and does not begin as a look-up.
-
-    >>> is_destructive("cancel_order"), is_destructive("deleteFile"), is_destructive("check_refund_policy")
-    (True, True, False)
-    """
-    words = _WORD_START.sub("_", name).lower()
-    return _DESTRUCTIVE.search(words) is not None and _READING.match(words) is None
-
-
 _BY_HARM: tuple[OperatorName, ...] = (
     *("extra_destructive_call", "duplicate_call", "other_tool", "change_argument", "swap_calls", "drop_call"),
     *("ignored_error", "empty_answer", "refusal", "truncated_run", "triple_cost", "triple_latency"),
@@ -110,8 +92,7 @@ def rank_harm(change: Mutation) -> int:
     names = (change.tool, change.other) if change.operator in ("other_tool", "swap_calls") else (change.tool,)
     if any(map(is_destructive, names)):
         return place
-    is_reading = all(_READING.match(_WORD_START.sub("_", name).lower()) for name in names)
-    return place + (2 if is_reading else 1) * len(_BY_HARM)
+    return place + (2 if all(map(is_look_up, names)) else 1) * len(_BY_HARM)
 
 
 class Operator(NamedTuple):
