@@ -11,10 +11,12 @@ from evalgate.measures.text.tool_words import separate_words
 from evalgate.measures.values.json_values import json_equal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from evalgate.application.inference.observations import TraceSet
 
+FEW = 2
+"""Trials that must show an argument."""
 MAX_TEXT, MAX_WORDS, MAX_FIELDS = 40, 3, 30
 MIN_CALLS = 5
 """Calls of a tool from which it has no other arguments, and different values from which an argument has a shape."""
@@ -61,17 +63,22 @@ def is_fixed_text(text: str) -> bool:
     )
 
 
-def infer_arguments(calls: Sequence[Any], trials: int) -> dict[str, Any]:
-    """The arguments that were the same in all these calls, one of each trial, and may be expected again."""
+def infer_arguments(
+    calls: Sequence[Any], trials: int, count_failed: Callable[[str, Any], int] = lambda _name, _value: 0
+) -> dict[str, Any]:
+    """The arguments that were the same in all these calls, one of each trial, and may be expected again.
+
+    What one trial shows is expected if two failed trials, which `count_failed` counts, have other values.
+    """
     given = [arguments for arguments in calls if isinstance(arguments, dict)]
-    if len(given) < len(calls) or not given or trials < MANY - 1:
+    if len(given) < len(calls) or not given:
         return {}
     found: dict[str, Any] = {}
     for name in sorted(given[0]):
         value = given[0][name]
         if all(json_equal(value, other.get(name, _ABSENT)) for other in given[1:]):
             expected = _expect(name, value, trials)
-            if expected is not _ABSENT:
+            if expected is not _ABSENT and (trials >= FEW or count_failed(name, value) >= FEW):
                 found[name] = expected
     return dict(list(found.items())[:MAX_FIELDS])
 

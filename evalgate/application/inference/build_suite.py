@@ -83,7 +83,7 @@ def draft_suite(
     found: FoundTraces, head: SuiteHead, strictness: Strictness, load: Callable[[str], Suite]
 ) -> DraftedSuite | None:
     """Infers a suite and checks it with all traces; None if nothing can be checked. `load` parses a suite's text."""
-    draft = infer_suite(found.passing, head, strictness, found.trials)
+    draft = infer_suite(found.passing, head, strictness, found.failing, found.trials)
     if found.unlearnt:
         draft.notes.insert(0, f"no scenario for {list_briefly(found.unlearnt)}: no trial passed")
     if check_draft(draft, found.passing, load) is None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evalgate.application.inference.arguments import infer_arguments
 from evalgate.application.inference.checks import MANY, InferredCheck, Strictness, require_from_many
+from evalgate.application.inference.contrast import count_other_values, forbid_others, limit_others
 from evalgate.application.inference.observations import is_usable_name
 from evalgate.application.inference.ordering import cover_pairs, divide_into_layers, find_common_order
 from evalgate.measures.text.tool_words import is_destructive
@@ -15,20 +17,22 @@ from evalgate.models.trace.trace_view import list_evidence
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from evalgate.application.inference.observations import TraceSet
+    from evalgate.application.inference.contrast import count_other_values, forbid_others, limit_others
+from evalgate.application.inference.observations import TraceSet
     from evalgate.application.inference.ordering import Pair
     from evalgate.models.trace.trace import Trace
 
-MAX_SEQUENCE, MAX_REPEATED, MAX_FORBIDDEN, MAX_RULES = 20, 5, 30, 2
+MAX_SEQUENCE, MAX_REPEATED, MAX_RULES = 20, 5, 2
 
 
 class _TrialCalls:
     """The calls of a scenario's trials, counted once: a trace may have thousands of them."""
 
-    def __init__(self, trials: Sequence[Trace], traces: TraceSet) -> None:
-        self.trials, self._is_steady = trials, traces.is_steady
+    def __init__(self, trials: Sequence[Trace], failed: Sequence[Trace], traces: TraceSet) -> None:
+        self.trials, self._failed, self._is_steady = trials, failed, traces.is_steady
         self.sequences = [trace.called for trace in trials]
         self.counts = [Counter(called) for called in self.sequences]
+        self.failed_counts = [Counter(trace.called) for trace in failed]
         self._arguments: dict[str, list[Any]] = {}
         for trace in trials:
             for call in trace.agent_calls:
@@ -41,7 +45,9 @@ class _TrialCalls:
 
     def find_arguments(self, tool: str) -> dict[str, Any]:
         """What the arguments of a tool have in common that each trial calls once."""
-        return infer_arguments(self._arguments[tool], len(self.trials)) if self.is_single(tool) else {}
+        if not self.is_single(tool):
+            return {}
+        return infer_arguments(self._arguments[tool], len(self.trials), partial(count_other_values, tool, self._failed))
 
     def count_destructive(self) -> dict[str, dict[str, Any]]:
         """For each tool whose calls are hard to undo how often it is called, at least if always, and at most."""
@@ -92,11 +98,14 @@ def _describe_step(tool: str, arguments: dict[str, Any]) -> Any:
     return {"tool": tool, "args": arguments} if arguments else tool
 
 
-def infer_calls(trials: Sequence[Trace], traces: TraceSet, strictness: Strictness) -> list[InferredCheck]:
-    """The checks of a scenario's calls."""
-    calls = _TrialCalls(trials, traces)
+def infer_calls(
+    trials: Sequence[Trace], failed: Sequence[Trace], traces: TraceSet, strictness: Strictness
+) -> list[InferredCheck]:
+    """The checks of a scenario's calls, from trials that passed and others that failed."""
+    calls = _TrialCalls(trials, failed, traces)
+    forbidden = list(forbid_others(calls.counts, calls.failed_counts, traces, is_strict=strictness == "strict"))
     if not any(calls.counts):
-        return list(_forbid_calls(trials))
+        return list(_forbid_calls(trials, failed)) or forbidden
     if strictness == "loose":
         return [require_from_many(_expect_tool(tool), trials) for tool in calls.list_steady()]
     counted = calls.count_destructive()
@@ -109,7 +118,8 @@ def infer_calls(trials: Sequence[Trace], traces: TraceSet, strictness: Strictnes
         rules = _keep_order(calls, pairs - traces.never_after.keys(), found)
     found += map(InferredCheck, counted.values())
     found = [require_from_many(check, trials) for check in found]
-    return [*found, *rules, *_forbid_others(calls.counts, traces, strictness)]
+    limits = limit_others(calls.counts, calls.failed_counts, traces, counted)
+    return [*found, *rules, *limits, *forbidden]
 
 
 def _expect_tools(calls: _TrialCalls, counts: Mapping[str, int], pairs: Collection[Pair]) -> list[InferredCheck]:
@@ -136,8 +146,10 @@ def _keep_order(calls: _TrialCalls, pairs: Collection[Pair], found: Sequence[Inf
     return [rule.build_check() for rule in cover_pairs(left, MAX_RULES)]
 
 
-def _forbid_calls(trials: Sequence[Trace]) -> Iterator[InferredCheck]:
-    if all(list_evidence(trace)["calls"] == "complete" for trace in trials):
+def _forbid_calls(trials: Sequence[Trace], failed: Sequence[Trace]) -> Iterator[InferredCheck]:
+    """No call, unless one or two trials passed without any and others made some: they may have stalled."""
+    is_known = len(trials) >= MANY or not any(trace.called for trace in failed)
+    if is_known and all(list_evidence(trace)["calls"] == "complete" for trace in trials):
         yield require_from_many(InferredCheck({"type": "max_tool_calls", "max": 0}), trials)
 
 
@@ -150,11 +162,3 @@ def _expect_sequence(steps: Sequence[Any], **mode: str) -> InferredCheck:
         return _expect_tool(steps[0])
     return InferredCheck({"type": "tool_sequence", **mode, "sequence": list(steps)})
 
-
-def _forbid_others(counts: Sequence[Counter[str]], traces: TraceSet, strictness: Strictness) -> Iterator[InferredCheck]:
-    """Tools with an effect that only other scenarios call; a suggestion unless the suite is to be strict."""
-    others = sorted(set(traces.tools_with_effect).difference(*counts))
-    is_strict = strictness == "strict"
-    if others and (len(counts) >= MANY or is_strict):
-        entry = {"type": "forbidden_tools", "tools": others[:MAX_FORBIDDEN], "required": True}
-        yield InferredCheck(entry, "never called here", is_active=is_strict)

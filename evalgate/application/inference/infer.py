@@ -28,10 +28,17 @@ def is_usable_id(id_: str) -> bool:
 
 
 def infer_suite(
-    traces: Iterable[Trace], head: SuiteHead, strictness: Strictness, recorded: Mapping[str, int] | None = None
+    traces: Iterable[Trace],
+    head: SuiteHead,
+    strictness: Strictness,
+    failed: Iterable[Trace] = (),
+    recorded: Mapping[str, int] | None = None,
 ) -> DraftSuite:
-    """Infers a suite from traces that passed, in any order; `recorded` is how many trials a scenario has in all."""
-    found = TraceSet(traces)
+    """Infers a suite from traces that passed, and others that failed, in any order.
+
+    `recorded` is how many trials a scenario has in all.
+    """
+    found = TraceSet(traces, failed)
     usable = [id_ for id_ in found.scenarios if is_usable_id(id_)]
     kept = usable[:MAX_SCENARIOS]
     shared, own = infer_shared(found, kept, strictness)
@@ -54,7 +61,7 @@ def infer_suite(
 def infer_scenario(id_: str, traces: TraceSet, strictness: Strictness) -> DraftScenario:
     """Infers one scenario from its passing trials, without what scenarios share."""
     trials = traces.scenarios[id_]
-    checks = [*infer_calls(trials, traces, strictness), *expect_facts(trials)]
+    checks = [*infer_calls(trials, traces.failed.get(id_, ()), traces, strictness), *expect_facts(trials)]
     draft = DraftScenario(id_, list(filter(_is_clean, checks)), len(trials), len(trials))
     draft.notes += _note_differences(trials)
     return draft

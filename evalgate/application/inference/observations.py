@@ -11,6 +11,8 @@ from evalgate.application.evaluation.scenario_matcher import natural
 from evalgate.application.inference.ordering import list_ordered_pairs
 from evalgate.measures.redaction.redact import redact
 from evalgate.measures.text.tool_words import has_effect
+from evalgate.models.trace.trace_view import list_evidence
+from evalgate.scoring.outage import find_outage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -33,14 +35,13 @@ MIN_SCENARIOS = 3
 
 
 class TraceSet:
-    """The passing traces of a set, by scenario; the order of the traces makes no difference."""
+    """The passing and the failed traces of a set, by scenario; the order of the traces makes no difference."""
 
-    def __init__(self, traces: Iterable[Trace]) -> None:
-        groups: dict[str, list[Trace]] = {}
-        for trace in traces:
-            if trace.scenario_id is not None:
-                groups.setdefault(trace.scenario_id, []).append(trace)
+    def __init__(self, traces: Iterable[Trace], failed: Iterable[Trace] = ()) -> None:
+        groups = _group(traces)
         self.scenarios: Mapping[str, Sequence[Trace]] = {id_: groups[id_] for id_ in sorted(groups, key=natural)}
+        self.failed: Mapping[str, Sequence[Trace]] = _group(filter(_shows_failure, failed))
+        """The trials of each scenario that did not pass, but for those that an outage or a gap in them explains."""
 
     @cached_property
     def traces(self) -> Sequence[Trace]:
@@ -127,6 +128,19 @@ class TraceSet:
                 if isinstance(call["arguments"], dict):
                     found.setdefault(call["name"], []).append(call["arguments"])
         return found
+
+
+def _group(traces: Iterable[Trace]) -> dict[str, list[Trace]]:
+    """Traces by their scenario, without those that have none."""
+    groups: dict[str, list[Trace]] = {}
+    for trace in traces:
+        if trace.scenario_id is not None:
+            groups.setdefault(trace.scenario_id, []).append(trace)
+    return groups
+
+
+def _shows_failure(trace: Trace) -> bool:
+    return find_outage(trace) is None and list_evidence(trace)["calls"] == "complete"
 
 
 def is_usable_name(tool: str) -> bool:
