@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalgate.application.inference.build_suite import BuiltSuite
-    from evalgate.application.inference.pass_rates import FailedTrials
+    from evalgate.application.inference.pass_rates import RecordedFailures
     from evalgate.application.inference.trace_choice import FoundTraces
     from evalgate.bootstrap.project_start import NewFile
     from evalgate.cli.shell import Shell
@@ -115,6 +115,7 @@ def _write(arguments: Namespace, shell: Shell, new: Sequence[NewFile]) -> None:
 
 def _summarize(built: BuiltSuite, path: str, shell: Shell) -> None:
     """What the suite was learnt from, what it would notice, and what its first run shows."""
+    from evalgate.application.inference.build_suite import list_briefly
     from evalgate.reporting.text.wording import pluralize
 
     found = built.found
@@ -124,15 +125,11 @@ def _summarize(built: BuiltSuite, path: str, shell: Shell) -> None:
     shell.note(f"{scenarios} in {size}, learnt from {passed} ({_describe_results(found)})")
     for note in _list_unused(built):
         shell.note(f"not used: {note}")
-    failed = built.failures.failed
-    for heading, each in (("set a pass rate for", False), ("the first run fails in", True)):
-        chosen = [trials for trials in failed if trials.is_red is each]
-        if chosen:
-            shell.note(f"{heading} {pluralize(len(chosen), 'scenario')} with recorded failures:")
-            _list_failed(chosen, shell)
-    if built.failures.unnoticed:
-        count = pluralize(built.failures.unnoticed, "recorded failure")
-        shell.note(f"{count} pass all checks: the suite can't distinguish them from trials that passed")
+    for line in _describe_failures(built.failures):
+        shell.note(line)
+    if built.draft.unchecked:
+        named = list_briefly(built.draft.unchecked)
+        shell.note(f"{pluralize(len(built.draft.unchecked), 'scenario')} without a check of their own: {named}")
     total, possible = built.caught.total, built.caught.possible
     caught = f"{total.caught:,} of {pluralize(total.tried, 'small change')}"
     caught += f", tried of {possible:,}" if possible > total.tried else ""
@@ -173,11 +170,29 @@ def _list_unused(built: BuiltSuite) -> Iterator[str]:
         yield f"{pluralize(empty, 'scenario')} in which nothing can be checked, or whose id no suite can hold"
 
 
-def _list_failed(failed: Sequence[FailedTrials], shell: Shell) -> None:
-    for each in failed[:MAX_NAMED]:
-        shell.note(f"  {each.scenario}: {each.failed:,} of {each.trials:,} trials failed ({', '.join(each.results)})")
-    if len(failed) > MAX_NAMED:
-        shell.note(f"  and {len(failed) - MAX_NAMED:,} more")
+def _describe_failures(failures: RecordedFailures) -> Iterator[str]:
+    """What trials that failed when they were recorded mean for the suite."""
+    from evalgate.application.inference.build_suite import describe_unnoticed
+    from evalgate.reporting.text.wording import pluralize
+
+    headings = {
+        "demands that some trials pass in": [each for each in failures.failed if each.least],
+        "only reports, since too few trials passed to demand any, in": [
+            each for each in failures.failed if each.least == 0
+        ],
+        "the first run fails in": [each for each in failures.failed if each.least is None],
+    }
+    for heading, failed in headings.items():
+        if failed:
+            yield f"{heading} {pluralize(len(failed), 'scenario')} with recorded failures:"
+            for each in failed[:MAX_NAMED]:
+                yield f"  {each.scenario}: {each.failed:,} of {each.trials:,} trials failed ({', '.join(each.results)})"
+            if len(failed) > MAX_NAMED:
+                yield f"  and {len(failed) - MAX_NAMED:,} more"
+    if failures.unnoticed:
+        yield describe_unnoticed(failures)
+    elif failures.recorded:
+        yield f"fails all {pluralize(failures.recorded, 'recorded failure')}"
 
 
 def _start_with_example(arguments: Namespace, shell: Shell) -> int:

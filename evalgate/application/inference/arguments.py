@@ -9,6 +9,7 @@ from evalgate.application.inference.checks import MANY, InferredCheck
 from evalgate.measures.redaction.redact import redact, redact_field
 from evalgate.measures.text.tool_words import separate_words
 from evalgate.measures.values.json_values import json_equal
+from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -104,9 +105,9 @@ def infer_schemas(traces: TraceSet) -> list[InferredCheck]:
     for tool in sorted(most_called):
         given = traces.arguments.get(tool, ())
         if len(given) >= least and (schema := _build_schema(given)) is not None and redact(tool) == tool:
-            entry = {"type": "tool_arguments", "tool": tool, "schema": schema, "on_missing": "skip"}
-            calls = "1 call" if len(given) == 1 else f"{len(given):,} calls"
-            found.append(InferredCheck(entry, calls))
+            then = {"type": "tool_arguments", "tool": tool, "schema": schema}
+            entry = {"when": {"type": "tool_called", "tool": tool}, "then": [then]}
+            found.append(InferredCheck(entry, pluralize(len(given), "call")))
     return found
 
 

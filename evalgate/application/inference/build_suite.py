@@ -88,7 +88,18 @@ def draft_suite(
         draft.notes.insert(0, f"no scenario for {list_briefly(found.unlearnt)}: no trial passed")
     if check_draft(draft, found.passing, load) is None:
         return None
-    return DraftedSuite(draft, allow_recorded_failures(draft, found.readable, load))
+    failures = allow_recorded_failures(draft, found.readable, load)
+    if failures.unnoticed:
+        draft.notes.append(describe_unnoticed(failures))
+    return DraftedSuite(draft, failures)
+
+
+def describe_unnoticed(failures: RecordedFailures) -> str:
+    """The recorded failures that the suite would still pass, by scenario."""
+    where = list_briefly([each.describe() for each in failures.unnoticed])
+    verb = "passes" if failures.missed == 1 else "pass"
+    recorded = pluralize(failures.recorded, "recorded failure")
+    return f"{failures.missed:,} of {recorded} still {verb}, since no check distinguishes them: {where}"
 
 
 def list_briefly(ids: Sequence[str]) -> str:

@@ -17,8 +17,7 @@ from evalgate.models.trace.trace_view import list_evidence
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from evalgate.application.inference.contrast import count_other_values, forbid_others, limit_others
-from evalgate.application.inference.observations import TraceSet
+    from evalgate.application.inference.observations import TraceSet
     from evalgate.application.inference.ordering import Pair
     from evalgate.models.trace.trace import Trace
 
@@ -161,4 +160,3 @@ def _expect_sequence(steps: Sequence[Any], **mode: str) -> InferredCheck:
     if len(steps) == 1 and isinstance(steps[0], str):
         return _expect_tool(steps[0])
     return InferredCheck({"type": "tool_sequence", **mode, "sequence": list(steps)})
-

@@ -15,14 +15,10 @@ MANY = 3
 
 
 class InferredCheck(NamedTuple):
-    """An assertion as it is written; `is_active` is False for a suggestion in a comment.
-
-    `reason` is empty if it is that of the scenario: all its trials.
-    """
+    """An assertion as it is written; `reason` is empty if it is that of the scenario: all its trials."""
 
     entry: dict[str, Any]
     reason: str = ""
-    is_active: bool = True
 
     @property
     def is_limit(self) -> bool:
@@ -30,15 +26,8 @@ class InferredCheck(NamedTuple):
         return str(self.entry.get("type")).endswith("_limit")
 
     def require(self) -> InferredCheck:
-        """The check, required: its failure fails the trial whatever the scenario's threshold.
-
-        A required check can't be skipped where its tool is not called, so that becomes a condition.
-        """
-        entry = self.entry
-        if "on_missing" in entry:
-            then = {key: value for key, value in entry.items() if key != "on_missing"}
-            entry = {"when": {"type": "tool_called", "tool": entry["tool"]}, "then": [then]}
-        return self._replace(entry={**entry, "required": True})
+        """The check, required: its failure fails the trial whatever the scenario's threshold. Limits only score."""
+        return self if self.is_limit else self._replace(entry={**self.entry, "required": True})
 
 
 def require_from_many(check: InferredCheck, trials: Sequence[Trace]) -> InferredCheck:

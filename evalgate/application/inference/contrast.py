@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.application.inference.checks import MANY, InferredCheck
 from evalgate.measures.text.tool_words import has_effect
+from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -33,10 +34,12 @@ def forbid_others(passing: Counts, failed: Counts, traces: TraceSet, *, is_stric
             groups.setdefault(count, []).append(tool)
     for count in sorted(groups, reverse=True):
         if count:
-            reason = f"called in {count} of {len(failed)} failed trials, in 0 of {len(passing)} passing"
+            reason = f"called in {count} of {pluralize(len(failed), 'failed trial')}, in 0 of {len(passing)} passing"
         else:
             reason = f"called in none of {len(passing) + len(failed)} trials"
-        yield InferredCheck({"type": "forbidden_tools", "tools": groups[count][:MAX_FORBIDDEN], "required": True}, reason)
+        yield InferredCheck(
+            {"type": "forbidden_tools", "tools": groups[count][:MAX_FORBIDDEN], "required": True}, reason
+        )
 
 
 def limit_others(
@@ -48,7 +51,8 @@ def limit_others(
         more = sum(counts[tool] > most for counts in failed)
         if more and tool not in counted and has_effect(tool) and traces.is_steady(tool):
             entry: dict[str, Any] = {"type": "tool_calls", "tool": tool, "max": most, "required": True}
-            yield InferredCheck(entry, f"{more} of {len(failed)} failed trials call it more often")
+            failures = pluralize(len(failed), "failed trial")
+            yield InferredCheck(entry, f"called more often in {more} of {failures}")
 
 
 def count_other_values(tool: str, failed: Sequence[Trace], name: str, value: Any) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
 from evalgate.application.inference.suite_text import (
+    FieldText,
     ScenarioText,
     format_check,
     format_comment,
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from evalgate.application.inference.variants import Variants
 
 FAIL_ON = ["hard_fail", "broken", "below_threshold"]
-OWN_THRESHOLD = 0.8
-"""The threshold of a scenario with a pass rate: only its required checks fail a trial, the others score."""
+NO_CHECK = "no check of its own: only what all scenarios share is checked here"
 
 
 class SuiteHead(Struct, frozen=True):
@@ -51,7 +51,7 @@ class DraftScenario(Struct):
     checks: list[InferredCheck]
     passing: int
     recorded: int
-    fields: dict[str, Any] = field(default_factory=dict)
+    fields: list[FieldText] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     is_left_out: bool = False
@@ -59,18 +59,22 @@ class DraftScenario(Struct):
     @property
     def is_empty(self) -> bool:
         """Whether it has no check of its own."""
-        return not any(check.is_active for check in self.checks)
+        return not self.checks
 
-    def set_pass_rate(self, rate: float, threshold: float) -> None:
-        """Lets trials fail as often as they were recorded to: that share must pass, by checks that are required."""
-        self.fields |= {"threshold": threshold, "trials": {"min_pass_rate": rate}}
-        self.checks = [check.require() if check.is_active else check for check in self.checks]
+    def set_pass_rate(self, rate: float, reason: str) -> None:
+        """Lets trials fail: only this share must pass, and only by checks that are required."""
+        self.fields = [
+            FieldText("threshold", 0, "only required checks fail a trial"),
+            FieldText("trials", {"min_pass_rate": rate}, reason),
+        ]
+        self.checks = [check.require() for check in self.checks]
 
     def describe(self) -> ScenarioText:
         """The scenario as it is written."""
         trials = pluralize(self.recorded, "trial")
         reason = trials if self.passing == self.recorded else f"{self.passing:,} of {trials} passed"
-        return ScenarioText(self.id, reason, self.fields, self.checks, self.notes)
+        notes = [*([NO_CHECK] if self.is_empty else []), *self.notes]
+        return ScenarioText(self.id, reason, self.fields, self.checks, notes)
 
 
 class DraftSuite(Struct):
@@ -88,6 +92,11 @@ class DraftSuite(Struct):
     def written(self) -> list[DraftScenario]:
         """The scenarios that check something: what all share is enough."""
         return [scenario for scenario in self.scenarios if self._is_written(scenario)]
+
+    @property
+    def unchecked(self) -> list[str]:
+        """The ids of the scenarios that only what all share checks."""
+        return [scenario.id for scenario in self.written if scenario.is_empty]
 
     def _is_written(self, scenario: DraftScenario) -> bool:
         return not scenario.is_left_out and not (scenario.is_empty and not self.shared)
@@ -138,7 +147,7 @@ class DraftSuite(Struct):
 
     def require_shared(self) -> None:
         """Requires what all scenarios share, but for limits: then a trial fails by it whatever its threshold."""
-        self.shared = [check if check.is_limit else check.require() for check in self.shared]
+        self.shared = [check.require() for check in self.shared]
 
 
 def _format_patterns(patterns: Sequence[str]) -> Iterator[str]:

@@ -51,7 +51,6 @@ def infer_suite(
         scenario = infer_scenario(id_, found, strictness)
         scenario.checks += filter(_is_clean, own[id_])
         scenario.recorded = max(scenario.recorded, (recorded or {}).get(id_, 0))
-        scenario.checks.sort(key=lambda check: not check.is_active)  # suggestions last
         draft.scenarios.append(scenario)
     _note_unsteady(draft, found)
     draft.variants = find_variants(found)

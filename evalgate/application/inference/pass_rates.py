@@ -1,13 +1,13 @@
-"""Lets trials fail that failed when they were recorded, so that the first run of a suite shows what was recorded."""
+"""How many trials may fail, where some failed when they were recorded, and which failures stay unnoticed."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.application.inference.draft import OWN_THRESHOLD
 from evalgate.application.inference.self_check import JudgedTrace, judge_traces
 from evalgate.models.run.trials import list_measured
+from evalgate.reporting.text.wording import pluralize
 from evalgate.scoring.recorded_result import find_recorded_result, is_passing
 from evalgate.scoring.scenario import judge_scenario
 
@@ -16,27 +16,55 @@ if TYPE_CHECKING:
 
     from evalgate.application.inference.draft import DraftSuite
     from evalgate.models.trace.trace import Trace
-    from evalgate.scoring.scenario import ScenarioJudgement
     from evalgate.suite.models import Scenario, Suite
 
-HUNDREDTHS, TENTHS = 100, 10
+HUNDREDTHS = 100
+RUNS = 20
+"""In one of so many runs a scenario of an unchanged agent may pass fewer trials than its rate demands."""
 
 
 class FailedTrials(NamedTuple):
-    """The trials of a scenario that the suite fails, of how many; `results` are what they recorded, each once."""
+    """The trials of a scenario that the suite fails, of how many; `results` are what they recorded, each once.
+
+    `least` is the number of trials that must pass, None if its first run fails.
+    """
 
     scenario: str
     failed: int
     trials: int
     results: Sequence[str]
-    is_red: bool
+    least: int | None
+
+
+class UnnoticedFailures(NamedTuple):
+    """The failed trials of a scenario that pass all its checks; a number is None if the trace records none."""
+
+    scenario: str
+    trials: Sequence[int | None]
+
+    def describe(self) -> str:
+        """The scenario and its trials.
+
+        >>> UnnoticedFailures("refund", [0, 2]).describe(), UnnoticedFailures("pay", [None]).describe()
+        ('refund (trials 0, 2)', 'pay (1 trial)')
+        """
+        numbers = [number for number in self.trials if number is not None]
+        if len(numbers) < len(self.trials):
+            return f"{self.scenario} ({pluralize(len(self.trials), 'trial')})"
+        return f"{self.scenario} (trial{'s'[: len(numbers) > 1]} {', '.join(map(str, sorted(numbers)))})"
 
 
 class RecordedFailures(NamedTuple):
-    """The scenarios with trials that the suite fails; `unnoticed` counts the recorded failures that it does not."""
+    """The scenarios with trials that the suite fails; of `recorded` failures those that it does not notice."""
 
     failed: Sequence[FailedTrials]
-    unnoticed: int
+    recorded: int
+    unnoticed: Sequence[UnnoticedFailures]
+
+    @property
+    def missed(self) -> int:
+        """The number of recorded failures that pass all checks."""
+        return sum(len(each.trials) for each in self.unnoticed)
 
 
 class _ScenarioTrials(NamedTuple):
@@ -51,14 +79,19 @@ class _ScenarioTrials(NamedTuple):
         return [each for each in self.trials if each.trial.status not in {"passed", "not_measured"}]
 
     @property
-    def pass_rate(self) -> float:
-        """The share of measured trials that pass."""
-        count = len(list_measured([each.trial for each in self.trials]))
-        return 1 - len(self.failing) / count if count else 1.0
+    def recorded(self) -> list[JudgedTrace]:
+        """The trials that failed when they were recorded."""
+        return [each for each in self.trials if not is_passing(each.trace)]
 
-    def judge(self) -> ScenarioJudgement | None:
-        """The verdict of a run over these trials."""
-        return judge_scenario([each.trial for each in self.trials], self.scenario.threshold, self.scenario.rules)
+    @property
+    def measured(self) -> int:
+        """The number of trials that show what the agent does."""
+        return len(list_measured([each.trial for each in self.trials]))
+
+    @property
+    def least(self) -> int:
+        """The number of passing trials that may be demanded."""
+        return find_least_passes(self.measured - len(self.failing), self.measured)
 
     def describe(self) -> FailedTrials:
         """What fails, and why as recorded."""
@@ -67,9 +100,16 @@ class _ScenarioTrials(NamedTuple):
             result.describe() if result else f"status {each.trace.status}"
             for result, each in zip(results, self.failing, strict=True)
         }
-        judged = self.judge()
+        judged = judge_scenario([each.trial for each in self.trials], self.scenario.threshold, self.scenario.rules)
         is_red = judged is not None and judged.verdict != "PASS"
-        return FailedTrials(self.scenario.id, len(self.failing), len(self.trials), sorted(shown), is_red)
+        least = None if is_red else self.least
+        return FailedTrials(self.scenario.id, len(self.failing), len(self.trials), sorted(shown), least)
+
+    def find_unnoticed(self) -> UnnoticedFailures:
+        """The recorded failures that pass."""
+        return UnnoticedFailures(
+            self.scenario.id, [each.trace.trial for each in self.recorded if each.trial.status == "passed"]
+        )
 
 
 def allow_recorded_failures(
@@ -81,19 +121,19 @@ def allow_recorded_failures(
     flaky = {group.scenario.id for group in groups if group.failing}
     if flaky:
         for id_ in flaky:
-            scenarios[id_].set_pass_rate(0, 0)
+            scenarios[id_].set_pass_rate(0, "")
         draft.require_shared()
         groups = _judge(draft, traces, load)  # by required checks only
         for id_ in flaky:
-            own = [group for group in groups if group.scenario.id == id_]
-            rate = min(group.pass_rate for group in own)
-            score = min(judged.score or 0 for group in own if (judged := group.judge()) is not None)
-            scenarios[id_].set_pass_rate(_round_down(rate, HUNDREDTHS), min(OWN_THRESHOLD, _round_down(score, TENTHS)))
+            lowest = min((group for group in groups if group.scenario.id == id_), key=lambda group: group.least)
+            rate = math.floor(lowest.least * HUNDREDTHS / max(1, lowest.measured)) / HUNDREDTHS or 0
+            scenarios[id_].set_pass_rate(rate, _explain_rate(lowest))
         groups = _judge(draft, traces, load)
-    unnoticed = sum(
-        not is_passing(each.trace) and each.trial.status == "passed" for group in groups for each in group.trials
+    return RecordedFailures(
+        [group.describe() for group in groups if group.failing],
+        sum(len(group.recorded) for group in groups),
+        [unnoticed for group in groups if (unnoticed := group.find_unnoticed()).trials],
     )
-    return RecordedFailures([group.describe() for group in groups if group.failing], unnoticed)
 
 
 def _judge(draft: DraftSuite, traces: Sequence[Trace], load: Callable[[str], Suite]) -> list[_ScenarioTrials]:
@@ -105,10 +145,26 @@ def _judge(draft: DraftSuite, traces: Sequence[Trace], load: Callable[[str], Sui
     return [group for group in groups.values() if group.trials]
 
 
-def _round_down(share: float, parts: int) -> float:
-    """A share rounded down to whole parts.
+def _explain_rate(group: _ScenarioTrials) -> str:
+    passed, count = group.measured - len(group.failing), group.measured
+    if not group.least:
+        return f"only reports: where {passed} of {count} pass, none passing can be chance; record more trials"
+    return f"{passed} of {count} pass; fewer than {group.least} would be chance in 1 of {RUNS} runs at most"
 
-    >>> _round_down(2 / 3, 100), _round_down(0.5, 10)
-    (0.66, 0.5)
+
+def find_least_passes(passed: int, trials: int) -> int:
+    """The largest number of passes that as many new trials of an unchanged agent miss by chance in 1 of RUNS runs.
+
+    Its rate is not known, only that so many trials passed: every rate is as likely before them (Laplace).
+
+    >>> [find_least_passes(passed, 4) for passed in range(5)], find_least_passes(18, 20)
+    ([0, 0, 0, 1, 2], 13)
     """
-    return math.floor(round(share * parts, 6)) / parts
+    below = least = 0
+    most = math.comb(2 * trials + 1, trials)  # orders in which both runs together can pass and fail
+    while least < trials:
+        below += math.comb(passed + least, passed) * math.comb(2 * trials - passed - least, trials - passed)
+        if below * RUNS > most:
+            break
+        least += 1
+    return least

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from evalgate.application.inference.checks import InferredCheck
 
@@ -49,12 +49,23 @@ def format_comment(text: str) -> str:
 
 
 def format_check(check: InferredCheck, indent: int) -> str:
-    """The line of a check, an item of a list with its reason; a suggestion is a comment: without `# ` it is active."""
+    """The line of a check, an item of a list with its reason."""
     keys = list(check.entry)
     # A single key needs no braces.
     text = f"{keys[0]}: {format_value(check.entry[keys[0]])}" if len(keys) == 1 else format_value(check.entry)
-    reason = f"  {format_comment(check.reason)}" if check.reason else ""
-    return f"{' ' * indent}{'' if check.is_active else '# '}- {text}{reason}"
+    return f"{' ' * indent}- {text}{_format_reason(check.reason)}"
+
+
+def _format_reason(reason: str) -> str:
+    return f"  {format_comment(reason)}" if reason else ""
+
+
+class FieldText(NamedTuple):
+    """A field of a scenario, written on a line with its reason."""
+
+    name: str
+    value: Any
+    reason: str = ""
 
 
 class ScenarioText(NamedTuple):
@@ -62,7 +73,7 @@ class ScenarioText(NamedTuple):
 
     id: str
     reason: str
-    fields: Mapping[str, Any]
+    fields: Sequence[FieldText]
     checks: Sequence[InferredCheck]
     notes: Sequence[str] = ()
 
@@ -70,22 +81,15 @@ class ScenarioText(NamedTuple):
 def format_scenario(scenario: ScenarioText, indent: int) -> tuple[list[str], dict[int, int]]:
     """The lines of a scenario, an item of a list, and the number of the check on a line, from 0."""
     inner = " " * (indent + 2)
-    reason = f"  {format_comment(scenario.reason)}" if scenario.reason else ""
-    lines = [f"{' ' * indent}- id: {format_value(scenario.id)}{reason}"]
-    lines += [f"{inner}{name}: {format_value(value)}" for name, value in scenario.fields.items()]
+    lines = [f"{' ' * indent}- id: {format_value(scenario.id)}{_format_reason(scenario.reason)}"]
+    lines += [f"{inner}{name}: {format_value(value)}{_format_reason(why)}" for name, value, why in scenario.fields]
     checks = scenario.checks
     places: dict[int, int] = {}
-    if len(checks) == 1 and not (checks[0].is_active and checks[0].reason):
+    if len(checks) == 1 and not checks[0].reason:
         places[len(lines)] = 0
-        lines.append(f"{inner}{format_only_check(checks[0])}")
+        lines.append(f"{inner}assertions: [{format_value(checks[0].entry)}]")
     elif checks:
         lines.append(f"{inner}assertions:")
         places = {len(lines) + number: number for number in range(len(checks))}
         lines += [format_check(check, indent + 4) for check in checks]
     return [*lines, *(f"{inner}{format_comment(note)}" for note in scenario.notes)], places
-
-
-def format_only_check(check: InferredCheck) -> str:
-    """The assertions of a scenario with one check, on one line."""
-    text = f"assertions: [{format_value(check.entry)}]"
-    return text if check.is_active else f"# {text}  {format_comment(check.reason)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +16,12 @@ from evalgate.application.inference.infer import infer_suite
 from evalgate.application.inference.observations import TraceSet
 from evalgate.application.inference.ordering import cover_pairs, list_ordered_pairs
 from evalgate.application.inference.outcomes import round_up
-from evalgate.application.inference.pass_rates import FailedTrials
+from evalgate.application.inference.pass_rates import (
+    FailedTrials,
+    RecordedFailures,
+    UnnoticedFailures,
+    find_least_passes,
+)
 from evalgate.application.inference.self_check import check_draft, find_failing, judge_traces
 from evalgate.application.inference.suite_text import format_value
 from evalgate.application.inference.trace_choice import FoundTraces, records_calls
@@ -101,23 +107,73 @@ def test_the_number_of_calls_is_learnt_from_two_trials_on():
     assert not any("min:" in line for line in lines([trial("look", "look")]))
 
 
-def test_tools_with_an_effect_that_only_others_call_are_forbidden_in_a_comment_that_can_be_activated():
-    traces = [trial("look", number=at) for at in range(3)] + [trial("cancel", "read_notes", scenario="cancel")]
-    text, _ = infer_suite(traces, HEAD, "normal").render()
-    line = "      # - {type: forbidden_tools, tools: [cancel], required: true}  # never called here\n"
-    assert line in text
-    suite = build_suite_files(".").parse_text(text.replace(line, line.replace("# - ", "- ")), "evals/a.yaml")
-    assert not list(find_failing(suite, traces))
-    assert "- {type: forbidden_tools, tools: [cancel], required: true}  # never called here" in lines(traces, "strict")
+FORBIDDEN = "- {type: forbidden_tools, tools: [cancel], required: true}"
 
 
-def test_a_suggestion_for_a_scenario_without_other_checks_is_one_line_too():
-    traces = [trial(tool, number=at) for at, tool in enumerate(("a", "b", "c"))] + [trial("cancel", scenario="cancel")]
-    text, _ = infer_suite(traces, HEAD, "normal").render()
-    line = "    # assertions: [{type: forbidden_tools, tools: [cancel], required: true}]  # never called here\n"
-    assert line in text
-    suite = build_suite_files(".").parse_text(text.replace(line, line.replace("# a", "a")), "evals/a.yaml")
-    assert [len(scenario.assertions) for scenario in suite.scenarios] == [5, 5]
+def test_tools_with_an_effect_that_no_trial_of_many_calls_are_forbidden():
+    other = trial("cancel", "read_notes", scenario="cancel")
+    assert f"{FORBIDDEN}  # called in none of 3 trials" in lines(
+        [*(trial("look", number=at) for at in range(3)), other]
+    )
+    few = [*(trial("look", number=at) for at in range(2)), other]
+    assert FORBIDDEN not in "\n".join(lines(few))
+    assert f"{FORBIDDEN}  # called in none of 2 trials" in lines(few, "strict")
+
+
+def learn(passing: Sequence[Trace], failed: Sequence[Trace]) -> list[str]:
+    text, _ = infer_suite(passing, HEAD, "normal", failed).render()
+    return [line.strip() for line in text.splitlines()]
+
+
+def test_a_tool_that_failed_trials_call_and_no_passing_one_is_forbidden():
+    other = trial("cancel", scenario="cancel")
+    failed = [trial("look", *tools, number=at) for at, tools in enumerate((["cancel"], ["cancel"], []), 1)]
+    found = learn([trial("look"), other], failed)
+    assert f"{FORBIDDEN}  # called in 2 of 3 failed trials, in 0 of 1 passing" in found
+    assert f"{FORBIDDEN}  # called in 1 of 1 failed trial, in 0 of 1 passing" in learn(
+        [trial("look"), other], failed[:1]
+    )
+    lost = [replace(each, gaps={"calls": "not captured"}) for each in failed]
+    assert FORBIDDEN not in "\n".join(learn([trial("look"), other], lost))
+
+
+def test_a_look_up_of_failed_trials_is_not_forbidden():
+    other = trial("read_notes", scenario="notes")
+    assert "forbidden" not in "\n".join(
+        learn([trial("look"), other], [trial("look", "read_notes", number=at) for at in (1, 2)])
+    )
+
+
+def test_a_tool_that_failed_trials_call_more_often_is_limited():
+    found = learn([trial("update_seat")], [trial("update_seat", "update_seat", number=at) for at in (1, 2)])
+    assert (
+        "- {type: tool_calls, tool: update_seat, max: 1, required: true}  # called more often in 2 of 2 failed trials"
+        in found
+    )
+    assert "max: 1" not in "\n".join(learn([trial("update_seat")], [trial("update_seat", number=1)]))
+
+
+@pytest.mark.parametrize(("failing", "expected"), [(["business", "first"], True), (["business", "economy"], False)])
+def test_an_argument_of_one_trial_is_expected_if_two_failed_ones_have_another(failing: list[str], expected: bool):
+    failed = [trial(("book", {"cabin": cabin}), number=at) for at, cabin in enumerate(failing, 1)]
+    found = "\n".join(learn([trial(("book", {"cabin": "economy"}))], failed))
+    assert ("{tool: book, args: {cabin: economy}}" in found) is expected
+
+
+def test_a_stalled_trial_forbids_no_calls_that_failed_ones_made():
+    failed = [trial("look", number=at) for at in (1, 2)]
+    assert "max_tool_calls" not in "\n".join(learn([trial()], failed))
+    assert "- {type: max_tool_calls, max: 0, required: true}" in learn([trial(number=at) for at in (3, 4, 5)], failed)
+
+
+def test_a_scenario_without_a_check_of_its_own_is_marked():
+    traces = [trial(tool, number=at) for at, tool in enumerate("abc")] + [trial("a", scenario="other")]
+    draft = infer_suite(traces, HEAD, "normal")
+    text, _ = draft.render()
+    assert draft.unchecked == ["refund"]
+    assert (
+        "- id: refund  # 3 trials\n    # no check of its own: only what all scenarios share is checked here\n" in text
+    )
 
 
 def test_a_scenario_without_calls_forbids_them():
@@ -181,7 +237,8 @@ def test_arguments_have_the_names_and_shapes_they_always_had():
         trial(("look", {"order": code, "deep": True})) for code in ("AB12CD", "XY34ZZ", "Q1W2E3", "AAAAAA", "ZZ99ZZ")
     ]
     schema = '{required: [deep, order], maxProperties: 2, properties: {order: {pattern: "^[A-Z0-9]{6}$"}}}'
-    expected = f"- {{type: tool_arguments, tool: look, schema: {schema}, on_missing: skip}}  # 5 calls"
+    then = f"{{type: tool_arguments, tool: look, schema: {schema}}}"
+    expected = f"- {{when: {{type: tool_called, tool: look}}, then: [{then}]}}  # 5 calls"
     assert expected in lines(traces)
 
 
@@ -417,26 +474,56 @@ def drafted(traces: Sequence[Trace]) -> Any:
     return draft_suite(found, HEAD, "normal", lambda text: build_suite_files(".").parse_text(text, "evals/a.yaml"))
 
 
-def test_trials_that_failed_when_recorded_are_allowed_by_a_pass_rate():
-    traces = [scored("look", "refund", reward=1, number=at) for at in range(2)]
-    traces += [scored("look", reward=0, number=2)]
+def test_trials_that_failed_when_recorded_are_allowed_by_a_rate_that_chance_rarely_misses():
+    traces = [scored("look", "refund", reward=1, number=at) for at in range(3)]
+    traces += [scored("look", reward=0, number=3)]
     suite = drafted(traces)
-    assert suite.failures.failed == [FailedTrials("refund", 1, 3, ["reward 0"], is_red=False)]
+    assert suite.failures.failed == [FailedTrials("refund", 1, 4, ["reward 0"], 1)]
     text, _ = suite.draft.render()
-    assert "  - id: refund  # 2 of 3 trials passed\n    threshold: 0.8\n    trials: {min_pass_rate: 0.66}\n" in text
+    rate = "trials: {min_pass_rate: 0.25}  # 3 of 4 pass; fewer than 1 would be chance in 1 of 20 runs at most\n"
+    assert (
+        f"  - id: refund  # 3 of 4 trials passed\n    threshold: 0  # only required checks fail a trial\n    {rate}"
+        in text
+    )
     assert "- {type: tool_calls, tool: refund, exactly: 1, required: true}" in text
-    worse = [*traces, scored("look", reward=0, number=3)]
     loaded = build_suite_files(".").parse_text(text, "evals/a.yaml")
-    judged = [each.trial for each in judge_traces(loaded, worse)]
+    judged = [each.trial for each in judge_traces(loaded, traces)]
     rules = loaded.scenarios[0].rules
-    assert getattr(judge_scenario(judged[:3], 0.8, rules), "verdict", None) == "PASS"
-    assert getattr(judge_scenario(judged, 0.8, rules), "verdict", None) == "HARD_FAIL"
+    assert getattr(judge_scenario([judged[0], *[judged[3]] * 3], 0, rules), "verdict", None) == "PASS"
+    assert getattr(judge_scenario([judged[3]] * 4, 0, rules), "verdict", None) == "HARD_FAIL"
 
 
-def test_a_recorded_failure_that_passes_all_checks_is_counted():
-    suite = drafted([scored("look", reward=1, number=0), scored("look", reward=0, number=1)])
-    assert (suite.failures.failed, suite.failures.unnoticed) == ([], 1)
-    assert "min_pass_rate" not in suite.draft.render()[0]
+def test_no_rate_is_demanded_where_none_passing_can_be_chance():
+    traces = [scored("look", "refund", reward=at, number=at) for at in (1,)]
+    traces += [scored("look", reward=0, number=at) for at in (2, 3)]
+    suite = drafted(traces)
+    assert suite.failures.failed == [FailedTrials("refund", 2, 3, ["reward 0"], 0)]
+    reason = "only reports: where 1 of 3 pass, none passing can be chance; record more trials"
+    assert f"trials: {{min_pass_rate: 0}}  # {reason}\n" in suite.draft.render()[0]
+
+
+def test_the_rate_is_missed_by_chance_in_one_of_twenty_runs_at_most():
+    """Against a simulation of both runs: any rate, then so many passes in the first, then fewer in the second."""
+    trials, chance = 6, random.Random(31)
+    missed = seen = 0
+    for _ in range(20_000):
+        rate = chance.random()
+        first, second = (sum(chance.random() < rate for _ in range(trials)) for _ in range(2))
+        if first == 5:
+            seen += 1
+            missed += second < find_least_passes(5, trials)
+    assert 0 < missed / seen <= 0.05
+    assert find_least_passes(5, trials) == 2
+
+
+def test_a_recorded_failure_that_passes_all_checks_is_named():
+    failed = replace(scored("look", reward=0, number=1), trial=7)
+    suite = drafted([scored("look", reward=1, number=0), failed])
+    assert suite.failures == RecordedFailures([], 1, [UnnoticedFailures("refund", [7])])
+    text = suite.draft.render()[0]
+    sentence = "1 of 1 recorded failure still passes, since no check distinguishes them: refund (trial 7)"
+    assert f"# {sentence}\n" in text
+    assert "min_pass_rate" not in text
 
 
 def test_a_scenario_of_which_no_trial_passed_is_named():
