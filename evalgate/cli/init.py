@@ -192,7 +192,7 @@ def _describe_failures(failures: RecordedFailures) -> Iterator[str]:
     if failures.unnoticed:
         yield describe_unnoticed(failures)
     elif failures.recorded:
-        yield f"fails all {pluralize(failures.recorded, 'recorded failure')}"
+        yield f"the suite fails every recorded failure ({failures.recorded:,})"
 
 
 def _start_with_example(arguments: Namespace, shell: Shell) -> int:

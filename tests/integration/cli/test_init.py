@@ -263,7 +263,7 @@ def test_the_first_run_passes_with_trials_that_failed_as_recorded(project: Path)
     assert code == 0, err
     assert "learnt from 5 of 8 traces that passed (recorded: reward 1)\n" in err
     assert "only reports, since too few trials passed to demand any, in 1 scenario with recorded failures:\n" in err
-    assert "\n  flaky: 1 of 3 trials failed (reward 0)\nfails all 1 recorded failure\n" in err
+    assert "\n  flaky: 1 of 3 trials failed (reward 0)\nthe suite fails every recorded failure (1)\n" in err
     text = (project / "evals/first.yaml").read_text()
     assert "# no scenario for lost: no trial passed\n" in text
     assert text.count("min_pass_rate") == 1
