@@ -1,6 +1,6 @@
 """Records the cassettes of an example again, with its framework and a fake provider: python tests/record_example.py NAME...
 
-The model's answers are those of `synthetic_answers/NAME.json`. The patch keeps its changes of files that are no cassettes,
+The model's answers are those of `synthetic_answers/NAME.json`; a pull request that replays those of main has none. The patch keeps its changes of files that are no cassettes,
 and gets the cassettes that the changed agent makes.
 """
 
@@ -81,7 +81,8 @@ def main(name: str) -> None:
         shutil.copytree(folder / CASSETTES, EXAMPLES / name / CASSETTES)
         patch.write_text(by_hand, encoding="utf-8")
         subprocess.run(["patch", "-p1", "-i", patch.name], cwd=folder, check=True)
-        record(folder, name, answers["pull-request"])
+        if "pull-request" in answers:
+            record(folder, name, answers["pull-request"])
         text = by_hand + diff(before, read_cassettes(folder))
         (EXAMPLES / name / "pull-request.patch").write_text(text, encoding="utf-8")
 

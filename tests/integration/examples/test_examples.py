@@ -21,6 +21,9 @@ ROOT = Path(__file__).resolve().parents[3]
 OFFLINE = ROOT / "tests/offline"
 SHOWN = re.compile(r"^```text\n(.*?)^```", re.DOTALL | re.MULTILINE)
 STOPPED_BY = {
+    "claude-agent-sdk": 'sql fails pattern in {"sql":"DELETE FROM orders WHERE rowid = 3"}',
+    "google-adk": "target fails maximum",
+    "vercel-ai": 'finish reason tool_calls, expected one of ["stop"]',
     "openai-agents": "issue_refund must not be called, but was",
 }
 """Why the pull request of each example is stopped."""
