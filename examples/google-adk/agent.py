@@ -17,12 +17,7 @@ def read_temperature(room: str) -> dict[str, float | str]:
 
 
 def set_heating(room: str, target: float) -> dict[str, str]:
-    """Sets the heating of a room.
-
-    Args:
-        room: The name of the room.
-        target: The temperature to reach, in degrees Celsius, from 15 to 25.
-    """
+    """Sets the heating of a room to a temperature in degrees Celsius, from 15 to 25."""
     return {"status": f"the heating of the {room} is set to {target:g}"}
 
 
