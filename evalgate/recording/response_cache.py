@@ -76,12 +76,17 @@ def find_mode() -> str:
     return mode
 
 
-def _find_path(folder: Path, scenario: str, variant: str) -> Path:
-    """The file of a scenario and a variant."""
+def find_file(scenario: str, variant: str) -> Path:
+    """The file of a scenario and a variant, below the folder of the cache; raises ValueError if it has no name."""
     parts = [name.replace(":", "_").replace("/", "_") for name in (variant, scenario)]
     if any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts):
         raise ValueError(f"{scenario!r} in {variant!r} can't be the name of a cache file")
-    path = folder / parts[0] / f"{parts[1]}.json"
+    return Path(parts[0], f"{parts[1]}.json")
+
+
+def _find_path(folder: Path, scenario: str, variant: str) -> Path:
+    """The path of the file; raises ValueError if another scenario has it too."""
+    path = folder / find_file(scenario, variant)
     names = _names.setdefault(str(path.absolute()).casefold(), (scenario, variant))
     if names != (scenario, variant):
         raise ValueError(f"{path} would hold the responses of {names} and of {(scenario, variant)}: rename one")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.errors import SettingError
 from evalgate.recording import CachedAnswer, CacheMiss, cached
-from evalgate.recording.response_cache import FOLDER
+from evalgate.recording.response_cache import FOLDER, find_file
 from evalgate.testing.judging import Selection, SessionJudge
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def judge_answer(judge: SessionJudge, case: Case, call: Callable[[], Any]) -> Se
     except (CacheMiss, ValueError) as error:
         raise SettingError(str(error)) from None
     with tempfile.TemporaryDirectory(prefix="evalgate-") as folder:
-        path = Path(folder, variant, f"{case.id.replace('/', '_')}.json")
+        path = Path(folder, find_file(case.id, variant))
         path.parent.mkdir()
         path.write_text(json.dumps(answer._asdict()), encoding="utf-8")
         name = case.id if case.variant is None else f"{case.id}[{case.variant}]"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from evalgate.evaluators.core.queries import build_getter, query_evidence
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.values.compact import hash_stable_text
 from evalgate.measures.values.json_stream import encode_json
-from evalgate.measures.values.json_values import truncate
+from evalgate.measures.values.json_values import mark_name, truncate
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.trajectory import Trajectory  # noqa: TC001  (needed when a shard is decoded)
 from evalgate.models.run.run import AssertionResult, TraceRef, TrialResult, TrialStatus
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     Scored = tuple[list[AssertionResult], TrialStatus, float | None]
 
 
+RESPONSE_CACHE = "response-cache"
 MOST_ROWS = 10_000
 """Assertion results that are kept because trials may share them."""
 
@@ -92,6 +93,8 @@ class SuiteJudge:
 
     def _judge(self, record: TraceRecord, ref: TraceRef) -> JudgedRecord:
         seen, scenario_id = resolve_scenario_id(self._suite, record)
+        if record.source.format == RESPONSE_CACHE and self._suite.scenario_from is None:
+            seen, scenario_id = self._resolve_file_name(seen, scenario_id)
         try:
             candidates = self._matcher.candidates(seen, scenario_id)
         except UndecidedMatchError as error:
@@ -103,6 +106,24 @@ class SuiteJudge:
         is_sure = len(candidates) == 1
         found = [self._judge_candidate(seen, ref, each, scenario_id, is_sure=is_sure) for each in candidates]
         return JudgedRecord(ref, scenario_id, found, defined=self._denied_tools.find_defined(seen))
+
+    def _resolve_file_name(self, record: TraceRecord, name: str | None) -> tuple[TraceRecord, str | None]:
+        """The record of a cached response with the scenario that its file is named after; damaged if two are."""
+        ids = self._ids_by_file_name.get(name or "", [name])
+        if len(ids) == 1:
+            return record, ids[0]
+        named = " and ".join(mark_name(each) for each in ids[:2] if each)
+        return _damage_trace(record, f"a cached response with this file name may be of {named}: rename one"), None
+
+    @cached_property
+    def _ids_by_file_name(self) -> dict[str, list[str | None]]:
+        """The ids in the suite by the names of their files in a cache, in which `:` and `/` are `_`."""
+        found: dict[str, dict[str, None]] = {}
+        for scenario in self._suite.scenarios:
+            name = scenario.match.scenario_id
+            if name is not None and scenario.match.is_exact:
+                found.setdefault(name.replace(":", "_").replace("/", "_"), {})[name] = None
+        return {name: [*ids] for name, ids in found.items()}
 
     def _judge_candidate(
         self, trace: Trace, ref: TraceRef, candidate: ScenarioCandidate, scenario_id: str | None, *, is_sure: bool

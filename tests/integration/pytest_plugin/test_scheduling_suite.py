@@ -6,6 +6,7 @@ import json
 from xml.etree import ElementTree as ET
 
 import pytest
+from command import evalgate
 from fakes.providers import FakeProviders
 from pytest_projects import run_pytest, write
 
@@ -205,6 +206,33 @@ def test_the_cache_decides_about_calls(project, fake, monkeypatch, mode, has_fil
     assert found == before if after == "unchanged" else (found is None) is (after == "absent")
     names = properties(project)["test_positive[flat-tea]"]["tool_call_names"]
     assert names == ("schedule_task,schedule_task" if is_cached else "find_order,read_policy")
+
+
+@pytest.mark.parametrize("mode", ["", "read", "write"])
+def test_ids_that_are_no_file_names_are_matched(project, fake, monkeypatch, mode):
+    """The file of `daily:tea/1` is daily_tea_1.json; the fake provider calls find_order, which is expected here."""
+    write(project, {"conftest.py": CALLS, "tests/eval/positive.yaml": write_scenarios("find_order", ["daily:tea/1"])})
+    write(project, {"tests/eval/cache/flat/daily_tea_1.json": make_answer([("find_order", {})] * 2)})
+    monkeypatch.setenv("LANGSMITH_TEST_CACHE", mode)
+    result = run_pytest(project, "-k", "positive and flat", "--junitxml=junit.xml", "-o", "junit_family=xunit2")
+    result.assert_outcomes(**{"passed" if mode == "read" else "failed": 1}, deselected=11)
+    found = properties(project)["test_positive[flat-daily:tea/1]"]
+    assert (found["call_count"], found["correct_tool"]) == ("2", "1.0")
+    assert len(fake.requests) == (0 if mode == "read" else 1)
+    (project.path / "conftest.py").unlink()
+    run_pytest(project, "-k", "positive and flat").assert_outcomes(
+        **{"failed" if mode == "write" else "passed": 1}, deselected=11
+    )
+    # What `evalgate run` finds in the same files.
+    assert evalgate(project.path, ["-k", "daily:tea/1[flat]"]).code == (1 if mode == "write" else 0)
+
+
+def test_ids_of_one_file_are_an_error(project):
+    write(project, {"tests/eval/positive.yaml": write_scenarios("schedule_task", ["tea/1", "tea_1"])})
+    write(project, {"tests/eval/cache/flat/tea_1.json": make_answer([FLAT, FLAT])})
+    result = run_pytest(project, "-k", "flat and positive")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*a cached response with this file name may be of tea/1 and tea_1: rename one*"])
 
 
 def test_a_missing_answer_is_named_where_no_call_may_be_made(project, fake, monkeypatch):

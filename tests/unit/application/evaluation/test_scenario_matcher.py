@@ -187,3 +187,43 @@ def test_scenario_from__on_calls_that_may_be_missing_is_an_error():
     assert found.reason == "scenario_from: missing evidence (calls): content was not captured: record it"
     assert scenario_id is None
     assert resolve_scenario_id(suite, make_trace(calls=["x"]))[1] == "x"
+
+
+def judge_cached(scenarios, file_name, *, is_damaged=False, form="response-cache"):
+    """A cached response in a file of this name: the ids of the scenario that it counts for, and its damage."""
+    suite, source = suite_of(scenarios), TraceLocation(f"cache/flat/{file_name}.json", form)
+    record = make_trace(scenario_id=file_name)
+    if is_damaged:
+        record = DamagedTrace("no JSON", source, source.path, scenario_id=file_name)
+    record.source = source
+    judged = SuiteJudge(suite, BaselineScenarios(None)).judge(record)
+    ids = [suite.scenarios[each.candidate.entry].id for each in judged.candidates]
+    return ids, None if judged.damage is None else judged.damage.reason
+
+
+@pytest.mark.parametrize(
+    ("ids", "file_name", "claimed"),
+    [
+        (["a/b"], "a_b", ["a/b"]),
+        (["daily:tea/1", "daily"], "daily_tea_1", ["daily:tea/1"]),
+        (["a_b"], "a_b", ["a_b"]),
+        (["a/c", "a_b"], "a_b", ["a_b"]),
+        (["a/c"], "a_b", []),
+        (["'*'", "a/b"], "a_b", ["a/b"]),
+        (["'a/*'"], "a_b", []),
+    ],
+)
+def test_cached_response__belongs_to_the_id_whose_file_name_it_has(ids, file_name, claimed):
+    scenarios = "".join(f"  - id: {each}\n" for each in ids)
+    assert judge_cached(scenarios, file_name) == (claimed, None)
+    damaged, reason = judge_cached(scenarios, file_name, is_damaged=True)
+    assert (damaged, reason) == (claimed, "cache/flat/a_b.json: no JSON".replace("a_b", file_name))
+    assert judge_cached("  - id: a/b\n", "a_b", form="native") == ([], None)
+
+
+def test_cached_response__of_two_ids_is_an_error():
+    found, reason = judge_cached("  - id: a/b\n  - id: a_b\n", "a_b")
+    assert found == []
+    assert reason == (
+        "cache/flat/a_b.json: a cached response with this file name may be of `a/b` and `a_b`: rename one"
+    )
