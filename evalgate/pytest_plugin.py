@@ -19,6 +19,8 @@ MARKERS = (
     "evalgate_tag(name): a tag of a scenario",
 )
 
+_agent_key = pytest.StashKey["Agent"]()
+
 
 class Hooks:
     """What a project's conftest.py may define."""
@@ -109,10 +111,16 @@ def evalgate(
     """Records an agent, `with evalgate.scenario("refund") as run: ...`, and checks its trace by a suite."""
     from evalgate.testing.fixture import Agent
 
-    folder = tmp_path_factory.mktemp("traces")
-    return Agent(
-        request.config.rootpath,
-        folder,
-        _evalgate_recorder,
-        lambda text: request.node.add_report_section("call", "evalgate", text),
-    )
+    agent = Agent(request.config.rootpath, tmp_path_factory.mktemp("traces"), _evalgate_recorder)
+    request.node.stash[_agent_key] = agent
+    return agent
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+    """Explains an assertion that fails in a test which checked a trace."""
+    agent = item.stash.get(_agent_key, None)
+    if agent is not None and call.excinfo is not None and isinstance(call.excinfo.value, AssertionError):
+        from evalgate.testing.fixture import explain_assertion
+
+        explain_assertion(call.excinfo.value, agent.results)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalgate.errors import SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from evalgate.models.trace.trace import Trace
     from evalgate.recording import RecordedRun
@@ -62,7 +61,8 @@ def load_trace(source: TraceSource) -> Trace:
     from evalgate.models.trace.trace import Trace
     from evalgate.suite.models import SuitePrices
 
-    with open_path(source) as path:
+    with tempfile.TemporaryDirectory(prefix="evalgate-") as folder:
+        path = find_path(source, Path(folder, "trace.jsonl"))
         records = list(build_trace_files(str(Path.cwd())).read([path], "."))
     traces = [each for each in records if isinstance(each, Trace)]
     if len(traces) != 1 or len(records) != 1:
@@ -71,13 +71,9 @@ def load_trace(source: TraceSource) -> Trace:
     return traces[0]
 
 
-@contextmanager
-def open_path(source: TraceSource) -> Iterator[str]:
-    """The path of a trace's file; a dict is written to a temporary one."""
+def find_path(source: TraceSource, place: Path) -> str:
+    """The path of a trace's file; a dict is written to `place`."""
     if not isinstance(source, dict):
-        yield os.fspath(getattr(source, "path", source))  # type: ignore[arg-type]
-        return
-    with tempfile.TemporaryDirectory(prefix="evalgate-") as folder:
-        path = Path(folder, "trace.jsonl")
-        path.write_text(json.dumps(source) + "\n", encoding="utf-8")
-        yield str(path)
+        return os.fspath(getattr(source, "path", source))  # type: ignore[arg-type]
+    place.write_text(json.dumps(source) + "\n", encoding="utf-8")
+    return str(place)

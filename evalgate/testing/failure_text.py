@@ -18,8 +18,8 @@ MAX_LINES = 40
 WIDTH = 100
 
 
-def render_failure(results: ResultsDoc, found: Sequence[SuiteScenario]) -> str:
-    """Explains scenarios in at most 40 lines; the last one names the command that prints the rest."""
+def render_failure(results: ResultsDoc, found: Sequence[SuiteScenario], most: int = MAX_LINES) -> str:
+    """Explains scenarios in at most `most` lines; the last one names the command that prints the rest."""
     lines: list[str] = []
     for each in found:
         lines += [
@@ -30,14 +30,14 @@ def render_failure(results: ResultsDoc, found: Sequence[SuiteScenario]) -> str:
         return ""
     suite, scenario = found[0].suite, found[0].scenario
     command = shlex.join(["evalgate", "explain", scenario["id"]])
-    return _cut(lines, f"evalgate run {shlex.quote(suite['path'])}; {command}")
+    return _cut(lines, f"evalgate run {shlex.quote(suite['path'])}; {command}", most)
 
 
 def render_gate(results: ResultsDoc) -> str:
     """The verdict of the gate and its reasons, in at most 40 lines."""
     lines = [f"the gate: {results['verdict'].replace('_', ' ')} (exit code {results['exit_code']} of evalgate run)"]
     lines += [f"- {_describe(reason)}" for reason in results["reasons"]]
-    return _cut(lines, results["command"] or "evalgate run")
+    return _cut(lines, results["command"] or "evalgate run", MAX_LINES)
 
 
 def _describe(reason: ReasonDoc) -> str:
@@ -48,8 +48,8 @@ def _describe(reason: ReasonDoc) -> str:
     return escape_terminal(f"{place}: {text}" if place else text, TEXT_LIMIT)
 
 
-def _cut(lines: list[str], command: str) -> str:
-    left = len(lines) - MAX_LINES + 1
+def _cut(lines: list[str], command: str, most: int) -> str:
+    left = len(lines) - most + 1
     if left <= 1:
         return "\n".join(lines)
-    return "\n".join([*lines[: MAX_LINES - 1], escape_terminal(f"... {left} more lines: {command}", TEXT_LIMIT)])
+    return "\n".join([*lines[: most - 1], escape_terminal(f"... {left} more lines: {command}", TEXT_LIMIT)])

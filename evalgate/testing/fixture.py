@@ -11,36 +11,54 @@ from evalgate.errors import SettingError
 from evalgate.models.recording.exchange import TrialId
 from evalgate.recording import RecordedRun
 from evalgate.reporting.text.escaping import TEXT_LIMIT, escape_terminal
-from evalgate.testing.assertions import load_trace, open_path
+from evalgate.testing.assertions import find_path, load_trace
 from evalgate.testing.failure_text import render_failure
 from evalgate.testing.judging import Selection, SessionJudge
 from evalgate.testing.verdicts import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from evalgate.reporting.text.scenario_sections import SuiteScenario
     from evalgate.testing.assertions import TraceSource
     from evalgate.testing.recording_thread import RecordingThread
 
+MAX_LINES, NAME_LIMIT = 36, 100
+"""Lines of an explanation in an assertion's message, which has four more, and characters of an id."""
 UNDER_RECORD = "evalgate record writes this trace when pytest ends: check it with `evalgate run`"
 
 
 class CheckResult:
-    """What a suite says of one trace: `assert result.passed` shows the reasons."""
+    """What a suite says of one trace; true if it passed. A failing `assert result.passed` shows the reasons.
+
+    `reason` is the first of them, empty if it passed, and `text` explains all in at most 36 lines.
+    """
 
     def __init__(self, found: SuiteScenario, text: str) -> None:
         self.scenario, self.variant = found.scenario["id"], found.scenario["variant"]
-        self.verdict, self.score, self.passed = (
-            found.scenario["verdict"],
-            found.scenario["score"],
-            found.scenario["verdict"] == "PASS",
-        )
+        self.verdict, self.score = found.scenario["verdict"], found.scenario["score"]
+        self.passed = self.verdict == "PASS"
         self.reason = "" if self.passed else escape_terminal(describe(found), TEXT_LIMIT)
         self.text = text
 
+    def __bool__(self) -> bool:
+        return self.passed
+
     def __repr__(self) -> str:
-        return f"<{self.verdict} {self.scenario}{': ' if self.reason else ''}{self.reason}>"
+        return f"<{self.verdict} {escape_terminal(self.scenario, NAME_LIMIT)}>"
+
+
+def explain_assertion(error: AssertionError, results: Sequence[CheckResult]) -> None:
+    """Puts the reasons of failed results before the message of an assertion: of those it names, or else of all."""
+    failed = [each for each in results if not each.passed]
+    found = [each for each in failed if repr(each) in str(error)] or failed
+    if not found:
+        return
+    title = f"{escape_terminal(found[0].scenario, NAME_LIMIT)}: {found[0].reason}"
+    lines = [line for each in found for line in each.text.split("\n")]
+    if len(lines) > MAX_LINES:
+        lines = [*lines[: MAX_LINES - 1], f"... {len(lines) - MAX_LINES + 1} more lines"]
+    error.args = ("\n".join([title, *lines, *([str(error)] if str(error) else [])]),)
 
 
 class Agent:
@@ -51,9 +69,9 @@ class Agent:
         root: Path,
         folder: Path,
         open_recorder: Callable[[], RecordingThread],
-        report: Callable[[str], None],
     ) -> None:
-        self._root, self._folder, self._open_recorder, self._report = root, folder, open_recorder, report
+        self._root, self._folder, self._open_recorder = root, folder, open_recorder
+        self.results: list[CheckResult] = []
         self._is_recorded = bool(os.environ.get("EVALGATE_RECORD_URL"))  # pytest runs under `evalgate record`
 
     @contextmanager
@@ -79,19 +97,19 @@ class Agent:
         """
         if self._is_recorded and isinstance(trace, RecordedRun) and not trace.path.exists():
             raise SettingError(UNDER_RECORD)
-        with open_path(trace) as path:
-            name = scenario or load_trace(path).scenario_id
-            if name is None:
-                raise SettingError(f"{path} names no scenario: pass scenario='...'")
-            if variant is None and isinstance(trace, RecordedRun):
-                variant = trace.metadata.get("variant")
-            judge = SessionJudge(
-                [os.path.relpath(suite, self._root)],
-                str(self._root),
-                os.environ,
-                selection=Selection([str(Path(path).absolute())], [f"{name}[{variant}]" if variant else name]),
-            )
-            return self._build_result(judge, suite, name)
+        path = find_path(trace, self._folder / f"checked-{len(self.results)}.jsonl")
+        name = scenario or load_trace(path).scenario_id
+        if name is None:
+            raise SettingError(f"{path} names no scenario: pass scenario='...'")
+        if variant is None and isinstance(trace, RecordedRun):
+            variant = trace.metadata.get("variant")
+        judge = SessionJudge(
+            [os.path.relpath(suite, self._root)],
+            str(self._root),
+            os.environ,
+            selection=Selection([str(Path(path).absolute())], [f"{name}[{variant}]" if variant else name]),
+        )
+        return self._build_result(judge, suite, name)
 
     def _build_result(self, judge: SessionJudge, suite: str, name: str) -> CheckResult:
         from evalgate.reporting.text.scenario_sections import SuiteScenario
@@ -102,7 +120,5 @@ class Agent:
         if not judged:
             raise SettingError(f"{suite} has no scenario that this trace of {name!r} belongs to")
         worst = next((each for each in judged if each.scenario["verdict"] != "PASS"), judged[0])
-        result = CheckResult(worst, render_failure(results, [worst]))
-        if not result.passed:
-            self._report(result.text)
-        return result
+        self.results.append(CheckResult(worst, render_failure(results, [worst], MAX_LINES)))
+        return self.results[-1]

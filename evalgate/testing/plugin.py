@@ -6,6 +6,8 @@ import os
 import posixpath
 import shutil
 import tempfile
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, distribution
 from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
 
 FOLDER = "evalgate_folder"
 MARKERS = ("langsmith: a case of a scheduling suite", "asyncio: a case of a scheduling suite")
+OTHER = "evalgate"
+CONFLICT = (
+    "evalgate: warning: the distribution `evalgate` {}, which is another project, has the same package name:"
+    " run `pip uninstall evalgate`, then `pip install --force-reinstall evalgate-action`"
+)
 NOT_THE_GATE = "evalgate: scenarios, not the gate; --evalgate-gate adds the decision of `evalgate run`"
 
 
@@ -60,6 +67,14 @@ class SuitePlugin:
         """The folder of the session's workers; None in a session without workers."""
         given = getattr(self._config, "workerinput", {}).get(FOLDER)
         return None if given is None else SharedFolder(Path(given), os.environ["PYTEST_XDIST_TESTRUNUID"])
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Warns of another distribution whose files may lie between those of this one."""
+        reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+        with suppress(PackageNotFoundError):
+            version = distribution(OTHER).version
+            if reporter is not None:
+                reporter.write_line(CONFLICT.format(version))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:

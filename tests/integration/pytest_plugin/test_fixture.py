@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from fakes.providers import FakeProviders
@@ -75,10 +76,48 @@ def test_a_check_names_its_reasons(pytester, fake):
     write(pytester, {"evals/support.yaml": suite, "pytest.ini": "[pytest]\n", "test_agent.py": TEST})
     result = run_pytest(pytester)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["E *assert False", "E *where False = <HARD_FAIL refund: answer contains *is lost*"])
+    lines = [line[1:].strip() for line in result.stdout.lines if line.startswith("E  ")]
+    assert lines[0].startswith("AssertionError: refund: answer contains ")
+    assert lines[1] == "HARD FAIL  refund"
+    assert lines[-2:] == ["assert False", "+  where False = <HARD_FAIL refund>.passed"]
+    assert len(lines) <= 40
+    result.stdout.fnmatch_lines(["FAILED test_agent.py::test_refund - AssertionError: refund: answer contains *"])
+
+
+CHECKS = f"""
+import json
+BAD = json.loads({make_trace("refund", "No.")!r})
+
+def test_a_result_is_true_if_it_passed(evalgate):
+    assert evalgate.check(BAD, suite="evals/support.yaml")
+
+def test_its_verdict(evalgate):
+    assert evalgate.check(BAD, suite="evals/support.yaml").verdict == "PASS"
+
+def test_all_of_several(evalgate):
+    assert all(each.passed for each in [evalgate.check(BAD, suite="evals/support.yaml") for _ in "abc"])
+
+def test_another_error(evalgate):
+    evalgate.check(BAD, suite="evals/support.yaml")
+    raise ValueError("unrelated")
+"""
+
+
+def test_assertions_about_results_name_their_reasons(pytester):
+    write(pytester, {"evals/support.yaml": SUITE, "pytest.ini": "[pytest]\n"})
+    pytester.makepyfile(CHECKS)
+    result = run_pytest(pytester, "--tb=short")
+    result.assert_outcomes(failed=4)
+    assert [line[4:] for line in result.stdout.lines if line.startswith("E   ") and "Error" in line] == [
+        *["AssertionError: refund: tool find_order called: find_order must be called, but no tool was"] * 3,
+        "ValueError: unrelated",
+    ]
     lines = result.stdout.lines
-    start = lines.index("HARD FAIL  refund")
-    assert len(lines[start : lines.index("To reproduce the run")]) < 40
+    start = next(number for number, line in enumerate(lines) if "test_all_of_several" in line and "___" in line)
+    shown = [line for line in lines[start : start + 50] if line.startswith("E ")]
+    assert shown[36].startswith("E   ... ")
+    shows = next(line for line in shown if "evalgate show" in line)
+    assert Path(shows.split()[-1]).exists()
 
 
 def test_cassettes_are_written_and_replayed(pytester, fake):

@@ -236,3 +236,16 @@ def test_a_suite_is_judged_once(pytester, monkeypatch):
     )
     run_pytest(pytester).assert_outcomes(passed=3)
     assert (pytester.path / "traces/budget.jsonl").read_text() == ""
+
+
+def test_another_distribution_of_the_name_is_warned_of(pytester):
+    write_project(pytester)
+    run_pytest(pytester, "-q").stdout.no_fnmatch_line("*evalgate: warning*")
+    write(pytester, {"site/evalgate-9.1.dist-info/METADATA": "Metadata-Version: 2.1\nName: evalgate\nVersion: 9.1\n"})
+    pytester.syspathinsert(pytester.path / "site")
+    result = run_pytest(pytester, "-q")
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines(["evalgate: warning: the distribution `evalgate` 9.1, *pip uninstall evalgate*"])
+    pytester.makepyfile(test_plain="def test_plain(): pass")
+    write(pytester, {"pytest.ini": "[pytest]\n"})
+    run_pytest(pytester, "-q", "test_plain.py").stdout.no_fnmatch_line("*evalgate: warning*")
