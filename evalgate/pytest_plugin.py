@@ -83,22 +83,24 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def _evalgate_recorder(
     tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
-) -> Iterator[Callable[[], RecordingThread]]:
-    """Opens the server of the session when a test first records."""
-    opened: list[RecordingThread] = []
+) -> Iterator[Callable[[str | None], RecordingThread]]:
+    """Opens a server, for the session, when a test first records with a suite or without one."""
+    opened: dict[str | None, RecordingThread] = {}
 
-    def open_recorder() -> RecordingThread:
-        if not opened:
+    def open_recorder(suite: str | None) -> RecordingThread:
+        if suite not in opened:
+            from evalgate.bootstrap.record_plan import load_suite
             from evalgate.settings.recording import choose_cache_rules, require_extra
             from evalgate.testing.recording_thread import RecordingThread
 
             require_extra()
-            rules = choose_cache_rules(None, os.environ)
-            opened.append(RecordingThread(tmp_path_factory.mktemp("evalgate"), str(pytestconfig.rootpath), rules))
-        return opened[0]
+            rules, root = choose_cache_rules(None, os.environ), str(pytestconfig.rootpath)
+            loaded = None if suite is None else load_suite(suite, root)
+            opened[suite] = RecordingThread(tmp_path_factory.mktemp("evalgate"), root, rules, loaded)
+        return opened[suite]
 
     yield open_recorder
-    for each in opened:
+    for each in opened.values():
         each.stop()
 
 
@@ -106,12 +108,13 @@ def _evalgate_recorder(
 def evalgate(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
-    _evalgate_recorder: Callable[[], RecordingThread],
+    _evalgate_recorder: Callable[[str | None], RecordingThread],
 ) -> Agent:
     """Records an agent, `with evalgate.scenario("refund") as run: ...`, and checks its trace by a suite."""
     from evalgate.testing.fixture import Agent
 
-    agent = Agent(request.config.rootpath, tmp_path_factory.mktemp("traces"), _evalgate_recorder)
+    folder, properties = tmp_path_factory.mktemp("traces"), request.node.user_properties
+    agent = Agent(request.config.rootpath, folder, _evalgate_recorder, properties)
     request.node.stash[_agent_key] = agent
     return agent
 
@@ -123,4 +126,4 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if agent is not None and call.excinfo is not None and isinstance(call.excinfo.value, AssertionError):
         from evalgate.testing.fixture import explain_assertion
 
-        explain_assertion(call.excinfo.value, agent.results)
+        call.excinfo.value.args = (explain_assertion(str(call.excinfo.value), agent.results),)

@@ -49,11 +49,11 @@ class RecordedRun:
         trial = int(os.environ.get("EVALGATE_TRIAL") or 0) if trial is None else trial
         if not scenario or trial < 0:
             raise ValueError("a recording needs the id of a scenario and a trial from 0")
-        self.names = {"id": scenario, "variant": variant or None, "trial": trial}
-        self.metadata: dict[str, Any] = {"variant": variant} if variant else {}
-        self.openai_base_url = os.environ.get("OPENAI_BASE_URL")
-        self.anthropic_base_url = os.environ.get("ANTHROPIC_BASE_URL")
         suite, suffix = os.environ.get("EVALGATE_SUITE"), f"@{encode_name(variant)}" if variant else ""
+        self.names = {"suite": suite or None, "id": scenario, "variant": variant or None, "trial": trial}
+        self.metadata: dict[str, Any] = {"variant": variant} if variant else {}
+        self.base_urls: dict[str, str] = {}  # of this run's recording, by provider
+        self.openai_base_url, self.anthropic_base_url = map(os.environ.get, ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"))
         self.path = Path(out, encode_name(suite) if suite else "", encode_name(scenario) + suffix, f"{trial}.jsonl")
         self._control = os.environ.get("EVALGATE_RECORD_URL", "").rstrip("/")
         self._messages: list[dict[str, Any]] = []
@@ -117,7 +117,7 @@ class RecordedRun:
                 raise ValueError(f"{self.path} was recorded before in this process: give each run its own `trial`")
             _paths.add(key)
         if self._control:
-            urls = _post(f"{self._control}/scenarios", self.names)["base_urls"]
+            urls = self.base_urls = _post(f"{self._control}/scenarios", self.names)["base_urls"]
             self.openai_base_url, self.anthropic_base_url = urls.get("openai"), urls.get("anthropic")
         self._started_at, self._start, self._before = time.time(), time.perf_counter(), _current.get()
         with suppress(ImportError):

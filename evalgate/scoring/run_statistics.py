@@ -6,7 +6,7 @@ from array import array
 from collections import Counter
 from itertools import chain
 from math import fsum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -24,10 +24,10 @@ from evalgate.models.run.run_statistics import CostlyAssertion, PassAtK, Statist
 from evalgate.models.run.trials import list_measured, summarize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evalgate.models.comparison.comparison import ScenarioOutcome
-    from evalgate.models.run.run import AssertionResult, ScenarioResult, Trial
+    from evalgate.models.run.run import ScenarioResult, Trial
 
 KS = (1, 2, 3, 4, 5, 8, 10, 16, 32, 64)
 """Values of k for which pass@k and pass^k are computed, as far as every scenario has so many trials."""
@@ -221,16 +221,20 @@ def _mean(amounts: Sequence[float | None]) -> float | None:
 
 def judge_calls(trial: Trial) -> tuple[bool, bool] | None:
     """Whether a trial called the right tool, and often enough; None if no check of that was evaluated."""
-    found = [each for each in trial.assertions if each.type == EXPECTED_TOOL]
-    if not found or any(each.outcome not in JUDGED for each in found):
+    return judge_call_checks([(each.outcome, each.evidence) for each in trial.assertions if each.type == EXPECTED_TOOL])
+
+
+def judge_call_checks(found: Sequence[tuple[str, Mapping[str, Any] | None]]) -> tuple[bool, bool] | None:
+    """The same by the outcome and the evidence of each check of `expected_tool`."""
+    if not found or any(outcome not in JUDGED for outcome, _ in found):
         return None
-    return all(map(_is_right_tool, found)), all(each.outcome == "passed" for each in found)
+    return all(_is_right_tool(*each) for each in found), all(outcome == "passed" for outcome, _ in found)
 
 
-def _is_right_tool(found: AssertionResult) -> bool:
+def _is_right_tool(outcome: str, evidence: Mapping[str, Any] | None) -> bool:
     """Whether the right tool was called; a failed check may only have found fewer calls than expected."""
-    if found.outcome == "passed":
+    if outcome == "passed":
         return True
-    evidence = found.evidence or {}
+    evidence = evidence or {}
     calls, expected = evidence.get("calls"), evidence.get("expected_calls")
     return isinstance(calls, int) and isinstance(expected, int) and 0 < calls < expected

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.errors import SettingError
 from evalgate.recording import CachedAnswer, CacheMiss, cached
-from evalgate.recording.response_cache import FOLDER, find_file
+from evalgate.recording.response_cache import FOLDER, find_file, find_mode
 from evalgate.testing.judging import Selection, SessionJudge
 
 if TYPE_CHECKING:
@@ -47,14 +47,25 @@ def judge_answer(judge: SessionJudge, case: Case, call: Callable[[], Any]) -> Se
             answer = asyncio.run(_wait_for(answer))
     except (CacheMiss, ValueError) as error:
         raise SettingError(str(error)) from None
+    name = case.id if case.variant is None else f"{case.id}[{case.variant}]"
     with tempfile.TemporaryDirectory(prefix="evalgate-") as folder:
-        path = Path(folder, find_file(case.id, variant))
-        path.parent.mkdir()
-        path.write_text(json.dumps(answer._asdict()), encoding="utf-8")
-        name = case.id if case.variant is None else f"{case.id}[{case.variant}]"
-        found = judge.select(Selection([os.fspath(path)], [name]))
+        saved = judge.root / FOLDER
+        path = (
+            write_answer(answer, Path(folder), case.id, variant)
+            if find_mode() == "off"
+            else saved / find_file(case.id, variant)
+        )
+        found = judge.select(Selection([os.path.relpath(path, judge.root)], [name]))
         _ = found.results  # judged while its file is there
         return found
+
+
+def write_answer(answer: CachedAnswer, folder: Path, scenario: str, variant: str | None) -> Path:
+    """Writes an answer below a folder as the cache does, and gives its path."""
+    path = folder / find_file(scenario, variant or NO_VARIANT)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(answer._asdict()), encoding="utf-8")
+    return path
 
 
 async def _wait_for(answer: Any) -> Any:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalgate.errors import SettingError
-from evalgate.models.recording.exchange import TrialId
-from evalgate.recording import RecordedRun
+from evalgate.errors import EvalGateError, SettingError
+from evalgate.recording import CachedAnswer, RecordedRun
 from evalgate.reporting.text.escaping import TEXT_LIMIT, escape_terminal
 from evalgate.testing.assertions import find_path, load_trace
+from evalgate.testing.calls import write_answer
 from evalgate.testing.failure_text import render_failure
 from evalgate.testing.judging import Selection, SessionJudge
-from evalgate.testing.verdicts import describe
+from evalgate.testing.verdicts import describe, find_entry, is_scheduling_suite, list_feedback, list_properties
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+    from types import TracebackType
 
     from evalgate.reporting.text.scenario_sections import SuiteScenario
     from evalgate.testing.assertions import TraceSource
@@ -48,55 +49,97 @@ class CheckResult:
         return f"<{self.verdict} {escape_terminal(self.scenario, NAME_LIMIT)}>"
 
 
-def explain_assertion(error: AssertionError, results: Sequence[CheckResult]) -> None:
-    """Puts the reasons of failed results before the message of an assertion: of those it names, or else of all."""
+def explain_assertion(message: str, results: Sequence[CheckResult]) -> str:
+    """The message of a failed assertion after the reasons of failed results: of those it names, or else of all."""
     failed = [each for each in results if not each.passed]
-    found = [each for each in failed if repr(each) in str(error)] or failed
+    found = [each for each in failed if repr(each) in message] or failed
     if not found:
-        return
+        return message
     title = f"{escape_terminal(found[0].scenario, NAME_LIMIT)}: {found[0].reason}"
     lines = [line for each in found for line in each.text.split("\n")]
     if len(lines) > MAX_LINES:
         lines = [*lines[: MAX_LINES - 1], f"... {len(lines) - MAX_LINES + 1} more lines"]
-    error.args = ("\n".join([title, *lines, *([str(error)] if str(error) else [])]),)
+    return "\n".join([title, *lines, *([message] if message else [])])
+
+
+class ScenarioBlock:
+    """A recording of what a block does, for `with` and `async with`."""
+
+    def __init__(self, recording: AbstractContextManager[RecordedRun]) -> None:
+        self._recording = recording
+
+    def __enter__(self) -> RecordedRun:
+        return self._recording.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return self._recording.__exit__(kind, error, trace)
+
+    async def __aenter__(self) -> RecordedRun:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return self.__exit__(kind, error, trace)
 
 
 class Agent:
-    """The fixture of one test: `folder` holds what it records, `open_recorder` gives the session's server."""
+    """The fixture of one test: `folder` holds what it records, `open_recorder` gives the server for a suite."""
 
     def __init__(
         self,
         root: Path,
         folder: Path,
-        open_recorder: Callable[[], RecordingThread],
+        open_recorder: Callable[[str | None], RecordingThread],
+        properties: list[tuple[str, object]],
     ) -> None:
-        self._root, self._folder, self._open_recorder = root, folder, open_recorder
+        self._root, self._folder, self._open_recorder, self._properties = root, folder, open_recorder, properties
         self.results: list[CheckResult] = []
         self._is_recorded = bool(os.environ.get("EVALGATE_RECORD_URL"))  # pytest runs under `evalgate record`
 
-    @contextmanager
-    def scenario(self, scenario: str, *, trial: int = 0, variant: str = "") -> Iterator[RecordedRun]:
+    def scenario(self, scenario: str, *, trial: int = 0, variant: str = "", suite: str | None = None) -> ScenarioBlock:
         """Records what the agent does in the block; `path` of what it gives is the trace afterwards.
 
-        In the block the variables of model providers lead to the recording. Raises SettingError where nothing was
-        recorded, and where a cassette lacks a request.
+        In the block the variables of model providers lead to the recording. The `normalise` of the suite, a path,
+        applies to cassettes, which are below its name. Raises SettingError where nothing was recorded, and where a
+        cassette lacks a request.
         """
         if self._is_recorded:
-            with RecordedRun(scenario, trial=trial, variant=variant, out=self._folder) as run:
-                yield run
-            return
-        with self._open_recorder().record(TrialId(None, scenario, variant or None, trial), self._folder) as run:
-            yield run
+            from evalgate.testing.recording_thread import record_for_parent
+
+            run = RecordedRun(scenario, trial=trial, variant=variant, out=self._folder)
+            return ScenarioBlock(record_for_parent(run))
+        named = None if suite is None else os.path.relpath(suite, self._root)
+        return ScenarioBlock(self._open_recorder(named).record(scenario, variant or None, trial, self._folder))
 
     def check(
-        self, trace: TraceSource, suite: str, *, scenario: str | None = None, variant: str | None = None
+        self,
+        trace: TraceSource | CachedAnswer,
+        suite: str,
+        *,
+        scenario: str | None = None,
+        variant: str | None = None,
     ) -> CheckResult:
         """Judges one trace by one scenario of a suite: that of its id and variant, unless these are given.
 
-        Raises InvalidInput where suite or trace can't be used, or the suite has no such scenario.
+        An answer of `cached` is a trace too, whose scenario must be given. JUnit's properties of the test are those of
+        the scenario. Raises InvalidInput where suite or trace can't be used, or the suite has no such scenario.
         """
+        __tracebackhide__ = True
+        try:
+            return self._check(trace, suite, scenario, variant)
+        except EvalGateError as error:
+            raise error.with_traceback(None) from None
+
+    def _check(
+        self, trace: TraceSource | CachedAnswer, suite: str, scenario: str | None, variant: str | None
+    ) -> CheckResult:
         if self._is_recorded and isinstance(trace, RecordedRun) and not trace.path.exists():
             raise SettingError(UNDER_RECORD)
+        if isinstance(trace, CachedAnswer):
+            trace = self._write_answer(trace, scenario, variant)
         path = find_path(trace, self._folder / f"checked-{len(self.results)}.jsonl")
         name = scenario or load_trace(path).scenario_id
         if name is None:
@@ -111,6 +154,11 @@ class Agent:
         )
         return self._build_result(judge, suite, name)
 
+    def _write_answer(self, answer: CachedAnswer, scenario: str | None, variant: str | None) -> Path:
+        if scenario is None:
+            raise SettingError("an answer names no scenario: pass scenario='...', and variant='...' if there are any")
+        return write_answer(answer, self._folder / f"answer-{len(self.results)}", scenario, variant)
+
     def _build_result(self, judge: SessionJudge, suite: str, name: str) -> CheckResult:
         from evalgate.reporting.text.scenario_sections import SuiteScenario
 
@@ -120,5 +168,9 @@ class Agent:
         if not judged:
             raise SettingError(f"{suite} has no scenario that this trace of {name!r} belongs to")
         worst = next((each for each in judged if each.scenario["verdict"] != "PASS"), judged[0])
+        self._properties += list_properties([worst])
+        for each in judge.configuration.suites:
+            if each.name == worst.suite["suite"] and is_scheduling_suite(each):
+                self._properties += list_feedback(worst.scenario, find_entry(each, worst.scenario["id"]))
         self.results.append(CheckResult(worst, render_failure(results, [worst], MAX_LINES)))
         return self.results[-1]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Scenario, Suite
     from evalgate.testing.judging import SessionJudge
 
-GATE = "gate"
+GATE, LANGSMITH = "gate", "langsmith"
 
 
 class VerdictError(Exception):
@@ -78,12 +78,16 @@ class ScenarioItem(pytest.Item):
         self._suite, self._scenario, self._judge = suite, scenario, judge
         self.add_marker("eval")
         if is_scheduling_suite(suite):
-            self.add_marker("langsmith")
+            self.add_marker(LANGSMITH)
             self.add_marker("asyncio")
-        for tag in find_entry(suite, scenario).get("tags") or ():
+        for tag in find_entry(suite, scenario.id).get("tags") or ():
             self.add_marker(pytest.mark.evalgate_tag(tag))
         if self.config.pluginmanager.hasplugin("xdist"):
             self.add_marker(pytest.mark.xdist_group(suite.name))
+
+    def get_closest_marker(self, name: str, default: Any = None) -> Any:
+        """Hides `langsmith` from LangSmith's plugin, which wraps the functions of marked tests; `-m` finds it."""
+        return default if name == LANGSMITH else super().get_closest_marker(name, default)
 
     def runtest(self) -> None:
         """Raises what the verdict means for pytest."""
@@ -106,16 +110,15 @@ class ScenarioItem(pytest.Item):
         hook = self.ihook.pytest_evalgate_call
         if self.has_gate or not is_scheduling_suite(self._suite) or not hook.get_hookimpls():
             return self._judge
-        case = build_case(self._scenario, find_entry(self._suite, self._scenario))
+        case = build_case(self._scenario, find_entry(self._suite, self._scenario.id))
         return judge_answer(self._judge, case, lambda: hook(case=case))
 
     def _add_feedback(self, results: ResultsDoc) -> None:
         if not is_scheduling_suite(self._suite):
             return
-        entry = find_entry(self._suite, self._scenario)
+        entry = find_entry(self._suite, self._scenario.id)
         for each in find_scenarios(results, self._suite, self._scenario):
-            for trial in each.scenario["trials"]:
-                self.user_properties += list_feedback(each.scenario, trial, entry)
+            self.user_properties += list_feedback(each.scenario, entry)
 
     def reportinfo(self) -> tuple[PathLike[str] | str, int | None, str]:
         """The file and the line of the scenario."""

@@ -11,7 +11,10 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from evalgate.errors import SettingError
+from evalgate.models.recording.exchange import TrialId
 from evalgate.models.recording.run import AgentEnd
 from evalgate.recording import RecordedRun
 
@@ -23,9 +26,14 @@ if TYPE_CHECKING:
     from evalgate.application.recording.outcome import TrialOutcome
     from evalgate.application.recording.session import RecordingSession
     from evalgate.application.recording.trials import CacheRules
-    from evalgate.models.recording.exchange import TrialId
+    from evalgate.bootstrap.record_plan import LoadedSuite
 
 BACKLOG, LONGEST = 128, 86_400.0
+ONE_AT_A_TIME = (
+    "a scenario is being recorded: one ends before the next begins, also in other threads, since a recording sets"
+    " variables of the process (workers of pytest-xdist record at the same time)"
+)
+_is_recording = threading.Lock()
 
 
 class InProcessAgent:
@@ -52,10 +60,14 @@ class InProcessAgent:
 
 
 class RecordingThread:
-    """A server of this process; traces are kept in `folder` until a scenario ends."""
+    """A server of this process; traces are kept in `folder` until a scenario ends.
 
-    def __init__(self, folder: Path, root: str, rules: CacheRules) -> None:
-        self._folder, self._root, self._rules = folder, root, rules
+    With a suite its masks apply, and cassettes are below the suite's name.
+    """
+
+    def __init__(self, folder: Path, root: str, rules: CacheRules, loaded: LoadedSuite | None = None) -> None:
+        self._folder, self._root, self._loaded = folder, root, loaded
+        self._rules = rules if loaded is None else replace(rules, masks=loaded.masks)
         self._notes: list[str] = []
         self._agent: InProcessAgent | None = None
         self._server: RecorderServer | None = None
@@ -75,26 +87,26 @@ class RecordingThread:
         self._listener.close()
 
     @contextmanager
-    def record(self, trial: TrialId, folder: Path) -> Iterator[RecordedRun]:
+    def record(self, scenario: str, variant: str | None, trial: int, folder: Path) -> Iterator[RecordedRun]:
         """Records the block; its trace is written below the folder when it ends. Raises SettingError if none was."""
         from evalgate.application.recording.plan import PlannedTrial
 
-        if self._agent is not None:
-            raise SettingError("a scenario is being recorded: one ends before the next begins")
-        agent = self._agent = InProcessAgent()
-        self._notes.clear()
-        recorded = asyncio.run_coroutine_threadsafe(self._session.run_trial(PlannedTrial(trial)), self._loop)
-        recorded.add_done_callback(lambda found: _pass_on(found, agent.started))
-        run, failed = None, True
-        try:
-            with _in_environ(agent.started.result()), RecordedRun(out=folder) as run:
-                yield run
-            failed = False
-        finally:
-            self._agent = None
-            if run is not None:
-                agent.end(failed=failed)
-                self._finish(recorded.result(), run.path, failed=failed)
+        with _record_alone():
+            agent = self._agent = InProcessAgent()
+            self._notes.clear()
+            suite, digest = (None, None) if self._loaded is None else (self._loaded.suite.name, self._loaded.agent_hash)
+            planned = PlannedTrial(TrialId(suite, scenario, variant, trial), None, digest)
+            recorded = asyncio.run_coroutine_threadsafe(self._session.run_trial(planned), self._loop)
+            recorded.add_done_callback(lambda found: _pass_on(found, agent.started))
+            run, failed = None, True
+            try:
+                with _in_environ(agent.started.result()), RecordedRun(out=folder) as run:
+                    yield run
+                failed = False
+            finally:
+                if run is not None:
+                    agent.end(failed=failed)
+                    self._finish(recorded.result(), run.path, failed=failed)
 
     def _finish(self, outcome: TrialOutcome, path: Path, *, failed: bool) -> None:
         found = next(iter(self._folder.rglob("*.jsonl")), None)
@@ -155,6 +167,32 @@ class RecordingThread:
         await server.start(self._listener)
         self._server = server
         return server
+
+
+@contextmanager
+def record_for_parent(run: RecordedRun) -> Iterator[RecordedRun]:
+    """Records the block under `evalgate record`, which runs the tests: the run's addresses are set in the block."""
+    from evalgate.application.recording.providers import PROVIDERS
+
+    with _record_alone(), run:
+        variables = {
+            variable: run.base_urls[each.name]
+            for each in PROVIDERS
+            for variable in each.url_variables
+            if each.name in run.base_urls
+        }
+        with _in_environ({**os.environ, **variables}):
+            yield run
+
+
+@contextmanager
+def _record_alone() -> Iterator[None]:
+    if not _is_recording.acquire(blocking=False):
+        raise SettingError(ONE_AT_A_TIME)
+    try:
+        yield
+    finally:
+        _is_recording.release()
 
 
 def _pass_on(found: Future[TrialOutcome], started: Future[Mapping[str, str]]) -> None:

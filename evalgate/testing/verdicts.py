@@ -13,6 +13,7 @@ from evalgate.reporting.text.ruling_lines import (
 )
 from evalgate.reporting.text.scenario_sections import SuiteScenario, find_reason
 from evalgate.reporting.text.sentences import unmark_parts
+from evalgate.scoring.run_statistics import judge_call_checks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,10 +39,10 @@ def is_scheduling_suite(suite: Suite) -> bool:
     return bool(entries) and all(EXPECTED_TOOL in entry for entry in entries)
 
 
-def find_entry(suite: Suite, scenario: Scenario) -> Mapping[str, Any]:
+def find_entry(suite: Suite, scenario_id: str) -> Mapping[str, Any]:
     """The scenario as the suite file has it; empty for a golden."""
     entries = suite.content.get("scenarios") or []
-    return next((entry for entry in entries if entry["id"] == scenario.id), {})
+    return next((entry for entry in entries if entry["id"] == scenario_id), {})
 
 
 def name_item(suite: Suite, scenario: Scenario) -> str:
@@ -49,7 +50,7 @@ def name_item(suite: Suite, scenario: Scenario) -> str:
     variant = None if scenario.variant is None else scenario.variant.name
     if not is_scheduling_suite(suite):
         return scenario.id if variant is None else f"{scenario.id}[{variant}]"
-    kind = "negative" if find_entry(suite, scenario)[EXPECTED_TOOL] is None else "positive"
+    kind = "negative" if find_entry(suite, scenario.id)[EXPECTED_TOOL] is None else "positive"
     return f"test_{kind}[{scenario.id if variant is None else f'{variant}-{scenario.id}'}]"
 
 
@@ -158,35 +159,29 @@ def _add(amounts: Sequence[float | int | None]) -> float | None:
     return round(sum(known), 9) if known and len(known) == len(amounts) else None
 
 
-def list_feedback(scenario: ScenarioDoc, trial: TrialDoc, entry: Mapping[str, Any]) -> list[tuple[str, object]]:
-    """Inputs, outputs and feedback of a trial of a scheduling suite; scores are 1.0 or 0.0, what is unknown left out.
+def list_feedback(scenario: ScenarioDoc, entry: Mapping[str, Any]) -> list[tuple[str, object]]:
+    """Inputs, outputs and feedback of each trial of a scenario of a scheduling suite; what is unknown is left out."""
+    return [each for trial in scenario["trials"] for each in _list_trial_feedback(scenario["variant"], trial, entry)]
 
-    `correct_tool` is 1.0 if the tool was called at all, `correct_count` if it was called often enough.
-    """
-    checks = [each for each in trial["assertions"] if each["type"] == EXPECTED_TOOL]
-    judged = [each for each in checks if each["outcome"] in ("passed", "failed")]
-    is_negative = entry[EXPECTED_TOOL] is None
+
+def _list_trial_feedback(variant: str | None, trial: TrialDoc, entry: Mapping[str, Any]) -> list[tuple[str, object]]:
+    """Scores are 1.0 or 0.0, as in what `evalgate track` publishes."""
+    judged = judge_call_checks(
+        [(each["outcome"], each["evidence"]) for each in trial["assertions"] if each["type"] == EXPECTED_TOOL]
+    )
+    is_negative = entry.get(EXPECTED_TOOL) is None
     found: dict[str, object] = {
         "prompt": entry.get("prompt"),
-        "variant": scenario["variant"],
+        "variant": variant,
         "category": entry.get("category"),
         **({"expected_tool_calls": 0} if is_negative else {"expected_tool": entry[EXPECTED_TOOL]}),
         "min_calls": None if is_negative else entry.get("min_calls", 1),
         "tool_call_names": ",".join(trial["tool_calls"]),
         "call_count": len(trial["tool_calls"]),
     }
-    if judged and len(judged) == len(checks):
-        passed = all(each["outcome"] == "passed" for each in judged)
-        if is_negative:
-            found["no_false_trigger"] = float(passed)
-        else:
-            found["correct_tool"] = float(all(map(_has_right_tool, judged)))
-            found["correct_count"] = float(passed)
+    if judged is not None and is_negative:
+        found["no_false_trigger"] = float(judged[1])
+    elif judged is not None:
+        found |= {"correct_tool": float(judged[0]), "correct_count": float(judged[1])}
     found |= {name: trial.get(name) for name in TOKENS}
     return [(name, value) for name, value in found.items() if value is not None]
-
-
-def _has_right_tool(check: Mapping[str, Any]) -> bool:
-    """Whether the tool was called at all: a failed check may only have found too few calls."""
-    evidence = check["evidence"] or {}
-    return check["outcome"] == "passed" or bool(evidence.get("calls"))

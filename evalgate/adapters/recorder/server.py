@@ -231,10 +231,10 @@ def _read_object(body: bytes) -> dict[str, Any]:
 def _read_trial(value: dict[str, Any]) -> TrialId:
     if not isinstance(value.get("id"), str) or not value["id"]:
         raise SettingError(Problem('the body is not {"id": ..., "variant": ..., "trial": ...}'))
-    variant, trial = value.get("variant"), value.get("trial", 0)
-    if not isinstance(variant, str | None) or type(trial) is not int or trial < 0:
-        raise SettingError("`variant` is not text, or `trial` no number")
-    return TrialId(None, value["id"], variant, trial)
+    suite, variant, trial = value.get("suite"), value.get("variant"), value.get("trial", 0)
+    if not all(isinstance(each, str | None) for each in (suite, variant)) or type(trial) is not int or trial < 0:
+        raise SettingError("`suite` or `variant` is not text, or `trial` no number")
+    return TrialId(suite or None, value["id"], variant, trial)
 
 
 def _json(status: int, value: Any) -> web.Response:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from fakes.providers import FakeProviders
-from pytest_projects import make_trace, run_pytest, write
+from pytest_projects import make_trace, run_pytest, start_pytest, write
 
 pytest.importorskip("aiohttp")
 
@@ -156,6 +157,94 @@ def test_what_a_test_records_itself_is_checked(pytester, fake):
     pytester.makepyfile(text)
     run_pytest(pytester).assert_outcomes(passed=2)
     assert fake.requests == []
+
+
+def test_a_suite_masks_its_cassettes_and_names_their_folder(pytester, fake):
+    """What changes in each run is masked by `normalise`, so that the cassette is found again."""
+    suite = SUITE + "normalise:\n  - {regex: 'ticket [0-9]+', with: ticket}\n"
+    text = TEST.replace('scenario("refund")', 'scenario("refund", suite="evals/support.yaml")')
+    write(pytester, {"evals/support.yaml": suite, "pytest.ini": "[pytest]\n"})
+    write(pytester, {"test_agent.py": text.replace("my order", "ticket 1")})
+    run_pytest(pytester, "--evalgate-cache", "write").assert_outcomes(passed=1)
+    assert [path.name for path in (pytester.path / "evals/cassettes/support/refund").iterdir()] == ["0.jsonl"]
+    write(pytester, {"test_agent.py": text.replace("my order", "ticket 22")})
+    run_pytest(pytester, "--evalgate-cache", "read").assert_outcomes(passed=1)
+    assert len(fake.requests) == 2
+
+
+def test_blocks_may_be_asynchronous_and_are_recorded_one_at_a_time(pytester, fake):
+    text = (
+        AGENT
+        + """
+    import asyncio, threading
+
+    async def ask(evalgate):
+        async with evalgate.scenario("refund") as run:
+            await asyncio.to_thread(run_agent)
+            run.message("assistant", "It is refunded.")
+        return run
+
+    def test_async(evalgate):
+        run = asyncio.run(ask(evalgate))
+        assert_tool_sequence(run, ["find_order", "read_policy"])
+
+    def test_threads(evalgate):
+        errors = []
+
+        def record():
+            try:
+                with evalgate.scenario("b"):
+                    pass
+            except Exception as error:
+                errors.append(error)
+
+        with evalgate.scenario("refund") as run:
+            thread = threading.Thread(target=record)
+            thread.start()
+            thread.join()
+            run_agent()
+        assert "one ends before the next begins, also in other threads" in str(errors[0])
+        assert_tool_sequence(run, ["find_order", "read_policy"])
+    """.replace("\n    ", "\n")
+    )
+    write(pytester, {"pytest.ini": "[pytest]\n", "test_agent.py": text})
+    run_pytest(pytester).assert_outcomes(passed=2)
+
+
+def test_workers_record_at_the_same_time(pytester, fake):
+    names = TEST.replace("def test_refund(evalgate):", "def test_refund(evalgate, number):").replace(
+        'scenario("refund")', 'scenario("refund", trial=number)'
+    )
+    text = names.replace(
+        "def test_refund", 'import pytest\n@pytest.mark.parametrize("number", range(8))\ndef test_refund'
+    )
+    write(pytester, {"evals/support.yaml": SUITE, "pytest.ini": "[pytest]\n", "test_agent.py": text})
+    start_pytest(pytester, "-n", "4").assert_outcomes(passed=8)
+    assert len(fake.requests) == 16
+
+
+def test_under_evalgate_record_the_traces_are_its_own(pytester, fake):
+    text = TEST.replace('result = evalgate.check(run, suite="evals/support.yaml")', "return")
+    text = text.replace("    assert_tool_sequence(run", "    return\n    assert_tool_sequence(run")
+    check = """
+    def test_check(evalgate):
+        with evalgate.scenario("other") as run:
+            run.message("assistant", "Done.")
+        evalgate.check(run, suite="evals/support.yaml")
+    """.replace("\n    ", "\n")
+    write(pytester, {"evals/support.yaml": SUITE, "pytest.ini": "[pytest]\n", "test_agent.py": text + check})
+    words = [sys.executable, "-m", "pytest", "-p", "evalgate.pytest_plugin", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "evalgate", "record", *fake.flags, "--scenario", "session", "--", *words]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        result = pytester.run(*command, timeout=120)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*evalgate record writes this trace when pytest ends: check it with `evalgate run`*"])
+    trace = json.loads((pytester.path / "traces/refund/0.jsonl").read_text())
+    assert [each["name"] for message in trace["messages"] for each in message.get("tool_calls") or ()] == [
+        "find_order",
+        "read_policy",
+    ]
 
 
 @pytest.mark.parametrize(

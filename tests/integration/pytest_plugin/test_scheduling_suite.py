@@ -256,3 +256,56 @@ def test_the_gate_judges_the_files_and_makes_no_call(project, fake):
     write(project, {"conftest.py": CALLS})
     assert run_pytest(project, "-m", "eval", "--evalgate-gate").ret == 0
     assert fake.requests == []
+
+
+LANGSMITH = """
+import pytest
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item):
+    if item.get_closest_marker("langsmith"):
+        item.obj = item.obj  # LangSmith's plugin (0.15) wraps the function of a marked test
+    yield
+"""
+
+
+def test_langsmiths_plugin_leaves_items_alone(project):
+    write(project, {"conftest.py": LANGSMITH})
+    run_pytest(project, "-m", "langsmith", "-k", "flat-tea").assert_outcomes(passed=1, deselected=23)
+
+
+OWN_TESTS = """
+import pytest
+from evalgate.recording import cached
+
+pytestmark = [pytest.mark.eval, pytest.mark.langsmith]
+FLAT, CREATE = {"name": "schedule_task", "args": {}}, {"name": "tasks", "args": {"action": "create"}}
+COUNT = {"input_tokens": 20, "output_tokens": 5, "total_tokens": 25}
+ANSWERS = {
+    ("flat", "tea"): {"tool_calls": [FLAT], "content": "", "usage_metadata": COUNT},
+    ("grouped", "tea"): {"tool_calls": [CREATE, CREATE], "content": "", "usage_metadata": COUNT},
+    ("flat", "call"): {"tool_calls": [FLAT, FLAT], "content": "", "usage_metadata": None},
+}
+
+@pytest.mark.parametrize(("variant", "scenario"), ANSWERS)
+def test_positive(evalgate, variant, scenario):
+    answer = cached(scenario, variant, lambda: ANSWERS[variant, scenario])
+    assert evalgate.check(answer, suite="evalgate.yaml", scenario=scenario, variant=variant)
+"""
+
+
+def test_own_test_functions_check_answers_and_report_the_same_feedback(project):
+    write(project, {"pytest.ini": "[pytest]\nmarkers = langsmith\n", "test_own.py": OWN_TESTS})
+    result = run_pytest(project, "-m", "eval", "--junitxml=junit.xml", "-o", "junit_family=xunit2")
+    result.assert_outcomes(passed=1, failed=2)
+    lines = [line for line in result.stdout.lines if line.startswith("E  ") and "AssertionError" in line]
+    assert "schedule_task" in lines[0]
+    assert "total tokens unknown" in lines[1]
+    found = properties(project)
+    keys = ("evalgate.verdict", "correct_tool", "correct_count", "call_count", "total_tokens", "prompt", "variant")
+    rows = {name: [each.get(key) for key in keys] for name, each in found.items()}
+    assert rows == {
+        "test_positive[flat-tea]": ["FAIL", "1.0", "0.0", "1", "25", "About tea.", "flat"],
+        "test_positive[grouped-tea]": ["PASS", "1.0", "1.0", "2", "25", "About tea.", "grouped"],
+        "test_positive[flat-call]": ["HARD_FAIL", "1.0", "1.0", "2", None, "About call.", "flat"],
+    }
