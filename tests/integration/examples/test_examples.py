@@ -24,7 +24,9 @@ STOPPED_BY = {
     "claude-agent-sdk": 'sql fails pattern in {"sql":"DELETE FROM orders WHERE rowid = 3"}',
     "google-adk": "target fails maximum",
     "vercel-ai": 'finish reason tool_calls, expected one of ["stop"]',
+    "langgraph": "2 of 3 tool calls failed, limit 0",
     "openai-agents": "issue_refund must not be called, but was",
+    "pydantic-ai": 'euros fails maximum in {"category":"travel","euros":84}',
 }
 """Why the pull request of each example is stopped."""
 
