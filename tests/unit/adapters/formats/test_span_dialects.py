@@ -289,6 +289,14 @@ def test_flattened_messages_of_openinference():
     )
 
 
+@pytest.mark.parametrize(("plain", "content"), [("one\ntwo", "one\ntwo"), ("zero", "zero\none\ntwo")])
+def test_a_text_that_openinference_records_as_blocks_and_once_more_is_read_once(plain, content):
+    message = "llm.output_messages.0.message."
+    blocks = {f"{message}contents.{at}.message_content.text": text for at, text in enumerate(("one", "two"))}
+    facts = read_span(**{OPENINFERENCE: "LLM", f"{message}role": "assistant", f"{message}content": plain, **blocks})
+    assert [one.content for one in facts.output] == [content]
+
+
 def test_blocks_that_openinference_lists_one_by_one_are_one_message():
     prefix = "llm.output_messages."
     facts = read_span(

@@ -83,9 +83,6 @@ def _read_contents(message: Mapping[str, Any]) -> tuple[list[str], list[str], li
     texts: list[str] = []
     thoughts: list[str] = []
     others: list[dict[str, Any]] = []
-    plain = first_text(message, "content")
-    if plain is not None:
-        texts.append(plain)
     for entry in unflatten(message, "content"):
         texts += [entry[""]] if type(entry.get("")) is str else []
     for entry in unflatten(message, "contents"):
@@ -99,6 +96,9 @@ def _read_contents(message: Mapping[str, Any]) -> tuple[list[str], list[str], li
             texts.append(found)
         elif kind != "text":
             others.append({"type": kind})
+    plain = first_text(message, "content")
+    if plain is not None and plain != "\n".join(texts):  # some tracers record the text of the blocks once more
+        texts.insert(0, plain)
     return texts, thoughts, others
 
 
