@@ -115,6 +115,7 @@ lock: | python
 		.demo/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 		--custom-compile-command "make lock" - -o requirements/sdks.txt
 	printf '%s\n' openinference-instrumentation openinference-instrumentation-anthropic openinference-instrumentation-openai \
+		openinference-instrumentation-openai-agents \
 		openinference-semantic-conventions | $(TRACER_LOCK) -o requirements/tracers-openinference.txt
 	printf '%s\n' opentelemetry-instrumentation-anthropic opentelemetry-instrumentation-openai \
 		opentelemetry-semantic-conventions-ai | $(TRACER_LOCK) -o requirements/tracers-traceloop.txt

@@ -95,7 +95,9 @@ class Handler(BaseHTTPRequestHandler):
         elif fault == HANG:
             time.sleep(60)
         elif answer := self.fake.choose_answer(api, body, self.choose_text(fault)):
-            self.send_answer(api, body, BUILDERS[api](f"{api}-{number}", answer), fault)
+            built = BUILDERS[api](f"{api}-{number}", answer)
+            echoed = {"instructions": body.get("instructions")} if api == "responses" else {}
+            self.send_answer(api, body, built | echoed, fault)
         else:
             self.send_json(400, {"error": {"type": "invalid_request_error", "message": "no answer is left"}})
 

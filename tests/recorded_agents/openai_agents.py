@@ -1,4 +1,4 @@
-"""An agent with OpenAI's Agents SDK: its Responses model by default, `chat` for chat completions."""
+"""An agent with OpenAI's Agents SDK: its Responses model by default, `chat` for chat completions, `spans` traced."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def read_policy(topic: str) -> str:
     return call("read_policy", {"topic": topic})
 
 
-set_tracing_disabled(disabled=True)
+set_tracing_disabled(disabled="spans" not in sys.argv)
 if "chat" in sys.argv:
     set_default_openai_api("chat_completions")
 agent = Agent(name="support", instructions=SYSTEM, tools=[find_order, read_policy], model="gpt-fake")

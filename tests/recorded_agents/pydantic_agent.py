@@ -1,4 +1,4 @@
-"""An agent with Pydantic AI: OpenAI's chat by default, `anthropic` for Anthropic."""
+"""An agent with Pydantic AI: OpenAI's chat by default, `anthropic` for Anthropic, `spans` with spans."""
 
 from __future__ import annotations
 
@@ -22,4 +22,6 @@ def read_policy(topic: str) -> str:
     return call("read_policy", {"topic": topic})
 
 
+if "spans" in sys.argv:
+    Agent.instrument_all()
 print(agent.run_sync(QUESTION).output)

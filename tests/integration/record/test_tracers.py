@@ -68,6 +68,28 @@ def test_an_instrumented_agent_is_recorded(fake, tmp_path, agent, tracer, variab
 
 
 @needs_sdks
+@pytest.mark.parametrize(
+    ("agent", "words", "tracer"),
+    [
+        ("openai_agents", ["spans"], "openinference"),
+        ("pydantic_agent", ["spans"], None),
+        ("pydantic_agent", ["spans", "anthropic"], None),
+    ],
+)
+def test_the_spans_of_a_framework_are_recorded(fake, tmp_path, agent, words, tracer):
+    run(fake, tmp_path, *INSTRUMENT, str(AGENTS / f"{agent}.py"), *words, tracer=tracer)
+    trace = read(tmp_path)
+    assert (len(trace["llm_calls"]), trace["usage"]["total_tokens"]) == (2, 74)
+    assert calls_of(trace) == CALLS
+    assert [(call["status"], call["result"]) for call in trace["tool_calls"]] == [
+        ("ok", "order A-7: delivered"),
+        ("ok", "policy refund: 30 days"),
+    ]
+    assert (trace["messages"][0]["role"], trace["response"]["content"]) == ("system", ANSWER)
+    assert "missing_evidence" not in trace
+
+
+@needs_sdks
 def test_langgraph_is_recorded_by_langsmiths_sdk(fake, tmp_path):
     run(fake, tmp_path, str(SDKS), str(AGENTS / "langgraph_tools.py"), variables=LANGSMITH)
     trace = read(tmp_path)
