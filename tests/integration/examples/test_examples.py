@@ -103,7 +103,7 @@ def test_every_example_is_in_the_index_and_has_a_reason():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_example_is_short_has_three_commands_and_says_that_its_model_is_none(name):
+def test_an_example_is_short_has_three_commands_and_names_its_model_synthetic(name):
     folder = EXAMPLES / name
     sources = [path for path in folder.iterdir() if path.suffix in {".py", ".ts", ".mjs"}]
     assert sum(statements(path.read_text(encoding="utf-8")) for path in sources) <= 80
