@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MAX_LINES, NAME_LIMIT = 36, 100
 """Lines of an explanation in an assertion's message, which has four more, and characters of an id."""
+PROJECT_VARIANTS = "variants that evalgate.yaml defines count with suite='evalgate.yaml'"
 UNDER_RECORD = "evalgate record writes this trace when pytest ends: check it with `evalgate run`"
 
 
@@ -131,6 +132,8 @@ class Agent:
         try:
             return self._check(trace, suite, scenario, variant)
         except EvalGateError as error:
+            if variant is not None:
+                error.add_note(PROJECT_VARIANTS)
             raise error.with_traceback(None) from None
 
     def _check(

@@ -257,6 +257,10 @@ def test_under_evalgate_record_the_traces_are_its_own(pytester, fake):
         ),
         ("    evalgate.check('trace.jsonl', suite='evals/other.yaml')", "*no suite file at 'evals/other.yaml'*"),
         ("    evalgate.check('trace.jsonl', suite='evals/support.yaml', scenario='x')", "*no scenario*"),
+        (
+            "    evalgate.check('trace.jsonl', suite='evals/support.yaml', variant='flat')",
+            "E *variants that evalgate.yaml defines count with suite='evalgate.yaml'",
+        ),
         ("    evalgate.check('none.jsonl', suite='evals/support.yaml')", "*0 traces*"),
     ],
 )
