@@ -31,6 +31,7 @@ from evalgate.bootstrap.judge_main import HANDLERS, run_ready_judge
 from evalgate.bootstrap.sandboxed_judge import SandboxedJudge
 from evalgate.errors import JudgeCrashed, OverLimit
 from evalgate.models.comparison.comparison import BaselineInfo
+from evalgate.models.results.published_run import TrackingContext
 from evalgate.models.run.chunks import join_chunks
 from evalgate.settings.limits import Limits
 
@@ -418,3 +419,24 @@ class TestTheUserOfAJudge:
         inner = Path(folder, "python")
         inner.mkdir(mode=0o700)
         assert choose_user([folder, str(inner)], folder) is None
+
+
+TRACKED = {"tracking": TrackingContext("acme/agent", run_id="9", branch="main"), "run_id": "9", "branch": "main"}
+
+
+def test_what_leaves_for_trackers_is_as_from_a_judge_in_this_process(workspace, tmp_path):
+    there, here = apart(workspace, tmp_path).judge(request(**TRACKED)), bench_at(workspace).judge(request(**TRACKED))
+    assert there.published == here.published
+    assert here.published.suites[0].rows[0].outputs["answer"]
+
+
+def test_what_a_judge_forged_for_trackers_does_not_leave_and_changes_no_verdict(workspace, tmp_path):
+    honest = bench_at(workspace).judge(request(**TRACKED))
+    forge = write_instead("published.json", lambda content: content.replace(b"evalgate/acme", b"evalgate/other"))
+    judges = SandboxedJudge(bench_at(workspace, memory=ROOMY), folder_of(tmp_path), None, taken_over(forge))
+
+    judgement = judges.judge(request(**TRACKED))
+
+    assert judgement.published is None
+    assert (judgement.exit_code, judgement.results["verdict"]) == (honest.exit_code, honest.results["verdict"])
+    assert judgement.warnings[-1] == "not tracked: the judge's document for trackers is not one of this run"

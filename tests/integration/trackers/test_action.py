@@ -6,11 +6,11 @@ import json
 import time
 
 import pytest
-from fakes.agent import next_run, on_main, own_comments
+from fakes.agent import FORK, current, next_run, on_main, own_comments
 from fakes.hub import FAKEHUB, FakeHub
 from fakes.langsmith import KEY, TENANT
 from fakes.runner import FakeRunner
-from scheduling_project import ANSWER, ARGUMENT, write_project
+from scheduling_project import ANSWER, ARGUMENT, a_trace, write_project
 
 pytestmark = pytest.mark.shared
 
@@ -216,3 +216,53 @@ def test_content_decides_which_texts_leave(gate, langsmith, level, sent, kept):
     texts = b"".join(body for *_, body in langsmith.requests).decode()
     assert [text for text in sent if text not in texts] == []
     assert [text for text in kept if text in texts] == []
+
+
+@pytest.mark.parametrize("is_sandboxed", [False, True], ids=["in one process", "apart"])
+def test_no_planted_secret_is_in_a_request(runner, langsmith, environ, workspace, is_sandboxed):
+    password = "hunter2-hunter2-planted"
+    given = {"comment_key": "k", "track": "langsmith", "track_content": "full"}
+    variables = runner.environment(variables={**environ, "DB_PASSWORD": password}, **given)
+    tokens = (variables["INPUT_GITHUB-TOKEN"], variables["ACTIONS_RUNTIME_TOKEN"])
+    secrets = ["sk-proj-" + "Ab3dEf6h" * 6, password, KEY, *tokens]
+    text = f"keys: {' '.join(secrets)}"
+    trace = a_trace("joke", "flat", [("other", {"password": secrets[0], "text": text})], model=password)
+    trace["messages"][-1]["content"] = text
+    write_project(workspace, [trace])
+    suite = workspace / "evals/negative.yaml"
+    suite.write_text(suite.read_text() + f'    assertions: [{{type: no_run_code, name: "{secrets[0]}"}}]\n')
+
+    step = runner.act_in(variables, is_sandboxed=is_sandboxed)
+
+    sent = b"".join(path.encode() + body for _, path, _, body in langsmith.requests).decode()
+    assert step.outputs["tracking-url"]
+    assert "other" in sent
+    assert [secret for secret in secrets if secret in sent] == []
+    assert {headers["x-api-key"] for _, _, headers, _ in langsmith.requests} == {KEY}
+
+
+@pytest.fixture
+def fork(hub):
+    """The current run is that of pull request 8, from a fork."""
+    head = hub.state["pulls"]["8"]["head"]
+    current(hub).update(head_branch="main", head_sha=head["sha"], head_repository_id=FORK, pulls=[])
+    return {"pr": 8, "token": "ghs_readonly"}
+
+
+def test_a_fork_without_a_key_sends_nothing_and_says_so(gate, langsmith, fork):
+    step = gate(variables={"LANGSMITH_ENDPOINT": langsmith.url}, **fork)
+
+    [note] = [each for each in step.annotations if "track" in each["message"]]
+    assert note["type"] == "notice"
+    assert note["message"] == (
+        "not tracked: LANGSMITH_API_KEY is not set; GitHub gives no secrets to pull requests from forks"
+    )
+    assert (langsmith.requests, step.outputs["tracking-url"]) == ([], "")
+
+
+def test_a_fork_with_a_key_sends_ids_and_numbers_to_a_dataset_of_forks(gate, langsmith, fork):
+    gate(track_content="full", **fork)
+
+    assert {each["dataset_name"] for each in langsmith.uploads} == {"evalgate/acme/agent/forks"}
+    texts = b"".join(body for *_, body in langsmith.requests).decode()
+    assert [text for text in (ANSWER, ARGUMENT, "Remind me of", "schedule_task") if text in texts] == []
