@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from evalgate.bootstrap.judge_context import OUTPUT_FOLDER, make_judge_context
 from evalgate.bootstrap.sources import build_workspace
 from evalgate.errors import InvalidInput, SettingError, Unreachable
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from evalgate.models.approvals.approval import Approval
     from evalgate.ports import ApprovalSource, ReportFiles, StepOutput, TemplateSource
     from evalgate.ports.review import Review
+    from evalgate.ports.tracking import Tracker
     from evalgate.settings.settings import Settings
 
 
@@ -144,8 +147,6 @@ class _Job:
         request = _build_judge_request(self._settings)
         if not tracks:
             return request
-        from msgspec.structs import replace
-
         from evalgate.settings.tracking import read_tracking_context
 
         context = read_tracking_context(self._environ, self._settings.job.workspace, request.branch)
@@ -161,10 +162,19 @@ class _Job:
         if run is None:
             raise SettingError("the event payload (GITHUB_EVENT_PATH) contains no valid workflow run")
         client = self._connect()
+        render_options = self._render_options(str(run.id))
+        trackers: Sequence[Tracker] = ()
+        if inputs.track and inputs.track_forks and not run.is_same_repository:
+            from evalgate.bootstrap.tracking import build_job_trackers
+            from evalgate.settings.tracking import read_fork_context
+
+            trackers = build_job_trackers(settings, self._environ, self._step)
+            if trackers:
+                render_options = replace(render_options, tracking=read_fork_context(self._environ, run))
         options = PublishOptions(
             run=run,
             artifact=settings.report_artifact,
-            render_options=self._render_options(str(run.id)),
+            render_options=render_options,
             comment=inputs.comment,
             summarise=inputs.job_summary,
         )
@@ -175,6 +185,7 @@ class _Job:
             pull_request=partial(Comments, client),
             step=self._step,
             template=self._choose_template(client),
+            trackers=trackers,
         )
         return publish(options, ports)
 

@@ -75,7 +75,13 @@ class JudgeContext(Struct, frozen=True):
         from evalgate.adapters.archives.report_zip import ReportZips
         from evalgate.application.documents.untrusted_report import render_untrusted_report
 
-        return render_untrusted_report(ReportZips(Path(path).parent).unpack(path), run, options)
+        content = ReportZips(Path(path).parent).unpack(path)
+        report = render_untrusted_report(content, run, options)
+        if options.tracking is None:
+            return report
+        from evalgate.application.tracking.published_run import build_untrusted_run
+
+        return replace(report, published=build_untrusted_run(report.results, run, options.tracking))
 
     def approve(
         self,

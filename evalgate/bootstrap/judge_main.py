@@ -23,8 +23,10 @@ from evalgate.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from evalgate.adapters.files.output_folder import OutputFolder
     from evalgate.application.messages.request import RenderedReport
     from evalgate.bootstrap.judge_context import JudgeContext
+    from evalgate.models.results.published_run import PublishedRun
 
 
 NOT_ASKED, FAILED = 0, 1
@@ -116,10 +118,7 @@ def _judge(context: JudgeContext, request: Any) -> dict[str, Any]:
     judgement = context.judge(request, CpuAllowance(TRACES_A_SECOND))
     folder = OutputFolder(context.folder, context.cwd)
     write_outputs(judgement, folder)
-    if judgement.published is not None:
-        from evalgate.application.tracking.published_check import encode_published
-
-        folder.write(PUBLISHED, encode_published(judgement.published))
+    _write_published(folder, judgement.published)
     return encode_judgement(judgement)
 
 
@@ -139,12 +138,21 @@ def _approve_report(context: JudgeContext, *arguments: Any) -> dict[str, Any]:
     return encode_approved(report)
 
 
+def _write_published(folder: OutputFolder, run: PublishedRun | None) -> None:
+    """Writes what leaves for trackers, if there is any."""
+    if run is not None:
+        from evalgate.application.tracking.published_check import encode_published
+
+        folder.write(PUBLISHED, encode_published(run))
+
+
 def _write_rendered(context: JudgeContext, rendered: RenderedReport) -> None:
     from evalgate.adapters.files.output_folder import OutputFolder
 
     files = OutputFolder(context.folder, context.cwd)
     files.write("comment.md", rendered.comment.encode())
     files.write("summary.md", rendered.summary.encode())
+    _write_published(files, rendered.published)
 
 
 HANDLERS: dict[str, Callable[..., dict[str, Any]]] = {

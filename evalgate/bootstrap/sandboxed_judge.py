@@ -24,8 +24,10 @@ if TYPE_CHECKING:
         RenderedReport,
         RenderOptions,
     )
+    from evalgate.application.tracking.published_names import PublishedNames
     from evalgate.bootstrap.judge_context import JudgeContext
     from evalgate.models.approvals.review import CommentApproval, TriggeringRun
+    from evalgate.models.results.published_run import ContentLevel, PublishedRun
     from evalgate.models.run.chunks import Content
     from evalgate.settings.limits import Limits
 
@@ -90,7 +92,16 @@ class SandboxedJudge:
         from evalgate.application.messages.judge_response import decode_report
 
         exchange, answer = self._ask("write", path, run, options)
-        return decode_report(answer, _clean_file_reader(exchange))
+        report = decode_report(answer, _clean_file_reader(exchange))
+        if options.tracking is None:
+            return report
+        from msgspec.structs import replace
+
+        from evalgate.application.tracking.published_run import make_names
+
+        names = make_names(options.tracking, str(run.id), run.head_branch, run.head_sha)
+        published, warnings = _read_published(exchange, names, "none")
+        return replace(report, published=published, warnings=[*report.warnings, *warnings])
 
     def approve(
         self,
@@ -116,7 +127,14 @@ class SandboxedJudge:
         exchange, answer = self._ask("judge", request)
         judgement = decode_judgement(answer, _clean_result_reader(exchange), request, baseline_zip=target)
         check_head(judgement.results, exchange.read_pieces(RESULTS) or ())
-        judgement = _add_published(judgement, request, exchange)
+        if request.tracking is not None:
+            from msgspec.structs import replace
+
+            from evalgate.application.tracking.published_run import make_names
+
+            names = make_names(request.tracking, request.run_id, request.branch, request.commit)
+            published, warnings = _read_published(exchange, names, request.tracked_content)
+            judgement = replace(judgement, published=published, warnings=[*judgement.warnings, *warnings])
         if judgement.baseline_zip is not None:
             from evalgate.adapters.archives.baseline_writer import redact_archive
 
@@ -165,21 +183,18 @@ class SandboxedJudge:
         return choose_user([*map(str, needed), str(self._folder.parent)], self._context.root)
 
 
-def _add_published(judgement: Judgement, request: JudgeRequest, exchange: ExchangeDir) -> Judgement:
-    """The judgement with what leaves for trackers; without it, and with a warning, if the judge's document is wrong."""
-    if request.tracking is None:
-        return judgement
-    from msgspec.structs import replace
-
+def _read_published(
+    exchange: ExchangeDir, names: PublishedNames, content: ContentLevel
+) -> tuple[PublishedRun | None, list[str]]:
+    """What leaves for trackers, None if there is no such document; a warning if it is not one of this run."""
     from evalgate.adapters.sandbox.exchange_dir import PUBLISHED
     from evalgate.application.tracking.published_check import decode_published
 
-    content = exchange.read_file(PUBLISHED)
-    if content is None:
-        return judgement
-    published = decode_published(remove_exact_secrets(content), request, judgement.results)
-    warnings = [] if published is not None else [NOT_PUBLISHABLE]
-    return replace(judgement, published=published, warnings=[*judgement.warnings, *warnings])
+    document = exchange.read_file(PUBLISHED)
+    if document is None:
+        return None, []
+    published = decode_published(remove_exact_secrets(document), names, content)
+    return published, [NOT_PUBLISHABLE] if published is None else []
 
 
 def _clean_result_reader(exchange: ExchangeDir) -> Callable[[str], Content | None]:

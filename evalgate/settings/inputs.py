@@ -73,6 +73,7 @@ class Inputs(Struct, frozen=True):
     track: tuple[str, ...] = ()
     track_content: ContentLevel = "final"
     track_timeout: int = MAX_SECONDS
+    track_forks: bool = False
     track_allow_http: bool = False
     max_comment_chars: int = 60_000
     limits: Limits = IN_ACTION
@@ -271,6 +272,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "track": _list_reader(*TRACKERS),
     "track_content": _choice_reader(*CONTENT_LEVELS),
     "track_timeout": _int_reader(1, MAX_SECONDS),
+    "track_forks": _read_flag,
     "track_allow_http": _read_flag,
     "max_comment_chars": _int_reader(1_000, 65_000),
     "limits": _read_limits,

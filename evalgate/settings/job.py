@@ -291,6 +291,7 @@ def _parse_triggering_run(payload: dict[str, Any], problems: list[Problem]) -> T
         head_branch=branch,
         head_sha=head_sha,
         is_same_repository=head == repo,
+        attempt=_as_id(dig(run, "run_attempt")) or 1,
     )
 
 

@@ -7,11 +7,15 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from evalgate.errors import Problem, SettingError
 from evalgate.models.results.published_run import TrackingContext
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from evalgate.models.approvals.review import TriggeringRun
 
 TRACKERS = ("langsmith", "mlflow")
 MAX_SECONDS = 30
@@ -48,6 +52,23 @@ def read_tracking_context(
         pull_request=number[1] if number else None,
         is_fork=is_of_fork(environ),
         prefix=prefix,
+    )
+
+
+def read_fork_context(environ: Mapping[str, str], run: TriggeringRun) -> TrackingContext:
+    """The facts about a run of a fork that this job publishes for it."""
+    own = read_tracking_context(environ, "", None)
+    url = (own.run_url or "").rpartition("/")[0]
+    return structs.replace(
+        own,
+        run_id=str(run.id),
+        attempt=str(run.attempt),
+        run_url=f"{url}/{run.id}" if url else None,
+        event=run.event,
+        branch=run.head_branch,
+        base_branch=None,
+        is_fork=True,
+        head_repository=run.head_repository or None,
     )
 
 

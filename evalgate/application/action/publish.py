@@ -21,12 +21,13 @@ from evalgate.application.action.post_comment import (
 from evalgate.errors import InvalidInput, Unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from evalgate.application.action.post_comment import CommentMode
     from evalgate.application.messages.request import RenderedReport, RenderOptions
     from evalgate.models.approvals.review import TriggeringRun
     from evalgate.ports import PullRequest, PullRequestFinder, ReportSource, StepOutput, TemplateSource
+    from evalgate.ports.tracking import Tracker
 
 FROM = "pull_request"
 PUBLISHED = 0
@@ -52,6 +53,7 @@ class PublishPorts(Struct, frozen=True):
     pull_request: Callable[[int], PullRequest]
     step: StepOutput
     template: TemplateSource | None = None  # from this workflow's branch, never from the run's
+    trackers: Sequence[Tracker] = ()
 
 
 class _NothingToPost(Exception):
@@ -76,6 +78,7 @@ def publish(options: PublishOptions, ports: PublishPorts) -> int:
     if options.summarise:
         ports.step.summary(report.summary)
     _log_result(options, number, report, ports.step)
+    pull_request = comment = None
     if options.comment != "off":
         text = CommentText(
             options.render_options.comment_key,
@@ -84,7 +87,13 @@ def publish(options: PublishOptions, ports: PublishPorts) -> int:
             create=is_comment_wanted(options.comment, report.results),
             copy="the job summary" if options.summarise else "",
         )
-        post_comment(text, ports.pull_request(number), ports.step)
+        pull_request = ports.pull_request(number)
+        comment = post_comment(text, pull_request, ports.step).comment
+    if ports.trackers and report.published is not None:
+        from evalgate.application.action.track_judged import TrackPorts, track_judged
+
+        used = TrackPorts(ports.trackers, ports.step, None, pull_request, comment, options.summarise)
+        track_judged(report.published, used)
     return PUBLISHED
 
 

@@ -30,11 +30,14 @@ TOTALS = "**Score** "
 
 
 class TrackPorts(Struct, frozen=True):
-    """The trackers, and where their links are written; `comment` is what was posted, None for no comment."""
+    """The trackers, and where their links are written; `comment` is what was posted, None for no comment.
+
+    Without `folder` no file is written.
+    """
 
     trackers: Sequence[Tracker]
     step: StepOutput
-    folder: OutputFolder
+    folder: OutputFolder | None
     pull_request: PullRequest | None = None
     comment: CommentText | None = None
     summarise: bool = True
@@ -46,10 +49,8 @@ def track_judged(run: PublishedRun, ports: TrackPorts) -> None:
     What fails is one warning and one line of the summary for each tracker.
     """
     reports = [track_run(run, tracker) for tracker in ports.trackers]
-    try:
-        ports.folder.write(TRACKING, orjson.dumps(build_tracking_document(reports), option=orjson.OPT_INDENT_2))
-    except InvalidInput as error:
-        add_annotation(ports.step, "warning", f"{TRACKING} was not written: {error.problems[0]}")
+    if ports.folder is not None:
+        _write_document(reports, ports.folder, ports.step)
     for report in reports:
         _report(report, ports.step)
     line = format_links(reports)
@@ -61,6 +62,13 @@ def track_judged(run: PublishedRun, ports: TrackPorts) -> None:
     url = next((each.url for report in reports for each in report.experiments), "")
     if url:
         ports.step.outputs({"tracking-url": url})
+
+
+def _write_document(reports: Sequence[TrackingReport], folder: OutputFolder, step: StepOutput) -> None:
+    try:
+        folder.write(TRACKING, orjson.dumps(build_tracking_document(reports), option=orjson.OPT_INDENT_2))
+    except InvalidInput as error:
+        add_annotation(step, "warning", f"{TRACKING} was not written: {error.problems[0]}")
 
 
 def _report(report: TrackingReport, step: StepOutput) -> None:

@@ -113,6 +113,7 @@ class RenderOptions(Struct, frozen=True):
     run_url: str | None
     template: TemplateFile | None = None
     pages: Pages | None = None
+    tracking: TrackingContext | None = None  # build what leaves for trackers too
 
 
 class RenderedReport(Struct, frozen=True):
@@ -122,6 +123,7 @@ class RenderedReport(Struct, frozen=True):
     comment: str
     summary: str
     warnings: Sequence[str] = ()
+    published: PublishedRun | None = None
 
 
 class ApprovedReport(Struct, frozen=True):

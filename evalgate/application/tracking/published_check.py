@@ -9,14 +9,12 @@ import msgspec
 
 from evalgate.application.messages.judge_response import is_bounded
 from evalgate.application.tracking.published_names import MAX_KEY
-from evalgate.application.tracking.published_run import LONGEST, YEARS, make_names
+from evalgate.application.tracking.published_run import LONGEST, YEARS
 from evalgate.models.results.published_run import PublishedRun
 
 if TYPE_CHECKING:
-    from evalgate.application.messages.request import JudgeRequest
     from evalgate.application.tracking.published_names import PublishedNames
     from evalgate.models.results.published_run import ContentLevel, PublishedRow, PublishedScore, PublishedSuite
-    from evalgate.models.results.results import ResultsDoc
 
 LARGEST = 100_000_000
 UUID_FORM = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -36,16 +34,15 @@ def encode_published(run: PublishedRun) -> bytes:
     return msgspec.json.encode(run)
 
 
-def decode_published(content: bytes, request: JudgeRequest, results: ResultsDoc) -> PublishedRun | None:
-    """The run in a judge's document, None if it is not one of the request's run or holds more than may leave."""
-    if request.tracking is None or len(content) > LARGEST or not is_bounded(content):
+def decode_published(content: bytes, names: PublishedNames, content_level: ContentLevel) -> PublishedRun | None:
+    """The run in a judge's document, None if it is not one of the run of these names or holds more than may leave."""
+    if len(content) > LARGEST or not is_bounded(content):
         return None
     try:
         run = msgspec.json.decode(content, type=PublishedRun)
     except (msgspec.DecodeError, RecursionError, OverflowError, UnicodeDecodeError):
         return None
-    names = make_names(request.tracking, request.run_id, request.branch, results)
-    level: ContentLevel = "none" if request.tracking.is_fork else request.tracked_content
+    level: ContentLevel = "none" if names.context.is_fork else content_level
     is_named = run.base_branch == names.base_branch and len({suite.name for suite in run.suites}) == len(run.suites)
     return run if is_named and all(_is_allowed(suite, names, level) for suite in run.suites) else None
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from evalgate.application.messages.request import Judgement, JudgeRequest
     from evalgate.evaluators.core.assertion import Assertion
+    from evalgate.models.approvals.review import TriggeringRun
     from evalgate.models.comparison.baseline_run import TracePosition
     from evalgate.models.results.published_run import ContentLevel, TrackingContext
     from evalgate.models.results.results import ResultsDoc, SuiteDoc
@@ -44,6 +45,7 @@ MAX_MESSAGES = 200
 MOST_TEXT = 50_000_000
 """Bytes of answers and conversations that are held for one run."""
 YEARS = range(1971, 3000)
+EARLIEST = datetime(YEARS[0], 1, 1, tzinfo=UTC)
 LONGEST = 1e8
 """Seconds of a trial; whatever is longer was not measured."""
 RUN_DIGITS = 12
@@ -151,24 +153,29 @@ def add_published(
     return replace(judgement, published=build_published_run(finished, context, level))
 
 
-def make_names(context: TrackingContext, run_id: str | None, branch: str | None, results: ResultsDoc) -> PublishedNames:
-    """The names of a run that records this id and branch, if any."""
+def build_untrusted_run(results: ResultsDoc, run: TriggeringRun, context: TrackingContext) -> PublishedRun:
+    """The run of another workflow that left its results: ids and numbers only."""
+    finished = TrackedRun(results, {"run": str(run.id), "branch": run.head_branch})
+    return build_published_run(finished, context, "none")
+
+
+def make_names(
+    context: TrackingContext, run_id: str | None, branch: str | None, commit: str | None, default: str = ""
+) -> PublishedNames:
+    """The names of a run of this id, branch and commit; `default` is its id if neither it nor the context has one."""
     known = run_id or context.run_id
-    return PublishedNames(
-        context,
-        known or run_identity(results, None)[:RUN_DIGITS],
-        context.attempt if known == context.run_id else "1",
-        context.branch or branch,
-        results["commit"],
-    )
+    attempt = context.attempt if known == context.run_id else "1"
+    return PublishedNames(context, known or default, attempt, context.branch or branch, commit)
 
 
 class _RunBuilder:
     def __init__(self, finished: TrackedRun, context: TrackingContext, level: ContentLevel) -> None:
         self._finished, self._level = finished, level
         run_id, branch = (_as_text(finished.manifest.get(name)) for name in ("run", "branch"))
-        self.names = make_names(context, run_id, branch, finished.results)
-        self._started = datetime.fromisoformat(finished.results["created_at"])
+        results = finished.results
+        default = run_identity(results, None)[:RUN_DIGITS]
+        self.names = make_names(context, run_id, branch, results["commit"], default)
+        self._started = _parse_time(results["created_at"]) or EARLIEST
 
     def build_suite(self, document: SuiteDoc, scenarios: Sequence[ScenarioResult]) -> PublishedSuite:
         name = document["suite"]

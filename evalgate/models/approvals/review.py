@@ -105,6 +105,7 @@ class TriggeringRun(Struct, frozen=True):
     head_branch: str
     head_sha: str
     is_same_repository: bool  # the commit is in this repository, not in a fork
+    attempt: int = 1
 
     @property
     def head_owner(self) -> str:

@@ -266,3 +266,40 @@ def test_a_fork_with_a_key_sends_ids_and_numbers_to_a_dataset_of_forks(gate, lan
     assert {each["dataset_name"] for each in langsmith.uploads} == {"evalgate/acme/agent/forks"}
     texts = b"".join(body for *_, body in langsmith.requests).decode()
     assert [text for text in (ANSWER, ARGUMENT, "Remind me of", "schedule_task") if text in texts] == []
+
+
+@pytest.fixture
+def published(hub, runner, gate, fork):
+    """The run of a fork left its report; the workflow that posts it runs with the key."""
+    runner.act(variables=FIXED, comment_key="k", **fork)
+    next_run(hub, "success", event="workflow_run", head_branch="main", head_repository_id=1001)
+
+    def run(**inputs):
+        return gate("workflow_run", mode="publish", after_run=9001, **inputs)
+
+    return run
+
+
+@pytest.mark.parametrize("is_sandboxed", [False, True], ids=["in one process", "apart"])
+def test_a_publishing_workflow_tracks_a_fork_if_asked_to(hub, langsmith, published, is_sandboxed):
+    step = published(track_forks="true", track_content="full", is_sandboxed=is_sandboxed)
+
+    assert step.exit_code == 0
+    assert {each["dataset_name"] for each in langsmith.uploads} == {"evalgate/acme/agent/forks"}
+    metadata = langsmith.uploads[0]["experiment_metadata"]
+    names = ("fork", "event", "head_repository", "run_id", "branch")
+    assert [metadata[name] for name in names] == ["true", "pull_request", "mallory/agent", "9001", "main"]
+    texts = b"".join(body for *_, body in langsmith.requests).decode()
+    assert [text for text in (ANSWER, ARGUMENT, "Remind me of", "schedule_task") if text in texts] == []
+    rows = {row["run_name"]: row for upload in langsmith.uploads for row in upload["results"]}
+    assert len(rows) == 6
+    assert scores_of(rows["weekly[flat]"])["evalgate.verdict"] == 0.0
+    [comment] = own_comments(hub)
+    assert f"\n\nTracked: [LangSmith]({step.outputs['tracking-url']}) · [2](" in comment
+    assert "%2C" not in comment
+
+
+def test_a_publishing_workflow_tracks_no_fork_by_default(langsmith, published):
+    step = published()
+
+    assert (step.exit_code, step.outputs["tracking-url"], langsmith.requests) == (0, "", [])

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from evalgate.application.messages.request import JudgeRequest
 from evalgate.application.tracking.published_check import FACTS, decode_published, encode_published
 from evalgate.application.tracking.published_run import make_names
 from evalgate.models.results.published_run import (
@@ -30,13 +29,13 @@ CONTEXT = TrackingContext(
     pull_request="7",
     head_repository="x/y",
 )
-RESULTS = {"commit": "a" * 40}
+COMMIT = "a" * 40
 TRIAL = {"scenario": "tea", "variant": None, "trial": 1, "metadata": {}}
 ROW_ID = "6f0d5c1e-7a52-5d0e-9a0f-2d3c8b1e4a77"
 
 
 def a_run(context=CONTEXT, *, row=None, suite=None, **fields):
-    names = make_names(context, "9", "feature", RESULTS)
+    names = make_names(context, "9", "feature", COMMIT)
     started = datetime(2026, 11, 20, tzinfo=UTC)
     given = {"inputs": {"scenario": "tea"}, "expected": {}, "outputs": {"call_count": 1}, "scores": []}
     rows = [PublishedRow(**{"id": ROW_ID, "started_at": started, **given, **(row or {})}, **TRIAL)]
@@ -49,9 +48,8 @@ def a_run(context=CONTEXT, *, row=None, suite=None, **fields):
 
 
 def decode(run, content="none", context=CONTEXT):
-    request = JudgeRequest(run_id="9", branch="feature", tracking=context, tracked_content=content)
     document = run if isinstance(run, bytes) else encode_published(run)
-    return decode_published(document, request, RESULTS)
+    return decode_published(document, make_names(context, "9", "feature", COMMIT), content)
 
 
 def test_the_document_of_a_judge_comes_back_as_it_was():
@@ -59,7 +57,7 @@ def test_the_document_of_a_judge_comes_back_as_it_was():
 
 
 def test_the_facts_that_are_compared_are_all_that_the_context_gives():
-    assert make_names(CONTEXT, "9", "feature", RESULTS).describe("s").keys() == FACTS
+    assert make_names(CONTEXT, "9", "feature", COMMIT).describe("s").keys() == FACTS
 
 
 @pytest.mark.parametrize(
@@ -69,7 +67,7 @@ def test_the_facts_that_are_compared_are_all_that_the_context_gives():
         a_run(suite={"dataset": "evalgate/acme/agent/other"}),
         a_run(suite={"experiment": "evalgate-s-main-1"}),
         a_run(suite={"name": "other"}),
-        a_run(suite={"metadata": {**make_names(CONTEXT, "9", "feature", RESULTS).describe("s"), "event": "push"}}),
+        a_run(suite={"metadata": {**make_names(CONTEXT, "9", "feature", COMMIT).describe("s"), "event": "push"}}),
         a_run(suite={"metadata": {}}),
         a_run(suite={"scores": [PublishedScore("k" * 101, 1.0)]}),
         a_run(row={"id": "1"}),
