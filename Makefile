@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Without .pyc files every process that a test starts compiles all modules, and each worker all tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo examples sdks trackers test matrix check bench bench-peers lock schema docs language-server python clean
+.PHONY: help demo examples sdks trackers tracker-documents test matrix check bench bench-peers lock schema docs language-server python clean
 
 help:
 	@echo "make demo    run the gate on the bundled example: a green run, then a failing pull request"
@@ -16,6 +16,7 @@ help:
 	@echo "make matrix  inject every fault at every request, search at random; the tests run a sample"
 	@echo "make sdks    install the SDKs of model providers, whose agents the tests record"
 	@echo "make trackers  install the servers of MLflow and Phoenix, which tests publish to"
+	@echo "make tracker-documents  download LangSmith's description of its API, which tests compare requests with"
 	@echo "make check   run linters, type checks, import contracts, workflow checks"
 	@echo "make bench   measure CPU time and memory against a hand-written minimum"
 	@echo "make bench-peers  measure the same job with promptfoo, pydantic-evals and agentevals (network)"
@@ -58,6 +59,18 @@ sdks: .sdks/.ready
 	@touch $@
 
 trackers: $(TRACKERS:%=.trackers/%/.ready)
+
+# A commit fixes the content; the length finds an answer that is another page.
+LANGSMITH_API := https://raw.githubusercontent.com/langchain-ai/docs/9327832b49277db05985335834f34e2d49629284/src/langsmith/langsmith-platform-openapi.json
+LANGSMITH_CHARACTERS := 2101035
+
+.trackers/langsmith-openapi.json: | python
+	mkdir -p .trackers
+	curl --fail --silent --show-error --max-time 60 --proto '=https' --output $@.part $(LANGSMITH_API)
+	"$(PYTHON)" -c 'import sys; sys.exit(len(open(sys.argv[1], encoding="utf-8").read()) != $(LANGSMITH_CHARACTERS))' $@.part
+	mv $@.part $@
+
+tracker-documents: .trackers/langsmith-openapi.json
 
 EXAMPLES := $(patsubst examples/%/pull-request.patch,%,$(wildcard examples/*/pull-request.patch))
 

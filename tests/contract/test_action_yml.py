@@ -15,6 +15,7 @@ from evalgate.models.comparison.comparison import BaselineStatus
 from evalgate.models.comparison.decision import FailOn
 from evalgate.ports import Comment
 from evalgate.settings.inputs import READERS, Inputs, input_name
+from evalgate.settings.tracking import TRACKERS
 from evalgate.version import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,6 +60,10 @@ def test_every_value_of_an_input_and_an_output_is_described(action):
     assert words.split(", ") == list(get_args(FailOn))
     states = re.split(", | or ", action["outputs"]["baseline-status"]["description"])
     assert states == list(get_args(BaselineStatus))
+
+
+def test_every_tracker_is_named(action):
+    assert all(name in action["inputs"]["track"]["description"] for name in TRACKERS)
 
 
 def test_the_token_defaults_to_the_token_of_the_job(action):

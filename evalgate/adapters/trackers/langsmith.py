@@ -32,7 +32,7 @@ URL_VARIABLE, KEY_VARIABLE, WORKSPACE_VARIABLE = "LANGSMITH_ENDPOINT", "LANGSMIT
 REGIONS = ("eu", "apac", "aws")
 CLOUD = "smith.langchain.com"
 TAKEN = frozenset({400, 409})
-MOST_LISTED = 20
+MOST_LISTED = 100
 TRUSTED_EVENTS = frozenset({"push", "schedule", "workflow_dispatch"})
 """Events whose branch is one of the repository: a pull request's may have any name."""
 
@@ -61,7 +61,7 @@ class LangSmith:
         if session is None:
             session = self._upload(suite, warnings)
         ids = {name: _as_uuid(session.get(name)) for name in ("id", "tenant_id", "reference_dataset_id")}
-        compared = self._find_newest(ids["reference_dataset_id"], base_branch, suite, warnings)
+        compared = self._find_base(ids["reference_dataset_id"], base_branch, suite, warnings)
         selected = quote(",".join([ids["id"], *([compared] if compared and compared != ids["id"] else [])]), safe="")
         path = f"/o/{ids['tenant_id']}/datasets/{ids['reference_dataset_id']}/compare?selectedSessions={selected}"
         return Experiment(suite.name, suite.experiment, self._pages + path, is_new)
@@ -90,8 +90,11 @@ class LangSmith:
         found = self._sender.read_json(self._sender.send("GET", path))
         return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
-    def _find_newest(self, dataset: str, branch: str | None, suite: PublishedSuite, warnings: list[str]) -> str | None:
-        """The id of the newest experiment of a branch of this repository; not finding out is a warning."""
+    def _find_base(self, dataset: str, branch: str | None, suite: PublishedSuite, warnings: list[str]) -> str | None:
+        """The id of the experiment of the branch to compare with: of the baseline's commit, else of its newest run.
+
+        Not finding out is a warning.
+        """
         if branch is None:
             return None
         try:
@@ -99,13 +102,26 @@ class LangSmith:
         except Unreachable as error:
             warnings.append(f"{error.problems[0].message}: the link does not compare with {branch}")
             return None
-        wanted = {"branch": branch, "fork": "false", "repository": suite.metadata.get("repository")}
-        for each in sorted(sessions, key=lambda session: str(session.get("start_time")), reverse=True):
-            metadata = _find_metadata(each)
-            is_wanted = all(metadata.get(name) == value for name, value in wanted.items())
-            if is_wanted and metadata.get("event") in TRUSTED_EVENTS:
-                return _as_uuid(each.get("id"))
-        return None
+        own = {name: suite.metadata.get(name) for name in ("repository", "repository_id")}
+        wanted = {"branch": branch, "fork": "false", **own}
+        found = [
+            (metadata, each)
+            for each in sessions
+            for metadata in (_find_metadata(each),)
+            if all(metadata.get(name) == value for name, value in wanted.items())
+            and metadata.get("event") in TRUSTED_EVENTS
+        ]
+        if not found:
+            return None
+        commit = suite.metadata.get("base_commit")
+        _, newest = max(found, key=lambda pair: (pair[0].get("commit") == commit, *_order(*pair)))
+        return _as_uuid(newest.get("id"))
+
+
+def _order(metadata: Mapping[str, Any], session: Mapping[str, Any]) -> tuple[int, str]:
+    """Puts later runs after earlier ones: GitHub's ids grow, while traces of one recording start at the same time."""
+    run_id = str(metadata.get("run_id"))
+    return int(run_id[:18]) if run_id.isdecimal() else 0, str(session.get("start_time"))
 
 
 def build_upload(suite: PublishedSuite, *, with_texts: bool = True) -> dict[str, Any]:

@@ -131,6 +131,24 @@ def test_runs_of_main_and_of_a_branch_are_two_experiments_of_one_dataset(project
     assert metadata["run_url"] == "https://github.example/acme/agent/actions/runs/2"
 
 
+def test_a_branch_is_compared_with_the_experiment_of_its_baselines_commit_else_with_the_newest(
+    project, langsmith, environ
+):
+    for number, letter in ((1, "c"), (30, "d"), (4, "e")):  # all traces start at the same time
+        job = {**ON_MAIN, "GITHUB_SHA": letter * 40, "GITHUB_RUN_ID": str(number)}
+        assert evalgate_in(project, job, "run", "--output-dir", letter).exit_code == 0
+        assert evalgate_in(project, {**environ, **job}, "track", letter, "--to", "langsmith").exit_code == 0
+    branch = in_pull_request(project)
+
+    linked = []
+    for baseline in ("c/baseline.zip", "none"):
+        evalgate_in(project, branch, "run", "--baseline", baseline)
+        linked.append(track(project, {**environ, **branch}).out)
+
+    ids = {session["name"].split("-positive-main-")[-1][:7]: session["id"] for session in langsmith.sessions}
+    assert [f"%2C{ids[letter * 7]}" in out for letter, out in zip("cd", linked, strict=True)] == [True, True]
+
+
 def test_a_branch_of_a_fork_that_is_called_main_is_not_compared_with(project, langsmith, environ):
     fork = {**in_pull_request(project, head=18), "GITHUB_HEAD_REF": "main"}
     assert evalgate_in(project, fork, "run").exit_code == 0

@@ -42,7 +42,7 @@ def assert_described(body, described):
 def test_uploads_are_as_the_document_describes_them(project, described, level):
     done = evalgate_in(project, {}, "track", "--dry-run", "--content", level)
 
-    bodies = json.loads(done.out)
+    bodies = json.loads(done.out)["langsmith"]
     assert [len(body["results"]) for body in bodies] == [2, 4]
     for body in bodies:
         assert_described(body, described)
@@ -56,12 +56,12 @@ def test_so_are_those_of_trials_that_were_not_judged(tmp_path, described):
 
     done = evalgate_in(tmp_path, {}, "track", "--dry-run", "--content", "full")
 
-    [body] = json.loads(done.out)
+    [body] = json.loads(done.out)["langsmith"]
     assert_described(body, described)
 
 
 def test_a_body_without_a_start_is_refused(project, described):
-    [body, _] = json.loads(evalgate_in(project, {}, "track", "--dry-run").out)
+    [body, _] = json.loads(evalgate_in(project, {}, "track", "--dry-run").out)["langsmith"]
     del body["results"][0]["start_time"]
 
     with pytest.raises(AssertionError, match="start_time"):
