@@ -32,7 +32,9 @@ OPENTELEMETRY = (
 ANY = "turn on content capture in the tracer"
 BY_ATTRIBUTE = (
     ("claude_code.", "set OTEL_LOG_USER_PROMPTS=1, OTEL_LOG_TOOL_DETAILS=1 and OTEL_LOG_TOOL_CONTENT=1"),
-    ("gcp.vertex.agent.", "set ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true"),
+    ("gcp.vertex.agent.llm_request", "set ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true"),
+    ("gcp.vertex.agent.tool_call_args", "set ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true"),
+    ("gcp.vertex.agent.", "set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT"),
     ("openinference.", "unset OPENINFERENCE_HIDE_INPUTS, OPENINFERENCE_HIDE_OUTPUTS and the like"),
     ("traceloop.", "set TRACELOOP_TRACE_CONTENT=true"),
     ("llm.request.type", "set TRACELOOP_TRACE_CONTENT=true"),

@@ -41,6 +41,10 @@ def test_a_model_call_without_content_may_have_asked_for_any_tool():
         ({"langfuse.observation.type": "generation"}, "record input and output"),
         ({"mlflow.spanType": '"LLM"'}, "inputs and outputs"),
         ({"gcp.vertex.agent.llm_request": "<not serializable>"}, "ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS"),
+        (
+            {"gcp.vertex.agent.event_id": "e-1", "gen_ai.operation.name": "generate_content"},
+            "set OTEL_INSTRUMENTATION_GENAI_CAPTURE",
+        ),
     ],
 )
 def test_the_gap_names_the_setting_of_the_tracer(attributes, setting):
