@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).resolve().parents[1] / ".trackers"
 PATIENCE_SECONDS = 240
+PHOENIX_KEY = "phoenix-admin-key-0a1b2c3d4e5f6071829"
 
 
 def needs(name: str) -> pytest.MarkDecorator:
@@ -64,9 +65,10 @@ def free_port() -> int:
         return int(server.getsockname()[1])
 
 
-def ask(url: str, body: Any = None, method: str | None = None) -> Any:
+def ask(url: str, body: Any = None, key: str = "") -> Any:
     """The JSON that a server answers to a GET, or to a POST of this body."""
     data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)  # noqa: S310
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
+    request = urllib.request.Request(url, data, headers)  # noqa: S310
     with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
         return json.loads(answer.read() or b"null")

@@ -69,6 +69,10 @@ class RequestDeadline:
             self.seconds_left() / 2, clock=self._clock, sleep=self._sleep, pace=self.pace, parent=self
         )
 
+    def renew(self, seconds: float) -> RequestDeadline:
+        """A deadline with the same clock; what it spends is not spent here."""
+        return RequestDeadline(seconds, clock=self._clock, sleep=self._sleep, pace=self.pace)
+
     def seconds_left(self) -> float:
         """The remaining seconds, at least 0."""
         seconds = self._left if self._parent is None else min(self._left, self._parent.seconds_left())
@@ -188,6 +192,10 @@ class Http:
         if call.failure is not None:
             raise call.failure
         return call.answer
+
+    def open_another(self, seconds: float) -> Http:
+        """A client for another thread, with connections and a deadline of its own."""
+        return Http(self._network, self.deadline.renew(seconds))
 
     def _open_session(self) -> requests.Session:
         if self._session is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.errors import InvalidInput, Problem, SettingError, TrackerKeyMissing
 from evalgate.settings.provider_urls import require_plain_url
+from evalgate.settings.secret_variables import read_headers
 from evalgate.settings.tracking import MAX_SECONDS, is_of_fork, read_tracking_context, require_tracker
 
 if TYPE_CHECKING:
@@ -95,6 +96,25 @@ def _build_mlflow(environ: Mapping[str, str], http: Http, read_url: _ReadUrl) ->
     return mlflow.MLflow(read_url(mlflow.NAME, url), headers, key_variable, http)
 
 
+def _build_phoenix(environ: Mapping[str, str], http: Http, read_url: _ReadUrl) -> Tracker:
+    from evalgate.adapters.trackers import phoenix
+
+    url = next((environ[name] for name in phoenix.URL_VARIABLES if environ.get(name)), None)
+    if url is None:
+        raise _missing(phoenix.URL_VARIABLES[0])
+    key = _read_header(phoenix.KEY_VARIABLE, environ)
+    headers = {
+        name.title(): value for name, value in read_headers(_read_header(phoenix.HEADERS_VARIABLE, environ)).items()
+    }
+    _require_printable(phoenix.HEADERS_VARIABLE, "".join([*headers, *headers.values()]))
+    if key:
+        headers["Authorization"] = f"Bearer {key}"
+    if not headers and is_of_fork(environ):
+        raise _missing(phoenix.KEY_VARIABLE)
+    url = read_url(phoenix.NAME, url)
+    return phoenix.Phoenix(url.removesuffix("/v1/traces"), headers, http)
+
+
 def _missing(variable: str) -> TrackerKeyMissing:
     return TrackerKeyMissing(Problem(f"{variable} is not set", None, "docs/tracking.md"))
 
@@ -122,7 +142,10 @@ def build_job_trackers(settings: Settings, environ: Mapping[str, str], step: Ste
 
 def _read_header(name: str, environ: Mapping[str, str]) -> str:
     """A variable that is sent as a header; raises SettingError for characters that no header can hold."""
-    value = environ.get(name, "").strip()
+    return _require_printable(name, environ.get(name, "").strip())
+
+
+def _require_printable(name: str, value: str) -> str:
     if not (value.isascii() and (value.isprintable() or not value)):
         raise SettingError(f"{name} has characters that no key has")
     return value
@@ -131,12 +154,18 @@ def _read_header(name: str, environ: Mapping[str, str]) -> str:
 _BUILDERS: Mapping[str, Callable[[Mapping[str, str], Http, _ReadUrl], Tracker]] = {
     "langsmith": _build_langsmith,
     "mlflow": _build_mlflow,
+    "phoenix": _build_phoenix,
 }
 
 
 def describe_uploads(name: str, run: PublishedRun) -> list[dict[str, Any]]:
     """What would be sent to a tracker, of each suite that has trials."""
-    from evalgate.adapters.trackers import langsmith, mlflow
+    from evalgate.adapters.trackers import langsmith, mlflow, phoenix
 
-    build = {"langsmith": langsmith.build_upload, "mlflow": mlflow.build_upload}[require_tracker(name)]
+    builders = {
+        "langsmith": langsmith.build_upload,
+        "mlflow": mlflow.build_upload,
+        "phoenix": phoenix.build_upload,
+    }
+    build = builders[require_tracker(name)]
     return [build(suite) for suite in run.suites if suite.rows]

@@ -25,6 +25,8 @@ INPUT_PREFIX = "INPUT_"
 SECRET_ROOTS = ("PASS", "SECRET", "CREDENTIAL", "KEY", "TOKEN")
 PUBLIC = ("GITHUB_", "RUNNER_")
 """Prefixes of the runner's variables, which are not secret unless their name is that of a secret."""
+HEADERS = "_HEADERS"
+"""End of the name of a variable that lists headers, as of OpenTelemetry and Phoenix, in the form `NAME=VALUE,...`."""
 WITH_PASSWORD = "//[^:@/]*:([^@/]+)@"  # noqa: S105  (a pattern)
 
 
@@ -34,10 +36,11 @@ def find_secret_values(environ: Mapping[str, str]) -> list[str]:
     may_be_named = any(root in names for root in SECRET_ROOTS)
     named = [value for name, value in environ.items() if _is_secret(name)] if may_be_named else []
     passwords = [found for value in environ.values() if "://" in value and "@" in value for found in _passwords(value)]
-    if not named and not passwords:
+    headers = [found for name in environ if name.upper().endswith(HEADERS) for found in _header_values(environ[name])]
+    if not named and not passwords and not headers:
         return []
     public = {value for name, value in environ.items() if name.startswith(PUBLIC) and not _is_secret(name)}
-    hidden = dict.fromkeys([*named, *passwords])
+    hidden = dict.fromkeys([*named, *passwords, *headers])
     return [value for value in hidden if value not in public and _can_be_hidden(value)]
 
 
@@ -47,6 +50,23 @@ def _is_secret(name: str) -> bool:
         return False
     parts = name.replace("-", "_").replace(".", "_").split("_")
     return any(part in SECRET_WORDS or part.removesuffix("S") in SECRET_WORDS for part in parts)
+
+
+def read_headers(text: str) -> dict[str, str]:
+    """The headers of such a variable by name; their values are percent-encoded.
+
+    >>> read_headers("api-key=a%20b, x=y=z,")
+    {'api-key': 'a b', 'x': 'y=z'}
+    """
+    from urllib.parse import unquote
+
+    pairs = [part.partition("=") for part in text.split(",") if "=" in part]
+    return {unquote(name).strip(): unquote(value).strip() for name, _, value in pairs}
+
+
+def _header_values(text: str) -> Iterator[str]:
+    """The values of headers; of `Bearer KEY` the key."""
+    return (value.rpartition(" ")[2] for value in read_headers(text).values())
 
 
 def _passwords(address: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.approvals.review import TriggeringRun
 
-TRACKERS = ("langsmith", "mlflow")
+TRACKERS = ("langsmith", "mlflow", "phoenix")
 MAX_SECONDS = 30
 """Seconds that all requests of one run may take."""
 PULL_REQUEST = re.compile(r"refs/pull/(\d{1,10})/")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,6 +23,8 @@ class FaultProxy:
         self.requests: list[tuple[str, str, dict[str, str], bytes]] = []
         self.faults: list[Any] = []
         self.retry_after: str | None = None
+        self.delays: dict[str, float] = {}
+        """Seconds before the answer, by a part of the path."""
         self._upstream = urlsplit(upstream).netloc
         proxy = self
 
@@ -61,6 +64,7 @@ class FaultProxy:
             fault = self.faults.pop(0)
         except IndexError:
             fault = None
+        time.sleep(sum(seconds for part, seconds in self.delays.items() if part in request.path))
         with suppress(OSError):
             if fault == "reset":
                 reset(request)

@@ -1,4 +1,4 @@
 """Trackers: each adapter sends a finished run to one service that keeps experiments, over plain HTTP.
 
-Entry points: `langsmith.LangSmith`, `mlflow.MLflow`, `sender.TrackerSender`.
+Entry points: `langsmith.LangSmith`, `mlflow.MLflow`, `phoenix.Phoenix`, `sender.TrackerSender`.
 """

@@ -28,6 +28,8 @@ URL_VARIABLE, TOKEN_VARIABLE = "MLFLOW_TRACKING_URI", "MLFLOW_TRACKING_TOKEN"
 USER_VARIABLE, PASSWORD_VARIABLE = "MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD"
 API, ARTIFACTS = "/api/2.0/mlflow", "/api/2.0/mlflow-artifacts/artifacts"
 RUN_KEY = "evalgate.run_key"
+OWN_TAGS = ("mlflow.", RUN_KEY)
+"""Tags that have a meaning for MLflow or for the next upload, which no name of an assertion may take."""
 TABLE, TABLE_TAG = "evalgate_trials.json", "mlflow.loggedArtifacts"
 METRICS_AT_ONCE, TAGS_AT_ONCE, LONGEST_TAG = 500, 100, 2_000
 """MLflow takes 1,000 metrics, 100 tags of 8,000 characters, and 1 MB at once: the last is what bounds the others."""
@@ -132,6 +134,7 @@ def build_upload(suite: PublishedSuite) -> dict[str, Any]:
     tags = [
         {"key": key, "value": value[:LONGEST_TAG]}
         for key, value in {**suite.metadata, **(of_rows if missing else {})}.items()
+        if not key.startswith(OWN_TAGS)
     ]
     nothing: Sequence[Any] = ()
     batches = zip_longest(_divide(metrics, METRICS_AT_ONCE), _divide(tags, TAGS_AT_ONCE), fillvalue=nothing)

@@ -6,12 +6,14 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from evalgate.models.results.published_run import PublishedRow
 
 NOT_EVALUABLE = "evalgate.not_evaluable"
 """The key of metadata that lists the scores which could not be judged."""
+FAILED = frozenset({"failed", "hard_fail"})
 LATENCY_UNKNOWN = "latency_unknown"
 
 
@@ -38,3 +40,8 @@ def describe_row(row: PublishedRow) -> dict[str, str]:
         **({NOT_EVALUABLE: ", ".join(missing)} if missing else {}),
         **({LATENCY_UNKNOWN: "true"} if row.latency_seconds is None else {}),
     }
+
+
+def order_rows(rows: Sequence[PublishedRow]) -> list[PublishedRow]:
+    """Failed trials first, then those of scenarios that have changed, each in the order of the suite."""
+    return sorted(rows, key=lambda row: (row.metadata.get("status") not in FAILED, not row.is_changed))

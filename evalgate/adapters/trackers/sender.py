@@ -55,6 +55,7 @@ class TrackerSender:
         *,
         allowed: Container[int] = (),
         tries: int = TRIES,
+        limit: int = LARGEST_ANSWER,
     ) -> HttpResponse:
         """The answer, of a success or of an `allowed` status; raises TrackerUnreachable or TrackerRefused.
 
@@ -69,13 +70,29 @@ class TrackerSender:
             self._account.base + path,
             headers,
             content,
-            limit=LARGEST_ANSWER,
+            limit=limit,
             connect_seconds=CONNECT_SECONDS,
         )
         answer = self._send_with_retries(request, tries)
         if answer.status < FIRST_REDIRECT or answer.status in allowed:
             return answer
         raise self.describe_refusal(answer)
+
+    def open_another(self, seconds: float) -> TrackerSender:
+        """A sender to the same tracker for another thread, with time of its own."""
+        return TrackerSender(self._account, self._http.open_another(seconds))
+
+    def seconds_left(self) -> float:
+        """The seconds that are left to wait for answers, at least 0."""
+        return self._http.deadline.seconds_left()
+
+    def spend(self, seconds: float) -> None:
+        """Subtracts what other senders have waited in the meantime."""
+        self._http.deadline.spend(seconds)
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._http.close()
 
     def read_json(self, answer: HttpResponse) -> Any:
         """The parsed answer; raises TrackerUnreachable if it is not JSON."""

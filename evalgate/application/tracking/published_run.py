@@ -50,6 +50,7 @@ LONGEST = 1e8
 """Seconds of a trial; whatever is longer was not measured."""
 RUN_DIGITS = 12
 REGRESSIONS, IMPROVEMENTS = frozenset({"regressed", "broken"}), frozenset({"improved", "fixed"})
+CHANGED = REGRESSIONS | IMPROVEMENTS | {"new"}
 VERDICTS = {"passed": 1.0, "failed": 0.0, "hard_fail": 0.0}
 """The trials that were judged; of others the verdict is unknown, never 0."""
 JUDGED = frozenset({"passed", "failed"})
@@ -181,9 +182,10 @@ class _RunBuilder:
         name = document["suite"]
         suite = self._finished.suites.get(name)
         shown: dict[str, str] = {}
+        changes = [each["change"] for each in document["scenarios"]]
         rows = [
-            self._build_row(name, scenario, trial, facts)
-            for scenario in scenarios
+            self._build_row(name, scenario, trial, facts, is_changed=change is not None and change["kind"] in CHANGED)
+            for scenario, change in zip(scenarios, changes, strict=True)
             for facts in (_ScenarioFacts(suite, scenario, shown),)
             for trial in scenario.trials
         ]
@@ -211,7 +213,9 @@ class _RunBuilder:
             "replayed": "true" if any(texts.is_replayed for texts in self._finished.traces.values()) else None,
         }
 
-    def _build_row(self, suite: str, scenario: ScenarioResult, trial: Trial, facts: _ScenarioFacts) -> PublishedRow:
+    def _build_row(
+        self, suite: str, scenario: ScenarioResult, trial: Trial, facts: _ScenarioFacts, *, is_changed: bool
+    ) -> PublishedRow:
         place = trial.trace
         texts = self._finished.traces.get((place.path, place.line, place.record))
         variant, level = scenario.variant, self._level
@@ -239,6 +243,7 @@ class _RunBuilder:
             started or self._started,
             latency if latency is not None and 0 <= latency <= LONGEST else None,
             _describe_error(trial, level),
+            is_changed,
         )
 
 

@@ -22,7 +22,10 @@ class PublishedScore(Struct, frozen=True):
 
 
 class PublishedRow(Struct):
-    """One trial. `id` is a UUID that is the same in every run of this scenario, variant and trial."""
+    """One trial. `id` is a UUID that is the same in every run of this scenario, variant and trial.
+
+    `is_changed` is whether the scenario's verdict is another than in the baseline.
+    """
 
     id: str
     scenario: str
@@ -36,6 +39,7 @@ class PublishedRow(Struct):
     started_at: datetime
     latency_seconds: float | None = None
     error: str | None = None
+    is_changed: bool = False
 
 
 class PublishedSuite(Struct):

@@ -8,7 +8,9 @@ import pytest
 from fakes.fault_proxy import FaultProxy
 from fakes.langsmith import KEY, FakeLangSmith
 from scheduling_project import evalgate_in, write_project
-from tracker_servers import ask, free_port, started
+from tracker_servers import PHOENIX_KEY, ask, free_port, started
+
+PHOENIX_SECRET = "phoenix-signs-with-a-b-c-d-0123456789"
 
 
 @pytest.fixture
@@ -56,5 +58,33 @@ def mlflow(request):
     """A proxy before the real server where a test asks for it, else before nothing."""
     is_real = request.node.get_closest_marker("skipif") is not None
     proxy = FaultProxy(request.getfixturevalue("mlflow_server")) if is_real else FaultProxy()
+    yield proxy
+    proxy.close()
+
+
+@pytest.fixture(scope="session")
+def phoenix_server(tmp_path_factory):
+    folder, port = tmp_path_factory.mktemp("phoenix"), free_port()
+    environ = {
+        "PHOENIX_WORKING_DIR": str(folder),
+        "PHOENIX_HOST": "127.0.0.1",
+        "PHOENIX_PORT": str(port),
+        "PHOENIX_GRPC_PORT": str(free_port()),
+        "PHOENIX_TELEMETRY_ENABLED": "false",
+        "PHOENIX_ALLOW_EXTERNAL_RESOURCES": "false",
+        "PHOENIX_ENABLE_AUTH": "true",
+        "PHOENIX_SECRET": PHOENIX_SECRET,
+        "PHOENIX_ADMIN_SECRET": PHOENIX_KEY,  # a key that is there from the start
+        "PHOENIX_DEFAULT_ADMIN_INITIAL_PASSWORD": PHOENIX_SECRET,
+    }
+    with started("phoenix", ["phoenix", "serve"], environ, folder, port) as url:
+        yield url
+
+
+@pytest.fixture
+def phoenix(request):
+    """A proxy before the real server where a test asks for it, else before nothing."""
+    is_real = request.node.get_closest_marker("skipif") is not None
+    proxy = FaultProxy(request.getfixturevalue("phoenix_server")) if is_real else FaultProxy()
     yield proxy
     proxy.close()

@@ -25,6 +25,12 @@ def test_a_variable_with_a_secret_name_is_redacted(name):
     assert find_secret_values({"HOME": "/home/me", name: SECRET}) == [SECRET]
 
 
+def test_the_values_of_a_list_of_headers_are_redacted():
+    environ = {"PHOENIX_CLIENT_HEADERS": f"authorization=Bearer%20{SECRET},x-space=ab", "HOME": "/home/me"}
+
+    assert find_secret_values(environ) == [SECRET]
+
+
 @pytest.mark.parametrize(
     "name", ["HOME", "KEYBOARD", "MONKEY", "TOKENIZERS_PARALLELISM", "COMPASS", "AUTHOR", "INPUT_COMMENT-KEY"]
 )
