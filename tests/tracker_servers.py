@@ -65,10 +65,10 @@ def free_port() -> int:
         return int(server.getsockname()[1])
 
 
-def ask(url: str, body: Any = None, key: str = "") -> Any:
+def ask(url: str, body: Any = None, key: str = "", method: str | None = None) -> Any:
     """The JSON that a server answers to a GET, or to a POST of this body."""
     data = None if body is None else json.dumps(body).encode()
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
-    request = urllib.request.Request(url, data, headers)  # noqa: S310
+    request = urllib.request.Request(url, data, headers, method=method)  # noqa: S310
     with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
         return json.loads(answer.read() or b"null")

@@ -29,7 +29,7 @@ VERBS = {
     "validate": "check suites without reading traces; reports all errors at once",
     "explain": "explain the verdict of a scenario, and how it differs from the baseline turn by turn",
     "view": "write a finished run as one HTML file: what broke, call by call, with its conversations",
-    "track": "publish a finished run to a tracker of experiments, such as LangSmith",
+    "track": "publish a finished run to trackers of experiments: LangSmith, MLflow, Phoenix",
     "compare": "compare two finished runs, scenario by scenario",
     "baseline": "save, create or show the baseline.zip that later runs are compared with",
     "record": "run an agent and write a trace of its model calls, without a change to its code",

@@ -370,7 +370,7 @@ OUTPUTS = (
         type=parse_words,
         default=[],
         metavar="NAME",
-        help="after the verdict publish the run to this tracker: langsmith (docs/tracking.md)",
+        help="after the verdict publish the run to these trackers: langsmith, mlflow, phoenix (docs/tracking.md)",
     ),
     option(
         "--track-content",

@@ -35,6 +35,14 @@ def test_the_action_is_used_by_its_major_version():
     assert {owner for each in used.values() for owner, _ in each} == {"org/evalgate".partition("/")[0]}
 
 
+def test_the_page_of_trackers_names_the_versions_of_the_servers_that_are_tested():
+    text = TEXTS["docs/tracking.md"]
+    for name, package in (("Phoenix", "arize-phoenix"), ("MLflow", "mlflow")):
+        lock = (ROOT / f"requirements/trackers-{name.lower()}.txt").read_text(encoding="utf-8")
+        [version] = re.findall(rf"^{package}==(\S+)", lock, re.MULTILINE)
+        assert set(re.findall(rf"{name} (\d[\d.]*\d)", text)) == {version}
+
+
 def test_images_and_pinned_commits_name_the_whole_version():
     assert "docs/hardening.md" in names(COMMENT)
     assert {"docs/hardening.md", "docs/other-ci.md"} <= names(TAG).keys()

@@ -121,18 +121,22 @@ COMMANDS = {
                 default=OUTPUT_DIR,
                 help=f"the --output-dir of a finished run (default {OUTPUT_DIR})",
             ),
-            option("--to", type=parse_words, default=[], metavar="NAME", help=f"the tracker: {', '.join(TRACKERS)}"),
+            option("--to", type=parse_words, default=[], metavar="NAME", help=f"trackers: {', '.join(TRACKERS)}"),
             option("--content", choices=CONTENT_LEVELS, default="final", help=CONTENT_HELP),
             option(
                 "--prefix", metavar="TEXT", default="evalgate", help="how names of experiments begin (default evalgate)"
             ),
             option("--allow-http", action="store_true", help="allow a tracker at http:// on another machine"),
-            option("--dry-run", action="store_true", help="print what each tracker would be sent, and send nothing"),
+            option(
+                "--dry-run",
+                action="store_true",
+                help="print what each tracker (without --to: all) would be sent, and send nothing",
+            ),
             option("--json", action="store_true", help="print tracking.json instead of links"),
         ],
         """examples:
   evalgate track --to langsmith              the last run, with the key in LANGSMITH_API_KEY
-  evalgate track --to langsmith,mlflow
+  evalgate track --to phoenix,mlflow
   evalgate track .evalgate --dry-run         what would leave
   evalgate track --to langsmith --content none
 """,

@@ -309,6 +309,23 @@ def test_content_decides_which_texts_leave(project, environ, phoenix, level, sen
 
 
 @needs_phoenix
+def test_what_was_deleted_as_the_page_says_is_gone_and_can_be_published_again(project, environ, phoenix_server):
+    assert track(project, environ).exit_code == 0
+    for suite, kind in (("negative", "experiments"), ("positive", "datasets")):
+        held = Held(phoenix_server, environ, suite)
+        [experiment] = held.experiments
+        place = experiment["id"] if kind == "experiments" else held.dataset["id"]
+        ask(f"{phoenix_server}/v1/{kind}/{quote(place)}", key=PHOENIX_KEY, method="DELETE")
+        with pytest.raises(OSError, match="404"):
+            ask(f"{phoenix_server}/v1/experiments/{quote(experiment['id'])}", key=PHOENIX_KEY)
+
+    again = track(project, environ)
+
+    assert (again.exit_code, again.out.count("published: ")) == (0, 2), again.err
+    assert len(Held(phoenix_server, environ, "positive").runs) == 4
+
+
+@needs_phoenix
 def test_a_wrong_key_is_refused_by_the_server(project, environ):
     done = track(project, {**environ, "PHOENIX_API_KEY": "another-key-1234567890"})
 
