@@ -31,8 +31,9 @@ def view(arguments: Namespace, shell: Shell) -> int:
     if not 0 < arguments.max_mb <= MAX_MB:
         raise SettingError(f"--max-mb is a number from 1 to {MAX_MB:,}")
     source, path = _find_run(arguments.run, shell.cwd), arguments.output
+    baseline = None if arguments.baseline is None else find_baseline(arguments.baseline, shell.cwd)
     options = PageOptions(None if arguments.full else arguments.max_mb * 1_000_000, arguments.summary)
-    page = view_run(build_baseline_files(shell.cwd), build_trace_files(shell.cwd), source, options)
+    page = view_run(build_baseline_files(shell.cwd), build_trace_files(shell.cwd), source, options, baseline)
     if path is None:
         folder = os.path.dirname(source) if os.path.basename(source) == RESULTS else OUTPUT_DIR  # noqa: PTH119, PTH120
         path = os.path.join(folder, REPORT)  # noqa: PTH118  (keeps the user's spelling)
@@ -87,6 +88,11 @@ COMMANDS = {
                 "--output",
                 metavar="PATH",
                 help=f"the file to write, or - for stdout (default {REPORT} in the folder of the run)",
+            ),
+            option(
+                "--baseline",
+                metavar="PATH",
+                help="the baseline.zip that the run was compared with, to show its conversations beside the run's",
             ),
             one_of(
                 option("--full", action="store_true", help="include every conversation, however large the file gets"),

@@ -158,7 +158,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         )
         excused = count_excused(run.suites, policies.suites, rulings.approved)
         judgement = replace(render_judgement(request, findings, now), excused=excused)
-        return judgement if spool is None else _use_traces(judgement, request, configuration, tools, spool)
+        return judgement if spool is None else _use_traces(judgement, request, configuration, tools, spool, baseline)
     finally:
         if spool is not None:
             spool.close()
@@ -169,13 +169,20 @@ def _writes_baseline(request: JudgeRequest) -> bool:
 
 
 def _use_traces(
-    judgement: Judgement, request: JudgeRequest, configuration: Configuration, tools: Tools, spool: TraceSpool
+    judgement: Judgement,
+    request: JudgeRequest,
+    configuration: Configuration,
+    tools: Tools,
+    spool: TraceSpool,
+    baseline: LoadedBaseline,
 ) -> Judgement:
     """Makes what holds traces, as far as it was requested: the HTML page, what trackers get, and the baseline."""
     if request.html:
-        from evalgate.application.judge.view_run import add_page
+        from evalgate.application.judge.view_run import BaselineSide, add_page
 
-        judgement = add_page(judgement, spool.lines(), tools.traces.restore_trace)
+        path = baseline.info.path if baseline.info else None
+        side = BaselineSide(baseline.results, tools.baselines.read_traces(path)) if baseline.results and path else None
+        judgement = add_page(judgement, spool.lines(), tools.traces.restore_trace, side)
     if _writes_baseline(request):
         judgement = _write_baseline(judgement, request, configuration, tools, spool)
     if request.tracking is not None:

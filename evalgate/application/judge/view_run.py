@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import orjson
 from msgspec.structs import replace
 
 from evalgate.application.evaluation.trajectories import source_of
 from evalgate.application.judge.compare_finished import read_own_traces
 from evalgate.application.messages.request import PAGE
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.reporting.html.build_page import place_of
 from evalgate.reporting.html.page_builder import PageBuilder
 from evalgate.reporting.html.trace_block import encode_trace_block
+from evalgate.reporting.html.trace_details import describe_trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from evalgate.application.messages.request import Judgement
-    from evalgate.models.results.results import ResultsDoc
+    from evalgate.models.comparison.baseline_run import BaselineRun, TracePosition
+    from evalgate.models.results.results import ResultsDoc, TrialDoc
     from evalgate.models.trace.trace import Trace
     from evalgate.ports import BaselineFiles, TraceArchive
+    from evalgate.reporting.html.build_page import TracePlace
     from evalgate.reporting.html.page_builder import RunPage
 
 
@@ -29,30 +35,79 @@ class PageOptions(NamedTuple):
     summary: bool = False
 
 
-def view_run(files: BaselineFiles, traces: TraceArchive, source: str, options: PageOptions) -> RunPage:
-    """The page of the run at `source`, a results.json or a baseline.zip; raises InvalidInput if it can't be read."""
+class BaselineSide(NamedTuple):
+    """A baseline, and the traces that it stores."""
+
+    run: BaselineRun
+    lines: Iterable[bytes]
+
+
+def view_run(
+    files: BaselineFiles, traces: TraceArchive, source: str, options: PageOptions, baseline: str | None = None
+) -> RunPage:
+    """The page of the run at `source`, a results.json or a baseline.zip; raises InvalidInput if it can't be read.
+
+    `baseline` is the baseline.zip that the run was compared with; its conversations are shown too.
+    """
     document = files.load(source).results
-    return build_run_page(document, read_own_traces(files, source), traces.restore_trace, options)
+    side = None if baseline is None else BaselineSide(files.load_run(baseline).run, files.read_traces(baseline))
+    return build_run_page(document, read_own_traces(files, source), traces.restore_trace, options, side)
 
 
-def add_page(judgement: Judgement, lines: Iterable[bytes], restore: Callable[[bytes], Trace | None]) -> Judgement:
+def add_page(
+    judgement: Judgement,
+    lines: Iterable[bytes],
+    restore: Callable[[bytes], Trace | None],
+    baseline: BaselineSide | None,
+) -> Judgement:
     """The judgement with the page of its run among its files."""
-    page = build_run_page(judgement.results, lines, restore, PageOptions())
+    page = build_run_page(judgement.results, lines, restore, PageOptions(), baseline)
     return replace(judgement, files={**judgement.files, PAGE: page.html.encode()})
 
 
 def build_run_page(
-    document: ResultsDoc, lines: Iterable[bytes], restore: Callable[[bytes], Trace | None], options: PageOptions
+    document: ResultsDoc,
+    lines: Iterable[bytes],
+    restore: Callable[[bytes], Trace | None],
+    options: PageOptions,
+    baseline: BaselineSide | None = None,
 ) -> RunPage:
     """The page of a run whose traces are stored as `lines`.
 
     Conversations of failing scenarios come first, then changed ones; what passes the limit is left out and counted.
     """
     builder = PageBuilder(document, options.max_bytes)
-    has_traces = options.summary
-    for line in () if options.summary else lines:
+    if options.summary:
+        return builder.build(has_traces=True)
+    failing = {place_of(trial["trace"]) for trial in _iter_failing(document)}
+    has_traces = False
+    for line in lines:
         place = source_of(line)
         has_traces = True
         if place is not None and builder.wants(place) and (trace := restore(line)) is not None:
-            builder.add(place, encode_trace_block(trace))
-    return builder.build(has_traces=has_traces)
+            record = orjson.loads(line).get("record") if place in failing else None
+            builder.add(place, encode_trace_block(trace, record), describe_trace(trace))
+    if baseline is not None:
+        _add_baseline(builder, baseline, restore)
+    return builder.build(has_traces=has_traces, has_baseline=baseline is not None)
+
+
+def _iter_failing(document: ResultsDoc) -> Iterator[TrialDoc]:
+    """The trials that did not pass."""
+    for suite in document["suites"]:
+        for scenario in suite["scenarios"]:
+            if scenario["verdict"] != "PASS":
+                yield from (trial for trial in scenario["trials"] if trial["status"] != "passed")
+
+
+def _add_baseline(builder: PageBuilder, baseline: BaselineSide, restore: Callable[[bytes], Trace | None]) -> None:
+    """Adds the conversations of the trials that the run's were compared with."""
+    wanted: dict[TracePosition, TracePlace] = {}
+    for each in builder.compared:
+        scenario = each.item.scenario
+        trials = baseline.run.find_trials(ScenarioKey(each.item.suite["suite"], scenario["id"], scenario["variant"]))
+        wanted |= {trial.position: each.place for trial in trials if trial.trial == each.trial}
+    for line in baseline.lines if wanted else ():
+        place = wanted.get(source_of(line) or ("", None, None))
+        if place is not None and builder.wants(place) and (trace := restore(line)) is not None:
+            builder.add(place, encode_trace_block(trace), describe_trace(trace))

@@ -26,12 +26,17 @@ VERDICTS = {"pass": "passed", "fail": "failed", "cannot_judge": "could not judge
 
 
 class Filters(NamedTuple):
-    """Suites and variants of a run, by name."""
+    """Suites and variants of a run, and tags of its traces, by name."""
 
     suites: Sequence[str]
     variants: Sequence[str]
+    tags: Sequence[str] = ()
 
 
+NO_BASELINE = (
+    "This run was compared with no baseline, so that changes are not known: evalgate run --baseline baseline.zip,"
+    " with the file of an earlier run, adds them."
+)
 MAX_CHOICE, MAX_CHOICES = 100, 200
 """Characters and number of the choices of a filter."""
 
@@ -74,8 +79,10 @@ def build_page(
         left_out,
         [*removed, *_count_more(len(document["removed"]) - len(removed), "more scenario")],
         _list_warnings(document),
+        "" if document["baseline"] else NO_BASELINE,
         [clean_page_text(name, MAX_CHOICE) for name in filters.suites[:MAX_CHOICES]],
         [clean_page_text(name, MAX_CHOICE) for name in filters.variants[:MAX_CHOICES]],
+        list(filters.tags[:MAX_CHOICES]),
         build_history(document),
         list_approvals(document),
         _list_commands(document),
@@ -106,7 +113,7 @@ def _list_facts(document: ResultsDoc, items: Sequence[SuiteScenario]) -> list[Fa
         Fact("Judged", format_time(document["created_at"])),
     ]
     if baseline is None:
-        facts.append(Fact("Baseline", "none: changes are not known"))
+        facts.append(Fact("Baseline", "none"))
     else:
         name = baseline["sha"][:SHORT_SHA] if baseline["sha"] else baseline["path"] or "none"
         age = "" if baseline["age_seconds"] is None else f", {wording.age(baseline['age_seconds'])}"
@@ -127,16 +134,28 @@ def _describe_cost(summary: SummaryDoc, items: Sequence[SuiteScenario]) -> str:
     return f"{text}: {explain_unknown_cost(trial for item in items for trial in item.scenario['trials'])}"
 
 
-def describe_conversations(held: int, trials: int, *, has_traces: bool) -> str:
+class Held(NamedTuple):
+    """How many conversations of the run's trials the page holds, and how many of the baseline's."""
+
+    trials: int
+    baseline: int = 0
+
+
+def describe_conversations(held: Held, trials: int, *, has_traces: bool) -> str:
     """How many of the run's conversations the page holds.
 
-    Without `has_traces` it says that the run's traces were not there, and not that some are left out.
+    Without `has_traces` it says that the run's traces were not there, and how to add them.
     """
     if not has_traces:
-        return "This file holds no conversations: only results.json was read."
-    left = f" {trials - held:,} of {trials:,} are left out." if trials > held else ""
+        return (
+            "This file holds no conversations: only results.json was read. Timelines, recorded scores and the calls'"
+            " results are missing too. To add them, put the baseline.zip of the same run next to results.json and"
+            " run evalgate view again, or give it the baseline.zip itself."
+        )
+    left = f" {trials - held.trials:,} of {trials:,} are left out." if trials > held.trials else ""
+    baseline = f" and {held.baseline:,} of the baseline" if held.baseline else ""
     return (
-        f"This file holds {wording.pluralize(held, 'recorded conversation')}."
+        f"This file holds {wording.pluralize(held.trials, 'recorded conversation')}{baseline}."
         f" Secrets are redacted; review it before you publish it.{left}"
     )
 

@@ -6,6 +6,8 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.reporting.html.build_page import (
+    MAX_CHOICES,
+    Held,
     build_page,
     describe_conversations,
     find_filters,
@@ -16,17 +18,20 @@ from evalgate.reporting.html.kept_blocks import KeptBlocks
 from evalgate.reporting.html.page_view import PageParts
 from evalgate.reporting.html.render_page import render_page, render_row, render_section
 from evalgate.reporting.html.scenario_order import order_scenarios
-from evalgate.reporting.html.scenario_view import build_row, build_scenario_view
+from evalgate.reporting.html.scenario_view import Shown, build_row, build_scenario_view, find_compared, order_trials
 from evalgate.reporting.html.short_scenario import build_short_scenario
+from evalgate.reporting.html.trace_details import NO_DETAILS, RecordedPair
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import encode_script_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evalgate.models.results.results import ResultsDoc
     from evalgate.reporting.html.build_page import TracePlace
     from evalgate.reporting.html.page_view import PageView, RowView
+    from evalgate.reporting.html.trace_details import TraceDetails
+    from evalgate.reporting.text.scenario_sections import SuiteScenario
 
 MAX_SECTIONS = 200
 """Scenarios with a section: more make the page slow, and a person reads fewer."""
@@ -44,91 +49,149 @@ class RunPage(NamedTuple):
     left_out: int
 
 
+class ComparedTrial(NamedTuple):
+    """The baseline's trial that a scenario was compared with, and where the page keeps its conversation."""
+
+    item: SuiteScenario
+    trial: int
+    place: TracePlace
+
+
 class PageBuilder:
     """The page of a finished run, at most `max_bytes` long (None: any size); conversations are added one by one."""
 
     def __init__(self, document: ResultsDoc, max_bytes: int | None) -> None:
-        self._document = document
+        self._document, self._max_bytes = document, max_bytes
         self._items = order_scenarios(document)
         self._filters = find_filters(document)
-        trials = (place_of(trial["trace"]) for item in self._items for trial in item.scenario["trials"])
-        self._ranks = {place: rank for rank, place in enumerate(trials)}
-        space = inf
-        if max_bytes is not None:
-            frame = self._build_frame(len(self._ranks), has_traces=True, rows=0)
-            space = max_bytes - _count_bytes(render_page(frame, PageParts([])))
-        self._rows, self._row_texts = self._fit_rows(space * ROWS_SHARE)
-        self._space = space - sum(map(_count_bytes, self._row_texts))
-        self._blocks = KeptBlocks(self._ranks, self._space * BLOCKS_SHARE)
+        self._details: dict[TracePlace, TraceDetails] = {}
+        self._first: dict[int, TracePlace] = {}
+        self._compared = {id(each.item.scenario): each for each in _list_compared(self._items[:MAX_SECTIONS])}
+        ranks = {place: rank for rank, place in enumerate(dict.fromkeys(self._list_places()))}
+        self._trials = len(ranks) - len(self._compared)
+        space = self._measure_space(Held(self._trials, len(self._compared)))
+        texts = self._fit_rows(space * ROWS_SHARE, len(self._items)).values()
+        self._row_count = len(texts)
+        self._blocks = KeptBlocks(ranks, (space - sum(map(_count_bytes, texts))) * BLOCKS_SHARE)
+
+    @property
+    def compared(self) -> Sequence[ComparedTrial]:
+        """The trials of the baseline whose conversations the page shows, if they are added."""
+        return list(self._compared.values())
 
     def wants(self, place: TracePlace) -> bool:
         """Whether the conversation of this trace may be in the page; counts one that has no space."""
         return self._blocks.wants(place)
 
-    def add(self, place: TracePlace, block: str) -> None:
+    def add(self, place: TracePlace, block: str, details: TraceDetails = NO_DETAILS) -> None:
         """Adds a conversation, from `encode_trace_block`."""
+        self._details[place] = details
         self._blocks.add(place, block)
 
-    def build(self, *, has_traces: bool) -> RunPage:
-        """The page. Without `has_traces` it says that the run's traces were not there."""
+    def build(self, *, has_traces: bool, has_baseline: bool = False) -> RunPage:
+        """The page. It says so if the run's traces were not there, or the baseline's."""
+        drops = {id(item.scenario): self._find_recorded(item).drop for item in self._items}
+        self._items = order_scenarios(self._document, drops)
+        tags = sorted({tag for each in self._details.values() for tag in each.tags})[:MAX_CHOICES]
+        self._filters = self._filters._replace(tags=tags)
         blocks = self._blocks.list_blocks()
         numbers = {place: number for number, (place, _) in enumerate(blocks)}
-        space = self._space - self._blocks.bytes
-        sections = self._fit_sections(numbers, space * SECTIONS_SHARE, has_traces=has_traces)
+        baseline = sum(each.place in numbers for each in self._compared.values())
+        held = Held(len(blocks) - baseline, baseline)
+        space = self._measure_space(held) - self._blocks.bytes
+        rows = self._fit_rows(space, self._row_count)
+        space -= sum(map(_count_bytes, rows.values()))
+        shown = Shown(numbers, has_traces=has_traces, has_baseline=has_baseline)
+        sections = self._fit_sections(list(rows), shown, space * SECTIONS_SHARE)
         space -= sum(map(_count_bytes, sections.values()))
-        short = self._fit_short(sections, numbers, space, has_traces=has_traces)
-        frame = self._build_frame(len(blocks), has_traces=has_traces, rows=len(self._rows))
-        parts = PageParts(self._row_texts, list(sections.values()), short, [block for _, block in blocks])
+        short = self._fit_short(list(rows), sections, shown, space)
+        frame = self._build_frame(held, has_traces=has_traces, rows=len(rows))
+        parts = PageParts(list(rows.values()), list(sections.values()), short, [block for _, block in blocks])
         return RunPage(render_page(frame, parts), len(blocks), self._blocks.left_out)
 
-    def _build_frame(self, held: int, *, has_traces: bool, rows: int) -> PageView:
-        conversations = describe_conversations(held, len(self._ranks), has_traces=has_traces)
+    def _list_places(self) -> Iterator[TracePlace]:
+        """The conversations by importance: of each scenario the compared trial, the baseline's, then the others."""
+        for item in self._items:
+            trials = order_trials(item.scenario)
+            places = [place_of(trial["trace"]) for trial in trials]
+            if places:
+                self._first[id(item.scenario)] = places[0]
+            yield from places[:1]
+            if (compared := self._compared.get(id(item.scenario))) is not None:
+                yield compared.place
+            yield from places[1:]
+            if len(trials) < len(item.scenario["trials"]):
+                yield from (place_of(trial["trace"]) for trial in item.scenario["trials"])
+
+    def _measure_space(self, held: Held) -> float:
+        """Bytes beside the frame of a page that holds so many conversations."""
+        if self._max_bytes is None:
+            return inf
+        frame = self._build_frame(held, has_traces=True, rows=0)
+        return self._max_bytes - _count_bytes(render_page(frame, PageParts([])))
+
+    def _build_frame(self, held: Held, *, has_traces: bool, rows: int) -> PageView:
+        conversations = describe_conversations(held, self._trials, has_traces=has_traces)
         left = len(self._items) - rows
         left_out = f"{wording.pluralize(left, 'more scenario')} in results.json" if left else ""
         return build_page(self._document, self._items, self._filters, conversations, left_out)
 
-    def _fit_rows(self, space: float) -> tuple[list[RowView], list[str]]:
+    def _find_recorded(self, item: SuiteScenario) -> RecordedPair:
+        """What the traces of the compared trial and of the baseline's record."""
+        first, compared = self._first.get(id(item.scenario)), self._compared.get(id(item.scenario))
+        now = NO_DETAILS if first is None else self._details.get(first, NO_DETAILS)
+        return RecordedPair(now, self._details.get(compared.place) if compared else None)
+
+    def _fit_rows(self, space: float, most: int) -> dict[RowView, str]:
         suites = {name: number for number, name in enumerate(self._filters.suites)}
         variants = {name: number for number, name in enumerate(self._filters.variants, 1)}
-        rows: list[RowView] = []
-        texts: list[str] = []
-        for number, item in enumerate(self._items):
-            row = build_row(number, item)
+        tags = {name: number for number, name in enumerate(self._filters.tags, 1)}
+        rows: dict[RowView, str] = {}
+        for number, item in enumerate(self._items[:most]):
+            recorded = self._find_recorded(item)
+            numbers = sorted({tags[tag] for tag in recorded.now.tags if tag in tags})
+            row = build_row(number, item, recorded.summary, numbers)
             text = render_row(row, suites[item.suite["suite"]], variants.get(item.scenario["variant"] or ""))
             space -= _count_bytes(text)
             if space < 0:
                 break
-            rows.append(row)
-            texts.append(text)
-        return rows, texts
+            rows[row] = text
+        return rows
 
-    def _fit_sections(self, blocks: Mapping[TracePlace, int], space: float, *, has_traces: bool) -> dict[int, str]:
+    def _fit_sections(self, rows: Sequence[RowView], shown: Shown, space: float) -> dict[int, str]:
         """The sections of the first scenarios by number, without those that are too large."""
         sections: dict[int, str] = {}
         command = self._document.get("command")
-        for row, item in zip(self._rows[:MAX_SECTIONS], self._items, strict=False):
+        for row, item in zip(rows[:MAX_SECTIONS], self._items, strict=False):
             rulings = list_rulings(self._document, item.suite, item.scenario)
-            view = build_scenario_view(row, item, rulings, blocks, command, has_traces=has_traces)
+            compared = self._compared.get(id(item.scenario))
+            block = None if compared is None else shown.blocks.get(compared.place)
+            recorded = self._find_recorded(item)
+            view = build_scenario_view(row, item, rulings, recorded, shown._replace(baseline=block), command)
             text = render_section(view, is_open=not sections)
             if (size := _count_bytes(text)) <= space:
                 sections[row.number] = text
                 space -= size
         return sections
 
-    def _fit_short(
-        self, sections: Mapping[int, str], blocks: Mapping[TracePlace, int], space: float, *, has_traces: bool
-    ) -> str:
+    def _fit_short(self, rows: Sequence[RowView], sections: Mapping[int, str], shown: Shown, space: float) -> str:
         """The scenarios without a section, as JSON by number, as far as they fit."""
         texts: list[str] = []
-        for row, item in zip(self._rows, self._items, strict=False):
+        for row, item in zip(rows, self._items, strict=False):
             if row.number in sections:
                 continue
-            short = encode_script_json(build_short_scenario(item, blocks, has_traces=has_traces))
+            short = encode_script_json(build_short_scenario(item, shown.blocks, has_traces=shown.has_traces))
             space -= _count_bytes(short) + SHORT_BYTES
             if space < 0:
                 break
             texts.append(f'"{row.number}":{short}')
         return "{" + ",".join(texts) + "}"
+
+
+def _list_compared(items: Sequence[SuiteScenario]) -> Iterator[ComparedTrial]:
+    for number, item in enumerate(items):
+        if (compared := find_compared(item.scenario)) is not None:
+            yield ComparedTrial(item, compared["trial_before"], ("", number, None))
 
 
 def _count_bytes(text: str) -> int:

@@ -102,12 +102,14 @@ class TrialView(NamedTuple):
 
 
 class RowView(NamedTuple):
-    """A scenario in the list of all; `change` is how it compares with the baseline."""
+    """A scenario in the list of all; `change` is how it compares with the baseline, `tags` are numbers of its tags."""
 
     number: int
     name: str
     verdict: CellView
     change: CellView
+    recorded: str
+    tags: str
     passed: str
     is_failing: bool
     is_changed: bool
@@ -174,7 +176,10 @@ class ScenarioView(Struct):
     unknown_names: str
     passed_checks: list[TrialCheckRow]
     figures: list[FigureRow]
+    message: str
     trials: list[TrialView]
+    baseline: TrialView | None
+    no_baseline: str
     trials_left: str
     commands: list[Fact]
 
@@ -192,8 +197,10 @@ class PageView(Struct):
     left_out: str
     removed: list[Fact]
     warnings: list[Fact]
+    missing: str
     suites: list[str]
     variants: list[str]
+    tags: list[str]
     history: PastRunsView | None
     approvals: list[str]
     commands: list[Fact]

@@ -20,16 +20,21 @@ _WORST_FIRST = ("HARD_FAIL", "ERROR", "MISSING", "FAIL", "PARTIAL", "NOT_EVALUAB
 _BROKEN_FIRST = ("broken", "regressed", "inconclusive", "new", "unchanged", "improved")
 _CHANGED_FIRST = ("regressed", "inconclusive", "new", "fixed", "improved", "unchanged")
 FAILED_BEFORE = "failed before"
+NO_DROPS: Mapping[int, float] = {}
 
 
-def order_scenarios(document: ResultsDoc) -> list[SuiteScenario]:
+def order_scenarios(document: ResultsDoc, drops: Mapping[int, float] = NO_DROPS) -> list[SuiteScenario]:
     """All scenarios: the most severe verdict first, then what broke since the baseline, then the lowest score.
 
+    Of equal ones that comes first whose recorded score fell most: `drops` has that by the `id` of the scenario.
     Quarantined failures come after those that block; the scenarios of a suite without traces are last.
     """
     unrecorded = {reason.get("suite") for reason in document["reasons"] if reason["code"] == "no_traces"}
     every = [SuiteScenario(suite, each) for suite in document["suites"] for each in suite["scenarios"]]
-    return sorted(every, key=lambda item: (item.suite["suite"] in unrecorded, *_severity_key(item)))
+    return sorted(
+        every,
+        key=lambda item: (item.suite["suite"] in unrecorded, *_severity_key(item), -drops.get(id(item.scenario), 0.0)),
+    )
 
 
 def _severity_key(item: SuiteScenario) -> tuple[bool, bool, int, int, float, bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.models.comparison.comparison import REGRESSIONS
 from evalgate.reporting.html.cells import build_cell, split_marks
@@ -19,7 +19,9 @@ from evalgate.reporting.text.scenario_sections import count_passed, describe_cha
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from evalgate.models.results.results import ScenarioDoc, SuiteDoc, TrialDoc
+    from evalgate.models.results.results import CallsDoc, ScenarioDoc, SuiteDoc, TrialDoc
+    from evalgate.models.results.results_sections import TrajectoryDiffDoc
+    from evalgate.reporting.html.trace_details import RecordedPair
     from evalgate.reporting.text.scenario_sections import SuiteScenario
 
     BlockNumbers = Mapping[tuple[str, int | None, int | None], int]
@@ -27,10 +29,12 @@ if TYPE_CHECKING:
 MAX_TRIALS, MAX_TEXT, MAX_NAME = 20, 2_000, 300
 """Trials side by side in one table, characters of a text, and of a name."""
 NO_BLOCK = "not in this file"
+NO_TRACES = "its conversation is in the baseline.zip of the run"
+NO_BASELINE = "The baseline's conversation is not in this file: `evalgate view --baseline baseline.zip` adds it."
 
 
-def build_row(number: int, item: SuiteScenario) -> RowView:
-    """The scenario in the list of all."""
+def build_row(number: int, item: SuiteScenario, recorded: str, tags: Sequence[int]) -> RowView:
+    """The scenario in the list of all; `recorded` is its recorded score, `tags` are the numbers of its tags."""
     scenario, kind = item.scenario, item.kind
     name = clean_page_text(wording.scenario_name(scenario["id"], scenario["variant"]), MAX_NAME)
     return RowView(
@@ -38,6 +42,8 @@ def build_row(number: int, item: SuiteScenario) -> RowView:
         name,
         build_cell(scenario["verdict"]),
         compare_with_baseline(item),
+        recorded,
+        " ".join(map(str, tags)),
         f"{count_passed(scenario)} of {scenario['n']}" if scenario["n"] else "0",
         is_failing=scenario["verdict"] != "PASS",
         is_changed=kind != "unchanged",
@@ -46,25 +52,37 @@ def build_row(number: int, item: SuiteScenario) -> RowView:
     )
 
 
+class Shown(NamedTuple):
+    """The numbers of the conversations in the page by place, and that of the baseline's trial of one scenario.
+
+    `has_traces` is whether the run's traces were read, `has_baseline` whether the baseline's were.
+    """
+
+    blocks: BlockNumbers
+    has_traces: bool
+    has_baseline: bool
+    baseline: int | None = None
+
+
 def build_scenario_view(
     row: RowView,
     item: SuiteScenario,
     rulings: Sequence[Fact],
-    blocks: BlockNumbers,
+    recorded: RecordedPair,
+    shown: Shown,
     command: str | None,
-    *,
-    has_traces: bool,
 ) -> ScenarioView:
-    """The section of a scenario; `blocks` are the numbers of the conversations that the page has."""
+    """The section of a scenario."""
     suite, scenario = item.suite, item.scenario
     trials = order_trials(scenario)
     checks = build_checks(trials, scenario["change"])
     left = len(scenario["trials"]) - len(trials)
+    names = [check["name"] for trial in trials for check in trial["assertions"]]
     return ScenarioView(
         row,
         wording.score(scenario["score"]),
         checks.reasons,
-        list_reasons(scenario, [check["name"] for trial in trials for check in trial["assertions"]]),
+        list_reasons(scenario, names),
         [*_list_facts(suite, scenario), *rulings],
         build_golden(scenario),
         build_difference(scenario["change"]),
@@ -72,17 +90,44 @@ def build_scenario_view(
         checks.not_evaluable,
         checks.names,
         checks.passed,
-        _build_figures(scenario, trials),
-        [build_trial(trial, blocks, has_traces=has_traces) for trial in trials],
+        [*_build_recorded(recorded, len(trials)), *_build_figures(scenario, trials)],
+        recorded.now.message,
+        [build_trial(trial, shown.blocks, has_traces=shown.has_traces) for trial in trials],
+        *_build_baseline(scenario, shown),
         f"{wording.pluralize(left, 'more trial')} not shown" if left > 0 else "",
         _list_commands(suite, scenario, command),
     )
 
 
+def find_compared(scenario: ScenarioDoc) -> CallsDoc | TrajectoryDiffDoc | None:
+    """The comparison of a trial with one of the baseline, if there was one."""
+    change = scenario["change"]
+    return (change.get("behaviour") or change.get("calls")) if change else None
+
+
+def _build_baseline(scenario: ScenarioDoc, shown: Shown) -> tuple[TrialView | None, str]:
+    """The baseline's trial that was compared, if the page holds its conversation; else why it does not."""
+    compared = find_compared(scenario)
+    if compared is None or not shown.has_traces:
+        return None, ""
+    if shown.baseline is None:
+        return None, NO_BLOCK if shown.has_baseline else NO_BASELINE
+    return TrialView(compared["trial_before"], build_cell("baseline"), "", "", shown.baseline, ""), ""
+
+
+def _build_recorded(recorded: RecordedPair, columns: int) -> list[FigureRow]:
+    """The scores that a benchmark or a person left in the compared trial, and in the baseline's."""
+    baseline = recorded.baseline.scores if recorded.baseline else {}
+    more = [""] * (columns - 1)
+    return [
+        FigureRow(f"Recorded {name}", f"{baseline[name]:g}" if name in baseline else "", [f"{value:g}", *more])
+        for name, value in recorded.now.scores.items()
+    ]
+
+
 def order_trials(scenario: ScenarioDoc) -> list[TrialDoc]:
     """The trials that the page shows: the one that was compared, then those that did not pass, each by number."""
-    change = scenario["change"]
-    compared = (change.get("behaviour") or change.get("calls")) if change else None
+    compared = find_compared(scenario)
     number = compared["trial"] if compared else None
     trials = sorted(
         scenario["trials"], key=lambda each: (each["trial"] != number, each["status"] == "passed", each["trial"])
@@ -161,7 +206,7 @@ def build_trial(trial: TrialDoc, blocks: BlockNumbers, *, has_traces: bool) -> T
         clean_page_text(place, MAX_TEXT),
         clean_page_text(trial["reason"] or "", MAX_TEXT),
         block,
-        "" if block is not None else NO_BLOCK if has_traces else "no conversations in results.json",
+        "" if block is not None else NO_BLOCK if has_traces else NO_TRACES,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from evalgate.measures.values.json_values import show
@@ -47,18 +48,25 @@ class BarDoc(TypedDict):
 
 
 class TraceBlock(TypedDict):
-    """What the page shows of one trace; `left` counts messages and calls that are left out."""
+    """What the page shows of one trace; `left` counts messages and calls that are left out.
+
+    `raw` is the record as the run keeps it, as JSON.
+    """
 
     facts: list[list[str]]
     parts: list[PartDoc]
     bars: list[BarDoc]
     left: int
     total_seconds: float | None
+    raw: NotRequired[str]
 
 
-def encode_trace_block(trace: Trace) -> str:
-    """The block of a trace as JSON that can be the content of a script element."""
-    return encode_script_json(build_trace_block(trace))
+def encode_trace_block(trace: Trace, record: Any = None) -> str:
+    """The block of a trace, with its record if that is given, as JSON that can be the content of a script element."""
+    block = build_trace_block(trace)
+    if record is not None:
+        block["raw"] = clean_page_text(json.dumps(record, ensure_ascii=False, indent=1), MAX_TEXT)
+    return encode_script_json(block)
 
 
 def build_trace_block(trace: Trace) -> TraceBlock:

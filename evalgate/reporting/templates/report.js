@@ -3,7 +3,7 @@
   const get = (id) => document.getElementById(id);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const rows = all(".list tbody tr"), contents = [];
-  const show = get("show"), suite = get("suite"), variant = get("variant"), text = get("text");
+  const show = get("show"), suite = get("suite"), variant = get("variant"), tag = get("tag"), text = get("text");
   const found = get("found"), clear = get("clear"), frame = get("sections"), short = JSON.parse(get("short").textContent);
   const MAX_OPEN = 600;
   let current = -1;
@@ -96,6 +96,7 @@
       if (marks.length) { item.classList.add("about"); item.querySelector("p").append(" ", ...marks); }
     }
     details.append(list);
+    if (block.raw) details.append(make("details", "", null, make("summary", "", "Recorded trace as JSON"), make("pre", "", block.raw)));
     if (block.left) details.append(make("p", "note", `${block.left} more messages and calls are not in this file.`));
   };
 
@@ -206,6 +207,7 @@
     rows.forEach((row, index) => {
       row.hidden = (show.value !== "all" && !(show.value in row.dataset))
         || isOther(suite, row.dataset.suite) || isOther(variant, row.dataset.variant)
+        || (tag && tag.value && !(row.dataset.tags || "").split(" ").includes(tag.value))
         || !words.every((word) => readText(index).includes(word));
     });
     const count = visible().length;
@@ -213,7 +215,7 @@
     clear.hidden = count === rows.length;
   };
 
-  const filters = { show, suite, variant, text };
+  const filters = { show, suite, variant, tag, text };
 
   const write = (place = `s${current}`) => {
     const state = new URLSearchParams();
