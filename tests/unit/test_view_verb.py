@@ -133,3 +133,70 @@ def test_wrong_input_is_named(arguments, message):
 
     assert done.exit_code == 2
     assert message in done.err
+
+
+def a_recorded(number: int, tool: str, reward: float, tag: str) -> dict:
+    return {**a_trace(number, tool), "evaluations": [{"name": "reward", "score_value": reward}], "tags": [tag]}
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    """A run in which two scenarios broke, the second with a reward that fell too, and its baseline."""
+    folder = tmp_path_factory.mktemp("compared")
+    (folder / "suite.yaml").write_text(SUITE)
+    for name, tool, rewards in (("base", "lookup_order", (1, 1)), ("head", "search", (1, 0))):
+        traces = [a_recorded(number, tool, rewards[number], f"tag-{number}") for number in (0, 1)]
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, traces)))
+    suite, base = str(folder / "suite.yaml"), str(folder / "base/baseline.zip")
+    evalgate("run", suite, "--traces", str(folder / "base.jsonl"), "--output-dir", str(folder / "base"))
+    arguments = ["--traces", str(folder / "head.jsonl"), "--baseline", base, "--output-dir", str(folder / "head")]
+    assert evalgate("run", suite, *arguments, "--html", str(folder / "run.html")).exit_code == 0  # it only warns
+    return folder
+
+
+def test_baseline_adds_its_conversations_and_recorded_scores_as_run_does(compared):
+    zipped = str(compared / "base/baseline.zip")
+    assert evalgate("view", str(compared / "head"), "--baseline", zipped, "-o", f"{compared}/a.html").exit_code == 0
+    page = (compared / "a.html").read_text()
+
+    assert page == (compared / "run.html").read_text()
+    assert "This file holds 2 recorded conversations and 2 of the baseline." in page
+    assert re.findall('data-side="(t0|b)"', page) == ["t0", "b"] * 2
+    assert re.findall(r'href="#s[0-9]">([^<]+)</a>', page) == ["task-1", "task-0"]
+    assert re.findall('<div class="note">([^<]+)</div>', page) == ["reward 1 \u2192 0", "reward 1 \u2192 1"]
+
+
+def test_without_its_baseline_the_page_says_how_to_add_it(compared):
+    evalgate("view", str(compared / "head"), "-o", f"{compared}/b.html")
+    page = (compared / "b.html").read_text()
+
+    assert "<code>evalgate view --baseline baseline.zip</code> adds it." in page
+    assert "reward 0</div>" in page
+    assert 'data-side="b"' not in page
+
+
+def test_tags_of_traces_are_a_filter_and_a_failing_trace_can_be_read_as_json(compared):
+    page = (compared / "run.html").read_text()
+    blocks = [
+        json.loads(each) for each in re.findall('<script type="application/json" id="t[0-9]+">(.*?)</script>', page)
+    ]
+
+    assert re.findall('<option value="[12]">([^<]+)</option>', page) == ["tag-0", "tag-1"]
+    assert re.findall('data-tags="([^"]+)"', page) == ["2", "1"]
+    assert [("raw" in block) for block in blocks] == [True, False] * 2
+    assert {json.loads(block["raw"])["trace_id"] for block in blocks[::2]} == {"t0", "t1"}
+
+
+def test_page_of_results_alone_says_what_is_missing_and_how_to_add_it(compared, tmp_path):
+    shutil.copy(compared / "head/results.json", tmp_path / "results.json")
+    evalgate("view", str(tmp_path))
+    page = (tmp_path / "report.html").read_text()
+
+    assert "To add them, put the baseline.zip of the same run next to results.json" in page
+    assert "What the agent did instead" in page
+
+
+def test_page_of_a_run_without_a_baseline_says_how_to_compare_it(finished, tmp_path):
+    evalgate("view", str(finished), "-o", str(tmp_path / "a.html"))
+
+    assert "This run was compared with no baseline" in (tmp_path / "a.html").read_text()

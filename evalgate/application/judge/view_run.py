@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc, TrialDoc
     from evalgate.models.trace.trace import Trace
     from evalgate.ports import BaselineFiles, TraceArchive
-    from evalgate.reporting.html.build_page import TracePlace
-    from evalgate.reporting.html.page_builder import RunPage
+    from evalgate.reporting.html.page_builder import ComparedTrial, RunPage
 
 
 class PageOptions(NamedTuple):
@@ -102,12 +101,17 @@ def _iter_failing(document: ResultsDoc) -> Iterator[TrialDoc]:
 
 def _add_baseline(builder: PageBuilder, baseline: BaselineSide, restore: Callable[[bytes], Trace | None]) -> None:
     """Adds the conversations of the trials that the run's were compared with."""
-    wanted: dict[TracePosition, TracePlace] = {}
+    wanted: dict[TracePosition, ComparedTrial] = {}
     for each in builder.compared:
         scenario = each.item.scenario
         trials = baseline.run.find_trials(ScenarioKey(each.item.suite["suite"], scenario["id"], scenario["variant"]))
-        wanted |= {trial.position: each.place for trial in trials if trial.trial == each.trial}
+        wanted |= {trial.position: each for trial in reversed(trials) if each.trial in (None, trial.trial)}
     for line in baseline.lines if wanted else ():
-        place = wanted.get(source_of(line) or ("", None, None))
-        if place is not None and builder.wants(place) and (trace := restore(line)) is not None:
-            builder.add(place, encode_trace_block(trace), describe_trace(trace))
+        position = source_of(line)
+        found = None if position is None else wanted.get(position)
+        if found is None or (trace := restore(line)) is None:
+            continue
+        if found.trial is None:
+            builder.add_details(found.place, describe_trace(trace))
+        elif builder.wants(found.place):
+            builder.add(found.place, encode_trace_block(trace), describe_trace(trace))

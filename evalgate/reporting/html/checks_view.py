@@ -12,7 +12,7 @@ from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import clean_page_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evalgate.models.results.results import AssertionDoc, ChangeDoc, TrialDoc
 
@@ -123,28 +123,26 @@ class _Check:
     def _find_call(self, parts: Sequence[str]) -> tuple[str, str]:
         """The call that the reason names, as the end of an anchor and in words; both empty if it names none.
 
-        A call that is missing is the baseline's of a tool that the reason names.
+        Without a number it is the first call of a tool that the reason names which the baseline makes otherwise.
         """
         numbers = [int(number) for part in parts[::2] for number in _CALL.findall(part)]
         if numbers:
             return f"t{self._column}c{numbers[0]}", f"call {numbers[0]}"
-        missing = _find_missing_calls(self._change)
-        number = next((missing[part] for part in parts[1::2] if part in missing), None)
-        return ("", "") if number is None else (f"bc{number}", f"call {number} of the baseline, which is missing")
+        differing = {name: call for name, *call in _iter_differing_calls(self._change) if self._column == 0}
+        anchor, text = next((differing[part] for part in parts[1::2] if part in differing), ("", ""))
+        return anchor, text
 
 
-def _find_missing_calls(change: ChangeDoc | None) -> Mapping[str, int]:
-    """The numbers of the baseline's calls that this run lacks, by tool: the first one of each."""
+def _iter_differing_calls(change: ChangeDoc | None) -> Iterator[tuple[str, str, str]]:
+    """Calls that only one side makes, or with other arguments: tool, end of the anchor, and words; first ones last."""
     behaviour = change.get("behaviour") if change else None
-    steps: Iterable[tuple[str, int]] = (
-        (clean_page_text(step["name"]), step["before"]["call"])
-        for step in (behaviour["steps"] if behaviour else ())
-        if step["kind"] == "removed" and step["before"] is not None
-    )
-    found: dict[str, int] = {}
-    for name, number in steps:
-        found.setdefault(name, number)
-    return found
+    for step in reversed(behaviour["steps"] if behaviour else ()):
+        name = clean_page_text(step["name"])
+        if step["kind"] == "removed" and step["before"] is not None:
+            number = step["before"]["call"]
+            yield name, f"bc{number}", f"call {number} of the baseline, which is missing"
+        elif step["kind"] != "same" and step["now"] is not None:
+            yield name, f"t0c{step['now']['call']}", f"call {step['now']['call']}"
 
 
 def _is_judged_well(check: AssertionDoc) -> bool:

@@ -204,7 +204,9 @@ def _build_names(calls: CallsDoc) -> DifferenceView:
         numbers = "" if kind == "come" else str(before), "" if kind == "gone" else str(now)
         steps.append(StepView(*numbers, sign, word, clean_page_text(name), "", (), is_first=False))
     marked = next((at for at, step in enumerate(steps) if step.sign), None)
-    if marked is not None:
+    if marked is None:
+        steps = []
+    else:
         steps[marked] = steps[marked]._replace(is_first=True)
     first = "Only the names of the calls were compared" + ("." if marked is not None else "; they are the same.")
     return DifferenceView(_title(calls["trial_before"], calls["trial"]), [first], steps, "", [], [], [], [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalgate.models.comparison.comparison import IMPROVEMENTS
 from evalgate.reporting.html.build_page import (
     MAX_CHOICES,
     Held,
@@ -50,10 +51,13 @@ class RunPage(NamedTuple):
 
 
 class ComparedTrial(NamedTuple):
-    """The baseline's trial that a scenario was compared with, and where the page keeps its conversation."""
+    """The baseline's trial that a scenario was compared with, and where the page keeps its conversation.
+
+    `trial` is None if their calls were not compared: then any trial serves, and only what it records is shown.
+    """
 
     item: SuiteScenario
-    trial: int
+    trial: int | None
     place: TracePlace
 
 
@@ -85,8 +89,12 @@ class PageBuilder:
 
     def add(self, place: TracePlace, block: str, details: TraceDetails = NO_DETAILS) -> None:
         """Adds a conversation, from `encode_trace_block`."""
-        self._details[place] = details
+        self.add_details(place, details)
         self._blocks.add(place, block)
+
+    def add_details(self, place: TracePlace, details: TraceDetails) -> None:
+        """Adds what a trace records beside its conversation."""
+        self._details[place] = details
 
     def build(self, *, has_traces: bool, has_baseline: bool = False) -> RunPage:
         """The page. It says so if the run's traces were not there, or the baseline's."""
@@ -150,7 +158,8 @@ class PageBuilder:
         for number, item in enumerate(self._items[:most]):
             recorded = self._find_recorded(item)
             numbers = sorted({tags[tag] for tag in recorded.now.tags if tag in tags})
-            row = build_row(number, item, recorded.summary, numbers)
+            is_quiet = item.scenario["verdict"] == "PASS" and item.kind == "unchanged"
+            row = build_row(number, item, "" if is_quiet else recorded.summary, numbers)
             text = render_row(row, suites[item.suite["suite"]], variants.get(item.scenario["variant"] or ""))
             space -= _count_bytes(text)
             if space < 0:
@@ -190,8 +199,9 @@ class PageBuilder:
 
 def _list_compared(items: Sequence[SuiteScenario]) -> Iterator[ComparedTrial]:
     for number, item in enumerate(items):
-        if (compared := find_compared(item.scenario)) is not None:
-            yield ComparedTrial(item, compared["trial_before"], ("", number, None))
+        compared = find_compared(item.scenario)
+        if compared is not None or item.kind in IMPROVEMENTS:
+            yield ComparedTrial(item, compared["trial_before"] if compared else None, ("", number, None))
 
 
 def _count_bytes(text: str) -> int:
