@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.reporting.html.cells import build_cell, split_marks
+from evalgate.reporting.html.difference import merge_moved_calls
 from evalgate.reporting.html.page_view import CellView, CheckReason, TrialCheckRow
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import clean_page_text
@@ -136,7 +137,7 @@ class _Check:
 def _iter_differing_calls(change: ChangeDoc | None) -> Iterator[tuple[str, str, str]]:
     """Calls that only one side makes, or with other arguments: tool, end of the anchor, and words; first ones last."""
     behaviour = change.get("behaviour") if change else None
-    for step in reversed(behaviour["steps"] if behaviour else ()):
+    for step in reversed(merge_moved_calls(behaviour["steps"]) if behaviour else ()):
         name = clean_page_text(step["name"])
         if step["kind"] == "removed" and step["before"] is not None:
             number = step["before"]["call"]

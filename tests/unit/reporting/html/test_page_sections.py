@@ -209,6 +209,21 @@ def test_check_of_a_missing_call_links_the_call_of_the_baseline():
     assert 'id="s0bc5"' in page
 
 
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [a_step("removed", "refund", 2), a_step("same", "check", 3, 2), a_step("added", "refund", None, 3)],
+        [a_step("changed", "refund", 3, 3)],
+    ],
+)
+def test_check_that_names_a_tool_links_its_call_if_that_moved_or_has_other_arguments(steps):
+    behaviour = {"trial_before": 0, "trial": 0, "first": None, "steps": steps}
+    behaviour |= {"steps_left": 0, "said": [], "response": [], "figures": []}
+    failed = an_assertion("order", "failed", reason="expected `refund` first, got `check`")
+
+    assert '<a href="#s0t0c3">call 3</a>' in a_checked(failed, change=a_change("broken", behaviour=behaviour))
+
+
 def test_call_at_another_place_is_one_line_with_both_numbers():
     steps = [a_step("removed", "check", 1), a_step("same", "refund", 2, 1), a_step("added", "check", None, 2)]
     first = {"turn": 1, "what": "calls", "before": 1, "now": None}
