@@ -21,6 +21,13 @@
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
     return element;
   };
+  const scroll = (label, table) => {
+    const region = make("div", "scroll", null, table);
+    region.tabIndex = 0;
+    region.setAttribute("role", "region");
+    region.setAttribute("aria-label", label);
+    return region;
+  };
   const seconds = (value) => value === null || value === undefined ? "unknown"
     : value > 0 && value < 1 ? `${Number((value * 1000).toPrecision(3))} ms` : `${value.toFixed(1)} s`;
 
@@ -73,7 +80,7 @@
       + (unknown ? `, and ${unknown} of ${block.bars.length} have no recorded duration (hatched).` : ".");
     const head = make("thead", "", null, make("tr", "", null,
       ...["Call", "Time", "Duration", "Tokens and cost"].map((name) => make("th", "", name))));
-    return [make("p", "note", total), make("div", "scroll", null, make("table", "bars", null, head, body))];
+    return [make("p", "note", total), scroll("Timeline", make("table", "bars", null, head, body))];
   };
 
   const fill = (details) => {
@@ -131,7 +138,7 @@
     for (const head of heads) head.scope = "col";
     const lines = known.trials.map((trial) => make("tr", "", null, make("td", "", trial.number),
       make("td", "", null, make("span", `tone ${trial.tone}`, trial.status)), ...trial.figures.map((figure) => make("td", "", figure))));
-    section.append(make("div", "scroll", null, make("table", "", null, make("thead", "", null, make("tr", "", null, ...heads)),
+    section.append(scroll("Trials", make("table", "", null, make("thead", "", null, make("tr", "", null, ...heads)),
       make("tbody", "", null, ...lines))), make("h3", "", "Conversations"), ...known.trials.map(buildTrial),
     make("p", "note", "Its checks are in results.json; evalgate explain prints them."));
     return section;

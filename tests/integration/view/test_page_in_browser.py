@@ -42,7 +42,7 @@ def write_report(folder: Path, suite: str, base: str, head: str) -> Path:
     assert evalgate("run", suite, "--traces", base, "--output-dir", str(folder / "base")).exit_code in (0, 1)
     compared = ["--baseline", str(folder / "base/baseline.zip"), "--output-dir", str(folder / "head")]
     assert evalgate("run", suite, "--traces", head, *compared).exit_code == 1
-    assert evalgate("view", str(folder / "head")).exit_code == 0
+    assert evalgate("view", str(folder / "head"), *compared[:2]).exit_code == 0
     return folder / "head/report.html"
 
 
@@ -193,6 +193,15 @@ def test_call_in_the_difference_opens_it_in_the_conversation(chromium: Chromium,
     assert state(chromium)[2] == 1
     assert focused(chromium).startswith("call 1")
     assert chromium.evaluate("document.activeElement.dataset.number") == "1"
+
+
+def test_missing_call_opens_in_the_conversation_of_the_baseline_beside_the_other(chromium: Chromium, demo):  # noqa: F811
+    chromium.open(demo, "#s0t0c2")
+    chromium.evaluate("location.hash = '#s0bc2', new Promise((done) => setTimeout(done, 100))")
+
+    assert focused(chromium).startswith("call 2check_refund_policy")
+    sides = "[...document.querySelectorAll('#s0 .pair .trace')].map((each) => each.getBoundingClientRect().y | 0)"
+    assert len(set(chromium.evaluate(sides))) == 1
 
 
 def test_failed_check_leads_to_its_call_which_names_it_and_back_returns(chromium: Chromium, demo):  # noqa: F811
