@@ -178,12 +178,10 @@ def _use_traces(
 ) -> Judgement:
     """Makes what holds traces, as far as it was requested: the HTML page, what trackers get, and the baseline."""
     if request.html:
-        from evalgate.application.judge.view_run import StoredBaseline, add_page
+        from evalgate.application.judge.view_run import PageBaseline, add_page
 
         path = baseline.info.path if baseline.info else None
-        side = (
-            StoredBaseline(baseline.results, tools.baselines.read_traces(path)) if baseline.results and path else None
-        )
+        side = PageBaseline(baseline.results, tools.baselines.read_traces(path)) if baseline.results and path else None
         judgement = add_page(judgement, spool.lines(), tools.traces.restore_trace, side)
     if _writes_baseline(request):
         judgement = _write_baseline(judgement, request, configuration, tools, spool)

@@ -34,7 +34,7 @@ class PageOptions(NamedTuple):
     summary: bool = False
 
 
-class StoredBaseline(NamedTuple):
+class PageBaseline(NamedTuple):
     """A baseline, and the traces that it stores."""
 
     run: BaselineRun
@@ -49,7 +49,7 @@ def view_run(
     `baseline` is the baseline.zip that the run was compared with; its conversations are shown too.
     """
     document = files.load(source).results
-    side = None if baseline is None else StoredBaseline(files.load_run(baseline).run, files.read_traces(baseline))
+    side = None if baseline is None else PageBaseline(files.load_run(baseline).run, files.read_traces(baseline))
     return build_run_page(document, read_own_traces(files, source), traces.restore_trace, options, side)
 
 
@@ -57,7 +57,7 @@ def add_page(
     judgement: Judgement,
     lines: Iterable[bytes],
     restore: Callable[[bytes], Trace | None],
-    baseline: StoredBaseline | None,
+    baseline: PageBaseline | None,
 ) -> Judgement:
     """The judgement with the page of its run among its files."""
     page = build_run_page(judgement.results, lines, restore, PageOptions(), baseline)
@@ -69,7 +69,7 @@ def build_run_page(
     lines: Iterable[bytes],
     restore: Callable[[bytes], Trace | None],
     options: PageOptions,
-    baseline: StoredBaseline | None = None,
+    baseline: PageBaseline | None = None,
 ) -> RunPage:
     """The page of a run whose traces are stored as `lines`.
 
@@ -99,7 +99,7 @@ def _iter_failing(document: ResultsDoc) -> Iterator[TrialDoc]:
                 yield from (trial for trial in scenario["trials"] if trial["status"] != "passed")
 
 
-def _add_baseline(builder: PageBuilder, baseline: StoredBaseline, restore: Callable[[bytes], Trace | None]) -> None:
+def _add_baseline(builder: PageBuilder, baseline: PageBaseline, restore: Callable[[bytes], Trace | None]) -> None:
     """Adds the conversations of the trials that the run's were compared with."""
     wanted: dict[TracePosition, ComparedTrial] = {}
     for each in builder.compared:
