@@ -208,9 +208,7 @@ class FakeLangSmith:
 
     def _list(self, query: dict[str, list[str]]) -> list[Any]:
         if not 1 <= int(query.get("limit", ["100"])[0]) <= MAX_LIMIT or query.keys() - {
-            "limit",
-            "name",
-            "reference_dataset",
+            *("limit", "offset", "name", "reference_dataset", "include_stats"),
         }:
             raise Refused(422, f"query {query}")
         found = [
@@ -219,7 +217,8 @@ class FakeLangSmith:
             if query.get("name", [each["name"]]) == [each["name"]]
             and query.get("reference_dataset", [each["reference_dataset_id"]]) == [each["reference_dataset_id"]]
         ]
-        return sorted(found, key=lambda each: each["start_time"], reverse=True)
+        found.sort(key=lambda each: each["start_time"], reverse=True)
+        return found[int(query.get("offset", ["0"])[0]) :]
 
 
 def reset(request: BaseHTTPRequestHandler) -> None:

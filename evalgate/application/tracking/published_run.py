@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 MAX_MESSAGES = 200
 MOST_TEXT = 50_000_000
 """Bytes of answers and conversations that are held for one run."""
+MOST_TRIALS = 30_000
+"""Trials of a run that a judge publishes; more would take the memory that it has for judging."""
 YEARS = range(1971, 3000)
 EARLIEST = datetime(YEARS[0], 1, 1, tzinfo=UTC)
 LONGEST = 1e8
@@ -144,6 +146,10 @@ def add_published(
     context, content = request.tracking, request.tracked_content
     if context is None:
         return judgement
+    trials = sum(len(each["trials"]) for suite in judgement.results["suites"] for each in suite["scenarios"])
+    if trials > MOST_TRIALS:
+        warning = f"not tracked: the run has {trials:,} trials, and {MOST_TRIALS:,} are the most"
+        return replace(judgement, warnings=[*judgement.warnings, warning])
     level: ContentLevel = "none" if context.is_fork else content
     finished = TrackedRun(
         judgement.results,

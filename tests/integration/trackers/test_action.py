@@ -241,6 +241,16 @@ def test_no_planted_secret_is_in_a_request(runner, langsmith, environ, workspace
     assert {headers["x-api-key"] for _, _, headers, _ in langsmith.requests} == {KEY}
 
 
+def test_a_run_with_more_trials_than_a_judge_has_memory_for_is_not_sent_and_says_so(gate, langsmith, monkeypatch):
+    monkeypatch.setattr("evalgate.application.tracking.published_run.MOST_TRIALS", 5)
+
+    step = gate()
+
+    messages = [each["message"] for each in step.annotations]
+    assert "not tracked: the run has 6 trials, and 5 are the most" in messages
+    assert (step.exit_code, step.outputs["tracking-url"], langsmith.requests) == (0, "", [])
+
+
 @pytest.fixture
 def fork(hub):
     """The current run is that of pull request 8, from a fork."""
