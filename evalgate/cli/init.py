@@ -131,9 +131,13 @@ def _summarize(built: BuiltSuite, path: str, shell: Shell) -> None:
         named = list_briefly(built.draft.unchecked)
         shell.note(f"{pluralize(len(built.draft.unchecked), 'scenario')} without a check of their own: {named}")
     total, possible = built.caught.total, built.caught.possible
-    caught = f"{total.caught:,} of {pluralize(total.tried, 'small change')}"
-    caught += f", tried of {possible:,}" if possible > total.tried else ""
-    shell.note(f"catches {caught} (`evalgate mutate {shlex.quote(path)}` lists the others)")
+    caught = f"catches {total.caught:,} of {pluralize(total.tried, 'small change')}"
+    command = f"evalgate mutate {shlex.quote(path)}"
+    if possible > total.tried:
+        command += f" --max {possible}"
+        shell.note(f"{caught}, chosen evenly from {possible:,} (`{command}` tries all, so its share differs)")
+    else:
+        shell.note(f"{caught} (`{command}` lists the others)")
     shell.note(f"next: evalgate run {shlex.quote(path)}")
 
 
@@ -165,6 +169,11 @@ def _list_unused(built: BuiltSuite) -> Iterator[str]:
         yield f"{pluralize(len(found.unreadable), 'file')} that can't be read, such as {path}: {reason}"
     if found.left_out:
         yield f"{pluralize(found.left_out, 'trace')} more than a suite is learnt from"
+    for place, reason in list(found.damaged.items())[:MAX_NAMED]:
+        yield f"a trace that can't be read, which fails a run until it is removed: {place}: {reason}"
+    if len(found.damaged) > MAX_NAMED:
+        yield f"{len(found.damaged) - MAX_NAMED:,} more traces that can't be read"
+    yield from built.draft.omitted
     empty = len(built.draft.scenarios) - len(built.draft.written)
     if empty:
         yield f"{pluralize(empty, 'scenario')} in which nothing can be checked, or whose id no suite can hold"

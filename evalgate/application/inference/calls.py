@@ -10,7 +10,12 @@ from evalgate.application.inference.arguments import infer_arguments
 from evalgate.application.inference.checks import MANY, InferredCheck, Strictness, require_from_many
 from evalgate.application.inference.contrast import count_other_values, forbid_others, limit_others
 from evalgate.application.inference.observations import is_usable_name
-from evalgate.application.inference.ordering import cover_pairs, divide_into_layers, find_common_order
+from evalgate.application.inference.ordering import (
+    cover_pairs,
+    divide_into_layers,
+    find_common_order,
+    list_ordered_pairs,
+)
 from evalgate.measures.text.tool_words import is_destructive
 from evalgate.models.trace.trace_view import list_evidence
 
@@ -112,13 +117,31 @@ def infer_calls(
         found = [_expect_sequence(calls.list_sequence())]
         rules: list[InferredCheck] = []
     else:
-        pairs = find_common_order(trials, traces.compared)
+        pairs = _find_order(trials, failed, traces)
         found = _expect_tools(calls, calls.list_counts(counted), pairs)
         rules = _keep_order(calls, pairs - traces.never_after.keys(), found)
     found += map(InferredCheck, counted.values())
     found = [require_from_many(check, trials) for check in found]
     limits = limit_others(calls.counts, calls.failed_counts, traces, counted)
     return [*found, *rules, *limits, *forbidden]
+
+
+def _find_order(trials: Sequence[Trace], failed: Sequence[Trace], traces: TraceSet) -> set[Pair]:
+    """Pairs of tools in the order of all trials; a single trial's order is its habit unless others show it too.
+
+    These are failed trials of the scenario, or passing ones of other scenarios.
+    """
+    pairs = find_common_order(trials, traces.compared)
+    if len(trials) > 1:
+        return pairs
+    shown = [list_ordered_pairs(trace, traces.compared) for trace in failed]
+    called = [set(trace.called) for trace in failed]
+
+    def is_shown(pair: Pair) -> bool:
+        both = sum(called_by.issuperset(pair) for called_by in called)
+        return pair in traces.kept_orders or (both > 0 and sum(pair in each for each in shown) == both)
+
+    return set(filter(is_shown, pairs))
 
 
 def _expect_tools(calls: _TrialCalls, counts: Mapping[str, int], pairs: Collection[Pair]) -> list[InferredCheck]:

@@ -11,6 +11,7 @@ from evalgate.application.inference.outcomes import expect_facts
 from evalgate.application.inference.shared import infer_shared
 from evalgate.application.inference.variants import find_variants
 from evalgate.measures.redaction.redact import redact, redact_value
+from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -44,9 +45,12 @@ def infer_suite(
     shared, own = infer_shared(found, kept, strictness)
     draft = DraftSuite(head, strictness, list(filter(_is_clean, shared)), [], len(found.traces))
     if len(usable) < len(found.scenarios):
-        draft.notes.append(f"left out: {len(found.scenarios) - len(usable):,} scenarios with a secret or * in the id")
+        draft.omitted.append(
+            f"{pluralize(len(found.scenarios) - len(usable), 'scenario')} with a secret or * in the id"
+        )
     if len(usable) > len(kept):
-        draft.notes.append(f"left out: {len(usable) - len(kept):,} more scenarios")
+        more = pluralize(len(usable) - len(kept), "scenario")
+        draft.omitted.append(f"{more} above {MAX_SCENARIOS:,}, from {redact(usable[len(kept)])} on")
     for id_ in kept:
         scenario = infer_scenario(id_, found, strictness)
         scenario.checks += filter(_is_clean, own[id_])

@@ -8,6 +8,7 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.application.evaluation.scenario_matcher import natural
+from evalgate.application.inference.checks import MANY
 from evalgate.application.inference.ordering import list_ordered_pairs
 from evalgate.measures.redaction.redact import redact
 from evalgate.measures.text.tool_words import has_effect
@@ -78,12 +79,17 @@ class TraceSet:
 
     @cached_property
     def never_after(self) -> Mapping[tuple[str, str], int]:
+        """Pairs of tools of which the first is never called after the second in many traces, with their number."""
+        return {pair: count for pair, count in self.kept_orders.items() if count >= SUPPORT}
+
+    @cached_property
+    def kept_orders(self) -> Mapping[tuple[str, str], int]:
         """Pairs of tools of which the first is never called after the second, with the traces that call both."""
         both, kept = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
         for trace in self.traces:
             both.update(permutations(sorted(self.compared.intersection(trace.called)), 2))
             kept.update(list_ordered_pairs(trace, self.compared))
-        return {pair: count for pair, count in both.items() if count >= SUPPORT and kept[pair] == count}
+        return {pair: count for pair, count in both.items() if count >= MANY and kept[pair] == count}
 
     @cached_property
     def companions(self) -> Mapping[str, Mapping[str, int]]:

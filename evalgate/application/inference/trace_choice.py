@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from evalgate.application.evaluation.scenario_selection import is_selected
 from evalgate.errors import SettingError
-from evalgate.models.trace.trace import DamagedTrace, Trace
+from evalgate.models.trace.trace import DamagedTrace, Trace, format_place
 from evalgate.models.trace.trace_view import list_evidence
 from evalgate.scoring.recorded_result import find_recorded_result, is_passing
 
@@ -53,7 +53,8 @@ class FoundTraces(Struct):
     """The traces of a suite: `patterns` relative to its folder, the traces that passed, and those that did not.
 
     `results` counts the names of the scores by which traces passed; `without_calls` record nothing of what the
-    agent did; `unreadable` are files that can't be read as a whole, each with the first reason.
+    agent did; `unreadable` are files that can't be read as a whole, each with the first reason, and `damaged` the
+    places of traces that can't be read in files that are used, with the reason.
     """
 
     patterns: Sequence[str]
@@ -62,6 +63,7 @@ class FoundTraces(Struct):
     results: Counter[str] = field(default_factory=Counter)
     without_calls: list[Trace] = field(default_factory=list)
     unreadable: dict[str, str] = field(default_factory=dict)
+    damaged: dict[str, str] = field(default_factory=dict)
     left_out: int = 0
 
     @property
@@ -101,7 +103,8 @@ def find_traces(options: InferenceOptions, files: Files, traces: TraceSource, pr
     for record in traces.read(places, ".", chooser.form) if places else ():
         progress.advance("traces")
         if not isinstance(record, Trace):
-            found.unreadable.setdefault(record.source.path, record.reason)  # changed since
+            source = record.source
+            found.damaged[format_place(source.path, source.line, source.record)] = record.reason
         elif is_selected(options.scenarios, record.scenario_id or "", None):
             _sort_in(record, found, count)
     if options.scenarios and not found.read:
@@ -149,9 +152,14 @@ class _PatternChooser:
         if not files:
             raise SettingError(f"no trace file at {named!r}")
         damaged: dict[str, str] = {}
+        readable: set[str] = set()
         for record in self._traces.read([named], ".", self.form):
             if isinstance(record, DamagedTrace):
                 damaged.setdefault(record.source.path, record.reason)
+            else:
+                readable.add(record.source.path)
+        if damaged.keys() >= set(files):  # better some of a file than nothing
+            damaged = {path: reason for path, reason in damaged.items() if path not in readable}
         self.unreadable |= damaged
         listed = [path for path in files if path not in damaged]
         if not self._is_folder(named, files):

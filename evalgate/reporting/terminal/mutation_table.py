@@ -77,11 +77,7 @@ def render_mutation_report(report: MutationReport, width: int, *, colour: bool, 
         notes.append(f"{report.possible:,} are possible: --max {report.possible} tries all")
     if report.changed < report.passing:
         notes.append(f"{report.changed:,} of {pluralize(report.passing, 'passing trace')} were changed")
-    operators = [
-        [str(NAMES.index(name) + 1), SHORT[name], *_format_tally(tally)]
-        for name, tally in report.operators.items()
-        if tally.tried
-    ]
+    operators = [[SHORT[name], *_format_tally(tally)] for name, tally in report.operators.items() if tally.tried]
     scenarios = [
         [scenario_name(key.id, key.variant), key.suite, *_format_tally(add_up(tallies.values()))]
         for key, tallies in sorted(report.scenarios.items(), key=lambda item: add_up(item[1].values()).score or 0.0)
@@ -90,9 +86,12 @@ def render_mutation_report(report: MutationReport, width: int, *, colour: bool, 
     if hidden > 0:
         scenarios = [*scenarios[:MAX_LINES], [f"and {hidden:,} more", "", "", "", ""]]
     tables = [
-        format_columns(("", "change", "caught", "of", "score"), operators, width),
+        format_columns(("change", "caught", "of", "score"), operators, width),
         format_columns(("scenario", "suite", "caught", "of", "score"), scenarios, width),
     ]
+    unused = [SHORT[name] for name, tally in report.operators.items() if not tally.tried]
+    if unused:
+        tables.insert(1, f"not tried, since no trace that passes has what they change: {', '.join(unused)}")
     parts = [*tables, *([str(page)] if report.survivors else []), *_describe_gate(report), "; ".join(notes)]
     return "\n\n".join(parts)
 

@@ -270,6 +270,23 @@ def test_the_first_run_passes_with_trials_that_failed_as_recorded(project: Path)
     assert evalgate(project, "run", "evals/first.yaml", "-q")[0] == 0
 
 
+def test_the_readable_traces_of_the_only_file_are_learnt_and_the_others_named(project: Path):
+    lines = (project / "traces/refund-in-window.jsonl").read_text().splitlines()
+    long = json.dumps({**json.loads(lines[0]), "scenario_id": "x" * 3_000})
+    (project / "one.jsonl").write_text("\n".join([lines[0], long]) + "\n")
+    code, _, err = evalgate(project, "init", "one.jsonl")
+    assert code == 0, err
+    reason = "one.jsonl:2: scenario_id is longer than 512 characters\n"
+    assert f"not used: a trace that can't be read, which fails a run until it is removed: {reason}" in err
+
+
+def test_scenarios_that_a_suite_can_not_hold_are_counted(project: Path):
+    line = json.loads((project / "traces/refund-in-window.jsonl").read_text().splitlines()[0])
+    traces = [json.dumps({**line, "scenario_id": id_, "trace_id": id_}) for id_ in ("a", "b*")]
+    (project / "one.jsonl").write_text("\n".join(traces) + "\n")
+    assert "\nnot used: 1 scenario with a secret or * in the id\n" in evalgate(project, "init", "one.jsonl")[2]
+
+
 def test_checks_that_an_added_scenario_can_not_hold_are_left_out_and_named(project: Path):
     trace = json.loads((project / "traces/refund-in-window.jsonl").read_text().splitlines()[0])
     calls = [{"id": "c", "name": "cancel_" + "x" * 600, "arguments": {}}, {"id": "d", "name": "look", "arguments": {}}]

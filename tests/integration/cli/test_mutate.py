@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -86,6 +87,14 @@ def test_a_suite_that_notices_everything_exits_with_0(shop: Path):
     code, out, err = evalgate(shop, "suite.yaml")
     assert (code, err) == (0, "")
     assert out.splitlines()[-1] == "catches 51 of 51 small changes (100%)"
+    assert re.search("^a call dropped +6 +6 +100%$", out, re.MULTILINE)
+
+
+def test_changes_that_do_not_apply_are_named(shop: Path):
+    (shop / "suite.yaml").write_text(SUITE.replace("      - {type: cost_limit, max_usd: 0.02}\n", ""))
+    (shop / "traces/all.jsonl").write_text(json.dumps({**make_trace(0), "cost_usd": None}))
+    out = evalgate(shop, "suite.yaml")[1]
+    assert "not tried, since no trace that passes has what they change: cost x3\n" in out
 
 
 def test_traces_on_which_no_change_can_be_tried_are_exit_2(shop: Path):

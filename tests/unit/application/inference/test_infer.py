@@ -166,6 +166,18 @@ def test_a_stalled_trial_forbids_no_calls_that_failed_ones_made():
     assert "- {type: max_tool_calls, max: 0, required: true}" in learn([trial(number=at) for at in (3, 4, 5)], failed)
 
 
+ORDER = "- not: {type: tool_sequence, sequence: [pay, look]}  # look first"
+
+
+def test_the_order_of_a_single_trial_is_kept_only_where_others_show_it():
+    passing = [trial("look", "look", "pay")]
+    assert ORDER not in learn(passing, [])
+    assert ORDER in learn(passing, [trial("look", "pay", number=1)])
+    assert ORDER not in learn(passing, [trial("look", "pay", number=1), trial("pay", "look", number=2)])
+    others = [trial("look", "pay", scenario=f"s{number}") for number in range(2)]
+    assert ORDER in learn([*passing, *others], [])
+
+
 def test_a_scenario_without_a_check_of_its_own_is_marked():
     traces = [trial(tool, number=at) for at, tool in enumerate("abc")] + [trial("a", scenario="other")]
     draft = infer_suite(traces, HEAD, "normal")
@@ -337,7 +349,7 @@ def test_secrets_are_in_no_line():
     text = "\n".join(lines([*traces, *traces]))
     assert "look" in text
     assert secret not in text
-    assert "left out: 1 scenarios with a secret or * in the id" in text
+    assert "left out: 1 scenario with a secret or * in the id" in text
 
 
 @pytest.mark.parametrize(
@@ -514,6 +526,13 @@ def test_the_rate_is_missed_by_chance_in_one_of_twenty_runs_at_most():
             missed += second < find_least_passes(5, trials)
     assert 0 < missed / seen <= 0.05
     assert find_least_passes(5, trials) == 2
+
+
+def test_a_limit_of_the_only_scenario_stays_a_score_where_trials_fail():
+    cost: Any = {"usd": 0.1, "source": "recorded"}
+    traces = [scored("look", "refund", reward=1, number=0), scored("look", reward=0, number=1)]
+    text = drafted([replace(trace, cost=cost) for trace in traces]).draft.render()[0]
+    assert "- {type: cost_limit, max_usd: 0.3, on_missing: skip}  # at most 0.100000\n" in text
 
 
 def test_a_recorded_failure_that_passes_all_checks_is_named():
