@@ -60,7 +60,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--evalgate-cache",
         choices=["off", "read", "auto", "write"],
-        help="how agents use recorded answers of models, as EVALGATE_CACHE does (docs/recording.md)",
+        help="how agents use recorded answers of models, as EVALGATE_CACHE does",
     )
     parser.addini("evalgate_suites", "globs of suites to collect as tests", type="args", default=[])
 

@@ -116,7 +116,7 @@ def _build_phoenix(environ: Mapping[str, str], http: Http, read_url: _ReadUrl) -
 
 
 def _missing(variable: str) -> TrackerKeyMissing:
-    return TrackerKeyMissing(Problem(f"{variable} is not set", None, "docs/tracking.md"))
+    return TrackerKeyMissing(Problem(f"{variable} is not set", None, "set it in the environment"))
 
 
 def build_job_trackers(settings: Settings, environ: Mapping[str, str], step: StepOutput) -> list[Tracker]:

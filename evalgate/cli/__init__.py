@@ -177,7 +177,7 @@ def _run_handling_errors(shell: Shell, work: Callable[[], int]) -> int:
     except BrokenPipeError:
         return _handle_closed_pipe()
     except (MemoryError, SystemError):  # compiled code without memory may fail without an exception
-        shell.note("error: there is not enough memory (raise limit `memory`; docs/security.md, Limits)")
+        shell.note("error: there is not enough memory (raise it with --limit memory=2GB)")
         code = OverLimit.exit_code
     except Exception as error:  # noqa: BLE001  (the only place that handles bugs in EvalGate)
         shell.note(describe_bug(error))

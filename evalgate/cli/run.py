@@ -338,7 +338,7 @@ WORKERS = (
         "--shard",
         type=_parse_shard,
         metavar="I/N",
-        help="judge the I-th of N shards and write shard.zip, for `evalgate merge` (docs/scale.md)",
+        help="judge the I-th of N shards and write shard.zip, for `evalgate merge`",
     ),
     option(
         "--engine",
@@ -364,13 +364,13 @@ OUTPUTS = (
         "--html", metavar="PATH", help="also write the run as one HTML file, with conversations, as `evalgate view`"
     ),
     option("--code-quality", metavar="PATH", help="also write GitLab's Code Quality report to this file"),
-    option("--template", metavar="FILE", help="a template for parts of comment.md (docs/templates.md)"),
+    option("--template", metavar="FILE", help="a template for parts of comment.md"),
     option(
         "--track",
         type=parse_words,
         default=[],
         metavar="NAME",
-        help="after the verdict publish the run to these trackers: langsmith, mlflow, phoenix (docs/tracking.md)",
+        help="after the verdict publish the run to these trackers: langsmith, mlflow, phoenix",
     ),
     option(
         "--track-content",

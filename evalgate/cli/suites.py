@@ -56,8 +56,6 @@ def list_evaluators(arguments: Namespace, shell: Shell) -> int:
     if name in BUILT_IN_TYPES:
         shell.print_line("")
         shell.print_line(f"- {format_value(build_example(name, evaluator))}")
-        shell.print_line("")
-        shell.print_line("more examples are in docs/evaluators.md")
     return 0
 
 

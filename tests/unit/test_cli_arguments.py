@@ -140,7 +140,7 @@ def test_the_other_ending_of_a_suite_file_is_suggested(tmp_path) -> None:
 def test_an_unknown_format_gets_the_two_nearest_names() -> None:
     done = evalgate("convert", EXAMPLE, "--format", "openai")
     assert "(did you mean openai-chat or openai-agents?)" in done.err
-    assert evalgate("convert", EXAMPLE, "--format", "xyzzy").err.endswith("(docs/traces.md lists all formats)\n")
+    assert evalgate("convert", EXAMPLE, "--format", "xyzzy").err.endswith(", anthropic, openai-chat)\n")
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_a_folder_with_a_baseline_is_taken_as_the_baseline(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("verb", "fact"),
     [
-        ("approve", "who is responsible for it (default: $GITHUB_ACTOR, else $USER)"),
+        ("approve", "who is responsible for it (default: $GITHUB_ACTOR, $USER or git's user.name)"),
         ("approve", "write it to this store (default: to evalgate- approvals.yaml here)"),
         ("explain", "the id of a scenario, or its beginning"),
     ],

@@ -195,7 +195,7 @@ def over_limit(status: ExitStatus, bounds: Bounds, current_file: str) -> OverLim
     if reason is None:
         return None
     suffix = f" while it was reading {current_file}" if current_file else ""
-    return OverLimit(Problem(f"{reason}{suffix}", None, "raise limit `cpu` or `memory`; docs/security.md, Limits"))
+    return OverLimit(Problem(f"{reason}{suffix}", None, "raise limit `cpu` or `memory`"))
 
 
 def _describe_limit(status: ExitStatus, bounds: Bounds) -> str | None:

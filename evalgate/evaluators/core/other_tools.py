@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _JUDGED_BY_A_MODEL = "EvalGate calls no model: record the judge's score in the trace, check it with `recorded_score`"
-_CODE = "write a custom evaluator in Python and load it with --plugin (docs/evaluators.md, Custom evaluators)"
+_CODE = "write a custom evaluator in Python and load it with --plugin"
 _TRAJECTORY = "use `trajectory_score` or `tool_sequence`"
 _HINTS = {
     _JUDGED_BY_A_MODEL: (

@@ -246,7 +246,7 @@ def test_the_document_describes_what_was_published(project, langsmith, environ):
 @pytest.mark.parametrize(
     ("changed", "arguments", "message"),
     [
-        ({"LANGSMITH_API_KEY": ""}, [], "error: LANGSMITH_API_KEY is not set (docs/tracking.md)\n"),
+        ({"LANGSMITH_API_KEY": ""}, [], "error: LANGSMITH_API_KEY is not set (set it in the environment)\n"),
         ({"LANGSMITH_API_KEY": "a\nb: c"}, [], "error: LANGSMITH_API_KEY has characters that no key has\n"),
         ({"LANGSMITH_ENDPOINT": "http://langsmith.example"}, [], "the base URL of LangSmith is not https"),
         ({"LANGSMITH_ENDPOINT": "https://u:p@langsmith.example"}, [], "is more than a host and a path"),

@@ -293,7 +293,7 @@ def test_a_fork_sends_nothing_without_a_key(project, environ, mlflow):
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("", "error: MLFLOW_TRACKING_URI is not set (docs/tracking.md)\n"),
+        ("", "error: MLFLOW_TRACKING_URI is not set (set it in the environment)\n"),
         ("sqlite:///mlflow.db", "the base URL of MLflow is not https"),
         ("http://mlflow.example", "the base URL of MLflow is not https"),
         ("databricks", "the base URL of MLflow is not https"),

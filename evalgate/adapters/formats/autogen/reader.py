@@ -14,11 +14,19 @@ from evalgate.adapters.formats.autogen import (
     list_session_messages,
 )
 from evalgate.adapters.formats.autogen.framework import USAGE, add_framework_message
-from evalgate.adapters.formats.autogen.messages import AgentMemory, SavedRun, add_agent_message, add_context_message
+from evalgate.adapters.formats.autogen.messages import (
+    ADVICE,
+    AgentMemory,
+    SavedRun,
+    add_agent_message,
+    add_context_message,
+)
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.run import measure_user_wait, open_record
 from evalgate.adapters.formats.core.builder.side_fields import SIDE_FIELDS, identify_by_side_fields, select_side_fields
 from evalgate.adapters.formats.core.fields import FieldError, dict_or_empty, listing, mapping, text
 from evalgate.adapters.formats.core.format import Reader, words
+from evalgate.measures.values.json_values import mark_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,6 +46,7 @@ STATE_FIELDS = SIDE_FIELDS | words("""
 ONLY_OF_MODELS = ("ToolCallRequestEvent", "CodeGenerationEvent", "ThoughtEvent", "ToolCallSummaryMessage")
 FRAMEWORK = "agent-framework"
 MAX_DEPTH = 8
+MAX_NAMED = 3
 
 
 def split(documents: list[Any]) -> Sequence[Any]:
@@ -89,7 +98,27 @@ def build(record: Any) -> Trace:
     trace = run.build_trace(select_side_fields(document), FRAMEWORK if is_framework else "autogen")
     _add_facts(trace, document, response)
     run.note_unknown(trace)
+    forgetful = _find_forgetful_agents(document, run.users)
+    if forgetful:
+        names = ", ".join(mark_name(name) for name in forgetful[:MAX_NAMED])
+        add_gap(trace, "calls", f"the saved state has no memory of {names}, where calls are: {ADVICE}")
     return trace
+
+
+def _find_forgetful_agents(document: dict[str, Any], users: frozenset[str]) -> Sequence[str]:
+    """Finds agents that speak in the thread of a saved team, with neither memory nor events, which hold the calls."""
+    speakers, known = set[str](), set(users)
+    for state, path, agent in _walk_states(document, "", None, MAX_DEPTH):
+        thread = state.get("message_thread")
+        if agent is not None and (thread is not None or type(state.get("inner_team_state")) is dict):
+            known.add(agent)  # a manager, or a team
+        if agent is not None and dict_or_empty(state.get("llm_context")).get("messages"):
+            known.add(agent)
+        for message in map(dict_or_empty, listing(thread, f"{path}message_thread")):
+            source = message.get("source")
+            if type(source) is str:
+                (known if message.get("type") in ONLY_OF_MODELS else speakers).add(source)
+    return sorted(speakers - known)
 
 
 def _check_fields(run: SavedRun, document: dict[str, Any]) -> None:

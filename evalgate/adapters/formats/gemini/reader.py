@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.run import CheckedConversation, MeteredConversation
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.fields import (
@@ -72,6 +73,10 @@ def _split_part(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 ADVICE = "record each call as a part with `function_call`"
 PROVIDER = "gcp.gemini"
+ENDS_WITH_ALL = frozenset({"", "STOP", "MAX_TOKENS", "FINISH_REASON_UNSPECIFIED"})
+"""Reasons of the end of an answer from which nothing was taken, unlike a blocked or malformed one."""
+RETRY = "what it would have called is not recorded; run the agent again"
+MAX_REASON = 40
 SETTINGS = words("""
     config generation_config safety_settings tools tool_config labels cached_content generationConfig safetySettings
     toolConfig cachedContent
@@ -110,15 +115,17 @@ def build(record: Any) -> Trace:
     chat.do_each(history or contents, path, lambda content: chat.add_messages(read_content(chat, content)))
     chat.unmetered = _count_answers(history or contents)
     found = read_provider_response(response)
-    response_id = text(response.get("response_id"), "response_id")
+    response_id, answer_end = text(response.get("response_id"), "response_id"), None
     if response is not document or not RESPONSE_FIELDS.isdisjoint(document):
         chat.unmetered = _count_answers((history or contents)[len(contents) :])
-        reason = _add_answer(chat, response)
-        chat.add_llm_call(found.usage, reason, provider=PROVIDER, model=found.model, response_id=response_id)
+        answer_end = _add_answer(chat, response)
+        chat.add_llm_call(found.usage, answer_end, provider=PROVIDER, model=found.model, response_id=response_id)
     trace = chat.build_trace(_list_side_fields(document, request, found.model))
     trace.provider = trace.provider or PROVIDER
     trace.trace_id = trace.trace_id or response_id or ""
     chat.note_unknown(trace)
+    if answer_end is not None and answer_end.rpartition(".")[2].upper() not in ENDS_WITH_ALL:
+        add_gap(trace, "calls", f"the model's last answer was withheld or cut ({answer_end[:MAX_REASON]}): {RETRY}")
     return trace
 
 

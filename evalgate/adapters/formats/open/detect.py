@@ -62,7 +62,7 @@ def find_format(form: str) -> Format | None:
     word = form[:100].lower().replace("_", "-")
     longer = [name for name in names if name.startswith(word)]
     close = difflib.get_close_matches(word, longer or names, n=NEAREST, cutoff=0 if longer else 0.5)
-    hint = f"did you mean {' or '.join(close)}?" if close else "docs/traces.md lists all formats"
+    hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names)}"
     raise SettingError(Problem(f"the format {form[:40]!r} is unknown", hint=hint))
 
 

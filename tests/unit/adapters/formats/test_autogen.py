@@ -13,6 +13,7 @@ from evalgate.adapters.formats.core.builder.trace_builder import read_record
 from evalgate.adapters.formats.open import detect
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import TraceLocation
+from evalgate.models.trace.trace_view import list_evidence
 
 FOLDER = ROOT / "tests" / "recordings" / "autogen"
 DOCUMENTS = {path.stem: orjson.loads(path.read_bytes()) for path in FOLDER.glob("*.json")}
@@ -77,3 +78,25 @@ def test_damage_is_refused_with_a_reason(document):
 def test_deep_values_are_refused():
     with pytest.raises(TraceError):
         autogen.build({**RESULT, "metadata": nest_lists(100)})
+
+
+def save_team(state, *events):
+    thread = [USER, *events, {**answer(), "source": "support"}]
+    agents = {"support/1": {"agent_state": state}, "user": {"agent_state": {"type": "BaseState", "version": "1.0.0"}}}
+    return {"agent_states": {**agents, "RoundRobinGroupChatManager": {"message_thread": thread, "current_turn": 0}}}
+
+
+@pytest.mark.parametrize("state", [{"type": "BaseState"}, {"llm_context": {}}, {"llm_context": {"messages": []}}])
+def test_the_calls_of_an_agent_without_memory_are_unknown(state):
+    trace = read(save_team(state))
+    assert list_evidence(trace)["calls"] == "missing"
+    assert "no memory of `support`" in trace.gaps["calls"]
+    event = answer(type="ToolCallRequestEvent", content=[{"id": "c", "name": "look_up", "arguments": "{}"}])
+    assert "calls" not in read(save_team(state, event)).gaps
+
+
+def test_the_calls_of_an_agent_with_memory_are_known():
+    messages = [{"content": "x", "source": "support", "type": "AssistantMessage"}]
+    assert list_evidence(read(save_team({"llm_context": {"messages": messages}})))["calls"] == "complete"
+    inner = save_team({"llm_context": {"messages": messages}})
+    assert "calls" not in read(save_team({"inner_team_state": inner})).gaps

@@ -13,6 +13,7 @@ from evalgate.adapters.formats.gemini import reader as gemini
 from evalgate.adapters.formats.open import detect
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import TraceLocation
+from evalgate.models.trace.trace_view import list_evidence
 
 FOLDER = ROOT / "tests" / "recordings" / "gemini"
 DOCUMENTS = {path.stem: orjson.loads(path.read_bytes()) for path in FOLDER.iterdir()}
@@ -46,3 +47,28 @@ def test_damage_is_refused_with_a_reason(document):
 def test_deep_values_are_refused():
     with pytest.raises(TraceError):
         gemini.build({**BOTH, "metadata": nest_lists(100)})
+
+
+LATER = [{"role": "model", "parts": [{"text": "Sure."}]}, {"role": "user", "parts": [{"text": "Now delete it."}]}]
+
+
+@pytest.mark.parametrize(
+    ("response", "state"),
+    [
+        ({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}, "missing"),
+        ({"candidates": [{"finishReason": "FinishReason.SAFETY", "index": 0}]}, "missing"),
+        (
+            {"candidates": [{"finishReason": "SAFETY", "content": {"role": "model", "parts": [{"text": "I"}]}}]},
+            "missing",
+        ),
+        ({"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL", "content": {}}]}, "missing"),
+        (
+            {"candidates": [{"finishReason": "STOP", "content": {"role": "model", "parts": [{"text": "I"}]}}]},
+            "complete",
+        ),
+        ({"candidates": [{"finishReason": "MAX_TOKENS", "content": {"parts": [{"text": "I"}]}}]}, "complete"),
+    ],
+)
+def test_a_blocked_answer_leaves_the_calls_unknown(response, state):
+    asked = {"role": "user", "parts": [{"text": "hi"}]}
+    assert list_evidence(read({"contents": [asked, *LATER], "response": response}))["calls"] == state

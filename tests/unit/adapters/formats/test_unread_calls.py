@@ -35,7 +35,7 @@ def test_whole_traces_settings_and_descriptions_are_no_calls(record):
 
 
 def test_a_call_says_how_to_record_it():
-    with pytest.raises(FieldError, match=r"record calls in a form that docs/traces\.md lists"):
+    with pytest.raises(FieldError, match=r"record calls as this format does"):
         search({"messages": [{"role": "assistant", "toolUse": CALL}]})
 
 

@@ -121,7 +121,7 @@ def _list_objects(record: Any, steps: tuple[str, ...]) -> Iterator[tuple[dict[st
 
 EMPTY = "it records nothing that the agent did: no message, no tool call, no model call and no tokens"
 ASKED_FOR_TOOLS = "the model asked for tools (finish_reason tool_calls), but no call is recorded"
-ADVICE = "it may hold calls that are not read; record calls in a form that docs/traces.md lists"
+ADVICE = "it may hold calls that are not read; record calls as this format does"
 RESULT_WITHOUT_CALL = "the result of a tool is recorded, but not its call: record the messages from the start"
 ONLY_FIGURES = "neither messages nor calls are recorded: record the conversation of the run, not only its figures"
 OF_MESSAGES: tuple[EvidenceKind, ...] = ("calls", "messages")

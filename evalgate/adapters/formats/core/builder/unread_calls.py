@@ -76,7 +76,7 @@ IDENTIFIERS = frozenset({"role", "tool_call_id"})
 MESSAGE_FIELDS = frozenset({"role", "tool_call_id", "content", "tool_calls"})
 CALL_FIELDS = frozenset({"id", "type", "name", "arguments", "function"})
 FUNCTION_FIELDS = frozenset({"name", "arguments"})
-REMEDY = "record calls in a form that docs/traces.md lists, and other data in `metadata`"
+REMEDY = "record calls as this format does, and other data in `metadata`"
 
 
 FieldRole = Literal["plain", "calls", "result", "tool", "text", "definitions"]
