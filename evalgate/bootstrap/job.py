@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from evalgate.bootstrap.judge_context import OUTPUT_FOLDER, make_judge_context
+from evalgate.bootstrap.judge_context import make_judge_context
 from evalgate.bootstrap.sources import build_workspace
 from evalgate.errors import InvalidInput, SettingError, Unreachable
+from evalgate.models.results.document_names import OUTPUT_FOLDER, RESULTS_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -384,4 +385,4 @@ def write_invalid_results(workspace_root: str, error: InvalidInput) -> str:
         write_outputs(judgement, folder)
     except InvalidInput:
         return ""
-    return f"{OUTPUT_FOLDER}/results.json"
+    return RESULTS_PATH

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from evalgate.models.results.document_names import OUTPUT_FOLDER
 from evalgate.settings.limits import IN_ACTION, Limits
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from evalgate.models.approvals.review import CommentApproval, TriggeringRun
     from evalgate.ports import Progress
     from evalgate.settings.settings import Settings
-
-OUTPUT_FOLDER = ".evalgate"
 
 
 class JobJudge(Protocol):

@@ -15,6 +15,7 @@ from evalgate.adapters.clock import SystemClock
 from evalgate.bootstrap.shell_tools import read_approvals
 from evalgate.bootstrap.sources import build_baseline_files, build_suite_files, build_workspace
 from evalgate.errors import InvalidInput, Location, Problem, RefusedPath, SettingError, SuiteError, Unreachable
+from evalgate.models.results.document_names import OUTPUT_FOLDER, RESULTS_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,11 +30,10 @@ if TYPE_CHECKING:
     from evalgate.settings.settings import Settings
 
 
-DEFAULT_STORE = ".evalgate/evalgate.db"
+DEFAULT_STORE = f"{OUTPUT_FOLDER}/evalgate.db"
 """The path of a shell's store if none is named."""
 STORE_VARIABLE = "EVALGATE_STORE_URL"
 NONE = "none"
-RESULTS = ".evalgate/results.json"
 _EXTRAS = {"sqlite": "store", "postgresql": "postgres"}
 
 
@@ -261,6 +261,6 @@ def load_listed_approvals(
     if store_url is not None:
         with open_store(store_url, cwd, create=False) as store:
             stored = store.approvals.list(EVERYTHING)
-    path = results if results is not None else RESULTS if build_workspace(cwd).expand(RESULTS, ".") else None
+    path = results if results is not None else RESULTS_PATH if build_workspace(cwd).expand(RESULTS_PATH, ".") else None
     finished = build_baseline_files(cwd).load(path).results if path is not None else None
     return list_approvals(in_file, stored, finished, today)

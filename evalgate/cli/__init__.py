@@ -24,35 +24,36 @@ if TYPE_CHECKING:
     from evalgate.cli.shell import Shell
 
 VERBS = {
-    "run": "evaluate traces, compare with a baseline, report; exits non-zero if the gate fails",
-    "merge": "merge the shards of one run into the same reports, baseline and verdict as without shards",
-    "validate": "check suites without reading traces; reports all errors at once",
-    "explain": "explain the verdict of a scenario, and how it differs from the baseline turn by turn",
-    "view": "write a finished run as one HTML file: what broke, call by call, with its conversations",
-    "track": "publish a finished run to trackers of experiments: LangSmith, MLflow, Phoenix",
-    "compare": "compare two finished runs, scenario by scenario",
-    "baseline": "save, create or show the baseline.zip that later runs are compared with",
-    "record": "run an agent and write a trace of its model calls, without a change to its code",
-    "cassettes": "list cassettes and which are stale, print, prune or refresh them",
-    "traces": "list traces of any format: what each records, and which evidence it lacks",
+    "traces": "list traces of any format: what each records and lacks",
     "show": "print a trace as a conversation, with its tool calls",
-    "query": "evaluate a JMESPath expression on a trace, or print the fields that expressions can use",
-    "convert": "convert traces of any format to native or OpenTelemetry traces",
-    "backtest": "judge past runs by the current suites, and print which would have been blocked",
-    "init": "write a suite that is learnt from recorded traces, each line with its reason",
-    "mutate": "make small changes to passing traces, and print those that no suite would notice",
+    "init": "write a suite that is learnt from recorded traces",
+    "validate": "check suites without reading traces",
+    "run": "judge traces, compare with a baseline, report, and gate",
+    "explain": "explain the verdict of a scenario, call by call",
+    "view": "write a finished run as one HTML file",
+    "baseline": "save, create or show what later runs are compared with",
     "approve": "accept a known failure until a date",
     "approvals": "list approvals and their status, or withdraw one",
-    "fingerprint": "print a hash of the agent's files, to record in traces (`freshness`)",
-    "history": "show the runs in the store, and how stable each scenario is, or delete old runs",
-    "goldens": "manage golden conversations and their regression suites in the store",
+    "evaluators": "list the evaluators of suites, or describe one",
+    "query": "evaluate a JMESPath expression on a trace, or list its fields",
+    "record": "run an agent and write a trace of its model calls",
+    "cassettes": "list, print, prune or refresh recorded answers of models",
+    "mutate": "list small changes to traces that no suite would notice",
+    "compare": "compare two finished runs, scenario by scenario",
+    "backtest": "judge past runs by the current suites",
+    "convert": "convert traces to native or OpenTelemetry traces",
+    "track": "publish a finished run to LangSmith, MLflow or Phoenix",
+    "merge": "merge the shards of one run into its reports and verdict",
+    "fingerprint": "print a hash of the agent's files, to record in traces",
+    "history": "show the runs in the store, or delete old ones",
+    "goldens": "manage golden conversations in the store",
     "feedback": "store and list user feedback on conversations",
-    "export": "export evaluations from the store as JSON lines, CSV or a summary",
+    "export": "export evaluations from the store",
     "import": "import exported evaluations into the store",
-    "evaluators": "list the evaluators that a suite may use, or describe one with its settings",
-    "schema": "print the JSON Schema of a suite, project, trace or results file",
-    "completion": "print a script that completes commands, options and files in a shell",
+    "schema": "print the JSON Schema of a suite, project, trace or results",
+    "completion": "print a script that completes commands in a shell",
 }
+"""Every verb and its purpose in one line of a terminal; those that a newcomer needs come first."""
 VERBS_WITHOUT_PROJECT = VERBS.keys() - {
     "run",
     "merge",
@@ -191,6 +192,15 @@ def _build_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     return build_parser([word for word in argv if word in VERBS][:1], width)
 
 
+class _VerbList(argparse.RawDescriptionHelpFormatter):
+    """Help with a line for each verb: argparse takes the column of the longest one to be narrower than it is."""
+
+    def add_argument(self, action: argparse.Action) -> None:
+        """Adds an argument, wide enough for its indentation."""
+        super().add_argument(action)
+        self._action_max_length = max(map(len, VERBS)) + 2 * self._indent_increment
+
+
 def build_parser(requested: Collection[str], width: int | None = 100) -> argparse.ArgumentParser:
     """The parser of all verbs, with the options of those that are `requested`; `width` None is the terminal's."""
     formatter = partial(argparse.RawDescriptionHelpFormatter, width=width)
@@ -198,7 +208,7 @@ def build_parser(requested: Collection[str], width: int | None = 100) -> argpars
         prog="evalgate",
         description="A gate on what an AI agent does, judged from recorded traces without calling a model.",
         epilog=EPILOG,
-        formatter_class=formatter,
+        formatter_class=partial(_VerbList, width=width),
     )
     parser.add_argument("--version", action="version", version=f"evalgate {__version__}")
     parser.add_argument(NO_COLOR, action="store_true", help="print without colours, as with NO_COLOR=1")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.cli.command import SUITE, VARIANT, Command, option
 from evalgate.errors import SettingError
+from evalgate.models.results.document_names import RESULTS_PATH
 from evalgate.reporting.text.escaping import escape_terminal, to_one_line
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from evalgate.cli.shell import Shell
     from evalgate.models.approvals.approval import Approval
 
-RESULTS = ".evalgate/results.json"
 NAMES = ("GITHUB_ACTOR", "USER", "LOGNAME", "USERNAME")
 """Environment variables with the name of the user."""
 MAX_NAME = 200
@@ -167,7 +167,9 @@ COMMANDS = {
                 action="store_true",
                 help="accept failures only of the traces that failed in this run",
             ),
-            option("--results", metavar="PATH", default=RESULTS, help=f"the finished run (default {RESULTS})"),
+            option(
+                "--results", metavar="PATH", default=RESULTS_PATH, help=f"the finished run (default {RESULTS_PATH})"
+            ),
             option(
                 "--store-url", metavar="URL", help="write it to this store (default: to evalgate-approvals.yaml here)"
             ),
@@ -186,7 +188,7 @@ COMMANDS = {
             option(
                 "--results",
                 metavar="PATH",
-                help=f"the finished run that decides their status (default {RESULTS}, if it exists)",
+                help=f"the finished run that decides their status (default {RESULTS_PATH}, if it exists)",
             ),
             option(
                 "--store-url",

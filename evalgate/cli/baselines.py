@@ -17,9 +17,10 @@ from evalgate.cli.command import (
     option,
     parse_words,
 )
-from evalgate.cli.run import OUTPUT_DIR, SAVED
+from evalgate.cli.run import SAVED
 from evalgate.cli.shell import is_stdout
 from evalgate.errors import Problem, SettingError
+from evalgate.models.results.document_names import OUTPUT_FOLDER, RESULTS_PATH
 from evalgate.reporting.text.escaping import escape_terminal
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from evalgate.cli.shell import Shell
 
-RESULTS = ".evalgate/results.json"
 SHOWN_FIELDS = ("commit", "branch", "run", "created_at", "evalgate_version", "config_hash")
 
 
@@ -107,8 +107,8 @@ def explain_scenario(arguments: Namespace, shell: Shell) -> int:
     from evalgate.bootstrap.sources import build_baseline_files, build_trace_files
     from evalgate.reporting.terminal.explanation import render_explanation, render_removed_scenario
 
-    if arguments.results == RESULTS and not os.path.lexists(os.path.join(shell.cwd, RESULTS)):  # noqa: PTH118
-        raise SettingError(Problem(f"there is no finished run at {RESULTS}", None, "run `evalgate run` first"))
+    if arguments.results == RESULTS_PATH and not os.path.lexists(os.path.join(shell.cwd, RESULTS_PATH)):  # noqa: PTH118
+        raise SettingError(Problem(f"there is no finished run at {RESULTS_PATH}", None, "run `evalgate run` first"))
     request = ExplainRequest(arguments.scenario, arguments.suite, arguments.variant)
     files, traces = build_baseline_files(shell.cwd), build_trace_files(shell.cwd)
     baseline = None if arguments.baseline is None else find_baseline(arguments.baseline, shell.cwd)
@@ -175,8 +175,8 @@ COMMANDS = {
                     option(
                         "--output-dir",
                         metavar="DIR",
-                        default=OUTPUT_DIR,
-                        help=f"the --output-dir of the run (default {OUTPUT_DIR})",
+                        default=OUTPUT_FOLDER,
+                        help=f"the --output-dir of the run (default {OUTPUT_FOLDER})",
                     ),
                     option(
                         "-o", "--output", metavar="PATH", help=f"the zip to write, or - for stdout (default {SAVED})"
@@ -227,7 +227,9 @@ COMMANDS = {
             SUITE,
             VARIANT,
             option("--all", action="store_true", help="show what passed, repeats or did not change, too"),
-            option("--results", metavar="PATH", default=RESULTS, help=f"the finished run (default {RESULTS})"),
+            option(
+                "--results", metavar="PATH", default=RESULTS_PATH, help=f"the finished run (default {RESULTS_PATH})"
+            ),
             option(
                 "--baseline",
                 metavar="PATH",

@@ -54,7 +54,9 @@ def show_status(arguments: Namespace, shell: Shell) -> int:
 
 def _describe(status: CassetteStatus, change: str | None) -> str:
     """The line of a cassette; `change` is how git sees it."""
-    count = f"{status.exchanges:,} exchange{'' if status.exchanges == 1 else 's'}"
+    from evalgate.reporting.text.wording import pluralize
+
+    count = pluralize(status.exchanges, "exchange")
     unused = f", {status.unused:,} unused" if status.unused else ""
     details = f"{count}{unused}, {status.recorded_at}{f', {change}' if change else ''}"
     return f"{', '.join(status.states):20} {status.path} ({details})"
@@ -131,11 +133,9 @@ def _find_all(arguments: Namespace, shell: Shell) -> Iterator[tuple[str, Cassett
     from evalgate.bootstrap.cassettes import CassetteFolder, read_replays
     from evalgate.bootstrap.record_plan import load_suite
 
-    folder, notes, now = (
-        CassetteFolder(shell.cwd, arguments.cassettes),
-        read_replays(shell.cwd),
-        SystemClock(shell.epoch).now(),
-    )
+    folder = CassetteFolder(shell.cwd, arguments.cassettes)
+    notes = read_replays(shell.cwd)
+    now = SystemClock(shell.epoch).now()
     suites = {loaded.suite.name: loaded for loaded in (load_suite(path, shell.cwd) for path in arguments.suite)}
     for path, cassette in folder.load_all():
         header = cassette.header

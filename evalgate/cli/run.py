@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from evalgate.cli.command import ANY_LIMITS, PLUGINS, TRACE_SOURCE, Command, one_of, option, parse_words
 from evalgate.errors import Problem, SettingError
+from evalgate.models.results.document_names import OUTPUT_FOLDER
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
 
 MAX_JOBS = 256
 DIGITS = 4
-OUTPUT_DIR = ".evalgate"
-SAVED = f"{OUTPUT_DIR}/saved/baseline.zip"
+SAVED = f"{OUTPUT_FOLDER}/saved/baseline.zip"
 """Where `baseline save` writes by default, and no run."""
 BASELINE, RESULTS = "baseline.zip", "results.json"
 HOW_TO_KEEP = "keep a baseline where no run writes: evalgate baseline save"
@@ -349,7 +349,9 @@ WORKERS = (
     option("--scheduler", metavar="ADDRESS", help="address of the Dask cluster (default: start one on this machine)"),
 )
 OUTPUTS = (
-    option("--output-dir", metavar="DIR", default=OUTPUT_DIR, help=f"where files are written (default {OUTPUT_DIR})"),
+    option(
+        "--output-dir", metavar="DIR", default=OUTPUT_FOLDER, help=f"where files are written (default {OUTPUT_FOLDER})"
+    ),
     option(
         "--store-url",
         metavar="URL",

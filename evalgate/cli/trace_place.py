@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.cli.command import CUSTOM
 from evalgate.errors import Problem, SettingError
+from evalgate.models.results.document_names import RESULTS_PATH
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc, SuiteDoc, TrialDoc, UnclaimedDoc
     from evalgate.models.trace.trace import TraceLocation
 
-RESULTS = ".evalgate/results.json"
 TRACE_ENDINGS = (".json", ".jsonl", ".ndjson", ".gz")
 TRACE_HELP = (
     "a trace file of any format; TRACE#2 is its second trace, TRACE:2 that of line 2; or the id of a scenario of"
@@ -60,11 +60,11 @@ def find_place(text: str, arguments: Namespace, shell: Shell) -> TracePlace:
     A note names that trial. If only its suite describes its format, that becomes the suite of `--config`.
     """
     place = _parse_place(text, shell.cwd)
-    if _may_exist(place.path, shell.cwd) or not os.path.lexists(os.path.join(shell.cwd, RESULTS)):  # noqa: PTH118
+    if _may_exist(place.path, shell.cwd) or not os.path.lexists(os.path.join(shell.cwd, RESULTS_PATH)):  # noqa: PTH118
         return place
     from evalgate.bootstrap.sources import build_baseline_files
 
-    results = build_baseline_files(shell.cwd).load(RESULTS).results
+    results = build_baseline_files(shell.cwd).load(RESULTS_PATH).results
     unclaimed = _find_unclaimed(text, results)
     if unclaimed is not None:
         place = TracePlace(unclaimed["path"], unclaimed["line"], _count_from_one(unclaimed["record"]))

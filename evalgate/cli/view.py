@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from evalgate.bootstrap.shell_tools import find_baseline
 from evalgate.cli.command import PROCESS_LIMITS, Command, one_of, option
-from evalgate.cli.run import OUTPUT_DIR
 from evalgate.cli.shell import is_stdout
 from evalgate.errors import Problem, SettingError
+from evalgate.models.results.document_names import OUTPUT_FOLDER
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -35,7 +35,7 @@ def view(arguments: Namespace, shell: Shell) -> int:
     options = PageOptions(None if arguments.full else arguments.max_mb * 1_000_000, arguments.summary)
     page = view_run(build_baseline_files(shell.cwd), build_trace_files(shell.cwd), source, options, baseline)
     if path is None:
-        folder = os.path.dirname(source) if os.path.basename(source) == RESULTS else OUTPUT_DIR  # noqa: PTH119, PTH120
+        folder = os.path.dirname(source) if os.path.basename(source) == RESULTS else OUTPUT_FOLDER  # noqa: PTH119, PTH120
         path = os.path.join(folder, REPORT)  # noqa: PTH118  (keeps the user's spelling)
         make_output_folder(path, shell.cwd)
     with open_named(path, shell.cwd) as stream:
@@ -80,8 +80,8 @@ COMMANDS = {
                 "run",
                 nargs="?",
                 metavar="RUN",
-                default=OUTPUT_DIR,
-                help=f"the --output-dir of a finished run, its results.json, or a baseline.zip (default {OUTPUT_DIR})",
+                default=OUTPUT_FOLDER,
+                help=f"the --output-dir of a finished run, results.json or a baseline.zip (default {OUTPUT_FOLDER})",
             ),
             option(
                 "-o",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import Struct
 
 from evalgate.errors import InvalidInput, Location
-from evalgate.models.results.document_names import SUITES_SCHEMA
+from evalgate.models.results.document_names import PROJECT, SUITES_SCHEMA
 from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.models import Configuration, merge_prices
 from evalgate.suite.parse import SharedDefaults, parse_project, parse_suite
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from evalgate.evaluators.core.field_problems import Path
     from evalgate.suite.models import Suite
 
-PROJECT = "evalgate.yaml"
 MAX_DEPTH = 64
 MAX_VALUES = 5_000_000
 """Keys and values of all suites together."""

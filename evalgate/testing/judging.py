@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.errors import InvalidInput, Location, Problem, SettingError
+from evalgate.models.results.document_names import PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import ReasonDoc, ResultsDoc
     from evalgate.suite.models import Configuration
 
-PROJECT = "evalgate.yaml"
 RESULTS = "results.json"
 
 

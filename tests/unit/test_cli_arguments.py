@@ -10,7 +10,7 @@ import pytest
 from documents import ROOT
 from in_process_command import evalgate
 
-from evalgate.cli import VERBS, main
+from evalgate.cli import VERBS, build_parser, main
 from evalgate.cli.shell import Shell
 
 EXAMPLE = "examples/support-agent"
@@ -203,3 +203,9 @@ def test_a_folder_with_a_baseline_is_taken_as_the_baseline(tmp_path) -> None:
 def test_help_names_what_is_done_by_default(verb, fact, capsys):
     evalgate(verb, "--help")
     assert fact in " ".join(capsys.readouterr().out.split())
+
+
+def test_help_lists_each_verb_in_one_line_of_a_terminal():
+    shown = build_parser((), 78).format_help().split("  VERB\n")[1].split("\n\n")[0].splitlines()
+    assert [line.split()[0] for line in shown] == list(VERBS)
+    assert list(VERBS)[:6] == ["traces", "show", "init", "validate", "run", "explain"]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.errors import InvalidInput, Location, OverLimit, Problem, SettingError, SuiteError
 from evalgate.evaluators.core.field_problems import FieldProblem
+from evalgate.models.results.document_names import PROJECT
 from evalgate.models.run.run import MAX_SCENARIOS
 from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.models import Configuration, Suite, merge_prices
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from evalgate.ports.store import Store
     from evalgate.suite.golden_rules import GoldenDocuments
 
-PROJECT = "evalgate.yaml"
 FALLBACK = "evals/**/*.yaml"
 MAX_BYTES = 1_000_000
 MAX_ASSERTIONS = 50_000

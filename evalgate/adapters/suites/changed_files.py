@@ -5,8 +5,9 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.suites import MAX_BYTES, PROJECT, yaml_tree
+from evalgate.adapters.suites import MAX_BYTES, yaml_tree
 from evalgate.errors import OverLimit, SettingError, SuiteError
+from evalgate.models.results.document_names import PROJECT
 from evalgate.suite.parse import SUFFIXES
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.suites import MAX_BYTES, PROJECT, yaml_tree
+from evalgate.adapters.suites import MAX_BYTES, yaml_tree
 from evalgate.errors import Location, Problem, SuiteError
+from evalgate.models.results.document_names import PROJECT
 
 if TYPE_CHECKING:
     from evalgate.ports import Files

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.cli.command import Command, option, parse_words
 from evalgate.errors import InvalidInput, Problem, SettingError, TrackerKeyMissing
+from evalgate.models.results.document_names import OUTPUT_FOLDER
 from evalgate.models.results.published_run import CONTENT_LEVELS
 from evalgate.settings.tracking import MAX_SECONDS, TRACKERS
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from evalgate.cli.shell import Shell
     from evalgate.models.results.published_run import PublishedRun
     from evalgate.ports.tracking import Tracker
-
-OUTPUT_DIR = ".evalgate"
 
 
 def track(arguments: Namespace, shell: Shell) -> int:
@@ -118,8 +117,8 @@ COMMANDS = {
                 "run",
                 nargs="?",
                 metavar="DIR",
-                default=OUTPUT_DIR,
-                help=f"the --output-dir of a finished run (default {OUTPUT_DIR})",
+                default=OUTPUT_FOLDER,
+                help=f"the --output-dir of a finished run (default {OUTPUT_FOLDER})",
             ),
             option("--to", type=parse_words, default=[], metavar="NAME", help=f"trackers: {', '.join(TRACKERS)}"),
             option("--content", choices=CONTENT_LEVELS, default="final", help=CONTENT_HELP),

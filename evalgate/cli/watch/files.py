@@ -6,14 +6,13 @@ import os
 import posixpath
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.suites import FALLBACK, PROJECT
+from evalgate.adapters.suites import FALLBACK
 from evalgate.bootstrap.sources import build_suite_files, build_workspace
 from evalgate.errors import EvalGateError
+from evalgate.models.results.document_names import OUTPUT_FOLDER, PROJECT
 
 if TYPE_CHECKING:
     from argparse import Namespace
-
-OUTPUT = ".evalgate"
 
 
 class WatchedFiles:
@@ -45,7 +44,7 @@ class WatchedFiles:
 
     def _stat(self, patterns: list[tuple[str, str]]) -> dict[str, tuple[int, int]]:
         found: dict[str, tuple[int, int]] = {}
-        output = posixpath.join(os.path.realpath(self._cwd), OUTPUT, "")
+        output = posixpath.join(os.path.realpath(self._cwd), OUTPUT_FOLDER, "")
         for pattern, base in dict.fromkeys(patterns):
             try:
                 files = self._workspace.expand(pattern, base)

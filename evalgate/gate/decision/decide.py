@@ -192,7 +192,7 @@ def _first(scenarios: Collection[ScenarioResult]) -> str:
     return ""
 
 
-RECORD = "record the agent's runs there before EvalGate runs, or correct `traces`; `evalgate traces PATH` lists what can be read"
+RECORD = "record the agent's runs there before EvalGate runs, or correct `traces` (`evalgate traces PATH` tries one)"
 RUN_AGAIN = "run the agent again once its model provider answers"
 EVALUATED = frozenset({"passed", "failed", "hard_fail"})
 ABSENT = frozenset({"none", "expired"})
