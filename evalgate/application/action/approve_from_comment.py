@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from evalgate.application.action.post_comment import (
     CommentText,
     add_annotation,
+    add_to_comment,
     load_template,
     post_check,
     post_comment,
@@ -232,7 +233,7 @@ def _publish(options: ApproveOptions, run: TriggeringRun, report: ApprovedReport
     if options.keeps_comment:
         copy = "the job summary" if options.summarise else ""
         text = CommentText(key, rendered.comment, run.head_sha, copy=copy)
-        post_comment(text, ports.pull_request, ports.step)
+        _post(text, ports)
     if ports.checks is None:
         return
     if not run.is_same_repository:
@@ -243,6 +244,16 @@ def _publish(options: ApproveOptions, run: TriggeringRun, report: ApprovedReport
     files = {"comment.md": rendered.comment.encode()}
     judgement = Judgement(rendered.results, files, heading=report.heading)
     post_check(request, judgement, ports.checks, ports.step)
+
+
+def _post(text: CommentText, ports: ApprovePorts) -> None:
+    """Posts the comment with the links to trackers that the gate's comment has: nothing is published again here."""
+    from evalgate.application.action.track_judged import add_line, find_line
+
+    posted = post_comment(text, ports.pull_request, ports.step)
+    line = find_line(posted.replaced)
+    if line:
+        add_to_comment(text, lambda body: add_line(body, line), ports.pull_request, ports.step)
 
 
 def _describe_approved(active: Sequence[ApprovalDoc]) -> str:

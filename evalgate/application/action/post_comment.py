@@ -45,9 +45,13 @@ class CommentText(Struct, frozen=True):
 
 
 class PostResult(Struct, frozen=True):
-    """The comment that was posted, None for none; `is_refused` if GitHub refused it to this token (403)."""
+    """The comment that was posted, None for none; `is_refused` if GitHub refused it to this token (403).
+
+    `replaced` is the body that the comment had before, empty if it is new.
+    """
 
     comment: CommentText | None = None
+    replaced: str = ""
     is_refused: bool = False
 
 
@@ -80,7 +84,7 @@ def post_comment(comment: CommentText, pull_request: PullRequest, step: StepOutp
         return PostResult()
     step.outputs(comment_outputs(posted))
     _warn_of_overwriting(comment.origin, posted, step)
-    return PostResult(comment)
+    return PostResult(comment, posted.found_body)
 
 
 def add_to_comment(

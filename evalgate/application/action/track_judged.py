@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import orjson
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 LINE_LENGTH = 500
 """Characters that a comment of the greatest length leaves free."""
+LINK = r"\[[^\[\]\n]*\]\(https?://[^\s()<>]+\)"
+LINE = re.compile(rf"^Tracked: {LINK}(?: · {LINK})*(?: · \d+ more in {re.escape(TRACKING)})?$", re.MULTILINE)
+"""A line of links, as `format_links` writes it."""
 TOTALS = "**Score** "
 """How the line of totals begins, below which the links are."""
 
@@ -102,3 +106,9 @@ def add_line(body: str, line: str) -> str:
     lines = body.rstrip("\n").split("\n")
     totals = next((number for number, each in enumerate(lines) if each.startswith(TOTALS)), len(lines) - 1)
     return "\n".join([*lines[: totals + 1], "", line, *lines[totals + 1 :]]) + "\n"
+
+
+def find_line(body: str) -> str:
+    """The line of links in a comment, empty if it has none."""
+    found = LINE.search(body)
+    return "" if found is None else found.group()

@@ -10,6 +10,7 @@ import pytest
 from fakes.agent import FORK, own_comments, trace, write_trace
 from markdown_check import find_flaws
 
+from evalgate.application.action.track_judged import add_line
 from evalgate.bootstrap.store import open_store
 
 pytestmark = pytest.mark.shared
@@ -106,6 +107,19 @@ def test_an_approval_updates_the_one_comment_of_the_gate(hub, failing, approve, 
     assert "self-approved" not in body
     assert find_flaws(body, **OURS) == []
     assert step.outputs["comment-id"] == str(hub.comments_of("github-actions[bot]")[0]["id"])
+
+
+def test_the_links_to_trackers_stay_in_the_comment(hub, failing, approve):
+    line = "Tracked: [LangSmith](https://smith.example/o/1/datasets/2/compare?selectedSessions=3)"
+    [posted] = hub.comments_of("github-actions[bot]")
+    posted["body"] = add_line(posted["body"], line)
+
+    assert approve(hub.post_comment(COMMAND, "bob")).exit_code == 0
+
+    [body] = own_comments(hub)
+    assert "EvalGate passed" in body
+    lines = body.split("\n")
+    assert lines[lines.index(line) - 2].startswith("**Score** ")
 
 
 def test_a_restarted_gate_counts_it_too(hub, failing, gate):

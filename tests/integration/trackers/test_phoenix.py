@@ -356,7 +356,7 @@ def test_a_fork_sends_nothing_without_a_key(project, environ, phoenix):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"PHOENIX_ENDPOINT": ""}, "error: PHOENIX_ENDPOINT is not set (docs/tracking.md)\n"),
+        ({"PHOENIX_ENDPOINT": ""}, "error: PHOENIX_ENDPOINT is not set (set it in the environment)\n"),
         ({"PHOENIX_ENDPOINT": "http://phoenix.example"}, "the base URL of Phoenix is not https"),
         ({"PHOENIX_CLIENT_HEADERS": "x=a%0Ab"}, "error: PHOENIX_CLIENT_HEADERS has characters that no key has\n"),
     ],

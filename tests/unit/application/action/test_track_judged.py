@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalgate.application.action.track_judged import LINE_LENGTH, add_line, format_links
+from evalgate.application.action.track_judged import LINE_LENGTH, add_line, find_line, format_links
 from evalgate.application.tracking.track_run import TrackingReport
 from evalgate.errors import TrackerUnreachable
 from evalgate.models.results.published_run import Experiment
@@ -49,3 +49,25 @@ def test_more_links_than_fit_are_counted():
 )
 def test_it_is_below_the_totals_or_at_the_end(body, found):
     assert add_line(body, "T") == found
+
+
+@pytest.mark.parametrize(
+    "reports", [[report(URL)], [report(URL, URL), report(URL, tracker="MLflow")], [report(*[URL] * 20)]]
+)
+def test_it_is_found_again(reports):
+    line = format_links(reports)
+    assert find_line(add_line("<!-- m -->\n## t\n\n**Score** 1\n\nmore\n", line)) == line
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "## t\n",
+        "Tracked: @all\n",
+        f"Tracked: [a]({URL}) @all\n",
+        "Tracked: [a](javascript:1)\n",
+        f"x Tracked: [a]({URL})",
+    ],
+)
+def test_nothing_else_is_taken_for_it(body):
+    assert not find_line(body)
