@@ -6,8 +6,6 @@ import asyncio
 import inspect
 import json
 import os
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.errors import SettingError
@@ -17,6 +15,7 @@ from evalgate.testing.judging import Selection, SessionJudge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from evalgate.suite.models import Scenario
 
@@ -38,8 +37,11 @@ def build_case(scenario: Scenario, entry: Mapping[str, Any]) -> Case:
     return Case(scenario.id, entry.get("prompt") or "", entry.get("category"), variant)
 
 
-def judge_answer(judge: SessionJudge, case: Case, call: Callable[[], Any]) -> SessionJudge:
-    """A judge of the answer to one case, which `call` makes unless the cache has it. Raises SettingError."""
+def judge_answer(judge: SessionJudge, case: Case, call: Callable[[], Any], place: Callable[[], Path]) -> SessionJudge:
+    """A judge of the answer to one case, which `call` makes unless the cache has it. Raises SettingError.
+
+    An answer that the cache does not keep is written below the folder `place()`, for the commands of a failing item.
+    """
     variant = case.variant or NO_VARIANT
     try:
         answer = cached(case.id, variant, call, judge.root / FOLDER)
@@ -48,16 +50,10 @@ def judge_answer(judge: SessionJudge, case: Case, call: Callable[[], Any]) -> Se
     except (CacheMiss, ValueError) as error:
         raise SettingError(str(error)) from None
     name = case.id if case.variant is None else f"{case.id}[{case.variant}]"
-    with tempfile.TemporaryDirectory(prefix="evalgate-") as folder:
-        saved = judge.root / FOLDER
-        path = (
-            write_answer(answer, Path(folder), case.id, variant)
-            if find_mode() == "off"
-            else saved / find_file(case.id, variant)
-        )
-        found = judge.select(Selection([os.path.relpath(path, judge.root)], [name]))
-        _ = found.results  # judged while its file is there
-        return found
+    path = judge.root / FOLDER / find_file(case.id, variant)
+    if find_mode() == "off":
+        path = write_answer(answer, place(), case.id, variant)
+    return judge.select(Selection([os.path.relpath(path, judge.root)], [name]))
 
 
 def write_answer(answer: CachedAnswer, folder: Path, scenario: str, variant: str | None) -> Path:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from evalgate.reporting.terminal.explanation import render_explanation
+from evalgate.reporting.text.commands import build_explain_command
 from evalgate.reporting.text.escaping import TEXT_LIMIT, escape_terminal
+from evalgate.reporting.text.sentences import unmark_parts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,9 +29,8 @@ def render_failure(results: ResultsDoc, found: Sequence[SuiteScenario], most: in
         ]
     if not found:
         return ""
-    suite, scenario = found[0].suite, found[0].scenario
-    command = shlex.join(["evalgate", "explain", scenario["id"]])
-    return _cut(lines, f"evalgate run {shlex.quote(suite['path'])}; {command}", most)
+    rerun = results["command"] or "evalgate run"
+    return _cut(lines, f"{rerun}; {build_explain_command(results, found[0])}", most)
 
 
 def render_gate(results: ResultsDoc) -> str:
@@ -44,7 +44,7 @@ def _describe(reason: ReasonDoc) -> str:
     variant = reason.get("variant")
     scenario = f"{reason.get('scenario')}[{variant}]" if variant else reason.get("scenario")
     place = " / ".join(part for part in (reason.get("suite"), scenario) if part)
-    text = f"{reason['code']}: {reason['message']}"
+    text = f"{reason['code']}: {unmark_parts(reason['message'])}"
     return escape_terminal(f"{place}: {text}" if place else text, TEXT_LIMIT)
 
 
@@ -52,4 +52,4 @@ def _cut(lines: list[str], command: str, most: int) -> str:
     left = len(lines) - most + 1
     if left <= 1:
         return "\n".join(lines)
-    return "\n".join([*lines[: most - 1], escape_terminal(f"... {left} more lines: {command}", TEXT_LIMIT)])
+    return "\n".join([*lines[: most - 1], escape_terminal(f"... {left} more lines: {command}", None)])

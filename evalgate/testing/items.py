@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
 from evalgate.errors import EvalGateError
 from evalgate.reporting.text.escaping import TEXT_LIMIT, escape_terminal
+from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.testing.calls import build_case, judge_answer
 from evalgate.testing.failure_text import render_failure, render_gate
 from evalgate.testing.verdicts import (
@@ -111,7 +114,12 @@ class ScenarioItem(pytest.Item):
         if self.has_gate or not is_scheduling_suite(self._suite) or not hook.get_hookimpls():
             return self._judge
         case = build_case(self._scenario, find_entry(self._suite, self._scenario.id))
-        return judge_answer(self._judge, case, lambda: hook(case=case))
+        return judge_answer(self._judge, case, lambda: hook(case=case), self._find_folder)
+
+    def _find_folder(self) -> Path:
+        """Where answers that no cache keeps stay after the session: pytest's cache, which the next one overwrites."""
+        cache = getattr(self.config, "cache", None)  # not with `-p no:cacheprovider`
+        return Path(tempfile.mkdtemp(prefix="evalgate-")) if cache is None else cache.mkdir("evalgate")
 
     def _add_feedback(self, results: ResultsDoc) -> None:
         if not is_scheduling_suite(self._suite):
@@ -143,7 +151,7 @@ class GateItem(pytest.Item):
             ("evalgate.exit_code", results["exit_code"]),
         ]
         if results["exit_code"]:
-            first = results["reasons"][0]["message"] if results["reasons"] else results["verdict"]
+            first = unmark_parts(results["reasons"][0]["message"]) if results["reasons"] else results["verdict"]
             raise VerdictError(escape_terminal(first, TEXT_LIMIT), render_gate(results))
 
     def reportinfo(self) -> tuple[PathLike[str] | str, int | None, str]:

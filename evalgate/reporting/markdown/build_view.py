@@ -292,8 +292,9 @@ def _format_warning(warning: GroupedWarning) -> str:
 
 
 def _format_unclaimed(group: UnclaimedTraces, *, many: bool) -> str:
-    suite = f"{escape_id(group.suite, 120)}: " if many else ""
-    return f"{suite}{escape_sentence(describe_unclaimed(group.members), 600)}"
+    suites = ", ".join(escape_id(each, 120) for each in group.suites[:MOST_NAMED])
+    more = f" and {len(group.suites) - MOST_NAMED} more" if len(group.suites) > MOST_NAMED else ""
+    return f"{f'{suites}{more}: ' if many else ''}{escape_sentence(describe_unclaimed(group.members), 600)}"
 
 
 def _list_commands(document: ResultsDoc, scenarios: ScenarioSections, failing: Sequence[FailureGroup]) -> str:

@@ -111,7 +111,7 @@ def render_explanation(
         add_golden(page, scenario)
     add_trials(page, suite, scenario, full=full)
     page.add_title("To reproduce the run")
-    page.add_text(document.get("command") or "evalgate run", indent=2)
+    page.add_command(document.get("command") or "evalgate run", indent=2)
     return str(page)
 
 

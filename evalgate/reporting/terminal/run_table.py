@@ -29,6 +29,7 @@ from evalgate.reporting.text.grouping import (
     describe_failures,
     describe_unclaimed,
     group_scenarios,
+    group_unclaimed,
     group_warnings,
 )
 from evalgate.reporting.text.ruling_lines import (
@@ -328,20 +329,20 @@ class _RunTable:
         document = self._document
         for reason in document["reasons"][:20]:
             if not reason.get("scenario") and reason["code"] != "weakened":
-                yield from self._iter_note(f"{reason['code']}: {reason['message']}")
+                yield from self._iter_note(f"{reason['code']}: {unmark_parts(reason['message'])}")
         warnings = group_warnings(document["warnings"])
         for warning in warnings[:MAX_NOTES]:
             where = f" ({warning.where}{warning.more_places})" if warning.where else warning.more_places
-            yield from self._iter_note(f"warning: {warning.message}{where}")
+            yield from self._iter_note(f"warning: {unmark_parts(warning.message)}{where}")
         if len(warnings) > MAX_NOTES:
             yield f"... and {wording.pluralize(len(warnings) - MAX_NOTES, 'more warning')}"
         yield from self._iter_limited(list(map(format_quarantine, sort_quarantines(document))), "more quarantine")
         weakenings = list(map(format_weakening, sort_weakenings(document)))
         yield from self._iter_limited(weakenings, "more weakened requirement")
         yield from self._iter_limited(list(map(format_approval, sort_approvals(document))), "more approval")
-        if document["unclaimed"]:
-            unclaimed = describe_unclaimed(document["unclaimed"], self._max_checks)
-            yield from self._iter_note(unmark_parts(unclaimed))
+        unclaimed = [trace for group in group_unclaimed(document) for trace in group.members]
+        if unclaimed:
+            yield from self._iter_note(unmark_parts(describe_unclaimed(unclaimed, self._max_checks)))
 
     def _iter_limited(self, lines: Sequence[str], noun: str) -> Iterator[str]:
         """Yields the first few lines, and the number of the others."""

@@ -23,8 +23,17 @@ from evalgate.reporting.text.wording import pluralize
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
-    from evalgate.models.results.results import AssertionDoc, ResultsDoc, ScenarioDoc, UnclaimedDoc, WarningDoc
+    from evalgate.models.results.results import (
+        AssertionDoc,
+        ResultsDoc,
+        ScenarioDoc,
+        TraceDoc,
+        UnclaimedDoc,
+        WarningDoc,
+    )
     from evalgate.reporting.text.scenario_sections import FailedCheck, ScenarioSections, SuiteScenario
+
+    _Place = tuple[str, int | None, int | None]
 
 AS_IN_OTHERS = ", as in other scenarios of this report"
 MAX_SIMILAR = 8
@@ -286,18 +295,33 @@ MOST_FILES, MAX_ID = 3, 80
 
 
 class UnclaimedTraces(NamedTuple):
-    """The traces of a suite that match none of its scenarios."""
+    """Traces that match no scenario of the run, and the suites that read them."""
 
-    suite: str
+    suites: list[str]
     members: list[UnclaimedDoc]
 
 
 def group_unclaimed(document: ResultsDoc) -> list[UnclaimedTraces]:
-    """Groups the traces without a scenario by suite."""
-    suites: dict[str, list[UnclaimedDoc]] = {}
+    """Groups the traces that no scenario of any suite has by the suites that read them, each trace once."""
+    if not document["unclaimed"]:
+        return []
+    trials = (trial for suite in document["suites"] for each in suite["scenarios"] for trial in each["trials"])
+    judged = {_find_place(trial["trace"]) for trial in trials}
+    readers: dict[_Place, list[str]] = {}
+    first: dict[_Place, UnclaimedDoc] = {}
     for trace in document["unclaimed"]:
-        suites.setdefault(trace["suite"], []).append(trace)
-    return [UnclaimedTraces(suite, members) for suite, members in suites.items()]
+        place = _find_place(trace)
+        if place not in judged:
+            first.setdefault(place, trace)
+            readers.setdefault(place, []).append(trace["suite"])
+    groups: dict[tuple[str, ...], list[UnclaimedDoc]] = {}
+    for place, trace in first.items():
+        groups.setdefault(tuple(dict.fromkeys(readers[place])), []).append(trace)
+    return [UnclaimedTraces(list(suites), members) for suites, members in groups.items()]
+
+
+def _find_place(trace: TraceDoc | UnclaimedDoc) -> _Place:
+    return trace["path"], trace["line"], trace["record"]
 
 
 def describe_unclaimed(traces: Sequence[UnclaimedDoc], most: int = MOST_FILES) -> str:

@@ -120,7 +120,7 @@ def test_a_failure_is_what_explain_prints_on_a_screen(pytester):
     assert evalgate_explains(pytester)[:6] == lines[start : start + 6]
     found = re.fullmatch(r"\.\.\. (\d+) more lines: (.*)", lines[start + 39])
     assert found is not None
-    assert found[2] == "evalgate run evals/support.yaml; evalgate explain refund-0"
+    assert found[2] == "evalgate run 'evals/**/*.yaml'; evalgate explain refund-0"
     assert not any(line.startswith("...") for line in lines[start : start + 39])
     assert "Traceback" not in result.stdout.str()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -206,6 +207,19 @@ def test_the_cache_decides_about_calls(project, fake, monkeypatch, mode, has_fil
     assert found == before if after == "unchanged" else (found is None) is (after == "absent")
     names = properties(project)["test_positive[flat-tea]"]["tool_call_names"]
     assert names == ("schedule_task,schedule_task" if is_cached else "find_order,read_policy")
+
+
+@pytest.mark.parametrize("plugins", [[], ["-p", "no:cacheprovider"]])
+def test_the_commands_of_a_failing_case_name_a_file_that_stays(project, fake, plugins):
+    """Nothing is cached, and the fake provider calls the wrong tools: the answer is read after the session."""
+    write(project, {"conftest.py": CALLS})
+    lines = run_pytest(project, "-m", "eval", "-k", "flat-tea", *plugins).stdout.lines
+    repeat = shlex.split(lines[lines.index("To reproduce the run") + 1])
+    found = evalgate(project.path, repeat[2:])
+    assert (repeat[:2], found.code) == (["evalgate", "run"], 1)
+    [trial] = found.results["suites"][0]["scenarios"][0]["trials"]
+    assert trial["tool_calls"] == ["find_order", "read_policy"]
+    assert not (project.path / "tests/eval/cache/flat/tea.json").read_text().count("find_order")
 
 
 @pytest.mark.parametrize("mode", ["", "read", "write"])

@@ -234,6 +234,8 @@ def test_what_failed__comes_first_and_what_passed_is_counted():
 def test_the_rerun_command__is_last():
     assert explain(a_scenario()).endswith("\n\nTo reproduce the run\n  evalgate run suite.yaml")
     assert explain(a_scenario(), command=None).endswith("  evalgate run")
+    command = f"evalgate run {'evals/' * 40}support.yaml --traces '{'a b/' * 40}*.jsonl'"
+    assert explain(a_scenario(), command=command).endswith(f"\n  {command}")  # in one line, so that it can be pasted
 
 
 def test_a_variant__is_part_of_the_name():

@@ -89,6 +89,36 @@ def test_table__unclaimed_traces_of_one_file_are_listed_with_its_name_once():
     assert "): t.json (id 0, 1, 2 and 2 more), u.json (id unknown)\n" in text
 
 
+STRAY = {"suite": "a", "path": "t/stray.json", "id": None, "scenario_id": "stray", "line": None, "record": None}
+
+
+def test_reports__a_trace_that_another_suite_judges__is_not_without_a_scenario():
+    shared = [{**STRAY, "path": f"t/{name}.json"} for name in ("refund", "order")]
+    judged = {**a_trial(), "trace": {**a_trial()["trace"], "path": "t/refund.json", "line": None, "record": None}}
+    suites = [a_suite("a", [a_scenario("order")]), a_suite("b", [a_scenario("refund", trials=[judged])])]
+    document = results(suites, unclaimed=shared[:1])
+    assert "to no scenario" not in render_table(document)
+    assert "Traces without a matching scenario" not in render_comment(document, key="k")
+    one_left = render_table(results(suites, unclaimed=shared))
+    assert "1 trace belongs to no scenario (add a scenario with its id, or with the id *): t/order.json" in one_left
+
+
+def test_reports__a_trace_that_two_suites_read_and_none_judges__is_one():
+    suites = [a_suite(name, [a_scenario()]) for name in "ab"]
+    document = results(suites, unclaimed=[STRAY, {**STRAY, "suite": "b"}])
+    assert "1 trace belongs to no scenario" in render_table(document)
+    comment = render_comment(document, key="k")
+    assert "Traces without a matching scenario (1)" in comment
+    assert "- ` a `, ` b `: 1 trace belongs to no scenario" in comment
+
+
+def test_table__marks_of_code_in_reasons_and_warnings__are_left_out():
+    reason = a_reason("no_traces", "no file matches `traces`", suite="s")
+    warnings = [{"code": "w", "message": "set `prices`", "where": None}]
+    lines = render_table(results([], "cannot_judge", reasons=[reason], warnings=warnings)).split("\n")
+    assert {"no_traces: no file matches traces", "warning: set prices"} <= set(lines)
+
+
 def test_table__several_unreadable_trials__are_counted_after_the_first():
     trials = [a_trial(each, "error", reason=f"t.jsonl:{each}: no valid JSON", assertions=[]) for each in (1, 2, 3)]
     text = render_table(results([a_suite("s", [a_scenario("a", "ERROR", trials=trials)])]))
@@ -171,7 +201,7 @@ def test_table__hostile_text__prints_no_command_and_no_control_character(text):
 
 def test_table__invalid_input__lists_each_error():
     text = render_table(results([], "invalid", reasons=[a_reason("invalid_suite", "unknown key `x`")]))
-    assert text == "invalid_suite: unknown key `x`\nEvalGate could not run: 1 error in its input"
+    assert text == "invalid_suite: unknown key x\nEvalGate could not run: 1 error in its input"
 
 
 def test_table__one_warning_about_many_places__is_shown_once():
