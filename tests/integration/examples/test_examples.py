@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -94,6 +95,17 @@ def test_the_versions_that_are_installed_are_those_of_the_lock(name):
     found, locked = versions(name), pinned(name)
     assert found
     assert found == {each: locked[each] for each in found}
+
+
+def test_the_job_of_the_examples_has_a_node_that_each_package_accepts():
+    steps = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))["jobs"]["examples"]["steps"]
+    [node] = [each["with"]["node-version"] for each in steps if each.get("uses", "").startswith("actions/setup-node@")]
+    locks = [json.loads(path.read_bytes())["packages"] for path in EXAMPLES.glob("*/package-lock.json")]
+    asked = [
+        each["engines"]["node"] for packages in locks for each in packages.values() if "node" in each.get("engines", {})
+    ]
+    least = [int(number) for each in asked for number in re.findall(r">= ?(\d+)", each)]
+    assert 22 <= max(least) <= int(node)
 
 
 def test_every_example_is_in_the_index_and_has_a_reason():
