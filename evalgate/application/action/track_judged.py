@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 
 LINE_LENGTH = 500
 """Characters that a comment of the greatest length leaves free."""
+LABEL, SEPARATOR = "Tracked: ", " · "
 LINK = r"\[[^\[\]\n]*\]\(https?://[^\s()<>]+\)"
-LINE = re.compile(rf"^Tracked: {LINK}(?: · {LINK})*(?: · \d+ more in {re.escape(TRACKING)})?$", re.MULTILINE)
+LINE = re.compile(
+    rf"^{LABEL}{LINK}(?:{SEPARATOR}{LINK})*(?:{SEPARATOR}\d+ more in {re.escape(TRACKING)})?$", re.MULTILINE
+)
 """A line of links, as `format_links` writes it."""
 TOTALS = "**Score** "
 """How the line of totals begins, below which the links are."""
@@ -85,20 +88,28 @@ def _report(report: TrackingReport, step: StepOutput) -> None:
 
 
 def format_links(reports: Sequence[TrackingReport]) -> str:
-    """One line of Markdown with a link to each experiment, empty without any; further ones of a tracker are numbers."""
+    """One line of Markdown with a link to each experiment, empty without any; further ones of a tracker are numbers.
+
+    If not all fit, the first of each tracker come before further ones.
+    """
     links = [
-        f"[{report.tracker if number == 1 else number}]({experiment.url})"
+        (number, f"[{report.tracker if number == 1 else number}]({experiment.url})")
         for report in reports
         for number, experiment in enumerate(report.experiments, 1)
         if is_safe_url(experiment.url)
     ]
-    line = ""
-    for index, link in enumerate(links):
-        longer = f"{line} · {link}" if line else f"Tracked: {link}"
-        if len(longer) > LINE_LENGTH:
-            return f"{line} · {len(links) - index} more in {TRACKING}" if line else ""
-        line = longer
-    return line
+    room = LINE_LENGTH - len(LABEL)
+    fitting = []
+    for index, (_, link) in sorted(enumerate(links), key=lambda each: (each[1][0] > 1, each[0])):
+        length = len(link) + len(SEPARATOR)
+        if length <= room:
+            room -= length
+            fitting.append(index)
+    if not fitting:
+        return ""
+    shown = [links[index][1] for index in sorted(fitting)]
+    left = len(links) - len(shown)
+    return LABEL + SEPARATOR.join([*shown, *([f"{left} more in {TRACKING}"] if left else [])])
 
 
 def add_line(body: str, line: str) -> str:

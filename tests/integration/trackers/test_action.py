@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import time
+from urllib.parse import quote, urlencode
 
 import pytest
 from fakes.agent import FORK, current, next_run, on_main, own_comments
@@ -11,6 +13,7 @@ from fakes.hub import FAKEHUB, FakeHub
 from fakes.langsmith import KEY, TENANT
 from fakes.runner import FakeRunner
 from scheduling_project import ANSWER, ARGUMENT, a_trace, write_project
+from tracker_servers import PHOENIX_KEY, ask, needs
 
 pytestmark = pytest.mark.shared
 
@@ -111,6 +114,38 @@ def test_main_and_a_pull_request_are_two_experiments_of_one_dataset_and_again_ad
     assert len(langsmith.uploads) == 4
     assert own_comments(hub) == [comment]
     assert again.outputs["tracking-url"] == links[0]
+
+
+@needs("mlflow")
+@needs("phoenix")
+@pytest.mark.parametrize("is_sandboxed", [False, True], ids=["in one process", "apart"])
+def test_all_three_trackers_hold_the_run_and_the_comment_links_to_each(
+    hub, gate, langsmith, environ, *, mlflow_server, phoenix_server, is_sandboxed
+):
+    variables = {
+        **environ,
+        "MLFLOW_TRACKING_URI": mlflow_server,
+        "PHOENIX_ENDPOINT": phoenix_server,
+        "PHOENIX_API_KEY": PHOENIX_KEY,
+        "GITHUB_SHA": ("a" if is_sandboxed else "b") * 40,
+    }
+    step = gate(is_sandboxed=is_sandboxed, variables=variables, track="langsmith,mlflow,phoenix", track_timeout="30")
+
+    assert [note for note in step.annotations if "track" in note["message"]] == []
+    [line] = [each for each in own_comments(hub)[0].split("\n") if each.startswith("Tracked: ")]
+    links = re.findall(r"\[(\w+)\]\(([^)]+)\)", line)
+    assert [name for name, _ in links] == ["LangSmith", "MLflow", "Phoenix"]
+    assert line.endswith(" · 3 more in tracking.json")
+    run = links[1][1].rpartition("/")[2]
+    held = ask(f"{mlflow_server}/api/2.0/mlflow/runs/get?run_id={run}")["run"]["data"]
+    measured = {each["key"]: each["value"] for each in held["metrics"]}
+    assert (measured["no_false_trigger"], measured["hard_fails"]) == (0.5, 0)
+    query = urlencode({"name": "evalgate/acme/agent/negative"})
+    [dataset] = ask(f"{phoenix_server}/v1/datasets?{query}", key=PHOENIX_KEY)["data"]
+    experiments = ask(f"{phoenix_server}/v1/datasets/{dataset['id']}/experiments", key=PHOENIX_KEY)["data"]
+    assert links[2][1].startswith(f"{phoenix_server}/datasets/{dataset['id']}/compare?")
+    assert quote(experiments[0]["id"], safe="") in links[2][1] or experiments[0]["id"] in links[2][1]
+    assert len(langsmith.uploads) == 2
 
 
 def test_the_comment_is_posted_before_and_changed_once(hub, gate, langsmith):

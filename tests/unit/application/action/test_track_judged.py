@@ -39,6 +39,14 @@ def test_more_links_than_fit_are_counted():
     assert line.endswith(f" · {20 - shown} more in tracking.json")
 
 
+def test_the_first_link_of_each_tracker_comes_before_further_ones():
+    long = f"{URL}{'0' * 150}"
+    line = format_links([report(long, long), report(URL, tracker="MLflow"), report(URL, tracker="Phoenix")])
+
+    assert line == f"Tracked: [LangSmith]({long}) · [MLflow]({URL}) · [Phoenix]({URL}) · 1 more in tracking.json"
+    assert find_line(line) == line
+
+
 @pytest.mark.parametrize(
     ("body", "found"),
     [
