@@ -21,6 +21,8 @@ from store_fixtures import (  # noqa: F401  fixtures
     store_url,
 )
 
+from evalgate.measures.redaction.redact import hide_secrets
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -61,6 +63,13 @@ def _forget_the_job() -> Iterator[None]:
     }
     yield
     os.environ.update(mine)
+
+
+@pytest.fixture(autouse=True)
+def _forget_secrets() -> Iterator[None]:
+    """A process redacts the secrets that it was given until it ends: the next test has others."""
+    yield
+    hide_secrets([])
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,8 @@ from tracker_servers import ask, needs
 from evalgate.application.tracking.track_run import track_run
 from evalgate.bootstrap.tracking import build_tracker, load_published_run
 from evalgate.errors import TrackerRefused, TrackerUnreachable
+from evalgate.measures.redaction.redact import hide_secrets
+from evalgate.settings.secret_variables import find_secret_values
 
 PACE = 0.02
 """Real seconds for each second of the tracker's 30."""
@@ -35,6 +37,7 @@ def track(folder, environ, *arguments):
 
 
 def publish(project, environ, seconds=30, pace=PACE):
+    hide_secrets(find_secret_values(environ))  # as the command does
     run = load_published_run(str(project / ".evalgate"), environ, str(project), "final")
     return track_run(run, build_tracker("mlflow", environ, seconds=seconds, pace=pace))
 

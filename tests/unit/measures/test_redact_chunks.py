@@ -21,11 +21,9 @@ DOCUMENTS = st.recursive(
 )
 
 
-@pytest.fixture(autouse=True, scope="module")
+@pytest.fixture(autouse=True)
 def _hidden():
     hide_secrets(SECRETS)
-    yield
-    hide_secrets(())
 
 
 def cut(document, lengths):
