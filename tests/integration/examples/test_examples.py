@@ -86,6 +86,7 @@ def test_main_is_green_and_the_pull_request_is_stopped(name, tmp_path):
     code, printed = run(change, folder)
     assert (code, missing_lines(stopped, printed)) == (1, []), printed
     assert STOPPED_BY[name] in stopped
+    assert list(folder.rglob("*.orig")) == []  # `patch` leaves them where a hunk does not fit exactly
 
 
 @pytest.mark.parametrize("name", NAMES)
