@@ -168,7 +168,10 @@ PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
     "docs/recipes/known-failure.md": (example_traces, [Run((1, 0, 0))]),
     "docs/recipes/monorepo.md": (packages, [Run((1,))]),
     "docs/recording.md": (project, [INSTALLS, AGENT]),
-    "docs/pytest.md": (project, [Skip("runs pytest; tests/integration/pytest_plugin tries what it shows")] * 2),
+    "docs/pytest.md": (
+        project,
+        [INSTALLS, *[Skip("runs pytest; tests/integration/pytest_plugin tries what it shows")] * 2],
+    ),
     "docs/scale.md": (project, [Run(), Run((0, 0, 0)), Skip("needs a Dask cluster and an object store"), DASK]),
     "docs/store.md": (stored, [Run() if shutil.which("sqlite3") else Skip("needs the program sqlite3")]),
     "docs/suites.md": (repository, [Run()]),
