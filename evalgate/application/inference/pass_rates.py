@@ -146,10 +146,10 @@ def _judge(draft: DraftSuite, traces: Sequence[Trace], load: Callable[[str], Sui
 
 
 def _explain_rate(group: _ScenarioTrials) -> str:
-    passed, count = group.measured - len(group.failing), group.measured
+    passing = f"{group.measured - len(group.failing)} of {group.measured} pass these checks"
     if not group.least:
-        return f"only reports: where {passed} of {count} pass, none passing can be chance; record more trials"
-    return f"{passed} of {count} pass; fewer than {group.least} would be chance in 1 of {RUNS} runs at most"
+        return f"only reports: where {passing}, none passing can be chance; record more trials"
+    return f"{passing}; fewer than {group.least} would be chance in 1 of {RUNS} runs at most"
 
 
 def find_least_passes(passed: int, trials: int) -> int:

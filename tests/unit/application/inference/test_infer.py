@@ -492,7 +492,7 @@ def test_trials_that_failed_when_recorded_are_allowed_by_a_rate_that_chance_rare
     suite = drafted(traces)
     assert suite.failures.failed == [FailedTrials("refund", 1, 4, ["reward 0"], 1)]
     text, _ = suite.draft.render()
-    rate = "trials: {min_pass_rate: 0.25}  # 3 of 4 pass; fewer than 1 would be chance in 1 of 20 runs at most\n"
+    rate = "trials: {min_pass_rate: 0.25}  # 3 of 4 pass these checks; fewer than 1 would be chance in 1 of 20 runs at most\n"
     assert (
         f"  - id: refund  # 3 of 4 trials passed\n    threshold: 0  # only required checks fail a trial\n    {rate}"
         in text
@@ -510,7 +510,7 @@ def test_no_rate_is_demanded_where_none_passing_can_be_chance():
     traces += [scored("look", reward=0, number=at) for at in (2, 3)]
     suite = drafted(traces)
     assert suite.failures.failed == [FailedTrials("refund", 2, 3, ["reward 0"], 0)]
-    reason = "only reports: where 1 of 3 pass, none passing can be chance; record more trials"
+    reason = "only reports: where 1 of 3 pass these checks, none passing can be chance; record more trials"
     assert f"trials: {{min_pass_rate: 0}}  # {reason}\n" in suite.draft.render()[0]
 
 
