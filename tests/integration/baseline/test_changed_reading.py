@@ -84,7 +84,7 @@ def test_lower_prices_with_the_same_verdicts_are_a_note_only(tmp_path: Path) -> 
     write_suite(tmp_path, prices={"m": {"input": 1, "output": 1}})
     ran = run(tmp_path)
     assert (ran.code, ran.results["weakenings"]) == (0, [])
-    assert f"suite s: `prices` changed; {NOTE}" in ran.stdout
+    assert f"suite s: prices changed; {NOTE}" in ran.stdout
 
 
 def test_prices_that_price_nothing_are_not_mentioned(folder: Path) -> None:

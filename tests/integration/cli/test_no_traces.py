@@ -11,7 +11,7 @@ from evalgate.cli import main
 from evalgate.cli.shell import Shell
 
 HEADING = "cannot judge: no traces found: nothing matches traces/*.json below evals"
-ADVICE = "record the agent's runs there before EvalGate runs, or correct `traces`"
+ADVICE = "record the agent's runs there before EvalGate runs, or correct traces"
 ALL = "hard_fail,new_hard_fail,broken,regression,below_threshold,not_evaluable,weakened"
 
 
@@ -77,7 +77,7 @@ def test_comment_and_summary_advise_on_recording_and_not_on_expectations(project
     text = (project / ".evalgate" / name).read_text()
     heading = "cannot judge: no traces found: nothing matches ` traces/*.json ` below ` evals `"
     assert heading in text
-    assert ADVICE.replace("`", "") in read_text(text)
+    assert ADVICE in read_text(text)
     assert "so its 3 scenarios were not evaluated" in read_text(text)
     for wrong in ("To accept", "Failures", "broken", "no trace was recorded"):
         assert wrong not in text

@@ -189,7 +189,8 @@ scenarios:
 
 
 def test_missing_evidence_is_reported_once_in_comment_and_table():
-    traces = [make_trace(scenario_id=name, response="yes") for name in ("a", "dark", "stray")]
+    ids = ("a", "dark", "stray")
+    traces = [make_trace(scenario_id=id_, response="yes", path=f"traces/{at}.json") for at, id_ in enumerate(ids)]
     found = judge(JudgeRequest(make_baseline_zip=False), make_tools(MISSING_EVIDENCE, traces=traces))
     comment, table = found.files["comment.md"].decode(), render_table(found.results)
     assert (comment.count("MISSING"), table.count("MISSING")) == (1, 1)
