@@ -6,6 +6,8 @@ import json
 import os
 import re
 import signal
+import subprocess
+import sys
 import time
 from contextlib import suppress
 
@@ -110,3 +112,31 @@ def test_an_interrupted_run_ends_at_once_and_leaves_no_worker(tmp_path):
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+
+
+INTERRUPTED_AT_A_FORK = """
+import os, signal
+from evalgate.__main__ import _end_on_signal
+from evalgate.adapters.engines.process_pool import ProcessPool
+
+signal.signal(signal.SIGINT, _end_on_signal)
+pool = ProcessPool(2)
+pool.begin(abs)
+os.register_at_fork(after_in_parent=lambda: signal.raise_signal(signal.SIGINT))
+pool.submit(-1)
+"""
+
+
+def test_an_interrupt_while_workers_start_leaves_none(tmp_path):
+    with (tmp_path / "output").open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-c", INTERRUPTED_AT_A_FORK], stdout=output, stderr=output, start_new_session=True
+        )
+        try:
+            assert process.wait(60) == 130
+            with pytest.raises(ProcessLookupError):
+                os.killpg(process.pid, 0)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    assert (tmp_path / "output").read_text() == ""
