@@ -135,7 +135,10 @@ def judge_scenario(
 def _find_hard_fail(
     trials: Sequence[Trial], found: Sequence[TrialStatus], rules: TrialRules, unmeasured: int
 ) -> str | None:
-    """Why required assertions fail the scenario: one that always must pass, or in more trials than may fail."""
+    """Why required assertions fail the scenario: one that always must pass, or in more trials than may fail.
+
+    At a pass rate of 0 all but one may fail.
+    """
     if "hard_fail" not in found and "error" not in found:
         return None
     if always := _list_always_failed(trials):
@@ -144,7 +147,10 @@ def _find_hard_fail(
         return None
     if not rules.has_pass_rate:
         return explain_hard_fail(trials)
-    unmet = _find_unmet_rate(found.count("passed"), len(trials), rules, unmeasured)
+    passed, total = found.count("passed"), len(trials)
+    unmet = _find_unmet_rate(passed, total, rules, unmeasured)
+    if unmet is None and not passed and not unmeasured:
+        unmet = too_few_passed(passed, total, "at least one")
     return f"{explain_hard_fail(trials)}, {unmet}" if unmet else None
 
 
