@@ -44,7 +44,7 @@ SHAPES = (
     r"^#[A-Z]?\d+$",
 )
 """Shapes of identifiers and dates; the first that all values have is expected."""
-RARE_SHARE, MAX_CHECKED_TOOLS = 3, 30
+MAX_CHECKED_TOOLS = 30
 """Tools whose arguments are checked."""
 
 
@@ -98,22 +98,16 @@ def _expect(name: str, value: Any, trials: int) -> Any:
 
 
 def infer_schemas(traces: TraceSet) -> list[InferredCheck]:
-    """For each tool the arguments that its calls always have; of many calls also that they have no others."""
+    """For each tool the arguments that its calls always have; of more calls also that they have no others."""
     found: list[InferredCheck] = []
-    least = MANY if _count_rare(traces) * RARE_SHARE > len(traces.tools) else 1
     most_called = sorted(traces.tools, key=lambda tool: -len(traces.arguments.get(tool, ())))[:MAX_CHECKED_TOOLS]
     for tool in sorted(most_called):
         given = traces.arguments.get(tool, ())
-        if len(given) >= least and (schema := _build_schema(given)) is not None and redact(tool) == tool:
+        if len(given) >= MANY and (schema := _build_schema(given)) is not None and redact(tool) == tool:
             then = {"type": "tool_arguments", "tool": tool, "schema": schema}
             entry = {"when": {"type": "tool_called", "tool": tool}, "then": [then]}
             found.append(InferredCheck(entry, pluralize(len(given), "call")))
     return found
-
-
-def _count_rare(traces: TraceSet) -> int:
-    """Number of tools with few calls: their arguments are checked only where most tools have many."""
-    return sum(len(traces.arguments.get(tool, ())) < MANY for tool in traces.tools)
 
 
 def _build_schema(given: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:

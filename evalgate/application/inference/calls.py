@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evalgate.application.inference.arguments import infer_arguments
-from evalgate.application.inference.checks import MANY, InferredCheck, Strictness, require_from_many
-from evalgate.application.inference.contrast import count_other_values, forbid_others, limit_others
+from evalgate.application.inference.checks import MANY, SURE, InferredCheck, Strictness, require_from_many
+from evalgate.application.inference.contrast import FEW, count_other_values, demand_others, forbid_others, limit_others
 from evalgate.application.inference.observations import is_usable_name
 from evalgate.application.inference.ordering import (
     cover_pairs,
@@ -43,9 +43,17 @@ class _TrialCalls:
                 self._arguments.setdefault(call["name"], []).append(call["arguments"])
 
     def list_steady(self) -> list[str]:
-        """The tools that all trials call, without those that come and go elsewhere."""
+        """The tools that all trials call; those that come and go elsewhere only if this is shown here."""
         common = set.intersection(*map(set, self.counts))
-        return [tool for tool in sorted(common) if self._is_steady(tool) and is_usable_name(tool)]
+        return [tool for tool in sorted(common) if self._is_needed(tool) and is_usable_name(tool)]
+
+    def _is_needed(self, tool: str) -> bool:
+        """Whether a tool that all trials call is required: trials agree on it elsewhere, or enough of them do here.
+
+        Several failed trials that never call it are enough, too.
+        """
+        is_missed = len(self.failed_counts) >= FEW and not any(counts[tool] for counts in self.failed_counts)
+        return self._is_steady(tool) or len(self.trials) >= SURE or is_missed
 
     def find_arguments(self, tool: str) -> dict[str, Any]:
         """What the arguments of a tool have in common that each trial calls once."""
@@ -123,7 +131,8 @@ def infer_calls(
     found += map(InferredCheck, counted.values())
     found = [require_from_many(check, trials) for check in found]
     limits = limit_others(calls.counts, calls.failed_counts, traces, counted)
-    return [*found, *rules, *limits, *forbidden]
+    demands = demand_others(calls.counts, calls.failed_counts, counted)
+    return [*found, *rules, *demands, *limits, *forbidden]
 
 
 def _find_order(trials: Sequence[Trace], failed: Sequence[Trace], traces: TraceSet) -> set[Pair]:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 Strictness = Literal["loose", "normal", "strict"]
 MANY = 3
 """Trials from which what is the same in all is more than chance."""
+SURE = 4
+"""Trials of a scenario that outweigh what trials of other scenarios show."""
 
 
 class InferredCheck(NamedTuple):
@@ -25,9 +27,16 @@ class InferredCheck(NamedTuple):
         """Whether it limits cost, time or tokens."""
         return str(self.entry.get("type")).endswith("_limit")
 
-    def require(self) -> InferredCheck:
-        """The check, required: its failure fails the trial whatever the scenario's threshold. Limits only score."""
-        return self if self.is_limit else self._replace(entry={**self.entry, "required": True})
+    def require(self, *, always: bool = False) -> InferredCheck:
+        """The check, required: its failure fails the trial whatever the scenario's threshold. Limits only score.
+
+        With `always` it fails the scenario, whatever its pass rate.
+        """
+        return self if self.is_limit else self._replace(entry={**self.entry, "required": "always" if always else True})
+
+    def score_only(self) -> InferredCheck:
+        """The check, not required: its failure lowers the score."""
+        return self._replace(entry={key: value for key, value in self.entry.items() if key != "required"})
 
 
 def require_from_many(check: InferredCheck, trials: Sequence[Trace]) -> InferredCheck:

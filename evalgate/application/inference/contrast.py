@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     Counts = Sequence[Counter[str]]
 
 MAX_FORBIDDEN = 30
+FEW = 2
+"""Failed trials that together show what they lack."""
 
 
 def forbid_others(passing: Counts, failed: Counts, traces: TraceSet, *, is_strict: bool) -> Iterator[InferredCheck]:
@@ -53,6 +55,20 @@ def limit_others(
             entry: dict[str, Any] = {"type": "tool_calls", "tool": tool, "max": most, "required": True}
             failures = pluralize(len(failed), "failed trial")
             yield InferredCheck(entry, f"called more often in {more} of {failures}")
+
+
+def demand_others(passing: Counts, failed: Counts, counted: Collection[str]) -> Iterator[InferredCheck]:
+    """Demands more calls of a tool with an effect than failed trials make, where each passing trial makes more.
+
+    Whether it must be called at all is decided for tools of any kind.
+    """
+    for tool in sorted(set.intersection(*map(set, passing))):
+        least = min(counts[tool] for counts in passing)
+        fewer = [counts[tool] for counts in failed if counts[tool] < least]
+        if len(fewer) >= FEW and max(fewer) and tool not in counted and has_effect(tool):
+            entry: dict[str, Any] = {"type": "tool_calls", "tool": tool, "min": max(fewer) + 1, "required": True}
+            failures = pluralize(len(failed), "failed trial")
+            yield InferredCheck(entry, f"called less often in {len(fewer)} of {failures}")
 
 
 def count_other_values(tool: str, failed: Sequence[Trace], name: str, value: Any) -> int:

@@ -18,7 +18,7 @@ from evalgate.reporting.text.wording import pluralize
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from evalgate.application.inference.checks import InferredCheck, Strictness
     from evalgate.application.inference.variants import Variants
@@ -61,13 +61,20 @@ class DraftScenario(Struct):
         """Whether it has no check of its own."""
         return not self.checks
 
-    def set_pass_rate(self, rate: float, reason: str) -> None:
-        """Lets trials fail: only this share must pass, and only by checks that are required."""
+    def set_pass_rate(self, rate: float, reason: str, broken: Collection[int]) -> None:
+        """Lets trials fail by the checks with these numbers: only this share must pass all that is required."""
         self.fields = [
             FieldText("threshold", 0, "only required checks fail a trial"),
             FieldText("trials", {"min_pass_rate": rate}, reason),
         ]
-        self.checks = [check.require() for check in self.checks]
+        self.checks = [check.require(always=at not in broken) for at, check in enumerate(self.checks)]
+
+    def score_only(self, reason: str, broken: Collection[int]) -> None:
+        """Lets trials fail the checks with these numbers: they only lower the score."""
+        self.fields = [FieldText("threshold", 0, reason)]
+        self.checks = [
+            check.score_only() if at in broken else check.require() for at, check in enumerate(self.checks)
+        ]
 
     def describe(self) -> ScenarioText:
         """The scenario as it is written."""
@@ -147,9 +154,15 @@ class DraftSuite(Struct):
         elif place.number is not None:
             del (self.shared if place.scenario is None else self.scenarios[place.scenario].checks)[place.number]
 
-    def require_shared(self) -> None:
-        """Requires what all scenarios share, but for limits: then a trial fails by it whatever its threshold."""
-        self.shared = [check.require() for check in self.shared]
+    def require_shared(self, scored: Collection[int], broken: Collection[int]) -> None:
+        """Requires what all scenarios share: always, or in as many trials as must pass for those that are `broken`.
+
+        Those in `scored` only lower the score. Limits are never required.
+        """
+        self.shared = [
+            check.score_only() if at in scored else check.require(always=at not in broken)
+            for at, check in enumerate(self.shared)
+        ]
 
 
 def _format_patterns(patterns: Sequence[str]) -> Iterator[str]:

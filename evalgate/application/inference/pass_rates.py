@@ -6,27 +6,29 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.application.inference.self_check import JudgedTrace, judge_traces
-from evalgate.models.run.trials import list_measured
+from evalgate.models.run.trials import is_failed, list_measured
 from evalgate.reporting.text.wording import pluralize
 from evalgate.scoring.recorded_result import find_recorded_result, is_passing
 from evalgate.scoring.scenario import judge_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from evalgate.application.inference.draft import DraftSuite
+    from evalgate.application.inference.draft import CheckPlace, DraftScenario, DraftSuite
+    from evalgate.models.run.run import AssertionResult
     from evalgate.models.trace.trace import Trace
     from evalgate.suite.models import Scenario, Suite
 
-HUNDREDTHS = 100
+FEWEST_DIGITS, MOST_DIGITS = 2, 7
+"""Digits of a pass rate."""
 RUNS = 20
 """In one of so many runs a scenario of an unchanged agent may pass fewer trials than its rate demands."""
 
 
 class FailedTrials(NamedTuple):
-    """The trials of a scenario that the suite fails, of how many; `results` are what they recorded, each once.
+    """The trials of a scenario in which a check fails, of how many; `results` are what they recorded, each once.
 
-    `least` is the number of trials that must pass, None if its first run fails.
+    `least` is the number of trials that must pass, 0 if these checks only lower the score, None if the first run fails.
     """
 
     scenario: str
@@ -74,14 +76,14 @@ class _ScenarioTrials(NamedTuple):
     trials: list[JudgedTrace]
 
     @property
-    def failing(self) -> list[JudgedTrace]:
-        """The trials that do not pass."""
-        return [each for each in self.trials if each.trial.status not in {"passed", "not_measured"}]
+    def imperfect(self) -> list[JudgedTrace]:
+        """The trials in which a check fails."""
+        return [each for each in self.trials if each.trial.status != "not_measured" and _list_failed(each)]
 
     @property
     def recorded(self) -> list[JudgedTrace]:
-        """The trials that failed when they were recorded."""
-        return [each for each in self.trials if not is_passing(each.trace)]
+        """The trials that failed when they were recorded; an outage is no failure of the agent."""
+        return [each for each in self.trials if each.trial.status != "not_measured" and not is_passing(each.trace)]
 
     @property
     def measured(self) -> int:
@@ -89,51 +91,112 @@ class _ScenarioTrials(NamedTuple):
         return len(list_measured([each.trial for each in self.trials]))
 
     @property
+    def passed(self) -> int:
+        """The number of trials that pass."""
+        return sum(each.trial.status == "passed" for each in self.trials)
+
+    @property
     def least(self) -> int:
         """The number of passing trials that may be demanded."""
-        return find_least_passes(self.measured - len(self.failing), self.measured)
+        return find_least_passes(self.passed, self.measured)
+
+    @property
+    def demanded(self) -> int:
+        """The number of passing trials that its pass rate demands."""
+        return math.ceil((self.scenario.rules.min_pass_rate or 0) * self.measured)
 
     def describe(self) -> FailedTrials:
-        """What fails, and why as recorded."""
-        results = [find_recorded_result(each.trace) for each in self.failing]
+        """What fails, and what was recorded of it."""
+        results = [find_recorded_result(each.trace) for each in self.imperfect]
         shown = {
             result.describe() if result else f"status {each.trace.status}"
-            for result, each in zip(results, self.failing, strict=True)
+            for result, each in zip(results, self.imperfect, strict=True)
         }
         judged = judge_scenario([each.trial for each in self.trials], self.scenario.threshold, self.scenario.rules)
         is_red = judged is not None and judged.verdict != "PASS"
-        least = None if is_red else self.least
-        return FailedTrials(self.scenario.id, len(self.failing), len(self.trials), sorted(shown), least)
+        least = None if is_red else self.demanded
+        return FailedTrials(self.scenario.id, len(self.imperfect), len(self.trials), sorted(shown), least)
 
     def find_unnoticed(self) -> UnnoticedFailures:
-        """The recorded failures that pass."""
+        """The recorded failures in which no check fails."""
         return UnnoticedFailures(
-            self.scenario.id, [each.trace.trial for each in self.recorded if each.trial.status == "passed"]
+            self.scenario.id, [each.trace.trial for each in self.recorded if not _list_failed(each)]
         )
+
+
+def _list_failed(judged: JudgedTrace) -> list[AssertionResult]:
+    return [found for found in judged.trial.assertions if is_failed(found) and found.counts]
 
 
 def allow_recorded_failures(
     draft: DraftSuite, traces: Sequence[Trace], load: Callable[[str], Suite]
 ) -> RecordedFailures:
-    """Sets the pass rate of each scenario with recorded trials that the draft fails. `load` parses a suite's text."""
-    scenarios = {scenario.id: scenario for scenario in draft.written}
+    """Lets the draft pass recorded trials in which a check of it fails. `load` parses a suite's text.
+
+    A scenario gets the pass rate that an unchanged agent rarely misses. Where there is none, as few trials passed, the
+    checks that fail only lower the score.
+    """
     groups = _judge(draft, traces, load)
-    flaky = {group.scenario.id for group in groups if group.failing}
+    flaky = {group.scenario.id for group in groups if group.imperfect}
     if flaky:
-        for id_ in flaky:
-            scenarios[id_].set_pass_rate(0, "")
-        draft.require_shared()
-        groups = _judge(draft, traces, load)  # by required checks only
-        for id_ in flaky:
-            lowest = min((group for group in groups if group.scenario.id == id_), key=lambda group: group.least)
-            rate = math.floor(lowest.least * HUNDREDTHS / max(1, lowest.measured)) / HUNDREDTHS or 0
-            scenarios[id_].set_pass_rate(rate, _explain_rate(lowest))
-        groups = _judge(draft, traces, load)
+        groups = _RateFinder(draft, flaky, groups).set_rates(lambda: _judge(draft, traces, load))
     return RecordedFailures(
-        [group.describe() for group in groups if group.failing],
+        [group.describe() for group in groups if group.imperfect],
         sum(len(group.recorded) for group in groups),
         [unnoticed for group in groups if (unnoticed := group.find_unnoticed()).trials],
     )
+
+
+class _RateFinder:
+    """Finds which scenarios of a draft get a pass rate, and in which the checks that fail only lower the score."""
+
+    def __init__(self, draft: DraftSuite, flaky: set[str], groups: Sequence[_ScenarioTrials]) -> None:
+        self._draft, self._flaky = draft, flaky
+        self._scored: set[str] = set()
+        self._broken = _find_broken(draft, groups)
+
+    def set_rates(self, judge: Callable[[], list[_ScenarioTrials]]) -> list[_ScenarioTrials]:
+        """Sets them; returns the trials as the draft judges them then."""
+        lowest: dict[str, _ScenarioTrials] = {}
+        while True:
+            self._apply(lowest)
+            groups = judge()
+            lowest = {
+                id_: min((each for each in groups if each.scenario.id == id_), key=lambda each: each.least)
+                for id_ in self._flaky
+            }
+            scored = {id_ for id_, each in lowest.items() if not each.least or each.passed == each.measured}
+            if scored <= self._scored:
+                break
+            self._scored |= scored
+        self._apply(lowest)
+        return judge()
+
+    def _apply(self, lowest: Mapping[str, _ScenarioTrials]) -> None:
+        """Sets what each scenario demands, by its variant with the `lowest` number of passing trials."""
+        for index, scenario in enumerate(self._draft.scenarios):
+            broken = {place.number for place in self._broken if place.scenario == index}
+            numbers = {number for number in broken if number is not None}
+            if scenario.id in self._scored:
+                scenario.score_only(_explain_scores(scenario), numbers)
+            elif scenario.id in self._flaky:
+                found = lowest.get(scenario.id)
+                rate = 0 if found is None else _choose_rate(found.least, found.measured)
+                scenario.set_pass_rate(rate, "" if found is None else _explain_rate(found), numbers)
+        shared = {place.number: ids for place, ids in self._broken.items() if place.scenario is None}
+        scored = {number for number, ids in shared.items() if number is not None and ids & self._scored}
+        self._draft.require_shared(scored, {number for number in shared if number is not None})
+
+
+def _find_broken(draft: DraftSuite, groups: Sequence[_ScenarioTrials]) -> dict[CheckPlace, set[str]]:
+    """The checks that fail in a recorded trial, each with the scenarios of these trials."""
+    _, places = draft.render()
+    found: dict[CheckPlace, set[str]] = {}
+    for group in groups:
+        for failed in (failed for each in group.imperfect for failed in _list_failed(each)):
+            if failed.location and (place := places.get(failed.location.line or 0)):
+                found.setdefault(place, set()).add(group.scenario.id)
+    return found
 
 
 def _judge(draft: DraftSuite, traces: Sequence[Trace], load: Callable[[str], Suite]) -> list[_ScenarioTrials]:
@@ -145,11 +208,27 @@ def _judge(draft: DraftSuite, traces: Sequence[Trace], load: Callable[[str], Sui
     return [group for group in groups.values() if group.trials]
 
 
+def _choose_rate(least: int, trials: int) -> float:
+    """The rate that demands so many of these trials, in as few digits as do.
+
+    >>> _choose_rate(1, 4), _choose_rate(2, 3), _choose_rate(2, 606)
+    (0.25, 0.66, 0.003)
+    """
+    for digits in range(FEWEST_DIGITS, MOST_DIGITS):
+        rate = math.floor(least * 10**digits / trials) / 10**digits
+        if rate * trials > least - 1:
+            return rate
+    return least / trials
+
+
 def _explain_rate(group: _ScenarioTrials) -> str:
-    passing = f"{group.measured - len(group.failing)} of {group.measured} pass these checks"
-    if not group.least:
-        return f"only reports: where {passing}, none passing can be chance; record more trials"
-    return f"{passing}; fewer than {group.least} would be chance in 1 of {RUNS} runs at most"
+    passing = f"{group.passed:,} of {group.measured:,} pass these checks"
+    return f"{passing}; fewer than {group.least:,} would be chance in 1 of {RUNS} runs at most"
+
+
+def _explain_scores(scenario: DraftScenario) -> str:
+    passed = f"{scenario.passing:,} of {pluralize(scenario.recorded, 'trial')} passed"
+    return f"only required checks block, the others lower the score: {passed}, too few to demand any"
 
 
 def find_least_passes(passed: int, trials: int) -> int:

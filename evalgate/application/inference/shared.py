@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.application.inference.arguments import infer_schemas
-from evalgate.application.inference.checks import MANY, InferredCheck, Strictness, choose_one
-from evalgate.application.inference.observations import SUPPORT, TraceSet
+from evalgate.application.inference.checks import MANY, SURE, InferredCheck, Strictness, choose_one
+from evalgate.application.inference.observations import TraceSet
 from evalgate.application.inference.ordering import cover_pairs
 from evalgate.application.inference.outcomes import GENERAL_RULES, limit_amounts, limit_repeats
 
@@ -49,9 +49,12 @@ def _share(rule: GeneralRule, traces: TraceSet, own: dict[str, list[InferredChec
     others = [id_ for id_ in own if id_ not in holding]
     about = [id_ for id_ in own if id_ in holding and any(map(rule.about, traces.scenarios[id_]))]
     checks = [InferredCheck(entry) for entry in rule.entries]
-    if not about or not _is_steady(rule, traces):
+    if not about:
         return
-    if len(own) > 1 and not others:
+    if not _is_steady(rule, traces):
+        for id_ in about:
+            own[id_] += checks if len(traces.scenarios[id_]) >= SURE else []
+    elif len(own) > 1 and not others:
         yield from checks
     elif len(own) > MANY and len(others) <= len(own) // EXCEPTED_SHARE and len(", ".join(others)) <= MAX_EXCEPTIONS:
         condition = {"path": "metadata.scenario_id", "not_in": others}
@@ -72,7 +75,7 @@ def _infer_rules_of_tools(traces: TraceSet) -> list[InferredCheck]:
     """Which tools there are, with which arguments, together and in which order."""
     count = len(traces.traces)
     found: list[InferredCheck] = []
-    if count >= SUPPORT and traces.tools:
+    if count >= MANY and traces.tools:
         entry: dict[str, Any] = {"type": "allowed_tools", "tools": list(traces.tools)}
         found.append(InferredCheck(entry, f"no other in {count:,} traces"))
     found += infer_schemas(traces)
