@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from evalgate.application.inference.arguments import infer_arguments
 from evalgate.application.inference.checks import MANY, SURE, InferredCheck, Strictness, require_from_many
 from evalgate.application.inference.contrast import FEW, count_other_values, demand_others, forbid_others, limit_others
-from evalgate.application.inference.observations import is_usable_name
+from evalgate.application.inference.observations import SUPPORT, is_usable_name
 from evalgate.application.inference.ordering import (
     cover_pairs,
     divide_into_layers,
     find_common_order,
     list_ordered_pairs,
 )
-from evalgate.measures.text.tool_words import is_destructive
+from evalgate.measures.text.tool_words import has_effect, is_destructive
 from evalgate.models.trace.trace_view import list_evidence
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class _TrialCalls:
 
     def __init__(self, trials: Sequence[Trace], failed: Sequence[Trace], traces: TraceSet) -> None:
         self.trials, self._failed, self._is_steady = trials, failed, traces.is_steady
+        self._is_single_of_many = len(trials) == 1 and len(traces.traces) >= SUPPORT
         self.sequences = [trace.called for trace in trials]
         self.counts = [Counter(called) for called in self.sequences]
         self.failed_counts = [Counter(trace.called) for trace in failed]
@@ -50,8 +51,11 @@ class _TrialCalls:
     def _is_needed(self, tool: str) -> bool:
         """Whether a tool that all trials call is required: trials agree on it elsewhere, or enough of them do here.
 
-        Several failed trials that never call it are enough, too.
+        Several failed trials that never call it are enough, too. Of a single trial, where the set is large enough to
+        show more, a call that changes nothing may be its habit.
         """
+        if self._is_single_of_many and not has_effect(tool):
+            return False
         is_missed = len(self.failed_counts) >= FEW and not any(counts[tool] for counts in self.failed_counts)
         return self._is_steady(tool) or len(self.trials) >= SURE or is_missed
 
@@ -147,6 +151,8 @@ def _find_order(trials: Sequence[Trace], failed: Sequence[Trace], traces: TraceS
     called = [set(trace.called) for trace in failed]
 
     def is_shown(pair: Pair) -> bool:
+        if not any(map(has_effect, pair)):
+            return False
         both = sum(called_by.issuperset(pair) for called_by in called)
         return pair in traces.kept_orders or (both > 0 and sum(pair in each for each in shown) == both)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.application.inference.arguments import infer_schemas
 from evalgate.application.inference.checks import MANY, SURE, InferredCheck, Strictness, choose_one
-from evalgate.application.inference.observations import TraceSet
+from evalgate.application.inference.observations import SUPPORT, TraceSet
 from evalgate.application.inference.ordering import cover_pairs
 from evalgate.application.inference.outcomes import GENERAL_RULES, limit_amounts, limit_repeats
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evalgate.application.inference.outcomes import GeneralRule
 
 MAX_RULES = 20
-AGREEING_SHARE = 0.75
+AGREEING_SHARE, KEPT_SHARE = 0.75, 0.9
 MAX_EXCEPTIONS, EXCEPTED_SHARE = 100, 3
 """A check is shared if the ids of the scenarios in which it does not hold are so short, and they are one in so many."""
 
@@ -65,10 +65,16 @@ def _share(rule: GeneralRule, traces: TraceSet, own: dict[str, list[InferredChec
 
 
 def _is_steady(rule: GeneralRule, traces: TraceSet) -> bool:
-    """Whether passing trials of one scenario mostly agree on a rule: else another trial may break it and pass."""
-    groups = [list(map(rule.holds, trials)) for trials in traces.scenarios.values() if len(trials) > 1]
+    """Whether passing trials of one scenario mostly agree on a rule: else another trial may break it and pass.
+
+    With one trial each this is not known, but that many scenarios break the rule shows that trials do.
+    """
+    holding = [list(map(rule.holds, trials)) for trials in traces.scenarios.values()]
+    groups = [group for group in holding if len(group) > 1]
     ever = sum(map(any, groups))
-    return ever < MANY or sum(map(all, groups)) >= AGREEING_SHARE * ever
+    if ever < MANY:
+        return len(holding) < SUPPORT or sum(map(all, holding)) >= KEPT_SHARE * len(holding)
+    return sum(map(all, groups)) >= AGREEING_SHARE * ever
 
 
 def _infer_rules_of_tools(traces: TraceSet) -> list[InferredCheck]:
