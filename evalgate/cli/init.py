@@ -115,7 +115,7 @@ def _write(arguments: Namespace, shell: Shell, new: Sequence[NewFile]) -> None:
 
 def _summarize(built: BuiltSuite, path: str, shell: Shell) -> None:
     """What the suite was learnt from, what it would notice, and what its first run shows."""
-    from evalgate.application.inference.build_suite import list_briefly
+    from evalgate.application.inference.suite_text import list_briefly
     from evalgate.reporting.text.wording import pluralize
 
     found = built.found
@@ -151,7 +151,7 @@ def _describe_results(found: FoundTraces) -> str:
 
 def _list_unused(built: BuiltSuite) -> Iterator[str]:
     """Traces and files that nothing was learnt from, each kind on a line."""
-    from evalgate.application.inference.build_suite import list_briefly
+    from evalgate.application.inference.suite_text import list_briefly
     from evalgate.models.trace.trace import format_place
     from evalgate.reporting.text.wording import pluralize
 

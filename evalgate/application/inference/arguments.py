@@ -22,15 +22,22 @@ MAX_TEXT, MAX_WORDS, MAX_FIELDS = 40, 3, 30
 MIN_CALLS = 5
 """Calls of a tool from which it has no other arguments, and different values from which an argument has a shape."""
 _ABSENT = object()
+MATCHER = "$"
+"""How the name of a matcher begins: an argument of such a name would be read as one."""
 _KEY_OF_IDENTIFIER = re.compile(
-    r"(?:^|[_-])(?:id|ids|uuid|guid|key|token|hash|sha|email|mail|phone|number|no|name|user|address|url|uri|path|date"
-    r"|time|day|zip|dob|password|secret|query|text|message|content|summary|reason|thought|description|prompt)s?$",
+    r"(?:^|[_-])(?:id|ids|uuid|guid|key|token|hash|sha|email|mail|phone|number|no|name|username|user|customer|client"
+    r"|passenger|guest|patient|employee|person|contact|owner|author|recipient|sender|account|session|ref|reference|code"
+    r"|pin|locator|confirmation|auth|login|address|street|city|url|uri|path|file|date|time|day|weekday|month|year"
+    r"|birthday|dob|age|start|end|due|deadline|when|since|until|zip|password|secret|price|amount|query|text|message"
+    r"|content|summary|reason|thought|description|prompt|note|comment)s?(?:$|[_-])",
     re.IGNORECASE,
 )
+"""Names of arguments whose values are of one run: identifiers, persons, dates, amounts, free text."""
 _TEXT = re.compile(r"[^\W\d_]+(?:[ _-][^\W\d_]+)*")
 _DATE_WORD = re.compile(
-    r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|satur|sun)day\b|\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?"
-    r"|june?|july?|aug(?:ust)?|sep(?:tember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|today|tomorrow|yesterday)\b",
+    r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b|\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?"
+    r"|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:tember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|today|tonight"
+    r"|tomorrow|yesterday|(?:next|last|this) (?:week|month|year))\b",
     re.IGNORECASE,
 )
 _MIXED = re.compile(r"[a-z][A-Z].*[a-z][A-Z]|^[A-Z0-9]{5,}$|^[a-f]{8,}$")
@@ -85,11 +92,11 @@ def infer_arguments(
 
 
 def _expect(name: str, value: Any, trials: int) -> Any:
-    if redact(name) != name or redact_field(name, "x") != "x":
+    if name.startswith(MATCHER) or redact(name) != name or redact_field(name, "x") != "x":
         return _ABSENT
     if isinstance(value, bool):
         return value
-    if isinstance(value, int | float):
+    if isinstance(value, int):
         is_count = trials >= MANY and abs(value) <= MAX_TEXT and not _KEY_OF_IDENTIFIER.search(separate_words(name))
         return {"$approx": value} if is_count else _ABSENT
     if isinstance(value, str) and is_fixed_text(value) and not _KEY_OF_IDENTIFIER.search(separate_words(name)):

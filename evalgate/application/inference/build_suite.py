@@ -10,10 +10,10 @@ from evalgate.application.inference.draft import DraftSuite, SuiteHead
 from evalgate.application.inference.infer import infer_suite
 from evalgate.application.inference.pass_rates import RecordedFailures, allow_recorded_failures
 from evalgate.application.inference.self_check import check_draft
+from evalgate.application.inference.suite_text import list_briefly
 from evalgate.application.inference.trace_choice import FoundTraces, InferenceOptions, find_traces
 from evalgate.application.mutation.score import MutationRun
 from evalgate.errors import Problem, SettingError
-from evalgate.measures.redaction.redact import redact
 from evalgate.models.mutation import MAX_CHANGES
 from evalgate.reporting.text.wording import pluralize
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 MIN_CHANGES = 50
 MAX_COMPARISONS = 5_000_000
 """Comparisons of a call with a check."""
-MAX_SHOWN = 8
 
 
 class InferenceSources(Struct, frozen=True):
@@ -100,16 +99,6 @@ def describe_unnoticed(failures: RecordedFailures) -> str:
     verb = "passes" if failures.missed == 1 else "pass"
     recorded = pluralize(failures.recorded, "recorded failure")
     return f"{failures.missed:,} of {recorded} still {verb}, since no check distinguishes them: {where}"
-
-
-def list_briefly(ids: Sequence[str]) -> str:
-    """The first ids, and how many more there are; a secret is redacted.
-
-    >>> list_briefly([str(number) for number in range(12)])
-    '0, 1, 2, 3, 4, 5, 6, 7 and 4 more'
-    """
-    more = f" and {len(ids) - MAX_SHOWN:,} more" if len(ids) > MAX_SHOWN else ""
-    return ", ".join(map(redact, ids[:MAX_SHOWN])) + more
 
 
 def _explain_no_trace(found: FoundTraces) -> Problem:

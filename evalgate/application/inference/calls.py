@@ -99,7 +99,8 @@ class _TrialCalls:
     def has_one_sequence(self) -> bool:
         """Whether many trials make the same calls."""
         first = self.sequences[0]
-        return len(self.trials) >= MANY and len(first) <= MAX_SEQUENCE and all(each == first for each in self.sequences)
+        is_short = len(first) <= MAX_SEQUENCE and all(map(is_usable_name, first))
+        return len(self.trials) >= MANY and is_short and all(each == first for each in self.sequences)
 
     def list_sequence(self) -> list[Any]:
         """The calls that all trials make, with what their arguments have in common."""

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalgate.application.inference.calls import infer_calls
+from evalgate.application.inference.checks import SURE
 from evalgate.application.inference.draft import DraftScenario, DraftSuite, SuiteHead
 from evalgate.application.inference.observations import TraceSet, is_usable_name
 from evalgate.application.inference.outcomes import expect_facts
 from evalgate.application.inference.shared import infer_shared
+from evalgate.application.inference.shared_codes import offer_codes
+from evalgate.application.inference.suite_text import list_briefly
 from evalgate.application.inference.variants import find_variants
 from evalgate.measures.redaction.redact import redact, redact_value
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evalgate.application.inference.checks import InferredCheck, Strictness
     from evalgate.models.trace.trace import Trace
 
 MAX_SCENARIOS = 2_000
-MAX_NAMED = 10
+MAX_NAMED, MAX_TOOL = 10, 60
+_TOOL_KEYS = frozenset({"tool", "tools", "sequence", "one_of", "not", "when", "then"})
 
 
 def is_usable_id(id_: str) -> bool:
@@ -67,6 +71,7 @@ def infer_scenario(id_: str, traces: TraceSet, strictness: Strictness) -> DraftS
     checks = [*infer_calls(trials, traces.failed.get(id_, ()), traces, strictness), *expect_facts(trials)]
     draft = DraftScenario(id_, list(filter(_is_clean, checks)), len(trials), len(trials))
     draft.notes += _note_differences(trials)
+    draft.notes += offer_codes(trials, traces.failed.get(id_, ()))
     return draft
 
 
@@ -80,9 +85,23 @@ def infer_alone(id_: str, trials: Sequence[Trace], strictness: Strictness) -> Dr
 
 
 def _is_clean(check: InferredCheck) -> bool:
-    """Whether redaction leaves a check as it is; one with a secret is not written."""
+    """Whether redaction leaves a check as it is, and it names no tool by what a suite would read as a pattern."""
     clean: Mapping[str, object] = redact_value(check.entry)
-    return clean == check.entry
+    return clean == check.entry and all(map(is_usable_name, _list_tools(check.entry)))
+
+
+def _list_tools(value: Any) -> Iterator[str]:
+    """The tools that a part of a check names: texts in lists, and those of the key `tool`."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            if key == "tool" and isinstance(each, str):
+                yield each
+            elif key in _TOOL_KEYS:
+                yield from _list_tools(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from [each] if isinstance(each, str) else _list_tools(each)
+
 
 
 def _note_differences(trials: Sequence[Trace]) -> list[str]:
@@ -96,4 +115,8 @@ def _note_differences(trials: Sequence[Trace]) -> list[str]:
 def _note_unsteady(draft: DraftSuite, traces: TraceSet) -> None:
     names = [tool for tool in traces.unsteady if is_usable_name(tool)]
     if names:
-        draft.notes.append(f"passing trials differ in these tools, so no scenario requires them: {', '.join(names)}")
+        few = f"where fewer than {SURE} trials passed and no failed ones lack them"
+        draft.notes.append(f"passing trials differ in these tools, so none is required {few}: {', '.join(names)}")
+    if traces.unusable:
+        shown = list_briefly([tool[:MAX_TOOL] for tool in traces.unusable])
+        draft.notes.append(f"no check names these tools, which are patterns, secrets or too long in a suite: {shown}")

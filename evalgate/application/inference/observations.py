@@ -118,7 +118,12 @@ class TraceSet:
     @cached_property
     def tools_with_effect(self) -> Sequence[str]:
         """The tools whose names have a word for changing something, sorted."""
-        return [tool for tool in self.tools if has_effect(tool)]
+        return [tool for tool in self.tools if has_effect(tool) and is_usable_name(tool)]
+
+    @cached_property
+    def unusable(self) -> Sequence[str]:
+        """The tools that no suite can name, sorted."""
+        return [tool for tool in self.tools if not is_usable_name(tool)]
 
     @cached_property
     def unsteady(self) -> Sequence[str]:
@@ -150,14 +155,27 @@ def _shows_failure(trace: Trace) -> bool:
 
 
 def is_usable_name(tool: str) -> bool:
-    """Whether a suite can name a tool: it is no secret, and not too long."""
-    return len(tool) <= MAX_NAME and redact(tool) == tool
+    """Whether a suite can name a tool: it is no pattern, no secret, and not too long."""
+    return "*" not in tool and len(tool) <= MAX_NAME and redact(tool) == tool
 
 
 def _reduce_pairs(pairs: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
-    """The pairs without those that follow from two others."""
+    """The pairs without those that follow from two others; tools that all need each other are one ring.
+
+    >>> sorted(_reduce_pairs({("a", "b"), ("b", "c"), ("a", "c")}))
+    [('a', 'b'), ('b', 'c')]
+    >>> sorted(_reduce_pairs({("a", "b"), ("b", "a"), ("a", "c"), ("b", "c")}))
+    [('a', 'b'), ('a', 'c'), ('b', 'a')]
+    """
     found = set(pairs)
+    equal = {a: sorted({a, *(b for first, b in found if first == a and (b, a) in found)}) for a, _ in found}
+    first_of = {tool: equal[tool][0] if tool in equal else tool for pair in found for tool in pair}
+    ordered = {(first_of[a], first_of[b]) for a, b in found if first_of[a] != first_of[b]}
     after: dict[str, set[str]] = {}
-    for a, b in found:
+    for a, b in ordered:
         after.setdefault(a, set()).add(b)
-    return {(a, b) for a, b in found if not any((c, b) in found for c in after[a] if c != b)}
+    rings = {tuple(ring) for ring in equal.values() if len(ring) > 1}
+    return {
+        *((a, b) for a, b in ordered if not any((c, b) in ordered for c in after[a] if c != b)),
+        *((a, b) for ring in rings for a, b in zip(ring, (*ring[1:], ring[0]), strict=True)),
+    }

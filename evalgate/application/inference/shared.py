@@ -81,7 +81,7 @@ def _infer_rules_of_tools(traces: TraceSet) -> list[InferredCheck]:
     """Which tools there are, with which arguments, together and in which order."""
     count = len(traces.traces)
     found: list[InferredCheck] = []
-    if count >= MANY and traces.tools:
+    if count >= MANY and traces.tools and not traces.unusable:
         entry: dict[str, Any] = {"type": "allowed_tools", "tools": list(traces.tools)}
         found.append(InferredCheck(entry, f"no other in {count:,} traces"))
     found += infer_schemas(traces)

@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalgate.measures.redaction.redact import redact
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 _PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$./-]*")
 _RESERVED = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 COMMENT_LIMIT = 200
+MAX_SHOWN = 8
+"""Names in a list."""
 SMALL = 0.0001
 """Smaller numbers would be written with an exponent."""
 
@@ -58,6 +62,16 @@ def format_check(check: InferredCheck, indent: int) -> str:
 
 def _format_reason(reason: str) -> str:
     return f"  {format_comment(reason)}" if reason else ""
+
+
+def list_briefly(ids: Sequence[str]) -> str:
+    """The first ids, and how many more there are; a secret is redacted.
+
+    >>> list_briefly([str(number) for number in range(12)])
+    '0, 1, 2, 3, 4, 5, 6, 7 and 4 more'
+    """
+    more = f" and {len(ids) - MAX_SHOWN:,} more" if len(ids) > MAX_SHOWN else ""
+    return ", ".join(map(redact, ids[:MAX_SHOWN])) + more
 
 
 class FieldText(NamedTuple):
