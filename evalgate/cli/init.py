@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalgate.application.inference.build_suite import BuiltSuite
-    from evalgate.application.inference.pass_rates import RecordedFailures
+    from evalgate.application.inference.pass_rates import FailedTrials, RecordedFailures
     from evalgate.application.inference.trace_choice import FoundTraces
     from evalgate.bootstrap.project_start import NewFile
     from evalgate.cli.shell import Shell
@@ -121,7 +121,7 @@ def _summarize(built: BuiltSuite, path: str, shell: Shell) -> None:
     found = built.found
     scenarios = pluralize(len(built.draft.written), "scenario")
     size = f"{built.text.count(chr(10)):,} lines"
-    passed = f"{len(found.passing):,} of {pluralize(found.read, 'trace')} that passed"
+    passed = f"the {len(found.passing):,} of {pluralize(found.read, 'trace')} that passed"
     shell.note(f"{scenarios} in {size}, learnt from {passed} ({_describe_results(found)})")
     for note in _list_unused(built):
         shell.note(f"not used: {note}")
@@ -143,7 +143,7 @@ def _summarize(built: BuiltSuite, path: str, shell: Shell) -> None:
 
 def _describe_results(found: FoundTraces) -> str:
     if not found.results:
-        return "no result is recorded, so those count as passed that ended without an error"
+        return "none of them records a result, so those count as passed that ended without an error"
     names = ", ".join(sorted(found.results))
     unknown = len(found.passing) - found.results.total()
     return f"recorded: {names}" + (f"; {unknown:,} record no result and ended without an error" if unknown else "")
@@ -167,8 +167,10 @@ def _list_unused(built: BuiltSuite) -> Iterator[str]:
     if found.unreadable:
         path, reason = next(iter(found.unreadable.items()))
         yield f"{pluralize(len(found.unreadable), 'file')} that can't be read, such as {path}: {reason}"
+    if found.surplus:
+        yield f"{pluralize(len(found.surplus), 'trace')} more that passed, which the suite judges too"
     if found.left_out:
-        yield f"{pluralize(found.left_out, 'trace')} more than a suite is learnt from"
+        yield f"{pluralize(found.left_out, 'trace')} more than `init` judges: `evalgate run` shows whether they pass"
     for place, reason in list(found.damaged.items())[:MAX_NAMED]:
         yield f"a trace that can't be read, which fails a run until it is removed: {place}: {reason}"
     if len(found.damaged) > MAX_NAMED:
@@ -186,7 +188,7 @@ def _describe_failures(failures: RecordedFailures) -> Iterator[str]:
 
     headings = {
         "demands that some trials pass in": [each for each in failures.failed if each.least],
-        "only reports, since too few trials passed to demand any, in": [
+        "checks that fail only lower the score, since too few trials passed to demand them, in": [
             each for each in failures.failed if each.least == 0
         ],
         "the first run fails in": [each for each in failures.failed if each.least is None],
@@ -195,13 +197,19 @@ def _describe_failures(failures: RecordedFailures) -> Iterator[str]:
         if failed:
             yield f"{heading} {pluralize(len(failed), 'scenario')} with recorded failures:"
             for each in failed[:MAX_NAMED]:
-                yield f"  {each.scenario}: {each.failed:,} of {each.trials:,} trials failed ({', '.join(each.results)})"
+                yield f"  {each.scenario}: {_describe_trials(each)}"
             if len(failed) > MAX_NAMED:
                 yield f"  and {len(failed) - MAX_NAMED:,} more"
     if failures.unnoticed:
         yield describe_unnoticed(failures)
     elif failures.recorded:
-        yield f"the suite fails every recorded failure ({failures.recorded:,})"
+        yield f"in every recorded failure ({failures.recorded:,}) a check of the suite fails"
+
+
+def _describe_trials(failed: FailedTrials) -> str:
+    """In how many trials a check fails, and what these recorded."""
+    verb = "fails" if failed.failed == 1 else "fail"
+    return f"{failed.failed:,} of {failed.trials:,} trials {verb} a check (recorded: {', '.join(failed.results)})"
 
 
 def _start_with_example(arguments: Namespace, shell: Shell) -> int:

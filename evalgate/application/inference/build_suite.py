@@ -98,7 +98,7 @@ def describe_unnoticed(failures: RecordedFailures) -> str:
     where = list_briefly([each.describe() for each in failures.unnoticed])
     verb = "passes" if failures.missed == 1 else "pass"
     recorded = pluralize(failures.recorded, "recorded failure")
-    return f"{failures.missed:,} of {recorded} still {verb}, since no check distinguishes them: {where}"
+    return f"{failures.missed:,} of {recorded} still {verb} every check of this suite: {where}"
 
 
 def _explain_no_trace(found: FoundTraces) -> Problem:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.application.inference.self_check import JudgedTrace, judge_traces
 from evalgate.models.run.trials import is_failed, list_measured
 from evalgate.reporting.text.wording import pluralize
+from evalgate.scoring.outage import find_outage
 from evalgate.scoring.recorded_result import find_recorded_result, is_passing
 from evalgate.scoring.scenario import judge_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from evalgate.application.inference.draft import CheckPlace, DraftScenario, DraftSuite
+    from evalgate.application.inference.draft import CheckPlace, DraftSuite
     from evalgate.models.run.run import AssertionResult
     from evalgate.models.trace.trace import Trace
     from evalgate.suite.models import Scenario, Suite
@@ -140,11 +141,25 @@ def allow_recorded_failures(
     flaky = {group.scenario.id for group in groups if group.imperfect}
     if flaky:
         groups = _RateFinder(draft, flaky, groups).set_rates(lambda: _judge(draft, traces, load))
+    unclaimed = _find_unclaimed(draft, traces, groups)
     return RecordedFailures(
         [group.describe() for group in groups if group.imperfect],
-        sum(len(group.recorded) for group in groups),
-        [unnoticed for group in groups if (unnoticed := group.find_unnoticed()).trials],
+        sum(len(group.recorded) for group in groups) + sum(len(each.trials) for each in unclaimed),
+        [*(unnoticed for group in groups if (unnoticed := group.find_unnoticed()).trials), *unclaimed],
     )
+
+
+def _find_unclaimed(
+    draft: DraftSuite, traces: Sequence[Trace], groups: Sequence[_ScenarioTrials]
+) -> list[UnnoticedFailures]:
+    """The recorded failures of the suite's scenarios that none of its variants claims."""
+    claimed = {id(each.trace) for group in groups for each in group.trials}
+    found: dict[str, list[int | None]] = {scenario.id: [] for scenario in draft.written}
+    for trace in traces:
+        is_failure = not is_passing(trace) and find_outage(trace) is None
+        if trace.scenario_id in found and id(trace) not in claimed and is_failure:
+            found[trace.scenario_id].append(trace.trial)
+    return [UnnoticedFailures(id_, trials) for id_, trials in found.items() if trials]
 
 
 class _RateFinder:
@@ -178,7 +193,7 @@ class _RateFinder:
             broken = {place.number for place in self._broken if place.scenario == index}
             numbers = {number for number in broken if number is not None}
             if scenario.id in self._scored:
-                scenario.score_only(_explain_scores(scenario), numbers)
+                scenario.score_only(numbers)
             elif scenario.id in self._flaky:
                 found = lowest.get(scenario.id)
                 rate = 0 if found is None else _choose_rate(found.least, found.measured)
@@ -224,11 +239,6 @@ def _choose_rate(least: int, trials: int) -> float:
 def _explain_rate(group: _ScenarioTrials) -> str:
     passing = f"{group.passed:,} of {group.measured:,} pass these checks"
     return f"{passing}; fewer than {group.least:,} would be chance in 1 of {RUNS} runs at most"
-
-
-def _explain_scores(scenario: DraftScenario) -> str:
-    passed = f"{scenario.passing:,} of {pluralize(scenario.recorded, 'trial')} passed"
-    return f"only required checks block, the others lower the score: {passed}, too few to demand any"
 
 
 def find_least_passes(passed: int, trials: int) -> int:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MAX_TRIALS = 50
 """Passing traces of a scenario that a suite is learnt from."""
 MAX_TRACES = 5_000
+"""Traces of a kind that are kept in memory, and judged by the suite."""
 MAX_FILES = 200
 """Files that a suite lists one by one, where others beside them can't be read."""
 DEFAULT_PLACES = ("traces", "jobs", "*.jsonl")
@@ -53,7 +54,7 @@ class FoundTraces(Struct):
     """The traces of a suite: `patterns` relative to its folder, the traces that passed, and those that did not.
 
     `results` counts the names of the scores by which traces passed; `without_calls` record nothing of what the
-    agent did; `unreadable` are files that can't be read as a whole, each with the first reason, and `damaged` the
+    agent did; `surplus` passed, but the suite is learnt from enough others; `unreadable` are files that can't be read as a whole, each with the first reason, and `damaged` the
     places of traces that can't be read in files that are used, with the reason.
     """
 
@@ -62,6 +63,7 @@ class FoundTraces(Struct):
     failing: list[Trace] = field(default_factory=list)
     results: Counter[str] = field(default_factory=Counter)
     without_calls: list[Trace] = field(default_factory=list)
+    surplus: list[Trace] = field(default_factory=list)
     unreadable: dict[str, str] = field(default_factory=dict)
     damaged: dict[str, str] = field(default_factory=dict)
     left_out: int = 0
@@ -74,7 +76,7 @@ class FoundTraces(Struct):
     @property
     def readable(self) -> list[Trace]:
         """All traces that a run judges, but for those left out."""
-        return [*self.passing, *self.failing, *self.without_calls]
+        return [*self.passing, *self.failing, *self.without_calls, *self.surplus]
 
     @property
     def trials(self) -> Counter[str]:
@@ -122,7 +124,10 @@ def _sort_in(trace: Trace, found: FoundTraces, count: Counter[str | None]) -> No
         else:
             found.left_out += 1
     elif count[trace.scenario_id] >= MAX_TRIALS or len(found.passing) >= MAX_TRACES:
-        found.left_out += 1
+        if len(found.surplus) < MAX_TRACES:
+            found.surplus.append(trace)
+        else:
+            found.left_out += 1
     else:
         count[trace.scenario_id] += 1
         found.passing.append(trace)
