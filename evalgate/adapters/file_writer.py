@@ -21,10 +21,13 @@ _drafts: set[tuple[int, Path]] = set()
 
 
 @contextmanager
-def open_named(path: str, cwd: str) -> Iterator[BinaryIO]:
-    """Opens a path that a user named in a shell, or `-` for stdout, to be written; raises SettingError."""
+def open_named(path: str, cwd: str, *, is_own: bool = False) -> Iterator[BinaryIO]:
+    """Opens a path that a user named in a shell, or `-` for stdout, to be written; raises SettingError.
+
+    With `is_own` EvalGate chose the name, and a link of that name, which a repository may hold, is replaced.
+    """
     try:
-        with open_stdout() if path == STDOUT else open_to_write(_join(cwd, path)) as stream:
+        with open_stdout() if path == STDOUT else open_to_write(_join(cwd, path), is_own=is_own) as stream:
             yield stream
     except OSError as error:
         raise SettingError(f"can't write {path or repr(path)}: {error.strerror or 'unknown error'}") from None

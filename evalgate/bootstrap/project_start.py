@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+from contextlib import ExitStack, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 WORKFLOW = ".github/workflows/evalgate.yml"
 HOOK = ".pre-commit-config.yaml"
 IGNORE = ".gitignore"
+RECORDING, ACTION = "      - run: pipx install", "      - uses: org/evalgate@"
+"""How the steps that record, and the step of the gate, begin in the workflow."""
 CONFIG_OF_EXAMPLE = "evals/support.yaml"
-MAX_INDEX = 200_000_000
 SUFFIXES = (".yaml", ".yml")
 HOOK_TEXT = f"""repos:
   - repo: https://github.com/org/evalgate
@@ -39,11 +41,18 @@ class NewFile(Struct, frozen=True):
     adds: bool = False
 
 
-def build_workflow(suite: str) -> NewFile:
-    """The workflow of examples/workflows with this suite; raises SettingError for a path that GitHub would evaluate."""
+def build_workflow(suite: str, *, has_traces: bool) -> NewFile:
+    """The workflow of examples/workflows with this suite; raises SettingError for a path that GitHub would evaluate.
+
+    Where git has the traces, the workflow records none.
+    """
     if "${{" in suite:
         raise SettingError(f"a workflow can't name {suite!r}: GitHub would evaluate it")
     text = (files("evalgate.reporting") / "templates/workflow.yml").read_text(encoding="utf-8")
+    if has_traces:
+        before, _, rest = text.partition(RECORDING)
+        _, action, after = rest.partition(ACTION)
+        text = before + action + after
     return NewFile(WORKFLOW, text.replace(CONFIG_OF_EXAMPLE, format_value(suite)))
 
 
@@ -56,24 +65,16 @@ def refuse_suite_path(path: str) -> None:
 
 
 def build_ignore(cwd: str, folder: str) -> NewFile | None:
-    """A .gitignore with the folder of the traces; None if it has it, if git tracks the traces, or without git."""
+    """A .gitignore with the folder of the traces; None if it has it, or without git."""
     root = Path(cwd)
     line = f"/{folder}/"
-    if not (root / ".git").exists() or _is_tracked(root, folder):
+    if not (root / ".git").exists():
         return None
     path = root / IGNORE
     text = path.read_text(encoding="utf-8", errors="surrogateescape") if path.is_file() else ""
     if {line, folder, f"{folder}/", f"/{folder}"}.intersection(text.splitlines()):
         return None
     return NewFile(IGNORE, text + ("" if text.endswith("\n") or not text else "\n") + f"{line}\n", adds=True)
-
-
-def _is_tracked(root: Path, folder: str) -> bool:
-    """Whether git's index names a file below the folder."""
-    index = root / ".git" / "index"
-    if not index.is_file() or index.stat().st_size > MAX_INDEX:
-        return False
-    return b"\0" + os.fsencode(f"{folder}/") in index.read_bytes()
 
 
 def refuse_existing(new: Sequence[NewFile], cwd: str) -> None:
@@ -84,18 +85,41 @@ def refuse_existing(new: Sequence[NewFile], cwd: str) -> None:
         raise SettingError(Problem(message, None, "--force overwrites, --out writes to another file"))
 
 
+def refuse_links(new: Sequence[NewFile], cwd: str) -> None:
+    """Raises SettingError if a link in the project, which a repository may hold, leads one of these files out of it."""
+    root = Path(cwd).resolve()
+    for each in new:
+        if not Path(cwd, each.path).resolve().is_relative_to(root):
+            raise SettingError(f"{each.path} is not written: a link in its path leads out of this folder")
+
+
 def write_files(new: Sequence[NewFile], cwd: str) -> None:
-    """Writes the files, each as a whole; makes their folders. Raises SettingError."""
+    """Writes all files or none, and makes their folders. Raises SettingError."""
     from evalgate.adapters.file_writer import open_named
 
-    for each in new:
-        folder = Path(cwd, each.path).parent
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise SettingError(f"can't make the folder of {each.path}: {error.strerror or 'unknown error'}") from None
-        with open_named(each.path, cwd) as file:
-            file.write(each.text.encode("utf-8", "surrogateescape"))
+    made: list[Path] = []
+    try:
+        with ExitStack() as stack:  # each file gets its name when the stack ends
+            for each in new:
+                made += _make_folders(Path(cwd, each.path).parent, each.path)
+                file = stack.enter_context(open_named(each.path, cwd))
+                file.write(each.text.encode("utf-8", "surrogateescape"))
+                file.flush()
+    except SettingError:
+        for folder in reversed(made):
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+def _make_folders(folder: Path, path: str) -> list[Path]:
+    """Makes a folder and those above it; returns those that are new, the outer ones first."""
+    missing = [each for each in (*reversed(folder.parents), folder) if not each.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingError(f"can't make the folder of {path}: {error.strerror or 'unknown error'}") from None
+    return missing
 
 
 def diff_files(new: Sequence[NewFile], cwd: str) -> Iterator[str]:

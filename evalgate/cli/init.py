@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalgate.cli.command import ANY_LIMITS, TRACE_FORMAT, Command, option
@@ -42,6 +44,8 @@ def init(arguments: Namespace, shell: Shell) -> int:
     name = arguments.suite or _ask(shell, arguments, "Name of the suite", _choose_name(traces))
     path = _choose_path(arguments, name)
     if not arguments.force and not arguments.dry_run:
+        if (arguments.workflow or arguments.hook) and os.path.lexists(Path(shell.cwd, path)):
+            return _add_files(arguments, shell, path, traces)
         refuse_existing([NewFile(path, "")], shell.cwd)  # before the work
     has_workflow = arguments.workflow or _ask(shell, arguments, "Write a workflow for GitHub", "no").startswith("y")
     built = _build(arguments, shell, traces, path, name)
@@ -51,6 +55,13 @@ def init(arguments: Namespace, shell: Shell) -> int:
         [NewFile(path, built.text), *_list_others(arguments, shell, path, traces, has_workflow=has_workflow)],
     )
     _summarize(built, path, shell)
+    return 0
+
+
+def _add_files(arguments: Namespace, shell: Shell, path: str, traces: Sequence[str]) -> int:
+    """Writes the files that were asked for besides a suite that exists."""
+    _write(arguments, shell, _list_others(arguments, shell, path, traces, has_workflow=arguments.workflow))
+    shell.note(f"{path} exists and stays as it is")
     return 0
 
 
@@ -87,12 +98,14 @@ def _list_others(
     arguments: Namespace, shell: Shell, path: str, traces: Sequence[str], *, has_workflow: bool
 ) -> list[NewFile]:
     """The files besides the suite."""
+    from evalgate.adapters.files.git_changes import has_files
     from evalgate.bootstrap.project_start import HOOK, HOOK_TEXT, NewFile, build_ignore, build_workflow
 
-    found = [build_workflow(path)] if has_workflow else []
+    are_committed = has_files(traces, shell.cwd, shell.environ)
+    found = [build_workflow(path, has_traces=are_committed)] if has_workflow else []
     if arguments.hook:
         found.append(NewFile(HOOK, HOOK_TEXT))
-    if any(posixpath.normpath(each).split("/")[0] == "traces" for each in traces):
+    if not are_committed and any(posixpath.normpath(each).split("/")[0] == "traces" for each in traces):
         ignore = build_ignore(shell.cwd, "traces")
         found += [] if ignore is None else [ignore]
     return found
@@ -100,12 +113,13 @@ def _list_others(
 
 def _write(arguments: Namespace, shell: Shell, new: Sequence[NewFile]) -> None:
     """Writes the files, or with --dry-run prints what would change."""
-    from evalgate.bootstrap.project_start import diff_files, refuse_existing, write_files
+    from evalgate.bootstrap.project_start import diff_files, refuse_existing, refuse_links, write_files
 
     if arguments.dry_run:
         for line in diff_files(new, shell.cwd):
             shell.print_safe(line)
         return
+    refuse_links([each for each in new if each.path != arguments.out], shell.cwd)
     if not arguments.force:
         refuse_existing(new, shell.cwd)
     write_files(new, shell.cwd)
@@ -215,7 +229,7 @@ def _describe_trials(failed: FailedTrials) -> str:
 def _start_with_example(arguments: Namespace, shell: Shell) -> int:
     """Writes an example trace and the suite learnt from it, and how to record."""
     from evalgate.bootstrap.first_trace import EXAMPLE_PATH, build_example
-    from evalgate.bootstrap.project_start import NewFile, refuse_existing, write_files
+    from evalgate.bootstrap.project_start import NewFile, refuse_existing, refuse_links, write_files
 
     name = arguments.suite or FIRST
     path = _choose_path(arguments, name)
@@ -226,6 +240,7 @@ def _start_with_example(arguments: Namespace, shell: Shell) -> int:
         return 0
     if not arguments.force:
         refuse_existing([example, NewFile(path, "")], shell.cwd)
+    refuse_links([example], shell.cwd)
     write_files([example], shell.cwd)
     built = _build(arguments, shell, [EXAMPLE_PATH], path, name)
     _write(

@@ -34,11 +34,12 @@ def view(arguments: Namespace, shell: Shell) -> int:
     baseline = None if arguments.baseline is None else find_baseline(arguments.baseline, shell.cwd)
     options = PageOptions(None if arguments.full else arguments.max_mb * 1_000_000, arguments.summary)
     page = view_run(build_baseline_files(shell.cwd), build_trace_files(shell.cwd), source, options, baseline)
+    is_own = path is None
     if path is None:
         folder = os.path.dirname(source) if os.path.basename(source) == RESULTS else OUTPUT_FOLDER  # noqa: PTH119, PTH120
         path = os.path.join(folder, REPORT)  # noqa: PTH118  (keeps the user's spelling)
         make_output_folder(path, shell.cwd)
-    with open_named(path, shell.cwd) as stream:
+    with open_named(path, shell.cwd, is_own=is_own) as stream:
         stream.write(page.html.encode())
     if page.left_out:
         left = pluralize(page.left_out, "conversation")

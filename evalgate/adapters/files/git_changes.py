@@ -1,4 +1,4 @@
-"""What git knows of a person's folder: files that differ from a commit, and their name. Never for the gate."""
+"""What git knows of a person's folder: files that it has, or that differ, and their name. Never for the gate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evalgate.errors import Problem, SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 HEAD = "HEAD"
 LONGEST = 30
@@ -39,6 +39,11 @@ def find_changed_files(folder: str, cwd: str, since: str | None, environ: Mappin
     if changed is None or added is None:
         return None
     return frozenset(filter(None, [*changed.split("\0"), *added.split("\0")]))
+
+
+def has_files(paths: Sequence[str], cwd: str, environ: Mapping[str, str]) -> bool:
+    """Whether git has each of these files, or a file below each of these folders."""
+    return bool(paths) and all(_run(["ls-files", "-z", "--", path], cwd, environ) for path in paths)
 
 
 def find_user_name(cwd: str, environ: Mapping[str, str]) -> str | None:

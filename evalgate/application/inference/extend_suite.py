@@ -11,10 +11,10 @@ from evalgate.application.inference.observations import TraceSet
 from evalgate.application.inference.self_check import MAX_ROUNDS, find_failing
 from evalgate.application.inference.suite_text import format_scenario, format_value
 from evalgate.application.inference.trace_choice import records_calls
-from evalgate.errors import Problem, SettingError, SuiteError
+from evalgate.errors import Location, Problem, SettingError, SuiteError
 from evalgate.measures.redaction.redact import redact
 from evalgate.models.trace.trace import Trace
-from evalgate.scoring.recorded_result import is_passing
+from evalgate.scoring.recorded_result import find_recorded_result, is_passing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -51,7 +51,8 @@ def extend_suite(path: str, trace: str, strictness: Strictness, sources: Inferen
     named = _read_passing(suite, path, trace, sources)
     found = TraceSet(named)
     new = _choose_new(suite, path, trace, found)
-    extension = _Extension(sources.files.read(path, MAX_BYTES, what="suite").decode(), path)
+    extension = _Extension(sources.files.read(path, MAX_BYTES, what="suite").decode(), path, suite)
+    extension.left_out += [f"checks of the tool {redact(tool)[:MAX_SHOWN]}" for tool in found.unusable]
     known = list(_list_entries(suite.content.get("defaults", {}).get("assertions", [])))
     for id_ in new:
         extension.add(infer_alone(id_, found.scenarios[id_], strictness), known)
@@ -64,8 +65,8 @@ def extend_suite(path: str, trace: str, strictness: Strictness, sources: Inferen
 class _Extension:
     """Scenarios to be appended to the text of a suite."""
 
-    def __init__(self, text: str, path: str) -> None:
-        self._text, self._path = text, path
+    def __init__(self, text: str, path: str, suite: Suite) -> None:
+        self._text, self._path, self._suite = text, path, suite
         self._indent = find_indent(text, path)
         self._drafts: list[DraftScenario] = []
         self.left_out: list[str] = []
@@ -104,6 +105,7 @@ class _Extension:
                 if lines.isdisjoint(places):
                     raise
             else:
+                self._require_added(suite)
                 failing = list(find_failing(suite, traces))
                 lines = {line for each in failing for line in each.lines}
                 if lines.isdisjoint(places):
@@ -111,6 +113,14 @@ class _Extension:
             for line in sorted(places.keys() & lines, reverse=True):
                 self._leave_out(*places[line])
         return []
+
+    def _require_added(self, suite: Suite) -> None:
+        """Raises SuiteError unless the extended suite has the scenarios that it had, and then those added."""
+        had, has = (each.content.get("scenarios", []) for each in (self._suite, suite))
+        if has[: len(had)] != had or [each.get("id") for each in has[len(had) :]] != self.added:
+            message = "nothing can be added: the last lines of `scenarios:` are not where they seem to end"
+            hint = "a quoted text of several lines, or an unusual line break, may be the cause; add the scenario by hand"
+            raise SuiteError(Problem(message, Location(self._path), hint))
 
     def _leave_out(self, draft: DraftScenario, number: int | None) -> None:
         if number is None:
@@ -131,15 +141,24 @@ def _list_entries(assertions: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
 def _read_passing(suite: Suite, path: str, trace: str, sources: InferenceSources) -> list[Trace]:
     wanted = {file.path for file in sources.files.expand(trace, ".")}
     if not wanted:
-        raise SettingError(f"no trace file at {trace!r}")
+        raise SettingError(Problem(f"no trace file at {trace!r}", None, "name a file or folder, not one trace in it"))
     records = sources.traces.read(*TraceChoice().resolve_for_suite(suite))
-    named = [each for each in records if isinstance(each, Trace) and each.source.path in wanted and is_passing(each)]
-    if named and not any(map(records_calls, named)):
-        raise SettingError(f"{trace} records nothing of what the agent did")
+    named = [each for each in records if isinstance(each, Trace) and each.source.path in wanted]
     if not named:
-        hint = f"it finds {', '.join(suite.traces or ['no traces'])}, relative to its folder"
-        raise SettingError(Problem(f"suite {path} finds no trace that passed in {trace!r}", None, hint))
-    return named
+        patterns = ", ".join(suite.traces or ["nothing"])
+        hint = f"its `traces`, relative to its folder, are {patterns}: move the file there, or add it to them"
+        raise SettingError(Problem(f"suite {path} does not find {trace!r}", None, hint))
+    passing = list(filter(is_passing, named))
+    if not passing:
+        raise SettingError(f"no trace in {trace!r} passed: {_describe_end(named[0])}; a scenario is learnt from one that did")
+    if not any(map(records_calls, passing)):
+        raise SettingError(f"{trace} records nothing of what the agent did")
+    return passing
+
+
+def _describe_end(trace: Trace) -> str:
+    result = find_recorded_result(trace)
+    return f"the first one's status is {trace.status}" if result is None else f"the first one records {result.describe()}"
 
 
 def _choose_new(suite: Suite, path: str, trace: str, found: TraceSet) -> list[str]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _KEY = re.compile(r"scenarios\s*:\s*(?P<rest>[^#]*?)\s*(?:#.*)?$")
-_ITEM = re.compile(r"( *)- ")
+_ITEM = re.compile(r"( *)-(?: |$)")
 
 
 def find_indent(text: str, path: str) -> int:

@@ -6,9 +6,11 @@ import io
 import json
 import re
 import shutil
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 from documents import ROOT
 
 from evalgate.cli import main
@@ -54,7 +56,7 @@ def test_a_suite_is_written_that_validates_and_passes_its_traces(project: Path):
     assert int(caught[1]) > 0.5 * int(caught[2])
     scenarios = [line for line in text.splitlines() if line.startswith("  - id: ")]
     assert all(re.search(r"  # \d+ trials?$", line) for line in scenarios), scenarios
-    assert text.count("\n") < 8 * len(scenarios)
+    assert text.count("\n") < 9 * len(scenarios)
 
 
 def test_nothing_is_overwritten_unless_forced(project: Path):
@@ -76,6 +78,86 @@ def test_a_workflow_that_exists_stops_all_of_it(project: Path):
     assert not (project / "evals").exists()
 
 
+def test_a_workflow_is_added_to_a_suite_that_exists(project: Path):
+    assert evalgate(project, "init", "traces/", "--suite", "support")[0] == 0
+    (project / "evals/support.yaml").write_text("edited")
+    code, out, err = evalgate(project, "init", "traces/", "--suite", "support", "--workflow")
+    assert (code, out) == (0, "written: .github/workflows/evalgate.yml\n")
+    assert err == "evals/support.yaml exists and stays as it is\n"
+    assert (project / "evals/support.yaml").read_text() == "edited"
+    assert "evalgate record" in (project / ".github/workflows/evalgate.yml").read_text()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_the_workflow_records_nothing_where_git_has_the_traces(project: Path):
+    for words in (("init", "-q"), ("add", "traces")):
+        subprocess.run(["git", *words], cwd=project, check=True)
+    assert evalgate(project, "init", "traces/", "--workflow")[0] == 0
+    text = (project / ".github/workflows/evalgate.yml").read_text()
+    steps = yaml.safe_load(text)["jobs"]["gate"]["steps"]
+    assert [step["uses"].partition("@")[0] for step in steps] == ["actions/checkout", "org/evalgate"]
+    assert steps[1]["with"] == {"config": "evals/first.yaml"}
+
+
+@pytest.mark.parametrize("name", [".gitignore", "evals", ".github"])
+@pytest.mark.parametrize("exists", [True, False])
+def test_no_link_of_the_project_leads_a_file_out_of_it(project: Path, tmp_path_factory, name: str, exists: bool):
+    outside = tmp_path_factory.mktemp("outside") / "target"
+    if exists:
+        (outside.write_text if name == ".gitignore" else lambda _: outside.mkdir())("mine\n")
+    (project / ".git").mkdir()
+    (project / name).symlink_to(outside)
+    before = sorted(project.iterdir()), outside.read_text() if outside.is_file() else outside.exists()
+    code, out, err = evalgate(project, "init", "traces/", "--workflow")
+    assert (code, out, err.splitlines()[-1].endswith("a link in its path leads out of this folder")) == (2, "", True)
+    after = sorted(project.iterdir()), outside.read_text() if outside.is_file() else outside.exists()
+    assert after == before
+
+
+@pytest.mark.parametrize("obstacle", [".gitignore", ".github"])
+def test_a_file_that_can_not_be_written_leaves_none(project: Path, obstacle: str):
+    (project / ".git").mkdir()
+    if obstacle == ".gitignore":
+        (project / obstacle).mkdir()
+    else:
+        (project / obstacle).write_text("a file")
+    code, out, err = evalgate(project, "init", "traces/", "--workflow")
+    assert (code, out, err.count("error: ")) == (2, "", 1)
+    assert sorted(path.name for path in project.iterdir()) == sorted([".git", obstacle, "traces"])
+
+
+BROKEN_SUITES = {
+    "quoted": 'scenarios:\n  - id: old\n    assertions: [{type: not_empty}]\n    description: "first\nsecond"\n',
+    "line separator": 'scenarios:\n  - id: old\n    assertions: [{type: not_empty}]\n    description: "a\u2028b"\n',
+    "next line": 'scenarios:\n  - id: old\n    assertions: [{type: not_empty}]\n    description: "a\x85b"\n',
+    "fake": 'description: "x\nscenarios:\n  - id: fake\n"\nscenarios:\n  - id: old\n    assertions: [{type: not_empty}]\n',
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_SUITES)
+def test_a_scenario_is_added_as_one_or_not_at_all(project: Path, name: str):
+    head = "version: 1\nsuite: s\ntraces: ['../traces/*.jsonl']\n"
+    (project / "evals").mkdir()
+    path = project / "evals/s.yaml"
+    path.write_text(head + BROKEN_SUITES[name], encoding="utf-8")
+    before, had = path.read_bytes(), yaml.safe_load(path.read_text(encoding="utf-8"))["scenarios"]
+    code, _, err = evalgate(project, "init", "--add", "traces/refund-in-window.jsonl", "--out", "evals/s.yaml")
+    if code == 0:
+        has = yaml.safe_load(path.read_text(encoding="utf-8"))["scenarios"]
+        assert [*has[:1], has[1]["id"], len(has)] == [*had, "refund-in-window", 2]
+    else:
+        assert (code, err.count("\n"), path.read_bytes()) == (2, 1, before)
+
+
+def test_a_scenario_is_added_below_items_whose_dash_stands_alone(project: Path):
+    head = "version: 1\nsuite: s\ntraces: ['../traces/*.jsonl']\n"
+    (project / "evals").mkdir()
+    path = project / "evals/s.yaml"
+    path.write_text(f"{head}scenarios:\n  -\n    id: a\n    assertions:\n      - {{type: not_empty}}\n")
+    assert evalgate(project, "init", "--add", "traces/refund-in-window.jsonl", "--out", "evals/s.yaml")[0] == 0
+    assert [each["id"] for each in yaml.safe_load(path.read_text())["scenarios"]] == ["a", "refund-in-window"]
+
+
 def test_a_dry_run_writes_nothing_and_prints_the_difference(project: Path):
     code, out, _ = evalgate(project, "init", "traces/", "--dry-run", "--workflow")
     assert code == 0
@@ -93,6 +175,7 @@ def test_the_workflow_has_pinned_actions_and_no_permissions_by_default(project: 
     assert "id: evalgate-validate" in (project / ".pre-commit-config.yaml").read_text()
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_git_ignores_the_traces_unless_it_tracks_them(project: Path):
     (project / ".git").mkdir()
     (project / ".gitignore").write_text("*.pyc")
@@ -101,7 +184,9 @@ def test_git_ignores_the_traces_unless_it_tracks_them(project: Path):
     assert evalgate(project, "init", "traces/", "--force")[0] == 0
     assert (project / ".gitignore").read_text() == "*.pyc\n/traces/\n"
     (project / ".gitignore").unlink()
-    (project / ".git/index").write_bytes(b"DIRC\0\0\0\2..\0traces/a.jsonl\0")
+    (project / ".git").rmdir()
+    for words in (("init", "-q"), ("add", "traces")):
+        subprocess.run(["git", *words], cwd=project, check=True)
     assert evalgate(project, "init", "traces/", "--force")[0] == 0
     assert not (project / ".gitignore").exists()
 
@@ -184,7 +269,9 @@ def test_no_scenario_is_added_whose_id_is_a_pattern_or_a_secret(project: Path, i
         (("traces/none.json",), "no trace file at 'traces/none.json'"),
         (("--add", "traces/refund-in-window.jsonl"), "--add needs the suite to add to"),
         (("notes/",), "no trace can be read, in 1 file: notes/README.md: not valid JSON"),
-        (("--add", "other.jsonl", "--out", "evals/s.yaml"), "finds no trace that passed in 'other.jsonl'"),
+        (("--add", "other.jsonl", "--out", "evals/s.yaml"), "does not find 'other.jsonl' (its `traces`, relative to its folder, are ../traces/"),
+        (("--add", "traces/lost.jsonl", "--out", "evals/s.yaml"), "passed: the first one records reward 0;"),
+        (("--add", "other.jsonl#1", "--out", "evals/s.yaml"), "name a file or folder, not one trace in it"),
         (
             ("--add", "traces/refund-in-window.jsonl", "--out", "evals/flow.yaml"),
             "`scenarios:` is not a list with a line",
@@ -194,6 +281,9 @@ def test_no_scenario_is_added_whose_id_is_a_pattern_or_a_secret(project: Path, i
 def test_wrong_input_is_one_line_and_exit_code_2(project: Path, words: tuple[str, ...], error: str):
     (project / "notes").mkdir()
     (project / "notes/README.md").write_text("no trace")
+    lost = json.loads((project / "traces/refund-in-window.jsonl").read_text().splitlines()[0])
+    lost |= {"scenario_id": "lost", "scores": {"reward": 0}}
+    (project / "traces/lost.jsonl").write_text(json.dumps(lost) + "\n")
     (project / "other.jsonl").write_text((project / "traces/refund-in-window.jsonl").read_text())
     head = "version: 1\nsuite: s\ntraces: ['../traces/*.jsonl']\n"
     (project / "evals").mkdir()
@@ -237,7 +327,7 @@ def test_what_was_learnt_from_is_named(project: Path):
     code, _, err = evalgate(project, "init", "traces/")
     assert code == 0, err
     assert re.search(
-        r"^\d+ scenarios in \d+ lines, learnt from 30 of 31 traces that passed \(no result is recorded", err
+        r"^\d+ scenarios in \d+ lines, learnt from the 30 of 31 traces that passed \(none of them records a result", err
     )
     assert "not used: 1 trace without a record of what the agent did: traces/tokens.jsonl\n" in err
     assert "not used: 1 file that can't be read, such as traces/notes.txt: " in err
@@ -261,12 +351,13 @@ def test_the_first_run_passes_with_trials_that_failed_as_recorded(project: Path)
     write_scored(project, {"flaky": [1, 1, 0], "sound": [1, 1, 1], "lost": [0, 0]})
     code, _, err = evalgate(project, "init", "traces/")
     assert code == 0, err
-    assert "learnt from 5 of 8 traces that passed (recorded: reward 1)\n" in err
-    assert "only reports, since too few trials passed to demand any, in 1 scenario with recorded failures:\n" in err
-    assert "\n  flaky: 1 of 3 trials failed (reward 0)\nthe suite fails every recorded failure (1)\n" in err
+    assert "learnt from the 5 of 8 traces that passed (recorded: reward 1)\n" in err
+    lower = "checks that fail only lower the score, since too few trials passed to demand them, in 1 scenario"
+    assert f"{lower} with recorded failures:\n  flaky: 1 of 3 trials fails a check (recorded: reward 0)\n" in err
+    assert "\nin every recorded failure (1) a check of the suite fails\n" in err
     text = (project / "evals/first.yaml").read_text()
     assert "# no scenario for lost: no trial passed\n" in text
-    assert text.count("min_pass_rate") == 1
+    assert text.count("threshold: 0") == 1
     assert evalgate(project, "run", "evals/first.yaml", "-q")[0] == 0
 
 
@@ -302,7 +393,7 @@ def test_checks_that_an_added_scenario_can_not_hold_are_left_out_and_named(proje
     (project / "evals/s.yaml").write_text(suite + "scenarios:\n  - id: a\n    assertions: [{type: not_empty}]\n")
     code, _, err = evalgate(project, "init", "--add", "traces/new.jsonl", "--out", "evals/s.yaml")
     assert code == 0, err
-    assert "added: scenario new\nleft out: {type: tool_calls, tool: cancel_xxx" in err
+    assert "added: scenario new\nleft out: checks of the tool cancel_xxx" in err
     assert "warning: checks of evals/s.yaml fail on this trace: response.content contains" in err
     assert evalgate(project, "validate", "evals/s.yaml")[0] == 0
 

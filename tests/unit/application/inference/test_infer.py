@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -200,7 +201,69 @@ def test_a_tool_that_comes_and_goes_in_other_scenarios_is_not_required():
     traces += [trial("think", "look", scenario="all", number=at) for at in range(2)]
     found = lines(traces)
     assert "- {type: tool_called, tool: look}" in found[found.index("- id: all  # 2 trials") :]
-    assert "# passing trials differ in these tools, so no scenario requires them: think" in found
+    few = "where fewer than 4 trials passed and no failed ones lack them"
+    assert f"# passing trials differ in these tools, so none is required {few}: think" in found
+
+
+def test_a_tool_of_four_trials_is_required_though_it_comes_and_goes_elsewhere():
+    traces = [trial(*(("think",) if at else ()), "look", scenario=f"s{n}") for n in range(4) for at in range(2)]
+    traces += [trial("think", scenario="sure", number=at) for at in range(4)]
+    found = lines(traces)
+    assert found[found.index("- id: sure  # 4 trials") + 1] == "assertions: [{type: tool_called, tool: think, required: true}]"
+
+
+def test_a_tool_that_no_failed_trial_calls_is_expected():
+    traces = [trial(*(("think",) if at else ()), "look", scenario=f"s{n}") for n in range(4) for at in range(2)]
+    traces += [scored("think", "look", reward=1, number=0), *(scored("look", reward=0, number=at) for at in (1, 2))]
+    text = drafted(traces).draft.render()[0]
+    assert "sequence: [look, think]}" in text
+
+
+def test_more_calls_are_demanded_than_failed_trials_make():
+    traces = [scored("update", "update", "update", reward=1, number=0)]
+    traces += [scored("update", reward=0, number=1), scored("update", "update", reward=0, number=2)]
+    text = drafted(traces).draft.render()[0]
+    assert "- {type: tool_calls, tool: update, min: 3}  # called less often in 2 of 2 failed trials\n" in text
+
+
+def test_a_look_up_of_a_single_trial_is_required_only_in_a_small_set():
+    many = [trial("look", "update", scenario=f"s{number}", number=number) for number in range(10)]
+    assert sum("sequence: [look, update]" in line for line in lines(many[:2])) == 2
+    found = lines(many)
+    assert not any("sequence: [look, update]" in line for line in found)
+    assert sum("assertions: [{type: tool_called, tool: update}]" in line for line in found) == 10
+
+
+@pytest.mark.parametrize("tool", ["*", "update_*"])
+def test_a_tool_whose_name_is_a_pattern_is_named_in_no_check(tool: str):
+    traces = [trial("look", (tool, {"kind": "economy"}), "pay", scenario=id_, number=at) for id_ in "ab" for at in range(6)]
+    found = lines(traces)
+    assert f"# no check names these tools, which are patterns, secrets or too long in a suite: {tool}" in found
+    assert not any(f'"{tool}"' in line for line in found)
+    assert not any("allowed_tools" in line for line in found)
+    assert any("sequence: [look, pay]" in line for line in found)
+
+
+def test_an_argument_that_a_suite_reads_as_a_matcher_is_not_expected():
+    found = lines([trial("look", ("search", {"cabin": "economy", "$any": True}))] * 4)
+    assert "- {type: tool_sequence, sequence: [look, {tool: search, args: {cabin: economy}}], required: true}" in found
+
+
+def test_codes_that_all_trials_share_are_offered_as_a_comment():
+    call = ("cancel_order", {"order_id": "A-17", "customer": "Mia Li", "kind": "gift"})
+    found = lines([trial("look", call)] * 2)
+    offer = "# - {type: tool_called, tool: cancel_order, args: {order_id: A-17}, required: true}  # in all 2"
+    assert offer.replace("A-17", '"A-17"') in found or offer in found
+    assert not any(line.startswith("- ") and ("A-17" in line or "Mia" in line) for line in found)
+
+
+def test_a_code_of_one_trial_is_offered_if_failed_ones_have_others():
+    traces = [scored(("cancel_order", {"order_id": "A17"}), reward=1, number=0)]
+    assert "A17" not in drafted(traces).draft.render()[0]
+    traces += [scored(("cancel_order", {"order_id": f"B{at}"}), reward=0, number=at) for at in (1, 2)]
+    assert "args: {order_id: A17}, required: true}  # in all 1, another in 2 of 2 failed trials\n" in (
+        drafted(traces).draft.render()[0]
+    )
 
 
 def test_a_destructive_tool_is_called_no_more_often_than_in_any_trial():
@@ -225,6 +288,9 @@ def test_arguments_that_are_the_same_words_are_expected():
         (["A-17"] * 2, None),
         (["2026-01-01"] * 2, None),
         (["Tuesday"] * 2, None),
+        (["Mon"] * 2, None),
+        (["next week"] * 2, None),
+        ([12.5] * 3, None),
         (["3e4f9c70-8d47-4a28-a6d4-5d0f6dbe7c11"] * 2, None),
         (["the customer wants to cancel the order now"] * 2, None),
         ([7, 7], None),
@@ -239,7 +305,13 @@ def test_only_words_flags_and_small_numbers_of_three_trials_are_expected(values:
     assert found == ({} if expected is None else {"kind": expected})
 
 
-@pytest.mark.parametrize("name", ["user_id", "customerName", "email", "token", "query", "api_key", "password"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("user_id", "customerName", "email", "token", "query", "api_key", "password", "username", "customer", "passenger"),
+        *("employee", "session", "confirmation", "locator", "auth", "pin", "month", "weekday", "when", "dob_month"),
+    ],
+)
 def test_a_value_of_a_person_or_an_identifier_is_never_expected(name: str):
     assert infer_arguments([{name: "alice"}] * 3, 3) == {}
 
@@ -254,11 +326,9 @@ def test_arguments_have_the_names_and_shapes_they_always_had():
     assert expected in lines(traces)
 
 
-def test_arguments_of_rare_tools_are_checked_only_where_most_tools_are_called_often():
+def test_names_of_arguments_are_learnt_from_three_calls():
     often = [trial(("a", {"x": 1}), ("b", {"x": 1}), number=at) for at in range(3)]
-    rare = trial(("c", {"x": 1}))
-    assert sum("tool_arguments" in line for line in lines([*often, rare])) == 3
-    assert sum("tool_arguments" in line for line in lines([*often, rare, trial(("d", {"x": 1}))])) == 2
+    assert sum("tool_arguments" in line for line in lines([*often, trial(("c", {"x": 1}))])) == 2
 
 
 def test_limits_are_twice_the_largest_amount_and_three_times_a_single_one():
@@ -328,19 +398,25 @@ def test_what_holds_in_all_scenarios_is_written_once_and_exceptions_are_named():
     assert found == [f"- {{when: {condition}, then: [{{type: max_tool_errors, max: 0}}]}}"]
 
 
+VARIED: Any = (("card", ()), ("cash", ("look",)), ("card", ("search",)))
+
+
 def test_the_order_of_traces_changes_nothing():
     traces = [trial("look", ("pay", {"method": "card"}), scenario=f"s{at % 4}", number=at) for at in range(12)]
     assert lines(traces) == lines(traces[::-1])
+    values = [trial("look", ("pay", {"method": way}), *more, number=at) for at, (way, more) in enumerate(VARIED)]
+    assert len({tuple(lines(order)) for order in permutations(values)}) == 1
 
 
 def test_an_assertion_that_fails_on_a_trace_is_dropped():
     files = build_suite_files(".")
     draft = infer_suite([trial("look", "pay"), trial("look", "pay", number=1)], HEAD, "normal")
+    assert "sequence: [look, pay]" in draft.render()[0]
     other = trial("look", number=2)
     suite = check_draft(draft, [other], lambda text: files.parse_text(text, "evals/a.yaml"))
     assert suite is not None
     assert not list(find_failing(suite, [other]))
-    assert "tool: pay, required" not in draft.render()[0]
+    assert "pay" not in draft.render()[0].partition("scenarios:")[2]
 
 
 def test_secrets_are_in_no_line():
@@ -475,9 +551,9 @@ def test_scenarios_that_do_the_same_are_all_written():
     assert [each.id for each in suite.scenarios] == ["a", "b", "c"]
 
 
-def scored(*calls: str, reward: float, number: int) -> Trace:
+def scored(*calls: Any, reward: float, number: int, scenario: str = "refund") -> Trace:
     score = {"name": "reward", "score_value": reward, "score_label": None, "explanation": None, "source": None}
-    return trial(*calls, number=number, evaluations=[score])
+    return trial(*calls, scenario=scenario, number=number, evaluations=[score])
 
 
 def drafted(traces: Sequence[Trace]) -> Any:
@@ -505,13 +581,72 @@ def test_trials_that_failed_when_recorded_are_allowed_by_a_rate_that_chance_rare
     assert getattr(judge_scenario([judged[3]] * 4, 0, rules), "verdict", None) == "HARD_FAIL"
 
 
-def test_no_rate_is_demanded_where_none_passing_can_be_chance():
-    traces = [scored("look", "refund", reward=at, number=at) for at in (1,)]
+def test_checks_that_fail_only_lower_the_score_where_too_few_trials_passed():
+    traces = [scored("look", "refund", reward=1, number=1)]
     traces += [scored("look", reward=0, number=at) for at in (2, 3)]
     suite = drafted(traces)
-    assert suite.failures.failed == [FailedTrials("refund", 2, 3, ["reward 0"], 0)]
-    reason = "only reports: where 1 of 3 pass these checks, none passing can be chance; record more trials"
-    assert f"trials: {{min_pass_rate: 0}}  # {reason}\n" in suite.draft.render()[0]
+    assert suite.failures == RecordedFailures([FailedTrials("refund", 2, 3, ["reward 0"], 0)], 2, [])
+    text = suite.draft.render()[0]
+    reason = "only required checks block: too few trials passed to demand the others"
+    assert f"  - id: refund  # 1 of 3 trials passed\n    threshold: 0  # {reason}\n    assertions:\n" in text
+    assert "- {type: tool_calls, tool: refund, exactly: 1}\n" in text
+    assert "- {type: max_tool_errors, max: 0, required: true}\n" in text
+    loaded = build_suite_files(".").parse_text(text, "evals/a.yaml")
+    good, bad, _ = (each.trial for each in judge_traces(loaded, traces))
+    assert (good.status, good.score, bad.status) == ("passed", 1, "passed")
+    assert bad.score is not None
+    assert bad.score < 1
+
+
+def test_what_holds_in_all_trials_must_always_hold_where_some_may_fail():
+    traces = [scored("look", "refund", reward=1, number=at) for at in range(3)]
+    traces += [scored("look", reward=0, number=3)]
+    text = drafted(traces).draft.render()[0]
+    assert "- {type: max_tool_errors, max: 0, required: always}\n" in text
+    assert "- {type: tool_calls, tool: refund, exactly: 1, required: true}" in text
+
+
+def test_a_shared_check_that_fails_in_a_scenario_with_few_passing_trials_only_scores():
+    traces = [replace(scored("look", reward=1, number=at), scenario_id="sound") for at in range(3)]
+    traces += [scored("look", reward=1, number=0), *(scored("look", "pay", reward=0, number=at) for at in (1, 2))]
+    text = drafted(traces).draft.render()[0]
+    assert "- {type: allowed_tools, tools: [look]}  # no other in 4 traces\n" in text
+
+
+def test_a_rate_of_many_trials_demands_what_its_comment_says():
+    traces = [scored("look", "refund", reward=1, number=at) for at in range(5)]
+    traces += [scored("look", reward=0, number=at) for at in range(5, 500)]
+    text = drafted(traces).draft.render()[0]
+    assert "trials: {min_pass_rate: 0.002}  # 5 of 500 pass these checks; fewer than 1 would be" in text
+
+
+def test_a_failure_that_no_variant_claims_is_named():
+    traces = [
+        replace(scored("look", scenario=id_, reward=1, number=at), tags=[f"model:{tag}"])
+        for id_ in ("a", "b")
+        for at, tag in enumerate(("mini", "pro"))
+    ]
+    lost = replace(scored("look", scenario="a", reward=0, number=5), tags=["model:nano"], trial=5)
+    suite = drafted([*traces, lost])
+    assert suite.failures == RecordedFailures([], 1, [UnnoticedFailures("a", [5])])
+
+
+def test_trials_beyond_those_learnt_from_are_judged_too():
+    learnt = [scored("look", reward=1, number=at) for at in range(5)]
+    others = [scored("look", "pay", reward=1, number=at) for at in range(5, 7)]
+    found = FoundTraces(HEAD.traces, learnt, surplus=others)
+    suite = draft_suite(found, HEAD, "normal", lambda text: build_suite_files(".").parse_text(text, "evals/a.yaml"))
+    assert suite is not None
+    assert suite.failures.failed == [FailedTrials("refund", 2, 7, ["reward 1"], 2)]
+
+
+def test_an_outage_is_no_failure_of_the_agent():
+    error: Any = {"message": "Rate limit reached", "type": "RateLimitError", "status_code": 429}
+    call: Any = {"index": 0, "turn": 1, "step": 0, "model": "m", "error": error}
+    failed = scored(reward=0, number=1).evaluations
+    outage = replace(make_trace([], None, llm_calls=[call]), scenario_id="refund", evaluations=failed)
+    suite = drafted([scored("look", reward=1, number=0), outage])
+    assert suite.failures.recorded == 0
 
 
 def test_the_rate_is_missed_by_chance_in_one_of_twenty_runs_at_most():
@@ -540,7 +675,7 @@ def test_a_recorded_failure_that_passes_all_checks_is_named():
     suite = drafted([scored("look", reward=1, number=0), failed])
     assert suite.failures == RecordedFailures([], 1, [UnnoticedFailures("refund", [7])])
     text = suite.draft.render()[0]
-    sentence = "1 of 1 recorded failure still passes, since no check distinguishes them: refund (trial 7)"
+    sentence = "1 of 1 recorded failure still passes every check of this suite: refund (trial 7)"
     assert f"# {sentence}\n" in text
     assert "min_pass_rate" not in text
 
