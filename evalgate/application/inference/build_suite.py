@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Suite
 
 MIN_CHANGES = 50
-MAX_COMPARISONS = 5_000_000
-"""Comparisons of a call with a check."""
+MAX_COMPARISONS = 15_000_000
+"""Comparisons of a call with a name in a check."""
 
 
 class InferenceSources(Struct, frozen=True):
@@ -67,7 +67,7 @@ def build_suite(options: InferenceOptions, sources: InferenceSources, progress: 
             Problem("nothing can be checked: no calls and no answers, or ids that no suite can hold", None, hint)
         )
     text, _ = drafted.draft.render()
-    caught = count_caught(load(text), found.readable, sources.prices, progress)
+    caught = count_caught(load(text), found.readable, drafted.draft.count_names(), sources.prices, progress)
     return BuiltSuite(text, drafted.draft, found, drafted.failures, caught)
 
 
@@ -114,24 +114,23 @@ def _explain_no_trace(found: FoundTraces) -> Problem:
     return Problem(f"no trace passed, of {found.read:,} read ({unreadable} could not be read)", None, hint)
 
 
-def choose_number_of_changes(calls: int, checks: int) -> int:
-    """How many changes are tried, so that trying them takes seconds: each check looks at each call of a trace.
+def choose_number_of_changes(calls: int, names: int) -> int:
+    """How many changes are tried, so that trying them takes seconds: each name in a check is compared with each call.
 
     >>> choose_number_of_changes(10, 40), choose_number_of_changes(2_000, 70)
     (10000, 50)
     """
-    return max(MIN_CHANGES, min(MAX_CHANGES, MAX_COMPARISONS // max(1, calls * checks)))
+    return max(MIN_CHANGES, min(MAX_CHANGES, MAX_COMPARISONS // max(1, calls * names)))
 
 
 def count_caught(
-    suite: Suite, traces: Sequence[Trace], prices: PriceTable | None, progress: Progress
+    suite: Suite, traces: Sequence[Trace], names: int, prices: PriceTable | None, progress: Progress
 ) -> MutationReport:
-    """Tries small changes as `mutate` does; of long traces and many checks fewer are tried."""
+    """Tries small changes as `mutate` does; of long traces and scenarios with many `names` in checks fewer are tried."""
     run = MutationRun([suite], prices)
     ordered: list[Trace] = sorted(traces, key=_find_position)
     run.add_traces(0, ordered, progress)
-    calls = max(len(trace.tool_calls) for trace in traces)
-    run.choose(choose_number_of_changes(calls, max(len(scenario.assertions) for scenario in suite.scenarios)))
+    run.choose(choose_number_of_changes(max(len(trace.tool_calls) for trace in traces), names))
     return run.try_changes(None, progress)
 
 

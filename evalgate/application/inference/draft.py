@@ -107,6 +107,11 @@ class DraftSuite(Struct):
         """The ids of the scenarios that only what all share checks."""
         return [scenario.id for scenario in self.written if scenario.is_empty]
 
+    def count_names(self) -> int:
+        """The number of checks, and of names that they list, which judge a trace at most."""
+        own = (sum(map(_count_names, scenario.checks)) for scenario in self.written)
+        return sum(map(_count_names, self.shared)) + max(own, default=0)
+
     def _is_written(self, scenario: DraftScenario) -> bool:
         return not scenario.is_left_out and not (scenario.is_empty and not self.shared)
 
@@ -172,3 +177,13 @@ def _format_patterns(patterns: Sequence[str]) -> Iterator[str]:
         return
     yield "traces:"
     yield from (f"  - {format_value(pattern)}" for pattern in patterns)
+
+
+def _count_names(check: InferredCheck) -> int:
+    """How much work a check is: 1, and 1 for each text in its lists."""
+    count, values = 1, [check.entry]
+    while values:
+        value = values.pop()
+        values += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        count += sum(isinstance(each, str) for each in value) if isinstance(value, list) else 0
+    return count

@@ -168,13 +168,16 @@ def _reduce_pairs(pairs: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
     [('a', 'b'), ('a', 'c'), ('b', 'a')]
     """
     found = set(pairs)
-    equal = {a: sorted({a, *(b for first, b in found if first == a and (b, a) in found)}) for a, _ in found}
-    first_of = {tool: equal[tool][0] if tool in equal else tool for pair in found for tool in pair}
+    equal: dict[str, set[str]] = {tool: {tool} for pair in found for tool in pair}
+    for a, b in found:
+        if (b, a) in found:
+            equal[a].add(b)
+    first_of = {tool: min(others) for tool, others in equal.items()}
     ordered = {(first_of[a], first_of[b]) for a, b in found if first_of[a] != first_of[b]}
     after: dict[str, set[str]] = {}
     for a, b in ordered:
         after.setdefault(a, set()).add(b)
-    rings = {tuple(ring) for ring in equal.values() if len(ring) > 1}
+    rings = {tuple(sorted(ring)) for ring in equal.values() if len(ring) > 1}
     return {
         *((a, b) for a, b in ordered if not any((c, b) in ordered for c in after[a] if c != b)),
         *((a, b) for ring in rings for a, b in zip(ring, (*ring[1:], ring[0]), strict=True)),
