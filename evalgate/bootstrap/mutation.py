@@ -35,7 +35,9 @@ def run_mutation(arguments: Any, cwd: str, progress_to: TextIO) -> MutationRepor
         for number, suite in enumerate(configuration.suites):
             run.add_traces(number, traces.read(*choice.resolve_for_suite(suite)), progress)
         count = run.choose(arguments.max)
-        return run.try_changes(_choose_engine(arguments.jobs, count, may_connect=bool(arguments.plugin)), progress)
+        report = run.try_changes(_choose_engine(arguments.jobs, count, may_connect=bool(arguments.plugin)), progress)
+        run.suggest(report, progress)
+        return report
     finally:
         progress.finish()
 
