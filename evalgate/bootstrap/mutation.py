@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TextIO
 
+from evalgate.models.mutation import MANY_CHANGES
+
 if TYPE_CHECKING:
     from evalgate.models.mutation import MutationReport
     from evalgate.ports.batches import Engine
-
-MANY_CHANGES = 5_000
-"""From this number worker processes are faster than one."""
 
 
 def run_mutation(arguments: Any, cwd: str, progress_to: TextIO) -> MutationReport:

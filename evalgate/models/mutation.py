@@ -27,6 +27,8 @@ OperatorName = Literal[
 
 MAX_CHANGES = 10_000
 """Changes that are tried by default."""
+MANY_CHANGES = 5_000
+"""Changes from which worker processes are faster than one."""
 Effect = Literal["missed", "gated", "only_reports", "below_threshold", "allowed", "already_failing"]
 """What a change does. `missed`: the trial still passes. All others are caught: the trial does not pass.
 

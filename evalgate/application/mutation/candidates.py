@@ -137,7 +137,11 @@ def _expect_arguments(trace: Trace, change: Mutation) -> Iterator[Check]:
         yield {"type": "tool_sequence", "sequence": [{**step, "args": only}]}
     steps = [_build_step(call) for call in trace.agent_calls if call["name"] == change.tool]
     if 1 < len(steps) <= MAX_STEPS:
-        yield {"type": "tool_sequence", "mode": "any_order", "sequence": [each if each["args"] else each["tool"] for each in steps]}
+        yield {
+            "type": "tool_sequence",
+            "mode": "any_order",
+            "sequence": [each if each["args"] else each["tool"] for each in steps],
+        }
 
 
 def _build_step(call: ToolCall) -> Check:
@@ -161,7 +165,9 @@ def is_usable_name(name: str) -> bool:
 def _is_plain(name: str, value: Any) -> bool:
     """Whether an argument is a short value that is no secret and not made anew by each run."""
     if isinstance(value, list):
-        return len(value) <= MAX_ITEMS and not any(isinstance(each, list) or not _is_plain(name, each) for each in value)
+        return len(value) <= MAX_ITEMS and not any(
+            isinstance(each, list) or not _is_plain(name, each) for each in value
+        )
     if isinstance(value, str):
         is_short = len(value) <= MAX_TEXT and value.isprintable() and not _GENERATED.fullmatch(value)
         return is_short and redact(value) == value and redact_field(name, value) == value

@@ -64,24 +64,28 @@ class GateEffects:
             trial.trial = at
         changed = self._judge(key, trials)
         words = frozenset(self._policy.fail_on)
-        if recorded is not None and words & self._list_reasons(key, recorded):
+        before, after = self._list_reasons(key, recorded), self._list_reasons(key, changed)
+        if words & before:
             return "already_failing"
-        reasons: frozenset[str] = frozenset() if changed is None else self._list_reasons(key, changed)
-        if reasons & words:
+        if words & after:
             return "gated"
         if _only_reports(self._scenarios[key]):
             return "only_reports"
-        return "below_threshold" if BELOW_THRESHOLD in reasons else "allowed"
+        return "below_threshold" if BELOW_THRESHOLD in after - before else "allowed"
 
     def _judge(self, key: ScenarioKey, trials: Sequence[Trial]) -> ScenarioResult | None:
         scenario = self._scenarios[key]
+        if not trials and scenario.is_glob:
+            return None  # nothing shows that there is such a scenario
         judged = judge_scenario(trials, scenario.threshold, scenario.rules)
         if judged is None:
             return None
         return ScenarioResult(key.id, judged.verdict, judged.score, scenario.threshold, trials, variant=key.variant)
 
-    def _list_reasons(self, key: ScenarioKey, result: ScenarioResult) -> frozenset[str]:
-        """The words of `fail_on`, and below_threshold, that this result would meet."""
+    def _list_reasons(self, key: ScenarioKey, result: ScenarioResult | None) -> frozenset[str]:
+        """The words of `fail_on`, and below_threshold, that a result meets; none if the scenario is not reported."""
+        if result is None:
+            return frozenset()
         policy, outcome = self._policy, outcome_from_scenario(key.suite, result)
         others = {} if policy.regression.correction == "none" else self._outcomes
         before = others or {each: self._outcomes[each] for each in (key,) if each in self._outcomes}

@@ -24,6 +24,7 @@ MAX_CANDIDATES = 40
 MAX_SUGGESTIONS = 10
 """Checks that are suggested for one entry."""
 HOLDS = frozenset({"passed", "skipped"})
+"""Outcomes of a required check that let a trial pass."""
 
 
 class MissedChange(NamedTuple):
@@ -93,7 +94,7 @@ def _try(
     for number, each in enumerate(missed if valid else ()):
         changed = apply_change(each.trace, each.change, tools)
         for place, (_, assertion) in enumerate(valid):
-            if assertion.evaluate(changed).outcome == "failed":
+            if assertion.evaluate(changed).outcome not in HOLDS:
                 notices[place] |= 1 << number
         changed.kept_view = None  # breaks a reference cycle
     return [TriedCheck(check, found) for (check, _), found in zip(valid, notices, strict=True)]
