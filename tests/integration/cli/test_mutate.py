@@ -189,6 +189,19 @@ def test_a_suggestion_for_a_pattern_holds_for_all_scenarios_that_it_matches(shop
     assert json.loads(evalgate(shop, "suite.yaml", "--json")[1])["traces"] == found["traces"]
 
 
+def test_a_change_that_any_passing_trace_shows_is_not_counted(shop: Path):
+    """Ten traces of a scenario are changed; one after them does without the look-up."""
+    without = make_trace(12)
+    del without["messages"][1:3]
+    traces = [*(make_trace(trial) for trial in range(12)), without]
+    (shop / "traces/all.jsonl").write_text("\n".join(map(json.dumps, traces)))
+    (shop / "suite.yaml").write_text(SUITE.partition("threshold")[0] + "assertions: [{type: not_empty}]\n")
+    found = json.loads(evalgate(shop, "suite.yaml", "--json")[1])
+    assert found["traces"]["changed"] == 10
+    dropped = [each["description"] for each in found["survivors"] if each["operator"] == "drop_call"]
+    assert dropped == ["nothing would notice if `issue_refund` were not called"]
+
+
 def test_survivors_without_a_check_are_listed_apart(shop: Path):
     answers = ["Refunded.", ""]
     traces = [make_trace(trial, answer) for trial, answer in enumerate(answers)]
@@ -251,6 +264,13 @@ STRICT = "policy: {fail_on: [hard_fail, broken, below_threshold]}\n"
             False,
             "below_threshold",
             "0 fail the gate (`fail_on` is not set: only hard_fail does) 48 pass the gate, and",
+        ),
+        (
+            "policy: {fail_on: [hard_fail, broken], regression: {correction: holm}}\n",
+            "",
+            False,
+            "below_threshold",
+            "48 pass the gate, and would fail it with below_threshold in `fail_on`",
         ),
         (STRICT, "", False, "gated", "48 fail the gate (`fail_on` is hard_fail, broken, below_threshold)"),
         (STRICT, "", True, "already_failing", "48 are in scenarios that fail the gate already, as recorded"),
@@ -317,8 +337,13 @@ def test_a_trace_that_would_be_of_another_scenario_is_noticed(shop: Path):
     where = '    match: {where: "length(tool_calls) == `2`"}\n    assertions: [{type: not_empty}]\n'
     head = "version: 1\nsuite: shop\ntraces: ['traces/*.jsonl']\nscenarios:\n  - id: two\n"
     (shop / "suite.yaml").write_text(head + where)
+    (shop / "traces/all.jsonl").write_text(json.dumps(make_trace(0)))
     _, out, _ = evalgate(shop, "suite.yaml", "--json")
-    operators = {each["name"]: each["score"] for each in json.loads(out)["operators"]}
+    found = json.loads(out)
+    assert (
+        found["gated"] == 6
+    )  # two calls dropped, two made twice, one added, a run cut in half: the scenario is MISSING
+    operators = {each["name"]: each["score"] for each in found["operators"]}
     assert (operators["drop_call"], operators["duplicate_call"], operators["swap_calls"]) == (1, 1, 0)
 
 
