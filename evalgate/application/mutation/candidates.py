@@ -25,7 +25,7 @@ FACTOR = 2
 _GENERATED = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d{4}-\d\d-\d\d.*|\d{9,}", re.IGNORECASE
 )
-"""Ids and times that each run has anew."""
+"""Ids and times that differ in each run."""
 
 
 class Facts:
@@ -163,7 +163,7 @@ def is_usable_name(name: str) -> bool:
 
 
 def _is_plain(name: str, value: Any) -> bool:
-    """Whether an argument is a short value that is no secret and not made anew by each run."""
+    """Whether an argument is a short value that is no secret and does not differ in each run."""
     if isinstance(value, list):
         return len(value) <= MAX_ITEMS and not any(
             isinstance(each, list) or not _is_plain(name, each) for each in value

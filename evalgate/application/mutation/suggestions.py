@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 
     Check = dict[str, Any]
 
-MAX_CANDIDATES = 40
+MAX_CANDIDATES = 100
 """Checks that are tried for one entry of a suite."""
-MAX_SUGGESTIONS = 10
-"""Checks that are suggested for one entry."""
 HOLDS = frozenset({"passed", "skipped"})
 """Outcomes of a required check that let a trial pass."""
 
@@ -113,7 +111,7 @@ def _choose(tried: Sequence[TriedCheck], count: int) -> list[TriedCheck]:
     """Again and again the check that notices the most of the changes that none so far does; of equals the first."""
     chosen: list[TriedCheck] = []
     left = (1 << count) - 1
-    while len(chosen) < MAX_SUGGESTIONS:
+    while left:
         best = max(tried, key=lambda each: (each.notices & left).bit_count(), default=None)
         if best is None or not best.notices & left:
             break

@@ -96,7 +96,7 @@ def _add_lines(
         page.add_text(_invite([each for line in members for each in line.members]), indent=4)
         page.add_command(f"- {check}", indent=6)
     if without:
-        page.add_text(f"{heading}, and no single check that was tried tells it from passing traces", indent=0)
+        page.add_text(f"{heading}, and no single check that was tried distinguishes it from passing traces", indent=0)
     for line in without:
         page.add_text(f"if {line.sentence} ({describe(line)})", indent=2)
 
@@ -104,7 +104,8 @@ def _add_lines(
 def _invite(survivors: Sequence[Survivor]) -> str:
     """How many of the changes a check notices, and where to add it."""
     noticed, count = sum(each.noticed for each in survivors), sum(each.count for each in survivors)
-    share = f"{noticed:,} of these {count:,} changes" if noticed < count else f"all {count:,}" if count > 1 else "it"
+    share = {1: "it", 2: "both"}.get(count, f"all {count:,}")
+    share = share if noticed == count else f"{noticed:,} of these {count:,} changes"
     entries = list(dict.fromkeys((each.scenario.suite, each.entry) for each in survivors))
     if len(entries) > 1:
         return f"to notice {share}, add to each of these {len(entries):,} scenarios"

@@ -210,7 +210,7 @@ def test_survivors_without_a_check_are_listed_apart(shop: Path):
     (shop / "suite.yaml").write_text(loose)
     out = evalgate(shop, "suite.yaml")[1]
     _, _, apart = out.partition(
-        "nothing would notice, and no single check that was tried tells it from passing traces\n"
+        "nothing would notice, and no single check that was tried distinguishes it from passing traces\n"
     )
     assert apart.startswith("  if the answer were empty (refund)\n")
 
@@ -379,3 +379,15 @@ def test_the_refusal_is_one_that_is_refusal_knows():
     from evalgate.application.mutation.operators import REFUSAL
 
     assert is_refusal(REFUSAL)
+
+
+def test_init_names_one_scenario_without_a_check_of_its_own(tmp_path: Path):
+    (tmp_path / "traces").mkdir()
+    for trial, (scenario, tool) in enumerate([("refund", "a"), ("refund", "b"), ("refund", "c"), ("other", "a")]):
+        trace = make_trace(trial, scenario=scenario)
+        trace["messages"] = [*trace["messages"][:3], trace["messages"][-1]]
+        del trace["cost_usd"], trace["latency_seconds"]
+        (tmp_path / f"traces/{trial}.json").write_text(json.dumps(trace).replace("lookup_order", tool))
+    err = io.StringIO()
+    assert main(("init", "traces", "--yes", "--out", "learnt.yaml"), Shell(io.StringIO(), err, {}, str(tmp_path))) == 0
+    assert "1 scenario without a check of its own: refund\n" in err.getvalue()

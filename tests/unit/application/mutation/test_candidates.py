@@ -1,4 +1,4 @@
-"""Candidates for suggestions: short lists of checks, without secrets, prose and values that each run makes anew."""
+"""Candidates for suggestions: short lists of checks, without secrets, prose and values that differ in each run."""
 
 from __future__ import annotations
 
