@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TextIO
 
+from evalgate.models.mutation import MANY_CHANGES
+
 if TYPE_CHECKING:
     from evalgate.models.mutation import MutationReport
     from evalgate.ports.batches import Engine
-
-MANY_CHANGES = 5_000
-"""From this number worker processes are faster than one."""
 
 
 def run_mutation(arguments: Any, cwd: str, progress_to: TextIO) -> MutationReport:
@@ -35,7 +34,9 @@ def run_mutation(arguments: Any, cwd: str, progress_to: TextIO) -> MutationRepor
         for number, suite in enumerate(configuration.suites):
             run.add_traces(number, traces.read(*choice.resolve_for_suite(suite)), progress)
         count = run.choose(arguments.max)
-        return run.try_changes(_choose_engine(arguments.jobs, count, may_connect=bool(arguments.plugin)), progress)
+        report = run.try_changes(_choose_engine(arguments.jobs, count, may_connect=bool(arguments.plugin)), progress)
+        run.suggest(report, progress)
+        return report
     finally:
         progress.finish()
 

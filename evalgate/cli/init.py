@@ -143,7 +143,8 @@ def _summarize(built: BuiltSuite, path: str, shell: Shell) -> None:
         shell.note(line)
     if built.draft.unchecked:
         named = list_briefly(built.draft.unchecked)
-        shell.note(f"{pluralize(len(built.draft.unchecked), 'scenario')} without a check of their own: {named}")
+        whose = "its" if len(built.draft.unchecked) == 1 else "their"
+        shell.note(f"{pluralize(len(built.draft.unchecked), 'scenario')} without a check of {whose} own: {named}")
     total, possible = built.caught.total, built.caught.possible
     caught = f"catches {total.caught:,} of {pluralize(total.tried, 'small change')}"
     command = f"evalgate mutate {shlex.quote(path)}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evalgate.cli.command import ANY_LIMITS, PLUGINS, TRACE_SOURCE, Command, option
 from evalgate.cli.run import parse_jobs
 from evalgate.errors import Problem, SettingError
-from evalgate.models.mutation import MAX_CHANGES
+from evalgate.models.mutation import MANY_CHANGES, MAX_CHANGES
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from evalgate.cli.shell import Shell
 
 FOUND = 1
-MANY = 5_000
-"""Changes from which worker processes are faster than one."""
 
 
 def mutate(arguments: Namespace, shell: Shell) -> int:
@@ -27,6 +25,11 @@ def mutate(arguments: Namespace, shell: Shell) -> int:
     if arguments.max < 1:
         raise SettingError(f"--max must be at least 1, not {arguments.max:,}")
     report = run_mutation(arguments, shell.cwd, shell.err)
+    if not report.passing and report.recorded_failures:
+        message = (
+            f"no trace is recorded as passed: {report.recorded_failures:,} of {report.traces:,} pass the suite only"
+        )
+        raise SettingError(Problem(message, None, "changes are made to runs that succeeded"))
     if not report.passing:
         message = f"no trace passes, of {report.traces:,} read: there is nothing to change"
         raise SettingError(Problem(message, None, "`evalgate run` explains why traces fail"))
@@ -57,7 +60,7 @@ COMMANDS = {
                 "--jobs",
                 type=parse_jobs,
                 metavar="N",
-                help=f"number of worker processes (default auto: one below {MANY:,} changes, else one per core)",
+                help=f"worker processes (default auto: one below {MANY_CHANGES:,} changes, else one per core)",
             ),
             option("--json", action="store_true", help="print a JSON document instead of tables"),
             option("-v", "--verbose", action="store_true", help="print every change that is not noticed"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence  # noqa: TC003  (needed when a report is decoded)
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -27,8 +27,15 @@ OperatorName = Literal[
 
 MAX_CHANGES = 10_000
 """Changes that are tried by default."""
-Effect = Literal["missed", "caught", "gated"]
-"""What a change does: the trial passes still, or does not, or does not so that `fail_on` fails the gate."""
+MANY_CHANGES = 5_000
+"""Changes from which worker processes are faster than one."""
+Effect = Literal["missed", "gated", "only_reports", "below_threshold", "allowed", "already_failing"]
+"""What a change does. `missed`: the trial still passes. All others are caught: the trial does not pass.
+
+`gated`: the gate fails by it. Else the scenario `only_reports`, or it would fail by `below_threshold` if `fail_on` had
+it, or it is `allowed` by `fail_on` and the scenario's pass rate; or the gate is `already_failing` with the scenario as
+it was recorded.
+"""
 
 
 class Mutation(NamedTuple):
@@ -73,7 +80,8 @@ class SuiteMutations(NamedTuple):
 class Survivor(Struct):
     """Changes of one kind that a scenario did not notice: `count` of `tried`; `example` locates the first.
 
-    The lower `harm` the worse; `calls` is how often the trace called the tool.
+    The lower `harm` the worse. `check` is an assertion that notices `noticed` of them and fails on no trace that
+    passes, None if none was found; it belongs into the scenario of the suite with the id `entry`.
     """
 
     scenario: ScenarioKey
@@ -84,14 +92,18 @@ class Survivor(Struct):
     tried: int
     example: str
     harm: int = 0
-    calls: int = 0
+    entry: str = ""
+    check: dict[str, Any] | None = None
+    noticed: int = 0
 
 
 class MutationReport(Struct):
     """What suites noticed. `possible` changes exist, of which at most the requested number were tried.
 
-    `shown` more are not counted, because another passing trace of the scenario shows the same. `fail_on` has the words
-    of each suite, none if it is not set.
+    `shown` more are not counted, because another passing trace of the scenario shows the same. `recorded_failures` pass
+    the suite and are left out, since their record says that they failed. `fail_on` has the words of each suite, none if
+    it is not set; `effects` counts what changes did to the gate. Suggestions were not tried on
+    `untried` of the traces that they should hold for.
     """
 
     operators: dict[OperatorName, Tally]
@@ -103,6 +115,9 @@ class MutationReport(Struct):
     possible: int = 0
     shown: int = 0
     fail_on: Sequence[Sequence[str]] = ()
+    recorded_failures: int = 0
+    effects: dict[Effect, int] = {}
+    untried: int = 0
 
     @property
     def total(self) -> Tally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,10 +12,13 @@ from evalgate.application.evaluation.suite_judge import SuiteJudge
 from evalgate.application.evaluation.trace_warnings import format_location
 from evalgate.application.evaluation.trajectories import BaselineScenarios
 from evalgate.application.mutation.equivalence import is_shown
+from evalgate.application.mutation.gate_effect import GateEffects
 from evalgate.application.mutation.operators import OPERATORS, KnownTools, apply_change, list_changes, rank_harm
+from evalgate.application.mutation.suggestions import MissedChange, suggest_checks
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.mutation import MutationReport, Survivor, Tally
 from evalgate.models.trace.trace import Trace
+from evalgate.scoring.recorded_result import find_recorded_result
 from evalgate.suite.policy import build_effective_policy
 from evalgate.suite.suite_file import PolicyEntry
 
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from evalgate.models.mutation import Effect, Mutation, OperatorName
-    from evalgate.models.run.run import TraceRef
+    from evalgate.models.run.run import TraceRef, TrialResult
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import PriceTable, Progress
     from evalgate.ports.batches import Engine
@@ -31,25 +35,31 @@ if TYPE_CHECKING:
 MAX_TRIALS = 10
 """Passing traces of a scenario that are changed; the others would be much alike."""
 MAX_TRACES = 2_000
-"""Passing traces that are kept in memory."""
+"""Passing traces that are changed, and others that suggested checks must pass, which are kept in memory."""
 TASK_SIZE = 200
-GATING: dict[str, frozenset[str]] = {
-    "hard_fail": frozenset({"hard_fail", "new_hard_fail", "broken", "regression"}),
-    "error": frozenset({"hard_fail", "new_hard_fail", "broken", "regression"}),
-    "failed": frozenset({"below_threshold", "broken", "regression"}),
-    "not_evaluable": frozenset({"not_evaluable"}),
-}
-"""Words of `fail_on` that fail the gate if the only trial of a scenario has this status and passed in the baseline."""
 CHANGES = "changes"
 
 
 class PassingTrace(NamedTuple):
-    """A trace that passes: the index of its suite, its scenario there, and the reference to it."""
+    """A trace that passes: the indexes of its suite, and of its entry and scenario there; its trial and reference."""
 
     suite: int
+    entry: int
     place: int
     key: ScenarioKey
+    trial: int
     trace: Trace
+    ref: TraceRef
+
+
+class JudgedTrial(NamedTuple):
+    """A record as a trial of a scenario of the suite: the index of its entry, of the scenario, and of the trial."""
+
+    entry: int
+    place: int
+    key: ScenarioKey
+    number: int
+    trial: TrialResult
     ref: TraceRef
 
 
@@ -67,32 +77,56 @@ class MutationRun:
         self._suites, self._prices = suites, prices
         shared = project or PolicyEntry.from_defaults()
         self._has_fail_on = [shared.fail_on is not None or suite.policy.fail_on is not None for suite in suites]
-        self._fail_on = [build_effective_policy(suite.policy, shared, None).fail_on for suite in suites]
+        policies = [build_effective_policy(suite.policy, shared, None) for suite in suites]
+        self._fail_on = [policy.fail_on for policy in policies]
+        self._gates = [GateEffects(suite, policy) for suite, policy in zip(suites, policies, strict=True)]
         self._judges = [SuiteJudge(suite, BaselineScenarios()) for suite in suites]
         self._tools = [KnownTools() for _ in suites]
         self._passing: list[PassingTrace] = []
+        self._called: dict[ScenarioKey, Counter[tuple[str, ...]]] = {}
+        self._references: dict[tuple[int, int], list[Trace]] = {}
+        """By suite and entry, the traces that a suggestion must pass."""
         self._chosen: list[ChosenChange] = []
-        self._read = self._passed = self._possible = self._shown = 0
+        self._effects: list[Effect] = []
+        self._read = self._passed = self._possible = self._shown = self._recorded_failures = 0
+        self._kept = self._untried = 0
 
     def add_traces(self, number: int, records: Iterable[TraceRecord], progress: Progress) -> None:
         """Judges the records of one suite, given by its index, and keeps those that pass."""
         suite = self._suites[number]
         pricer, matcher = Pricer(suite.prices, self._prices), ScenarioMatcher(suite)
-        kept: dict[ScenarioKey, int] = {}
         for record in records:
             progress.advance("traces")
             self._read += 1
-            if not isinstance(record, Trace):
-                continue
-            pricer.price(record)
-            self._tools[number].add(record)
-            found = self._find_passing(number, record, matcher)
-            if found is None:
-                continue
+            if isinstance(record, Trace):
+                pricer.price(record)
+                self._tools[number].add(record)
+            found = self._judge_record(number, record, matcher)
+            if found is not None and isinstance(record, Trace):
+                self._keep(number, record, found)
+        self._gates[number].close()
+
+    def _keep(self, number: int, trace: Trace, found: JudgedTrial) -> None:
+        """Keeps a trace to change it, if it passes, or to try suggestions on it, also if it only passed as recorded."""
+        passes, recorded = found.trial.status == "passed", find_recorded_result(trace)
+        is_failure = recorded is not None and not recorded.passed
+        self._recorded_failures += passes and is_failure
+        is_changed = False
+        if passes and not is_failure:
             self._passed += 1
-            if kept.setdefault(found.key, 0) < MAX_TRIALS and len(self._passing) < MAX_TRACES:
-                kept[found.key] += 1
-                self._passing.append(found)
+            called = self._called.setdefault(found.key, Counter())
+            is_changed = called.total() < MAX_TRIALS and len(self._passing) < MAX_TRACES
+            called[tuple(trace.called)] += 1
+        if is_changed:
+            place = number, found.entry, found.place, found.key, found.number
+            self._passing.append(PassingTrace(*place, trace, found.ref))
+        if passes or (recorded is not None and recorded.passed):
+            references = self._references.setdefault((number, found.entry), [])
+            if is_changed or self._kept < MAX_TRACES:
+                references.append(trace)
+                self._kept += 1
+            else:
+                self._untried += 1
 
     def add_tools(self, number: int, records: Iterable[TraceRecord]) -> None:
         """Notes the tools of records of one suite that are not to be changed."""
@@ -100,27 +134,26 @@ class MutationRun:
             if isinstance(record, Trace):
                 self._tools[number].add(record)
 
-    def _find_passing(self, number: int, trace: Trace, matcher: ScenarioMatcher) -> PassingTrace | None:
-        judged = self._judges[number].judge(trace)
+    def _judge_record(self, number: int, record: TraceRecord, matcher: ScenarioMatcher) -> JudgedTrial | None:
+        """The record as a trial of its scenario; None if no scenario claims it."""
+        judged = self._judges[number].judge(record)
         chosen = matcher.choose([each.candidate for each in judged.candidates], judged.scenario_id, judged.ref)
         if chosen is None:
             return None
-        place, trial = judged.candidates[chosen].candidate.scenario, judged.candidates[chosen].trial
-        if place is None or trial is None or trial.status != "passed":
+        candidate, trial = judged.candidates[chosen].candidate, judged.candidates[chosen].trial or judged.damage
+        if candidate.scenario is None or trial is None:
             return None
-        claim = matcher.make_claim(place, judged.scenario_id)
+        claim = matcher.make_claim(candidate.scenario, judged.scenario_id)
         key = ScenarioKey(self._suites[number].name, claim.id, claim.variant)
-        return PassingTrace(number, place, key, trace, judged.ref)
+        at = self._gates[number].add_trial(key, claim.scenario, trial)
+        return JudgedTrial(candidate.entry, candidate.scenario, key, at, trial, judged.ref)
 
     def choose(self, most: int) -> int:
         """Chooses at most `most` changes, evenly over scenarios and operators; returns how many."""
         groups: dict[tuple[ScenarioKey, OperatorName], list[ChosenChange]] = {}
-        names: dict[ScenarioKey, dict[int, list[str]]] = {}
         for index, passing in enumerate(self._passing):
-            names.setdefault(passing.key, {})[index] = passing.trace.called
-        for index, passing in enumerate(self._passing):
-            called = names[passing.key][index]
-            others = [each for other, each in names[passing.key].items() if other != index]
+            called = tuple(passing.trace.called)
+            others = [*(self._called[passing.key] - Counter([called]))]
             for change in list_changes(passing.trace, self._tools[passing.suite]):
                 if is_shown(change, called, others):
                     self._shown += 1
@@ -133,7 +166,7 @@ class MutationRun:
     def try_changes(self, engine: Engine | None, progress: Progress) -> MutationReport:
         """Judges the chosen changes with the engine, None for this process, and reports."""
         starts = range(0, len(self._chosen), TASK_SIZE)
-        caught: list[Effect] = []
+        effects: list[Effect] = []
         if engine is None:
             results: Iterable[Callable[[], list[Effect]]] = [partial(self._judge_range, start) for start in starts]
         else:
@@ -142,12 +175,13 @@ class MutationRun:
         try:
             for wait in results:
                 found = wait()
-                caught += found
+                effects += found
                 progress.advance(CHANGES, len(found))
         finally:
             if engine is not None:
                 engine.close()
-        return self._report(caught)
+        self._effects = effects
+        return self._report()
 
     def _judge_range(self, start: int) -> list[Effect]:
         return [self._judge_change(each) for each in self._chosen[start : start + TASK_SIZE]]
@@ -157,29 +191,26 @@ class MutationRun:
         passing = self._passing[chosen.trace]
         changed = apply_change(passing.trace, chosen.change, self._tools[passing.suite])
         judged = self._judges[passing.suite].judge(changed, passing.ref)
-        trials = [each.trial for each in judged.candidates if each.candidate.scenario == passing.place]
-        statuses = {trial.status for trial in trials if trial is not None} or {"hard_fail"}  # without it: MISSING
-        if "passed" in statuses:
+        own = [each.trial for each in judged.candidates if each.candidate.scenario == passing.place]
+        trial = next((each for each in own if each is not None), None)
+        if trial is not None and trial.status == "passed":
             return "missed"
-        words = {word for status in statuses for word in GATING.get(status, ())}
-        return "caught" if words.isdisjoint(self._fail_on[passing.suite]) else "gated"
+        return self._gates[passing.suite].find_effect(passing.key, passing.trial, trial)
 
-    def _report(self, caught: Sequence[Effect]) -> MutationReport:
+    def _report(self) -> MutationReport:
         operators: dict[OperatorName, Tally] = {name: Tally() for name in OPERATORS}
         scenarios: dict[ScenarioKey, dict[OperatorName, Tally]] = {each.key: {} for each in self._passing}
         kinds: dict[tuple[ScenarioKey, OperatorName, str, str], Survivor] = {}
-        for (index, change), effect in zip(self._chosen, caught, strict=True):
+        for (index, change), effect in zip(self._chosen, self._effects, strict=True):
             passing = self._passing[index]
             operators[change.operator].add(effect)
             scenarios[passing.key].setdefault(change.operator, Tally()).add(effect)
-            kind = (passing.key, change.operator, change.tool, change.other)
-            survivor = kinds.setdefault(kind, Survivor(*kind, 0, 0, "", rank_harm(change)))
+            kind = _name_kind(passing, change)
+            survivor = kinds.setdefault(kind, Survivor(*kind, 0, 0, "", rank_harm(change), self._name_entry(passing)))
             survivor.tried += 1
             if effect == "missed":
                 survivor.count += 1
-                if not survivor.example:
-                    survivor.example = self._locate(passing, change)
-                    survivor.calls = passing.trace.called.count(change.tool)
+                survivor.example = survivor.example or _locate(passing, change)
         return MutationReport(
             operators,
             scenarios,
@@ -190,15 +221,39 @@ class MutationRun:
             self._possible,
             self._shown,
             [words if has_words else () for words, has_words in zip(self._fail_on, self._has_fail_on, strict=True)],
+            self._recorded_failures,
+            dict(sorted(Counter(self._effects).items())),
+            self._untried,
         )
 
-    def _locate(self, passing: PassingTrace, change: Mutation) -> str:
-        """The trace, and the number of the call among the agent's."""
-        place = format_location(passing.ref)
-        if not change.tool:
-            return place
-        own = sum(call["requestor"] == "assistant" for call in passing.trace.tool_calls[: change.at + 1])
-        return f"{place}, call {own}"
+    def suggest(self, report: MutationReport, progress: Progress) -> None:
+        """Tries checks for the survivors of a report, entry by entry of the suites, and notes those that help."""
+        survivors = {(each.scenario, each.operator, each.tool, each.other): each for each in report.survivors}
+        groups: dict[tuple[int, int], list[MissedChange]] = {}
+        for (index, change), effect in zip(self._chosen, self._effects, strict=True):
+            passing = self._passing[index]
+            if effect == "missed" and self._suites[passing.suite].scenarios[passing.place].golden is None:
+                found = MissedChange(change, passing.trace, survivors[_name_kind(passing, change)])
+                groups.setdefault((passing.suite, passing.entry), []).append(found)
+        for entry, missed in groups.items():
+            suggest_checks(missed, self._references[entry], self._tools[entry[0]])
+            progress.advance(CHANGES, len(missed))
+
+    def _name_entry(self, passing: PassingTrace) -> str:
+        return self._suites[passing.suite].scenarios[passing.place].id
+
+
+def _name_kind(passing: PassingTrace, change: Mutation) -> tuple[ScenarioKey, OperatorName, str, str]:
+    return passing.key, change.operator, change.tool, change.other
+
+
+def _locate(passing: PassingTrace, change: Mutation) -> str:
+    """The trace, and the number of the call among the agent's."""
+    place = format_location(passing.ref)
+    if not change.tool:
+        return place
+    own = sum(call["requestor"] == "assistant" for call in passing.trace.tool_calls[: change.at + 1])
+    return f"{place}, call {own}"
 
 
 def choose_evenly(groups: Sequence[Sequence[ChosenChange]], most: int) -> list[ChosenChange]:

@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import re
 from typing import TYPE_CHECKING, Any, get_args
 
-from evalgate.models.mutation import OperatorName, add_up
+from evalgate.models.mutation import Effect, OperatorName, add_up
 from evalgate.reporting.results.clean_values import clean_name, clean_optional_name
+from evalgate.reporting.terminal.mutation_survivors import (
+    add_all_survivors,
+    add_main_survivors,
+    describe_survivor,
+    format_survivor_check,
+    list_suggestions,
+)
 from evalgate.reporting.terminal.terminal_page import TerminalPage, format_columns
-from evalgate.reporting.text.wording import percent, pluralize, scenario_name, scope
+from evalgate.reporting.text.wording import percent, pluralize, scenario_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from evalgate.models.mutation import MutationReport, Survivor, Tally
 
 SCHEMA = "evalgate.mutations/1"
 MAX_LINES = 20
 NAMES: tuple[OperatorName, ...] = get_args(OperatorName)
-SENTENCES: dict[OperatorName, str] = {
-    "drop_call": "`{tool}` were not called",
-    "duplicate_call": "`{tool}` were called twice",
-    "swap_calls": "`{other}` were called before `{tool}`",
-    "change_argument": "`{other}` of `{tool}` had another value",
-    "other_tool": "`{other}` were called instead of `{tool}`",
-    "ignored_error": "`{tool}` failed and the agent went on",
-    "empty_answer": "the answer were empty",
-    "triple_cost": "the run cost three times as much",
-    "triple_latency": "the run took three times as long",
-    "refusal": "the agent refused",
-    "truncated_run": "the run ended halfway",
-    "extra_destructive_call": "`{tool}` were called as well",
-}
 SHORT: dict[OperatorName, str] = {
     "drop_call": "a call dropped",
     "duplicate_call": "a call made twice",
@@ -47,36 +36,17 @@ SHORT: dict[OperatorName, str] = {
     "truncated_run": "the run cut in half",
     "extra_destructive_call": "a destructive call added",
 }
-
-
-CHECKS: dict[OperatorName, str] = {
-    "drop_call": "{type: tool_called, tool: TOOL, required: true}",
-    "duplicate_call": "{type: tool_calls, tool: TOOL, exactly: COUNT, required: true}",
-    "swap_calls": "{type: tool_sequence, sequence: [TOOL, OTHER], required: true}",
-    "change_argument": "{type: tool_sequence, sequence: [{tool: TOOL, args: {OTHER: VALUE}}], required: true}",
-    "other_tool": "{type: tool_called, tool: TOOL, required: true}",
-    "ignored_error": "{type: max_tool_errors, max: 0}",
-    "empty_answer": "{type: not_empty, required: true}",
-    "triple_cost": "{type: cost_limit, max_usd: N}",
-    "triple_latency": "{type: latency_limit, max_seconds: N}",
-    "refusal": "{not: {type: is_refusal}, required: true}",
-    "truncated_run": "{type: output_contains, value: VALUE, required: true}",
-    "extra_destructive_call": "{type: tool_calls, tool: TOOL, exactly: COUNT, required: true}",
+EFFECTS: dict[Effect, str] = {
+    "only_reports": "pass the gate in scenarios that only report (threshold 0, min_pass_rate 0)",
+    "allowed": "pass the gate: `fail_on` or the pass rate of their scenario allows one such trace",
+    "below_threshold": "pass the gate, and would fail it with below_threshold in `fail_on`",
+    "already_failing": "are in scenarios that fail the gate already, as recorded",
 }
-"""An assertion for each change that would notice it."""
+"""What else becomes of changes that are caught."""
 
 
 def render_mutation_report(report: MutationReport, width: int, *, colour: bool, every: bool) -> str:
     """The scores per operator and scenario, then what would not be noticed: `every` line, or the first of each part."""
-    page = TerminalPage(width, colour=colour)
-    for line in _list_in_scenarios(report.survivors) if every else _list_over_scenarios(report.survivors):
-        page.add_text(line.lstrip(), indent=len(line) - len(line.lstrip()))
-    total = report.total
-    notes = [format_caught(total)]
-    if report.possible > total.tried:
-        notes.append(f"{report.possible:,} are possible: --max {report.possible} tries all")
-    if report.changed < report.passing:
-        notes.append(f"{report.changed:,} of {pluralize(report.passing, 'passing trace')} were changed")
     operators = [[SHORT[name], *_format_tally(tally)] for name, tally in report.operators.items() if tally.tried]
     scenarios = [
         [scenario_name(key.id, key.variant), key.suite, *_format_tally(add_up(tallies.values()))]
@@ -89,11 +59,51 @@ def render_mutation_report(report: MutationReport, width: int, *, colour: bool, 
         format_columns(("change", "caught", "of", "score"), operators, width),
         format_columns(("scenario", "suite", "caught", "of", "score"), scenarios, width),
     ]
-    unused = [SHORT[name] for name, tally in report.operators.items() if not tally.tried]
-    if unused:
-        tables.insert(1, f"not tried, since no trace that passes has what they change: {', '.join(unused)}")
-    parts = [*tables, *([str(page)] if report.survivors else []), *_describe_gate(report), "; ".join(notes)]
-    return "\n\n".join(parts)
+    tables[1:1] = _list_unused(report)
+    parts = [*tables, *_render_survivors(report, width, colour=colour, every=every), _render_gate(report, width)]
+    return "\n\n".join([*filter(None, parts), "; ".join(_list_notes(report))])
+
+
+def _list_unused(report: MutationReport) -> list[str]:
+    """The kinds of changes of which none was tried."""
+    unused = ", ".join(SHORT[name] for name, tally in report.operators.items() if not tally.tried)
+    if not unused:
+        return []
+    is_complete = report.possible == report.total.tried
+    why = ", since no trace that passes has what they change, or another one shows the same" if is_complete else ""
+    return [f"not tried{why}: {unused}"]
+
+
+def _render_survivors(report: MutationReport, width: int, *, colour: bool, every: bool) -> list[str]:
+    if not report.survivors:
+        return []
+    page = TerminalPage(width, colour=colour)
+    (add_all_survivors if every else add_main_survivors)(page, report.survivors)
+    if report.untried:
+        page.add_text(f"the checks were not tried on {pluralize(report.untried, 'more trace')}", indent=0)
+    return [str(page)]
+
+
+def _render_gate(report: MutationReport, width: int) -> str:
+    page = TerminalPage(width, colour=False)
+    for number, line in enumerate(_describe_gate(report)):
+        page.add_text(line, indent=2 if number else 0)
+    return str(page)
+
+
+def _list_notes(report: MutationReport) -> list[str]:
+    """The score, and what was left out."""
+    total = report.total
+    notes = [format_caught(total)]
+    if report.possible > total.tried:
+        notes.append(f"{report.possible:,} are possible: --max {report.possible} tries all")
+    if report.changed < report.passing:
+        notes.append(f"{report.changed:,} of {pluralize(report.passing, 'passing trace')} were changed")
+    if report.recorded_failures:
+        left_out = pluralize(report.recorded_failures, "trace")
+        verb = "passes the suite but is" if report.recorded_failures == 1 else "pass the suite but are"
+        notes.append(f"{left_out} left out: {verb} recorded as failed")
+    return notes
 
 
 def format_caught(total: Tally) -> str:
@@ -102,65 +112,22 @@ def format_caught(total: Tally) -> str:
 
 
 def _describe_gate(report: MutationReport) -> list[str]:
-    """What caught means, and how many of the caught changes `fail_on` lets through."""
-    total = report.total
+    """What caught means, and what the gate does about the caught changes: a sentence, and a line for each part."""
     words = sorted({", ".join(each) for each in report.fail_on})
     rules = "each suite's `fail_on` decides"
     if len(words) == 1:
         rules = f"`fail_on` is {words[0]}" if words[0] else "`fail_on` is not set: only hard_fail does"
-    meaning = (
-        f"caught: the scenario no longer passes; {total.gated:,} of these {total.caught:,} fail the gate ({rules})"
-    )
-    is_gated = total.gated == total.caught or any("below_threshold" in each for each in report.fail_on)
-    return [meaning + ("" if is_gated else "; add below_threshold to `fail_on` for the others")]
-
-
-def _list_in_scenarios(survivors: Sequence[Survivor]) -> Iterator[str]:
-    scenario, order = None, {key: number for number, key in enumerate(dict.fromkeys(e.scenario for e in survivors))}
-    for each in sorted(survivors, key=lambda each: (order[each.scenario], each.harm)):
-        if each.scenario != scenario:
-            scenario = each.scenario
-            yield f"{scope(scenario.suite, scenario_name(scenario.id, scenario.variant))}: nothing would notice"
-        yield f"  if {_complete(each)} ({each.count:,} of {each.tried:,}: {each.example})"
-
-
-def _list_over_scenarios(survivors: Sequence[Survivor]) -> Iterator[str]:
-    """The changes that nothing would notice, the most harmful first, each once; a step after those of one kind."""
-    found: dict[str, list[Survivor]] = {}
-    for each in survivors:
-        found.setdefault(_complete(each), []).append(each)
-    ranked = sorted(found.items(), key=lambda item: (min(each.harm for each in item[1]), -len(item[1])))
-    yield "nothing would notice"
-    for number, (sentence, members) in enumerate(ranked[:MAX_LINES]):
-        first, more = members[0].scenario, len(members) - 1
-        others = f" and {pluralize(more, 'more scenario')}" if more else ""
-        yield f"  if {sentence} ({scenario_name(first.id, first.variant)}{others})"
-        following = ranked[number + 1][1][0] if number + 1 < min(len(ranked), MAX_LINES) else None
-        if following is None or following.operator != members[0].operator:
-            yield f"    to notice it, add {suggest_check(members[0])}"
-    if len(found) > MAX_LINES:
-        yield f"  and {len(found) - MAX_LINES:,} more (-v prints all)"
-
-
-def suggest_check(survivor: Survivor) -> str:
-    """An assertion that would notice a change, as in a suite; VALUE and N are for the author."""
-    operator = survivor.operator
-    if operator == "extra_destructive_call" and not survivor.calls:
-        operator_check = "{type: forbidden_tools, tools: [TOOL], required: true}"
-    else:
-        operator_check = CHECKS[operator]
-    tool, other = (json.dumps(each, ensure_ascii=False) for each in (survivor.tool, survivor.other))
-    values = {"TOOL": tool, "OTHER": other, "COUNT": str(survivor.calls)}
-    return re.sub("TOOL|OTHER|COUNT", lambda found: values[found[0]], operator_check)
-
-
-def describe_survivor(survivor: Survivor) -> str:
-    """The change in words: what would not be noticed."""
-    return f"nothing would notice if {_complete(survivor)}"
-
-
-def _complete(survivor: Survivor) -> str:
-    return SENTENCES[survivor.operator].format(tool=survivor.tool, other=survivor.other)
+    caught = report.total.caught
+    if not caught:
+        return []
+    counts = [(report.effects.get(effect, 0), sentence) for effect, sentence in EFFECTS.items()]
+    lines = [f"{number:,} {sentence}" for number, sentence in counts if number]
+    condition = "If one trace changes so, all others stay as recorded and the baseline has these traces"
+    return [
+        f"caught: the scenario no longer passes. {condition}, then of {caught:,}",
+        f"{report.total.gated:,} fail the gate ({rules})",
+        *lines,
+    ]
 
 
 def _format_tally(tally: Tally) -> tuple[str, str, str]:
@@ -174,7 +141,13 @@ def build_mutation_document(report: MutationReport) -> dict[str, Any]:
         **_build_tally(report.total),
         "possible": report.possible,
         "shown_by_other_traces": report.shown,
-        "traces": {"read": report.traces, "passing": report.passing, "changed": report.changed},
+        "effects": report.effects,
+        "traces": {
+            "read": report.traces,
+            "passing": report.passing,
+            "recorded_failures": report.recorded_failures,
+            "changed": report.changed,
+        },
         "operators": [
             {"number": NAMES.index(name) + 1, "name": name, **_build_tally(tally)}
             for name, tally in report.operators.items()
@@ -187,18 +160,31 @@ def build_mutation_document(report: MutationReport) -> dict[str, Any]:
             }
             for key, tallies in report.scenarios.items()
         ],
-        "survivors": [
+        "survivors": [_build_survivor(each) for each in sorted(report.survivors, key=lambda each: each.harm)],
+        "suggestions": [
             {
-                **_build_key(each.scenario.suite, each.scenario.id, each.scenario.variant),
-                "operator": each.operator,
-                "description": clean_name(describe_survivor(each)),
-                "survived": each.count,
-                "tried": each.tried,
-                "suggestion": clean_name(suggest_check(each)),
-                "example": clean_name(each.example),
+                "suite": clean_name(members[0].scenario.suite),
+                "scenario": clean_name(members[0].entry),
+                "suggestion": check,
+                "noticed": sum(each.noticed for each in members),
+                "survived": sum(each.count for each in members),
             }
-            for each in sorted(report.survivors, key=lambda each: each.harm)
+            for check, members in list_suggestions(report.survivors)
         ],
+    }
+
+
+def _build_survivor(survivor: Survivor) -> dict[str, Any]:
+    key = survivor.scenario
+    return {
+        **_build_key(key.suite, key.id, key.variant),
+        "operator": survivor.operator,
+        "description": clean_name(describe_survivor(survivor)),
+        "survived": survivor.count,
+        "tried": survivor.tried,
+        "suggestion": format_survivor_check(survivor),
+        "noticed": survivor.noticed,
+        "example": clean_name(survivor.example),
     }
 
 

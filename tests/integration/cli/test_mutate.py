@@ -73,7 +73,7 @@ def test_a_strict_suite_misses_only_what_it_does_not_check(shop: Path):
     assert [(each["description"], each["survived"], each["tried"]) for each in found["survivors"]] == [
         ("nothing would notice if `order` of `lookup_order` had another value", 3, 3),
     ]
-    assert found["traces"] == {"read": 4, "passing": 3, "changed": 3}
+    assert found["traces"] == {"read": 4, "passing": 3, "recorded_failures": 0, "changed": 3}
     operators = {each["name"]: (each["caught"], each["tried"]) for each in found["operators"]}
     assert operators["duplicate_call"] == operators["drop_call"] == operators["ignored_error"] == (6, 6)
     assert operators["change_argument"] == (3, 6)
@@ -94,7 +94,10 @@ def test_changes_that_do_not_apply_are_named(shop: Path):
     (shop / "suite.yaml").write_text(SUITE.replace("      - {type: cost_limit, max_usd: 0.02}\n", ""))
     (shop / "traces/all.jsonl").write_text(json.dumps({**make_trace(0), "cost_usd": None}))
     out = evalgate(shop, "suite.yaml")[1]
-    assert "not tried, since no trace that passes has what they change: cost x3\n" in out
+    reason = "no trace that passes has what they change, or another one shows the same"
+    assert f"not tried, since {reason}: cost x3\n" in out
+    out = evalgate(shop, "suite.yaml", "--max", "5")[1]
+    assert "\nnot tried: " in out  # there are such changes
 
 
 def test_traces_on_which_no_change_can_be_tried_are_exit_2(shop: Path):
@@ -121,40 +124,183 @@ def test_survivors_are_sentences_over_scenarios(shop: Path):
     assert "  if `issue_refund` were called twice (1 of 1: traces/b.jsonl, call 2)\n" in out
 
 
-def test_survivors_are_ranked_by_harm_and_end_with_a_check_that_notices_them(shop: Path):
+def test_survivors_are_ranked_by_harm(shop: Path):
     loose = SUITE.partition("threshold")[0] + "assertions: [{type: turn_limit, max_turns: 9}]\n"
     (shop / "suite.yaml").write_text(loose)
-    _, out, _ = evalgate(shop, "suite.yaml", "--json")
-    found = json.loads(out)["survivors"]
+    found = json.loads(evalgate(shop, "suite.yaml", "--json")[1])["survivors"]
     operators = [each["operator"] for each in found]
     assert operators[:2] == ["extra_destructive_call", "duplicate_call"]
     assert set(operators[-2:]) == {"triple_cost", "triple_latency"}
-    known = ("VALUE", "max_usd: N", "max_seconds: N")
-    checks = [each["suggestion"] for each in found if not any(word in each["suggestion"] for word in known)]
-    assert len(checks) > 5
-    lines = "".join(f"      - {check}\n" for check in dict.fromkeys(checks))
-    (shop / "suite.yaml").write_text(SUITE.partition("    assertions:")[0] + "    assertions:\n" + lines)
-    _, out, _ = evalgate(shop, "suite.yaml", "--json")
-    left = {each["operator"] for each in json.loads(out)["survivors"]}
-    assert left <= {"change_argument", "triple_cost", "triple_latency"}
+
+
+def write_varied(shop: Path, id_: str) -> None:
+    """Passing traces that differ in calls, order, results and arguments, by a suite that checks almost nothing."""
+    again, failing, other = make_trace(1), make_trace(2), make_trace(3)
+    again["messages"][1:1] = again["messages"][1:3]
+    failing["messages"][2] |= {"content": "no such order", "is_error": True}
+    other["messages"][1:3], other["messages"][3:5] = other["messages"][3:5], other["messages"][1:3]
+    other["messages"][3]["tool_calls"][0]["arguments"] = {"order": "A-17", "note": "x" * 60}
+    traces = [make_trace(0), again, failing, other]
+    (shop / "traces/all.jsonl").write_text("\n".join(map(json.dumps, traces)))
+    head = SUITE.partition("id:")[0]
+    (shop / "suite.yaml").write_text(f"{head}id: {id_}\n    assertions:\n      - {{type: turn_limit, max_turns: 9}}\n")
+
+
+def test_suggestions_hold_for_all_passing_traces_and_notice_what_they_say(shop: Path):
+    write_varied(shop, "refund")
+    before = json.loads(evalgate(shop, "suite.yaml", "--json")[1])
+    suggestions = before["suggestions"]
+    assert len(suggestions) > 4
+    assert all(each["scenario"] == "refund" and 0 < each["noticed"] <= each["survived"] for each in suggestions)
+    text = (shop / "suite.yaml").read_text()
+    for each in suggestions:
+        (shop / "suite.yaml").write_text(f"{text}      - {each['suggestion']}\n")
+        after = json.loads(evalgate(shop, "suite.yaml", "--json")[1])
+        assert after["traces"] == before["traces"], each
+        assert after["tried"] == before["tried"]
+        mine = [survivor for survivor in before["survivors"] if survivor["suggestion"] == each["suggestion"]]
+        left = {survivor["description"]: survivor["survived"] for survivor in after["survivors"]}
+        for survivor in mine:
+            assert survivor["survived"] - survivor["noticed"] == left.get(survivor["description"], 0), survivor
+    lines = "".join(f"      - {each['suggestion']}\n" for each in suggestions)
+    (shop / "suite.yaml").write_text(text + lines)
+    after = json.loads(evalgate(shop, "suite.yaml", "--json")[1])
+    assert not {each["suggestion"] for each in after["suggestions"]} & {each["suggestion"] for each in suggestions}
+
+
+def test_a_suggestion_that_would_fail_a_passing_trace_is_not_made(shop: Path):
+    """A trace calls lookup_order twice and one has a tool error, so neither `exactly: 1` nor `max: 0` holds."""
+    write_varied(shop, "refund")
+    found = json.loads(evalgate(shop, "suite.yaml", "--json")[1])["suggestions"]
+    texts = [each["suggestion"] for each in found]
+    assert not any('tool: "lookup_order", exactly: 1' in text or "max_tool_errors, max: 0" in text for text in texts)
+    assert "{type: max_tool_errors, max: 1, required: true}" in texts
+
+
+def test_a_suggestion_for_a_pattern_holds_for_all_scenarios_that_it_matches(shop: Path):
+    write_varied(shop, "'*'")
+    text = json.dumps(make_trace(0, scenario="return")).replace("issue_refund", "send_label")
+    (shop / "traces/b.jsonl").write_text(text)
+    assert "add to scenario *\n" in evalgate(shop, "suite.yaml")[1]
+    found = json.loads(evalgate(shop, "suite.yaml", "--json")[1])
+    assert {each["scenario"] for each in found["suggestions"]} == {"*"}
+    lines = "".join(f"      - {each['suggestion']}\n" for each in found["suggestions"])
+    (shop / "suite.yaml").write_text((shop / "suite.yaml").read_text() + lines)
+    assert json.loads(evalgate(shop, "suite.yaml", "--json")[1])["traces"] == found["traces"]
+
+
+def test_a_change_that_any_passing_trace_shows_is_not_counted(shop: Path):
+    """Ten traces of a scenario are changed; one after them does without the look-up."""
+    without = make_trace(12)
+    del without["messages"][1:3]
+    traces = [*(make_trace(trial) for trial in range(12)), without]
+    (shop / "traces/all.jsonl").write_text("\n".join(map(json.dumps, traces)))
+    (shop / "suite.yaml").write_text(SUITE.partition("threshold")[0] + "assertions: [{type: not_empty}]\n")
+    found = json.loads(evalgate(shop, "suite.yaml", "--json")[1])
+    assert found["traces"]["changed"] == 10
+    dropped = [each["description"] for each in found["survivors"] if each["operator"] == "drop_call"]
+    assert dropped == ["nothing would notice if `issue_refund` were not called"]
+
+
+def test_survivors_without_a_check_are_listed_apart(shop: Path):
+    answers = ["Refunded.", ""]
+    traces = [make_trace(trial, answer) for trial, answer in enumerate(answers)]
+    (shop / "traces/all.jsonl").write_text("\n".join(map(json.dumps, traces)))
+    loose = SUITE.partition("threshold")[0] + "assertions: [{type: turn_limit, max_turns: 9}]\n"
+    (shop / "suite.yaml").write_text(loose)
+    out = evalgate(shop, "suite.yaml")[1]
+    _, _, apart = out.partition(
+        "nothing would notice, and no single check that was tried distinguishes it from passing traces\n"
+    )
+    assert apart.startswith("  if the answer were empty (refund)\n")
+
+
+def test_the_list_has_a_survivor_of_every_operator(shop: Path):
+    loose = SUITE.partition("threshold")[0] + "assertions: [{type: turn_limit, max_turns: 9}]\n"
+    trace = make_trace(0)
+    for number in range(30):
+        call = {"id": f"x{number}", "name": f"cancel_{number}", "arguments": {"a": 1}}
+        trace["messages"][1:1] = [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"x{number}", "content": "ok"},
+        ]
+    (shop / "traces/all.jsonl").write_text(json.dumps(trace))
+    (shop / "suite.yaml").write_text(loose)
+    out = evalgate(shop, "suite.yaml")[1]
+    shown = [line for line in out.splitlines() if line.startswith("  if ")]
+    assert len(shown) == 20
+    for words in ("the answer were empty", "the agent refused", "three times as much", "ended halfway"):
+        assert any(words in line for line in shown), words
+    assert re.search(r"^and \d+ more \(-v prints all\)$", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("rewards", "code"), [((1, 0, None), 1), ((0, 0, 0), 2)])
+def test_traces_that_are_recorded_as_failed_are_not_changed(shop: Path, rewards: tuple[int | None, ...], code: int):
+    traces = [
+        make_trace(trial) | ({} if reward is None else {"evaluations": [{"name": "reward", "score_value": reward}]})
+        for trial, reward in enumerate(rewards)
+    ]
+    (shop / "traces/all.jsonl").write_text("\n".join(map(json.dumps, traces)))
+    exit_code, out, err = evalgate(shop, "suite.yaml")
+    assert exit_code == code
+    if code == 2:
+        assert "no trace is recorded as passed: 3 of 3 pass the suite only" in err
+        return
+    assert out.splitlines()[-1].endswith("; 1 trace left out: passes the suite but is recorded as failed")
+    found = json.loads(evalgate(shop, "suite.yaml", "--json")[1])["traces"]
+    assert found == {"read": 3, "passing": 2, "recorded_failures": 1, "changed": 2}
+
+
+RATE = "    trials: {min_pass_rate: RATE}\n    threshold: 0\n"
+STRICT = "policy: {fail_on: [hard_fail, broken, below_threshold]}\n"
 
 
 @pytest.mark.parametrize(
-    ("policy", "gated", "hint"),
+    ("policy", "demand", "failing", "effect", "sentence"),
     [
-        ("", 0, "; add below_threshold to `fail_on` for the others"),
-        ("policy: {fail_on: [hard_fail, below_threshold]}\n", 48, ""),
+        (
+            "",
+            "",
+            False,
+            "below_threshold",
+            "0 fail the gate (`fail_on` is not set: only hard_fail does) 48 pass the gate, and",
+        ),
+        (
+            "policy: {fail_on: [hard_fail, broken], regression: {correction: holm}}\n",
+            "",
+            False,
+            "below_threshold",
+            "48 pass the gate, and would fail it with below_threshold in `fail_on`",
+        ),
+        (STRICT, "", False, "gated", "48 fail the gate (`fail_on` is hard_fail, broken, below_threshold)"),
+        (STRICT, "", True, "already_failing", "48 are in scenarios that fail the gate already, as recorded"),
+        (STRICT, RATE.replace("RATE", "0.5"), True, "allowed", "48 pass the gate: `fail_on` or the pass rate of their"),
+        (STRICT, RATE.replace("RATE", "0"), True, "only_reports", "48 pass the gate in scenarios that only report"),
     ],
 )
-def test_caught_changes_that_fail_on_lets_through_are_counted(shop: Path, policy: str, gated: int, hint: str):
-    (shop / "suite.yaml").write_text(SUITE + policy)
-    _, out, _ = evalgate(shop, "suite.yaml", "--json")
+def test_the_gate_does_with_a_changed_trace_what_the_report_says(
+    shop: Path, policy: str, demand: str, failing: bool, effect: str, sentence: str
+):
+    """Each caught change is written as a trace and judged by `run`, with the traces as recorded as the baseline."""
+    required = SUITE.replace("}\n", ", required: true}\n").replace("    threshold: 1.0\n", demand)
+    (shop / "suite.yaml").write_text((required if demand else SUITE) + policy)
+    recorded = [make_trace(trial) for trial in range(3)] + [make_trace(9, "no")] * failing
+    (shop / "traces/all.jsonl").write_text("\n".join(map(json.dumps, recorded)))
+    out = evalgate(shop, "suite.yaml", "--json")[1]
     found = json.loads(out)
-    assert (found["caught"], found["gated"]) == (48, gated)
-    _, out, _ = evalgate(shop, "suite.yaml")
-    rules = "is hard_fail, below_threshold" if policy else "is not set: only hard_fail does"
-    meaning = f"caught: the scenario no longer passes; {gated} of these 48 fail the gate (`fail_on` {rules}){hint}"
-    assert meaning in " ".join(out.split())
+    assert found["effects"] == {effect: 48, "missed": 3}
+    assert found["gated"] == found["effects"].get("gated", 0)
+    assert sentence in " ".join(evalgate(shop, "suite.yaml")[1].split())
+    assert run_gate(shop, "--output-dir", "main") == (effect == "already_failing")
+    for answer in ("", "no"):
+        changed = [make_trace(0, answer), *recorded[1:]]
+        (shop / "traces/all.jsonl").write_text("\n".join(map(json.dumps, changed)))
+        code = run_gate(shop, "--baseline", "main/baseline.zip", "--output-dir", "head")
+        assert code == (effect in {"gated", "already_failing"})
+
+
+def run_gate(folder: Path, *words: str) -> int:
+    return main(("run", "suite.yaml", *words), Shell(io.StringIO(), io.StringIO(), {}, str(folder)))
 
 
 def test_init_counts_as_mutate_does(shop: Path):
@@ -191,8 +337,13 @@ def test_a_trace_that_would_be_of_another_scenario_is_noticed(shop: Path):
     where = '    match: {where: "length(tool_calls) == `2`"}\n    assertions: [{type: not_empty}]\n'
     head = "version: 1\nsuite: shop\ntraces: ['traces/*.jsonl']\nscenarios:\n  - id: two\n"
     (shop / "suite.yaml").write_text(head + where)
+    (shop / "traces/all.jsonl").write_text(json.dumps(make_trace(0)))
     _, out, _ = evalgate(shop, "suite.yaml", "--json")
-    operators = {each["name"]: each["score"] for each in json.loads(out)["operators"]}
+    found = json.loads(out)
+    assert (
+        found["gated"] == 6
+    )  # two calls dropped, two made twice, one added, a run cut in half: the scenario is MISSING
+    operators = {each["name"]: each["score"] for each in found["operators"]}
     assert (operators["drop_call"], operators["duplicate_call"], operators["swap_calls"]) == (1, 1, 0)
 
 
@@ -228,3 +379,15 @@ def test_the_refusal_is_one_that_is_refusal_knows():
     from evalgate.application.mutation.operators import REFUSAL
 
     assert is_refusal(REFUSAL)
+
+
+def test_init_names_one_scenario_without_a_check_of_its_own(tmp_path: Path):
+    (tmp_path / "traces").mkdir()
+    for trial, (scenario, tool) in enumerate([("refund", "a"), ("refund", "b"), ("refund", "c"), ("other", "a")]):
+        trace = make_trace(trial, scenario=scenario)
+        trace["messages"] = [*trace["messages"][:3], trace["messages"][-1]]
+        del trace["cost_usd"], trace["latency_seconds"]
+        (tmp_path / f"traces/{trial}.json").write_text(json.dumps(trace).replace("lookup_order", tool))
+    err = io.StringIO()
+    assert main(("init", "traces", "--yes", "--out", "learnt.yaml"), Shell(io.StringIO(), err, {}, str(tmp_path))) == 0
+    assert "1 scenario without a check of its own: refund\n" in err.getvalue()
