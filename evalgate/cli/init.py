@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,22 +13,20 @@ from evalgate.errors import Problem, SettingError
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from evalgate.application.inference.build_suite import BuiltSuite
-    from evalgate.application.inference.pass_rates import FailedTrials, RecordedFailures
-    from evalgate.application.inference.trace_choice import FoundTraces
     from evalgate.bootstrap.project_start import NewFile
     from evalgate.cli.shell import Shell
 
 FOLDER, FIRST = "evals", "first"
 COMMON_FOLDERS = frozenset({"", ".", "..", "traces", "jobs", "logs", "runs"})
 NAME_LENGTH = 60
-MAX_NAMED = 5
 
 
 def init(arguments: Namespace, shell: Shell) -> int:
     """Writes a suite and prints what it would notice; returns 0. Asks only on a terminal."""
+    from evalgate.application.inference.summary import describe_built_suite
     from evalgate.application.inference.trace_choice import find_default_traces
     from evalgate.bootstrap.project_start import NewFile, refuse_existing
     from evalgate.bootstrap.sources import build_workspace
@@ -54,7 +51,8 @@ def init(arguments: Namespace, shell: Shell) -> int:
         shell,
         [NewFile(path, built.text), *_list_others(arguments, shell, path, traces, has_workflow=has_workflow)],
     )
-    _summarize(built, path, shell)
+    for line in describe_built_suite(built, path):
+        shell.note(line)
     return 0
 
 
@@ -125,106 +123,6 @@ def _write(arguments: Namespace, shell: Shell, new: Sequence[NewFile]) -> None:
     write_files(new, shell.cwd)
     for each in new:
         shell.print_safe(f"written: {each.path}")
-
-
-def _summarize(built: BuiltSuite, path: str, shell: Shell) -> None:
-    """What the suite was learnt from, what it would notice, and what its first run shows."""
-    from evalgate.application.inference.suite_text import list_briefly
-    from evalgate.reporting.text.wording import pluralize
-
-    found = built.found
-    scenarios = pluralize(len(built.draft.written), "scenario")
-    size = f"{built.text.count(chr(10)):,} lines"
-    passed = f"the {len(found.passing):,} of {pluralize(found.read, 'trace')} that passed"
-    shell.note(f"{scenarios} in {size}, learnt from {passed} ({_describe_results(found)})")
-    for note in _list_unused(built):
-        shell.note(f"not used: {note}")
-    for line in _describe_failures(built.failures):
-        shell.note(line)
-    if built.draft.unchecked:
-        named = list_briefly(built.draft.unchecked)
-        whose = "its" if len(built.draft.unchecked) == 1 else "their"
-        shell.note(f"{pluralize(len(built.draft.unchecked), 'scenario')} without a check of {whose} own: {named}")
-    total, possible = built.caught.total, built.caught.possible
-    caught = f"catches {total.caught:,} of {pluralize(total.tried, 'small change')}"
-    command = f"evalgate mutate {shlex.quote(path)}"
-    if possible > total.tried:
-        command += f" --max {possible}"
-        shell.note(f"{caught}, chosen evenly from {possible:,} (`{command}` tries all, so its share differs)")
-    else:
-        shell.note(f"{caught} (`{command}` lists the others)")
-    shell.note(f"next: evalgate run {shlex.quote(path)}")
-
-
-def _describe_results(found: FoundTraces) -> str:
-    if not found.results:
-        return "none of them records a result, so those count as passed that ended without an error"
-    names = ", ".join(sorted(found.results))
-    unknown = len(found.passing) - found.results.total()
-    return f"recorded: {names}" + (f"; {unknown:,} record no result and ended without an error" if unknown else "")
-
-
-def _list_unused(built: BuiltSuite) -> Iterator[str]:
-    """Traces and files that nothing was learnt from, each kind on a line."""
-    from evalgate.application.inference.suite_text import list_briefly
-    from evalgate.models.trace.trace import format_place
-    from evalgate.reporting.text.wording import pluralize
-
-    found = built.found
-    if found.failing:
-        yield f"{pluralize(len(found.failing), 'trace')} that did not pass"
-    if found.without_calls:
-        places = [
-            format_place(each.path, each.line, each.record) for each in (trace.source for trace in found.without_calls)
-        ]
-        names = list_briefly(places)
-        yield f"{pluralize(len(found.without_calls), 'trace')} without a record of what the agent did: {names}"
-    if found.unreadable:
-        path, reason = next(iter(found.unreadable.items()))
-        yield f"{pluralize(len(found.unreadable), 'file')} that can't be read, such as {path}: {reason}"
-    if found.surplus:
-        yield f"{pluralize(len(found.surplus), 'trace')} more that passed, which the suite judges too"
-    if found.left_out:
-        yield f"{pluralize(found.left_out, 'trace')} more than `init` judges: `evalgate run` shows whether they pass"
-    for place, reason in list(found.damaged.items())[:MAX_NAMED]:
-        yield f"a trace that can't be read, which fails a run until it is removed: {place}: {reason}"
-    if len(found.damaged) > MAX_NAMED:
-        yield f"{len(found.damaged) - MAX_NAMED:,} more traces that can't be read"
-    yield from built.draft.omitted
-    empty = len(built.draft.scenarios) - len(built.draft.written)
-    if empty:
-        yield f"{pluralize(empty, 'scenario')} in which nothing can be checked, or whose id no suite can hold"
-
-
-def _describe_failures(failures: RecordedFailures) -> Iterator[str]:
-    """What trials that failed when they were recorded mean for the suite."""
-    from evalgate.application.inference.build_suite import describe_unnoticed
-    from evalgate.reporting.text.wording import pluralize
-
-    headings = {
-        "demands that some trials pass in": [each for each in failures.failed if each.least],
-        "checks that fail only lower the score, since too few trials passed to demand them, in": [
-            each for each in failures.failed if each.least == 0
-        ],
-        "the first run fails in": [each for each in failures.failed if each.least is None],
-    }
-    for heading, failed in headings.items():
-        if failed:
-            yield f"{heading} {pluralize(len(failed), 'scenario')} with recorded failures:"
-            for each in failed[:MAX_NAMED]:
-                yield f"  {each.scenario}: {_describe_trials(each)}"
-            if len(failed) > MAX_NAMED:
-                yield f"  and {len(failed) - MAX_NAMED:,} more"
-    if failures.unnoticed:
-        yield describe_unnoticed(failures)
-    elif failures.recorded:
-        yield f"in every recorded failure ({failures.recorded:,}) a check of the suite fails"
-
-
-def _describe_trials(failed: FailedTrials) -> str:
-    """In how many trials a check fails, and what these recorded."""
-    verb = "fails" if failed.failed == 1 else "fail"
-    return f"{failed.failed:,} of {failed.trials:,} trials {verb} a check (recorded: {', '.join(failed.results)})"
 
 
 def _start_with_example(arguments: Namespace, shell: Shell) -> int:

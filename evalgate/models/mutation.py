@@ -1,4 +1,4 @@
-"""What a suite would notice: changes made to passing traces, and how many of them made a trial fail."""
+"""What a suite would notice: changes made to passing traces, and in how many of them a check fails."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ MAX_CHANGES = 10_000
 """Changes that are tried by default."""
 MANY_CHANGES = 5_000
 """Changes from which worker processes are faster than one."""
-Effect = Literal["missed", "gated", "only_reports", "below_threshold", "allowed", "already_failing"]
-"""What a change does. `missed`: the trial still passes. All others are caught: the trial does not pass.
+Effect = Literal["missed", "gated", "lower_score", "only_reports", "below_threshold", "allowed", "already_failing"]
+"""What a change does. `missed`: no check fails that passed. All others are caught.
 
-`gated`: the gate fails by it. Else the scenario `only_reports`, or it would fail by `below_threshold` if `fail_on` had
-it, or it is `allowed` by `fail_on` and the scenario's pass rate; or the gate is `already_failing` with the scenario as
-it was recorded.
+`gated`: the gate fails by it. Else the trial still passes with a `lower_score`, or the scenario `only_reports`, or it
+would fail by `below_threshold` if `fail_on` had it, or it is `allowed` by `fail_on` and the scenario's pass rate; or
+the gate is `already_failing` with the scenario as it was recorded.
 """
 
 
@@ -51,7 +51,7 @@ class Mutation(NamedTuple):
 
 
 class Tally(Struct, array_like=True):
-    """How many changes were tried, how many of them made the trial fail, and how many of these fail the gate."""
+    """How many changes were tried, in how many of them a check fails, and how many of these fail the gate."""
 
     tried: int = 0
     caught: int = 0

@@ -117,7 +117,7 @@ def _explain_no_trace(found: FoundTraces) -> Problem:
 def choose_number_of_changes(calls: int, names: int) -> int:
     """How many changes are tried, so that trying them takes seconds: each name in a check is compared with each call.
 
-    >>> choose_number_of_changes(10, 40), choose_number_of_changes(2_000, 70)
+    >>> choose_number_of_changes(10, 40), choose_number_of_changes(2_000, 700)
     (10000, 50)
     """
     return max(MIN_CHANGES, min(MAX_CHANGES, MAX_COMPARISONS // max(1, calls * names)))
@@ -126,7 +126,7 @@ def choose_number_of_changes(calls: int, names: int) -> int:
 def count_caught(
     suite: Suite, traces: Sequence[Trace], names: int, prices: PriceTable | None, progress: Progress
 ) -> MutationReport:
-    """Tries small changes as `mutate` does; of long traces and scenarios with many `names` in checks fewer are tried."""
+    """Tries small changes as `mutate` does, fewer of long traces and where a scenario's checks list many `names`."""
     run = MutationRun([suite], prices)
     ordered: list[Trace] = sorted(traces, key=_find_position)
     run.add_traces(0, ordered, progress)

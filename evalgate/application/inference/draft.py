@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct, field
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from evalgate.application.inference.variants import Variants
 
 FAIL_ON = ["hard_fail", "broken", "below_threshold"]
+SCORES_ONLY = "only required checks block: too few trials passed to demand the others"
 NO_CHECK = "no check of its own: only what all scenarios share is checked here"
 
 
@@ -71,10 +72,8 @@ class DraftScenario(Struct):
 
     def score_only(self, broken: Collection[int]) -> None:
         """Lets trials fail the checks with these numbers: they only lower the score."""
-        self.fields = [FieldText("threshold", 0, "only required checks block: too few trials passed to demand the others")]
-        self.checks = [
-            check.score_only() if at in broken else check.require() for at, check in enumerate(self.checks)
-        ]
+        self.fields = [FieldText("threshold", 0, SCORES_ONLY)]
+        self.checks = [check.score_only() if at in broken else check.require() for at, check in enumerate(self.checks)]
 
     def describe(self) -> ScenarioText:
         """The scenario as it is written."""
@@ -181,7 +180,8 @@ def _format_patterns(patterns: Sequence[str]) -> Iterator[str]:
 
 def _count_names(check: InferredCheck) -> int:
     """How much work a check is: 1, and 1 for each text in its lists."""
-    count, values = 1, [check.entry]
+    count = 1
+    values: list[Any] = [check.entry]
     while values:
         value = values.pop()
         values += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

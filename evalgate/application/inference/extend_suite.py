@@ -119,7 +119,7 @@ class _Extension:
         had, has = (each.content.get("scenarios", []) for each in (self._suite, suite))
         if has[: len(had)] != had or [each.get("id") for each in has[len(had) :]] != self.added:
             message = "nothing can be added: the last lines of `scenarios:` are not where they seem to end"
-            hint = "a quoted text of several lines, or an unusual line break, may be the cause; add the scenario by hand"
+            hint = "a quoted text of several lines or an unusual line break may be the cause; add it by hand"
             raise SuiteError(Problem(message, Location(self._path), hint))
 
     def _leave_out(self, draft: DraftScenario, number: int | None) -> None:
@@ -150,7 +150,8 @@ def _read_passing(suite: Suite, path: str, trace: str, sources: InferenceSources
         raise SettingError(Problem(f"suite {path} does not find {trace!r}", None, hint))
     passing = list(filter(is_passing, named))
     if not passing:
-        raise SettingError(f"no trace in {trace!r} passed: {_describe_end(named[0])}; a scenario is learnt from one that did")
+        hint = "a scenario is learnt from a trace that passed"
+        raise SettingError(Problem(f"no trace in {trace!r} passed: {_describe_end(named[0])}", None, hint))
     if not any(map(records_calls, passing)):
         raise SettingError(f"{trace} records nothing of what the agent did")
     return passing
@@ -158,7 +159,8 @@ def _read_passing(suite: Suite, path: str, trace: str, sources: InferenceSources
 
 def _describe_end(trace: Trace) -> str:
     result = find_recorded_result(trace)
-    return f"the first one's status is {trace.status}" if result is None else f"the first one records {result.describe()}"
+    found = f"has the status {trace.status}" if result is None else f"records {result.describe()}"
+    return f"the first one {found}"
 
 
 def _choose_new(suite: Suite, path: str, trace: str, found: TraceSet) -> list[str]:

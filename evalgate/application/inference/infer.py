@@ -103,7 +103,6 @@ def _list_tools(value: Any) -> Iterator[str]:
             yield from [each] if isinstance(each, str) else _list_tools(each)
 
 
-
 def _note_differences(trials: Sequence[Trace]) -> list[str]:
     """The tools that some trials call."""
     called = [set(trace.called) for trace in trials]

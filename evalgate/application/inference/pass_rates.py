@@ -134,7 +134,7 @@ def allow_recorded_failures(
 ) -> RecordedFailures:
     """Lets the draft pass recorded trials in which a check of it fails. `load` parses a suite's text.
 
-    A scenario gets the pass rate that an unchanged agent rarely misses. Where there is none, as few trials passed, the
+    A scenario gets the pass rate that an unchanged agent rarely misses. Where too few trials passed for one, the
     checks that fail only lower the score.
     """
     groups = _judge(draft, traces, load)
@@ -230,7 +230,7 @@ def _choose_rate(least: int, trials: int) -> float:
     (0.25, 0.66, 0.003)
     """
     for digits in range(FEWEST_DIGITS, MOST_DIGITS):
-        rate = math.floor(least * 10**digits / trials) / 10**digits
+        rate = math.floor(least * int(10.0**digits) / trials) / 10.0**digits
         if rate * trials > least - 1:
             return rate
     return least / trials

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MAX_OFFERS = 3
 _CODE = re.compile(r"[#A-Z0-9][A-Z0-9_-]{1,39}")
-"""A code without lower case: a name or a text of a person is none."""
+"""A code has no lower case, which names and texts of persons have."""
 
 
 def offer_codes(trials: Sequence[Trace], failed: Sequence[Trace]) -> Iterator[str]:

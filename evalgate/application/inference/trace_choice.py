@@ -54,8 +54,9 @@ class FoundTraces(Struct):
     """The traces of a suite: `patterns` relative to its folder, the traces that passed, and those that did not.
 
     `results` counts the names of the scores by which traces passed; `without_calls` record nothing of what the
-    agent did; `surplus` passed, but the suite is learnt from enough others; `unreadable` are files that can't be read as a whole, each with the first reason, and `damaged` the
-    places of traces that can't be read in files that are used, with the reason.
+    agent did; `surplus` passed, but the suite is learnt from enough others; `unreadable` are files that can't be read
+    as a whole, each with the first reason, and `damaged` the places of traces that can't be read in files that are
+    used, with the reason.
     """
 
     patterns: Sequence[str]

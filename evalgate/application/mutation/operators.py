@@ -17,6 +17,7 @@ from evalgate.application.mutation.edits import (
     replace_fields,
     swap_calls,
 )
+from evalgate.measures.text.refusals import is_refusal
 from evalgate.measures.text.tool_words import is_destructive, is_look_up
 from evalgate.models.mutation import Mutation, OperatorName
 
@@ -158,12 +159,15 @@ def _find_results(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
     return (Mutation("ignored_error", at, call["name"]) for at, call in ended)
 
 
-def _find_answer(operator: OperatorName) -> Callable[[Trace, KnownTools], Iterator[Mutation]]:
-    def find(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
-        if (trace.response["content"] or "").strip():
-            yield Mutation(operator)
+def _find_answer(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
+    if (trace.response["content"] or "").strip():
+        yield Mutation("empty_answer")
 
-    return find
+
+def _find_refusal(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
+    answer = (trace.response["content"] or "").strip()
+    if answer and not is_refusal(answer):
+        yield Mutation("refusal")
 
 
 def _find_cost(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
@@ -267,14 +271,10 @@ OPERATORS: dict[OperatorName, Operator] = {
         _find_other_tools, lambda trace, change, _: replace_call(trace, change.at, {"name": change.other})
     ),
     "ignored_error": Operator(_find_results, _fail_call, ("calls", "results", "errors")),
-    "empty_answer": Operator(
-        _find_answer("empty_answer"), lambda trace, _change, _: replace_answer(trace, ""), ("messages",)
-    ),
+    "empty_answer": Operator(_find_answer, lambda trace, _change, _: replace_answer(trace, ""), ("messages",)),
     "triple_cost": Operator(_find_cost, _triple_cost, ("cost",)),
     "triple_latency": Operator(_find_latency, _triple_latency, ("times",)),
-    "refusal": Operator(
-        _find_answer("refusal"), lambda trace, _change, _: replace_answer(trace, REFUSAL), ("messages",)
-    ),
+    "refusal": Operator(_find_refusal, lambda trace, _change, _: replace_answer(trace, REFUSAL), ("messages",)),
     "truncated_run": Operator(_find_halves, _cut_in_half, ("messages",)),
     "extra_destructive_call": Operator(_find_destructive, _add_destructive),
 }

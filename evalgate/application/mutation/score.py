@@ -41,13 +41,17 @@ CHANGES = "changes"
 
 
 class PassingTrace(NamedTuple):
-    """A trace that passes: the indexes of its suite, and of its entry and scenario there; its trial and reference."""
+    """A trace that passes, and its reference.
+
+    The indexes of its suite, and of its entry, scenario and trial there, with the trial's score.
+    """
 
     suite: int
     entry: int
     place: int
     key: ScenarioKey
     trial: int
+    score: float
     trace: Trace
     ref: TraceRef
 
@@ -118,7 +122,7 @@ class MutationRun:
             is_changed = called.total() < MAX_TRIALS and len(self._passing) < MAX_TRACES
             called[tuple(trace.called)] += 1
         if is_changed:
-            place = number, found.entry, found.place, found.key, found.number
+            place = number, found.entry, found.place, found.key, found.number, found.trial.score or 0.0
             self._passing.append(PassingTrace(*place, trace, found.ref))
         if passes or (recorded is not None and recorded.passed):
             references = self._references.setdefault((number, found.entry), [])
@@ -187,14 +191,14 @@ class MutationRun:
         return [self._judge_change(each) for each in self._chosen[start : start + TASK_SIZE]]
 
     def _judge_change(self, chosen: ChosenChange) -> Effect:
-        """Whether the changed trace does not pass its scenario, or is of another one now; and if that is gated."""
+        """Whether a check fails that passed, or the trace is of another scenario now, and what the gate does then."""
         passing = self._passing[chosen.trace]
         changed = apply_change(passing.trace, chosen.change, self._tools[passing.suite])
         judged = self._judges[passing.suite].judge(changed, passing.ref)
         own = [each.trial for each in judged.candidates if each.candidate.scenario == passing.place]
         trial = next((each for each in own if each is not None), None)
         if trial is not None and trial.status == "passed":
-            return "missed"
+            return "lower_score" if (trial.score or 0.0) < passing.score else "missed"
         return self._gates[passing.suite].find_effect(passing.key, passing.trial, trial)
 
     def _report(self) -> MutationReport:

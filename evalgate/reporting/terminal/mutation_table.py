@@ -37,6 +37,7 @@ SHORT: dict[OperatorName, str] = {
     "extra_destructive_call": "a destructive call added",
 }
 EFFECTS: dict[Effect, str] = {
+    "lower_score": "only lower the score, which stays above the threshold of the scenario",
     "only_reports": "pass the gate in scenarios that only report (threshold 0, min_pass_rate 0)",
     "allowed": "pass the gate: `fail_on` or the pass rate of their scenario allows one such trace",
     "below_threshold": "pass the gate, and would fail it with below_threshold in `fail_on`",
@@ -124,7 +125,7 @@ def _describe_gate(report: MutationReport) -> list[str]:
     lines = [f"{number:,} {sentence}" for number, sentence in counts if number]
     condition = "If one trace changes so, all others stay as recorded and the baseline has these traces"
     return [
-        f"caught: the scenario no longer passes. {condition}, then of {caught:,}",
+        f"caught: a check fails. {condition}, then of {caught:,}",
         f"{report.total.gated:,} fail the gate ({rules})",
         *lines,
     ]

@@ -37,6 +37,10 @@ def evalgate(
     return code, out.getvalue(), err.getvalue()
 
 
+def run_git(folder: Path, *words: str) -> None:
+    subprocess.run([shutil.which("git") or "git", *words], cwd=folder, check=True)
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     shutil.copytree(EXAMPLE, tmp_path / "traces")
@@ -91,7 +95,7 @@ def test_a_workflow_is_added_to_a_suite_that_exists(project: Path):
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_the_workflow_records_nothing_where_git_has_the_traces(project: Path):
     for words in (("init", "-q"), ("add", "traces")):
-        subprocess.run(["git", *words], cwd=project, check=True)
+        run_git(project, *words)
     assert evalgate(project, "init", "traces/", "--workflow")[0] == 0
     text = (project / ".github/workflows/evalgate.yml").read_text()
     steps = yaml.safe_load(text)["jobs"]["gate"]["steps"]
@@ -186,7 +190,7 @@ def test_git_ignores_the_traces_unless_it_tracks_them(project: Path):
     (project / ".gitignore").unlink()
     (project / ".git").rmdir()
     for words in (("init", "-q"), ("add", "traces")):
-        subprocess.run(["git", *words], cwd=project, check=True)
+        run_git(project, *words)
     assert evalgate(project, "init", "traces/", "--force")[0] == 0
     assert not (project / ".gitignore").exists()
 
@@ -269,8 +273,11 @@ def test_no_scenario_is_added_whose_id_is_a_pattern_or_a_secret(project: Path, i
         (("traces/none.json",), "no trace file at 'traces/none.json'"),
         (("--add", "traces/refund-in-window.jsonl"), "--add needs the suite to add to"),
         (("notes/",), "no trace can be read, in 1 file: notes/README.md: not valid JSON"),
-        (("--add", "other.jsonl", "--out", "evals/s.yaml"), "does not find 'other.jsonl' (its `traces`, relative to its folder, are ../traces/"),
-        (("--add", "traces/lost.jsonl", "--out", "evals/s.yaml"), "passed: the first one records reward 0;"),
+        (
+            ("--add", "other.jsonl", "--out", "evals/s.yaml"),
+            "does not find 'other.jsonl' (its `traces`, relative to its folder, are ../traces/",
+        ),
+        (("--add", "traces/lost.jsonl", "--out", "evals/s.yaml"), "passed: the first one records reward 0 ("),
         (("--add", "other.jsonl#1", "--out", "evals/s.yaml"), "name a file or folder, not one trace in it"),
         (
             ("--add", "traces/refund-in-window.jsonl", "--out", "evals/flow.yaml"),

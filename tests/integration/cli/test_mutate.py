@@ -299,6 +299,28 @@ def test_the_gate_does_with_a_changed_trace_what_the_report_says(
         assert code == (effect in {"gated", "already_failing"})
 
 
+def test_a_check_that_only_lowers_the_score_catches_a_change_and_fails_no_gate(shop: Path):
+    (shop / "suite.yaml").write_text(SUITE.replace("threshold: 1.0", "threshold: 0") + STRICT)
+    (shop / "traces/all.jsonl").write_text("\n".join(json.dumps(make_trace(trial)) for trial in range(3)))
+    found = json.loads(evalgate(shop, "suite.yaml", "--json")[1])
+    assert found["effects"] == {"lower_score": 48, "missed": 3}
+    assert (found["caught"], found["gated"]) == (48, 0)
+    assert "48 only lower the score" in evalgate(shop, "suite.yaml")[1]
+    assert run_gate(shop, "--output-dir", "main") == 0
+    changed = [make_trace(0, "no"), *(make_trace(trial) for trial in (1, 2))]
+    (shop / "traces/all.jsonl").write_text("\n".join(map(json.dumps, changed)))
+    assert run_gate(shop, "--baseline", "main/baseline.zip", "--output-dir", "head") == 0
+
+
+def test_a_refusal_is_no_change_of_an_agent_that_refuses(shop: Path):
+    refusals = [json.dumps(make_trace(trial, "I'm sorry, but I can't help with that.")) for trial in range(3)]
+    (shop / "traces/all.jsonl").write_text("\n".join(refusals))
+    (shop / "suite.yaml").write_text(SUITE.replace("{type: contains, value: refunded}", "{type: is_refusal}"))
+    found = json.loads(evalgate(shop, "suite.yaml", "--json")[1])
+    tried = {each["name"]: each["tried"] for each in found["operators"]}
+    assert (tried["refusal"], tried["empty_answer"]) == (0, 3)
+
+
 def run_gate(folder: Path, *words: str) -> int:
     return main(("run", "suite.yaml", *words), Shell(io.StringIO(), io.StringIO(), {}, str(folder)))
 

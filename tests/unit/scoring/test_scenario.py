@@ -197,9 +197,7 @@ def test_pass_rate_not_met_by_required_checks_is_a_hard_fail_that_names_both():
 def test_pass_rate_of_zero_needs_one_passing_trial(outcome):
     found = score_trials(*[failing(outcome=outcome)] * 3, threshold=0.0, min_pass_rate=0)
     assert (found.verdict, found.pass_rate) == ("HARD_FAIL", 0.0)
-    assert found.reason == (
-        "no_refund: as it is (in 3 of 3 trials), 0 of 3 trials passed, expected at least one"
-    )
+    assert found.reason == ("no_refund: as it is (in 3 of 3 trials), 0 of 3 trials passed, expected at least one")
     assert score_trials(*[failing()] * 3, *many(1, 0), threshold=0.0, min_pass_rate=0).verdict == "PASS"
 
 

@@ -209,7 +209,10 @@ def test_a_tool_of_four_trials_is_required_though_it_comes_and_goes_elsewhere():
     traces = [trial(*(("think",) if at else ()), "look", scenario=f"s{n}") for n in range(4) for at in range(2)]
     traces += [trial("think", scenario="sure", number=at) for at in range(4)]
     found = lines(traces)
-    assert found[found.index("- id: sure  # 4 trials") + 1] == "assertions: [{type: tool_called, tool: think, required: true}]"
+    assert (
+        found[found.index("- id: sure  # 4 trials") + 1]
+        == "assertions: [{type: tool_called, tool: think, required: true}]"
+    )
 
 
 def test_a_tool_that_no_failed_trial_calls_is_expected():
@@ -236,7 +239,9 @@ def test_a_look_up_of_a_single_trial_is_required_only_in_a_small_set():
 
 @pytest.mark.parametrize("tool", ["*", "update_*"])
 def test_a_tool_whose_name_is_a_pattern_is_named_in_no_check(tool: str):
-    traces = [trial("look", (tool, {"kind": "economy"}), "pay", scenario=id_, number=at) for id_ in "ab" for at in range(6)]
+    traces = [
+        trial("look", (tool, {"kind": "economy"}), "pay", scenario=id_, number=at) for id_ in "ab" for at in range(6)
+    ]
     found = lines(traces)
     assert f"# no check names these tools, which are patterns, secrets or too long in a suite: {tool}" in found
     assert not any(f'"{tool}"' in line for line in found)
@@ -261,8 +266,9 @@ def test_a_code_of_one_trial_is_offered_if_failed_ones_have_others():
     traces = [scored(("cancel_order", {"order_id": "A17"}), reward=1, number=0)]
     assert "A17" not in drafted(traces).draft.render()[0]
     traces += [scored(("cancel_order", {"order_id": f"B{at}"}), reward=0, number=at) for at in (1, 2)]
-    assert "args: {order_id: A17}, required: true}  # in all 1, another in 2 of 2 failed trials\n" in (
-        drafted(traces).draft.render()[0]
+    assert (
+        "args: {order_id: A17}, required: true}  # in all 1, another in 2 of 2 failed trials\n"
+        in (drafted(traces).draft.render()[0])
     )
 
 
@@ -308,7 +314,18 @@ def test_only_words_flags_and_small_numbers_of_three_trials_are_expected(values:
 @pytest.mark.parametrize(
     "name",
     [
-        *("user_id", "customerName", "email", "token", "query", "api_key", "password", "username", "customer", "passenger"),
+        *(
+            "user_id",
+            "customerName",
+            "email",
+            "token",
+            "query",
+            "api_key",
+            "password",
+            "username",
+            "customer",
+            "passenger",
+        ),
         *("employee", "session", "confirmation", "locator", "auth", "pin", "month", "weekday", "when", "dob_month"),
     ],
 )
