@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 FOLDER, FIRST = "evals", "first"
 COMMON_FOLDERS = frozenset({"", ".", "..", "traces", "jobs", "logs", "runs"})
 NAME_LENGTH = 60
+"""Characters of a file's name."""
+MAX_NAME = 200
 
 
 def init(arguments: Namespace, shell: Shell) -> int:
@@ -39,6 +41,7 @@ def init(arguments: Namespace, shell: Shell) -> int:
     if not traces:
         return _start_with_example(arguments, shell)
     name = arguments.suite or _ask(shell, arguments, "Name of the suite", _choose_name(traces))
+    _refuse_name(name)
     path = _choose_path(arguments, name)
     if not arguments.force and not arguments.dry_run:
         if (arguments.workflow or arguments.hook) and os.path.lexists(Path(shell.cwd, path)):
@@ -182,6 +185,15 @@ def _choose_name(traces: Sequence[str]) -> str:
     """The name of the folder or file of the traces, unless all projects have one of that name."""
     stem = posixpath.basename(traces[0].rstrip("/")).partition(".")[0]
     return FIRST if stem in COMMON_FOLDERS or "*" in stem else stem
+
+
+def _refuse_name(name: str) -> None:
+    """Raises SettingError unless a suite can have this name."""
+    if not name.isprintable() or len(name) > MAX_NAME:
+        why = (
+            "it has a character that does not print" if len(name) <= MAX_NAME else f"of more than {MAX_NAME} characters"
+        )
+        raise SettingError(f"--suite can't be {name[:MAX_NAME]!r}: {why}")
 
 
 def _clean_name(name: str) -> str:

@@ -194,7 +194,7 @@ def _find_destructive(trace: Trace, tools: KnownTools) -> Iterator[Mutation]:
 
 
 def change_value(value: Any) -> Any:
-    """Another value of the same kind and, if a text, of the same shape; the value itself if there is none.
+    """Another value of the same kind and, if a text, of the same shape; the value itself if it has no other.
 
     >>> change_value("HAT19"), change_value(9), change_value(True), change_value([1, 2]), change_value(None)
     ('HAT10', 10, False, [1], None)

@@ -266,6 +266,9 @@ def test_no_scenario_is_added_whose_id_is_a_pattern_or_a_secret(project: Path, i
     ("words", "error"),
     [
         (("traces/", "--out", ""), "--out can't be ''"),
+        (("traces/", "--suite", "a\nb"), "--suite can't be 'a\\nb': it has a character that does not print"),
+        (("traces/", "--suite", "\udcff"), "--suite can't be '\\udcff': it has a character"),
+        (("traces/", "--suite", "x" * 100_000), "of more than 200 characters"),
         (("traces/", "--out", "evals"), "a suite is a file such as evals/support.yaml"),
         (("traces/", "--out", "evals/a\nb.yaml"), "it has a character that does not print"),
         (("traces/", "--workflow", "--out", "${{x}}.yaml"), "GitHub would evaluate it"),
