@@ -189,11 +189,10 @@ def _choose_name(traces: Sequence[str]) -> str:
 
 def _refuse_name(name: str) -> None:
     """Raises SettingError unless a suite can have this name."""
-    if not name.isprintable() or len(name) > MAX_NAME:
-        why = (
-            "it has a character that does not print" if len(name) <= MAX_NAME else f"of more than {MAX_NAME} characters"
-        )
-        raise SettingError(f"--suite can't be {name[:MAX_NAME]!r}: {why}")
+    if len(name) > MAX_NAME:
+        raise SettingError(f"--suite can't be a name of more than {MAX_NAME} characters")
+    if not name.isprintable():
+        raise SettingError(f"--suite can't be {name!r}: it has a character that does not print")
 
 
 def _clean_name(name: str) -> str:
