@@ -105,6 +105,15 @@ def test_results_json__is_a_baseline_too(zips, results, tmp_path):
     assert zips.load("results.json").manifest is None
 
 
+def test_results_json__may_be_as_large_as_what_a_zip_holds(results, tmp_path):
+    (tmp_path / "results.json").write_bytes(results)
+    most = ZipLimits(packed=10, unpacked=len(results))
+    assert BaselineZips(Workspace(None, str(tmp_path)), most).load("results.json").manifest is None
+    less = ZipLimits(packed=10, unpacked=len(results) - 1)
+    with pytest.raises(InvalidInput, match="file of results is larger than"):
+        BaselineZips(Workspace(None, str(tmp_path)), less).load("results.json")
+
+
 def test_zip_in_a_zip__is_opened_once_more(zips, results, tmp_path):
     write(zips, tmp_path / "inner.zip", results)
     with zipfile.ZipFile(tmp_path / "outer.zip", "w") as archive:
