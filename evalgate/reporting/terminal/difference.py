@@ -139,9 +139,8 @@ def _add_step(page: TerminalPage, step: CallStepDoc, *, full: bool) -> None:
         page.add_text(f"and {wording.pluralize(left, 'more place')}", indent=10)
     for name, sides in (("ended", outcome), ("answered", answer)):
         if sides:
-            baseline = "" if step["before"] is None else f"{sides['before'] or NOTHING} -> "
-            text = f"{name}: {baseline}{sides['now'] or NOTHING}"
-            page.add_text(_shorten(text, full=full), indent=10)
+            known = [sides[side] or NOTHING for side in ("before", "now") if step[side] is not None]
+            page.add_text(_shorten(f"{name}: {' -> '.join(known)}", full=full), indent=10)
 
 
 def _format_figure(figure: FigureDeltaDoc) -> str:

@@ -77,10 +77,17 @@ def describe_divergence(trajectory_diff: TrajectoryDiffDoc) -> str:
         return ""
     if first["what"] != "calls":
         return _DIVERGENCE_WORDS.get(first["what"], "a change in turn {}").format(first["turn"])
+    moved = next((step["now"] for step in trajectory_diff["steps"] if _is_moved_from(step, first["before"])), None)
+    if moved:
+        return f"call {first['before']} of the baseline in turn {first['turn']}, which is call {moved['call']} now"
     if first["now"] is None:
         return f"call {first['before']} of the baseline in turn {first['turn']}, which is missing"
     new = ", which is new" if first["before"] is None else ""
     return f"call {first['now']} in turn {first['turn']}{new}"
+
+
+def _is_moved_from(step: CallStepDoc, call: int | None) -> bool:
+    return step["kind"] == "added" and step["before"] is not None and step["before"]["call"] == call
 
 
 def mark_changes(parts: Sequence[TextPartDoc], max_kept: int) -> str:
