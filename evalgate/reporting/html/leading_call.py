@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.measures.text.tool_words import has_effect
@@ -147,14 +148,21 @@ def _describe_removed(calls: SteppedCalls, at: int) -> list[str]:
         return ["A call of ", _clean_name(step), " with ", _clean_arguments(step), f" is missing {place}."]
     parts = ["The agent no longer calls ", _clean_name(step)]
     parts = [*parts, " with ", _clean_arguments(step), f" {place}"] if others else [*parts, f" {place}"]
-    instead = next((each for each in calls.steps[at:] if each["kind"] != "removed"), None)
-    if instead is None:
+    if all(each["kind"] == "removed" for each in calls.steps[at:]):
         return [*parts[:-1], f"{parts[-1]} and makes no further call."]
-    if instead["kind"] != "added":
+    instead = _find_instead(calls.steps[at:])
+    if instead is None:
         return [*parts[:-1], f"{parts[-1]}."]
     failed = ", which ended with an error" if instead.get("outcome") else ""
     parts = [*parts[:-1], f"{parts[-1]}, but calls ", _clean_name(instead)]
     return [*parts, f" ({_describe_place(instead)}){failed}."]
+
+
+def _find_instead(steps: Sequence[CallStepDoc]) -> CallStepDoc | None:
+    """The new call in the place of a missing one, the first of those before the next call that both sides make."""
+    near = takewhile(lambda step: step["kind"] in ("removed", "added", MOVED), steps)
+    added = [step for step in near if step["kind"] == "added"]
+    return min(added, key=lambda step: not has_effect(step["name"]), default=None)
 
 
 _DESCRIBERS: dict[str, Callable[[SteppedCalls, int], list[str]]] = {

@@ -36,7 +36,10 @@ NO_TRACES = "its conversation is in the baseline.zip of the run"
 NO_BASELINE = "The baseline's conversation is not in this file: `evalgate view --baseline baseline.zip` adds it."
 
 
-NOT_COMPARED = "The baseline's conversation is not in this file: the baseline keeps none of this scenario."
+NOT_COMPARED = (
+    "The baseline's conversation is not in this file: the baseline does not hold it,"
+    " or the page has compared enough other scenarios."
+)
 
 
 class RunStatements(NamedTuple):
@@ -139,7 +142,7 @@ def _build_baseline(scenario: ScenarioDoc, shown: Shown) -> tuple[TrialView | No
     compared = find_compared(scenario)
     if compared is None or not shown.has_traces:
         is_better = scenario["change"] is not None and scenario["change"]["kind"] in IMPROVEMENTS
-        return None, NOT_COMPARED if is_better and shown.has_traces and shown.has_baseline else ""
+        return None, (NOT_COMPARED if shown.has_baseline else NO_BASELINE) if is_better and shown.has_traces else ""
     if shown.baseline is None:
         return None, NO_BLOCK if shown.has_baseline else NO_BASELINE
     return TrialView(compared["trial_before"], build_cell("baseline"), "", "", shown.baseline, ""), ""

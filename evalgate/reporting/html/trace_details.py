@@ -82,14 +82,15 @@ def describe_endings(recorded: RecordedPair) -> list[str]:
     is_equal = before is None or before == now
     if is_equal and not _STOP_MARKS.sub("", now).strip():
         return []
-    texts = [f"Then the user wrote: \u201c{now}\u201d The recording ends there." if now else ENDED_BY_AGENT]
+    texts = [f"Then the user wrote: \u201c{now}\u201d The recording ends there." if now else NO_MESSAGE]
     if not is_equal:
-        texts.append(f"In the baseline: \u201c{before}\u201d" if before else f"In the baseline: {NO_MESSAGE}")
+        texts.append(f"The baseline ends with \u201c{before}\u201d of the user." if before else NO_BASELINE_MESSAGE)
     return texts
 
 
 MAX_UNANSWERED = 1_000
 _STOP_MARKS = re.compile(r"#{2,}[A-Z_-]{1,40}#{2,}")
-ENDED_BY_AGENT, NO_MESSAGE = "No message of the user follows.", "no message of the user follows."
+NO_MESSAGE = "No message of the user follows."
+NO_BASELINE_MESSAGE = "In the baseline no message of the user follows."
 
 NOTHING_RECORDED = RecordedPair(NO_DETAILS, None)
