@@ -14,6 +14,7 @@ from evalgate.reporting.html.leading_call import (
     is_different,
     merge_moved_calls,
     name_finding,
+    name_other_calls,
 )
 from evalgate.reporting.html.page_view import DifferenceView, StepView, TextPartView
 from evalgate.reporting.text import wording
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import CallsDoc, ChangeDoc
     from evalgate.models.results.results_sections import CallStepDoc, TextPairDoc, TextPartDoc, TrajectoryDiffDoc
 
-MAX_VALUE, MAX_SHORT_NAME = 2_000, 60
+MAX_VALUE = 2_000
 _SIGNS = {
     "removed": ("-", "missing"),
     "added": ("+", "new"),
@@ -73,12 +74,9 @@ def find_difference(change: ChangeDoc | None) -> str:
     if (diff := change.get("behaviour")) is not None:
         steps = merge_moved_calls(diff["steps"])
         leading = find_leading_step(steps)
-        return "" if leading is None else name_finding(steps[leading])
+        return "" if leading is None else name_finding(steps, leading)
     if (calls := change.get("calls")) is not None:
-        steps_by_name = diff_lists(calls["before"], calls["now"])
-        first = next((step for step in steps_by_name if step.kind != "kept"), None)
-        word = "missing" if first and first.kind == "gone" else "new"
-        return f"{clean_page_text(first.name[:MAX_SHORT_NAME])}: {word}" if first else ""
+        return name_other_calls(calls["before"], calls["now"])
     return ""
 
 

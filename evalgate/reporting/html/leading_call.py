@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -180,16 +181,30 @@ def describe_first(step: CallStepDoc) -> list[str]:
     return ["First difference: ", _clean_name(step), f" {word} ({_describe_place(step)})."]
 
 
-def name_finding(step: CallStepDoc) -> str:
-    """The step in a few words, for a list."""
+def name_finding(steps: Sequence[CallStepDoc], at: int) -> str:
+    """One step in a few words, for a list."""
+    step = steps[at]
     outcome, kind = step.get("outcome"), step["kind"]
     name = clean_page_text(shorten(step["name"], MAX_SHORT_NAME), MAX_NAME)
     if kind in ("added", "removed"):
-        word = "new" if kind == "added" else "missing"
+        is_known = any(each["name"] == step["name"] and each["kind"] != kind for each in steps)
+        word = f"{'one call ' if is_known else ''}{'new' if kind == 'added' else 'missing'}"
         return f"{name}: {word}, ended with an error" if outcome and kind == "added" else f"{name}: {word}"
     if outcome and (kind != "changed" or _turned_bad(outcome)):
         return f"{name}: {_clean(outcome['before'] or NOTHING)} \u2192 {_clean(outcome['now'] or NOTHING)}"
     return f"{name}: {'other arguments' if kind == 'changed' else 'at another place'}"
+
+
+def name_other_calls(baseline: Sequence[str], current: Sequence[str]) -> str:
+    """What differs between the names of calls, in a few words; empty if nothing does."""
+    before, now = Counter(baseline), Counter(current)
+    moves = [(name, now[name] - before[name]) for name in dict.fromkeys([*baseline, *current])]
+    changed = [move for move in moves if move[1]]
+    if not changed:
+        return "" if list(baseline) == list(current) else "the order of the calls"
+    name, move = min(changed, key=lambda each: not has_effect(each[0]))
+    words = ("new", "more calls") if move > 0 else ("missing", "fewer calls")
+    return f"{clean_page_text(shorten(name, MAX_SHORT_NAME), MAX_NAME)}: {words[bool(before[name] and now[name])]}"
 
 
 def _describe_place(step: CallStepDoc) -> str:

@@ -5,7 +5,7 @@
   const rows = all(".list tbody tr"), contents = [];
   const show = get("show"), suite = get("suite"), variant = get("variant"), tag = get("tag"), text = get("text");
   const found = get("found"), clear = get("clear"), frame = get("sections"), short = JSON.parse(get("short").textContent);
-  const MAX_OPEN = 600, MAX_INDENT = 40;
+  const MAX_OPEN = 600, MAX_INDENT = 40, SHORT = 100, RESULT = "result: ";
   let current = -1;
 
   // Untrusted text reaches the page only as textContent; names of elements and classes are written here.
@@ -33,7 +33,7 @@
 
   // JSON on one line, one entry a line. Its tokens stay as they are: parsed numbers could lose digits.
   const indent = (content) => {
-    if (!/^[[{]/.test(content) || content.includes("\n")) return content;
+    if (content.length < SHORT || !/^[[{]/.test(content) || content.includes("\n")) return content;
     try { JSON.parse(content); } catch { return content; }
     let depth = 0;
     const line = () => `\n${"  ".repeat(Math.min(depth, MAX_INDENT))}`;
@@ -47,7 +47,7 @@
   };
 
   const fold = (given, label) => {
-    const content = label ? indent(given) : given;
+    const content = label === RESULT ? indent(given) : given;
     if (given.length <= MAX_OPEN) return make("p", "text", content);
     const start = given.slice(0, 120).split("\n")[0];
     return make("details", "", null, make("summary", "", `${label}${start}\u2026 (${given.length.toLocaleString("en")} characters)`),
@@ -60,7 +60,7 @@
     if (part.text) body.append(make("code", "", null, fold(part.text, "arguments: ")));
     const tone = part.status === "ok" ? "good" : part.status === "error" ? "bad" : "warn";
     body.append(make("p", "note", null, make("span", `tone ${tone}`, part.status), part.seconds === null ? "" : `, ${seconds(part.seconds)}`));
-    if (part.result) body.append(make("code", "", null, fold(part.result, "result: ")));
+    if (part.result) body.append(make("code", "", null, fold(part.result, RESULT)));
     const item = make("li", "", null, make("span", "who", part.number ? `call ${part.number}` : "call of the user"), body);
     if (part.number) item.dataset.number = part.number;
     item.tabIndex = -1;
