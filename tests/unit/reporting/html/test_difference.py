@@ -7,7 +7,7 @@ from builders import make_trace
 from page_builders import a_step
 from results_builder import a_change
 
-from evalgate.reporting.html.difference import build_difference
+from evalgate.reporting.html.difference import build_difference, find_difference
 from evalgate.reporting.html.trace_details import NO_DETAILS, RecordedPair, describe_endings, find_unanswered
 
 
@@ -222,3 +222,53 @@ def test_new_call_that_ended_with_an_error_shows_it():
     difference = build_difference({"behaviour": {**found, "said": [], "response": [], "figures": []}})
 
     assert difference.steps[0].details == ["ended: error", "result: card declined"]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "finding"),
+    [
+        (["get", "pay"], ["get", "pay"], ""),
+        (["get", "pay"], ["pay", "get"], "the order of the calls"),
+        (["get", "pay"], [], "pay: missing"),
+        (["get"], ["get", "get"], "get: more calls"),
+        (["get", "get"], ["get", "find"], "get: fewer calls"),
+        ([], ["get"], "get: new"),
+    ],
+)
+def test_list_names_what_differs_between_the_names_of_calls(before, now, finding):
+    calls = {"trial_before": 0, "before": before, "trial": 0, "now": now}
+    assert find_difference(a_change("unchanged", calls=calls)) == finding
+
+
+@pytest.mark.parametrize(
+    ("steps", "finding"),
+    [
+        ([SAME], ""),
+        ([a_step("removed", "pay", 1)], "pay: missing"),
+        ([a_step("removed", "pay", 1, arguments="[1]"), a_step("same", "pay", 2, 1)], "pay: one call missing"),
+        ([a_step("added", "pay", None, 1, outcome=NEW_ERROR)], "pay: new, ended with an error"),
+        ([a_step("changed", "pay", 1, 1)], "pay: other arguments"),
+        ([a_step("same", "pay", 1, 1, outcome=TO_ERROR)], "pay: ok \u2192 error"),
+        ([a_step("removed", "pay", 1), SAME, a_step("added", "pay", 1, 2)], "pay: at another place"),
+    ],
+)
+def test_list_names_the_leading_difference(steps, finding):
+    behaviour = {"steps": steps}
+    assert find_difference(a_change("broken", behaviour=behaviour)) == finding
+
+
+def test_new_call_that_failed_is_no_green_line_and_one_that_did_not_is():
+    steps = compare(a_step("added", "pay", None, 1, outcome=NEW_ERROR), a_step("added", "get", None, 2)).steps
+    assert [step.is_error for step in steps] == [True, False]
+
+
+def test_names_of_a_scenario_that_got_worse_say_that_nothing_was_read():
+    calls = {"trial_before": 0, "before": ["get"], "trial": 0, "now": ["get"]}
+    view = build_difference(a_change("broken", calls=calls))
+    assert view.heading == "Compared with the baseline"
+    assert view.sentence == [
+        (
+            "Only the names of the calls were compared, and they are the same:"
+            " the run did not read the baseline's conversation of this scenario."
+        )
+    ]

@@ -180,3 +180,42 @@ def test_unknown_cost_says_why():
     pricing = {"table": None, "usd": None, "known_usd": 0.0, "recorded_usd": 0.0, "usage": None}
     trial["pricing"] = {**pricing, "missing_models": ["new-model"]}
     assert read(a_page(document, {})).count("unknown: no price is known for new-model") == 1
+
+
+def test_filter_counts_the_scenarios_of_each_group_and_the_list_marks_other_calls():
+    calls = {"trial_before": 0, "before": ["get"], "trial": 0, "now": ["find"]}
+    scenarios = [
+        a_compared("a", "FAIL", "broken"),
+        a_compared("b", "FAIL", "unchanged", before="FAIL"),
+        a_compared("c", "PASS", "fixed", before="FAIL"),
+        a_scenario("d", "PASS", a_change("unchanged", previous_verdict="PASS", calls=calls)),
+        a_compared("e", "PASS", "unchanged"),
+    ]
+    page = a_page(results([a_suite("support", scenarios, "fail")], "fail"), {})
+    options = re.findall('<option value="([a-z]+)">([^<]+)</option>', page)
+
+    assert options == [
+        ("all", "all (5)"),
+        ("failing", "failing (2)"),
+        ("broken", "broken or worse (1)"),
+        ("before", "still failing (1)"),
+        ("fixed", "fixed or better (1)"),
+        ("other", "passing, other calls (1)"),
+        ("changed", "changed (2)"),
+    ]
+    marked = [read(row) for row in re.findall("<tr data-.*?</tr>", page) if "data-other" in row]
+    assert [row.split()[:1] for row in marked] == [["d"]]
+    assert "other calls" in marked[0]
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_cause_of_all_regressions_stands_once_at_the_top(others):
+    cause = {"kind": "model_or_tools", "message": "comes with model a -> b"}
+    change = a_change("broken", cause=cause, comes_with=["model a -> b"])
+    scenarios = [a_scenario(str(number), "FAIL", change) for number in range(2)]
+    scenarios += [a_scenario("other", "FAIL", "broken")] * others
+    text = read(a_page(results([a_suite("support", scenarios, "fail")], "fail"), {}))
+
+    count = "2 of 3 regressions" if others else "All 2 regressions"
+    assert f"{count} come with model a \u2192 b ." in text
+    assert text.count("comes with model a -> b") == 2 * others
