@@ -38,7 +38,7 @@ def copy_changes(document: ResultsDoc) -> ResultsDoc:
 
 
 def find_counterpart(trials: Sequence[BaselineTrial], number: int | None) -> BaselineTrial | None:
-    """The trial of that number; without a number the first that did not pass, else the first. None if there is none."""
+    """The trial of that number; without a number the first that did not pass, else the first; None without trials."""
     if number is not None:
         return next((trial for trial in trials if trial.trial == number), None)
     return next((trial for trial in trials if not trial.passed), trials[0] if trials else None)

@@ -76,7 +76,7 @@ class RecordedPair(NamedTuple):
 def describe_endings(recorded: RecordedPair) -> list[str]:
     """What the user wrote last on each side, if the agent did not answer it and that says more than a stop mark.
 
-    A stop mark alone is said too if the other side ends otherwise.
+    A stop mark alone is shown too if the other side ends otherwise.
     """
     now, before = recorded.now.unanswered, recorded.baseline.unanswered if recorded.baseline else None
     is_equal = before is None or before == now

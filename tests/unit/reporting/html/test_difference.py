@@ -93,7 +93,7 @@ def test_difference_is_a_sentence_about_what_the_agent_did_instead(steps, senten
     assert describe(*steps) == sentence
 
 
-def test_call_of_which_others_may_be_left_out_is_not_said_to_be_the_only_one():
+def test_call_of_which_others_may_be_left_out_is_not_called_the_only_one():
     assert describe(a_step("removed", "pay", 1), left=3) == (
         "A call of `pay` with `{}` is missing (call 1 of the baseline, turn 2)."
     )
