@@ -28,6 +28,8 @@ scenarios:
     assertions:
       - {type: recorded_score, name: reward, min: 1.0, required: true}
 """
+A_MOMENT = "new Promise((done) => setTimeout(done, 200))"
+"""A link is followed after the key press has returned."""
 ALL_OPEN = """(() => {
   for (let round = 0; round < 3; round++) for (const each of document.querySelectorAll("details")) each.open = true;
   for (const each of document.querySelectorAll(".scenario")) each.hidden = false;
@@ -189,6 +191,7 @@ def test_call_in_the_difference_opens_it_in_the_conversation(chromium: Chromium,
     chromium.open(demo)
     chromium.evaluate("document.querySelector('.number a').focus()")
     chromium.press("Enter")
+    chromium.evaluate(A_MOMENT)
 
     assert state(chromium)[2] == 1
     assert focused(chromium).startswith("call 1")
@@ -208,6 +211,7 @@ def test_failed_check_leads_to_its_call_which_names_it_and_back_returns(chromium
     chromium.open(demo)
     chromium.evaluate("document.querySelector('.reasons a').focus()")
     chromium.press("Enter")
+    chromium.evaluate(A_MOMENT)
 
     assert chromium.evaluate("document.activeElement.dataset.number") == "2"
     assert "\u2717 no refund" in focused(chromium)

@@ -125,7 +125,18 @@ def test_a_call_at_another_place__is_not_missing_and_shows_how_it_ended_on_both_
     lines = explain(a_scenario(change=change)).split("\n")
 
     assert "  the first difference is call 1 of the baseline in turn 1, which is call 3 now" in lines
+    assert [line.strip() for line in lines if "another place" in line] == [
+        "made at another place: call 3 now",
+        "made at another place: call 1 of the baseline",
+    ]
     assert "          ended: ok -> error" in lines
+
+
+def test_a_call_made_earlier__is_not_new():
+    before, now = make_trace(["look_up", "pay", "mail"]), make_trace(["mail", "look_up", "pay"])
+    lines = explain(a_scenario(change=a_change("broken", behaviour=diff_of_traces(before, now)))).split("\n")
+
+    assert "  the first difference is call 1 in turn 1" in lines
 
 
 def test_a_missing_call_that_failed__shows_that_it_had():
