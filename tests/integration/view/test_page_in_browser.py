@@ -29,7 +29,7 @@ scenarios:
       - {type: recorded_score, name: reward, min: 1.0, required: true}
 """
 A_MOMENT = "new Promise((done) => setTimeout(done, 200))"
-"""A link is followed after the key press has returned."""
+"""A link is followed, and a conversation filled, after the key press has returned."""
 ALL_OPEN = """(() => {
   for (let round = 0; round < 3; round++) for (const each of document.querySelectorAll("details")) each.open = true;
   for (const each of document.querySelectorAll(".scenario")) each.hidden = false;
@@ -340,6 +340,7 @@ def test_result_as_json_on_one_line_is_indented_and_keeps_its_tokens(chromium: C
     path.write_text(a_page(a_run("text"), {"traces/0.json": make_trace([make_call("pay", result=result)])}), "utf-8")
     chromium.open(path)
     chromium.press("o")
+    chromium.evaluate(A_MOMENT)
     lines = chromium.evaluate("document.querySelector('.trace [data-number] code:last-child').textContent").split("\n")
 
     assert lines[:7] == [
