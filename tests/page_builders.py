@@ -174,3 +174,10 @@ def a_large_page(scenarios: int, limit: int | None = LIMIT, trace: Trace | None 
                 if builder.wants(place):
                     builder.add(place, block)
     return builder.build(has_traces=True).html
+
+
+def a_step(kind: str, name: str, before: int | None = None, now: int | None = None, **changes: Any) -> dict[str, Any]:
+    """A step of a difference, with the numbers of its call in the baseline and now."""
+    sides = [None if number is None else {"turn": 2, "call": number} for number in (before, now)]
+    fixed = {"arguments": "{}", "changes": [], "changes_left": 0}
+    return {**fixed, "kind": kind, "name": name, "before": sides[0], "now": sides[1], **changes}

@@ -163,7 +163,9 @@ def test_baseline_adds_its_conversations_and_recorded_scores_as_run_does(compare
     assert "This file holds 2 recorded conversations and 2 of the baseline." in page
     assert re.findall('data-side="(t0|b)"', page) == ["t0", "b"] * 2
     assert re.findall(r'href="#s[0-9]">([^<]+)</a>', page) == ["task-1", "task-0"]
-    assert re.findall('<div class="note">([^<]+)</div>', page) == ["reward 1 \u2192 0", "reward 1 \u2192 1"]
+    recorded = '<th scope="row">Recorded reward <span class="note">baseline 1</span></th><td>([01])</td>'
+    assert re.findall(recorded, page) == ["0", "1"]
+    assert re.findall('<div class="finding">([^<]+)</div>', page) == ["lookup_order: missing"] * 2
 
 
 def test_without_its_baseline_the_page_says_how_to_add_it(compared):
@@ -171,8 +173,26 @@ def test_without_its_baseline_the_page_says_how_to_add_it(compared):
     page = (compared / "b.html").read_text()
 
     assert "<code>evalgate view --baseline baseline.zip</code> adds it." in page
-    assert "reward 0</div>" in page
+    assert '<th scope="row">Recorded reward</th><td>0</td>' in page
     assert 'data-side="b"' not in page
+
+
+def test_fixed_scenario_is_compared_for_the_page_only(compared, tmp_path):
+    arguments = ["--traces", str(compared / "base.jsonl"), "--baseline", str(compared / "head/baseline.zip")]
+    suite = str(compared / "suite.yaml")
+    evalgate("run", suite, *arguments, "--output-dir", str(tmp_path / "out"), "--html", str(tmp_path / "a.html"))
+    evalgate(
+        "view", str(tmp_path / "out"), "--baseline", str(compared / "head/baseline.zip"), "-o", f"{tmp_path}/b.html"
+    )
+    page = (tmp_path / "a.html").read_text()
+
+    assert page == (tmp_path / "b.html").read_text()
+    assert page.count("The agent no longer calls <code>search</code>") == 2
+    assert "This file holds 2 recorded conversations and 2 of the baseline." in page
+    assert "behaviour" not in (tmp_path / "out/results.json").read_text()
+
+    evalgate("view", str(tmp_path / "out"), "-o", f"{tmp_path}/c.html")
+    assert "baseline's conversation is not in this file" in (tmp_path / "c.html").read_text().replace("&#39;", "'")
 
 
 def test_tags_of_traces_are_a_filter_and_a_failing_trace_can_be_read_as_json(compared):

@@ -8,6 +8,7 @@ import orjson
 from msgspec.structs import replace
 
 from evalgate.application.evaluation.trajectories import source_of
+from evalgate.application.judge.better_scenarios import BetterScenarios, copy_changes, find_counterpart
 from evalgate.application.judge.compare_finished import read_own_traces
 from evalgate.application.messages.request import PAGE
 from evalgate.models.comparison.comparison import ScenarioKey
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from evalgate.application.messages.request import Judgement
-    from evalgate.models.comparison.baseline_run import BaselineRun, TracePosition
+    from evalgate.models.comparison.baseline_run import BaselineRun, BaselineTrial, TracePosition
     from evalgate.models.results.results import ResultsDoc, TrialDoc
     from evalgate.models.trace.trace import Trace
     from evalgate.ports import BaselineFiles, TraceArchive
@@ -75,10 +76,11 @@ def build_run_page(
 
     Conversations of failing scenarios come first, then changed ones; what passes the limit is left out and counted.
     """
-    builder = PageBuilder(document, options.max_bytes)
+    builder = PageBuilder(copy_changes(document), options.max_bytes)
     if options.summary:
         return builder.build(has_traces=True)
     failing = {place_of(trial["trace"]) for trial in _iter_failing(document)}
+    better = BetterScenarios(builder.compared)
     has_traces = False
     for line in lines:
         place = source_of(line)
@@ -86,8 +88,9 @@ def build_run_page(
         if place is not None and builder.wants(place) and (trace := restore(line)) is not None:
             record = orjson.loads(line).get("record") if place in failing else None
             builder.add(place, encode_trace_block(trace, record), describe_trace(trace))
+            better.add(place, trace)
     if baseline is not None:
-        _add_baseline(builder, baseline, restore)
+        _add_baseline(builder, baseline, restore, better)
     return builder.build(has_traces=has_traces, has_baseline=baseline is not None)
 
 
@@ -99,19 +102,23 @@ def _iter_failing(document: ResultsDoc) -> Iterator[TrialDoc]:
                 yield from (trial for trial in scenario["trials"] if trial["status"] != "passed")
 
 
-def _add_baseline(builder: PageBuilder, baseline: PageBaseline, restore: Callable[[bytes], Trace | None]) -> None:
+def _add_baseline(
+    builder: PageBuilder, baseline: PageBaseline, restore: Callable[[bytes], Trace | None], better: BetterScenarios
+) -> None:
     """Adds the conversations of the trials that the run's were compared with."""
-    wanted: dict[TracePosition, ComparedTrial] = {}
+    wanted: dict[TracePosition, tuple[ComparedTrial, BaselineTrial]] = {}
     for each in builder.compared:
         scenario = each.item.scenario
         trials = baseline.run.find_trials(ScenarioKey(each.item.suite["suite"], scenario["id"], scenario["variant"]))
-        wanted |= {trial.position: each for trial in reversed(trials) if each.trial in (None, trial.trial)}
+        trial = find_counterpart(trials, each.trial)
+        if trial is not None:
+            wanted[trial.position] = each, trial
     for line in baseline.lines if wanted else ():
         position = source_of(line)
         found = None if position is None else wanted.get(position)
         if found is None or (trace := restore(line)) is None:
             continue
-        if found.trial is None:
-            builder.add_details(found.place, describe_trace(trace))
-        elif builder.wants(found.place):
-            builder.add(found.place, encode_trace_block(trace), describe_trace(trace))
+        compared, trial = found
+        builder.add_details(compared.place, describe_trace(trace))
+        if better.compare(compared, trial.trial, trace) and builder.wants(compared.place):
+            builder.add(compared.place, encode_trace_block(trace), describe_trace(trace))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.redaction.redact import redact_value
 from evalgate.measures.sequences.differences import align_calls, diff_texts, excerpt_texts, find_differences
+from evalgate.measures.sequences.trajectory_metrics import json_key
 from evalgate.measures.values.compact import Compactor
 from evalgate.measures.values.json_values import show
 from evalgate.measures.values.outputs import to_text
@@ -23,9 +25,10 @@ from evalgate.models.comparison.trajectory import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Sequence
 
-    from evalgate.models.comparison.trajectory import TextPart
+    from evalgate.measures.sequences.differences import CallPair
+    from evalgate.models.comparison.trajectory import StepKind, TextPart
     from evalgate.models.trace.trace import ToolCall, Trace
 
 MOST_CALLS = 1_000
@@ -144,28 +147,69 @@ def diff_trajectories(baseline: Trajectory, current: Trajectory, baseline_trial:
 
 def _compare_calls(baseline: Sequence[TrajectoryCall], current: Sequence[TrajectoryCall]) -> Iterator[CallStep]:
     pairs = align_calls(*([(call.name, call.arguments) for call in side] for side in (baseline, current)))
-    for old_index, new_index in pairs:
-        old = None if old_index is None else baseline[old_index]
-        new = None if new_index is None else current[new_index]
-        places = _call_place(old, old_index), _call_place(new, new_index)
-        if old is not None and new is not None:
-            yield _compare_pair(old, new, places)
-        elif old is not None:
-            yield CallStep("removed", old.name, *places, show(old.arguments, MAX_ARGUMENTS))
+    moved = _find_moved(baseline, current, pairs)
+    is_elsewhere = {*moved.values()}
+    for old, new in pairs:
+        if new is None and old is not None:
+            places = _call_place(baseline[old], old), None
+            yield _build_unpaired("removed", baseline[old], places, has_outcome=old not in is_elsewhere)
         elif new is not None:
-            yield _build_added(new, places)
+            yield _build_step(baseline, current, (old, new), moved.get(new))
 
 
-def _build_added(call: TrajectoryCall, places: tuple[CallPosition | None, CallPosition | None]) -> CallStep:
-    """A call that only this run makes; how it ended is kept if that was an error."""
-    step = CallStep("added", call.name, *places, show(call.arguments, MAX_ARGUMENTS))
-    if call.outcome == "error":
-        step.outcome, step.answer = TextPair(None, call.outcome), TextPair(None, call.answer)
+def _build_step(
+    baseline: Sequence[TrajectoryCall],
+    current: Sequence[TrajectoryCall],
+    pair: tuple[int | None, int],
+    moved_from: int | None,
+) -> CallStep:
+    """A step of a call that this run makes; `moved_from` is the equal call that the baseline makes elsewhere."""
+    old, new = pair
+    place, source = _call_place(current[new], new), moved_from if old is None else old
+    if source is None:
+        return _build_unpaired("added", current[new], (None, place), has_outcome=True)
+    step = _compare_pair(baseline[source], current[new], (_call_place(baseline[source], source), place))
+    if old is None:
+        step.kind = "added"
     return step
 
 
-def _call_place(call: TrajectoryCall | None, index: int | None) -> CallPosition | None:
-    return None if call is None or index is None else CallPosition(call.turn, index + 1)
+def _find_moved(
+    baseline: Sequence[TrajectoryCall], current: Sequence[TrajectoryCall], pairs: Sequence[CallPair]
+) -> dict[int, int]:
+    """The calls of this run that the baseline makes with equal arguments at another place: their numbers there."""
+    removed: dict[Hashable, deque[int]] = {}
+    for old, new in pairs:
+        if old is not None and new is None:
+            removed.setdefault(_call_key(baseline[old]), deque()).append(old)
+    return {
+        new: places.popleft()
+        for old, new in pairs
+        if old is None and new is not None and (places := removed.get(_call_key(current[new])))
+    }
+
+
+def _call_key(call: TrajectoryCall) -> Hashable:
+    return call.name, json_key(call.arguments)
+
+
+def _build_unpaired(
+    kind: StepKind,
+    call: TrajectoryCall,
+    places: tuple[CallPosition | None, CallPosition | None],
+    *,
+    has_outcome: bool,
+) -> CallStep:
+    """A call that has no pair; how it ended is kept if that was an error, and `has_outcome`."""
+    step = CallStep(kind, call.name, *places, show(call.arguments, MAX_ARGUMENTS))
+    if has_outcome and call.outcome == "error":
+        sides = [(text, None) if kind == "removed" else (None, text) for text in (call.outcome, call.answer)]
+        step.outcome, step.answer = (TextPair(*each) for each in sides)
+    return step
+
+
+def _call_place(call: TrajectoryCall, index: int) -> CallPosition:
+    return CallPosition(call.turn, index + 1)
 
 
 def _compare_pair(

@@ -29,7 +29,8 @@ class CallPair(NamedTuple):
 def align_calls(baseline: Sequence[tuple[str, Any]], current: Sequence[tuple[str, Any]]) -> list[CallPair]:
     """Returns pairs in the order of both lists: as many of equal names as possible, then of equal arguments.
 
-    A call is its name and its arguments. Removed calls come before the calls added in their place.
+    A call is its name and its arguments. A call that the other list makes too, at whatever place, is paired only
+    with an equal one. Removed calls come before the calls added in their place.
     """
     left, right = ([(name, json_key(arguments)) for name, arguments in side] for side in (baseline, current))
     head, tail = common_ends(left, right)
@@ -68,18 +69,27 @@ def _align_middle(baseline: Sequence[Key], current: Sequence[Key], start: int) -
 
 def _match_calls(baseline: Sequence[Key], current: Sequence[Key]) -> list[tuple[int, int]]:
     """Returns the pairs of a heaviest common subsequence: one name outweighs all arguments together."""
-    weight = min(len(baseline), len(current)) + 1
+    weight, both = min(len(baseline), len(current)) + 1, {*baseline} & {*current}
+    baseline_names, current_names = (
+        [None if call in both else call[0] for call in side] for side in (baseline, current)
+    )
+
+    def weigh(i: int, j: int) -> int:
+        if baseline[i] == current[j]:
+            return weight + 1
+        return weight if baseline_names[i] is not None and baseline_names[i] == current_names[j] else 0
+
     best = [[0] * (len(current) + 1) for _ in range(len(baseline) + 1)]
     for i in range(len(baseline) - 1, -1, -1):
-        row, below, (name, arguments) = best[i], best[i + 1], baseline[i]
+        row, below = best[i], best[i + 1]
         for j in range(len(current) - 1, -1, -1):
             row[j] = max(below[j], row[j + 1])
-            if name == current[j][0]:
-                row[j] = max(row[j], below[j + 1] + weight + (arguments == current[j][1]))
+            if gain := weigh(i, j):
+                row[j] = max(row[j], below[j + 1] + gain)
     pairs: list[tuple[int, int]] = []
     i = j = 0
     while i < len(baseline) and j < len(current):
-        if baseline[i][0] == current[j][0] and best[i][j] == best[i + 1][j + 1] + weight + (baseline[i] == current[j]):
+        if (gain := weigh(i, j)) and best[i][j] == best[i + 1][j + 1] + gain:
             pairs.append((i, j))
             i, j = i + 1, j + 1
         elif best[i][j] == best[i + 1][j]:

@@ -74,7 +74,10 @@ class CallPosition(NamedTuple):
 
 
 class CallStep(Struct):
-    """One step of two aligned lists of calls. `arguments` are JSON: this run's, or of a removed call."""
+    """One step of two aligned lists of calls. `arguments` are JSON: this run's, or of a removed call.
+
+    An added call has a place in the baseline too if that makes an equal call elsewhere, as another, removed step.
+    """
 
     kind: StepKind
     name: str
@@ -83,8 +86,8 @@ class CallStep(Struct):
     arguments: str
     changes: Sequence[ValueDifference] = ()
     changes_left: int = 0
-    outcome: TextPair | None = None  # if it differs
-    answer: TextPair | None = None  # if equal calls got different results
+    outcome: TextPair | None = None  # if it differs, or if a call that one side makes ended with an error
+    answer: TextPair | None = None  # if equal calls got different results, or the message of that error
 
 
 class Utterance(NamedTuple):

@@ -222,7 +222,8 @@ class CallStepDoc(TypedDict):
     """A call of one of the traces, or of both: `kind` is same, changed, removed or added.
 
     `arguments` are JSON, of this run's call if it has one. `outcome` is present if the outcomes differ,
-    `answer` if equal calls got different results; an added call has both if it ended with an error.
+    `answer` if equal calls got different results; a call that one side makes has both if it ended with an error.
+    An added call has `before` if the baseline makes an equal one at another place, which is a removed step.
     """
 
     kind: str

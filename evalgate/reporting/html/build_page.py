@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.reporting.html.cells import TONES, build_cell, split_marks
 from evalgate.reporting.html.history_view import build_history, list_approvals
-from evalgate.reporting.html.page_view import CellView, Fact, PageView
-from evalgate.reporting.html.scenario_order import count_changes
+from evalgate.reporting.html.page_view import CellView, ChoiceView, Fact, PageView
+from evalgate.reporting.html.scenario_order import GROUPS, count_changes, list_groups
 from evalgate.reporting.html.scenario_view import MAX_NAME, explain_unknown_cost
+from evalgate.reporting.markdown.header_lines import describe_agent_changes, describe_noise
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import clean_page_text
@@ -17,7 +19,7 @@ from evalgate.reporting.text.escaping import clean_page_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.results.results import ResultsDoc, SummaryDoc, TraceDoc
+    from evalgate.models.results.results import BaselineDoc, ResultsDoc, SummaryDoc, TraceDoc
     from evalgate.reporting.text.scenario_sections import SuiteScenario
 
 MAX_TEXT, MAX_REASONS, MAX_WARNINGS, MAX_REMOVED, SHORT_SHA = 1_000, 20, 50, 100, 7
@@ -75,6 +77,8 @@ def build_page(
         [split_marks(each["message"]) for each in document["reasons"] if not each.get("scenario")][:MAX_REASONS],
         _list_facts(document, items),
         "" if document["baseline"] is None or document["baseline"]["summary"] is None else count_changes(items),
+        _list_remarks(document),
+        _list_choices(items),
         conversations,
         left_out,
         [*removed, *_count_more(len(document["removed"]) - len(removed), "more scenario")],
@@ -88,6 +92,20 @@ def build_page(
         _list_commands(document),
         clean_page_text(document["evalgate_version"]),
     )
+
+
+def _list_remarks(document: ResultsDoc) -> list[Sequence[str]]:
+    """What holds for all scenarios: what the regressions come with, and how many changes may be noise."""
+    changed = describe_agent_changes(document, lambda text: f"`{text.replace('`', '')}`".replace("->", "\u2192"))
+    return [split_marks(text) for text in (changed, describe_noise(document)) if text]
+
+
+def _list_choices(items: Sequence[SuiteScenario]) -> list[ChoiceView]:
+    counts = Counter(group for item in items for group in list_groups(item))
+    return [
+        ChoiceView("all", "all", len(items)),
+        *(ChoiceView(each, name, counts[each]) for each, name in GROUPS.items()),
+    ]
 
 
 def _count_more(left: int, noun: str) -> list[Fact]:
@@ -119,12 +137,20 @@ def _list_facts(document: ResultsDoc, items: Sequence[SuiteScenario]) -> list[Fa
         age = "" if baseline["age_seconds"] is None else f", {wording.age(baseline['age_seconds'])}"
         facts.append(Fact("Baseline", f"{name} ({baseline['status']}{age})"))
     if summary is not None:
-        facts.append(Fact("Scenarios", f"{summary['passed']:,} of {summary['scenarios']:,} passed"))
+        facts.append(Fact("Scenarios", f"{_count_passed(summary)} passed{_describe_earlier(baseline)}"))
         if summary["not_evaluable"]:
             facts.append(Fact("Not evaluable", f"{summary['not_evaluable']:,}"))
         facts.append(Fact("Cost", _describe_cost(summary, items)))
         facts.append(Fact("Tokens", wording.count(summary["total_tokens"])))
     return [Fact(label, clean_page_text(text, MAX_TEXT)) for label, text in facts if text]
+
+
+def _count_passed(summary: SummaryDoc) -> str:
+    return f"{summary['passed']:,} of {summary['scenarios']:,}"
+
+
+def _describe_earlier(baseline: BaselineDoc | None) -> str:
+    return f", {_count_passed(baseline['summary'])} in the baseline" if baseline and baseline["summary"] else ""
 
 
 def _describe_cost(summary: SummaryDoc, items: Sequence[SuiteScenario]) -> str:

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.reporting.html.cells import build_cell, split_marks
-from evalgate.reporting.html.difference import merge_moved_calls
+from evalgate.reporting.html.leading_call import merge_moved_calls
 from evalgate.reporting.html.page_view import CellView, CheckReason, TrialCheckRow
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import clean_page_text

@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalgate.measures.sequences.differences import diff_lists
+from evalgate.reporting.html.leading_call import (
+    MOVED,
+    SteppedCalls,
+    describe_first,
+    describe_step,
+    find_leading_step,
+    is_different,
+    merge_moved_calls,
+    name_finding,
+    name_other_calls,
+)
 from evalgate.reporting.html.page_view import DifferenceView, StepView, TextPartView
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import clean_page_text
@@ -15,9 +27,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import CallsDoc, ChangeDoc
     from evalgate.models.results.results_sections import CallStepDoc, TextPairDoc, TextPartDoc, TrajectoryDiffDoc
 
-MAX_VALUE, MAX_NAME = 2_000, 200
-MOVED = "moved"
-"""The kind of a step that both sides have with equal arguments, at different places."""
+MAX_VALUE = 2_000
 _SIGNS = {
     "removed": ("-", "missing"),
     "added": ("+", "new"),
@@ -25,27 +35,60 @@ _SIGNS = {
     MOVED: ("\u21c5", "order changed"),
 }
 _PART_KINDS = {"kept": "kept", "gone": "gone", "come": "come"}
+_WORSE = ("broken", "regressed", "inconclusive")
+NAMES_ONLY = "Only the names of the calls were compared"
+WHY_NAMES = "arguments and results are compared in scenarios that got worse"
+WHY_UNREAD = "the run did not read the baseline's conversation of this scenario"
 
 
-def build_difference(change: ChangeDoc | None) -> DifferenceView | None:
-    """The difference of two traces, or only of the names of their calls; None if neither was compared."""
+def build_difference(change: ChangeDoc | None, *, is_passing: bool = False) -> DifferenceView | None:
+    """The difference of two traces, or only of the names of their calls; None if neither was compared.
+
+    No call of a scenario that passes is marked: nothing has to be explained.
+    """
     if change is None:
         return None
     if (diff := change.get("behaviour")) is not None:
-        return _build_diff(diff)
-    return _build_names(calls) if (calls := change.get("calls")) is not None else None
+        view = _build_diff(diff)
+    elif (calls := change.get("calls")) is not None:
+        view = _build_names(calls, is_worse=change["kind"] in _WORSE)
+    else:
+        return None
+    if is_passing:
+        view.heading = OTHER_CALLS if any(step.sign for step in view.steps) else COMPARED
+        view.steps = [step._replace(is_leading=False) for step in view.steps]
+    return view
+
+
+INSTEAD, OTHER_CALLS, COMPARED = (
+    "What the agent did instead",
+    "Other calls than in the baseline",
+    "Compared with the baseline",
+)
+
+
+def find_difference(change: ChangeDoc | None) -> str:
+    """The difference that matters most, in a few words for the list; empty if no call differs."""
+    if change is None:
+        return ""
+    if (diff := change.get("behaviour")) is not None:
+        steps = merge_moved_calls(diff["steps"])
+        leading = find_leading_step(steps)
+        return "" if leading is None else name_finding(steps, leading)
+    if (calls := change.get("calls")) is not None:
+        return name_other_calls(calls["before"], calls["now"])
+    return ""
 
 
 def _build_diff(diff: TrajectoryDiffDoc) -> DifferenceView:
-    first = describe_divergence(diff)
-    steps = [_build_step(step) for step in merge_moved_calls(diff["steps"])]
-    marked = next((at for at, step in enumerate(steps) if step.sign), None)
-    if marked is not None:
-        steps[marked] = steps[marked]._replace(is_first=True)
+    merged = merge_moved_calls(diff["steps"])
+    leading = find_leading_step(merged)
+    steps = [_build_step(step, is_leading=at == leading) for at, step in enumerate(merged)]
     omitted = diff["steps_left"]
     return DifferenceView(
+        COMPARED if leading is None else INSTEAD,
         _title(diff["trial_before"], diff["trial"]),
-        _describe_first(diff, first),
+        *_describe_leading(diff, merged, leading),
         steps,
         f"{wording.pluralize(omitted, 'more call')} not shown" if omitted else "",
         list(_iter_messages(diff)),
@@ -54,68 +97,21 @@ def _build_diff(diff: TrajectoryDiffDoc) -> DifferenceView:
     )
 
 
-def merge_moved_calls(steps: Sequence[CallStepDoc]) -> list[CallStepDoc]:
-    """The steps, in which a call that is only made at another place is one step of the kind `moved`."""
-    removed: dict[tuple[str, str], list[int]] = {}
-    for at, step in enumerate(steps):
-        if step["kind"] == "removed":
-            removed.setdefault((step["name"], step["arguments"]), []).append(at)
-    merged: dict[int, CallStepDoc] = {}
-    dropped: set[int] = set()
-    for at, step in enumerate(steps):
-        if step["kind"] == "added" and (places := removed.get((step["name"], step["arguments"]))):
-            dropped.add(baseline := places.pop(0))
-            merged[at] = {**step, "kind": MOVED, "before": steps[baseline]["before"]}
-    return [merged.get(at, step) for at, step in enumerate(steps) if at not in dropped]
-
-
-def _describe_first(diff: TrajectoryDiffDoc, first: str) -> list[str]:
-    """What the agent did instead, from the first call that differs; every second part is code."""
+def _describe_leading(
+    diff: TrajectoryDiffDoc, steps: Sequence[CallStepDoc], leading: int | None
+) -> tuple[list[str], list[str]]:
+    """A sentence about the difference that matters most, and one about the first if that is another."""
+    first = describe_divergence(diff)
+    if leading is not None:
+        at = next(at for at, step in enumerate(steps) if is_different(step))
+        sentence = describe_step(SteppedCalls(steps, diff["steps_left"]), leading)
+        return sentence, [] if at == leading else describe_first(steps[at])
     if not first:
-        return ["The agent did the same in both."]
-    merged = merge_moved_calls(diff["steps"])
-    at = next((at for at, each in enumerate(merged) if each["kind"] != "same" or each.get("outcome")), None)
-    if at is None:
-        return [f"The calls are the same; the first difference is {first}."]
-    is_earlier = diff["first"] is not None and diff["first"]["what"] != "calls"
-    before = f" Before that, {first} differs." if is_earlier else ""
-    *parts, end = _describe_step(merged, at)
-    return [*parts, f"{end}.{before}"]
-
-
-def _describe_step(steps: Sequence[CallStepDoc], at: int) -> list[str]:
-    step, name = steps[at], _clean_name(steps[at])
-    if step["kind"] == "removed":
-        parts = ["The agent no longer calls ", name, f" ({_describe_place(step)})"]
-        instead = next((each for each in steps[at:] if each["kind"] != "removed"), None)
-        if instead is None:
-            return [*parts[:-1], f"{parts[-1]} and makes no further call"]
-        if instead["kind"] != "added":
-            return parts
-        return [*parts[:-1], f"{parts[-1]}, but calls ", _clean_name(instead), f" ({_describe_place(instead)})"]
-    start, end = _SENTENCES.get(step["kind"], ("The call of ", " ended otherwise"))
-    place = _describe_place(step)
-    if step["kind"] == MOVED and step["before"]:
-        place = f"call {step['before']['call']} of the baseline, now {place}"
-    if step["kind"] == "added":
-        return [start, name, f" ({place}){end}"]
-    return [start, name, f"{end} ({place})"]
-
-
-_SENTENCES = {
-    "added": ("The agent calls ", ", which it did not do in the baseline"),
-    "changed": ("The agent calls ", " with other arguments"),
-    MOVED: ("The order of the calls changed: the agent calls ", " at another place"),
-}
-
-
-def _clean_name(step: CallStepDoc) -> str:
-    return clean_page_text(step["name"], MAX_NAME)
-
-
-def _describe_place(step: CallStepDoc) -> str:
-    place, side = (step["now"], "") if step["now"] else (step["before"], " of the baseline")
-    return f"call {place['call']}{side}, turn {place['turn']}" if place else "at an unknown place"
+        return ["The agent did the same in both."], []
+    same = (
+        [] if diff["steps_left"] and diff["first"] and diff["first"]["what"] == "calls" else ["The calls are the same."]
+    )
+    return same, [f"First difference: {first}."]
 
 
 def _build_answer(parts: Sequence[TextPartDoc]) -> tuple[list[TextPartView], list[StepView]]:
@@ -127,7 +123,7 @@ def _build_answer(parts: Sequence[TextPartDoc]) -> tuple[list[TextPartView], lis
     rows = []
     for sign, side, omitted in (("-", "baseline", "come"), ("+", "now", "gone")):
         text = "".join(view.text for view in views if view.kind != omitted)
-        rows.append(StepView("", "", sign, side, "", text or NOTHING, (), is_first=False))
+        rows.append(StepView("", "", sign, side, "", text or NOTHING))
     return [], rows
 
 
@@ -139,7 +135,7 @@ def _title(baseline_trial: int, trial: int) -> str:
     return f"trial {baseline_trial} of the baseline and trial {trial} of this run"
 
 
-def _build_step(step: CallStepDoc) -> StepView:
+def _build_step(step: CallStepDoc, *, is_leading: bool) -> StepView:
     outcome, answer = step.get("outcome"), step.get("answer")
     sign, word = _SIGNS.get(step["kind"], ("~", "changed") if outcome else ("", ""))
     before, now = step["before"], step["now"]
@@ -153,9 +149,7 @@ def _build_step(step: CallStepDoc) -> StepView:
     if step["changes_left"]:
         details.append(f"and {wording.pluralize(step['changes_left'], 'more place')}")
     details += [
-        f"{name}: {_describe_sides(sides) if before else _clean(sides['now'] or NOTHING)}"
-        for name, sides in (("ended", outcome), ("result", answer))
-        if sides
+        f"{name}: {_describe_known(step, sides)}" for name, sides in (("ended", outcome), ("result", answer)) if sides
     ]
     return StepView(
         str(before["call"]) if before else "",
@@ -165,8 +159,16 @@ def _build_step(step: CallStepDoc) -> StepView:
         clean_page_text(step["name"]),
         _clean(step["arguments"]),
         details,
-        is_first=False,
+        is_leading=is_leading,
+        is_error=bool(outcome and now and outcome["now"] == "error"),
     )
+
+
+def _describe_known(step: CallStepDoc, sides: TextPairDoc) -> str:
+    """Both sides, or that of the trace which makes the call."""
+    if step["before"] and step["now"]:
+        return _describe_sides(sides)
+    return _clean((sides["now"] if step["now"] else sides["before"]) or NOTHING)
 
 
 def _describe_sides(sides: TextPairDoc) -> str:
@@ -178,11 +180,10 @@ def _iter_messages(diff: TrajectoryDiffDoc) -> Iterator[StepView]:
     for each in diff["said"]:
         who = "user" if each["who"] == "user" else "agent"
         turn = f"{who}, turn {each['turn']}"
-        for sign, text in (("-", each["before"]), ("+", each["now"])):
+        for sign, text, side in (("-", each["before"], "b"), ("+", each["now"], "t0")):
             if text:
-                yield StepView(
-                    "", "", sign, "baseline" if sign == "-" else "now", turn, _clean(text), (), is_first=False
-                )
+                word = "baseline" if sign == "-" else "now"
+                yield StepView("", "", sign, word, turn, _clean(text), anchor=f"{side}m{each['turn']}")
 
 
 def _iter_notes(diff: TrajectoryDiffDoc) -> Iterator[str]:
@@ -192,24 +193,23 @@ def _iter_notes(diff: TrajectoryDiffDoc) -> Iterator[str]:
         yield f"error: {_describe_sides(error)}"
 
 
-def _build_names(calls: CallsDoc) -> DifferenceView:
+def _build_names(calls: CallsDoc, *, is_worse: bool) -> DifferenceView:
     """The names of both sides, aligned; their arguments and results were not compared."""
-    from evalgate.measures.sequences.differences import diff_lists
-
     steps: list[StepView] = []
     before = now = 0
     for kind, name in diff_lists(calls["before"], calls["now"]):
         before, now = before + (kind != "come"), now + (kind != "gone")
         sign, word = {"gone": ("-", "missing"), "come": ("+", "new")}.get(kind, ("", ""))
         numbers = "" if kind == "come" else str(before), "" if kind == "gone" else str(now)
-        steps.append(StepView(*numbers, sign, word, clean_page_text(name), "", (), is_first=False))
+        steps.append(StepView(*numbers, sign, word, clean_page_text(name), ""))
     marked = next((at for at, step in enumerate(steps) if step.sign), None)
-    if marked is None:
-        steps = []
-    else:
-        steps[marked] = steps[marked]._replace(is_first=True)
-    first = "Only the names of the calls were compared" + ("." if marked is not None else "; they are the same.")
-    return DifferenceView(_title(calls["trial_before"], calls["trial"]), [first], steps, "", [], [], [], [])
+    if marked is not None:
+        steps[marked] = steps[marked]._replace(is_leading=True)
+    same = "" if marked is not None else ", and they are the same"
+    sentence = f"{NAMES_ONLY}{same}: {WHY_UNREAD if is_worse else WHY_NAMES}."
+    heading = COMPARED if marked is None else INSTEAD
+    shown = [] if marked is None else steps
+    return DifferenceView(heading, _title(calls["trial_before"], calls["trial"]), [sentence], [], shown)
 
 
 def _clean(text: str) -> str:

@@ -19,9 +19,17 @@ from evalgate.reporting.html.kept_blocks import KeptBlocks
 from evalgate.reporting.html.page_view import PageParts
 from evalgate.reporting.html.render_page import render_page, render_row, render_section
 from evalgate.reporting.html.scenario_order import order_scenarios
-from evalgate.reporting.html.scenario_view import Shown, build_row, build_scenario_view, find_compared, order_trials
+from evalgate.reporting.html.scenario_view import (
+    RunStatements,
+    Shown,
+    build_row,
+    build_scenario_view,
+    find_compared,
+    order_trials,
+)
 from evalgate.reporting.html.short_scenario import build_short_scenario
 from evalgate.reporting.html.trace_details import NO_DETAILS, RecordedPair
+from evalgate.reporting.markdown.header_lines import find_agent_changes
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import encode_script_json
 
@@ -158,8 +166,7 @@ class PageBuilder:
         for number, item in enumerate(self._items[:most]):
             recorded = self._find_recorded(item)
             numbers = sorted({tags[tag] for tag in recorded.now.tags if tag in tags})
-            is_quiet = item.scenario["verdict"] == "PASS" and item.kind == "unchanged"
-            row = build_row(number, item, "" if is_quiet else recorded.summary, numbers)
+            row = build_row(number, item, numbers)
             text = render_row(row, suites[item.suite["suite"]], variants.get(item.scenario["variant"] or ""))
             space -= _count_bytes(text)
             if space < 0:
@@ -170,13 +177,13 @@ class PageBuilder:
     def _fit_sections(self, rows: Sequence[RowView], shown: Shown, space: float) -> dict[int, str]:
         """The sections of the first scenarios by number, without those that are too large."""
         sections: dict[int, str] = {}
-        command = self._document.get("command")
+        stated = RunStatements(find_agent_changes(self._document).of_all, self._document.get("command"))
         for row, item in zip(rows[:MAX_SECTIONS], self._items, strict=False):
             rulings = list_rulings(self._document, item.suite, item.scenario)
             compared = self._compared.get(id(item.scenario))
             block = None if compared is None else shown.blocks.get(compared.place)
             recorded = self._find_recorded(item)
-            view = build_scenario_view(row, item, rulings, recorded, shown._replace(baseline=block), command)
+            view = build_scenario_view(row, item, rulings, recorded, shown._replace(baseline=block), stated)
             text = render_section(view, is_open=not sections)
             if (size := _count_bytes(text)) <= space:
                 sections[row.number] = text

@@ -47,7 +47,10 @@ class CheckReason(NamedTuple):
 
 
 class StepView(NamedTuple):
-    """A line of the trajectory diff. `sign` is -, +, ~ or \u21c5, empty if equal; `details` explain what differs."""
+    """A line of the trajectory diff. `sign` is -, +, ~ or \u21c5, empty if equal; `details` explain what differs.
+
+    `is_error` is whether this run's call ended with one. `anchor` ends that of the turn that a text is from.
+    """
 
     baseline_number: str
     number: str
@@ -55,8 +58,10 @@ class StepView(NamedTuple):
     word: str
     name: str
     arguments: str
-    details: Sequence[str]
-    is_first: bool
+    details: Sequence[str] = ()
+    is_leading: bool = False
+    is_error: bool = False
+    anchor: str = ""
 
 
 class TextPartView(NamedTuple):
@@ -69,17 +74,21 @@ class TextPartView(NamedTuple):
 class DifferenceView(Struct):
     """How a trial differs from one of the baseline; at most one of `answer` and `answers` is not empty.
 
-    `first` is a sentence about the first difference, every second part of which is code.
+    `sentence` is about the difference that matters most, `first` about the first one if that is another; every
+    second part of them is code. `endings` say what the user wrote that the agent did not answer.
     """
 
+    heading: str
     title: str
+    sentence: Sequence[str]
     first: Sequence[str]
     steps: list[StepView]
-    omitted: str
-    messages: list[StepView]
-    answer: list[TextPartView]
-    answers: list[StepView]
-    notes: list[str]
+    omitted: str = ""
+    messages: list[StepView] = []
+    answer: list[TextPartView] = []
+    answers: list[StepView] = []
+    notes: list[str] = []
+    endings: list[str] = []
 
 
 class FigureRow(NamedTuple):
@@ -88,6 +97,14 @@ class FigureRow(NamedTuple):
     name: str
     baseline: str
     cells: Sequence[str]
+
+
+class ChoiceView(NamedTuple):
+    """A choice of the filter that selects a group of scenarios, and how many it has."""
+
+    group: str
+    name: str
+    scenarios: int
 
 
 class TrialView(NamedTuple):
@@ -102,19 +119,19 @@ class TrialView(NamedTuple):
 
 
 class RowView(NamedTuple):
-    """A scenario in the list of all; `change` is how it compares with the baseline, `tags` are numbers of its tags."""
+    """A scenario in the list of all; `change` is how it compares with the baseline, `tags` are numbers of its tags.
+
+    `finding` is the difference that matters most, or the first failed check, in a few words.
+    """
 
     number: int
     name: str
     verdict: CellView
     change: CellView
-    recorded: str
+    finding: str
     tags: str
     passed: str
-    is_failing: bool
-    is_changed: bool
-    is_broken: bool
-    has_failed_before: bool
+    groups: Sequence[str]
 
 
 class GoldenDimensionRow(NamedTuple):
@@ -193,6 +210,8 @@ class PageView(Struct):
     reasons: list[Sequence[str]]
     facts: list[Fact]
     changes: str
+    remarks: list[Sequence[str]]
+    choices: list[ChoiceView]
     conversations: str
     left_out: str
     removed: list[Fact]

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 _WORST_FIRST = ("HARD_FAIL", "ERROR", "MISSING", "FAIL", "PARTIAL", "NOT_EVALUABLE", "PASS")
 _BROKEN_FIRST = ("broken", "regressed", "inconclusive", "new", "unchanged", "improved")
 _CHANGED_FIRST = ("regressed", "inconclusive", "new", "fixed", "improved", "unchanged")
-FAILED_BEFORE = "failed before"
+STILL_FAILING, OTHER_CALLS = "still failing", "other calls"
+GROUPS = {
+    "failing": "failing",
+    "broken": "broken or worse",
+    "before": STILL_FAILING,
+    "fixed": "fixed or better",
+    "other": "passing, other calls",
+    "changed": "changed",
+}
+"""What a filter selects, by the name of its data attribute."""
 NO_DROPS: Mapping[int, float] = {}
 
 
@@ -62,18 +71,39 @@ def has_failed_before(item: SuiteScenario) -> bool:
 
 
 def compare_with_baseline(item: SuiteScenario) -> CellView:
-    """How it changed in one word: `broken`, `fixed`, or `failed before` for a failure that is not new."""
+    """How it changed in a word or two: `broken`, `fixed`, `still failing`, or `other calls` if it passes as before."""
     if has_failed_before(item):
         better = ", better now" if item.kind in IMPROVEMENTS else ""
-        return CellView(f"{FAILED_BEFORE}{better}", "plain")
+        return CellView(f"{STILL_FAILING}{better}", "plain")
+    if has_other_calls(item):
+        return CellView(OTHER_CALLS, "plain")
     return build_cell("" if item.kind == "unchanged" else item.kind)
 
 
+def has_other_calls(item: SuiteScenario) -> bool:
+    """Whether it passes as in the baseline, with other tool calls."""
+    change = item.scenario["change"]
+    return item.scenario["verdict"] == "PASS" and change is not None and item.kind == "unchanged" and "calls" in change
+
+
+def list_groups(item: SuiteScenario) -> list[str]:
+    """The groups of the filter that the scenario is in."""
+    is_in = {
+        "failing": item.scenario["verdict"] != "PASS",
+        "broken": item.kind in REGRESSIONS,
+        "before": has_failed_before(item),
+        "fixed": item.kind in IMPROVEMENTS,
+        "other": has_other_calls(item),
+        "changed": item.kind != "unchanged",
+    }
+    return [group for group in GROUPS if is_in[group]]
+
+
 def count_changes(items: Iterable[SuiteScenario]) -> str:
-    """How many scenarios broke, failed before and so on: `6 broken, 3 failed before, 6 fixed`."""
+    """How many scenarios broke, fail as before and so on: `6 broken, 3 still failing, 6 fixed`."""
     counts: Mapping[str, int] = Counter(
-        FAILED_BEFORE if has_failed_before(item) else item.kind for item in items if item.scenario["change"]
+        STILL_FAILING if has_failed_before(item) else item.kind for item in items if item.scenario["change"]
     )
-    words = dict.fromkeys(("broken", "regressed", FAILED_BEFORE, *_BROKEN_FIRST[2:4], "fixed", "improved"))
+    words = dict.fromkeys(("broken", "regressed", STILL_FAILING, *_BROKEN_FIRST[2:4], "fixed", "improved"))
     found = [f"{counts[word]:,} {word}" for word in words if counts.get(word)]
     return wording.join_words(found) if found else "nothing changed"

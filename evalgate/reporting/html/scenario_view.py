@@ -5,22 +5,25 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.models.comparison.comparison import REGRESSIONS
+from evalgate.measures.values.json_values import shorten
+from evalgate.models.comparison.comparison import IMPROVEMENTS
 from evalgate.reporting.html.cells import build_cell, split_marks
 from evalgate.reporting.html.checks_view import build_checks
-from evalgate.reporting.html.difference import build_difference
+from evalgate.reporting.html.difference import build_difference, find_difference
 from evalgate.reporting.html.golden_view import build_golden
 from evalgate.reporting.html.page_view import Fact, FigureRow, RowView, ScenarioView, TrialView
-from evalgate.reporting.html.scenario_order import compare_with_baseline, has_failed_before
+from evalgate.reporting.html.scenario_order import compare_with_baseline, list_groups
+from evalgate.reporting.html.trace_details import describe_endings
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import clean_page_text
 from evalgate.reporting.text.scenario_sections import count_passed, describe_change, describe_unmet_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from evalgate.models.results.results import CallsDoc, ScenarioDoc, SuiteDoc, TrialDoc
-    from evalgate.models.results.results_sections import TrajectoryDiffDoc
+    from evalgate.models.results.results import CallsDoc, ChangeDoc, ScenarioDoc, SuiteDoc, TrialDoc
+    from evalgate.models.results.results_sections import CauseDoc, TrajectoryDiffDoc
+    from evalgate.reporting.html.page_view import DifferenceView
     from evalgate.reporting.html.trace_details import RecordedPair
     from evalgate.reporting.text.scenario_sections import SuiteScenario
 
@@ -33,23 +36,44 @@ NO_TRACES = "its conversation is in the baseline.zip of the run"
 NO_BASELINE = "The baseline's conversation is not in this file: `evalgate view --baseline baseline.zip` adds it."
 
 
-def build_row(number: int, item: SuiteScenario, recorded: str, tags: Sequence[int]) -> RowView:
-    """The scenario in the list of all; `recorded` is its recorded score, `tags` are the numbers of its tags."""
-    scenario, kind = item.scenario, item.kind
+NOT_COMPARED = (
+    "The baseline's conversation is not in this file: the baseline does not hold it,"
+    " or the page has compared enough other scenarios."
+)
+
+
+class RunStatements(NamedTuple):
+    """What the page states once for the run: what all regressions come with, and the command that repeats it."""
+
+    causes: Collection[str] = ()
+    command: str | None = None
+
+
+def build_row(number: int, item: SuiteScenario, tags: Sequence[int]) -> RowView:
+    """The scenario in the list of all; `tags` are the numbers of its tags."""
+    scenario = item.scenario
     name = clean_page_text(wording.scenario_name(scenario["id"], scenario["variant"]), MAX_NAME)
     return RowView(
         number,
         name,
         build_cell(scenario["verdict"]),
         compare_with_baseline(item),
-        recorded,
+        find_difference(scenario["change"]) or _find_failed_check(scenario),
         " ".join(map(str, tags)),
         f"{count_passed(scenario)} of {scenario['n']}" if scenario["n"] else "0",
-        is_failing=scenario["verdict"] != "PASS",
-        is_changed=kind != "unchanged",
-        is_broken=kind in REGRESSIONS,
-        has_failed_before=has_failed_before(item),
+        tuple(list_groups(item)),
     )
+
+
+def _find_failed_check(scenario: ScenarioDoc) -> str:
+    """The name of the first failed check of the trial that the page shows first, a required one before others."""
+    checks = next((trial["assertions"] for trial in order_trials(scenario)[:1]), [])
+    failed = [check for check in checks if check["outcome"] in ("failed", "error")]
+    first = min(failed, key=lambda check: not check["required"], default=None)
+    return clean_page_text(shorten(first["name"], MAX_FINDING)) if first else ""
+
+
+MAX_FINDING = 80
 
 
 class Shown(NamedTuple):
@@ -70,7 +94,7 @@ def build_scenario_view(
     rulings: Sequence[Fact],
     recorded: RecordedPair,
     shown: Shown,
-    command: str | None,
+    stated: RunStatements,
 ) -> ScenarioView:
     """The section of a scenario."""
     suite, scenario = item.suite, item.scenario
@@ -82,10 +106,10 @@ def build_scenario_view(
         row,
         wording.score(scenario["score"]),
         checks.reasons,
-        list_reasons(scenario, names),
+        list_reasons(scenario, names, stated.causes),
         [*_list_facts(suite, scenario), *rulings],
         build_golden(scenario),
-        build_difference(scenario["change"]),
+        _build_difference(scenario, recorded),
         checks.failed,
         checks.not_evaluable,
         checks.names,
@@ -95,8 +119,16 @@ def build_scenario_view(
         [build_trial(trial, shown.blocks, has_traces=shown.has_traces) for trial in trials],
         *_build_baseline(scenario, shown),
         f"{wording.pluralize(left, 'more trial')} not shown" if left > 0 else "",
-        _list_commands(suite, scenario, command),
+        _list_commands(suite, scenario, stated.command),
     )
+
+
+def _build_difference(scenario: ScenarioDoc, recorded: RecordedPair) -> DifferenceView | None:
+    """The difference, with the message of the user that each recording ends with."""
+    view = build_difference(scenario["change"], is_passing=scenario["verdict"] == "PASS")
+    if view is not None:
+        view.endings = describe_endings(recorded)
+    return view
 
 
 def find_compared(scenario: ScenarioDoc) -> CallsDoc | TrajectoryDiffDoc | None:
@@ -109,7 +141,8 @@ def _build_baseline(scenario: ScenarioDoc, shown: Shown) -> tuple[TrialView | No
     """The baseline's trial that was compared, if the page holds its conversation; else why it does not."""
     compared = find_compared(scenario)
     if compared is None or not shown.has_traces:
-        return None, ""
+        is_better = scenario["change"] is not None and scenario["change"]["kind"] in IMPROVEMENTS
+        return None, (NOT_COMPARED if shown.has_baseline else NO_BASELINE) if is_better and shown.has_traces else ""
     if shown.baseline is None:
         return None, NO_BLOCK if shown.has_baseline else NO_BASELINE
     return TrialView(compared["trial_before"], build_cell("baseline"), "", "", shown.baseline, ""), ""
@@ -135,16 +168,25 @@ def order_trials(scenario: ScenarioDoc) -> list[TrialDoc]:
     return trials[:MAX_TRIALS]
 
 
-def list_reasons(scenario: ScenarioDoc, checks: Sequence[str] = ()) -> list[Sequence[str]]:
-    """Why the scenario has its verdict, and what changed, as sentences in parts; without those of the named checks."""
+def list_reasons(
+    scenario: ScenarioDoc, checks: Sequence[str] = (), stated: Collection[str] = ()
+) -> list[Sequence[str]]:
+    """Why the scenario has its verdict, and what changed, as sentences in parts.
+
+    It leaves out those of the named checks, and a cause that the page states once for all regressions.
+    """
     change, reason = scenario["change"], scenario["reason"] or ""
     is_repeated = reason.startswith(tuple(f"{name}: " for name in checks))
     texts = [describe_unmet_rule(scenario) if is_repeated else reason]
     texts += [describe_change(change)] if change and change["kind"] != "unchanged" else []
-    if change and (cause := change.get("cause")):
+    if change and (cause := change.get("cause")) and not _is_stated(change, cause, stated):
         texts.append(cause["message"])
     texts += change["increases"] if change else []
     return [split_marks(text) for text in texts if text]
+
+
+def _is_stated(change: ChangeDoc, cause: CauseDoc, stated: Collection[str]) -> bool:
+    return cause["kind"] == "model_or_tools" and set(change.get("comes_with", ())) <= set(stated)
 
 
 def _list_facts(suite: SuiteDoc, scenario: ScenarioDoc) -> list[Fact]:
@@ -172,7 +214,7 @@ def _build_figures(scenario: ScenarioDoc, trials: Sequence[TrialDoc]) -> list[Fi
         if any(value is not None for value in values):
             rows.append(FigureRow(name, "" if before is None else describe(before), list(map(describe, values))))
         elif name == "Cost":
-            rows.append(FigureRow(name, "", [f"unknown: {explain_unknown_cost([trial])}" for trial in trials]))
+            rows.append(FigureRow(name, "", ["unknown" for _ in trials]))
     return [*rows, FigureRow("Calls", "", [f"{len(each['tool_calls']):,}" for each in trials])]
 
 

@@ -19,7 +19,7 @@ def build_short_scenario(item: SuiteScenario, blocks: BlockNumbers, *, has_trace
     difference = build_difference(item.scenario["change"])
     return {
         "reasons": list_reasons(item.scenario),
-        "first": difference.first if difference else [],
+        "first": difference.sentence if difference else [],
         "trials": [_build_trial(trial, blocks, has_traces=has_traces) for trial in order_trials(item.scenario)],
     }
 

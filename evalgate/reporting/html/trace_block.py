@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from evalgate.measures.values.json_values import show
+from evalgate.reporting.html.trace_details import find_unanswered
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.conversation_order import name_outcome, order_conversation
 from evalgate.reporting.text.escaping import clean_page_text, encode_script_json
@@ -22,13 +23,14 @@ MAX_PARTS = 2_000
 
 
 class PartDoc(TypedDict):
-    """A message or a call. `kind` is the role of a message, or `call`; a call has a status.
+    """A message or a call of a turn. `kind` is the role of a message, or `call`; a call has a status.
 
     `number` counts the agent's own calls from 1, as the difference does.
     """
 
     kind: str
     title: str
+    turn: int
     text: str
     reasoning: NotRequired[str]
     number: NotRequired[int | None]
@@ -50,6 +52,8 @@ class BarDoc(TypedDict):
 class TraceBlock(TypedDict):
     """What the page shows of one trace; `left` counts messages and calls that are left out.
 
+    `is_unanswered` is whether it ends with a message of the user.
+
     `raw` is the record as the run keeps it, as JSON.
     """
 
@@ -57,6 +61,7 @@ class TraceBlock(TypedDict):
     parts: list[PartDoc]
     bars: list[BarDoc]
     left: int
+    is_unanswered: bool
     total_seconds: float | None
     raw: NotRequired[str]
 
@@ -78,6 +83,7 @@ def build_trace_block(trace: Trace) -> TraceBlock:
         "parts": parts[:MAX_PARTS],
         "bars": _list_bars(trace)[:MAX_PARTS],
         "left": max(0, len(parts) - MAX_PARTS),
+        "is_unanswered": bool(find_unanswered(trace)),
         "total_seconds": None if total is None else round(total / 1000, 6),
     }
 
@@ -110,10 +116,12 @@ def _iter_parts(trace: Trace) -> Iterator[PartDoc]:
 
 
 def _build_message(message: Message) -> PartDoc:
-    names = [message["role"], message["name"] or message["tool_name"], message["agent"]]
+    role = message["role"]
+    names = ["agent" if role == "assistant" else role, message["name"] or message["tool_name"], message["agent"]]
     part: PartDoc = {
         "kind": message["role"],
         "title": clean_page_text(" \u00b7 ".join(filter(None, names)), MAX_NAME),
+        "turn": message["turn"],
         "text": clean_page_text(message["content"] or "", MAX_TEXT),
     }
     if message["reasoning"]:
@@ -132,6 +140,7 @@ def _build_call(call: ToolCall, number: int | None, outcome: str) -> PartDoc:
         "kind": "call",
         "number": number,
         "title": clean_page_text(call["name"], MAX_NAME),
+        "turn": call["turn"],
         "text": clean_page_text(arguments or "", MAX_TEXT),
         "status": outcome,
         "result": clean_page_text(_describe_result(call), MAX_TEXT),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.reporting.text.escaping import clean_page_text
@@ -17,11 +18,15 @@ MAIN_SCORES = ("reward", "success", "resolved", "correct", "score")
 
 
 class TraceDetails(NamedTuple):
-    """Recorded scores by name, as numbers; tags; and the start of the user's first message."""
+    """Recorded scores by name, as numbers; tags; and the start of the user's first message.
+
+    `unanswered` is the user's last message if the agent did nothing after it; else empty.
+    """
 
     scores: Mapping[str, float]
     tags: Sequence[str]
     message: str
+    unanswered: str = ""
 
     @property
     def main_score(self) -> str | None:
@@ -41,7 +46,16 @@ def describe_trace(trace: Trace) -> TraceDetails:
         {clean_page_text(name, MAX_TEXT): float(value) for name, value in known[:MAX_SCORES]},
         [clean_page_text(tag, MAX_TEXT) for tag in trace.tags[:MAX_TAGS]],
         clean_page_text(" ".join((message or "").split()), MAX_MESSAGE),
+        clean_page_text(" ".join(find_unanswered(trace).split()), MAX_UNANSWERED),
     )
+
+
+def find_unanswered(trace: Trace) -> str:
+    """The user's last message, if the agent neither wrote nor called anything after it; else empty."""
+    last = trace.messages[-1] if trace.messages else None
+    if last is None or last["role"] != "user" or not last["content"]:
+        return ""
+    return "" if any(call["turn"] >= last["turn"] for call in trace.agent_calls) else last["content"]
 
 
 class RecordedPair(NamedTuple):
@@ -58,16 +72,25 @@ class RecordedPair(NamedTuple):
             return 0.0
         return self.baseline.scores[name] - self.now.scores[name]
 
-    @property
-    def summary(self) -> str:
-        """The main score in short: `reward 1 \u2192 0`, `reward 0` without a baseline; empty if none is recorded."""
-        name = self.now.main_score
-        if name is None:
-            return ""
-        value = f"{self.now.scores[name]:g}"
-        if self.baseline is None or name not in self.baseline.scores:
-            return f"{name} {value}"
-        return f"{name} {self.baseline.scores[name]:g} \u2192 {value}"
 
+def describe_endings(recorded: RecordedPair) -> list[str]:
+    """What the user wrote last on each side, if the agent did not answer it and that says more than a stop mark.
+
+    A stop mark alone is shown too if the other side ends otherwise.
+    """
+    now, before = recorded.now.unanswered, recorded.baseline.unanswered if recorded.baseline else None
+    is_equal = before is None or before == now
+    if is_equal and not _STOP_MARKS.sub("", now).strip():
+        return []
+    texts = [f"Then the user wrote: \u201c{now}\u201d The recording ends there." if now else NO_MESSAGE]
+    if not is_equal:
+        texts.append(f"The baseline ends with \u201c{before}\u201d of the user." if before else NO_BASELINE_MESSAGE)
+    return texts
+
+
+MAX_UNANSWERED = 1_000
+_STOP_MARKS = re.compile(r"#{2,}[A-Z_-]{1,40}#{2,}")
+NO_MESSAGE = "No message of the user follows."
+NO_BASELINE_MESSAGE = "In the baseline no message of the user follows."
 
 NOTHING_RECORDED = RecordedPair(NO_DETAILS, None)

@@ -5,7 +5,7 @@
   const rows = all(".list tbody tr"), contents = [];
   const show = get("show"), suite = get("suite"), variant = get("variant"), tag = get("tag"), text = get("text");
   const found = get("found"), clear = get("clear"), frame = get("sections"), short = JSON.parse(get("short").textContent);
-  const MAX_OPEN = 600;
+  const MAX_OPEN = 600, MAX_INDENT = 40, SHORT = 100, RESULT = "result: ";
   let current = -1;
 
   // Untrusted text reaches the page only as textContent; names of elements and classes are written here.
@@ -31,10 +31,26 @@
   const seconds = (value) => value === null || value === undefined ? "unknown"
     : value > 0 && value < 1 ? `${Number((value * 1000).toPrecision(3))} ms` : `${value.toFixed(1)} s`;
 
-  const fold = (content, label) => {
-    if (content.length <= MAX_OPEN) return make("p", "text", content);
-    const start = content.slice(0, 120).split("\n")[0];
-    return make("details", "", null, make("summary", "", `${label}${start}\u2026 (${content.length.toLocaleString("en")} characters)`),
+  // JSON on one line, one entry a line. Its tokens stay as they are: parsed numbers could lose digits.
+  const indent = (content) => {
+    if (content.length < SHORT || !/^[[{]/.test(content) || content.includes("\n")) return content;
+    try { JSON.parse(content); } catch { return content; }
+    let depth = 0;
+    const line = () => `\n${"  ".repeat(Math.min(depth, MAX_INDENT))}`;
+    return content.replace(/"(?:[^"\\]|\\.)*"|[[{]\s*[\]}]|[[{]\s*|\s*[\]}]|,\s*|:\s*/g, (token) => {
+      const sign = token.trim();
+      if (sign.length !== 1) return sign;
+      if ("[{".includes(sign)) { depth += 1; return sign + line(); }
+      if ("]}".includes(sign)) { depth -= 1; return line() + sign; }
+      return sign === "," ? sign + line() : sign === ":" ? ": " : token;
+    });
+  };
+
+  const fold = (given, label) => {
+    const content = label === RESULT ? indent(given) : given;
+    if (given.length <= MAX_OPEN) return make("p", "text", content);
+    const start = given.slice(0, 120).split("\n")[0];
+    return make("details", "", null, make("summary", "", `${label}${start}\u2026 (${given.length.toLocaleString("en")} characters)`),
       make("p", "text", content));
   };
 
@@ -43,8 +59,8 @@
     body.append(make("p", "text", null, make("b", "", part.title)));
     if (part.text) body.append(make("code", "", null, fold(part.text, "arguments: ")));
     const tone = part.status === "ok" ? "good" : part.status === "error" ? "bad" : "warn";
-    body.append(make("p", "note", null, make("span", `tone ${tone}`, part.status), part.seconds === null ? ", duration not recorded" : `, ${seconds(part.seconds)}`));
-    if (part.result) body.append(make("code", "", null, fold(part.result, "result: ")));
+    body.append(make("p", "note", null, make("span", `tone ${tone}`, part.status), part.seconds === null ? "" : `, ${seconds(part.seconds)}`));
+    if (part.result) body.append(make("code", "", null, fold(part.result, RESULT)));
     const item = make("li", "", null, make("span", "who", part.number ? `call ${part.number}` : "call of the user"), body);
     if (part.number) item.dataset.number = part.number;
     item.tabIndex = -1;
@@ -96,13 +112,28 @@
       details.append(make("details", "", null, make("summary", "", "Timeline"), ...buildTimeline(block)));
     }
     const list = make("ol", "parts");
-    for (const part of block.parts) list.append(part.kind === "call" ? buildCall(part) : buildMessage(part));
+    const calls = block.parts.filter((part) => part.kind === "call"), unknown = calls.filter((part) => part.seconds === null).length;
+    if (unknown) {
+      details.append(make("p", "note", unknown === calls.length ? "The durations of the calls are not recorded."
+        : `The durations of ${unknown} of ${calls.length} calls are not recorded.`));
+    }
+    let turn = null;
+    for (const part of block.parts) {
+      const item = part.kind === "call" ? buildCall(part) : buildMessage(part);
+      if (part.turn !== turn) {
+        item.dataset.turn = turn = part.turn;
+        item.tabIndex = -1;
+        item.firstElementChild.append(make("span", "turn", `turn ${turn}`));
+      }
+      list.append(item);
+    }
     const section = details.closest(".scenario");
     for (const item of all("[data-number]", list)) {
       const marks = findMarks(section, `${details.dataset.side}c${item.dataset.number}`);
       if (marks.length) { item.classList.add("about"); item.querySelector("p").append(" ", ...marks); }
     }
     details.append(list);
+    if (block.is_unanswered && !block.left) details.append(make("p", "note", "The recording ends with this message of the user."));
     if (block.raw) details.append(make("details", "", null, make("summary", "", "Recorded trace as JSON"), make("pre", "", block.raw)));
     if (block.left) details.append(make("p", "note", `${block.left} more messages and calls are not in this file.`));
   };
@@ -146,16 +177,18 @@
 
   const back = make("a", "back note", "back to why");
 
-  // Opens the conversation of one side (t0: the first trial, b: the baseline's) at a call.
-  const openCall = (index, side, number) => {
+  // Opens the conversation of one side (t0: the first trial, b: the baseline's) at a call (c) or a turn (m).
+  const openAt = (index, side, kind, number) => {
     const trace = find(index).querySelector(`.trace[data-side="${side}"]`);
     if (!trace) return;
     trace.open = true;
     fill(trace);
-    const item = trace.querySelector(`[data-number="${number}"]`);
+    const item = trace.querySelector(`[data-${kind === "c" ? "number" : "turn"}="${number}"]`);
     if (!item) return;
-    back.setAttribute("href", `#s${index}w`);
-    item.querySelector("p").append(" ", back);
+    if (get(`s${index}w`)) {
+      back.setAttribute("href", `#s${index}w`);
+      item.querySelector("p").append(" ", back);
+    }
     item.scrollIntoView({ block: "center" });
     item.focus({ preventScroll: true });
   };
@@ -194,6 +227,23 @@
 
   const visible = () => [...rows.keys()].filter((index) => !rows[index].hidden);
 
+  const none = make("p", "note", "No scenario fits these filters.");
+  none.hidden = true;
+  frame.append(none);
+
+  // Shows the first scenario that fits the filters, if the shown one does not; none if no scenario fits.
+  const follow = () => {
+    const indexes = visible();
+    none.hidden = indexes.length > 0;
+    if (indexes.includes(current)) return;
+    if (indexes.length) select(indexes[0]);
+    else if (current >= 0) {
+      find(current).hidden = true;
+      rows[current].removeAttribute("aria-current");
+      current = -1;
+    }
+  };
+
   const isOther = (control, value) => control && control.value !== "" && control.value !== value;
 
   // What a filter's text is searched in: the row, its section or short form, and its conversations.
@@ -224,7 +274,7 @@
 
   const filters = { show, suite, variant, tag, text };
 
-  const write = (place = `s${current}`) => {
+  const write = (place = `s${Math.max(current, 0)}`) => {
     const state = new URLSearchParams();
     for (const [name, control] of Object.entries(filters)) {
       if (control && control.value && control.value !== "all") state.set(name, control.value);
@@ -243,18 +293,37 @@
       }
       filter();
     }
-    const parts = /^s(\d{1,9})(?:w|(t\d{1,3}|b)c(\d{1,4}))?$/.exec(place);
-    if (!parts) return;
-    select(Number(parts[1]));
-    if (parts[3]) openCall(Number(parts[1]), parts[2], parts[3]);
+    const parts = /^s(\d{1,9})(?:w|(t\d{1,3}|b)([cm])(\d{1,4}))?$/.exec(place);
+    const index = parts ? Number(parts[1]) : -1;
+    if (!rows[index]) { follow(); return; }
+    if (rows[index].hidden && rest === undefined) clearFilters();
+    if (rows[index].hidden) { follow(); return; }
+    none.hidden = true;
+    select(index);
+    if (parts[4]) openAt(index, parts[2], parts[3], parts[4]);
     else if (place.endsWith("w") && get(place)) get(place).focus();
     if (rest === undefined) write(place);
   };
 
-  const reset = () => {
+  const clearFilters = () => {
     for (const control of Object.values(filters)) if (control) control.value = control === show ? "all" : "";
     filter();
+  };
+
+  const reset = () => {
+    clearFilters();
+    follow();
     write();
+  };
+
+  // Opens or closes a conversation, at the call that the difference leads with.
+  const toggle = (side) => {
+    const section = current >= 0 && find(current), trace = section && section.querySelector(`.trace[data-side="${side}"]`);
+    if (!trace) return;
+    trace.open = !trace.open;
+    trace.querySelector("summary").focus();
+    const leading = section.querySelector("tr.leading");
+    if (trace.open && leading && leading.dataset[side]) openAt(current, side, "c", leading.dataset[side]);
   };
 
   const go = (step) => {
@@ -269,21 +338,24 @@
   const keys = {
     j: () => go(1),
     k: () => go(-1),
-    o: () => {
-      const trace = current >= 0 && find(current).querySelector(".trace");
-      if (trace) { trace.open = !trace.open; trace.querySelector("summary").focus(); }
-    },
+    o: () => toggle("t0"),
+    b: () => toggle("b"),
     "/": () => text.focus(),
   };
 
   document.addEventListener("toggle", (event) => {
     if (event.target.matches && event.target.matches(".trace") && event.target.open) fill(event.target);
   }, true);
+  // A choice by mouse leaves its field, so that keys work again; one by keyboard may go on.
+  let hasTyped = false;
+  document.addEventListener("pointerdown", () => { hasTyped = false; });
+  document.addEventListener("change", (event) => { if (event.target.matches("select") && !hasTyped) event.target.blur(); });
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Escape" && event.target.closest(".filters")) { reset(); event.target.blur(); }
-    if (event.key === "Enter" && event.target === text) text.blur();
-    if (event.target.matches("input, select")) return;
+    const isField = event.target.matches("input, select");
+    if (event.key === "Escape") { reset(); if (isField) event.target.blur(); }
+    if (event.key === "Enter" && isField) event.target.blur();
+    if (isField) { hasTyped = true; return; }
     const action = keys[event.key];
     if (action) { event.preventDefault(); action(); }
   });
@@ -296,7 +368,7 @@
     getSelection().addRange(range);
     if (navigator.clipboard) navigator.clipboard.writeText(command.textContent).then(() => { event.target.textContent = "Copied"; }, () => {});
   });
-  for (const control of Object.values(filters)) if (control) control.addEventListener("input", () => { filter(); write(); });
+  for (const control of Object.values(filters)) if (control) control.addEventListener("input", () => { filter(); follow(); write(); });
   clear.addEventListener("click", () => { reset(); text.focus(); });
 
   // A link leaves where it was followed in the history, so that Back returns to it.
@@ -329,7 +401,7 @@
     for (const [section, hidden, open] of printed) { section.hidden = hidden; section.open = open; }
   });
 
-  for (const element of all(".filters, .copy, .keys")) element.hidden = false;
+  for (const element of all(".filters, .copy")) element.hidden = false;
   for (const section of all(".scenario")) section.hidden = true;
   frame.classList.add("one");
   filter();

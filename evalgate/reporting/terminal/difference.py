@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from evalgate.measures.sequences.differences import diff_lists
 from evalgate.measures.values.json_values import shorten
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.trajectory_lines import NOTHING, describe_divergence, mark_changes
+from evalgate.reporting.text.trajectory_lines import NOTHING, describe_divergence, find_moved_calls, mark_changes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from evalgate.models.results.results import CallsDoc, ChangeDoc
     from evalgate.models.results.results_sections import CallStepDoc, FigureDeltaDoc, TextPairDoc, TrajectoryDiffDoc
@@ -75,7 +75,7 @@ def _format_title(baseline_trial: int, trial: int) -> str:
 
 def _add_turns(page: TerminalPage, trajectory_diff: TrajectoryDiffDoc, *, full: bool) -> None:
     """Adds the turns in which something differs, or all of them if `full`, with at most some of their calls."""
-    utterances = trajectory_diff["said"]
+    utterances, moved = trajectory_diff["said"], find_moved_calls(trajectory_diff["steps"])
     turns: dict[int, list[CallStepDoc]] = {utterance["turn"]: [] for utterance in utterances}
     for step in trajectory_diff["steps"]:
         position = step["now"] or step["before"]
@@ -99,7 +99,7 @@ def _add_turns(page: TerminalPage, trajectory_diff: TrajectoryDiffDoc, *, full: 
             else:
                 hidden += len(run[room:])
                 for step in run[:room]:
-                    _add_step(page, step, full=full)
+                    _add_step(page, step, moved, full=full)
                 room -= len(run)
     if hidden and has_begun:
         remedy = "" if full else f" ({ALL} shows them)"
@@ -123,12 +123,17 @@ def _shorten(text: str, *, full: bool) -> str:
     return text if full else shorten(text, SHORT_TEXT)
 
 
-def _add_step(page: TerminalPage, step: CallStepDoc, *, full: bool) -> None:
+def _add_step(page: TerminalPage, step: CallStepDoc, moved: Mapping[int, int], *, full: bool) -> None:
+    """Adds a call; `moved` has the numbers in this run of calls that it makes at another place, by those there."""
     outcome, answer = step.get("outcome"), step.get("answer")
     sign = _SIGNS.get(step["kind"], "~" if outcome else "")
     number = (step["now"] or step["before"] or {"call": 0})["call"]
     arguments = "" if step["changes"] else f" {step['arguments'][: MAX_ARGUMENTS if full else SHORT_TEXT]}"
     page.add_diff_line(sign, f"{number} {step['name']}{arguments}", indent=4)
+    if step["kind"] == "removed" and number in moved:
+        page.add_text(f"made at another place: call {moved[number]} now", indent=10)
+    elif step["kind"] == "added" and step["before"]:
+        page.add_text(f"made at another place: call {step['before']['call']} of the baseline", indent=10)
     shown = step["changes"] if full else step["changes"][:SHORT_CHANGES]
     for change in shown:
         baseline, current = change["before"], change["now"]
@@ -139,9 +144,8 @@ def _add_step(page: TerminalPage, step: CallStepDoc, *, full: bool) -> None:
         page.add_text(f"and {wording.pluralize(left, 'more place')}", indent=10)
     for name, sides in (("ended", outcome), ("answered", answer)):
         if sides:
-            baseline = "" if step["before"] is None else f"{sides['before'] or NOTHING} -> "
-            text = f"{name}: {baseline}{sides['now'] or NOTHING}"
-            page.add_text(_shorten(text, full=full), indent=10)
+            known = [sides[side] or NOTHING for side in ("before", "now") if step[side] is not None]
+            page.add_text(_shorten(f"{name}: {' -> '.join(known)}", full=full), indent=10)
 
 
 def _format_figure(figure: FigureDeltaDoc) -> str:

@@ -78,9 +78,20 @@ def describe_divergence(trajectory_diff: TrajectoryDiffDoc) -> str:
     if first["what"] != "calls":
         return _DIVERGENCE_WORDS.get(first["what"], "a change in turn {}").format(first["turn"])
     if first["now"] is None:
-        return f"call {first['before']} of the baseline in turn {first['turn']}, which is missing"
+        now = find_moved_calls(trajectory_diff["steps"]).get(first["before"] or 0)
+        end = "is missing" if now is None else f"is call {now} now"
+        return f"call {first['before']} of the baseline in turn {first['turn']}, which {end}"
     new = ", which is new" if first["before"] is None else ""
     return f"call {first['now']} in turn {first['turn']}{new}"
+
+
+def find_moved_calls(steps: Sequence[CallStepDoc]) -> dict[int, int]:
+    """The calls that this run makes at another place: their numbers in the baseline, and now."""
+    return {
+        step["before"]["call"]: step["now"]["call"]
+        for step in steps
+        if step["kind"] == "added" and step["before"] and step["now"]
+    }
 
 
 def mark_changes(parts: Sequence[TextPartDoc], max_kept: int) -> str:

@@ -6,10 +6,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from builders import make_call, make_trace
 from chromium import chromium  # noqa: F401  a fixture
 from documents import ROOT
 from in_process_command import evalgate
-from page_builders import HOSTILE, a_large_page, a_small_page
+from page_builders import HOSTILE, a_large_page, a_page, a_run, a_small_page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +28,8 @@ scenarios:
     assertions:
       - {type: recorded_score, name: reward, min: 1.0, required: true}
 """
+A_MOMENT = "new Promise((done) => setTimeout(done, 200))"
+"""A link is followed, and a conversation filled, after the key press has returned."""
 ALL_OPEN = """(() => {
   for (let round = 0; round < 3; round++) for (const each of document.querySelectorAll("details")) each.open = true;
   for (const each of document.querySelectorAll(".scenario")) each.hidden = false;
@@ -165,11 +168,10 @@ def test_every_function_works_by_keyboard(chromium: Chromium, large):  # noqa: F
     assert focused(chromium) == "text"
     chromium.press("9", "9")
     assert state(chromium)[1] == 19
-    assert chromium.evaluate("location.hash") == "#s1?text=99"
-    chromium.press("Enter", "j")
     assert state(chromium)[0] == ["s99"]
+    assert chromium.evaluate("location.hash") == "#s99?text=99"
 
-    chromium.press("j", "j")  # the second passing one, which the file holds in short
+    chromium.press("Enter", "j", "j")  # the second passing one, which the file holds in short
     assert "explain" in chromium.evaluate("document.querySelector('.scenario:not([hidden])').textContent")
     chromium.press("/", "z", "z")
     assert state(chromium)[1] == 0
@@ -179,9 +181,9 @@ def test_every_function_works_by_keyboard(chromium: Chromium, large):  # noqa: F
 
 
 def test_link_restores_filters_and_scenario(chromium: Chromium, large):  # noqa: F811
-    chromium.open(large, "#s500?show=changed&text=task-00")
+    chromium.open(large, "#s50?show=changed&text=task-00")
 
-    assert state(chromium)[:2] == [["s500"], 100]
+    assert state(chromium)[:2] == [["s50"], 100]
     assert chromium.evaluate("document.getElementById('show').value") == "changed"
 
 
@@ -189,6 +191,7 @@ def test_call_in_the_difference_opens_it_in_the_conversation(chromium: Chromium,
     chromium.open(demo)
     chromium.evaluate("document.querySelector('.number a').focus()")
     chromium.press("Enter")
+    chromium.evaluate(A_MOMENT)
 
     assert state(chromium)[2] == 1
     assert focused(chromium).startswith("call 1")
@@ -208,6 +211,7 @@ def test_failed_check_leads_to_its_call_which_names_it_and_back_returns(chromium
     chromium.open(demo)
     chromium.evaluate("document.querySelector('.reasons a').focus()")
     chromium.press("Enter")
+    chromium.evaluate(A_MOMENT)
 
     assert chromium.evaluate("document.activeElement.dataset.number") == "2"
     assert "\u2717 no refund" in focused(chromium)
@@ -219,7 +223,133 @@ def test_failed_check_leads_to_its_call_which_names_it_and_back_returns(chromium
     assert focused(chromium) == "Why"
 
 
-@pytest.mark.parametrize("text", ["kettle issue_refund", "30 days", "no refund"])
+def shown(browser: Chromium) -> str:
+    return str(
+        browser.evaluate("[...document.querySelectorAll('.scenario:not([hidden])')].map((each) => each.id).join()")
+    )
+
+
+def choose(browser: Chromium, group: str) -> None:
+    """Chooses in the first filter as a click does."""
+    browser.evaluate(
+        "show.focus(), document.dispatchEvent(new PointerEvent('pointerdown', {bubbles: true})),"
+        f" show.value = '{group}',"
+        " ['input', 'change'].forEach((name) => show.dispatchEvent(new Event(name, {bubbles: true})))"
+    )
+
+
+def test_filter_shows_the_first_scenario_that_fits_and_keys_work_after_a_choice(chromium: Chromium, demo):  # noqa: F811
+    chromium.open(demo)
+    first = "document.querySelector('.list tbody tr:not([hidden]) a').getAttribute('href')"
+    choose(chromium, "fixed")
+    rows = state(chromium)[1]
+    assert f"fixed or better ({rows})" in chromium.evaluate("show.selectedOptions[0].textContent")
+    assert f"#{shown(chromium)}" == chromium.evaluate(first)
+
+    choose(chromium, "failing")
+    before = shown(chromium)
+    chromium.press("j")
+    assert shown(chromium) != before
+
+    chromium.press("Escape")  # the focus is in a scenario
+    assert chromium.evaluate("show.value") == "all"
+
+
+def test_without_a_match_nothing_is_shown_or_opened(chromium: Chromium, demo):  # noqa: F811
+    chromium.open(demo)
+    chromium.press("/", "z", "z", "z", "Enter", "o")
+    assert state(chromium) == [[], 0, 0]
+    assert "No scenario fits these filters." in chromium.evaluate("document.querySelector('main').innerText")
+
+    chromium.press("Escape")
+    assert state(chromium)[:2] == [["s0"], 8]
+
+
+def test_keys_open_both_conversations_at_the_leading_call(chromium: Chromium, retail):  # noqa: F811
+    chromium.open(retail, "#s4")
+    for key, call in (("o", "call 5"), ("b", "call 10")):
+        chromium.press(key)
+        assert focused(chromium).startswith(call)
+        assert "modify_pending_order_items" in focused(chromium)
+    chromium.press("b", "o")
+    assert state(chromium)[2] == 0
+
+
+def test_message_that_differs_leads_to_its_turn(chromium: Chromium, retail):  # noqa: F811
+    chromium.open(retail)
+    chromium.evaluate(
+        "document.querySelector('#s0 a[href$=\"t0m2\"]').click(), new Promise((done) => setTimeout(done, 100))"
+    )
+
+    assert focused(chromium).startswith("userturn 2")
+
+
+LEADING = {
+    "18": "The agent no longer calls exchange_delivered_order_items (call 5 of the baseline, turn 9)"
+    " and makes no further call.",
+    "27": "The call of exchange_delivered_order_items (call 8 of the baseline, now call 7, turn 5) ended with an error;"
+    " in the baseline it ended ok.",
+    "33": "The agent no longer calls modify_user_address (call 7 of the baseline, turn 7) and makes no further call.",
+    "64": "The agent calls modify_pending_order_items with other arguments:"
+    ' new_item_ids[0]: "6700049080" \u2192 "6117189161" (call 8, turn 7).',
+    "71": "The agent calls modify_pending_order_items with other arguments:"
+    ' order_id: "#W5270061" \u2192 "#W5782623" (call 5, turn 8).',
+    "111": 'The agent no longer calls modify_pending_order_items with {"item_ids":["1355937109"],'
+    '"new_item_ids":["9949163720"],"order_id":"#W9810810","payment_method_id":"gift_card_7252880"}'
+    " (call 11 of the baseline, turn 4), but calls exchange_delivered_order_items (call 11, turn 8),"
+    " which ended with an error.",
+}
+
+
+def test_real_regressions_are_explained_by_the_call_that_matters(chromium: Chromium, retail):  # noqa: F811
+    chromium.open(retail)
+    sentences = chromium.evaluate("""JSON.stringify(Object.fromEntries([...document.querySelectorAll(".scenario")]
+      .filter((each) => each.querySelector("tr.leading"))
+      .map((each) => [each.querySelector("h2").textContent, each.querySelector("h3 + p:not(.note)").textContent])))""")
+
+    assert json.loads(sentences) == LEADING
+    text = chromium.evaluate("document.querySelector('#s0').textContent")
+    assert "Then the user wrote: \u201cYes, please exchange the chair" in text
+
+
+def test_header_says_what_holds_for_all_and_no_scenario_repeats_it(chromium: Chromium, retail):  # noqa: F811
+    chromium.open(retail)
+    header = chromium.evaluate("document.querySelector('header').innerText")
+
+    assert "All 6 regressions come with model gpt-4.1 \u2192 ft:gpt-4.1" in header
+    assert "12 changes are based on a single trial and may be noise." in header
+    assert "34 of 40 passed, 34 of 40 in the baseline" in header
+    assert "comes with model" not in chromium.evaluate("document.querySelector('main').textContent")
+
+
+def test_fixed_scenarios_show_what_the_agent_does_otherwise(chromium: Chromium, retail):  # noqa: F811
+    chromium.open(retail, "#s6")
+    text = chromium.evaluate("document.querySelector('#s6').textContent")
+
+    assert "PASS fixed" in text
+    assert "Other calls than in the baseline" in text
+    assert "The agent no longer calls cancel_pending_order (call 10 of the baseline, turn 8)" in text
+    assert chromium.evaluate("document.querySelectorAll('#s6 tr.leading').length") == 0
+    chromium.press("b")
+    assert state(chromium)[2] == 1
+
+
+def test_result_as_json_on_one_line_is_indented_and_keeps_its_tokens(chromium: Chromium, tmp_path):  # noqa: F811
+    result = '{"id": 12345678901234567890, "text": "a, [b]: {c}", "list": [1.10, {}], "more": "' + "x" * 50 + '"}'
+    path = tmp_path / "page.html"
+    path.write_text(a_page(a_run("text"), {"traces/0.json": make_trace([make_call("pay", result=result)])}), "utf-8")
+    chromium.open(path)
+    chromium.press("o")
+    chromium.evaluate(A_MOMENT)
+    lines = chromium.evaluate("document.querySelector('.trace [data-number] code:last-child').textContent").split("\n")
+
+    assert lines[:7] == [
+        "{", '  "id": 12345678901234567890,', '  "text": "a, [b]: {c}",', '  "list": [', "    1.10,", "    {}", "  ],",
+    ]  # fmt: skip
+    assert "The durations of the calls are not recorded." in chromium.evaluate("document.body.textContent")
+
+
+@pytest.mark.parametrize("text", ["kettle issue_refund", "30 days", "\u2717 no refund"])
 def test_search_finds_what_a_scenario_and_its_conversations_say(chromium: Chromium, demo, text):  # noqa: F811
     chromium.open(demo, f"#s0?text={text.replace(' ', '+')}")
     names = chromium.evaluate(

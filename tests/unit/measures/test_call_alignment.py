@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.measures.sequences.differences import align_calls
+from evalgate.measures.sequences.trajectory_metrics import json_key
 
 calls = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([None, 1, {"x": 1}, {"x": [2]}])), max_size=9)
 
@@ -35,6 +36,23 @@ def test_a_name_outweighs_equal_arguments():
     before = [("a", 1), ("b", 0), ("a", 2)]
     now = [("b", 9), ("a", 3)]
     assert align_as_tuples(before, now) == [(0, None), (1, 0), (2, 1)]
+
+
+def test_a_call_that_both_lists_make_is_never_paired_with_one_of_other_arguments():
+    before = [("modify", {"order": 1}), ("address", {}), ("modify", {"order": 2})]
+    now = [("address", {}), ("modify", {"order": 1}), ("exchange", {"order": 2})]
+    assert align_as_tuples(before, now) == [(0, None), (1, 0), (2, None), (None, 1), (None, 2)]
+
+
+@given(calls, calls)
+def test_no_call_is_paired_with_other_arguments_while_an_equal_one_is_unpaired(before, now):
+    pairs = align_calls(before, now)
+    keys = [[(name, json_key(arguments)) for name, arguments in side] for side in (before, now)]
+    unpaired = [{keys[0][i] for i, j in pairs if j is None}, {keys[1][j] for i, j in pairs if i is None}]
+    for i, j in pairs:
+        if i is not None and j is not None and keys[0][i] != keys[1][j]:
+            assert keys[0][i] not in unpaired[1]
+            assert keys[1][j] not in unpaired[0]
 
 
 def test_a_removed_call_is_listed_before_its_replacement():

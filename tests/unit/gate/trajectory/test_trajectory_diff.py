@@ -137,3 +137,34 @@ def test_new_call_that_failed_keeps_its_error_and_one_that_did_not_has_none():
         (TextPair(None, "error"), TextPair(None, "card declined")),
         (None, None),
     ]
+
+
+def test_removed_call_that_failed_keeps_its_error():
+    failed = make_call("pay", {"amount": 9}, index=1, status="error", result="card declined")
+    found = diff_traces(make_trace([LOOK, failed]), make_trace([LOOK]))
+
+    step = found.steps[1]
+    assert (step.kind, step.outcome, step.answer) == (
+        "removed", TextPair("error", None), TextPair("card declined", None),
+    )  # fmt: skip
+
+
+def test_call_at_another_place_is_compared_with_the_equal_call_of_the_baseline():
+    failed = make_call("mail", {"to": "a"}, index=0, status="error", result="no")
+    found = diff_traces(make_trace([LOOK, PAY, MAIL]), make_trace([failed, LOOK, PAY]))
+
+    added, _, _, removed = found.steps
+    assert [(added.kind, added.name), (removed.kind, removed.name)] == [("added", "mail"), ("removed", "mail")]
+    assert (added.baseline, added.current) == (removed.baseline, (1, 1))
+    assert added.outcome == TextPair("ok", "error")
+    assert (removed.current, removed.outcome) == (None, None)
+
+
+def test_call_at_another_place_that_ended_alike_has_no_outcome():
+    calls = [make_call("mail", {"to": "a"}, index=at, status="error", result="no") for at in (2, 0)]
+    found = diff_traces(make_trace([LOOK, PAY, calls[0]]), make_trace([calls[1], LOOK, PAY]))
+
+    assert [(step.kind, step.outcome) for step in found.steps if step.kind != "same"] == [
+        ("added", None),
+        ("removed", None),
+    ]

@@ -1,4 +1,4 @@
-"""Parts of the HTML page: the sentence about the first difference, goldens, approvals, history, and cut texts."""
+"""Parts of the HTML page: goldens, approvals, history, and cut texts."""
 
 from __future__ import annotations
 
@@ -8,63 +8,10 @@ from html import unescape
 
 import pytest
 from documents import ROOT
-from page_builders import a_large_run, a_page, a_small_page, an_approval
+from page_builders import a_large_run, a_page, a_small_page, a_step, an_approval
 from results_builder import a_change, a_scenario, a_suite, a_trial, an_assertion, results
 
-from evalgate.reporting.html.difference import build_difference
 from evalgate.reporting.text.escaping import clean_page_text
-
-CALL = {"arguments": "{}", "changes": [], "changes_left": 0}
-
-
-def a_step(kind, name, before=None, now=None, **changes):
-    sides = [None if number is None else {"turn": 2, "call": number} for number in (before, now)]
-    return {**CALL, "kind": kind, "name": name, "before": sides[0], "now": sides[1], **changes}
-
-
-def describe(*steps, what="calls"):
-    """The sentence about the first difference of these steps."""
-    first = {"turn": 1, "what": what, "before": 1, "now": None}
-    found = {"trial_before": 0, "trial": 0, "first": first, "steps": list(steps), "steps_left": 0}
-    difference = build_difference({"behaviour": {**found, "said": [], "response": [], "figures": []}})
-    return "`".join(difference.first)
-
-
-SAME = a_step("same", "search", 1, 1)
-
-
-@pytest.mark.parametrize(
-    ("steps", "sentence"),
-    [
-        (
-            [SAME, a_step("removed", "check", 2), a_step("added", "refund", None, 2)],
-            "The agent no longer calls `check` (call 2 of the baseline, turn 2), but calls `refund` (call 2, turn 2).",
-        ),
-        (
-            [SAME, a_step("removed", "check", 2), a_step("removed", "refund", 3)],
-            "The agent no longer calls `check` (call 2 of the baseline, turn 2) and makes no further call.",
-        ),
-        (
-            [a_step("removed", "check", 1), a_step("same", "search", 2, 1)],
-            "The agent no longer calls `check` (call 1 of the baseline, turn 2).",
-        ),
-        ([a_step("added", "x", None, 1)], "The agent calls `x` (call 1, turn 2), which it did not do in the baseline."),
-        ([a_step("changed", "x", 1, 1)], "The agent calls `x` with other arguments (call 1, turn 2)."),
-        (
-            [a_step("same", "x", 1, 1, outcome={"before": "ok", "now": "error"})],
-            "The call of `x` ended otherwise (call 1, turn 2).",
-        ),
-        ([SAME], "The calls are the same; the first difference is call 1 of the baseline in turn 1, which is missing."),
-    ],
-)
-def test_first_difference_is_a_sentence_about_what_the_agent_did_instead(steps, sentence):
-    assert describe(*steps) == sentence
-
-
-def test_difference_before_the_first_call_is_named_after_it():
-    assert describe(a_step("changed", "x", 1, 1), what="user") == (
-        "The agent calls `x` with other arguments (call 1, turn 2). Before that, the user's message in turn 1 differs."
-    )
 
 
 def read(page):
@@ -155,8 +102,8 @@ def test_worst_verdict_is_first_then_what_broke_then_the_lowest_score():
 
     assert re.findall('href="#s[0-9]+">([a-z]+)</a>', page) == expected
     rows = [read(row) for row in re.findall("<tr data-.*?</tr>|<tr  data-.*?</tr>", page)]
-    assert [row.split()[1:4] for row in rows[:3]] == [["HARD", "FAIL", "broken"]] * 2 + [["HARD", "FAIL", "failed"]]
-    assert "failed before" in rows[2]
+    assert [row.split()[2:5] for row in rows[:3]] == [["HARD", "FAIL", "broken"]] * 2 + [["HARD", "FAIL", "still"]]
+    assert "still failing" in rows[2]
 
 
 def test_heading_counts_what_broke_apart_from_what_failed_before():
@@ -172,7 +119,7 @@ def test_heading_counts_what_broke_apart_from_what_failed_before():
         "summary": document["summary"],
     }
 
-    assert "Against the baseline: 1 broken, 1 failed before and 1 fixed." in read(a_page(document, {}))
+    assert "Against the baseline: 1 broken, 1 still failing and 1 fixed." in read(a_page(document, {}))
 
 
 def a_checked(*checks, change="broken"):
@@ -224,31 +171,6 @@ def test_check_that_names_a_tool_links_its_call_if_that_moved_or_has_other_argum
     assert '<a href="#s0t0c3">call 3</a>' in a_checked(failed, change=a_change("broken", behaviour=behaviour))
 
 
-def test_call_at_another_place_is_one_line_with_both_numbers():
-    steps = [a_step("removed", "check", 1), a_step("same", "refund", 2, 1), a_step("added", "check", None, 2)]
-    first = {"turn": 1, "what": "calls", "before": 1, "now": None}
-    found = {"trial_before": 0, "trial": 0, "first": first, "steps": steps, "steps_left": 0}
-    difference = build_difference({"behaviour": {**found, "said": [], "response": [], "figures": []}})
-
-    assert [(each.baseline_number, each.number, each.word) for each in difference.steps] == [
-        ("2", "1", ""),
-        ("1", "2", "order changed"),
-    ]
-    assert "`".join(difference.first) == (
-        "The order of the calls changed: the agent calls `check` at another place"
-        " (call 1 of the baseline, now call 2, turn 2)."
-    )
-
-
-def test_new_call_that_ended_with_an_error_shows_it():
-    step = a_step("added", "refund", None, 1, outcome={"before": None, "now": "error"})
-    step["answer"] = {"before": None, "now": "card declined"}
-    found = {"trial_before": 0, "trial": 0, "first": None, "steps": [step], "steps_left": 0}
-    difference = build_difference({"behaviour": {**found, "said": [], "response": [], "figures": []}})
-
-    assert difference.steps[0].details == ["ended: error", "result: card declined"]
-
-
 def test_unknown_cost_says_why():
     document = a_large_run(1, 1, 1)
     trial = document["suites"][0]["scenarios"][0]["trials"][0]
@@ -257,4 +179,43 @@ def test_unknown_cost_says_why():
 
     pricing = {"table": None, "usd": None, "known_usd": 0.0, "recorded_usd": 0.0, "usage": None}
     trial["pricing"] = {**pricing, "missing_models": ["new-model"]}
-    assert read(a_page(document, {})).count("unknown: no price is known for new-model") == 2
+    assert read(a_page(document, {})).count("unknown: no price is known for new-model") == 1
+
+
+def test_filter_counts_the_scenarios_of_each_group_and_the_list_marks_other_calls():
+    calls = {"trial_before": 0, "before": ["get"], "trial": 0, "now": ["find"]}
+    scenarios = [
+        a_compared("a", "FAIL", "broken"),
+        a_compared("b", "FAIL", "unchanged", before="FAIL"),
+        a_compared("c", "PASS", "fixed", before="FAIL"),
+        a_scenario("d", "PASS", a_change("unchanged", previous_verdict="PASS", calls=calls)),
+        a_compared("e", "PASS", "unchanged"),
+    ]
+    page = a_page(results([a_suite("support", scenarios, "fail")], "fail"), {})
+    options = re.findall('<option value="([a-z]+)">([^<]+)</option>', page)
+
+    assert options == [
+        ("all", "all (5)"),
+        ("failing", "failing (2)"),
+        ("broken", "broken or worse (1)"),
+        ("before", "still failing (1)"),
+        ("fixed", "fixed or better (1)"),
+        ("other", "passing, other calls (1)"),
+        ("changed", "changed (2)"),
+    ]
+    marked = [read(row) for row in re.findall("<tr data-.*?</tr>", page) if "data-other" in row]
+    assert [row.split()[:1] for row in marked] == [["d"]]
+    assert "other calls" in marked[0]
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_cause_of_all_regressions_stands_once_at_the_top(others):
+    cause = {"kind": "model_or_tools", "message": "comes with model a -> b"}
+    change = a_change("broken", cause=cause, comes_with=["model a -> b"])
+    scenarios = [a_scenario(str(number), "FAIL", change) for number in range(2)]
+    scenarios += [a_scenario("other", "FAIL", "broken")] * others
+    text = read(a_page(results([a_suite("support", scenarios, "fail")], "fail"), {}))
+
+    count = "2 of 3 regressions" if others else "All 2 regressions"
+    assert f"{count} come with model a \u2192 b ." in text
+    assert text.count("comes with model a -> b") == 2 * others

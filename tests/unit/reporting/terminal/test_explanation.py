@@ -118,6 +118,38 @@ def test_an_equal_trace__is_reported_as_equal():
     assert "  the agent's behaviour is unchanged" in explain(a_scenario(change=change)).split("\n")
 
 
+def test_a_call_at_another_place__is_not_missing_and_shows_how_it_ended_on_both_sides():
+    calls = [make_call("mail", {"to": "a"}, index=at, status=status) for at, status in ((0, "ok"), (2, "error"))]
+    before, now = make_trace([calls[0], "look_up", "pay"]), make_trace(["look_up", "pay", calls[1]])
+    change = a_change("broken", behaviour=diff_of_traces(before, now))
+    lines = explain(a_scenario(change=change)).split("\n")
+
+    assert "  the first difference is call 1 of the baseline in turn 1, which is call 3 now" in lines
+    assert [line.strip() for line in lines if "another place" in line] == [
+        "made at another place: call 3 now",
+        "made at another place: call 1 of the baseline",
+    ]
+    assert "          ended: ok -> error" in lines
+
+
+def test_a_call_made_earlier__is_not_new():
+    before, now = make_trace(["look_up", "pay", "mail"]), make_trace(["mail", "look_up", "pay"])
+    lines = explain(a_scenario(change=a_change("broken", behaviour=diff_of_traces(before, now)))).split("\n")
+
+    assert "  the first difference is call 1 in turn 1" in lines
+
+
+def test_a_missing_call_that_failed__shows_that_it_had():
+    failed = make_call("pay", index=1, status="error", result="declined")
+    change = a_change("broken", behaviour=diff_of_traces(make_trace(["look_up", failed]), make_trace(["look_up"])))
+    lines = explain(a_scenario(change=change)).split("\n")
+
+    assert [line.strip() for line in lines if "ended" in line or "answered" in line] == [
+        "ended: error",
+        "answered: declined",
+    ]
+
+
 def test_an_equal_call_with_another_result__shows_both_results():
     before, now = (make_trace([make_call("f", result=result)]) for result in ("open", "closed"))
     change = a_change("broken", behaviour=diff_of_traces(before, now))
