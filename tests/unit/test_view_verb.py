@@ -168,6 +168,22 @@ def test_baseline_adds_its_conversations_and_recorded_scores_as_run_does(compare
     assert re.findall('<div class="finding">([^<]+)</div>', page) == ["lookup_order: missing"] * 2
 
 
+def test_another_baseline_than_that_of_the_run_is_refused(compared, tmp_path):
+    other = str(compared / "head/baseline.zip")
+    found = evalgate("view", str(compared / "head"), "--baseline", other, "-o", f"{tmp_path}/c.html")
+    assert (found.exit_code, found.err.count("\n"), (tmp_path / "c.html").exists()) == (2, 1, False)
+    assert "is not the baseline that this run was compared with" in found.err
+
+
+def test_a_link_of_the_repository_is_replaced_not_followed(finished, tmp_path):
+    shutil.copytree(finished, tmp_path / "out")
+    (tmp_path / "mine").write_text("alias")
+    (tmp_path / "out/report.html").symlink_to(tmp_path / "mine")
+    assert evalgate("view", str(tmp_path / "out")).exit_code == 0
+    assert (tmp_path / "mine").read_text() == "alias"
+    assert (tmp_path / "out/report.html").read_text().startswith("<!doctype html>")
+
+
 def test_without_its_baseline_the_page_says_how_to_add_it(compared):
     evalgate("view", str(compared / "head"), "-o", f"{compared}/b.html")
     page = (compared / "b.html").read_text()

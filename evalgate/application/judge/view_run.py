@@ -11,6 +11,7 @@ from evalgate.application.evaluation.trajectories import source_of
 from evalgate.application.judge.better_scenarios import BetterScenarios, copy_changes, find_counterpart
 from evalgate.application.judge.compare_finished import read_own_traces
 from evalgate.application.messages.request import PAGE
+from evalgate.errors import Problem, SettingError
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.reporting.html.build_page import place_of
 from evalgate.reporting.html.page_builder import PageBuilder
@@ -50,8 +51,18 @@ def view_run(
     `baseline` is the baseline.zip that the run was compared with; its conversations are shown too.
     """
     document = files.load(source).results
+    if baseline is not None:
+        _require_compared(document, files.load(baseline).results, baseline)
     side = None if baseline is None else PageBaseline(files.load_run(baseline).run, files.read_traces(baseline))
     return build_run_page(document, read_own_traces(files, source), traces.restore_trace, options, side)
+
+
+def _require_compared(document: ResultsDoc, other: ResultsDoc, path: str) -> None:
+    """Raises SettingError if the results of a run do not hold the summary of this baseline."""
+    compared = document["baseline"]["summary"] if document["baseline"] else None
+    if compared is not None and compared != other["summary"]:
+        hint = "its conversations would be shown beside differences to another run; name the right one, or leave it out"
+        raise SettingError(Problem(f"{path} is not the baseline that this run was compared with", None, hint))
 
 
 def add_page(

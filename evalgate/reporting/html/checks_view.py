@@ -22,6 +22,7 @@ MAX_CHECKS, MAX_TEXT, MAX_EVIDENCE = 200, 2_000, 4_000
 MAX_REASONS, MAX_NAMES = 10, 8
 """Failed checks that the reasons name, and names in the line of those that could not be evaluated."""
 _GOOD = ("passed", "skipped")
+_SEVERITY = {"failed": 0, "error": 1, "not_evaluable": 2, "skipped": 3, "passed": 3}
 _CALL = re.compile(r"\bcall ([1-9][0-9]{0,3})\b")
 
 
@@ -35,12 +36,14 @@ class CheckSections(NamedTuple):
     passed: list[TrialCheckRow]
 
 
-def build_checks(trials: Sequence[TrialDoc], change: ChangeDoc | None) -> CheckSections:
-    """Sorts the checks: failed ones, required first; those that could not be evaluated; those without a failure."""
-    found = [_Check(cells, change) for cells in _group_checks(trials)[:MAX_CHECKS]]
+def build_checks(trials: Sequence[TrialDoc], change: ChangeDoc | None, columns: int) -> CheckSections:
+    """Sorts the checks: failed ones, required first; those that could not be evaluated; those without a failure.
+
+    The first trials, as many as there are `columns`, are shown side by side.
+    """
+    found = [_Check(cells, change, columns) for cells in _group_checks(trials)[:MAX_CHECKS]]
     failed = sorted((each for each in found if each.is_failed), key=lambda each: each.rank)
     unknown = sorted((each for each in found if each.is_unknown), key=lambda each: each.rank)
-    columns = len(trials)
     return CheckSections(
         [each.build_reason() for each in failed[:MAX_REASONS]],
         [each.build_row(columns, is_explained=at < MAX_REASONS) for at, each in enumerate(failed)],
@@ -71,10 +74,10 @@ def _name_checks(checks: Sequence[_Check]) -> str:
 class _Check:
     """One check over all trials, described by its worst outcome."""
 
-    def __init__(self, cells: Mapping[int, AssertionDoc], change: ChangeDoc | None) -> None:
-        self._cells, self._change = cells, change
+    def __init__(self, cells: Mapping[int, AssertionDoc], change: ChangeDoc | None, columns: int) -> None:
+        self._cells, self._change, self._columns = cells, change, columns
         self._column, self._worst = min(
-            cells.items(), key=lambda cell: (_is_judged_well(cell[1]), cell[1]["outcome"] != "failed", cell[1]["score"])
+            cells.items(), key=lambda cell: (_SEVERITY.get(cell[1]["outcome"], 1), cell[1]["score"])
         )
         self.is_failed = self._worst["outcome"] not in (*_GOOD, "not_evaluable")
         self.is_unknown = self._worst["outcome"] == "not_evaluable"
@@ -125,7 +128,10 @@ class _Check:
         """The call that the reason names, as the end of an anchor and in words; both empty if it names none.
 
         Without a number it is the first call of a tool that the reason names which the baseline makes otherwise.
+        A trial that the page does not show has no anchors.
         """
+        if self._column >= self._columns:
+            return "", ""
         numbers = [int(number) for part in parts[::2] for number in _CALL.findall(part)]
         if numbers:
             return f"t{self._column}c{numbers[0]}", f"call {numbers[0]}"

@@ -20,6 +20,7 @@ from evalgate.reporting.html.page_view import PageParts
 from evalgate.reporting.html.render_page import render_page, render_row, render_section
 from evalgate.reporting.html.scenario_order import order_scenarios
 from evalgate.reporting.html.scenario_view import (
+    MAX_TRIALS,
     RunStatements,
     Shown,
     build_row,
@@ -128,7 +129,7 @@ class PageBuilder:
     def _list_places(self) -> Iterator[TracePlace]:
         """The conversations by importance: of each scenario the compared trial, the baseline's, then the others."""
         for item in self._items:
-            trials = order_trials(item.scenario)
+            trials = order_trials(item.scenario)[:MAX_TRIALS]
             places = [place_of(trial["trace"]) for trial in trials]
             if places:
                 self._first[id(item.scenario)] = places[0]

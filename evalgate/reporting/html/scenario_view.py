@@ -98,10 +98,11 @@ def build_scenario_view(
 ) -> ScenarioView:
     """The section of a scenario."""
     suite, scenario = item.suite, item.scenario
-    trials = order_trials(scenario)
-    checks = build_checks(trials, scenario["change"])
-    left = len(scenario["trials"]) - len(trials)
-    names = [check["name"] for trial in trials for check in trial["assertions"]]
+    every = order_trials(scenario)
+    trials = every[:MAX_TRIALS]
+    checks = build_checks(every, scenario["change"], len(trials))
+    left = len(every) - len(trials)
+    names = [check["name"] for trial in every for check in trial["assertions"]]
     return ScenarioView(
         row,
         wording.score(scenario["score"]),
@@ -159,13 +160,12 @@ def _build_recorded(recorded: RecordedPair, columns: int) -> list[FigureRow]:
 
 
 def order_trials(scenario: ScenarioDoc) -> list[TrialDoc]:
-    """The trials that the page shows: the one that was compared, then those that did not pass, each by number."""
+    """The trials, of which the page shows the first: the compared one, then those that did not pass, each by number."""
     compared = find_compared(scenario)
     number = compared["trial"] if compared else None
-    trials = sorted(
+    return sorted(
         scenario["trials"], key=lambda each: (each["trial"] != number, each["status"] == "passed", each["trial"])
     )
-    return trials[:MAX_TRIALS]
 
 
 def list_reasons(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.reporting.html.difference import build_difference
-from evalgate.reporting.html.scenario_view import build_trial, list_reasons, order_trials
+from evalgate.reporting.html.scenario_view import MAX_TRIALS, build_trial, list_reasons, order_trials
 from evalgate.reporting.text import wording
 
 if TYPE_CHECKING:
@@ -20,7 +20,9 @@ def build_short_scenario(item: SuiteScenario, blocks: BlockNumbers, *, has_trace
     return {
         "reasons": list_reasons(item.scenario),
         "first": difference.sentence if difference else [],
-        "trials": [_build_trial(trial, blocks, has_traces=has_traces) for trial in order_trials(item.scenario)],
+        "trials": [
+            _build_trial(trial, blocks, has_traces=has_traces) for trial in order_trials(item.scenario)[:MAX_TRIALS]
+        ],
     }
 
 

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.reporting.text.escaping import clean_page_text
+from evalgate.scoring.recorded_result import RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
 
 MAX_SCORES, MAX_TAGS, MAX_TEXT, MAX_MESSAGE = 5, 20, 100, 240
-MAIN_SCORES = ("reward", "success", "resolved", "correct", "score")
-"""Names of a recorded score that stands for the whole trace, the first one that is recorded."""
 
 
 class TraceDetails(NamedTuple):
@@ -27,12 +26,6 @@ class TraceDetails(NamedTuple):
     tags: Sequence[str]
     message: str
     unanswered: str = ""
-
-    @property
-    def main_score(self) -> str | None:
-        """The name of the score that the list shows; None if none is recorded."""
-        named = (name for name in MAIN_SCORES if name in self.scores)
-        return next(named, next(iter(sorted(self.scores)), None))
 
 
 NO_DETAILS = TraceDetails({}, (), "")
@@ -67,7 +60,7 @@ class RecordedPair(NamedTuple):
     @property
     def drop(self) -> float:
         """By how much the recorded score fell; 0 if that is not known."""
-        name = self.now.main_score
+        name = next((name for name in (*RESULTS, *sorted(self.now.scores)) if name in self.now.scores), None)
         if name is None or self.baseline is None or name not in self.baseline.scores:
             return 0.0
         return self.baseline.scores[name] - self.now.scores[name]

@@ -219,3 +219,31 @@ def test_cause_of_all_regressions_stands_once_at_the_top(others):
     count = "2 of 3 regressions" if others else "All 2 regressions"
     assert f"{count} come with model a \u2192 b ." in text
     assert text.count("comes with model a -> b") == 2 * others
+
+
+def test_checks_of_trials_that_are_not_shown_count_too():
+    trials = []
+    for number in range(100):
+        looks, says = number < 20, 30 <= number < 35
+        checks = [
+            an_assertion("look", "failed" if looks else "passed"),
+            an_assertion("done", "failed" if says else "passed"),
+        ]
+        trials.append(a_trial(number, "failed" if looks or says else "passed", assertions=checks))
+    document = results([a_suite("support", [a_scenario("refund", "FAIL", trials=trials)], "fail")], "fail")
+    text = read(a_page(document, {}))
+
+    assert "in 20 of 100 trials" in text
+    assert "in 5 of 100 trials" in text
+    assert "without a failure in any trial" not in text
+    assert "80 more trials not shown" in text
+
+
+@pytest.mark.parametrize("outcomes", [("not_evaluable", "error"), ("error", "not_evaluable")])
+def test_an_error_is_not_hidden_behind_a_trial_that_could_not_be_evaluated(outcomes):
+    trials = [a_trial(at, "error", assertions=[an_assertion("n", each)]) for at, each in enumerate(outcomes)]
+    document = results([a_suite("support", [a_scenario("refund", "ERROR", trials=trials)], "fail")], "fail")
+    text = read(a_page(document, {}))
+
+    assert "check not evaluable" not in text
+    assert "in 1 of 2 trials" in text
