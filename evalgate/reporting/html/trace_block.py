@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 from evalgate.measures.values.json_values import show
 from evalgate.reporting.html.trace_details import find_unanswered
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.conversation_order import name_outcome, order_conversation
+from evalgate.reporting.text.conversation_order import name_outcome, number_calls, order_conversation
 from evalgate.reporting.text.escaping import clean_page_text, encode_script_json
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ MAX_FACT, MAX_WARNINGS = 1_000, 20
 
 
 def _iter_parts(trace: Trace) -> Iterator[PartDoc]:
-    numbers = _number_calls(trace)
+    numbers = number_calls(trace)
     for part in order_conversation(trace):
         if isinstance(part, list):
             for call in part:
@@ -127,11 +127,6 @@ def _build_message(message: Message) -> PartDoc:
     if message["reasoning"]:
         part["reasoning"] = clean_page_text(message["reasoning"], MAX_TEXT)
     return part
-
-
-def _number_calls(trace: Trace) -> dict[int, int]:
-    """The numbers of the agent's own calls by index; the user's calls have none."""
-    return {call["index"]: number for number, call in enumerate(trace.agent_calls, 1)}
 
 
 def _build_call(call: ToolCall, number: int | None, outcome: str) -> PartDoc:
@@ -158,7 +153,7 @@ def _describe_result(call: ToolCall) -> str:
 
 def _list_bars(trace: Trace) -> list[BarDoc]:
     """Model calls and tool calls by step; a model call comes before the calls that it requests."""
-    numbers = _number_calls(trace)
+    numbers = number_calls(trace)
     bars = [(call["step"], 0, _build_model_bar(call)) for call in trace.llm_calls]
     bars += [(call["step"], 1, _build_tool_bar(call, numbers.get(call["index"]))) for call in trace.tool_calls]
     bars.sort(key=lambda bar: bar[:2])

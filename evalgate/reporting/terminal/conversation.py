@@ -9,12 +9,12 @@ from evalgate.models.trace.trace import format_place
 from evalgate.reporting.terminal.terminal_page import TerminalPage
 from evalgate.reporting.terminal.trace_table import build_trace_row, describe_evidence
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.conversation_order import name_outcome, order_conversation
+from evalgate.reporting.text.conversation_order import name_outcome, number_calls, order_conversation
 from evalgate.reporting.text.escaping import LINE_BREAK_SIGN, escape_terminal
 from evalgate.scoring.recorded_result import find_recorded_result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from evalgate.models.trace.trace import Message, ToolCall, Trace
 
@@ -29,9 +29,10 @@ def render_conversation(trace: Trace, *, width: int = 100, colour: bool = False,
     """The whole conversation; without `full` long texts, arguments and results are folded."""
     page = _ConversationPage(width, colour=colour, full=full)
     _add_heading(page, trace)
+    numbers = number_calls(trace)
     for part in order_conversation(trace):
         if isinstance(part, list):
-            page.add_calls(part)
+            page.add_calls(part, numbers)
         else:
             page.add_message(part)
     if trace.error is not None:
@@ -58,11 +59,13 @@ class _ConversationPage(TerminalPage):
         if message["content"]:
             self.add_part(message["content"], indent=TEXT_INDENT)
 
-    def add_calls(self, calls: Iterable[ToolCall]) -> None:
-        """Adds calls with their results."""
+    def add_calls(self, calls: Iterable[ToolCall], numbers: Mapping[int, int]) -> None:
+        """Adds calls with their results, those of the agent with their numbers."""
         for call in calls:
             arguments = "" if call["arguments"] is None else f" {show(call['arguments'], self._limit)}"
-            self.add_part(f"call {call['index'] + 1} {call['name']}{arguments}", indent=CALL_INDENT)
+            number = numbers.get(call["index"])
+            who = "call of the user:" if number is None else f"call {number}"
+            self.add_part(f"{who} {call['name']}{arguments}", indent=CALL_INDENT)
             outcome = name_outcome(call)
             self.add_part(f"-> {_describe_result(call, outcome, self._limit)}", indent=RESULT_INDENT)
 

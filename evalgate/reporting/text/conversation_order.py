@@ -25,6 +25,11 @@ def order_conversation(trace: Trace) -> Iterator[Message | list[ToolCall]]:
     yield calls.take_before(None)
 
 
+def number_calls(trace: Trace) -> dict[int, int]:
+    """The numbers by which reports name the agent's own calls, by index; those of a user simulator have none."""
+    return {call["index"]: number for number, call in enumerate(trace.agent_calls, 1)}
+
+
 def name_outcome(call: ToolCall) -> str:
     """The status of a call in words."""
     return "outcome unknown" if call["status"] == "unknown" else call["status"]

@@ -1,0 +1,20 @@
+"""A trace as a conversation in a terminal."""
+
+from __future__ import annotations
+
+from builders import make_call, make_trace
+
+from evalgate.reporting.terminal.conversation import render_conversation
+
+
+def test_calls_have_the_numbers_by_which_reasons_name_them():
+    calls = [
+        make_call("status", requestor="user", index=0),
+        make_call("plan", index=1),
+        make_call("status", requestor="user", index=2),
+        make_call("book", index=3),
+    ]
+    shown = [line.strip() for line in render_conversation(make_trace(calls)).splitlines() if "call" in line]
+    assert [line.split(" {")[0] for line in shown if line.startswith("call")] == [
+        *("call of the user: status", "call 1 plan", "call of the user: status", "call 2 book")
+    ]
