@@ -218,7 +218,7 @@ def _build_alert(document: ResultsDoc, failing: Sequence[FailureGroup], links: L
         return Alert("CAUTION", render_weakening(sort_weakenings(document)[0], links.place))
     if verdict == "fail":
         return Alert("CAUTION", _name_failing(failing) or _first_reason(document, links))
-    if describe_unblocked_failures(summary) and (worst := _name_failing(failing)):
+    if describe_unblocked_failures(document) and (worst := _name_failing(failing)):
         return Alert("WARNING", worst)
     weakenings = sort_weakenings(document)
     return Alert("WARNING", render_weakening(weakenings[0], links.place)) if weakenings else None

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.comparison.comparison import REGRESSIONS
+from evalgate.models.run.run import HARD_FAILS
 from evalgate.reporting.text.escaping import to_one_line
 from evalgate.reporting.text.ruling_lines import find_approved_keys
 from evalgate.reporting.text.scenario_sections import SuiteScenario, find_worst_outcome, is_lost, would_fail
@@ -35,6 +36,7 @@ _BLOCKING = {
     "stale_evidence": "relied on stale evidence",
     "duplicates": "had duplicate traces",
 }
+_UNBLOCKED = ("hard-failed", "broke", _BELOW, "could not be evaluated")
 _UNJUDGED = {
     "not_measured": "too many trials were not measured",
     "nothing_evaluated": "no scenario was evaluated",
@@ -94,18 +96,26 @@ def _add_reservations(document: ResultsDoc, heading: Heading, escape: Callable[[
     return heading._replace(text=f"{heading.text}; {'; '.join(reasons)}") if reasons else heading
 
 
-def describe_unblocked_failures(summary: SummaryDoc) -> list[str]:
-    """Describes what failed, as phrases that can be joined: "2 scenarios hard-failed", "3 are ..."."""
-    hard = summary["hard_fails"] + summary["errors"] + summary["missing"]
-    below = summary["failed"] + summary["partial"]
-    found = [
-        (hard, "hard-failed"),
-        (below, _BELOW),
-        (summary["not_evaluable"], "could not be evaluated"),
-    ]
-    if not any(number for number, _ in found):
-        found = [(summary["regressions"], "regressed")]
-    return _format_counts([(number, words) for number, words in found if number])
+def describe_unblocked_failures(document: ResultsDoc) -> list[str]:
+    """Describes what failed, as phrases that can be joined: "2 scenarios hard-failed", "3 are ...".
+
+    Each scenario counts once, by the worst that happened to it.
+    """
+    found = Counter(_find_failure(each) for suite in document["suites"] for each in suite["scenarios"])
+    words = _UNBLOCKED if any(found[each] for each in _UNBLOCKED) else ("regressed",)
+    return _format_counts([(found[each], each) for each in words if found[each]])
+
+
+def _find_failure(scenario: ScenarioDoc) -> str:
+    """Returns the worst that happened to a scenario, as a word of the heading; empty if nothing did."""
+    verdict, kind = scenario["verdict"], scenario["change"]["kind"] if scenario["change"] else ""
+    if verdict in HARD_FAILS:
+        return _BLOCKING["hard_fail"]
+    if verdict == "NOT_EVALUABLE":
+        return _BLOCKING["not_evaluable"]
+    if verdict == "PASS":
+        return _BLOCKING["regression"] if kind in REGRESSIONS else ""
+    return _BLOCKING["broken"] if kind == "broken" else _BELOW
 
 
 def _format_counts(found: list[tuple[int, str]]) -> list[str]:
@@ -124,7 +134,7 @@ def _inflect(words: str, number: int) -> str:
 
 
 def _build_passed(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[str], str]) -> Heading:
-    failures = describe_unblocked_failures(summary)
+    failures = describe_unblocked_failures(document)
     if failures:
         heading = Heading(ATTENTION, f"passed, but {join_words(failures)} ({_explain_not_blocked(document)})")
         return _add_reservations(document, heading, escape)

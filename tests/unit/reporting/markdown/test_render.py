@@ -200,6 +200,16 @@ def test_heading__passing_scenario_that_got_worse__is_mentioned():
     assert "passed, but 1 scenario regressed (not in fail_on)" in heading(document)
 
 
+def test_heading__gate_passed__names_what_broke_since_the_baseline():
+    scenarios = [
+        a_scenario("a", "FAIL", change="broken"),
+        a_scenario("b", "FAIL"),
+        a_scenario("c", "HARD_FAIL", change="broken"),
+    ]
+    words = "passed, but 1 scenario hard-failed, 1 broke and 1 is below threshold (not in fail_on)"
+    assert words in heading(results([a_suite("s", scenarios)]))
+
+
 def test_heading__gate_failed__counts_each_scenario_once_under_its_worst_reason():
     document = a_regression()
     assert heading(document).endswith("EvalGate failed: 2 scenarios hard-failed (1 of them only for lack of evidence)")
