@@ -21,7 +21,7 @@ from evalgate.evaluators.core.evaluator import (
 )
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.call_matcher import CallMatcher, NameMatcher
-from evalgate.evaluators.kinds.calls.call_selection import MAX_LISTED, format_names, mark_names
+from evalgate.evaluators.kinds.calls.call_selection import MAX_LISTED, format_names, mark_names, suggest_name
 from evalgate.evaluators.kinds.calls.steps import (
     BROKEN,
     MATCHES,
@@ -270,7 +270,11 @@ def _describe_divergence(alignment: Alignment, steps: CompiledSequence, calls: N
     got = f"got {mark_name(calls.name(position))}"
     kind = steps.plan.slots[slot].kind
     is_called = any(calls.difference(kind, at) is not None for at in range(calls.count))
-    return f"{expected}, {got}" if is_called else f"{expected}, but it was not called ({got})"
+    if is_called:
+        return f"{expected}, {got}"
+    called = list(dict.fromkeys(calls.name(at) for at in range(calls.count)))
+    similar = suggest_name([step.tool for step in steps.kinds[kind]], called)
+    return f"{expected}, but it was not called ({got}){similar}"
 
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
