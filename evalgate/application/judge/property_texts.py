@@ -18,6 +18,8 @@ _VARIANTS = {"flat": {"match": {"tags": ["tools:flat"]}}}
 _CUSTOM = {"messages": "log", "message": {"role": "who", "content": "text"}, "cost_usd": "bill.usd"}
 _CHECK = {"type": "cost_limit", "max_usd": 0.05}
 
+_ORDERS = "How the values are compared: eq, ne, lt, lte, gt or gte."
+
 TEXTS: Mapping[str, tuple[str, Any]] = {
     # Suite and project
     "version": ("The version of this kind of file.", 1),
@@ -186,7 +188,9 @@ TEXTS: Mapping[str, tuple[str, Any]] = {
     "Source.index": ("Which of its calls, from 0; negative counts from the end.", -1),
     "Source.field": ("Its result or its exit code.", "exit_code"),
     "Source.path": ("A JMESPath expression that finds the output.", "response.content"),
-    "operator": ("How the values are compared: eq, ne, lt, lte, gt or gte.", "lte"),
+    "operator": ("How the values are compared.", "lte"),
+    "output_json.operator": (_ORDERS, "lte"),
+    "output_numeric.operator": (_ORDERS, "lte"),
     "output_json.path": ("The way to the value in the JSON output.", ".summary.failed"),
     "target": ("The value to compare with.", 0),
     "convergence.target": ("The number to reach.", 0),
