@@ -61,7 +61,7 @@ from evalgate.reporting.text.ruling_lines import (
     sort_quarantines,
     sort_weakenings,
 )
-from evalgate.reporting.text.scenario_sections import find_failed_trial, find_worst_outcome
+from evalgate.reporting.text.scenario_sections import find_failed_trial, find_worst_outcome, has_failed_trials
 from evalgate.reporting.text.sentences import escape_sentence
 
 if TYPE_CHECKING:
@@ -141,7 +141,8 @@ def build_report(
     for group in (groups["failures"], more, *(groups[name] for name in ("lost", "regressed", "below", "passing"))):
         left = add_names(group, left, many=many)
     add_details(groups["failures"], left, layout.failures)
-    hidden = Counter(find_worst_outcome(each.scenario) for each in scenarios.passing[: scenarios.hidden])
+    flawed = [each.scenario for each in scenarios.passing[: scenarios.hidden]]
+    hidden = Counter(map(find_worst_outcome, flawed))
     return Report(
         heading=str(build_heading(document, escape_span)),
         origin=origin,
@@ -157,6 +158,7 @@ def build_report(
         green_suites=sum(map(is_green, document["suites"])),
         more_failures=more.build_rows(),
         passing_with_failures=hidden["failed"],
+        passing_with_failed_trials=sum(map(has_failed_trials, flawed)),
         passing_not_evaluable=hidden["not_evaluable"],
         skipped=document["summary"]["skipped"] if document["summary"] else 0,
         accept=_describe_acceptance(document, scenarios),

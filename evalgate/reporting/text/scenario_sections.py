@@ -76,6 +76,11 @@ def find_worst_outcome(scenario: ScenarioDoc) -> Literal["failed", "not_evaluabl
     return "not_evaluable" if outcomes else None
 
 
+def has_failed_trials(scenario: ScenarioDoc) -> bool:
+    """Whether some of several trials failed."""
+    return scenario["n"] > 1 and count_failed_trials(scenario) > 0
+
+
 def is_clean(scenario: ScenarioDoc) -> bool:
     """Whether all its trials were measured and nothing in them failed."""
     return not scenario.get("not_measured") and find_worst_outcome(scenario) is None

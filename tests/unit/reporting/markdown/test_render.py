@@ -252,12 +252,12 @@ def test_heading__everything_that_blocks_lacks_evidence__says_so():
     assert heading(document).endswith("failed: 1 scenario hard-failed (only for lack of evidence)")
 
 
-def test_heading__all_pass_with_failed_checks__counts_them():
+def test_heading__all_pass_with_failed_trials__counts_them():
     failed = [a_trial(0), a_trial(1, "failed")]
     scenarios = [a_scenario("a"), a_scenario("b", trials=failed), a_scenario("c", trials=failed)]
-    assert heading(results([a_suite("s", scenarios)])).endswith("all 3 scenarios pass, 2 with checks that did not pass")
+    assert heading(results([a_suite("s", scenarios)])).endswith("all 3 scenarios pass, 2 with failed trials")
     one = results([a_suite("s", scenarios[1:2])])
-    assert heading(one).endswith("\u2705 EvalGate passed: the only scenario passes, with checks that did not pass")
+    assert heading(one).endswith("\u2705 EvalGate passed: the only scenario passes, with failed trials")
 
 
 def test_heading__checks_lacked_evidence__are_not_counted_as_failed():
@@ -268,7 +268,7 @@ def test_heading__checks_lacked_evidence__are_not_counted_as_failed():
         "all 2 scenarios pass, 2 with checks that could not be evaluated"
     )
     document = results([a_suite("s", [lacking, failed, a_scenario("c")])])
-    counts = "1 with checks that did not pass, 1 with checks that could not be evaluated"
+    counts = "1 with failed trials, 1 with checks that could not be evaluated"
     assert heading(document).endswith(f"all 3 scenarios pass, {counts}")
     assert f"<summary>Passing (3), {counts}</summary>" in comment(document)
     assert heading(results([a_suite("s", [lacking])])).endswith(
@@ -614,7 +614,7 @@ def test_comment__passing_scenarios_with_failures__show_them_first_and_named():
         *(a_scenario(f"slow{n}", score=0.8, trials=[a_trial(0, assertions=[late])]) for n in range(6)),
     ]
     text = comment(results([a_suite("s", scenarios)]))
-    assert "<summary>Passing (8), 7 with checks that did not pass</summary>" in text
+    assert "<summary>Passing (8), 1 with failed trials, 6 with checks that did not pass</summary>" in text
     rows = [line for line in text.split("\n") if "PASS" in line and line.startswith("|")]
     assert rows == [
         "| ` shaky ` | \u2705\u00a0PASS\u00a01/3 | 0.90 | 2 of 3 trials failed; in time (2 of 3 trials): it took 9 s |",
