@@ -63,7 +63,7 @@ def test_a_table_says_what_blocks_and_what_only_scores_in_four_rows():
     table = text.split("| what happens | what the gate does |")[1].split("\n\n")[0]
     rows = table.strip().splitlines()[1:]
     assert len(rows) == 4
-    assert [re.findall(r"blocks: `(\w+)`", row) for row in rows] == [["hard_fail"], ["broken"], ["below_threshold"], []]
+    assert [re.findall(r"`(\w+)`: blocks", row) for row in rows] == [["hard_fail"], ["broken"], ["below_threshold"], []]
     assert "exit code 4" in rows[1]
     assert "only lowers the score" in rows[3]
 
