@@ -244,7 +244,7 @@ def _suggest_other_folder(judgement: Judgement, shell: Shell) -> None:
         for glob in globs.split(", ") if folder not in ("", HERE) else ():
             if glob and "\u2026" not in glob and "://" not in glob and build_workspace(shell.cwd).expand(glob, "."):
                 written = posixpath.relpath(glob, folder)
-                shell.note(f"hint: paths are relative to the suite: for {glob} in {suite['path']} write {written}")
+                shell.note(f"note: paths are relative to the suite: for {glob} in {suite['path']} write {written}")
 
 
 def _suggest_one_scenario(judgement: Judgement, shell: Shell) -> None:

@@ -219,7 +219,8 @@ def _build_alert(document: ResultsDoc, failing: Sequence[FailureGroup], links: L
     if verdict == "fail" and document["reasons"][:1] and document["reasons"][0]["code"] == "weakened":
         return Alert("CAUTION", render_weakening(sort_weakenings(document)[0], links.place))
     if verdict == "fail":
-        return Alert("CAUTION", _name_failing(failing) or _first_reason(document, links))
+        blocking = [each for each in failing if each.section != REGRESSED_SECTION]
+        return Alert("CAUTION", _name_failing(blocking) or _first_reason(document, links))
     if describe_unblocked_failures(document) and (worst := _name_failing(failing)):
         return Alert("WARNING", worst)
     weakenings = sort_weakenings(document)
@@ -243,6 +244,8 @@ def _name_failing(failing: Sequence[FailureGroup]) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
+REGRESSED_SECTION = 1
+"""The number of the section of scenarios that got worse and do not block."""
 MOST_NAMED = 3
 """Scenarios that an alert names of each kind."""
 _VERDICTS = {"HARD_FAIL": "hard-failed", "ERROR": "unreadable", "MISSING": "without a trace"}
