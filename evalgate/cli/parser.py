@@ -100,7 +100,7 @@ class VerbParser(argparse.ArgumentParser):
 
 
 def suggest_word(word: str, known: Iterable[str]) -> str | None:
-    """The known word that a misspelt one is nearest to, or that another tool calls so; None if there is none.
+    """The known word that a misspelt one is nearest to, or that another tool calls so; None without one.
 
     The hyphens of options make no two words alike.
     """

@@ -150,7 +150,7 @@ def scores(gate: Gate) -> list[float]:
     return [each["score"] for suite in results["suites"] for each in suite["scenarios"]]
 
 
-def test_every_page_that_tells_of_scores_says_that_more_checks_dilute_them():
+def test_every_page_about_scores_says_that_more_checks_dilute_them():
     for document in ("README.md", "docs/suites.md"):
         text = (ROOT / document).read_text(encoding="utf-8")
         assert "makes the others count less" in " ".join(text.split()), document

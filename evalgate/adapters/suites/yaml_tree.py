@@ -88,7 +88,7 @@ def load(text: str, file: str) -> YamlDocument:
 
 
 def _find_tab(document: YamlDocument, error: yaml.MarkedYAMLError, text: str) -> SuiteError | None:
-    """The error of a line that a tab indents, at which or above which the parser stops; None if there is none."""
+    """The error of a line that a tab indents, at which or above which the parser stops; None without one."""
     stop = error.problem_mark.line if error.problem_mark else -1
     for number, line in enumerate(text.split("\n")[: stop + 1]):
         indentation = line[: len(line) - len(line.lstrip(" \t"))]

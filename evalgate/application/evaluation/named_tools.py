@@ -1,6 +1,6 @@
 """Finds tools that a suite names and no trace knows, although one with a similar name is called: likely typos.
 
-Only those count without which a check passes or is skipped: of others the failure tells.
+Only those count without which a check passes or is skipped: others make it fail, which is seen.
 """
 
 from __future__ import annotations

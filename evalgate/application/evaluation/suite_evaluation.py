@@ -125,7 +125,7 @@ class SuiteEvaluation:
         return found
 
     def _suggest_id(self, id_: str) -> str:
-        """Names the ids of traces without a scenario that are like this one; empty if there are none."""
+        """Names the ids of traces without a scenario that are like this one; empty without any."""
         from difflib import get_close_matches
 
         ids = sorted({each.scenario_id for each in self.unclaimed[:MAX_SEEN_IDS] if each.scenario_id})

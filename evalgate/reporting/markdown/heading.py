@@ -114,7 +114,7 @@ def describe_unblocked_failures(document: ResultsDoc) -> list[str]:
 
 
 def _find_failure(scenario: ScenarioDoc) -> str:
-    """Returns the worst that happened to a scenario, as a word of the heading; empty if nothing did."""
+    """Returns the worst that happened to a scenario, in the words of the heading; empty if nothing did."""
     verdict, kind = scenario["verdict"], scenario["change"]["kind"] if scenario["change"] else ""
     if verdict in HARD_FAILS:
         return _BLOCKING["hard_fail"]

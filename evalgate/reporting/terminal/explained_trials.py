@@ -30,7 +30,7 @@ _IN_REASON = _REDUNDANT_EVIDENCE | {"alignment", "more", "expected_calls", "judg
 
 
 def to_words(word: str) -> str:
-    """A word of a document as people write it."""
+    """How people write a word that a document holds."""
     return word.replace("_", " ")
 
 

@@ -52,7 +52,7 @@ def count_failed_trials(scenario: ScenarioDoc) -> int:
 
 
 def find_failed_trial(scenario: ScenarioDoc) -> TrialDoc | None:
-    """Returns the first trial that failed or could not be read; None if there is none."""
+    """Returns the first trial that failed or could not be read; None without one."""
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
         number = next((index for index, each in enumerate(trials.trials) if each.status in FAILED_STATUSES), None)

@@ -120,7 +120,7 @@ def describe_other_calls(trace: Trace, wanted: Sequence[str] = ()) -> str:
 
 
 def suggest_name(wanted: Sequence[str], called: Sequence[str]) -> str:
-    """Asks for the called tool that a wanted one may be a misspelling of; empty if there is none."""
+    """Asks for the called tool that a wanted one may be a misspelling of; empty without one."""
     found = (find_similar_name(each, called) for each in wanted if "*" not in each and each not in called)
     similar = next(filter(None, found), None)
     return f", did you mean {mark_name(similar)}?" if similar else ""
