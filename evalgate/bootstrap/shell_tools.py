@@ -132,6 +132,12 @@ def find_baseline(path: str, cwd: str) -> str:
     return path
 
 
+def find_results(path: str, cwd: str) -> str:
+    """The `results.json` of a folder; any other path as it is."""
+    inner = os.path.join(path, "results.json")  # noqa: PTH118  (keeps the user's spelling)
+    return inner if path and os.path.isfile(os.path.join(cwd, inner)) else path  # noqa: PTH113, PTH118
+
+
 def read_template(path: str, cwd: str) -> TemplateFile:
     """Reads a user's comment template from a named file."""
     from evalgate.adapters.files.project_files import LocalTemplate

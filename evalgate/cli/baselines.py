@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from evalgate.bootstrap.shell_tools import find_baseline
+from evalgate.bootstrap.shell_tools import find_baseline, find_results
 from evalgate.cli.command import (
     JSON_TABLE,
     PLUGINS,
@@ -112,7 +112,7 @@ def explain_scenario(arguments: Namespace, shell: Shell) -> int:
     request = ExplainRequest(arguments.scenario, arguments.suite, arguments.variant)
     files, traces = build_baseline_files(shell.cwd), build_trace_files(shell.cwd)
     baseline = None if arguments.baseline is None else find_baseline(arguments.baseline, shell.cwd)
-    found = explain(files, traces, request, arguments.results, baseline)
+    found = explain(files, traces, request, find_results(arguments.results, shell.cwd), baseline)
     shell.report_problems(found.warnings, "warning")
     width, colour = shell.width, shell.has_colour
     if found.suite is not None and found.scenario is not None:
@@ -228,7 +228,10 @@ COMMANDS = {
             VARIANT,
             option("--all", action="store_true", help="show what passed, repeats or did not change, too"),
             option(
-                "--results", metavar="PATH", default=RESULTS_PATH, help=f"the finished run (default {RESULTS_PATH})"
+                "--results",
+                metavar="PATH",
+                default=RESULTS_PATH,
+                help=f"the finished run, or its folder (default {RESULTS_PATH})",
             ),
             option(
                 "--baseline",

@@ -24,6 +24,8 @@ OTHER_WORDS = {
     "why": "explain",
 }
 """Verbs of other tools that mean one of EvalGate's, though they are spelt differently."""
+MIN_BEGINNING = 3
+"""Letters with which a word begins that is meant by its beginning."""
 _OPTION = re.compile(r"-{1,2}[A-Za-z]")
 
 
@@ -98,7 +100,7 @@ class VerbParser(argparse.ArgumentParser):
 
 
 def suggest_word(word: str, known: Iterable[str]) -> str | None:
-    """The known word that a misspelt one is nearest to, or that another tool calls so; None if there is none.
+    """The known word that a misspelt one is nearest to, or that another tool calls so; None without one.
 
     The hyphens of options make no two words alike.
     """
@@ -106,5 +108,9 @@ def suggest_word(word: str, known: Iterable[str]) -> str | None:
 
     names = {name.lstrip("-"): name for name in known}
     other = names.get(OTHER_WORDS.get(word, ""))
-    close = difflib.get_close_matches(word.lstrip("-")[:100], names, n=1)
+    wanted = word.lstrip("-")[:100]
+    close = difflib.get_close_matches(wanted, names, n=1)
+    if not close:  # such as --out for --output-dir
+        begun = [name for name in names if len(wanted) >= MIN_BEGINNING and name.startswith(wanted)]
+        close = begun if len(begun) == 1 else []
     return other or next((names[each] for each in close), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from evalgate.ports.shards import Shard
     from evalgate.reporting.terminal.run_table import Verbosity
 
+HERE = "the working directory"
 MAX_JOBS = 256
 DIGITS = 4
 SAVED = f"{OUTPUT_FOLDER}/saved/baseline.zip"
@@ -225,11 +227,24 @@ def _print_result(judgement: Judgement, arguments: Namespace, shell: Shell, kept
     shell.print_results(judgement.results, verbosity, judgement.grouped)
     if not arguments.quiet:
         _suggest_one_scenario(judgement, shell)
+        _suggest_other_folder(judgement, shell)
         written = [*judgement.files, *([BASELINE] if judgement.baseline_zip else [])]
         names = ", ".join(name for name in written if name not in (kept, PAGE))
         shell.note(f"written to {arguments.output_dir}: {names}")
         if PAGE in written:
             shell.note(f"written: {arguments.html} (it holds conversations: review it before you publish it)")
+
+
+def _suggest_other_folder(judgement: Judgement, shell: Shell) -> None:
+    """Says how to write globs that match files from the working folder, but none from the suite's."""
+    from evalgate.bootstrap.sources import build_workspace
+
+    for suite in judgement.results["suites"]:
+        globs, _, folder = suite.get("unmatched", "").rpartition(" below ")
+        for glob in globs.split(", ") if folder not in ("", HERE) else ():
+            if glob and "\u2026" not in glob and "://" not in glob and build_workspace(shell.cwd).expand(glob, "."):
+                written = posixpath.relpath(glob, folder)
+                shell.note(f"note: paths are relative to the suite: for {glob} in {suite['path']} write {written}")
 
 
 def _suggest_one_scenario(judgement: Judgement, shell: Shell) -> None:

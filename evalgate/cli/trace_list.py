@@ -13,7 +13,7 @@ from evalgate.errors import SettingError
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evalgate.cli.shell import Shell
     from evalgate.cli.trace_place import TracePlace
@@ -21,36 +21,45 @@ if TYPE_CHECKING:
     from evalgate.reporting.terminal.trace_table import TraceRow
 
 SCHEMA = "evalgate.traces/1"
-MAX_ROWS, MAX_REASONS = 10_000, 20
+MAX_ROWS, MAX_REASONS, MAX_FOLDER_REASONS = 10_000, 40, 3
 UNLIMITED = 10_000
 """Width of a table in a pipe, where no column is cut."""
 
 
 def list_traces(arguments: Namespace, shell: Shell) -> int:
-    """Prints a row per trace, then names what could not be read; returns 0 if the patterns name any file."""
-    from evalgate.reporting.terminal.trace_table import UNREADABLE, render_trace_table
-    from evalgate.reporting.text.wording import pluralize
+    """Prints a row per trace, then names what could not be read.
+
+    Returns 2 if files are given by name and nothing could be read, else 0 if the patterns name any file.
+    """
+    from evalgate.reporting.terminal.trace_table import UNREADABLE, render_fitted_table, render_trace_table
 
     rows = list(_build_rows(arguments, shell))
     if not rows:
         raise SettingError(f"no trace file at {', '.join(map(repr, arguments.traces))}")
     readable = {os.path.dirname(row["path"]) for row in rows if row["status"] != UNREADABLE}  # noqa: PTH120
     shown = [row for row in rows if os.path.dirname(row["path"]) in readable]  # noqa: PTH120
-    others = _group_by_folder([row for row in rows if os.path.dirname(row["path"]) not in readable])  # noqa: PTH120
+    others = [row for row in rows if os.path.dirname(row["path"]) not in readable]  # noqa: PTH120
+    typed = {os.path.normpath(each): each for each in arguments.traces}
+    code = 2 if not shown and any(_find_typed(row, typed) for row in others) else 0
     if arguments.json:
         from evalgate.measures.redaction.redact import redact_value
 
-        folders = [{"folder": folder, "files": files} for folder, files, _ in others]
+        folders = [{"folder": folder, "files": files} for folder, files in _count_files(others).items()]
         shell.print_json(redact_value({"schema": SCHEMA, "traces": shown, "folders_without_traces": folders}))
-        return 0
+        return code
     if shown:
-        shell.print_line(render_trace_table(shown[:MAX_ROWS], shell.width if shell.is_terminal else UNLIMITED))
+        table = shown[:MAX_ROWS]
+        is_tty = shell.is_terminal
+        shell.print_line(render_fitted_table(table, shell.width) if is_tty else render_trace_table(table, UNLIMITED))
     if len(shown) > MAX_ROWS:
         shell.note(f"note: {len(shown) - MAX_ROWS:,} more traces (--json prints all)")
-    _print_reasons([row for row in shown if row["status"] == UNREADABLE], shell)
-    for folder, files, reason in others:
-        shell.note(f"note: no trace in {folder} ({pluralize(files, 'file')}): {reason}")
-    return 0
+    unread = [row for row in shown if row["status"] == UNREADABLE]
+    notes = [*_describe_unread(unread), *_describe_without_traces(others, typed)]
+    for note in notes[:MAX_REASONS]:
+        shell.note(f"note: {note}")
+    if len(notes) > MAX_REASONS:
+        shell.note(f"note: and {len(notes) - MAX_REASONS:,} more of these notes (--json has every reason)")
+    return code
 
 
 def _build_rows(arguments: Namespace, shell: Shell) -> Iterator[TraceRow]:
@@ -67,23 +76,61 @@ def _build_rows(arguments: Namespace, shell: Shell) -> Iterator[TraceRow]:
             yield build_trace_row(record)
 
 
-def _group_by_folder(rows: Sequence[TraceRow]) -> list[tuple[str, int, str]]:
-    """Folders in which nothing could be read: number of files, and the first reason."""
-    folders: dict[str, dict[str, str]] = {}
+def _find_typed(row: TraceRow, typed: Mapping[str, str]) -> str | None:
+    """The file of a row as a person typed it; None if a folder or a pattern names it."""
+    return typed.get(os.path.normpath(row["path"]))
+
+
+def _get_folder(row: TraceRow) -> str:
+    return os.path.dirname(row["path"]) or "."  # noqa: PTH120
+
+
+def _count_files(rows: Sequence[TraceRow]) -> dict[str, int]:
+    """The number of files in each folder."""
+    files: dict[str, set[str]] = {}
     for row in rows:
-        folder = os.path.dirname(row["path"]) or "."  # noqa: PTH120
-        folders.setdefault(folder, {}).setdefault(row["path"], row.get("reason", ""))
-    return [(folder, len(files), next(iter(files.values()))) for folder, files in folders.items()]
+        files.setdefault(_get_folder(row), set()).add(row["path"])
+    return {folder: len(paths) for folder, paths in files.items()}
 
 
-def _print_reasons(rows: Sequence[TraceRow], shell: Shell) -> None:
+def _describe_without_traces(rows: Sequence[TraceRow], typed: Mapping[str, str]) -> Iterator[str]:
+    """Names what holds no trace: files as they were typed, else folders with an example for each reason."""
     from evalgate.models.trace.trace import format_place
+    from evalgate.reporting.text.wording import pluralize
 
-    for row in rows[:MAX_REASONS]:
-        place = format_place(row["path"], row["line"], row["record"])
-        shell.note(f"note: {place}: {row.get('reason', '')}")
-    if len(rows) > MAX_REASONS:
-        shell.note(f"note: and {len(rows) - MAX_REASONS:,} more that can't be read")
+    groups: dict[str, dict[str, dict[str, None]]] = {}
+    for row in rows:
+        name, reason = _find_typed(row, typed), row.get("reason", "")
+        if name is None:
+            groups.setdefault(_get_folder(row), {}).setdefault(reason, {})[row["path"]] = None
+        else:
+            yield f"{format_place(name, row['line'], row['record'])}: {reason}"
+    for folder, reasons in groups.items():
+        for reason, paths in list(reasons.items())[:MAX_FOLDER_REASONS]:
+            example = f"{'' if len(paths) == 1 else 'e.g. '}{os.path.basename(next(iter(paths)))}"  # noqa: PTH119
+            yield f"no trace in {folder} ({pluralize(len(paths), 'file')}, {example}): {reason}"
+        left = {path for paths in list(reasons.values())[MAX_FOLDER_REASONS:] for path in paths}
+        if left:
+            yield f"no trace in {folder} ({pluralize(len(left), 'more file')}, for other reasons)"
+
+
+def _describe_unread(rows: Sequence[TraceRow]) -> Iterator[str]:
+    """Names what can't be read beside traces, once for each folder and reason."""
+    from evalgate.models.trace.trace import format_place
+    from evalgate.reporting.text.wording import pluralize
+
+    groups: dict[tuple[str, str], list[TraceRow]] = {}
+    for row in rows:
+        groups.setdefault((_get_folder(row), row.get("reason", "")), []).append(row)
+    for (folder, reason), found in groups.items():
+        first = format_place(found[0]["path"], found[0]["line"], found[0]["record"])
+        files = len({row["path"] for row in found})
+        if len(found) == 1:
+            yield f"{first}: {reason}"
+        elif files == 1:
+            yield f"{first} and {pluralize(len(found) - 1, 'more record')} of this file: {reason}"
+        else:
+            yield f"{folder}: {pluralize(files, 'file')}, e.g. {os.path.basename(first)}: {reason}"  # noqa: PTH119
 
 
 def show_trace(arguments: Namespace, shell: Shell) -> int:

@@ -63,7 +63,7 @@ def test_a_table_says_what_blocks_and_what_only_scores_in_four_rows():
     table = text.split("| what happens | what the gate does |")[1].split("\n\n")[0]
     rows = table.strip().splitlines()[1:]
     assert len(rows) == 4
-    assert [re.findall(r"blocks: `(\w+)`", row) for row in rows] == [["hard_fail"], ["broken"], ["below_threshold"], []]
+    assert [re.findall(r"`(\w+)`: blocks", row) for row in rows] == [["hard_fail"], ["broken"], ["below_threshold"], []]
     assert "exit code 4" in rows[1]
     assert "only lowers the score" in rows[3]
 
@@ -150,7 +150,7 @@ def scores(gate: Gate) -> list[float]:
     return [each["score"] for suite in results["suites"] for each in suite["scenarios"]]
 
 
-def test_every_page_that_tells_of_scores_says_that_more_checks_dilute_them():
+def test_every_page_about_scores_says_that_more_checks_dilute_them():
     for document in ("README.md", "docs/suites.md"):
         text = (ROOT / document).read_text(encoding="utf-8")
         assert "makes the others count less" in " ".join(text.split()), document

@@ -16,7 +16,16 @@ def test_an_evaluator_is_described_with_its_settings() -> None:
     assert done.out.startswith("The agent makes the calls of `sequence`.\n")
     assert ["sequence", "required", "The", "expected", "calls,", "in", "order;"] in [line[:7] for line in lines]
     assert ["mode", "default", '"in_order"', "The", "same", "calls,"] in [line[:6] for line in lines]
+    assert "to forbid that, add `not: {type: tool_sequence, sequence: [B, A]}`" in done.out
     assert "and as for all evaluators: name, weight, required" in done.out
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("output_json", "eq, ne, lt, lte, gt or gte"), ("output_contains", "as `{tool: NAME}`, or a path")],
+)
+def test_a_setting_is_described_with_its_values_or_shape(name: str, words: str) -> None:
+    assert words in evalgate("evaluators", name).out
 
 
 @pytest.mark.parametrize("name", BUILT_IN_TYPES)

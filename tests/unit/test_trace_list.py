@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 
 import pytest
@@ -11,7 +12,7 @@ from in_process_command import evalgate
 
 from evalgate.cli.trace_list import UNLIMITED
 from evalgate.models.trace.trace import DamagedTrace, TraceLocation
-from evalgate.reporting.terminal.trace_table import build_damaged_row, render_trace_table
+from evalgate.reporting.terminal.trace_table import build_damaged_row, render_fitted_table, render_trace_table
 
 ROOT_OF_TRACES = os.path.join(os.path.dirname(__file__), "../../../shared/traces")  # noqa: PTH118, PTH120
 LONG = "\n".join(f"line {number}" for number in range(40))
@@ -86,7 +87,7 @@ def test_the_table_has_a_row_per_trace_and_names_what_holds_none(traces) -> None
     assert second[:2] == [f"{traces}/good/all.jsonl:2", "parcel"]
     assert "unreadable" in damaged
     assert f"{traces}/good/all.jsonl:3: the JSON ends unexpectedly" in done.err
-    assert f"note: no trace in {traces}/empty (1 file): no format matches" in done.err
+    assert f"note: no trace in {traces}/empty (1 file, notes.json): no format matches" in done.err
 
 
 def test_the_json_has_the_figures_and_the_evidence(traces) -> None:
@@ -99,6 +100,37 @@ def test_the_json_has_the_figures_and_the_evidence(traces) -> None:
     assert first["result"] == {"name": "reward", "value": 0.5, "passed": False}
     assert document["traces"][2]["reason"].startswith("the JSON ends")
     assert document["folders_without_traces"] == [{"folder": f"{traces}/empty", "files": 1}]
+
+
+def test_equal_reasons_of_a_folder_are_one_note_that_names_a_file(traces) -> None:
+    for name in ("b.json", "c.json"):
+        (traces / f"empty/{name}").write_text("{")
+        (traces / f"good/{name}").write_text("{")
+    done = evalgate("traces", str(traces))
+    assert done.exit_code == 0
+    assert f"note: {traces}/good: 3 files, e.g. all.jsonl:3: the JSON ends" in done.err
+    assert f"note: no trace in {traces}/empty (2 files, e.g. b.json): the JSON ends" in done.err
+    assert f"note: no trace in {traces}/empty (1 file, notes.json): no format matches" in done.err
+
+
+def test_a_file_given_by_name_that_cannot_be_read_is_named_as_typed(traces) -> None:
+    typed = f"{traces}/good/../empty/notes.json"
+    alone = evalgate("traces", typed)
+    assert (alone.exit_code, alone.out) == (2, "")
+    assert alone.err.startswith(f"note: {typed}: no format matches")
+    assert evalgate("traces", typed, "--json").exit_code == 2
+    beside = evalgate("traces", typed, f"{traces}/good")
+    assert beside.exit_code == 0
+    assert f"note: {typed}: no format matches" in beside.err
+    assert evalgate("traces", f"{traces}/empty").exit_code == 0
+
+
+def test_the_table_of_a_terminal_fits_and_has_no_empty_column() -> None:
+    row = {**build_damaged_row(DamagedTrace("broken", TraceLocation(f"{'p' * 90}/last.json", "native", None, 101)))}
+    header, line = render_fitted_table([{**row, "model": "m"}], 70).splitlines()
+    assert header.split() == ["trace", "scenario", "format", "model", "status"]
+    assert re.match("p+\u2026p*/last.json#102 ", line)
+    assert len(line) <= 70
 
 
 def test_a_pattern_without_a_file_is_an_error(tmp_path) -> None:
@@ -173,11 +205,12 @@ def test_what_the_table_names_is_what_show_prints(tmp_path, name: str) -> None:
         assert f"({place}, format native)" in " ".join(shown.out.split())
 
 
-def test_the_columns_that_a_person_copies_are_never_cut() -> None:
+def test_an_id_is_never_cut_and_a_place_only_on_a_terminal() -> None:
     row = {**build_damaged_row(DamagedTrace("broken", TraceLocation("p" * 90, "native", None, 101)))}
     row |= {"scenario_id": "s" * 150, "model": "m" * 60, "reason": "broken"}
     line = render_trace_table([row], 80).splitlines()[1]
-    assert line.split()[:2] == ["p" * 90 + "#102", "s" * 150]
+    assert line.split()[:2] == [f"{'p' * 16}\u2026{'p' * 11}#102", "s" * 150]
+    assert "p" * 90 + "#102" in render_trace_table([row], UNLIMITED)
     assert "m" * 7 + "\u2026" in line
     assert "m" * 60 in render_trace_table([row], UNLIMITED)
 

@@ -216,9 +216,13 @@ def _add_path_to_errors(path: str) -> Iterator[None]:
         raise
     except EvalGateError as error:
         reasons = "; ".join(problem.message for problem in error.problems)
+        if not path.endswith(_SUFFIXES):
+            raise SettingError(Problem(f"{path} is no baseline", None, WHAT_IT_IS)) from None
         raise SettingError(Problem(f"the baseline {path} can't be read: {reasons}")) from None
 
 
+_SUFFIXES = (".zip", ".json")
+WHAT_IT_IS = "a baseline is the baseline.zip or results.json of an earlier run, or the folder that holds one"
 UNFIT = {"not_measured": "outages left it unmeasured", "no_traces": "a suite found no traces"}
 """Reasons for which a run can't be a baseline."""
 

@@ -134,7 +134,20 @@ class SuiteFiles:
         other = _swap_ending(config)
         if other != config and self._files.expand(other, "."):
             return f"did you mean {other!r}?"
-        return "nothing was found there"
+        similar = self._find_similar(config)
+        return f"did you mean {similar}?" if similar else "nothing was found there"
+
+    def _find_similar(self, config: str) -> str | None:
+        """The suite file in the same folder whose name a path may misspell."""
+        import difflib
+
+        folder, name = posixpath.split(config)
+        if "*" in config or not name:
+            return None
+        found = [file.path for each in SUFFIXES for file in self._files.expand(posixpath.join(folder, f"*{each}"), ".")]
+        by_stem = {posixpath.splitext(posixpath.basename(path))[0]: path for path in found}
+        close = difflib.get_close_matches(posixpath.splitext(name)[0], by_stem, 1)
+        return by_stem[close[0]] if close else None
 
     def _suites_of(
         self, project: ProjectFile, document: YamlDocument, path: str, diagnostics: Diagnostics

@@ -29,7 +29,7 @@ _SYNTAX = {
     "did not find expected key": "the indentation does not match the lines above",
     "did not find expected '-' indicator": "the indentation of this list does not match",
     "could not find expected ':'": "a key without `:`",
-    "found character that cannot start any token": "a tab or special character begins a value; quote it",
+    "found character that cannot start any token": "a special character begins a value; quote it",
     "found undefined tag handle": "tags are not allowed in a suite",
     "found undefined alias": "this alias has no anchor",
     "found unknown escape character": "an unknown escape in double quotes; use single quotes",
@@ -81,10 +81,21 @@ def load(text: str, file: str) -> YamlDocument:
     try:
         _TreeReader(document, yaml.parse(text, Loader=_LOADER)).read()
     except yaml.MarkedYAMLError as error:
-        raise _syntax_error(document, error) from None
+        raise _find_tab(document, error, text) or _syntax_error(document, error) from None
     except yaml.reader.ReaderError:
         raise SuiteError(Problem("a character that YAML does not allow", Location(file))) from None
     return document
+
+
+def _find_tab(document: YamlDocument, error: yaml.MarkedYAMLError, text: str) -> SuiteError | None:
+    """The error of a line that a tab indents, at which or above which the parser stops; None without one."""
+    stop = error.problem_mark.line if error.problem_mark else -1
+    for number, line in enumerate(text.split("\n")[: stop + 1]):
+        indentation = line[: len(line) - len(line.lstrip(" \t"))]
+        if number >= stop - 1 and "\t" in indentation:
+            place = Location(document.file, number + 1, indentation.index("\t") + 1)
+            return SuiteError(Problem("a tab indents this line", place, "YAML allows only spaces there"))
+    return None
 
 
 def _syntax_error(document: YamlDocument, error: yaml.MarkedYAMLError) -> SuiteError:

@@ -157,7 +157,7 @@ class RunCollector:
         suite, run = self._suites[self._number], self._run
         if evaluation.overlap is not None:
             self.warnings.add_overlap(evaluation.overlap, suite)
-        self.warnings.add_likely_typos(evaluation.denied_tools, suite)
+        self.warnings.add_likely_typos(evaluation.named_tools, suite)
         found = evaluation.count() + sum(len(each.scenarios) for each in run.suites)
         if found > self._most:
             raise OverLimit(f"{found:,} scenarios were found, a run may have at most {self._most:,}")

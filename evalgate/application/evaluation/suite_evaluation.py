@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from evalgate.application.evaluation.denied_tools import DeniedTools
+from evalgate.application.evaluation.named_tools import NamedTools
 from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher
 from evalgate.application.evaluation.scenario_trials import count_trials
 from evalgate.application.evaluation.suite_judge import SuiteJudge
@@ -59,7 +59,7 @@ class SuiteEvaluation:
         self._damaged: dict[str, list[TrialResult]] = {}  # separate scenarios for records that match none
         self._traces = 0
         self.unclaimed: list[UnclaimedTrace] = []
-        self.denied_tools = DeniedTools(suite)
+        self.named_tools = NamedTools(suite)
 
     def add(self, record: TraceRecord) -> None:
         """Judges one record."""
@@ -85,7 +85,7 @@ class SuiteEvaluation:
             trajectory = candidates[chosen].trajectory
             if trajectory is not None and self._worst_trials is not None:
                 self._worst_trials.add(ScenarioKey(self._suite.name, id_, claim.variant), trial, trajectory)
-            self.denied_tools.add(trial.tool_calls, judged.defined)
+            self.named_tools.add(trial.tool_calls, judged.defined)
             kept = trial if scenario.golden is not None else self._keep(trial)
             self._trials.setdefault((place, id_), []).append(kept)
 
@@ -125,7 +125,7 @@ class SuiteEvaluation:
         return found
 
     def _suggest_id(self, id_: str) -> str:
-        """Names the ids of traces without a scenario that are like this one; empty if there are none."""
+        """Names the ids of traces without a scenario that are like this one; empty without any."""
         from difflib import get_close_matches
 
         ids = sorted({each.scenario_id for each in self.unclaimed[:MAX_SEEN_IDS] if each.scenario_id})

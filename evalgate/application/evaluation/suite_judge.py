@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from msgspec import Struct
 
-from evalgate.application.evaluation.denied_tools import DeniedTools
+from evalgate.application.evaluation.named_tools import NamedTools
 from evalgate.application.evaluation.scenario_matcher import ScenarioCandidate, ScenarioMatcher, UndecidedMatchError
 from evalgate.application.evaluation.scenario_selection import may_be_selected
 from evalgate.application.evaluation.trace_warnings import format_location
@@ -67,7 +67,7 @@ class JudgedRecord(Struct, array_like=True):
     damage: TrialResult | None = None
     fallback_id: str = ""
     crossed: JudgedRecord | None = None
-    defined: list[str] = []  # of the tools that the suite forbids
+    defined: list[str] = []  # of the tools that the suite names
 
 
 class SuiteJudge:
@@ -79,7 +79,7 @@ class SuiteJudge:
     def __init__(self, suite: Suite, baseline: BaselineScenarios, selected: Sequence[str] = ()) -> None:
         self._suite, self._baseline, self._selected = suite, baseline, selected
         self._matcher = ScenarioMatcher(suite)
-        self._denied_tools = DeniedTools(suite)
+        self._named_tools = NamedTools(suite)
         self._shared: dict[tuple[float, ...], Scored] = {}
         self._rows = 0
         self.worst_trials: WorstTrialRecorder | None = None
@@ -105,7 +105,7 @@ class SuiteJudge:
             return JudgedRecord(ref, scenario_id, found, _damaged_trial(seen), seen.fallback_id)
         is_sure = len(candidates) == 1
         found = [self._judge_candidate(seen, ref, each, scenario_id, is_sure=is_sure) for each in candidates]
-        return JudgedRecord(ref, scenario_id, found, defined=self._denied_tools.find_defined(seen))
+        return JudgedRecord(ref, scenario_id, found, defined=self._named_tools.find_defined(seen))
 
     def _resolve_file_name(self, record: TraceRecord, name: str | None) -> tuple[TraceRecord, str | None]:
         """The record of a cached response with the scenario that its file is named after; damaged if two are."""

@@ -6,14 +6,14 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from evalgate.application.evaluation.denied_tools import build_typo_warning
+from evalgate.application.evaluation.named_tools import build_typo_warning
 from evalgate.measures.values.json_values import shorten
 from evalgate.models.trace.trace import format_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from evalgate.application.evaluation.denied_tools import DeniedTools
+    from evalgate.application.evaluation.named_tools import NamedTools
     from evalgate.application.evaluation.scenario_matcher import Overlap
     from evalgate.models.run.run import SuiteResult, TraceRef
     from evalgate.models.trace.trace import Trace, TraceLocation, Warning_
@@ -99,8 +99,8 @@ class WarningCollector:
         where = format_location(overlap.source)
         self._of_suites.append({"code": "two_variants", "message": message, "where": where})
 
-    def add_likely_typos(self, tools: DeniedTools, suite: Suite) -> None:
-        """Warns of forbidden tools whose names seem to be misspelt."""
+    def add_likely_typos(self, tools: NamedTools, suite: Suite) -> None:
+        """Warns of tools whose names seem to be misspelt, without which a check passes."""
         self._of_suites += [build_typo_warning(typo, suite) for typo in islice(tools.find_typos(), MAX_WARNINGS)]
 
     def list_warnings(self) -> list[Warning_]:

@@ -18,6 +18,8 @@ _VARIANTS = {"flat": {"match": {"tags": ["tools:flat"]}}}
 _CUSTOM = {"messages": "log", "message": {"role": "who", "content": "text"}, "cost_usd": "bill.usd"}
 _CHECK = {"type": "cost_limit", "max_usd": 0.05}
 
+_ORDERS = "How the values are compared: eq, ne, lt, lte, gt or gte."
+
 TEXTS: Mapping[str, tuple[str, Any]] = {
     # Suite and project
     "version": ("The version of this kind of file.", 1),
@@ -179,7 +181,7 @@ TEXTS: Mapping[str, tuple[str, Any]] = {
     "similarity.reference": ("The text to compare with.", "Your refund is on its way."),
     "min_score": ("The score, 0 to 1, from which it passes.", 0.8),
     "source": (
-        "Read instead of the final answer: a tool's result, or a path.",
+        "Read instead of the final answer: a tool's result, as `{tool: NAME}`, or a path.",
         {"tool": "run_tests", "field": "exit_code"},
     ),
     "Source.tool": ("The tool whose output is meant.", "run_tests"),
@@ -187,6 +189,8 @@ TEXTS: Mapping[str, tuple[str, Any]] = {
     "Source.field": ("Its result or its exit code.", "exit_code"),
     "Source.path": ("A JMESPath expression that finds the output.", "response.content"),
     "operator": ("How the values are compared.", "lte"),
+    "output_json.operator": (_ORDERS, "lte"),
+    "output_numeric.operator": (_ORDERS, "lte"),
     "output_json.path": ("The way to the value in the JSON output.", ".summary.failed"),
     "target": ("The value to compare with.", 0),
     "convergence.target": ("The number to reach.", 0),

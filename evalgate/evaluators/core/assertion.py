@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -176,7 +177,7 @@ def at_least(k: int, members: Sequence[Assertion]) -> Check:
 
 def when(condition: Assertion, then: Sequence[Assertion]) -> Check:
     """Judges the members only if the condition passes; if that can't be judged, neither can the group."""
-    decide, decide_unmet = _cache_decisions(_decide_all_of), _cache_decisions(_decide_unmet)
+    decide, decide_unmet = _cache_decisions(partial(_decide_then, condition)), _cache_decisions(_decide_unmet)
 
     def check(trace: Trace) -> Finding:
         found = condition.evaluate(trace)
@@ -187,6 +188,14 @@ def when(condition: Assertion, then: Sequence[Assertion]) -> Check:
         return decide_unmet([(condition, found)])
 
     return check
+
+
+def _decide_then(condition: Assertion, found: MemberFindings) -> Finding:
+    """Decides as `all_of`; a failure begins with the condition, which an unnamed group does not state."""
+    decided = _decide_all_of(found)
+    if decided.outcome != "failed":
+        return decided
+    return decided._replace(reason=f"{condition.name} holds; {decided.reason}")
 
 
 def _decide_unknown(condition: Undecided, found: MemberFindings) -> Finding:
@@ -284,7 +293,7 @@ def negate_check(check: Check, label: str | None, describe: Callable[[Trace], st
     def negated_check(trace: Trace) -> Finding:
         found = check(trace)
         if found.outcome == "passed":
-            reason = f"must not hold, but does: {found.reason}" if describe is None else describe(trace)
+            reason = _describe_unwanted(found.reason, label) if describe is None else describe(trace)
             return Finding("failed", reason, _negate_evidence(found.evidence))
         if found.outcome != "failed":
             return found.negate() if isinstance(found, Undecided) else found
@@ -295,6 +304,11 @@ def negate_check(check: Check, label: str | None, describe: Callable[[Trace], st
         return Finding("passed", _describe_negated(found.reason), _negate_evidence(found.evidence))
 
     return negated_check
+
+
+def _describe_unwanted(reason: str, label: str | None) -> str:
+    """Says that a check passes that must not, with its reason unless that only repeats the name of the check."""
+    return "must not hold, but does" if reason == label else f"must not hold, but does: {reason}"
 
 
 def _describe_negated(reason: str) -> str:

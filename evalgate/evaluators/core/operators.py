@@ -16,6 +16,7 @@ from evalgate.measures.values.json_values import (
     as_number,
     json_equal,
     json_type,
+    mark_text,
     mark_value,
     shorten,
     show,
@@ -97,7 +98,7 @@ def _build_contains(value: Any) -> ValueCheck:
         else:
             return f"to be text, a list or an object, got {mark_typed(actual)}"
         key = "the key " if isinstance(actual, dict) else ""
-        return None if right else f"to contain {key}{mark_value(value)}, got {mark_value(actual)}"
+        return None if right else f"to contain {key}{mark_value(value)}, got {mark_text(actual)}"
 
     return judge
 
@@ -112,7 +113,7 @@ def _build_regex(value: Any) -> ValueCheck:
             return f"to be text, got {mark_typed(actual)}"
         if pattern.is_found_in(actual):
             return None
-        return f"to match {mark_part(f'/{shorten(value)}/')}, got {mark_value(actual)}"
+        return f"to match {mark_part(f'/{shorten(value)}/')}, got {mark_text(actual)}"
 
     return judge
 

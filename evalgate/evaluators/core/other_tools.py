@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
 _JUDGED_BY_A_MODEL = "EvalGate calls no model: record the judge's score in the trace, check it with `recorded_score`"
 _CODE = "write a custom evaluator in Python and load it with --plugin"
 _TRAJECTORY = "use `trajectory_score` or `tool_sequence`"
@@ -39,6 +44,22 @@ _HINTS = {
     "add `negate: true` to the check": ("not-contains", "not-regex", "not-equals", "not-icontains", "not-contains-any"),
 }
 _BY_NAME = {name: hint for hint, names in _HINTS.items() for name in names}
+
+_OTHER_KEYS = {
+    ("max_tool_calls", "tool"): "`tool_calls` counts the calls of one tool: {type: tool_calls, tool: NAME, max: 3}",
+    ("max_tool_calls", "tools"): "`tool_calls` counts the calls of one tool: {type: tool_calls, tool: NAME, max: 3}",
+}
+_SYNONYMS = {"text": ("value",), "value": ("values", "max", "min")}
+
+
+def find_key(kind: object, key: object, known: Collection[str]) -> str | None:
+    """What to write instead of an unknown key of a check: a key that has its word or its meaning, or another check."""
+    if not isinstance(key, str) or (kind, key) in _OTHER_KEYS:
+        return _OTHER_KEYS.get((str(kind), str(key)))
+    found = [each for each in known if key in each.split("_")] or [
+        each for each in _SYNONYMS.get(key, ()) if each in known
+    ]
+    return f"did you mean `{found[0]}`?" if len(found) == 1 else None
 
 
 def find_equivalent(name: object) -> str | None:

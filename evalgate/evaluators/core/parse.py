@@ -18,7 +18,7 @@ from evalgate.evaluators.core.field_problems import (
     problems_from_error,
     suggest,
 )
-from evalgate.evaluators.core.other_tools import find_equivalent
+from evalgate.evaluators.core.other_tools import find_equivalent, find_key
 from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class, evaluator_types
 from evalgate.evaluators.core.shorthands import GROUPS, CanonicalForm, ShorthandError, expand_shorthand
 from evalgate.measures.values.json_values import json_type, shorten, show
@@ -117,8 +117,11 @@ class Parser:
         try:
             settings = model.model_validate(fields)
         except ValidationError as error:
+            known = [field.alias or name for name, field in model.model_fields.items()]
             for problem in problems_from_error(error, model):
-                self._report(form, path, problem)
+                key = problem.path[0] if len(problem.path) == 1 else None
+                hint = None if key in known else find_key(type_name, key, known)
+                self._report(form, path, problem._replace(hint=hint) if hint else problem)
             return None
         if self._is_required and settings.on_missing == "skip":
             self._report(

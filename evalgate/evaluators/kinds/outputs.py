@@ -20,7 +20,16 @@ from evalgate.evaluators.kinds.output_source import (
 )
 from evalgate.measures.text.patterns import Pattern, PatternError, PatternFailedError
 from evalgate.measures.text.plain_text import mark_part
-from evalgate.measures.values.json_values import COMPARE, is_number, json_equal, mark_value, shorten, show, show_typed
+from evalgate.measures.values.json_values import (
+    COMPARE,
+    is_number,
+    json_equal,
+    mark_text,
+    mark_value,
+    shorten,
+    show,
+    show_typed,
+)
 from evalgate.measures.values.outputs import (
     OutputError,
     PathError,
@@ -74,7 +83,7 @@ class OutputContains(Evaluator):
                 return build_finding("error", f"{requirement}: {error}")
             if found:
                 return passed
-            got = mark_value(output.text, 120)
+            got = mark_text(output.text, 120)
             return build_finding("failure", f"expected {output.subject} to contain {requirement}, got {got}")
 
         return build_check(self.source, judge)

@@ -17,7 +17,16 @@ from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.patterns import PatternFailedError
 from evalgate.measures.text.plain_text import mark_part
 from evalgate.measures.text.text_similarity import TooLongError
-from evalgate.measures.values.json_values import Schema, SchemaError, mark_name, mark_value, shorten, show, show_typed
+from evalgate.measures.values.json_values import (
+    Schema,
+    SchemaError,
+    mark_name,
+    mark_text,
+    mark_value,
+    shorten,
+    show,
+    show_typed,
+)
 from evalgate.models.trace.trace_view import answer_of
 
 if TYPE_CHECKING:
@@ -97,7 +106,7 @@ class TextCondition(TextEvaluator):
 
 def quote(text: str) -> str:
     """Quotes the text for the end of a reason."""
-    return mark_value(text, 120)
+    return mark_text(text, 120)
 
 
 Part = Annotated[str, Field(min_length=1)]

@@ -54,11 +54,16 @@ def list_ids(ids: Collection[str]) -> str:
 
 
 def suggest_id(given: str, known: Iterable[str]) -> str | None:
-    """Names the nearest id, of those that begin alike if there are any; else all ids if they are few."""
+    """Names the ids that contain it, else the nearest of those that begin alike, else all ids if they are few."""
     import difflib
 
     ids = sorted(set(known))
     wanted = given.partition(ELLIPSIS)[0] or given
+    holding = [each for each in ids if wanted in each]
+    if len(holding) > 1:
+        return f"ids with it: {list_ids(holding)}"
+    if holding:
+        return f"did you mean `{holding[0]}`?"
     shared = [_count_shared(wanted, each) for each in ids]
     longest = max(shared, default=0)
     is_alike = longest >= min(ALIKE, len(wanted))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +81,20 @@ def shorten(text: str, limit: int = 80) -> str:
 def mark_value(value: Any, limit: int = 80) -> str:
     """Formats the value as `show` does, marked as a part of a sentence."""
     return mark_part(show(value, limit))
+
+
+def mark_text(value: Any, limit: int = 80) -> str:
+    """Does the same, but shows text that is a JSON object or list as it is, not as a text with escaped quotes.
+
+    >>> mark_text('{"id": 42}'), mark_text("id")
+    ('`{"id": 42}`', '`"id"`')
+    """
+    if not isinstance(value, str) or not re.match(r'\s*(\{\s*["}]|\[)', value):
+        return mark_value(value, limit)
+    window = value[: 2 * (limit + _LOOKAHEAD)].encode(errors="replace").decode()
+    shown = " ".join(window.split())
+    cut = len(value) - len(window)
+    return mark_part(f"{truncate(shown, limit)}\u2026 (+{len(shown) + cut - limit})" if cut else shorten(shown, limit))
 
 
 def mark_name(name: str, limit: int = 60) -> str:

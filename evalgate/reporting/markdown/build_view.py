@@ -61,7 +61,7 @@ from evalgate.reporting.text.ruling_lines import (
     sort_quarantines,
     sort_weakenings,
 )
-from evalgate.reporting.text.scenario_sections import find_failed_trial, find_worst_outcome
+from evalgate.reporting.text.scenario_sections import find_failed_trial, find_worst_outcome, has_failed_trials
 from evalgate.reporting.text.sentences import escape_sentence
 
 if TYPE_CHECKING:
@@ -141,7 +141,8 @@ def build_report(
     for group in (groups["failures"], more, *(groups[name] for name in ("lost", "regressed", "below", "passing"))):
         left = add_names(group, left, many=many)
     add_details(groups["failures"], left, layout.failures)
-    hidden = Counter(find_worst_outcome(each.scenario) for each in scenarios.passing[: scenarios.hidden])
+    flawed = [each.scenario for each in scenarios.passing[: scenarios.hidden]]
+    hidden = Counter(map(find_worst_outcome, flawed))
     return Report(
         heading=str(build_heading(document, escape_span)),
         origin=origin,
@@ -157,6 +158,7 @@ def build_report(
         green_suites=sum(map(is_green, document["suites"])),
         more_failures=more.build_rows(),
         passing_with_failures=hidden["failed"],
+        passing_with_failed_trials=sum(map(has_failed_trials, flawed)),
         passing_not_evaluable=hidden["not_evaluable"],
         skipped=document["summary"]["skipped"] if document["summary"] else 0,
         accept=_describe_acceptance(document, scenarios),
@@ -217,8 +219,9 @@ def _build_alert(document: ResultsDoc, failing: Sequence[FailureGroup], links: L
     if verdict == "fail" and document["reasons"][:1] and document["reasons"][0]["code"] == "weakened":
         return Alert("CAUTION", render_weakening(sort_weakenings(document)[0], links.place))
     if verdict == "fail":
-        return Alert("CAUTION", _name_failing(failing) or _first_reason(document, links))
-    if describe_unblocked_failures(summary) and (worst := _name_failing(failing)):
+        blocking = [each for each in failing if each.section != REGRESSED_SECTION]
+        return Alert("CAUTION", _name_failing(blocking) or _first_reason(document, links))
+    if describe_unblocked_failures(document) and (worst := _name_failing(failing)):
         return Alert("WARNING", worst)
     weakenings = sort_weakenings(document)
     return Alert("WARNING", render_weakening(weakenings[0], links.place)) if weakenings else None
@@ -241,6 +244,8 @@ def _name_failing(failing: Sequence[FailureGroup]) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
+REGRESSED_SECTION = 1
+"""The number of the section of scenarios that got worse and do not block."""
 MOST_NAMED = 3
 """Scenarios that an alert names of each kind."""
 _VERDICTS = {"HARD_FAIL": "hard-failed", "ERROR": "unreadable", "MISSING": "without a trace"}

@@ -130,7 +130,10 @@ def find_agent_changes(document: ResultsDoc) -> AgentChanges:
 
 
 def describe_agent_changes(document: ResultsDoc, escape: Callable[[str], str]) -> str:
-    """Returns one line such as `2 of 3 regressions come with model a -> b.`; `escape` is applied to model names."""
+    """Returns one line: all scenarios that broke or regressed come with another model, or so many of them.
+
+    `escape` is applied to model names.
+    """
     total, regressions = find_agent_changes(document)
     together: dict[frozenset[int], list[str]] = {}
     for item, numbers in regressions.items():
@@ -148,9 +151,9 @@ def _escape_item(item: str, escape: Callable[[str], str]) -> str:
 
 def _count_of(number: int, total: int) -> str:
     if total == 1:
-        return "The only regression comes with"
-    shown = f"All {total:,} regressions" if number == total else f"{number:,} of {pluralize(total, 'regression')}"
-    return f"{shown} {'comes' if number == 1 else 'come'} with"
+        return "The only scenario that broke or regressed comes with"
+    shown = f"All {total:,} scenarios" if number == total else f"{number:,} of {pluralize(total, 'scenario')}"
+    return f"{shown} that broke or regressed {'comes' if number == 1 else 'come'} with"
 
 
 MOST_NAMED = 3

@@ -6,9 +6,16 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.comparison.comparison import REGRESSIONS
+from evalgate.models.run.run import HARD_FAILS
 from evalgate.reporting.text.escaping import to_one_line
 from evalgate.reporting.text.ruling_lines import find_approved_keys
-from evalgate.reporting.text.scenario_sections import SuiteScenario, find_worst_outcome, is_lost, would_fail
+from evalgate.reporting.text.scenario_sections import (
+    SuiteScenario,
+    find_worst_outcome,
+    has_failed_trials,
+    is_lost,
+    would_fail,
+)
 from evalgate.reporting.text.wording import join_words, pluralize
 
 if TYPE_CHECKING:
@@ -18,7 +25,8 @@ if TYPE_CHECKING:
     from evalgate.reporting.text.ruling_lines import ScenarioDocKey
 
 QUARANTINED, APPROVED, NOT_ASKED = "quarantined", "approved", "not in fail_on"
-_DID_NOT_PASS, _NOT_EVALUATED = "with checks that did not pass", "with checks that could not be evaluated"
+_FAILED_TRIALS, _DID_NOT_PASS = "with failed trials", "with checks that did not pass"
+_NOT_EVALUATED = "with checks that could not be evaluated"
 MOST_NAMED = 3
 """Scenarios that a heading names."""
 PASSED, ATTENTION, FAILED, INVALID = "\u2705", "\U0001f7e1", "\u274c", "\u26d4"
@@ -35,6 +43,7 @@ _BLOCKING = {
     "stale_evidence": "relied on stale evidence",
     "duplicates": "had duplicate traces",
 }
+_UNBLOCKED = ("hard-failed", "broke", _BELOW, "could not be evaluated")
 _UNJUDGED = {
     "not_measured": "too many trials were not measured",
     "nothing_evaluated": "no scenario was evaluated",
@@ -94,18 +103,26 @@ def _add_reservations(document: ResultsDoc, heading: Heading, escape: Callable[[
     return heading._replace(text=f"{heading.text}; {'; '.join(reasons)}") if reasons else heading
 
 
-def describe_unblocked_failures(summary: SummaryDoc) -> list[str]:
-    """Describes what failed, as phrases that can be joined: "2 scenarios hard-failed", "3 are ..."."""
-    hard = summary["hard_fails"] + summary["errors"] + summary["missing"]
-    below = summary["failed"] + summary["partial"]
-    found = [
-        (hard, "hard-failed"),
-        (below, _BELOW),
-        (summary["not_evaluable"], "could not be evaluated"),
-    ]
-    if not any(number for number, _ in found):
-        found = [(summary["regressions"], "regressed")]
-    return _format_counts([(number, words) for number, words in found if number])
+def describe_unblocked_failures(document: ResultsDoc) -> list[str]:
+    """Describes what failed, as phrases that can be joined: "2 scenarios hard-failed", "3 are ...".
+
+    Each scenario counts once, by the worst that happened to it.
+    """
+    found = Counter(_find_failure(each) for suite in document["suites"] for each in suite["scenarios"])
+    words = _UNBLOCKED if any(found[each] for each in _UNBLOCKED) else ("regressed",)
+    return _format_counts([(found[each], each) for each in words if found[each]])
+
+
+def _find_failure(scenario: ScenarioDoc) -> str:
+    """Returns the worst that happened to a scenario, in the words of the heading; empty if nothing did."""
+    verdict, kind = scenario["verdict"], scenario["change"]["kind"] if scenario["change"] else ""
+    if verdict in HARD_FAILS:
+        return _BLOCKING["hard_fail"]
+    if verdict == "NOT_EVALUABLE":
+        return _BLOCKING["not_evaluable"]
+    if verdict == "PASS":
+        return _BLOCKING["regression"] if kind in REGRESSIONS else ""
+    return _BLOCKING["broken"] if kind == "broken" else _BELOW
 
 
 def _format_counts(found: list[tuple[int, str]]) -> list[str]:
@@ -124,7 +141,7 @@ def _inflect(words: str, number: int) -> str:
 
 
 def _build_passed(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[str], str]) -> Heading:
-    failures = describe_unblocked_failures(summary)
+    failures = describe_unblocked_failures(document)
     if failures:
         heading = Heading(ATTENTION, f"passed, but {join_words(failures)} ({_explain_not_blocked(document)})")
         return _add_reservations(document, heading, escape)
@@ -134,8 +151,8 @@ def _build_passed(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[s
         return Heading(ATTENTION, f"passed, but {'; '.join([*reasons, *duplicates])}")
     if not summary["scenarios"]:
         return Heading(ATTENTION, "passed, but there was nothing to evaluate")
-    hidden = Counter(find_worst_outcome(each) for suite in document["suites"] for each in suite["scenarios"])
-    passed = _format_all_passed(summary["scenarios"], hidden["failed"], hidden["not_evaluable"])
+    hidden = Counter(_find_flaw(each) for suite in document["suites"] for each in suite["scenarios"])
+    passed = _format_all_passed(summary["scenarios"], hidden)
     return Heading(PASSED, "; ".join([f"passed: {passed}", *duplicates]))
 
 
@@ -195,13 +212,22 @@ def _find_excuse(suite: str, scenario: ScenarioDoc, approved: set[ScenarioDocKey
     return APPROVED if (suite, scenario["id"], scenario["variant"]) in approved else NOT_ASKED
 
 
-def _format_all_passed(number: int, failed: int, unevaluated: int) -> str:
-    """Formats the number of scenarios; `failed` of them have checks or trials that did not pass."""
+def _find_flaw(scenario: ScenarioDoc) -> str:
+    """What was not as it should be in a scenario that passes, in words; empty if nothing."""
+    outcome = find_worst_outcome(scenario)
+    if outcome == "not_evaluable":
+        return _NOT_EVALUATED
+    if outcome is None:
+        return ""
+    return _FAILED_TRIALS if has_failed_trials(scenario) else _DID_NOT_PASS
+
+
+def _format_all_passed(number: int, flaws: Counter[str]) -> str:
+    """Formats the number of scenarios, and how many of them have flaws."""
+    words = [each for each in (_FAILED_TRIALS, _DID_NOT_PASS, _NOT_EVALUATED) if flaws[each]]
     if number == 1:
-        words = _DID_NOT_PASS if failed else _NOT_EVALUATED if unevaluated else ""
-        return f"the only scenario passes{words and f', {words}'}"
-    counts = [(failed, _DID_NOT_PASS), (unevaluated, _NOT_EVALUATED)]
-    return ", ".join([f"all {number:,} scenarios pass", *(f"{count:,} {words}" for count, words in counts if count)])
+        return ", ".join(["the only scenario passes", *words])
+    return ", ".join([f"all {number:,} scenarios pass", *(f"{flaws[each]:,} {each}" for each in words)])
 
 
 def _build_failed(document: ResultsDoc, escape: Callable[[str], str]) -> Heading:

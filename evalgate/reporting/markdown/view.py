@@ -238,6 +238,7 @@ class Report(Struct, frozen=True, eq=False):
     other_changes: Rows[ScenarioRow]  # fixed, improved, new, removed, inconclusive
     passing: Rows[ScenarioRow]  # those with a failed trial or check first
     passing_with_failures: int
+    passing_with_failed_trials: int  # those of them with several trials of which some failed
     passing_not_evaluable: int  # those with checks that could not be evaluated, and none that failed
     reasons: Rows[str]  # why the gate cannot judge, or what is wrong with its input
     approvals: Rows[str]  # accepted failures, in force or not

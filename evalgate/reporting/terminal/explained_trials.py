@@ -30,18 +30,23 @@ _IN_REASON = _REDUNDANT_EVIDENCE | {"alignment", "more", "expected_calls", "judg
 
 
 def to_words(word: str) -> str:
-    """A word of a document as people write it."""
+    """How people write a word that a document holds."""
     return word.replace("_", " ")
 
 
-def add_trials(page: TerminalPage, suite: SuiteDoc, scenario: ScenarioDoc, *, full: bool) -> None:
-    """Adds the trials, those that did not pass first; without `full` one of each kind of failure."""
+def add_trials(
+    page: TerminalPage, suite: SuiteDoc, scenario: ScenarioDoc, stated: Sequence[str] = (), *, full: bool
+) -> None:
+    """Adds the trials, those that did not pass first; without `full` one of each kind of failure.
+
+    Of a single trial it leaves out reasons that are among the `stated` ones, which stand above.
+    """
     page.add_title("Trials" if scenario["trials"] else "No trials")
     trials = sorted(scenario["trials"], key=lambda trial: trial["status"] == "passed")
     if full:
         _add_all(page, suite, trials)
     else:
-        _add_kinds(page, suite, trials)
+        _add_kinds(page, suite, trials, stated if len(trials) == 1 else ())
 
 
 def _add_all(page: TerminalPage, suite: SuiteDoc, trials: Sequence[TrialDoc]) -> None:
@@ -58,7 +63,7 @@ def _add_all(page: TerminalPage, suite: SuiteDoc, trials: Sequence[TrialDoc]) ->
         page.add_text(f"and {wording.pluralize(left, 'more trial')}", indent=2)
 
 
-def _add_kinds(page: TerminalPage, suite: SuiteDoc, trials: Sequence[TrialDoc]) -> None:
+def _add_kinds(page: TerminalPage, suite: SuiteDoc, trials: Sequence[TrialDoc], stated: Sequence[str]) -> None:
     """Adds the first trial of each kind, then a line that counts the others and the checks that are not shown."""
     kinds: dict[Hashable, list[TrialDoc]] = {}
     for trial in trials:
@@ -69,7 +74,7 @@ def _add_kinds(page: TerminalPage, suite: SuiteDoc, trials: Sequence[TrialDoc]) 
     for trial in shown:
         checks = _sort_checks(trial["assertions"])
         bad = [each for each in checks if each["outcome"] not in _NOT_FAILED] or checks
-        _add_trial(page, suite, trial, bad[:SHORT_CHECKS], full=False)
+        _add_trial(page, suite, trial, bad[:SHORT_CHECKS], stated, full=False)
         hidden_checks += len(checks) - len(bad[:SHORT_CHECKS])
         alike = kinds.get(_identify_failure(trial), [])[1:]
         if alike:
@@ -116,7 +121,13 @@ def _count_repeats(names: Sequence[str]) -> Iterator[str]:
 
 
 def _add_trial(
-    page: TerminalPage, suite: SuiteDoc, trial: TrialDoc, checks: Sequence[AssertionDoc], *, full: bool
+    page: TerminalPage,
+    suite: SuiteDoc,
+    trial: TrialDoc,
+    checks: Sequence[AssertionDoc],
+    stated: Sequence[str] = (),
+    *,
+    full: bool,
 ) -> None:
     page.add_coloured(
         f"trial {trial['trial']}: {to_words(trial['status'])}", _STATUS_COLOURS.get(trial["status"], "red"), indent=2
@@ -134,18 +145,19 @@ def _add_trial(
     if trial["reason"]:
         page.add_text(unmark_parts(trial["reason"]), indent=4)
     for check in checks:
-        _add_check(page, check, full=full)
+        is_stated = any(unmark_parts(check["reason"]) in each for each in stated)
+        _add_check(page, check, is_stated=is_stated, full=full)
     if trial["status"] != "passed":
         page.add_command(build_show_command(suite, trial), indent=4)
 
 
-def _add_check(page: TerminalPage, check: AssertionDoc, *, full: bool) -> None:
+def _add_check(page: TerminalPage, check: AssertionDoc, *, is_stated: bool, full: bool) -> None:
     required = " (required)" if check["required"] else ""
     weight = f", weight {check['weight']:g}" if check["weight"] != 1 else ""
     partial = f", score {wording.score(check['score'])}" if 0 < check["score"] < 1 else ""
     where = f" [{wording.location(check['location'])}]" if check["location"] else ""
     outcome, reason = check["outcome"], unmark_parts(check["reason"])
-    reason_text = "" if reason == check["name"] else f": {reason}"
+    reason_text = "" if is_stated or reason == check["name"] else f": {reason}"
     text = f"{check['name']}{required}{weight}{partial}{reason_text}{where}"
     page.add_labelled(to_words(outcome), text, _STATUS_COLOURS.get(outcome, "red"), indent=4)
     evidence = check["evidence"]

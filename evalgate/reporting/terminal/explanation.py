@@ -109,7 +109,7 @@ def render_explanation(
         add_trajectory_diff(page, change, full=full)
     if scenario.get("golden") is not None:
         add_golden(page, scenario)
-    add_trials(page, suite, scenario, full=full)
+    add_trials(page, suite, scenario, _list_reasons(suite, scenario), full=full)
     page.add_title("To reproduce the run")
     page.add_command(document.get("command") or "evalgate run", indent=2)
     return str(page)

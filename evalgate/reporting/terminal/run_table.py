@@ -134,9 +134,13 @@ def _align_rows(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 Verbosity = Literal["quiet", "normal", "verbose"]
 MAX_ROWS = {"quiet": 0, "normal": 40, "verbose": 2_000}
 MAX_CHECKS = {"quiet": 0, "normal": 3, "verbose": 20}
+MAX_FLAWED = {"quiet": 0, "normal": 5, "verbose": 2_000}
+"""Kinds of what failed in scenarios that pass: of more a report has no details."""
+SEE = "`evalgate explain ID` shows why"
 MAX_SUITES = {"quiet": 0, "normal": 0, "verbose": 100}
 MAX_NAME_LINES = {"quiet": 0, "normal": 22, "verbose": 2_000}
 MIN_WIDTH, MAX_NAME_WIDTH, MAX_REASON, MAX_NOTES, VERDICT_WIDTH = 60, 40, 320, 10, 13
+MAX_SUITE_WIDTH = 30
 NAMES_INDENT, SOME_NAMES = 6, 6
 MAX_HEADING = 2_000
 ROOM_AFTER_FAILURES = 12
@@ -180,14 +184,21 @@ class _RunTable:
         self._colour = colour
         self._max_rows = MAX_ROWS[verbosity]
         self._max_checks = MAX_CHECKS[verbosity]
+        self._ambiguous = _find_ambiguous_ids(document)
         self._names_left = MAX_NAME_LINES[verbosity]
         self._is_quiet = verbosity == "quiet"
         self._max_suites = MAX_SUITES[verbosity]
         self._shared = find_agent_changes(document).of_all
         aside = [each for each in grouped.quarantined if isinstance(each, FailureGroup)]
         self._failing = [*grouped.failing, *aside]
-        self._others = [*grouped.sections.other_changes, *grouped.quarantined[len(aside) :], *grouped.passing]
-        names = [_label(item) for items in (self._failing, self._others) for item in items[: self._max_rows]]
+        flawed = [each for each in grouped.passing if isinstance(each, FailureGroup)]
+        unfolded = [member for group in flawed for member in group.members]
+        is_folded = len(flawed) > MAX_FLAWED[verbosity]
+        self._passing = sum(map(_count_members, grouped.passing))
+        self._folded = {id(each.scenario) for each in unfolded} if is_folded else set[int]()
+        passing = [*unfolded, *grouped.passing[len(flawed) :]] if is_folded else grouped.passing
+        self._others = [*grouped.sections.other_changes, *grouped.quarantined[len(aside) :], *passing]
+        names = [self._label(item) for items in (self._failing, self._others) for item in items[: self._max_rows]]
         self._name_width = min(MAX_NAME_WIDTH, max((len(name) for name in names), default=0))
 
     def lines(self) -> Iterator[str]:
@@ -218,9 +229,12 @@ class _RunTable:
         room = self._max_rows - len(lines) - (ROOM_AFTER_FAILURES if lines else 0)
         for item in self._others[: max(room, 0)]:
             yield from self._iter_other(item)
-        left = sum(len(item.members) if isinstance(item, FailureGroup) else 1 for item in self._others[max(room, 0) :])
+        left = sum(map(_count_members, self._others[max(room, 0) :]))
         if left:
             yield self._paint(f"... and {wording.pluralize(left, 'more scenario')}", "dim")
+        if self._folded:
+            passing = wording.pluralize(self._passing, "passing scenario")
+            yield self._paint(f"{len(self._folded):,} of {passing} have failed trials or checks: {SEE}", "dim")
         if self._failing or self._others:
             yield ""
 
@@ -237,7 +251,7 @@ class _RunTable:
 
     def _format_row(self, item: SuiteScenario | RemovedDoc) -> str:
         if not isinstance(item, SuiteScenario):
-            return f"{'REMOVED':13} {_name(item)}".rstrip()
+            return f"{'REMOVED':13} {self._name(item)}".rstrip()
         scenario = item.scenario
         facts = [wording.score(scenario["score"]).rjust(5)]
         facts.append(f"{count_passed(scenario)}/{scenario['n']}" if scenario["n"] > 1 else "")
@@ -245,7 +259,7 @@ class _RunTable:
             facts.append(escape_terminal(_describe_change(item), 60))
         elif scenario.get("quarantined"):
             facts.append("(quarantined)")
-        return self._align([scenario["verdict"]], _name(item), facts)
+        return self._align([scenario["verdict"]], self._name(item), facts)
 
     def _format_group_row(self, group: FailureGroup) -> str:
         members = [member.scenario for member in group.members]
@@ -256,7 +270,7 @@ class _RunTable:
             facts.append("(quarantined)")
         verdicts = list(dict.fromkeys(each["verdict"] for each in members))
         facts.append("(lack of evidence)" if group.is_lost else "")
-        return self._align(verdicts, _label(group), facts)
+        return self._align(verdicts, self._label(group), facts)
 
     def _align(self, verdicts: Sequence[str], name: str, facts: Sequence[str]) -> str:
         text = ", ".join(escape_terminal(verdict.replace("_", " "), 13) for verdict in verdicts[:3])
@@ -275,7 +289,7 @@ class _RunTable:
     def _iter_names(self, lead: str, members: Sequence[SuiteScenario]) -> Iterator[str]:
         """Yields all names if the lines that are left for names hold them, else some and the number of the others."""
         rows, line, count = [], lead, 0
-        for number, name in enumerate(map(_name, members), start=1):
+        for number, name in enumerate(map(self._name, members), start=1):
             text = f"{name}, " if number < len(members) else name
             if len(line) + len(text.rstrip()) > self._width and line.strip():
                 rows.append((line, count))
@@ -298,7 +312,7 @@ class _RunTable:
             return
         single = item.members[0] if isinstance(item, FailureGroup) else item
         yield self._format_row(single)
-        if isinstance(single, SuiteScenario):
+        if isinstance(single, SuiteScenario) and id(single.scenario) not in self._folded:
             hidden = list(map(unmark_parts, describe_failures(single))) if single.scenario["verdict"] == "PASS" else []
             yield from (self._paint(line, "dim") for line in self._wrap("; ".join(hidden)))
             yield from self._iter_cause(single)
@@ -351,6 +365,21 @@ class _RunTable:
         if len(lines) > MAX_NOTES:
             yield f"... and {wording.pluralize(len(lines) - MAX_NOTES, noun)}"
 
+    def _label(self, item: FailureGroup | SuiteScenario | RemovedDoc) -> str:
+        """Returns the name of a scenario, or the number of several."""
+        if not isinstance(item, FailureGroup):
+            return self._name(item)
+        number = len(item.members)
+        return self._name(item.members[0]) if number == 1 else wording.pluralize(number, "scenario")
+
+    def _name(self, item: SuiteScenario | RemovedDoc) -> str:
+        """Returns the name of a scenario, with its suite if scenarios of several have the same id."""
+        scenario = item.scenario if isinstance(item, SuiteScenario) else item
+        suite = item.suite["suite"] if isinstance(item, SuiteScenario) else item["suite"]
+        name = shorten_id(wording.scenario_name(scenario["id"], scenario["variant"]), MAX_NAME_WIDTH)
+        is_ambiguous = scenario["id"] in self._ambiguous
+        return escape_terminal(f"{shorten_id(suite, MAX_SUITE_WIDTH)} / {name}" if is_ambiguous else name, None)
+
     def _verdict_colour(self) -> str:
         text = build_heading(self._document).text
         return "yellow" if text.startswith("passed, but") else _RUN_COLOURS.get(self._document["verdict"], "red")
@@ -359,17 +388,19 @@ class _RunTable:
         return f"{COLOURS[colour]}{text}{RESET}" if self._colour else text
 
 
-def _label(item: FailureGroup | SuiteScenario | RemovedDoc) -> str:
-    """Returns the name of a scenario, or the number of several."""
-    if not isinstance(item, FailureGroup):
-        return _name(item)
-    return _name(item.members[0]) if len(item.members) == 1 else wording.pluralize(len(item.members), "scenario")
+def _count_members(item: FailureGroup | SuiteScenario | RemovedDoc) -> int:
+    return len(item.members) if isinstance(item, FailureGroup) else 1
 
 
-def _name(item: SuiteScenario | RemovedDoc) -> str:
-    scenario = item.scenario if isinstance(item, SuiteScenario) else item
-    name = wording.scenario_name(scenario["id"], scenario["variant"])
-    return escape_terminal(shorten_id(name, MAX_NAME_WIDTH), None)
+def _find_ambiguous_ids(document: ResultsDoc) -> set[str]:
+    """The ids that scenarios of several suites have."""
+    suites: dict[str, set[str]] = {}
+    for suite in document["suites"]:
+        for each in suite["scenarios"]:
+            suites.setdefault(each["id"], set()).add(suite["suite"])
+    for removed in document["removed"]:
+        suites.setdefault(removed["id"], set()).add(removed["suite"])
+    return {id_ for id_, names in suites.items() if len(names) > 1}
 
 
 def _describe_change(item: SuiteScenario) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
+from evalgate.measures.text.ids import cut_middle
 from evalgate.models.trace.trace import format_place
 from evalgate.models.trace.trace_view import list_evidence
-from evalgate.reporting.terminal.terminal_page import format_columns
+from evalgate.reporting.terminal.terminal_page import GAP, format_columns
 from evalgate.reporting.text import wording
 from evalgate.scoring.recorded_result import find_recorded_result
 
@@ -21,6 +22,8 @@ HEADER = (
 )
 COPIED = 2
 """The first columns: the place for `evalgate show`, and the id for a suite."""
+MIN_PLACE = 32
+"""Fewest characters to which a place is cut."""
 UNREADABLE = "unreadable"
 
 
@@ -105,8 +108,25 @@ def build_damaged_row(damaged: DamagedTrace) -> TraceRow:
 
 
 def render_trace_table(rows: Sequence[TraceRow], width: int) -> str:
-    """The table of the traces, at most `width` wide if its columns fit; what a person copies is never cut."""
-    return format_columns(HEADER, [_format_row(row) for row in rows], width, COPIED)
+    """The table of the traces, at most `width` wide if its columns fit; an id is never cut.
+
+    If there is no room for the places, their middle is left out.
+    """
+    cells = [_format_row(row) for row in rows]
+    return _format_fitting(HEADER, cells, width)
+
+
+def render_fitted_table(rows: Sequence[TraceRow], width: int) -> str:
+    """The same without columns that are empty in all rows: the table for a terminal."""
+    cells = [_format_row(row) for row in rows]
+    kept = [at for at in range(len(HEADER)) if at < COPIED or any(row[at] != wording.DASH for row in cells)]
+    return _format_fitting([HEADER[at] for at in kept], [[row[at] for at in kept] for row in cells], width)
+
+
+def _format_fitting(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    room = max(width - sum(widths[1:]) - len(GAP) * len(widths[1:]), MIN_PLACE)
+    return format_columns(header, [[cut_middle(place, room), *others] for place, *others in rows], width, COPIED)
 
 
 def _format_row(row: TraceRow) -> list[str]:

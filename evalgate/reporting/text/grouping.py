@@ -160,12 +160,21 @@ def _find_cause(section: int, item: SuiteScenario) -> FailureGroup:
         moved = [describe_change(change)] if change and item.kind in REGRESSIONS and not found else []
         reason = "; ".join([*moved, *increases, *_describe_other_trials(scenario)])
     elif verdict == "ERROR" or not found:
-        reason = find_reason(scenario)
+        reason = _leave_out_checks(find_reason(scenario), found, scenario["n"])
     elif verdict == "NOT_EVALUABLE" and count_passed(scenario):
         reason = scenario["reason"] or ""  # too few trials: no check of them says so
     return FailureGroup(
         section, [], reason, checks, missing, is_lost(item, {check.first["outcome"] for check in found})
     )
+
+
+def _leave_out_checks(reason: str, checks: Sequence[FailedCheck], trials: int) -> str:
+    """Leaves out of a reason the check that it ends with, which is stated by itself; of one trial nothing remains."""
+    for check in checks:
+        stated = f"{check.first['name']}: {check.first['reason']}"
+        if reason.endswith(stated):
+            return reason.removesuffix(stated).rstrip(": ") if trials > 1 else ""
+    return reason
 
 
 def _describe_other_trials(scenario: ScenarioDoc) -> Iterator[str]:

@@ -52,7 +52,7 @@ def count_failed_trials(scenario: ScenarioDoc) -> int:
 
 
 def find_failed_trial(scenario: ScenarioDoc) -> TrialDoc | None:
-    """Returns the first trial that failed or could not be read; None if there is none."""
+    """Returns the first trial that failed or could not be read; None without one."""
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
         number = next((index for index, each in enumerate(trials.trials) if each.status in FAILED_STATUSES), None)
@@ -74,6 +74,11 @@ def find_worst_outcome(scenario: ScenarioDoc) -> Literal["failed", "not_evaluabl
     if count_failed_trials(scenario) or not outcomes <= {"not_evaluable"}:
         return "failed"
     return "not_evaluable" if outcomes else None
+
+
+def has_failed_trials(scenario: ScenarioDoc) -> bool:
+    """Whether some of several trials failed."""
+    return scenario["n"] > 1 and count_failed_trials(scenario) > 0
 
 
 def is_clean(scenario: ScenarioDoc) -> bool:

@@ -61,9 +61,9 @@ def test_two_of_three_regressions_come_with_another_model(tmp_path):
     comes = ("model_or_tools", "comes with model gpt-4.1 -> gpt-5")
     assert causes(ran) == [comes, comes, None]
     assert [each.get("comes_with") for each in changes(ran)] == [["model gpt-4.1 -> gpt-5"]] * 2 + [None]
-    assert "2 of 3 regressions come with model gpt-4.1 -> gpt-5." in ran.stdout
+    assert "2 of 3 scenarios that broke or regressed come with model gpt-4.1 -> gpt-5." in ran.stdout
     for name in ("comment.md", "summary.md"):
-        assert "2 of 3 regressions come with model ` gpt-4.1 -> gpt-5 `." in ran.text(name)
+        assert "2 of 3 scenarios that broke or regressed come with model ` gpt-4.1 -> gpt-5 `." in ran.text(name)
 
 
 def test_other_tool_definitions_are_a_cause_and_their_order_is_not(tmp_path):
@@ -73,7 +73,7 @@ def test_other_tool_definitions_are_a_cause_and_their_order_is_not(tmp_path):
     says(tmp_path, "c", "ok", tool_definitions=[OTHER_TOOL])
     ran = run(tmp_path)
     assert causes(ran) == [None, ("model_or_tools", "comes with changed tool definitions"), None]
-    assert "1 of 2 regressions comes with changed tool definitions." in ran.stdout
+    assert "1 of 2 scenarios that broke or regressed comes with changed tool definitions." in ran.stdout
 
 
 def test_another_system_prompt_stays_the_agents_and_is_named(tmp_path):
@@ -82,7 +82,7 @@ def test_another_system_prompt_stays_the_agents_and_is_named(tmp_path):
     says(tmp_path, "b", "no", model="m", prompt="You help a lot. Today is 2026-01-01.")
     ran = run(tmp_path, "--fail-on", "model_changed")
     assert causes(ran) == [None, ("agent", "the agent changed: it comes with a changed system prompt"), None]
-    assert "1 of 2 regressions comes with a changed system prompt." in ran.stdout
+    assert "1 of 2 scenarios that broke or regressed comes with a changed system prompt." in ran.stdout
     assert (ran.code, codes(ran)) == (0, [])
 
 
@@ -92,8 +92,9 @@ def test_all_that_changed_is_named_together(tmp_path):
     ran = run(tmp_path)
     message = "comes with model a -> b, changed tool definitions and a changed system prompt"
     assert causes(ran)[0] == ("model_or_tools", message)
-    assert "The only regression comes with model a -> b, changed tool definitions and a changed system prompt." in (
-        ran.stdout
+    assert (
+        "The only scenario that broke or regressed comes with model a -> b, changed tool definitions and a changed system prompt."
+        in (ran.stdout)
     )
 
 

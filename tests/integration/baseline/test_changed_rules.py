@@ -244,7 +244,7 @@ def test_a_weaker_gate__is_left_out_where_both_policies_ignore_it(tmp_path):
     ("answer", "checks", "policy", "begins"),
     [
         ("no", [OK], {"fail_on": ["below_threshold"]}, "failed: 1 scenario is below threshold"),
-        ("no", [OK], {}, "passed, but 1 scenario is below threshold (not in fail_on)"),
+        ("no", [OK], {}, "passed, but 1 scenario broke (not in fail_on)"),
         (
             "ok",
             [{"type": "cost_limit", "max_usd": 1, "on_missing": "skip"}],

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.measures.text.globs import find_names
 from evalgate.measures.text.plain_text import mark_part
+from evalgate.measures.text.similar_names import find_similar_name
 from evalgate.measures.values.json_values import json_equal, mark_name, shorten, show
 from evalgate.models.trace.trace_view import is_captured
 
@@ -110,10 +111,19 @@ def mark_names(names: Sequence[str]) -> str:
     return head if len(names) <= MAX_LISTED else f"{head} and {len(names) - MAX_LISTED} more"
 
 
-def describe_other_calls(trace: Trace) -> str:
-    """Describes which tools were called instead, for the end of a reason."""
+def describe_other_calls(trace: Trace, wanted: Sequence[str] = ()) -> str:
+    """Describes which tools were called instead of the wanted ones, for the end of a reason."""
     names = list(dict.fromkeys(trace.called))
-    return f"only {mark_names(names)} {'was' if len(names) == 1 else 'were'}" if names else "no tool was"
+    if not names:
+        return "no tool was"
+    return f"only {mark_names(names)} {'was' if len(names) == 1 else 'were'}{suggest_name(wanted, names)}"
+
+
+def suggest_name(wanted: Sequence[str], called: Sequence[str]) -> str:
+    """Asks for the called tool that a wanted one may be a misspelling of; empty without one."""
+    found = (find_similar_name(each, called) for each in wanted if "*" not in each and each not in called)
+    similar = next(filter(None, found), None)
+    return f", did you mean {mark_name(similar)}?" if similar else ""
 
 
 def describe_unwanted(target: str, numbers: Sequence[int]) -> str:

@@ -61,7 +61,8 @@ class ToolArguments(Evaluator):
         def check(trace: Trace) -> Finding:
             calls = target.select(trace).matching
             if not calls:
-                return Finding("not_evaluable", f"{target.mark()} was not called, {describe_other_calls(trace)}")
+                others = describe_other_calls(trace, target.patterns)
+                return Finding("not_evaluable", f"{target.mark()} was not called, {others}")
             if suite_schema is not None:
                 return _judge_calls(calls, suite_schema, target.mark())
             if not is_glob:
@@ -167,7 +168,8 @@ class ToolLatencyLimit(Evaluator):
         def check(trace: Trace) -> Finding:
             calls = target.select(trace).matching
             if not calls:
-                return Finding("not_evaluable", f"{target.mark()} was not called, {describe_other_calls(trace)}")
+                others = describe_other_calls(trace, target.patterns)
+                return Finding("not_evaluable", f"{target.mark()} was not called, {others}")
             durations = [
                 (call["duration_ms"] / 1000, number) for number, call in calls if call["duration_ms"] is not None
             ]

@@ -30,6 +30,7 @@ from evalgate.evaluators.kinds.calls.call_selection import (
     format_calls,
     format_times,
     mark_names,
+    suggest_name,
 )
 from evalgate.evaluators.kinds.calls.tool_counts import build_count_rule
 from evalgate.measures.sequences.trajectory_metrics import json_key
@@ -67,7 +68,7 @@ def _require_calls(target: CallFilter, least: int) -> Check:
             return Finding("failed", reason, evidence)
         names = list(dict.fromkeys(trace.called))
         others = f"other calls: {mark_names(names)}" if names else "no tool calls"
-        return Finding("failed", f"{reason} ({others})", evidence)
+        return Finding("failed", f"{reason} ({others}){suggest_name(target.patterns, names)}", evidence)
 
     return require_evidence(check, _evidence(target), PASSED)
 
@@ -196,7 +197,8 @@ class Timing(Evaluator):
         def check(trace: Trace) -> Finding:
             matching, possible = target.select(trace)
             if not matching and not possible:
-                return Finding("failed", f"{target.mark()} must be called, but {describe_other_calls(trace)}")
+                others = describe_other_calls(trace, target.patterns)
+                return Finding("failed", f"{target.mark()} must be called, but {others}")
             captured_calls = [each for each in matching if is_captured(each[1])]
             return self.judge(captured_calls, len(matching) + len(possible) - len(captured_calls))
 

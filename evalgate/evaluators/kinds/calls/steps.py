@@ -34,6 +34,8 @@ MATCHES, UNKNOWN, BROKEN, DIFFERS = range(4)
 check failed on the call, for example because a pattern exceeded its time limit."""
 
 MAX_STEPS = 10_000
+MAX_ALTERNATIVES = 12
+"""Alternatives of a step that its description names."""
 _VALUES_PER_COMPARISON = 8
 """Values of arguments that cost as much as one comparison."""
 
@@ -266,11 +268,17 @@ def describe_entry(entry: Any) -> str:
     if isinstance(entry, list):
         return f"[{', '.join(map(describe_entry, entry))}]"
     if isinstance(entry, Choice):
-        return " or ".join(map(describe_entry, entry.one_of))
+        return _describe_choice([describe_entry(each) for each in entry.one_of])
     if isinstance(entry, Step):
         text = _describe_step(entry)
         return f"{text}?" if entry.optional else text
     return shorten(str(entry), 60)
+
+
+def _describe_choice(texts: list[str]) -> str:
+    """Describes alternatives, none of which is cut: those that are too many are counted."""
+    left = len(texts) - MAX_ALTERNATIVES
+    return " or ".join([*texts[:MAX_ALTERNATIVES], *([f"{left} others"] if left > 0 else [])])
 
 
 def _describe_step(step: Step) -> str:

@@ -32,6 +32,7 @@ from evalgate.evaluators.kinds.calls.call_selection import (
     format_calls,
     format_names,
     mark_names,
+    suggest_name,
 )
 from evalgate.measures.text.globs import find_names, matches_id
 from evalgate.measures.values.json_values import mark_name, mark_value
@@ -57,7 +58,7 @@ class ToolCalled(Evaluator):
         def check(trace: Trace) -> Finding:
             if find_names(tool, trace.called) if is_glob else tool in trace.called:
                 return passed
-            return Finding("failed", f"{marked} must be called, but {describe_other_calls(trace)}")
+            return Finding("failed", f"{marked} must be called, but {describe_other_calls(trace, [tool])}")
 
         return require_evidence(check, CALLS, PASSED)
 
@@ -135,9 +136,17 @@ def build_allowed_rule(globs: Sequence[str]) -> Check:
         if not others:
             return passed
         verb = "was" if len(others) == 1 else "were"
-        return Finding("failed", f"{expected}, but {mark_names(others)} {verb} (first: call {first_calls[others[0]]})")
+        called = f"{mark_names(others)} {verb} (first: call {first_calls[others[0]]})"
+        unused = [each for each in globs if each not in first_calls]
+        return Finding("failed", f"{expected}, but {called}{_suggest_allowed(unused, others)}")
 
     return require_evidence(judge, CALLS, FAILED)
+
+
+def _suggest_allowed(unused: Sequence[str], called: Sequence[str]) -> str:
+    """Asks whether an allowed tool that was not called is a misspelling of one that was; empty if none is."""
+    typo = next((each for each in unused if suggest_name([each], called)), None)
+    return f"; by {mark_name(typo)}{suggest_name([typo], called)}" if typo else ""
 
 
 def _find_first_calls(names: Sequence[str]) -> dict[str, int]:

@@ -21,7 +21,7 @@ from evalgate.evaluators.core.evaluator import (
 )
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.call_matcher import CallMatcher, NameMatcher
-from evalgate.evaluators.kinds.calls.call_selection import MAX_LISTED, format_names, mark_names
+from evalgate.evaluators.kinds.calls.call_selection import MAX_LISTED, describe_unwanted, mark_names, suggest_name
 from evalgate.evaluators.kinds.calls.steps import (
     BROKEN,
     MATCHES,
@@ -72,7 +72,8 @@ class ToolSequence(Evaluator):
 
     exact: the same calls in the same order and number. in_order: the expected calls as a subsequence.
     any_order: each as often as listed. Other calls are allowed in the latter two unless `extra_calls` is
-    `forbid`. A list within the list is a group in any order.
+    `forbid`. A list within the list is a group in any order. A subsequence does not forbid `B` before `A`:
+    to forbid that, add `not: {type: tool_sequence, sequence: [B, A]}`.
     """
 
     type: Literal["tool_sequence"]
@@ -82,11 +83,10 @@ class ToolSequence(Evaluator):
 
     def label(self) -> str:
         """The check in words."""
-        return (
-            f"tools {self.mode}: {format_names([describe_entry(entry) for entry in self.sequence])}"
-            if self.sequence
-            else "no tool call"
-        )
+        if not self.sequence:
+            return "no tool call"
+        steps = list(map(describe_entry, self.sequence[:MAX_LISTED]))
+        return f"tools {self.mode}: {_join_some(steps, len(self.sequence))}"
 
     def compile(self) -> Check:
         """Validates that the sequence demands something; raises FieldProblemError."""
@@ -110,6 +110,21 @@ class ToolSequence(Evaluator):
 
         by_names = None if steps.names is None else self._compile_by_names(steps.names, steps, passed)
         return self._require_evidence(by_names or check, steps)
+
+    def describe_unwanted(self, trace: Trace) -> str:
+        """Describes the calls that were made although the assertion is negated."""
+        if not self.sequence:
+            return "a tool must be called, but none was"
+        steps, ordered = compile_steps(self.sequence), self.mode != "any_order"
+        calls = CallMatcher(trace.agent_calls, steps.kinds, MAX_ALIGNMENT_COMPARISONS)
+        rows = (align_in_order if ordered else align_bag)(steps.plan, calls).rows
+        numbers = sorted(at + 1 for slot, at in rows if slot is not None and at is not None)
+        texts = [mark_part(steps.text(slot)) for slot in range(min(len(steps.plan.slots), MAX_LISTED + 1))]
+        if len(numbers) == 1 and len(texts) == 1:
+            return describe_unwanted(texts[0], numbers)
+        word, only = " then " if ordered else " and ", "only " if self._is_closed else ""
+        where = f" (calls {_join_some(list(map(str, numbers)), len(numbers))})" if numbers else ""
+        return f"{only}{_join_some(texts, len(steps.plan.slots), word)} must not happen, but did{where}"
 
     def _require_evidence(self, check: Check, steps: CompiledSequence) -> Check:
         def is_decided(found: Finding, trace: Trace) -> bool:
@@ -197,6 +212,12 @@ class ToolSequence(Evaluator):
         return Finding("failed", text, build_evidence(alignment, steps, calls))
 
 
+def _join_some(texts: list[str], number: int, separator: str = ", ") -> str:
+    """Joins the first twelve of so many texts, and counts the others."""
+    head = separator.join(texts[:MAX_LISTED])
+    return head if number <= MAX_LISTED else f"{head} and {number - MAX_LISTED} more"
+
+
 def _is_subsequence(names: list[str], called: list[str]) -> bool:
     rest = iter(called)
     for name in names:  # noqa: SIM110  (a generator would take twice the time)
@@ -270,7 +291,11 @@ def _describe_divergence(alignment: Alignment, steps: CompiledSequence, calls: N
     got = f"got {mark_name(calls.name(position))}"
     kind = steps.plan.slots[slot].kind
     is_called = any(calls.difference(kind, at) is not None for at in range(calls.count))
-    return f"{expected}, {got}" if is_called else f"{expected}, but it was not called ({got})"
+    if is_called:
+        return f"{expected}, {got}"
+    called = list(dict.fromkeys(calls.name(at) for at in range(calls.count)))
+    similar = suggest_name([step.tool for step in steps.kinds[kind]], called)
+    return f"{expected}, but it was not called ({got}){similar}"
 
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
@@ -282,8 +307,7 @@ def _ordinal(number: int) -> str:
 
 def _mark_steps(steps: CompiledSequence, slots: Sequence[int]) -> str:
     """Formats steps as a list; counts those beyond the first twelve."""
-    texts = ", ".join(mark_part(steps.text(slot)) for slot in slots[:MAX_LISTED])
-    return texts if len(slots) <= MAX_LISTED else f"{texts} and {len(slots) - MAX_LISTED} more"
+    return _join_some([mark_part(steps.text(slot)) for slot in slots[:MAX_LISTED]], len(slots))
 
 
 def _position_before(alignment: Alignment, slot: int) -> int:

@@ -200,6 +200,16 @@ def test_heading__passing_scenario_that_got_worse__is_mentioned():
     assert "passed, but 1 scenario regressed (not in fail_on)" in heading(document)
 
 
+def test_heading__gate_passed__names_what_broke_since_the_baseline():
+    scenarios = [
+        a_scenario("a", "FAIL", change="broken"),
+        a_scenario("b", "FAIL"),
+        a_scenario("c", "HARD_FAIL", change="broken"),
+    ]
+    words = "passed, but 1 scenario hard-failed, 1 broke and 1 is below threshold (not in fail_on)"
+    assert words in heading(results([a_suite("s", scenarios)]))
+
+
 def test_heading__gate_failed__counts_each_scenario_once_under_its_worst_reason():
     document = a_regression()
     assert heading(document).endswith("EvalGate failed: 2 scenarios hard-failed (1 of them only for lack of evidence)")
@@ -215,7 +225,7 @@ def test_alert__names_what_fails_by_how_it_fails():
     suites = [a_suite("s", [*worse, *lost, *failing], "fail"), a_suite("t", [a_scenario("a", "HARD_FAIL")], "fail")]
     assert (
         "> Hard-failed: ` a ` in 2 suites; unreadable: ` f `; without a trace: ` d `; broke: ` b `; below threshold: ` c `;"
-        " without evidence: ` e `; regressed: ` worse0 `, ` worse1 `, ` worse2 ` and 2 more\n"
+        " without evidence: ` e `\n"
     ) in comment(results(suites, "fail", reasons=reasons, baseline=a_baseline()))
     assert "> Regressed: ` worse0 `" in comment(results([a_suite("s", worse)], baseline=a_baseline()))
 
@@ -242,12 +252,12 @@ def test_heading__everything_that_blocks_lacks_evidence__says_so():
     assert heading(document).endswith("failed: 1 scenario hard-failed (only for lack of evidence)")
 
 
-def test_heading__all_pass_with_failed_checks__counts_them():
+def test_heading__all_pass_with_failed_trials__counts_them():
     failed = [a_trial(0), a_trial(1, "failed")]
     scenarios = [a_scenario("a"), a_scenario("b", trials=failed), a_scenario("c", trials=failed)]
-    assert heading(results([a_suite("s", scenarios)])).endswith("all 3 scenarios pass, 2 with checks that did not pass")
+    assert heading(results([a_suite("s", scenarios)])).endswith("all 3 scenarios pass, 2 with failed trials")
     one = results([a_suite("s", scenarios[1:2])])
-    assert heading(one).endswith("\u2705 EvalGate passed: the only scenario passes, with checks that did not pass")
+    assert heading(one).endswith("\u2705 EvalGate passed: the only scenario passes, with failed trials")
 
 
 def test_heading__checks_lacked_evidence__are_not_counted_as_failed():
@@ -258,7 +268,7 @@ def test_heading__checks_lacked_evidence__are_not_counted_as_failed():
         "all 2 scenarios pass, 2 with checks that could not be evaluated"
     )
     document = results([a_suite("s", [lacking, failed, a_scenario("c")])])
-    counts = "1 with checks that did not pass, 1 with checks that could not be evaluated"
+    counts = "1 with failed trials, 1 with checks that could not be evaluated"
     assert heading(document).endswith(f"all 3 scenarios pass, {counts}")
     assert f"<summary>Passing (3), {counts}</summary>" in comment(document)
     assert heading(results([a_suite("s", [lacking])])).endswith(
@@ -604,7 +614,7 @@ def test_comment__passing_scenarios_with_failures__show_them_first_and_named():
         *(a_scenario(f"slow{n}", score=0.8, trials=[a_trial(0, assertions=[late])]) for n in range(6)),
     ]
     text = comment(results([a_suite("s", scenarios)]))
-    assert "<summary>Passing (8), 7 with checks that did not pass</summary>" in text
+    assert "<summary>Passing (8), 1 with failed trials, 6 with checks that did not pass</summary>" in text
     rows = [line for line in text.split("\n") if "PASS" in line and line.startswith("|")]
     assert rows == [
         "| ` shaky ` | \u2705\u00a0PASS\u00a01/3 | 0.90 | 2 of 3 trials failed; in time (2 of 3 trials): it took 9 s |",

@@ -319,3 +319,12 @@ def test_hostile_text_everywhere__reaches_neither_terminal_nor_runner_as_a_comma
     shown += render_removed_scenario({"suite": text, "id": text, "variant": text, "verdict": text, "score": None})
     assert runner_commands(shown) == []
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shown)
+
+
+def test_a_single_trial__repeats_no_reason_that_stands_above():
+    trials = [a_trial(0, "failed", assertions=[an_assertion("check", "failed", reason="it is late")])]
+    scenario = a_scenario("refund", "FAIL", trials=trials)
+    assert explain(scenario).count("it is late") == 1
+    assert "failed        check [evals/support.yaml:12]" in explain(scenario)
+    assert explain(scenario, full=True).count("it is late") == 2
+    assert explain(a_scenario("refund", "FAIL", trials=trials * 2)).count("it is late") == 2

@@ -304,6 +304,27 @@ def test_table__scenario_that_passes_with_failed_trials__shows_them_dimmed():
     assert "\x1b[2m    2 of 4 trials failed" in render_table(document, colour=True)
 
 
+def test_table__many_scenarios_that_pass_with_failed_trials__are_a_row_each_and_counted():
+    bad = [an_assertion("check", "failed", reason=f"reason {number}") for number in range(8)]
+    flawed = [a_scenario(f"s{at}", trials=[a_trial(0), a_trial(1, "failed", assertions=[bad[at]])]) for at in range(8)]
+    document = results([a_suite("s", [*flawed, a_scenario("fine")])])
+    lines = render_table(document).split("\n")
+    assert lines[:2] == ["PASS          s0    1.00 1/2", "PASS          s1    1.00 1/2"]
+    assert lines[9] == "8 of 9 passing scenarios have failed trials or checks: `evalgate explain ID` shows why"
+    assert "reason" not in "".join(lines)
+    assert "reason 7" in render_table(document, verbosity="verbose")
+
+
+def test_table__an_id_of_several_suites__has_the_suite_before_it():
+    suites = [
+        a_suite("billing", [a_scenario("refund", "FAIL"), a_scenario("a")]),
+        a_suite("shop", [a_scenario("refund")]),
+    ]
+    lines = render_table(results(suites)).split("\n")
+    assert lines[0].startswith("FAIL          billing / refund ")
+    assert [line[14:].split("  ")[0] for line in lines if line.startswith("PASS")] == ["a", "shop / refund"]
+
+
 def test_table__scenarios_that_pass_with_one_failed_check__are_one_row():
     late = an_assertion("in time", "failed", reason="it took 9 s")
     scenarios = [a_scenario(name, trials=[a_trial(0, assertions=[late])]) for name in "abc"]

@@ -129,3 +129,10 @@ def test_reason__of_a_scenario_with_failures_and_missing_evidence__is_a_failure(
     assert [check.first["outcome"] for check in find_failed_checks(item.scenario)] == ["failed", "not_evaluable"]
     assert find_reason(item.scenario) == "check: it is wrong"
     assert describe_failures(item) == ["check: it is wrong", "cost not evaluable: no price for x"]
+
+
+def test_failures__reason_of_a_trial_that_repeats_its_check__is_stated_once():
+    broken = an_assertion("json", "error", reason="path not found", required=True)
+    reason = "1 of 1 trial could not be judged: json: path not found"
+    item = an_item("a", broken, verdict="ERROR", change=None, reason=reason)
+    assert describe_failures(item) == ["json error: path not found"]

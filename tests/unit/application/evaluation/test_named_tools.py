@@ -37,6 +37,7 @@ def _run(folder: Path, assertion: dict[str, Any], defined: str | None = None) ->
         {"type": "forbidden_tools", "tools": ["update_flight"]},
         {"type": "forbidden_tools", "params": {"tools": ["update_flight"]}},
         {"type": "no_tool", "tool": "update_flight"},
+        {"type": "expected_tool", "expected_tool": None, "tool": "update_flight"},
         {"type": "tool_calls", "forbidden_tools": ["update_flight", "delete_*"]},
         {"all_of": [{"type": "not_empty"}, {"type": "no_tool", "tool": "update_flight"}]},
     ],
@@ -45,6 +46,49 @@ def test_a_forbidden_tool_that_is_misspelt_is_a_warning_at_its_line(tmp_path: Pa
     (found,) = _run(tmp_path, assertion)
     assert found["message"] == MESSAGE.format("update_flight")
     assert found["where"] == "suite.yaml:1"
+
+
+@pytest.mark.parametrize(
+    "assertion",
+    [
+        {"type": "tool_calls", "tool": "UpdateFlights", "max": 1},
+        {"type": "tool_calls", "tool": "UpdateFlights", "exactly": 0},
+        {"not": {"type": "tool_calls", "tool": "UpdateFlights", "min": 2}},
+        {"not": {"type": "tool_called", "tool": "UpdateFlights"}},
+        {"type": "tool_called", "tool": "UpdateFlights", "negate": True},
+        {"not": {"type": "tool_sequence", "sequence": ["search", {"tool": "UpdateFlights"}]}},
+        {"not": {"type": "expected_tool", "expected_tool": "UpdateFlights"}},
+        {"not": {"type": "expected_tool", "tool": "UpdateFlights"}},
+        {"when": {"type": "tool_called", "tool": "UpdateFlights"}, "then": [{"type": "not_empty"}]},
+        {"when": {"type": "tool_calls", "tool": "UpdateFlights", "min": 1}, "then": [{"type": "not_empty"}]},
+        {"type": "tool_latency_limit", "tool": "UpdateFlights", "max_seconds": 1, "on_missing": "skip"},
+    ],
+)
+def test_a_misspelt_tool_without_which_a_check_passes_or_is_skipped_is_a_warning(
+    tmp_path: Path, assertion: dict[str, Any]
+) -> None:
+    (found,) = _run(tmp_path, assertion)
+    assert found["message"] == (
+        "suite s: no trace calls or defines the tool UpdateFlights (a check passes or is skipped without it),"
+        " did you mean update_flights?"
+    )
+
+
+@pytest.mark.parametrize(
+    "assertion",
+    [
+        {"type": "tool_called", "tool": "UpdateFlights"},
+        {"type": "expected_tool", "tool": "UpdateFlights"},
+        {"type": "tool_calls", "tool": "UpdateFlights", "min": 1, "max": 2},
+        {"when": {"type": "no_tool", "tool": "UpdateFlights"}, "then": [{"type": "not_empty"}]},
+        {"not": {"type": "no_tool", "tool": "UpdateFlights"}},
+        {"type": "tool_latency_limit", "tool": "UpdateFlights", "max_seconds": 1},
+    ],
+)
+def test_a_misspelt_tool_whose_check_fails_or_runs_all_the_same_is_no_warning(
+    tmp_path: Path, assertion: dict[str, Any]
+) -> None:
+    assert _run(tmp_path, assertion) == []
 
 
 @pytest.mark.parametrize(

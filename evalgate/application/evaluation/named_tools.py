@@ -1,0 +1,136 @@
+"""Finds tools that a suite names and no trace knows, although one with a similar name is called: likely typos.
+
+Only those count without which a check passes or is skipped: others make it fail, which is seen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.evaluators.core.shorthands import GROUPS, ShorthandError, expand_shorthand
+from evalgate.measures.text.similar_names import find_similar_name
+from evalgate.measures.values.json_values import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from evalgate.errors import Location
+    from evalgate.models.trace.trace import Trace, Warning_
+    from evalgate.suite.models import Suite
+
+FORBIDDING = {"forbidden_tools": "tools", "no_tool": "tool", "tool_calls": "forbidden_tools"}
+"""The field of each type that names tools which must not be called."""
+DEMANDING = {"tool_called": "tool", "tool_sequence": "sequence", "expected_tool": "expected_tool"}
+"""The field of each type that names tools which must be called: such a check passes without them if it is negated."""
+OF_EACH_CALL = {"tool_latency_limit": "tool", "tool_arguments": "tool"}
+"""The field of each type that names the tool whose calls are judged: without any, `on_missing` decides."""
+MAX_NAMES = 1_000
+FORBIDDEN, NEEDED = "the forbidden tool ", "the tool "
+PASSES = " (a check passes or is skipped without it)"
+
+
+class NamedTool(NamedTuple):
+    """A tool that a check names; `is_forbidden` if it is one that must not be called."""
+
+    name: str
+    is_forbidden: bool
+
+
+class LikelyTypo(NamedTuple):
+    """A tool that nothing calls, and the similar one that is called."""
+
+    tool: NamedTool
+    similar: str
+    location: Location | None
+
+
+class NamedTools:
+    """The tools without which checks of a suite pass, by their whole name, and what its traces call and define."""
+
+    def __init__(self, suite: Suite) -> None:
+        self._places: dict[str, tuple[NamedTool, Location | None]] = {}
+        for assertion in (each for scenario in suite.scenarios for each in scenario.assertions):
+            for tool in _find_tools(assertion.written, is_negated=False):
+                if "*" not in tool.name and len(self._places) < MAX_NAMES:
+                    self._places.setdefault(tool.name, (tool, assertion.location))
+        self._called: set[str] = set()
+        self._defined: set[str] = set()
+
+    def find_defined(self, trace: Trace) -> list[str]:
+        """The named tools that a trace defines."""
+        if not self._places:
+            return []
+        names = (definition.get("name") for definition in trace.tool_definitions)
+        return [name for name in names if isinstance(name, str) and name in self._places]
+
+    def add(self, called: Iterable[str], defined: Iterable[str]) -> None:
+        """Adds what a trace calls and defines."""
+        if self._places and len(self._called) < MAX_NAMES:
+            self._called.update(called)
+            self._defined.update(defined)
+
+    def find_typos(self) -> Iterator[LikelyTypo]:
+        """The named tools that no trace calls or defines, and whose name is similar to that of a called one."""
+        called = sorted(self._called)
+        for name, (tool, location) in self._places.items():
+            if name not in self._called and name not in self._defined and (similar := find_similar_name(name, called)):
+                yield LikelyTypo(tool, similar, location)
+
+
+def build_typo_warning(typo: LikelyTypo, suite: Suite) -> Warning_:
+    """A check that forbids a misspelt tool passes whatever the agent does."""
+    name, similar = shorten(typo.tool.name, 60), shorten(typo.similar, 60)
+    tool = f"{FORBIDDEN}{name}" if typo.tool.is_forbidden else f"{NEEDED}{name}{PASSES}"
+    message = f"suite {suite.name}: no trace calls or defines {tool}, did you mean {similar}?"
+    where = suite.path if typo.location is None else f"{typo.location.file}:{typo.location.line}"
+    return {"code": "unknown_tool", "message": message, "where": where}
+
+
+def _find_tools(written: Any, *, is_negated: bool) -> Iterator[NamedTool]:
+    """The tools without which an entry of a suite passes or is skipped, also inside groups."""
+    try:
+        fields = expand_shorthand(written).fields
+    except ShorthandError:  # not written by a person: the suite is valid
+        return
+    is_negated ^= fields.get("negate") is True
+    kind = fields.get("type")
+    if kind not in GROUPS:
+        yield from _list_tools(fields, is_negated=is_negated)
+        return
+    condition, members = (fields["when"], fields.get("then")) if kind == "when" else (None, fields.get(kind))
+    if condition is not None:  # a condition that does not hold skips the check
+        yield from _find_tools(condition, is_negated=not is_negated)
+    for each in _list_members(members):
+        yield from _find_tools(each, is_negated=is_negated)
+
+
+def _list_members(members: Any) -> list[Any]:
+    members = members.get("of") if isinstance(members, dict) else members
+    return members if isinstance(members, list) else []
+
+
+def _list_tools(fields: Mapping[str, Any], *, is_negated: bool) -> list[NamedTool]:
+    kind = str(fields.get("type"))
+    if kind in OF_EACH_CALL:
+        is_skipped = fields.get("on_missing") == "skip"
+        return [NamedTool(each, is_forbidden=False) for each in _list_names(fields.get("tool"))] if is_skipped else []
+    demanded = DEMANDING.get(kind) if is_negated else None
+    forbidden = None if is_negated else FORBIDDING.get(kind)
+    found = [NamedTool(each, is_forbidden=True) for each in _list_names(forbidden and fields.get(forbidden))]
+    found += [NamedTool(each, is_forbidden=False) for each in _list_names(demanded and fields.get(demanded))]
+    if kind == "tool_calls" and is_negated is bool(fields.get("min") or fields.get("exactly")):
+        found += [NamedTool(each, is_forbidden=False) for each in _list_names(fields.get("tool"))]
+    if kind == "expected_tool" and is_negated is bool(fields.get("expected_tool", fields.get("tool"))):
+        found += [NamedTool(each, is_forbidden=not is_negated) for each in _list_names(fields.get("tool"))]
+    return found
+
+
+def _list_names(named: Any) -> Iterator[str]:
+    """The names in a field: one, a list of them, or the steps of a sequence."""
+    if isinstance(named, str):
+        yield named
+    elif isinstance(named, list):
+        for each in named:
+            yield from _list_names(each)
+    elif isinstance(named, dict):
+        yield from _list_names(named.get("tool") or named.get("one_of"))
