@@ -95,6 +95,8 @@ class DraftSuite(Struct):
     omitted: list[str] = field(default_factory=list)
     """Kinds of scenarios that the suite leaves out, with their number."""
     variants: Variants | None = None
+    mixed: list[str] = field(default_factory=list)
+    """The ids of scenarios whose trials were recorded for several tasks."""
 
     @property
     def written(self) -> list[DraftScenario]:

@@ -61,6 +61,7 @@ def infer_suite(
         scenario.recorded = max(scenario.recorded, (recorded or {}).get(id_, 0))
         draft.scenarios.append(scenario)
     _note_unsteady(draft, found)
+    _note_mixed(draft, found)
     draft.variants = find_variants(found)
     return draft
 
@@ -119,3 +120,17 @@ def _note_unsteady(draft: DraftSuite, traces: TraceSet) -> None:
     if traces.unusable:
         shown = list_briefly([tool[:MAX_TOOL] for tool in traces.unusable])
         draft.notes.append(f"no check names these tools, which are patterns, secrets or too long in a suite: {shown}")
+
+
+def _note_mixed(draft: DraftSuite, traces: TraceSet) -> None:
+    """Names scenarios whose trials were recorded for several tasks: formats number the samples of each task from 1."""
+    mixed = [
+        id_
+        for id_, trials in traces.scenarios.items()
+        if len({task for trace in trials if isinstance(task := trace.metadata.get("task"), str)}) > 1
+    ]
+    if mixed:
+        draft.mixed = mixed
+        draft.notes.append(
+            f"trials of several tasks have the same id, one suite for each task is better: {list_briefly(mixed)}"
+        )

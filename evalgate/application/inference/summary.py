@@ -30,6 +30,9 @@ def describe_built_suite(built: BuiltSuite, path: str) -> Iterator[str]:
     for note in _list_unused(built):
         yield f"not used: {note}"
     yield from _describe_failures(built.failures)
+    if built.draft.mixed:
+        named = list_briefly(built.draft.mixed)
+        yield f"warning: trials of several tasks have the same id, so one suite for each task is better: {named}"
     if built.draft.unchecked:
         named = list_briefly(built.draft.unchecked)
         whose = "its" if len(built.draft.unchecked) == 1 else "their"
