@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MAX_SCENARIOS = 2_000
 MAX_NAMED, MAX_TOOL = 10, 60
+MIXED = "trials of several tasks have the same id, so one suite for each task is better"
 _TOOL_KEYS = frozenset({"tool", "tools", "sequence", "one_of", "not", "when", "then"})
 
 

@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from evalgate.application.inference.build_suite import describe_unnoticed
+from evalgate.application.inference.infer import MIXED
 from evalgate.application.inference.suite_text import list_briefly
 from evalgate.models.trace.trace import format_place
 from evalgate.reporting.text.wording import pluralize
@@ -32,7 +33,7 @@ def describe_built_suite(built: BuiltSuite, path: str) -> Iterator[str]:
     yield from _describe_failures(built.failures)
     if built.draft.mixed:
         named = list_briefly(built.draft.mixed)
-        yield f"warning: trials of several tasks have the same id, so one suite for each task is better: {named}"
+        yield f"warning: {MIXED}: {named}"
     if built.draft.unchecked:
         named = list_briefly(built.draft.unchecked)
         whose = "its" if len(built.draft.unchecked) == 1 else "their"

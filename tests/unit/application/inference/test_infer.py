@@ -192,7 +192,7 @@ def test_a_scenario_without_a_check_of_its_own_is_marked():
 def test_a_scenario_with_trials_of_several_tasks_is_named():
     traces = [trial("look", scenario="1", number=at, metadata={"task": f"t{at % 2}"}) for at in range(4)]
     traces += [trial("look", scenario="2", number=at, metadata={"task": "t0"}) for at in range(2)]
-    assert "# trials of several tasks have the same id, one suite for each task is better: 1" in lines(traces)
+    assert "# trials of several tasks have the same id, so one suite for each task is better: 1" in lines(traces)
 
 
 def test_a_scenario_without_calls_forbids_them():
