@@ -132,6 +132,4 @@ def _note_mixed(draft: DraftSuite, traces: TraceSet) -> None:
     ]
     if mixed:
         draft.mixed = mixed
-        draft.notes.append(
-            f"trials of several tasks have the same id, one suite for each task is better: {list_briefly(mixed)}"
-        )
+        draft.notes.append(f"{MIXED}: {list_briefly(mixed)}")
