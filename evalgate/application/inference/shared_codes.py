@@ -46,7 +46,7 @@ def _offer(tool: str, trials: Sequence[Trace], failed: Sequence[Trace]) -> str |
     chosen = {name: value for name, value in shared.items() if len(trials) >= FEW or others[name] >= FEW}
     if not chosen:
         return None
-    entry = {"type": "tool_called", "tool": tool, "args": chosen, "required": True}
+    entry = {"type": "tool_sequence", "sequence": [{"tool": tool, "args": chosen}], "required": True}
     counts = sorted({others[name] for name in chosen})
     reason = f", another in {counts[-1]} of {pluralize(len(failed), 'failed trial')}" if counts[-1] else ""
     text = f"- {format_value(entry)}  # in all {len(trials)}{reason}"

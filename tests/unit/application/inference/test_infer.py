@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
@@ -260,12 +261,18 @@ def test_an_argument_that_a_suite_reads_as_a_matcher_is_not_expected():
     assert "- {type: tool_sequence, sequence: [look, {tool: search, args: {cabin: economy}}], required: true}" in found
 
 
-def test_codes_that_all_trials_share_are_offered_as_a_comment():
+def test_codes_that_all_trials_share_are_offered_as_a_comment_that_can_be_uncommented():
     call = ("cancel_order", {"order_id": "A-17", "customer": "Mia Li", "kind": "gift"})
-    found = lines([trial("look", call)] * 2)
-    offer = "# - {type: tool_called, tool: cancel_order, args: {order_id: A-17}, required: true}  # in all 2"
-    assert offer.replace("A-17", '"A-17"') in found or offer in found
-    assert not any(line.startswith("- ") and ("A-17" in line or "Mia" in line) for line in found)
+    traces = [trial("look", call)] * 2
+    text, _ = infer_suite(traces, HEAD, "normal").render()
+    (offer,) = re.findall(r"    # (- .*)  # in all 2\n", text)
+    assert offer == "- {type: tool_sequence, sequence: [{tool: cancel_order, args: {order_id: A-17}}], required: true}"
+    assert "A-17" not in text.replace(offer, "")
+    assert "Mia" not in text
+    suite = build_suite_files(".").parse_text(text.replace(f"    # {offer}", f"      {offer}"), "evals/a.yaml")
+    assert not list(find_failing(suite, traces))
+    other = trial("look", ("cancel_order", {"order_id": "B-18", "customer": "Mia Li", "kind": "gift"}))
+    assert len(list(find_failing(suite, [other]))) == 1
 
 
 def test_a_code_of_one_trial_is_offered_if_failed_ones_have_others():
@@ -273,7 +280,7 @@ def test_a_code_of_one_trial_is_offered_if_failed_ones_have_others():
     assert "A17" not in drafted(traces).draft.render()[0]
     traces += [scored(("cancel_order", {"order_id": f"B{at}"}), reward=0, number=at) for at in (1, 2)]
     assert (
-        "args: {order_id: A17}, required: true}  # in all 1, another in 2 of 2 failed trials\n"
+        "args: {order_id: A17}}], required: true}  # in all 1, another in 2 of 2 failed trials\n"
         in (drafted(traces).draft.render()[0])
     )
 
