@@ -45,7 +45,9 @@ _HINTS = {
 }
 _BY_NAME = {name: hint for hint, names in _HINTS.items() for name in names}
 
+_ARGUMENTS = "`tool_sequence` matches arguments: {type: tool_sequence, sequence: [{tool: NAME, args: {KEY: VALUE}}]}"
 _OTHER_KEYS = {
+    **{(kind, key): _ARGUMENTS for kind in ("tool_called", "tool_calls") for key in ("args", "arguments")},
     ("max_tool_calls", "tool"): "`tool_calls` counts the calls of one tool: {type: tool_calls, tool: NAME, max: 3}",
     ("max_tool_calls", "tools"): "`tool_calls` counts the calls of one tool: {type: tool_calls, tool: NAME, max: 3}",
 }

@@ -25,7 +25,8 @@ ITS_VALUE = "the value of the expression"
 class QueryAssertion(Evaluator):
     """What `expression` finds compares to `value` as `operator` demands.
 
-    If it finds nothing, every operator but `exists` is not_evaluable.
+    If it finds nothing, every operator but `exists` is not_evaluable. `evalgate query TRACE` lists the
+    fields of a trace, such as `response.content`, `tool_calls[].name` and `metadata.cost_usd`.
     """
 
     type: Literal["jmespath"]

@@ -137,17 +137,19 @@ def _build_matcher(value: Any, path: Path) -> Matcher:
     if len(path) > MAX_DEPTH:
         raise MatcherError(path, f"arguments may be nested at most {MAX_DEPTH} levels deep")
     if isinstance(value, list):
-        return _build_list([_build_matcher(each, (*path, index)) for index, each in enumerate(value)], show(value, 60))
+        return _build_list(
+            [_build_matcher(each, (*path, index)) for index, each in enumerate(value)], mark_value(value, 60)
+        )
     if not isinstance(value, dict):
         return _build_literal(value)
     if any(isinstance(name, str) and name.startswith("$") for name in value):
         return _build_special(value, path)
     children = {name: _build_matcher(each, (*path, name)) for name, each in value.items()}
-    return _build_object(children, needs_all=True, closed=True, expected=show(value, 60))
+    return _build_object(children, needs_all=True, closed=True, expected=mark_value(value, 60))
 
 
 def _build_literal(value: Any) -> Matcher:
-    expected = show(value, 60)
+    expected = mark_value(value, 60)
     return lambda actual: None if json_equal(actual, value) else Mismatch((), expected, actual)
 
 
@@ -199,7 +201,7 @@ def _build_approx(centre: Any, tolerance: Any, path: Path) -> Matcher:
         if not is_number(number) or (name == "$tol" and number < 0):
             least = "0 or more" if name == "$tol" else "a number"
             raise MatcherError((*path, name), f"`{name}` must be {least}, not {show_typed(number, 40)}")
-    expected = f"{show(centre, 40)} ± {show(tolerance, 40)}"
+    expected = mark_part(f"{show(centre, 40)} ± {show(tolerance, 40)}")
 
     def match_value(actual: Any) -> Mismatch | None:
         try:
@@ -246,7 +248,7 @@ def _require_true(name: str, value: Any, path: Path) -> None:
 def _build_in(value: Any, path: Path) -> Matcher:
     if not isinstance(value, list) or not value:
         raise MatcherError(path, f"`$in` must be a list of values, not {show_typed(value, 40)}")
-    expected = f"one of {show(value, 60)}"
+    expected = f"one of {mark_value(value, 60)}"
     return lambda actual: (
         None if any(json_equal(actual, member) for member in value) else Mismatch((), expected, actual)
     )
@@ -262,7 +264,7 @@ def _build_len(value: Any, path: Path) -> Matcher:
             path, f"`$len` must be a number or bounds, not {show(value, 40)}", "for example {gte: 1, lte: 3}"
         )
     checks = [(_BOUNDS[name], limit) for name, limit in bounds.items()]
-    expected = f"a length of {show(value, 40)}"
+    expected = f"a length of {mark_value(value, 40)}"
 
     def match_value(actual: Any) -> Mismatch | None:
         right = isinstance(actual, str | list | dict) and all(holds(len(actual), limit) for holds, limit in checks)
@@ -277,7 +279,7 @@ def _build_unordered(value: Any, path: Path) -> Matcher:
     children = [_build_matcher(each, (*path, index)) for index, each in enumerate(value)]
     plain = Counter(json_key(each) for each in value if is_plain(each))
     special = [child for child, each in zip(children, value, strict=True) if not is_plain(each)]
-    expected = f"{show(value, 60)} in any order"
+    expected = f"{mark_value(value, 60)} in any order"
 
     def match_value(actual: Any) -> Mismatch | None:
         right = (

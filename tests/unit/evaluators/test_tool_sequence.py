@@ -218,7 +218,7 @@ def test_reason__names_the_argument_that_differs_by_its_path():
     step = {"tool": "book", "args": {"seat": {"row": [1, 2]}}}
     found = assess(["find", step], ["find", ("book", {"seat": {"row": [1, 3]}})])
     assert found.reason == (
-        'expected `book{"seat":{"row":[1,2]}}` second, but in call 2 `arguments.seat.row[1]`: expected 2, got `3`'
+        'expected `book{"seat":{"row":[1,2]}}` second, but in call 2 `arguments.seat.row[1]`: expected `2`, got `3`'
     )
 
 

@@ -12,6 +12,8 @@ from assess_assertion import first_problem
     ("raw", "hint"),
     [
         ({"type": "max_tool_calls", "tool": "a", "max": 3}, "`tool_calls` counts the calls of one tool"),
+        ({"type": "tool_called", "tool": "a", "args": {}}, "`tool_sequence` matches arguments: {type: tool_sequence,"),
+        ({"type": "tool_calls", "tool": "a", "min": 1, "arguments": {}}, "`tool_sequence` matches arguments"),
         ({"type": "latency_limit", "max_seconds": 1, "max": 3}, "did you mean `max_seconds`?"),
         ({"type": "cost_limit", "max_usd": 1, "usd": 3}, "did you mean `max_usd`?"),
         ({"type": "output_contains", "text": "a"}, "did you mean `value`?"),
