@@ -53,6 +53,7 @@ PHASES = (
 )
 """What pip prints, and what is shown for it."""
 REMEDIES = (
+    (r"SSL module is not available", "this Python was built without SSL, so pip can't download; use another one"),
     (
         r"CERTIFICATE_VERIFY_FAILED|SSLError",
         "the certificate of the package index is not trusted; name your authority with PIP_CERT=/path/to/ca.pem",
@@ -140,9 +141,14 @@ def run(command: Sequence[str], log: Path, progress: Progress) -> None:
     ) as process:
         reader = Thread(target=follow, args=(process.stdout,))
         reader.start()
-        while reader.is_alive():
-            reader.join(timeout=0.2)
-            progress.show()
+        try:
+            while reader.is_alive():
+                reader.join(timeout=0.2)
+                progress.show()
+        except KeyboardInterrupt:  # its output is closed below, which the reader must not meet
+            process.terminate()
+            reader.join()
+            raise
     progress.clear()
     if log.parent.is_dir():
         with log.open("a", encoding="utf-8") as stream:
@@ -150,6 +156,15 @@ def run(command: Sequence[str], log: Path, progress: Progress) -> None:
     if process.returncode:
         where = f"; all it printed is in {log}" if log.is_file() else ""
         raise Failure(f"{remedy_of(''.join(output))}{where}")
+
+
+def is_of_this_python(folder: Path) -> bool:
+    """Whether an environment in this folder, also a half-made one, is of the Python that runs this."""
+    settings = folder / "pyvenv.cfg"
+    if not (folder / "bin/python").exists() or not settings.is_file():
+        return False
+    made_by = re.search(r"^executable = (.+)$", settings.read_text(encoding="utf-8", errors="replace"), re.MULTILINE)
+    return made_by is not None and Path(made_by[1]).resolve() == Path(sys.executable).resolve()
 
 
 def make(environment: Environment, stream: TextIO) -> None:
@@ -163,7 +178,7 @@ def make(environment: Environment, stream: TextIO) -> None:
         flush=True,
     )
     python = folder / "bin/python"
-    clear = [] if python.exists() else ["--clear"]  # the Python of an old environment may be gone
+    clear = [] if is_of_this_python(folder) else ["--clear"]
     run([sys.executable, "-m", "venv", *clear, str(folder)], log, progress)
     pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]
     for arguments in environment.installs:

@@ -34,11 +34,15 @@ HOOK_TEXT = f"""repos:
 
 
 class NewFile(Struct, frozen=True):
-    """A file to write: its path from the working directory and its text; `adds` if it may exist."""
+    """A file to write: its path from the working directory and its text; `adds` if it may exist.
+
+    `note` is what a person should know of it.
+    """
 
     path: str
     text: str
     adds: bool = False
+    note: str = ""
 
 
 def build_workflow(suite: str, *, has_traces: bool) -> NewFile:
@@ -53,7 +57,8 @@ def build_workflow(suite: str, *, has_traces: bool) -> NewFile:
         before, _, rest = text.partition(RECORDING)
         _, action, after = rest.partition(ACTION)
         text = before + action + after
-    return NewFile(WORKFLOW, text.replace(CONFIG_OF_EXAMPLE, format_value(suite)))
+    note = "" if has_traces else "replace `evalgate record ... my_agent.py` in the workflow by what records your agent"
+    return NewFile(WORKFLOW, text.replace(CONFIG_OF_EXAMPLE, format_value(suite)), note=note)
 
 
 def refuse_suite_path(path: str) -> None:
@@ -74,7 +79,9 @@ def build_ignore(cwd: str, folder: str) -> NewFile | None:
     text = path.read_text(encoding="utf-8", errors="surrogateescape") if path.is_file() else ""
     if {line, folder, f"{folder}/", f"/{folder}"}.intersection(text.splitlines()):
         return None
-    return NewFile(IGNORE, text + ("" if text.endswith("\n") or not text else "\n") + f"{line}\n", adds=True)
+    text += ("" if text.endswith("\n") or not text else "\n") + f"{line}\n"
+    note = f"git ignores {folder}/ now, since recordings may hold personal data; to commit them, remove the line"
+    return NewFile(IGNORE, text, adds=True, note=note)
 
 
 def refuse_existing(new: Sequence[NewFile], cwd: str) -> None:

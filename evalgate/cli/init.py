@@ -117,8 +117,11 @@ def _write(arguments: Namespace, shell: Shell, new: Sequence[NewFile]) -> None:
     from evalgate.bootstrap.project_start import diff_files, refuse_existing, refuse_links, write_files
 
     if arguments.dry_run:
-        for line in diff_files(new, shell.cwd):
+        changes = list(diff_files(new, shell.cwd))
+        for line in changes:
             shell.print_safe(line)
+        if not changes:
+            shell.note("no file would change")
         return
     refuse_links([each for each in new if each.path != arguments.out], shell.cwd)
     if not arguments.force:
@@ -126,6 +129,8 @@ def _write(arguments: Namespace, shell: Shell, new: Sequence[NewFile]) -> None:
     write_files(new, shell.cwd)
     for each in new:
         shell.print_safe(f"written: {each.path}")
+        if each.note:
+            shell.note(each.note)
 
 
 def _start_with_example(arguments: Namespace, shell: Shell) -> int:
@@ -220,7 +225,11 @@ COMMANDS = {
         init,
         [
             option("traces", nargs="*", metavar="TRACES", help="traces (default traces/, else jobs/)"),
-            option("--suite", metavar="NAME", help="name of the suite (default that of the traces' folder)"),
+            option(
+                "--suite",
+                metavar="NAME",
+                help="name of the suite (default that of the traces' folder, first for traces/)",
+            ),
             option("--out", metavar="PATH", help="where to write the suite (default evals/NAME.yaml)"),
             TRACE_FORMAT,
             option(

@@ -110,11 +110,18 @@ class Shell(NamedTuple):
 
     def note(self, text: str) -> None:
         """Prints one line about the work to stderr, escaped; it is no result, so losing it changes nothing."""
+        self._show_printed()
         with suppress(OSError):
             self.err.write(f"{escape_terminal(text, TEXT_LIMIT)}\n")
 
+    def _show_printed(self) -> None:
+        """Writes what is printed so far, so that lines on stderr come after it; what can't be written is kept."""
+        with suppress(OSError):
+            self.out.flush()
+
     def report_problems(self, problems: Iterable[Problem], level: str = "error") -> None:
         """Prints problems to stderr, one line each: what is wrong, where, how to fix it."""
+        self._show_printed()
         for problem in problems:
             line = escape_terminal(f"{level}: {problem._replace(hint=None)}", LOG_LIMIT)
             remedy = (

@@ -58,6 +58,7 @@ def test_what_pip_prints_is_shown_as_a_phase(line, phase):
 @pytest.mark.parametrize(
     ("output", "remedy"),
     [
+        ('SSLError("Can\'t connect to HTTPS URL because the SSL module is not available.")', "built without SSL"),
         ("ProxyError('Cannot connect')\nERROR: No matching distribution found for regex\n", "PIP_INDEX_URL"),
         ("NameResolutionError(...)\nERROR: No matching distribution found for regex\n", "HTTPS_PROXY"),
         ("SSLError(SSLCertVerificationError(1, 'CERTIFICATE_VERIFY_FAILED'))\nERROR: No matching\n", "PIP_CERT"),
@@ -70,6 +71,16 @@ def test_a_failure_of_pip_is_one_line_with_the_remedy(output, remedy):
     found = script().remedy_of(output)
     assert remedy in found
     assert "\n" not in found
+
+
+def test_an_environment_of_another_python_is_not_reused(tmp_path):
+    is_of_this_python = script().is_of_this_python
+    assert not is_of_this_python(tmp_path)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
+    assert is_of_this_python(tmp_path / "venv")
+    settings = tmp_path / "venv/pyvenv.cfg"
+    settings.write_text(re.sub("executable = .*", "executable = /usr/bin/another-python3", settings.read_text()))
+    assert not is_of_this_python(tmp_path / "venv")
 
 
 def test_an_index_that_does_not_answer_is_named_as_the_cause(tmp_path):

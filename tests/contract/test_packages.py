@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "evalgate"
 MOST_MODULES = 20
-MOST_IN_ALL = 580  # 460 before recording, init, mutate, view, the pytest plugin and trackers came
+MOST_IN_ALL = 590  # 460 before recording, init, mutate, view, the pytest plugin and trackers came
 PACKAGES = sorted(path.parent for path in PACKAGE.rglob("__init__.py"))
 
 

@@ -86,7 +86,10 @@ class Workspace:
         shown = self._show(real, path)
         with self._open(real, shown, what) as stream:
             try:
-                content = stream.read(limit + 1)
+                size = min(limit, os.fstat(stream.fileno()).st_size)
+                content = stream.read(size + 1)  # not of the limit, which would be allocated
+                if size < len(content) <= limit:  # the file grew, or has no size
+                    content += stream.read(limit + 1 - len(content))
             except OSError as error:
                 raise _unreadable_error(error, shown, what) from None
         if len(content) > limit:

@@ -57,7 +57,9 @@ class _TrialCalls:
         if self._is_single_of_many and not has_effect(tool):
             return False
         is_missed = len(self.failed_counts) >= FEW and not any(counts[tool] for counts in self.failed_counts)
-        return self._is_steady(tool) or len(self.trials) >= SURE or is_missed
+        called = len(self.trials) + sum(counts[tool] > 0 for counts in self.failed_counts)
+        is_sure = called >= SURE and called == len(self.trials) + len(self.failed_counts)
+        return self._is_steady(tool) or is_sure or is_missed
 
     def find_arguments(self, tool: str) -> dict[str, Any]:
         """What the arguments of a tool have in common that each trial calls once."""

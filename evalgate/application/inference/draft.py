@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from evalgate.application.inference.variants import Variants
 
 FAIL_ON = ["hard_fail", "broken", "below_threshold"]
+REQUIRED_ONLY = "only required checks fail a trial; one that is `always` required fails the scenario"
 SCORES_ONLY = "only required checks block: too few trials passed to demand the others"
 NO_CHECK = "no check of its own: only what all scenarios share is checked here"
 
@@ -65,7 +66,7 @@ class DraftScenario(Struct):
     def set_pass_rate(self, rate: float, reason: str, broken: Collection[int]) -> None:
         """Lets trials fail by the checks with these numbers: only this share must pass all that is required."""
         self.fields = [
-            FieldText("threshold", 0, "only required checks fail a trial"),
+            FieldText("threshold", 0, REQUIRED_ONLY),
             FieldText("trials", {"min_pass_rate": rate}, reason),
         ]
         self.checks = [check.require(always=at not in broken) for at, check in enumerate(self.checks)]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.application.evaluation.evaluate import TraceChoice
+from evalgate.application.inference.draft import DraftScenario, DraftSuite, SuiteHead
 from evalgate.application.inference.infer import infer_alone, is_usable_id
 from evalgate.application.inference.insert import find_end, find_indent, insert_lines
 from evalgate.application.inference.observations import TraceSet
-from evalgate.application.inference.self_check import MAX_ROUNDS, find_failing
+from evalgate.application.inference.pass_rates import allow_recorded_failures
+from evalgate.application.inference.self_check import MAX_ROUNDS, check_draft, find_failing
 from evalgate.application.inference.suite_text import format_scenario, format_value
 from evalgate.application.inference.trace_choice import records_calls
 from evalgate.errors import Location, Problem, SettingError, SuiteError
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 
     from evalgate.application.inference.build_suite import InferenceSources
     from evalgate.application.inference.checks import Strictness
-    from evalgate.application.inference.draft import DraftScenario
     from evalgate.ports import SuiteSource
     from evalgate.suite.models import Suite
 
@@ -48,14 +49,15 @@ def extend_suite(path: str, trace: str, strictness: Strictness, sources: Inferen
     The suite must find the file by its `traces`, as it will in a run.
     """
     suite = sources.suites.load([path]).suites[0]
-    named = _read_passing(suite, path, trace, sources)
-    found = TraceSet(named)
+    readable = _read_named(suite, path, trace, sources)
+    named = list(filter(is_passing, readable))
+    found = TraceSet(named, [each for each in readable if not is_passing(each)])
     new = _choose_new(suite, path, trace, found)
     extension = _Extension(sources.files.read(path, MAX_BYTES, what="suite").decode(), path, suite)
     extension.left_out += [f"checks of the tool {redact(tool)[:MAX_SHOWN]}" for tool in found.unusable]
     known = list(_list_entries(suite.content.get("defaults", {}).get("assertions", [])))
-    for id_ in new:
-        extension.add(infer_alone(id_, found.scenarios[id_], strictness), known)
+    for draft in _draft_scenarios(suite, new, found, strictness, sources.suites):
+        extension.add(draft, known)
     failing = extension.check([each for each in named if each.scenario_id in new], sources.suites)
     if not extension.added:
         raise SettingError(f"nothing can be checked in {trace}; `evalgate traces` shows which evidence it lacks")
@@ -138,7 +140,24 @@ def _list_entries(assertions: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
             yield from _list_entries(entry.get("then", ()))
 
 
-def _read_passing(suite: Suite, path: str, trace: str, sources: InferenceSources) -> list[Trace]:
+def _draft_scenarios(
+    suite: Suite, ids: Sequence[str], found: TraceSet, strictness: Strictness, suites: SuiteSource
+) -> list[DraftScenario]:
+    """The scenarios with what failed trials mean for them, as `init` writes them in a suite of their own."""
+    drafts = [infer_alone(id_, found, strictness) for id_ in ids]
+    draft = DraftSuite(SuiteHead(suite.name, suite.traces or []), strictness, [], drafts, len(found.traces))
+
+    def load(text: str) -> Suite:
+        return suites.parse_text(text, suite.path)
+
+    trials = [each for id_ in ids for each in (*found.scenarios[id_], *found.failed.get(id_, ()))]
+    if check_draft(draft, [each for id_ in ids for each in found.scenarios[id_]], load) is not None:
+        allow_recorded_failures(draft, trials, load)
+    return draft.scenarios
+
+
+def _read_named(suite: Suite, path: str, trace: str, sources: InferenceSources) -> list[Trace]:
+    """The traces of a file that the suite finds; raises SettingError unless one passed."""
     wanted = {file.path for file in sources.files.expand(trace, ".")}
     if not wanted:
         raise SettingError(Problem(f"no trace file at {trace!r}", None, "name a file or folder, not one trace in it"))
@@ -154,7 +173,7 @@ def _read_passing(suite: Suite, path: str, trace: str, sources: InferenceSources
         raise SettingError(Problem(f"no trace in {trace!r} passed: {_describe_end(named[0])}", None, hint))
     if not any(map(records_calls, passing)):
         raise SettingError(f"{trace} records nothing of what the agent did")
-    return passing
+    return named
 
 
 def _describe_end(trace: Trace) -> str:

@@ -77,10 +77,11 @@ def infer_scenario(id_: str, traces: TraceSet, strictness: Strictness) -> DraftS
     return draft
 
 
-def infer_alone(id_: str, trials: Sequence[Trace], strictness: Strictness) -> DraftScenario:
+def infer_alone(id_: str, found: TraceSet, strictness: Strictness) -> DraftScenario:
     """Infers a scenario for a suite that has others: with all that it needs itself."""
-    traces = TraceSet(trials)
+    traces = TraceSet(found.scenarios[id_], found.failed.get(id_, ()))
     draft = infer_scenario(id_, traces, strictness)
+    draft.recorded += len(traces.failed.get(id_, ()))
     _, own = infer_shared(traces, [id_], strictness)
     draft.checks += filter(_is_clean, own[id_])
     return draft
@@ -116,8 +117,8 @@ def _note_differences(trials: Sequence[Trace]) -> list[str]:
 def _note_unsteady(draft: DraftSuite, traces: TraceSet) -> None:
     names = [tool for tool in traces.unsteady if is_usable_name(tool)]
     if names:
-        few = f"where fewer than {SURE} trials passed and no failed ones lack them"
-        draft.notes.append(f"passing trials differ in these tools, so none is required {few}: {', '.join(names)}")
+        few = f"a scenario requires one only if all of {SURE} trials call it, or the failed ones don't"
+        draft.notes.append(f"passing trials differ in some tools; {few}: {list_briefly(names)}")
     if traces.unusable:
         shown = list_briefly([tool[:MAX_TOOL] for tool in traces.unusable])
         draft.notes.append(f"no check names these tools, which are patterns, secrets or too long in a suite: {shown}")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalgate.application.evaluation.scenario_matcher import natural
 from evalgate.application.inference.self_check import JudgedTrace, judge_traces
+from evalgate.application.inference.shared import except_scenarios, list_excepted_checks
 from evalgate.models.run.trials import is_failed, list_measured
 from evalgate.reporting.text.wording import pluralize
 from evalgate.scoring.outage import find_outage
@@ -140,7 +142,7 @@ def allow_recorded_failures(
     groups = _judge(draft, traces, load)
     flaky = {group.scenario.id for group in groups if group.imperfect}
     if flaky:
-        groups = _RateFinder(draft, flaky, groups).set_rates(lambda: _judge(draft, traces, load))
+        groups = _RateFinder(draft, flaky, lambda: _judge(draft, traces, load)).set_rates()
     unclaimed = _find_unclaimed(draft, traces, groups)
     return RecordedFailures(
         [group.describe() for group in groups if group.imperfect],
@@ -165,27 +167,53 @@ def _find_unclaimed(
 class _RateFinder:
     """Finds which scenarios of a draft get a pass rate, and in which the checks that fail only lower the score."""
 
-    def __init__(self, draft: DraftSuite, flaky: set[str], groups: Sequence[_ScenarioTrials]) -> None:
-        self._draft, self._flaky = draft, flaky
+    def __init__(self, draft: DraftSuite, flaky: set[str], judge: Callable[[], list[_ScenarioTrials]]) -> None:
+        self._draft, self._flaky, self._judge = draft, flaky, judge
         self._scored: set[str] = set()
-        self._broken = _find_broken(draft, groups)
+        self._broken = _find_broken(draft, judge())
 
-    def set_rates(self, judge: Callable[[], list[_ScenarioTrials]]) -> list[_ScenarioTrials]:
+    def set_rates(self) -> list[_ScenarioTrials]:
         """Sets them; returns the trials as the draft judges them then."""
+        lowest = self._settle()
+        if self._except_scored():
+            self._broken = _find_broken(self._draft, self._judge())
+            lowest = self._settle()
+        self._apply(lowest)
+        return self._judge()
+
+    def _settle(self) -> dict[str, _ScenarioTrials]:
+        """Finds the scenarios in which too few trials pass; returns the variant of each flaky one that passes least."""
         lowest: dict[str, _ScenarioTrials] = {}
         while True:
             self._apply(lowest)
-            groups = judge()
+            groups = self._judge()
             lowest = {
                 id_: min((each for each in groups if each.scenario.id == id_), key=lambda each: each.least)
                 for id_ in self._flaky
             }
             scored = {id_ for id_, each in lowest.items() if not each.least or each.passed == each.measured}
             if scored <= self._scored:
-                break
+                return lowest
             self._scored |= scored
-        self._apply(lowest)
-        return judge()
+
+    def _except_scored(self) -> bool:
+        """Lets a shared check be required although few scenarios only score it: they get it themselves.
+
+        Whether any check could be changed so.
+        """
+        scenarios = {scenario.id: scenario for scenario in self._draft.written}
+        changed = False
+        for place, ids in self._broken.items():
+            number, scored = place.number, sorted(ids & self._scored, key=natural)
+            if place.scenario is not None or number is None or not scored or self._draft.shared[number].is_limit:
+                continue
+            shared = except_scenarios(self._draft.shared[number], scored, len(scenarios))
+            if shared is not None:
+                self._draft.shared[number] = shared
+                changed = True
+                for id_ in scored:
+                    scenarios[id_].checks += list_excepted_checks(shared)
+        return changed
 
     def _apply(self, lowest: Mapping[str, _ScenarioTrials]) -> None:
         """Sets what each scenario demands, by its variant with the `lowest` number of passing trials."""
@@ -238,7 +266,7 @@ def _choose_rate(least: int, trials: int) -> float:
 
 def _explain_rate(group: _ScenarioTrials) -> str:
     passing = f"{group.passed:,} of {group.measured:,} pass these checks"
-    return f"{passing}; fewer than {group.least:,} would be chance in 1 of {RUNS} runs at most"
+    return f"{passing}; of an unchanged agent fewer than {group.least:,} do in 1 of {RUNS} runs at most"
 
 
 def find_least_passes(passed: int, trials: int) -> int:

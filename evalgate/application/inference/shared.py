@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalgate.application.evaluation.scenario_matcher import natural
 from evalgate.application.inference.arguments import infer_schemas
 from evalgate.application.inference.checks import MANY, SURE, InferredCheck, Strictness, choose_one
 from evalgate.application.inference.observations import SUPPORT, TraceSet
@@ -11,12 +12,13 @@ from evalgate.application.inference.ordering import cover_pairs
 from evalgate.application.inference.outcomes import GENERAL_RULES, limit_amounts, limit_repeats
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from evalgate.application.inference.outcomes import GeneralRule
 
 MAX_RULES = 20
 AGREEING_SHARE, KEPT_SHARE = 0.75, 0.9
+SCENARIO_ID = "metadata.scenario_id"
 MAX_EXCEPTIONS, EXCEPTED_SHARE = 100, 3
 """A check is shared if the ids of the scenarios in which it does not hold are so short, and they are one in so many."""
 
@@ -53,15 +55,37 @@ def _share(rule: GeneralRule, traces: TraceSet, own: dict[str, list[InferredChec
         return
     if not _is_steady(rule, traces):
         for id_ in about:
-            own[id_] += checks if len(traces.scenarios[id_]) >= SURE else []
+            trials = [*traces.scenarios[id_], *traces.failed.get(id_, ())]
+            own[id_] += checks if len(trials) >= SURE and all(map(rule.holds, trials)) else []
     elif len(own) > 1 and not others:
         yield from checks
-    elif len(own) > MANY and len(others) <= len(own) // EXCEPTED_SHARE and len(", ".join(others)) <= MAX_EXCEPTIONS:
-        condition = {"path": "metadata.scenario_id", "not_in": others}
-        yield InferredCheck({"when": condition, "then": list(rule.entries)})
+    elif len(own) > MANY and can_except(others, len(own)):
+        yield InferredCheck({"when": {"path": SCENARIO_ID, "not_in": others}, "then": list(rule.entries)})
     else:
         for id_ in about:
             own[id_] += checks
+
+
+def can_except(ids: Sequence[str], scenarios: int) -> bool:
+    """Whether a check of all scenarios may name those that it is not for: their ids are short, and they are few."""
+    return len(ids) <= scenarios // EXCEPTED_SHARE and len(", ".join(ids)) <= MAX_EXCEPTIONS
+
+
+def except_scenarios(check: InferredCheck, ids: Collection[str], scenarios: int) -> InferredCheck | None:
+    """The check for all scenarios but these, besides those that it excepts already; None if they are too many."""
+    entry = check.score_only().entry
+    condition, listed, then = entry.get("when"), [], [entry]
+    if isinstance(condition, dict) and condition.get("path") == SCENARIO_ID and "not_in" in condition:
+        listed, then = condition["not_in"], entry["then"]
+    excepted = sorted({*listed, *ids}, key=natural)
+    if not can_except(excepted, scenarios):
+        return None
+    return check._replace(entry={"when": {"path": SCENARIO_ID, "not_in": excepted}, "then": then})
+
+
+def list_excepted_checks(check: InferredCheck) -> list[InferredCheck]:
+    """The checks that scenarios lack which a check excepts."""
+    return [InferredCheck(entry) for entry in check.entry["then"]]
 
 
 def _is_steady(rule: GeneralRule, traces: TraceSet) -> bool:

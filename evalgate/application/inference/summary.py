@@ -9,6 +9,7 @@ from evalgate.application.inference.build_suite import describe_unnoticed
 from evalgate.application.inference.infer import MIXED
 from evalgate.application.inference.suite_text import list_briefly
 from evalgate.models.trace.trace import format_place
+from evalgate.reporting.terminal.mutation_table import SHORT
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from evalgate.application.inference.pass_rates import FailedTrials, RecordedFailures
     from evalgate.application.inference.trace_choice import FoundTraces
 
-MAX_NAMED = 5
+MAX_NAMED, MAX_WEAKEST = 5, 3
 
 
 def describe_built_suite(built: BuiltSuite, path: str) -> Iterator[str]:
@@ -28,6 +29,8 @@ def describe_built_suite(built: BuiltSuite, path: str) -> Iterator[str]:
     size = f"{built.text.count(chr(10)):,} lines"
     passed = f"the {len(found.passing):,} of {pluralize(found.read, 'trace')} that passed"
     yield f"{scenarios} in {size}, learnt from {passed} ({_describe_results(found)})"
+    if found.failing:
+        yield f"from {pluralize(len(found.failing), 'trace')} that did not pass only what distinguishes them"
     for note in _list_unused(built):
         yield f"not used: {note}"
     yield from _describe_failures(built.failures)
@@ -39,6 +42,8 @@ def describe_built_suite(built: BuiltSuite, path: str) -> Iterator[str]:
         whose = "its" if len(built.draft.unchecked) == 1 else "their"
         yield f"{pluralize(len(built.draft.unchecked), 'scenario')} without a check of {whose} own: {named}"
     yield _describe_changes(built, path)
+    if weakest := _list_weakest(built):
+        yield f"least of all: {', '.join(weakest)}"
     yield f"next: evalgate run {shlex.quote(path)}"
 
 
@@ -54,6 +59,14 @@ def _describe_changes(built: BuiltSuite, path: str) -> str:
     return f"{caught}, chosen evenly from {possible:,} (`{command} --max {possible}` tries all, so its share differs)"
 
 
+def _list_weakest(built: BuiltSuite) -> list[str]:
+    """The kinds of changes that the suite catches least, those that it catches less often than not."""
+    tallies = [(SHORT[name], tally) for name, tally in built.caught.operators.items()]
+    weak = [(name, tally) for name, tally in tallies if tally.tried and 2 * tally.caught < tally.tried]
+    weak.sort(key=lambda each: each[1].score or 0.0)
+    return [f"{name} ({tally.caught:,} of {tally.tried:,})" for name, tally in weak[:MAX_WEAKEST]]
+
+
 def _describe_results(found: FoundTraces) -> str:
     if not found.results:
         return "none of them records a result, so those count as passed that ended without an error"
@@ -65,8 +78,6 @@ def _describe_results(found: FoundTraces) -> str:
 def _list_unused(built: BuiltSuite) -> Iterator[str]:
     """Traces and files that nothing was learnt from, each kind on a line."""
     found = built.found
-    if found.failing:
-        yield f"{pluralize(len(found.failing), 'trace')} that did not pass"
     if found.without_calls:
         places = [
             format_place(each.path, each.line, each.record) for each in (trace.source for trace in found.without_calls)

@@ -87,7 +87,8 @@ def test_a_workflow_is_added_to_a_suite_that_exists(project: Path):
     (project / "evals/support.yaml").write_text("edited")
     code, out, err = evalgate(project, "init", "traces/", "--suite", "support", "--workflow")
     assert (code, out) == (0, "written: .github/workflows/evalgate.yml\n")
-    assert err == "evals/support.yaml exists and stays as it is\n"
+    step = "replace `evalgate record ... my_agent.py` in the workflow by what records your agent"
+    assert err == f"{step}\nevals/support.yaml exists and stays as it is\n"
     assert (project / "evals/support.yaml").read_text() == "edited"
     assert "evalgate record" in (project / ".github/workflows/evalgate.yml").read_text()
 
@@ -151,6 +152,18 @@ def test_a_scenario_is_added_as_one_or_not_at_all(project: Path, name: str):
         assert [*has[:1], has[1]["id"], len(has)] == [*had, "refund-in-window", 2]
     else:
         assert (code, err.count("\n"), path.read_bytes()) == (2, 1, before)
+
+
+def test_an_added_scenario_allows_the_failed_trials_that_its_file_has(project: Path):
+    write_scored(project, {"flaky": [1, 1, 0], "sound": [1, 1, 1]})
+    head = "version: 1\nsuite: s\nthreshold: 1\ntraces: ['../traces/*.jsonl']\n"
+    (project / "evals").mkdir()
+    path = project / "evals/s.yaml"
+    path.write_text(f"{head}scenarios:\n  - id: sound\n    assertions: [{{type: not_empty}}]\n")
+    assert evalgate(project, "init", "--add", "traces/all.jsonl", "--out", "evals/s.yaml")[0] == 0
+    text = path.read_text()
+    assert "  - id: flaky  # 2 of 3 trials passed\n    threshold: 0  # only required checks block:" in text
+    assert evalgate(project, "run", "evals/s.yaml", "-q")[0] == 0
 
 
 def test_a_scenario_is_added_below_items_whose_dash_stands_alone(project: Path):

@@ -116,7 +116,7 @@ def test_matcher__nested_too_deep_is_refused():
 
 def test_mismatch__is_reported_with_its_path():
     assert describe_mismatch({"a": {"b": [1, 2]}}, {"a": {"b": [1, 3]}}) == "`arguments.a.b[1]`: expected `2`, got `3`"
-    assert describe_mismatch({"a": 1}, {}) == "`arguments.a`: expected 1, got nothing"
+    assert describe_mismatch({"a": 1}, {}) == "`arguments.a`: expected `1`, got nothing"
     assert describe_mismatch({}, {"b": 1}, "exact") == "`arguments.b`: expected no such key, got `1`"
     assert (
         describe_mismatch({"a": {"$regex": "^x"}}, {"a": "y"}) == '`arguments.a`: expected a match of /^x/, got `"y"`'

@@ -127,7 +127,6 @@ def build_forbidden_rule(globs: Sequence[str]) -> Check:
 
 def build_allowed_rule(globs: Sequence[str]) -> Check:
     """Builds a rule: every name matches one of the globs."""
-    expected = f"only {mark_names(globs)} may be called" if globs else "no tool may be called"
     passed = Finding("passed", "only allowed tools were called")
 
     def judge(trace: Trace) -> Finding:
@@ -135,10 +134,10 @@ def build_allowed_rule(globs: Sequence[str]) -> Check:
         others = [name for name in first_calls if _find_glob(name, globs) is None]
         if not others:
             return passed
-        verb = "was" if len(others) == 1 else "were"
-        called = f"{mark_names(others)} {verb} (first: call {first_calls[others[0]]})"
+        allowed = ("is no allowed tool", "was") if len(others) == 1 else ("are no allowed tools", "were")
+        called = f"{mark_names(others)} {allowed[0]}, but {allowed[1]} called (first: call {first_calls[others[0]]})"
         unused = [each for each in globs if each not in first_calls]
-        return Finding("failed", f"{expected}, but {called}{_suggest_allowed(unused, others)}")
+        return Finding("failed", f"{called}{_suggest_allowed(unused, others)}")
 
     return require_evidence(judge, CALLS, FAILED)
 

@@ -208,8 +208,8 @@ def test_a_tool_that_comes_and_goes_in_other_scenarios_is_not_required():
     traces += [trial("think", "look", scenario="all", number=at) for at in range(2)]
     found = lines(traces)
     assert "- {type: tool_called, tool: look}" in found[found.index("- id: all  # 2 trials") :]
-    few = "where fewer than 4 trials passed and no failed ones lack them"
-    assert f"# passing trials differ in these tools, so none is required {few}: think" in found
+    few = "a scenario requires one only if all of 4 trials call it, or the failed ones don't"
+    assert f"# passing trials differ in some tools; {few}: think" in found
 
 
 def test_a_tool_of_four_trials_is_required_though_it_comes_and_goes_elsewhere():
@@ -598,11 +598,9 @@ def test_trials_that_failed_when_recorded_are_allowed_by_a_rate_that_chance_rare
     suite = drafted(traces)
     assert suite.failures.failed == [FailedTrials("refund", 1, 4, ["reward 0"], 1)]
     text, _ = suite.draft.render()
-    rate = "trials: {min_pass_rate: 0.25}  # 3 of 4 pass these checks; fewer than 1 would be chance in 1 of 20 runs at most\n"
-    assert (
-        f"  - id: refund  # 3 of 4 trials passed\n    threshold: 0  # only required checks fail a trial\n    {rate}"
-        in text
-    )
+    reason = "only required checks fail a trial; one that is `always` required fails the scenario"
+    rate = "trials: {min_pass_rate: 0.25}  # 3 of 4 pass these checks; of an unchanged agent fewer than 1 do in 1 of 20 runs at most\n"
+    assert f"  - id: refund  # 3 of 4 trials passed\n    threshold: 0  # {reason}\n    {rate}" in text
     assert "- {type: tool_calls, tool: refund, exactly: 1, required: true}" in text
     loaded = build_suite_files(".").parse_text(text, "evals/a.yaml")
     judged = [each.trial for each in judge_traces(loaded, traces)]
@@ -643,11 +641,21 @@ def test_a_shared_check_that_fails_in_a_scenario_with_few_passing_trials_only_sc
     assert "- {type: allowed_tools, tools: [look]}  # no other in 4 traces\n" in text
 
 
+def test_a_shared_check_excepts_the_few_scenarios_in_which_it_only_scores():
+    traces = [scored("look", scenario=f"s{n}", reward=1, number=at) for n in range(6) for at in range(3)]
+    traces += [scored("look", reward=1, number=0), *(scored("look", "pay", reward=0, number=at) for at in (1, 2))]
+    text = drafted(traces).draft.render()[0]
+    check = "{type: allowed_tools, tools: [look]}"
+    excepting = "{when: {path: metadata.scenario_id, not_in: [refund]}, then: [" + check + "], required: true}"
+    assert f"    - {excepting}" in text.replace("required: always", "required: true")
+    assert check in text[text.index("- id: refund") : text.index("- id: s0")]
+
+
 def test_a_rate_of_many_trials_demands_what_its_comment_says():
     traces = [scored("look", "refund", reward=1, number=at) for at in range(5)]
     traces += [scored("look", reward=0, number=at) for at in range(5, 500)]
     text = drafted(traces).draft.render()[0]
-    assert "trials: {min_pass_rate: 0.002}  # 5 of 500 pass these checks; fewer than 1 would be" in text
+    assert "trials: {min_pass_rate: 0.002}  # 5 of 500 pass these checks; of an unchanged agent fewer than 1 do" in text
 
 
 def test_a_failure_that_no_variant_claims_is_named():
