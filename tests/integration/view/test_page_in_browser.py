@@ -286,9 +286,9 @@ def test_message_that_differs_leads_to_its_turn(chromium: Chromium, retail):  # 
 
 LEADING = {
     "18": "The agent no longer calls exchange_delivered_order_items (call 5 of the baseline, turn 9)"
-    " and makes no further call.",
-    "27": "The call of exchange_delivered_order_items (call 8 of the baseline, now call 7, turn 5) ended with an error;"
-    " in the baseline it ended ok.",
+    " and makes no further call. The recording ends with the user\u2019s message, which the agent did not answer.",
+    "27": "The call of exchange_delivered_order_items (call 8 of the baseline, now call 7, turn 5) ended with an error,"
+    " after return_delivered_order_items (call 6), which the baseline called later; in the baseline it ended ok.",
     "33": "The agent no longer calls modify_user_address (call 7 of the baseline, turn 7) and makes no further call.",
     "64": "The agent calls modify_pending_order_items with other arguments:"
     ' new_item_ids[0]: "6700049080" \u2192 "6117189161" (call 8, turn 7).',
@@ -308,7 +308,12 @@ def test_real_regressions_are_explained_by_the_call_that_matters(chromium: Chrom
       .map((each) => [each.querySelector("h2").textContent, each.querySelector("h3 + p:not(.note)").textContent])))""")
 
     assert json.loads(sentences) == LEADING
-    text = chromium.evaluate("document.querySelector('#s0').textContent")
+    names = "[...document.querySelectorAll('.list a')].slice(0, 6).map((each) => each.textContent)"
+    assert chromium.evaluate(names) == ["64", "71", "27", "33", "111", "18"]
+    assert "missing; ends with the user" in chromium.evaluate("document.querySelectorAll('.list tr')[6].textContent")
+    marked = "[...document.querySelectorAll('#s2 tr.leading, #s2 tr.before')].map((each) => each.cells[1].textContent)"
+    assert chromium.evaluate(marked) == ["6", "7"]
+    text = chromium.evaluate("document.querySelector('#s5').textContent")
     assert "Then the user wrote: \u201cYes, please exchange the chair" in text
 
 
@@ -316,7 +321,7 @@ def test_header_says_what_holds_for_all_and_no_scenario_repeats_it(chromium: Chr
     chromium.open(retail)
     header = chromium.evaluate("document.querySelector('header').innerText")
 
-    assert "All 6 regressions come with model gpt-4.1 \u2192 ft:gpt-4.1" in header
+    assert "All 6 scenarios that broke or regressed come with model gpt-4.1 \u2192 ft:gpt-4.1" in header
     assert "12 changes are based on a single trial and may be noise." in header
     assert "34 of 40 passed, 34 of 40 in the baseline" in header
     assert "comes with model" not in chromium.evaluate("document.querySelector('main').textContent")
