@@ -214,6 +214,7 @@ class PageView(Struct):
     reasons: list[Sequence[str]]
     facts: list[Fact]
     changes: str
+    passed: str
     remarks: list[Sequence[str]]
     choices: list[ChoiceView]
     conversations: str
