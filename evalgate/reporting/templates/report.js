@@ -112,7 +112,7 @@
       details.append(make("details", "", null, make("summary", "", "Timeline"), ...buildTimeline(block)));
     }
     const section = details.closest(".scenario"), name = section.querySelector("h2").textContent;
-    details.querySelector("summary").firstChild.after(make("span", "of", `scenario ${name} `));
+    details.querySelector("summary").firstChild.after(make("span", "of", `of scenario ${name} `));
     const list = make("ol", "parts");
     const calls = block.parts.filter((part) => part.kind === "call"), unknown = calls.filter((part) => part.seconds === null).length;
     if (unknown) {

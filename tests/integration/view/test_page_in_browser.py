@@ -265,20 +265,101 @@ def test_without_a_match_nothing_is_shown_or_opened(chromium: Chromium, demo):  
     assert state(chromium)[:2] == [["s0"], 8]
 
 
-def test_keys_open_both_conversations_at_the_leading_call(chromium: Chromium, retail):  # noqa: F811
-    chromium.open(retail, "#s4")
-    for key, call in (("o", "call 5"), ("b", "call 10")):
+POSITION = """(() => {
+  const { top, bottom } = document.activeElement.getBoundingClientRect();
+  return JSON.stringify([top >= 0 && top < innerHeight && bottom > 0, document.querySelectorAll(".trace[open]").length]);
+})()"""
+
+
+def position(browser: Chromium) -> Any:
+    """Whether what has the focus is in view, and how many conversations are open."""
+    return json.loads(browser.evaluate(POSITION))
+
+
+def marked(browser: Chromium) -> Any:
+    """The marked calls and messages."""
+    return json.loads(
+        browser.evaluate(
+            "JSON.stringify([...document.querySelectorAll('.at')].map((each) => each.firstChild.textContent))"
+        )
+    )
+
+
+@pytest.mark.parametrize("width", [360, 1440])
+def test_keys_open_both_conversations_at_the_leading_call(chromium: Chromium, retail, width):  # noqa: F811
+    chromium.open(retail, "#s1", width=width)
+    for number, (key, call) in enumerate((("o", "call 5"), ("b", "call 10")), 1):
         chromium.press(key)
         assert focused(chromium).startswith(call)
         assert "modify_pending_order_items" in focused(chromium)
-    chromium.press("b", "o")
-    assert state(chromium)[2] == 0
+        assert position(chromium) == [True, number]
+    assert marked(chromium) == ["call 5", "call 10"]
+
+
+def test_key_closes_a_conversation_only_if_its_call_is_in_view(chromium: Chromium, retail):  # noqa: F811
+    chromium.open(retail, "#s1")
+    chromium.press("o")
+    chromium.evaluate(f"scrollTo(0, 0), {A_MOMENT}")
+    chromium.press("o")
+    assert position(chromium) == [True, 1]
+    assert focused(chromium).startswith("call 5")
+
+    chromium.press("o")
+    assert position(chromium) == [True, 0]
+    assert focused(chromium).startswith("This run, trial 0")
+
+
+def test_opened_call_stays_in_view_if_the_window_gets_another_width(chromium: Chromium, retail):  # noqa: F811
+    chromium.open(retail, "#s1", width=360)
+    chromium.press("o")
+    for width in (1440, 360):
+        chromium.resize(width)
+        chromium.evaluate(A_MOMENT)
+        assert position(chromium) == [True, 1]
+
+
+@pytest.mark.parametrize(
+    ("number", "now", "before"),
+    [("4", "call 11exchange_delivered_order_items", "call 11modify_pending"), ("5", "userturn 8Yes, please", "call 5")],
+)
+def test_missing_call_leads_to_what_this_run_did_instead(chromium: Chromium, retail, number, now, before):  # noqa: F811
+    chromium.open(retail, f"#s{number}")
+    chromium.press("o")
+    assert focused(chromium).startswith(now)
+    chromium.press("b")
+    assert focused(chromium).startswith(before)
+    assert position(chromium) == [True, 2]
+
+
+def test_heading_of_a_conversation_stays_in_view(chromium: Chromium, retail):  # noqa: F811
+    chromium.open(retail, "#s1")
+    chromium.press("o", "b")
+    chromium.evaluate(A_MOMENT)
+    heads = json.loads(
+        chromium.evaluate("""JSON.stringify([...document.querySelectorAll("#s1 .pair .trace > summary")]
+          .map((each) => [each.textContent, each.getBoundingClientRect().y]))""")
+    )
+    assert [y for _, y in heads] == [0, 0]
+    assert heads[0][0].startswith("This run, trial 0 of scenario 71")
+    assert heads[1][0].startswith("Baseline, trial 0 of scenario 71")
+
+
+def test_search_for_a_phrase_starts_at_the_top_marks_hits_and_is_undone(chromium: Chromium, retail):  # noqa: F811
+    chromium.open(retail, "#s2")
+    chromium.press("o", "/", *"exchange the chair")
+    assert state(chromium)[:2] == [["s5"], 1]
+    assert chromium.evaluate("CSS.highlights.get('hit').size") > 0
+    assert abs(chromium.evaluate("document.getElementById('s5').getBoundingClientRect().y")) < 2
+
+    chromium.press("Escape")
+    assert state(chromium)[:2] == [["s2"], 40]
+    assert chromium.evaluate("CSS.highlights.has('hit')") is False
 
 
 def test_message_that_differs_leads_to_its_turn(chromium: Chromium, retail):  # noqa: F811
-    chromium.open(retail)
+    chromium.open(retail, "#s5")
     chromium.evaluate(
-        "document.querySelector('#s0 a[href$=\"t0m2\"]').click(), new Promise((done) => setTimeout(done, 100))"
+        "document.querySelector('#s5 a[href$=\"t0m2\"]').click(), new Promise((done) => setTimeout(done, 100))"
     )
 
     assert focused(chromium).startswith("userturn 2")
@@ -322,8 +403,10 @@ def test_header_says_what_holds_for_all_and_no_scenario_repeats_it(chromium: Chr
     header = chromium.evaluate("document.querySelector('header').innerText")
 
     assert "All 6 scenarios that broke or regressed come with model gpt-4.1 \u2192 ft:gpt-4.1" in header
-    assert "12 changes are based on a single trial and may be noise." in header
-    assert "34 of 40 passed, 34 of 40 in the baseline" in header
+    assert (
+        "Against the baseline: 6 broken and 6 fixed. 34 of 40 passed, 34 of 40 in the baseline.\n\n"
+        "12 changes are based on a single trial and may be noise."
+    ) in header
     assert "comes with model" not in chromium.evaluate("document.querySelector('main').textContent")
 
 
@@ -354,7 +437,7 @@ def test_result_as_json_on_one_line_is_indented_and_keeps_its_tokens(chromium: C
     assert "The durations of the calls are not recorded." in chromium.evaluate("document.body.textContent")
 
 
-@pytest.mark.parametrize("text", ["kettle issue_refund", "30 days", "\u2717 no refund"])
+@pytest.mark.parametrize("text", ["issue_refund", "30  Days", '"30 days"', "\u2717 no refund"])
 def test_search_finds_what_a_scenario_and_its_conversations_say(chromium: Chromium, demo, text):  # noqa: F811
     chromium.open(demo, f"#s0?text={text.replace(' ', '+')}")
     names = chromium.evaluate(
