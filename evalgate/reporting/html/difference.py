@@ -109,7 +109,7 @@ def find_difference(change: ChangeDoc | None, *, is_unanswered: bool = False) ->
 
 
 def rank_difference(change: ChangeDoc | None, *, is_unanswered: bool = False) -> int:
-    """How plainly the difference that matters most tells of a fault, 0 for the plainest."""
+    """How plainly the difference that matters most shows a fault, 0 for the plainest."""
     diff = change.get("behaviour") if change else None
     if change is None or diff is None:
         return OTHER_RANK

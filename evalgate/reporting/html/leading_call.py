@@ -99,7 +99,7 @@ def _is_overtaken(step: CallStepDoc, other: CallStepDoc) -> bool:
 
 
 def rank_leading_step(step: CallStepDoc, *, is_unanswered: bool = False) -> int:
-    """How plainly the difference that leads tells of a fault, 0 for the plainest.
+    """How plainly the difference that leads shows a fault, 0 for the plainest.
 
     A call with an effect and other arguments that did not begin to fail, one that fails now, a missing one, a missing
     one if the recording ends with a message that the agent did not answer, any other difference.

@@ -49,7 +49,7 @@ def _describe_outcome(calls: SteppedCalls, at: int) -> list[str]:
 
 
 def _describe_calls_before(calls: SteppedCalls, at: int) -> list[str]:
-    """`, after` the calls that the baseline made later; nothing if there are none."""
+    """`, after` the calls that the baseline made later, or nothing."""
     places = list_calls_before(calls.steps, at)
     parts = [""]
     for number, place in enumerate(places[:MAX_CHANGES]):

@@ -39,7 +39,7 @@ def order_scenarios(document: ResultsDoc, recorded: Mapping[int, RecordedPair] =
     """All scenarios: the most severe verdict first, then what broke since the baseline, then the lowest score.
 
     Of equal ones that comes first whose recorded score fell most: `recorded` has it by the `id` of the scenario.
-    Of those that are still equal and do not pass, one whose difference tells more plainly of a fault.
+    Of those that are still equal and do not pass, one whose difference shows a fault more plainly.
     Quarantined failures come after those that block; the scenarios of a suite without traces are last.
     """
     unrecorded = {reason.get("suite") for reason in document["reasons"] if reason["code"] == "no_traces"}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from builders import make_trace
 from page_builders import a_step
-from results_builder import a_change
+from results_builder import a_change, a_scenario, a_suite, results
 
 from evalgate.reporting.html.difference import build_difference, find_difference, rank_difference
+from evalgate.reporting.html.scenario_order import order_scenarios
 from evalgate.reporting.html.trace_details import (
     NO_DETAILS,
     RecordedPair,
@@ -179,7 +180,7 @@ ENDS_WITH_USER = " The recording ends with the user\u2019s message, which the ag
 
 
 @pytest.mark.parametrize(
-    ("kind", "steps", "is_said"),
+    ("kind", "steps", "is_named"),
     [
         ("broken", [SAME, a_step("removed", "pay", 2), a_step("removed", "find", 3)], True),
         ("broken", [a_step("removed", "pay", 1), a_step("same", "search", 2, 1)], False),
@@ -187,13 +188,13 @@ ENDS_WITH_USER = " The recording ends with the user\u2019s message, which the ag
         ("fixed", [SAME, a_step("removed", "pay", 2)], False),
     ],
 )
-def test_missing_call_after_which_only_the_user_wrote_says_so(kind, steps, is_said):
+def test_missing_call_after_which_only_the_user_wrote_says_so(kind, steps, is_named):
     behaviour = {**FIXED, "steps": steps}
     change = a_change(kind, behaviour=behaviour)
     sentence = "".join(build_difference(change, is_unanswered=True).sentence)
 
-    assert sentence.endswith(ENDS_WITH_USER) is is_said
-    assert find_difference(change, is_unanswered=True).endswith("; ends with the user") is is_said
+    assert sentence.endswith(ENDS_WITH_USER) is is_named
+    assert find_difference(change, is_unanswered=True).endswith("; ends with the user") is is_named
     assert ENDS_WITH_USER not in "".join(build_difference(change).sentence)
 
 
@@ -368,3 +369,21 @@ def test_names_of_a_scenario_that_got_worse_say_that_nothing_was_read():
             " the run did not read the baseline's conversation of this scenario."
         )
     ]
+
+
+def test_score_and_recorded_drop_order_scenarios_before_the_difference_does():
+    missing, other = [a_step("removed", "pay", 1)], [WITH_OTHER_ARGUMENTS]
+    scenarios = [
+        a_scenario(name, "FAIL", a_change("broken", behaviour={**FIXED, "steps": steps}), score=score)
+        for name, steps, score in (
+            ("missing", missing, 0.5),
+            ("other", other, 0.5),
+            ("dropped", missing, 0.5),
+            ("lowest", missing, 0.1),
+        )
+    ]
+    document = results([a_suite("support", scenarios, "fail")], "fail")
+    sides = [NO_DETAILS._replace(scores={"reward": value}) for value in (0.0, 1.0)]
+    ordered = order_scenarios(document, {id(scenarios[2]): RecordedPair(*sides)})
+
+    assert [item.scenario["id"] for item in ordered] == ["lowest", "dropped", "other", "missing"]
