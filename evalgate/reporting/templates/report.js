@@ -193,15 +193,14 @@
     if (target && isThere) bringIntoView(target);
   });
 
-  // The call that the difference shows beside this one, if the other conversation is open.
-  const findOther = (section, side, number) => {
-    const at = ["b", "t0"].indexOf(side), other = ["t0", "b"][at];
-    if (!number || at < 0) return null;
-    const leading = section.querySelector("tr.leading");
-    const line = leading && leading.dataset[side] === number ? leading
-      : all(".diff tr:has(> .number)", section).find((row) => row.cells[at].textContent === number);
-    const found = line && (line === leading ? line.dataset[other] : line.cells[1 - at].textContent);
-    return found ? section.querySelector(`.trace[open][data-side="${other}"] [data-number="${found}"]`) : null;
+  // What the difference shows beside this call, if the other conversation is open.
+  const findOther = (section, side, item) => {
+    const at = ["b", "t0"].indexOf(side), trace = section.querySelector(`.trace[open][data-side="${["t0", "b"][at]}"]`);
+    if (!trace) return null;
+    if (item === findTarget(section, item.closest(".trace"))) return findTarget(section, trace);
+    const { number } = item.dataset;
+    const row = number && all(".diff tr:has(> .number)", section).find((each) => each.cells[at].textContent === number);
+    return row ? trace.querySelector(`[data-number="${row.cells[1 - at].textContent}"]`) : null;
   };
 
   // Shows a call or message of an open conversation, and marks it and the call beside it.
@@ -211,7 +210,7 @@
       item.querySelector("p").append(back);
     }
     for (const each of all(".at")) each.classList.remove("at");
-    for (const each of [item, findOther(section, side, item.dataset.number)]) if (each) each.classList.add("at");
+    for (const each of [item, findOther(section, side, item)]) if (each) each.classList.add("at");
     target = item;
     isThere = true;
     item.tabIndex = -1;

@@ -329,6 +329,7 @@ def test_missing_call_leads_to_what_this_run_did_instead(chromium: Chromium, ret
     chromium.press("b")
     assert focused(chromium).startswith(before)
     assert position(chromium) == [True, 2]
+    assert [now.startswith(marked(chromium)[0]), before.startswith(marked(chromium)[1])] == [True, True]
 
 
 def test_heading_of_a_conversation_stays_in_view(chromium: Chromium, retail):  # noqa: F811
@@ -446,6 +447,11 @@ def test_search_finds_what_a_scenario_and_its_conversations_say(chromium: Chromi
 
     assert "refund-outside-window" in names
     assert 0 < len(names) < 8
+
+
+def test_words_that_are_no_phrase_of_a_scenario_find_nothing(chromium: Chromium, demo):  # noqa: F811
+    chromium.open(demo, "#s0?text=kettle+issue_refund")
+    assert state(chromium)[1] == 0
 
 
 def test_everything_that_can_be_clicked_can_be_reached_by_tab(chromium: Chromium, demo):  # noqa: F811
