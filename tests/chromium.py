@@ -64,7 +64,7 @@ class Chromium:
         self, path: Path, fragment: str = "", *, width: int = 1440, dark: bool = False, script: bool = True
     ) -> None:
         """Opens a file at this width in CSS pixels, and waits until it is loaded."""
-        self._call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        self.resize(width)
         theme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self._call("Emulation.setEmulatedMedia", media="", features=theme)
         self._call("Emulation.setScriptExecutionDisabled", value=not script)
@@ -77,6 +77,10 @@ class Chromium:
             assert time.monotonic() < deadline, "the page did not load"
             self._call("Runtime.evaluate", expression="0")
             time.sleep(0.02)
+
+    def resize(self, width: int) -> None:
+        """Gives the window this width in CSS pixels."""
+        self._call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
 
     def evaluate(self, script: str) -> Any:
         """The value of an expression in the page; waits for a promise."""

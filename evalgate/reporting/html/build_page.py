@@ -76,7 +76,8 @@ def build_page(
         clean_page_text(heading.text, MAX_TEXT),
         [split_marks(each["message"]) for each in document["reasons"] if not each.get("scenario")][:MAX_REASONS],
         _list_facts(document, items),
-        "" if document["baseline"] is None or document["baseline"]["summary"] is None else count_changes(items),
+        count_changes(items) if is_compared(document) else "",
+        _describe_passed(document) if is_compared(document) else "",
         _list_remarks(document),
         _list_choices(items),
         conversations,
@@ -95,9 +96,21 @@ def build_page(
 
 
 def _list_remarks(document: ResultsDoc) -> list[Sequence[str]]:
-    """What holds for all scenarios: what the regressions come with, and how many changes may be noise."""
+    """What holds for all scenarios: how many changes may be noise, and what the regressions come with."""
     changed = describe_agent_changes(document, lambda text: f"`{text.replace('`', '')}`".replace("->", "\u2192"))
-    return [split_marks(text) for text in (changed, describe_noise(document)) if text]
+    return [split_marks(text) for text in (describe_noise(document), changed) if text]
+
+
+def is_compared(document: ResultsDoc) -> bool:
+    """Whether the summary of a baseline is known."""
+    return document["baseline"] is not None and document["baseline"]["summary"] is not None
+
+
+def _describe_passed(document: ResultsDoc) -> str:
+    """How many scenarios passed, here and in the baseline."""
+    if (summary := document["summary"]) is None:
+        return ""
+    return f"{_count_passed(summary)} passed{_describe_earlier(document['baseline'])}"
 
 
 def _list_choices(items: Sequence[SuiteScenario]) -> list[ChoiceView]:
@@ -137,7 +150,8 @@ def _list_facts(document: ResultsDoc, items: Sequence[SuiteScenario]) -> list[Fa
         age = "" if baseline["age_seconds"] is None else f", {wording.age(baseline['age_seconds'])}"
         facts.append(Fact("Baseline", f"{name} ({baseline['status']}{age})"))
     if summary is not None:
-        facts.append(Fact("Scenarios", f"{_count_passed(summary)} passed{_describe_earlier(baseline)}"))
+        if not is_compared(document):
+            facts.append(Fact("Scenarios", _describe_passed(document)))
         if summary["not_evaluable"]:
             facts.append(Fact("Not evaluable", f"{summary['not_evaluable']:,}"))
         facts.append(Fact("Cost", _describe_cost(summary, items)))

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.measures.sequences.differences import diff_lists
+from evalgate.models.comparison.comparison import IMPROVEMENTS
 from evalgate.reporting.html.leading_call import (
     MOVED,
+    OTHER_RANK,
     SteppedCalls,
-    describe_first,
-    describe_step,
+    find_instead,
     find_leading_step,
     is_different,
+    list_calls_before,
+    makes_no_further_call,
     merge_moved_calls,
-    name_finding,
-    name_other_calls,
+    rank_leading_step,
 )
+from evalgate.reporting.html.leading_sentence import describe_first, describe_step, name_finding, name_other_calls
 from evalgate.reporting.html.page_view import DifferenceView, StepView, TextPartView
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import clean_page_text
@@ -41,22 +44,25 @@ WHY_NAMES = "arguments and results are compared in scenarios that got worse"
 WHY_UNREAD = "the run did not read the baseline's conversation of this scenario"
 
 
-def build_difference(change: ChangeDoc | None, *, is_passing: bool = False) -> DifferenceView | None:
+def build_difference(
+    change: ChangeDoc | None, *, is_passing: bool = False, is_unanswered: bool = False
+) -> DifferenceView | None:
     """The difference of two traces, or only of the names of their calls; None if neither was compared.
 
-    No call of a scenario that passes is marked: nothing has to be explained.
+    No call of a scenario that passes is marked: nothing has to be explained. `is_unanswered` is whether the
+    recording ends with a message of the user that the agent did not answer.
     """
     if change is None:
         return None
     if (diff := change.get("behaviour")) is not None:
-        view = _build_diff(diff)
+        view = _build_diff(find_lead(change, diff, is_unanswered=is_unanswered), diff)
     elif (calls := change.get("calls")) is not None:
         view = _build_names(calls, is_worse=change["kind"] in _WORSE)
     else:
         return None
     if is_passing:
         view.heading = OTHER_CALLS if any(step.sign for step in view.steps) else COMPARED
-        view.steps = [step._replace(is_leading=False) for step in view.steps]
+        view.steps = [step._replace(is_leading=False, is_before=False) for step in view.steps]
     return view
 
 
@@ -67,29 +73,59 @@ INSTEAD, OTHER_CALLS, COMPARED = (
 )
 
 
-def find_difference(change: ChangeDoc | None) -> str:
+class Lead(NamedTuple):
+    """Merged calls, the place of the one that matters most, and what is known of how the scenario goes on.
+
+    `ends_with_user` is whether this run makes no call from there on, and ends with a message that the agent did not
+    answer.
+    """
+
+    calls: SteppedCalls
+    at: int | None
+    ends_with_user: bool
+
+
+def find_lead(change: ChangeDoc, diff: TrajectoryDiffDoc, *, is_unanswered: bool = False) -> Lead:
+    """The difference that matters most of two compared traces."""
+    is_better = change["kind"] in IMPROVEMENTS
+    steps = merge_moved_calls(diff["steps"])
+    at = find_leading_step(steps, is_better=is_better)
+    is_ending = at is not None and not diff["steps_left"] and makes_no_further_call(steps, at)
+    return Lead(SteppedCalls(steps, diff["steps_left"], is_better), at, is_unanswered and is_ending and not is_better)
+
+
+def find_difference(change: ChangeDoc | None, *, is_unanswered: bool = False) -> str:
     """The difference that matters most, in a few words for the list; empty if no call differs."""
     if change is None:
         return ""
     if (diff := change.get("behaviour")) is not None:
-        steps = merge_moved_calls(diff["steps"])
-        leading = find_leading_step(steps)
-        return "" if leading is None else name_finding(steps, leading)
+        lead = find_lead(change, diff, is_unanswered=is_unanswered)
+        if lead.at is None:
+            return ""
+        return name_finding(lead.calls.steps, lead.at) + ("; ends with the user" if lead.ends_with_user else "")
     if (calls := change.get("calls")) is not None:
         return name_other_calls(calls["before"], calls["now"])
     return ""
 
 
-def _build_diff(diff: TrajectoryDiffDoc) -> DifferenceView:
-    merged = merge_moved_calls(diff["steps"])
-    leading = find_leading_step(merged)
-    steps = [_build_step(step, is_leading=at == leading) for at, step in enumerate(merged)]
+def rank_difference(change: ChangeDoc | None, *, is_unanswered: bool = False) -> int:
+    """How plainly the difference that matters most shows a fault, 0 for the plainest."""
+    diff = change.get("behaviour") if change else None
+    if change is None or diff is None:
+        return OTHER_RANK
+    lead = find_lead(change, diff, is_unanswered=is_unanswered)
+    if lead.at is None:
+        return OTHER_RANK
+    return rank_leading_step(lead.calls.steps[lead.at], is_unanswered=lead.ends_with_user)
+
+
+def _build_diff(lead: Lead, diff: TrajectoryDiffDoc) -> DifferenceView:
     omitted = diff["steps_left"]
     return DifferenceView(
-        COMPARED if leading is None else INSTEAD,
+        COMPARED if lead.at is None else INSTEAD,
         _title(diff["trial_before"], diff["trial"]),
-        *_describe_leading(diff, merged, leading),
-        steps,
+        *_describe_lead(lead, diff),
+        _build_steps(lead),
         f"{wording.pluralize(omitted, 'more call')} not shown" if omitted else "",
         list(_iter_messages(diff)),
         *_build_answer(diff["response"]),
@@ -97,21 +133,39 @@ def _build_diff(diff: TrajectoryDiffDoc) -> DifferenceView:
     )
 
 
-def _describe_leading(
-    diff: TrajectoryDiffDoc, steps: Sequence[CallStepDoc], leading: int | None
-) -> tuple[list[str], list[str]]:
+def _build_steps(lead: Lead) -> list[StepView]:
+    """A line for each call; of a missing one that leads, with the number of the call that replaces it."""
+    steps = [_build_step(step, is_leading=at == lead.at) for at, step in enumerate(lead.calls.steps)]
+    if lead.at is None:
+        return steps
+    for at in list_calls_before(lead.calls.steps, lead.at):
+        steps[at] = steps[at]._replace(is_before=True)
+    is_missing = lead.calls.steps[lead.at]["kind"] == "removed"
+    instead = find_instead(lead.calls, lead.at) if is_missing else None
+    if instead is not None and instead["now"]:
+        steps[lead.at] = steps[lead.at]._replace(instead=str(instead["now"]["call"]))
+    return steps
+
+
+def _describe_lead(lead: Lead, diff: TrajectoryDiffDoc) -> tuple[list[str], list[str]]:
     """A sentence about the difference that matters most, and one about the first if that is another."""
     first = describe_divergence(diff)
-    if leading is not None:
+    if lead.at is not None:
+        steps = lead.calls.steps
         at = next(at for at, step in enumerate(steps) if is_different(step))
-        sentence = describe_step(SteppedCalls(steps, diff["steps_left"]), leading)
-        return sentence, [] if at == leading else describe_first(steps[at])
+        sentence = describe_step(lead.calls, lead.at)
+        if lead.ends_with_user:
+            sentence = [*sentence[:-1], f"{sentence[-1]} {ENDS_WITH_USER}"]
+        return sentence, [] if at == lead.at else describe_first(steps[at])
     if not first:
         return ["The agent did the same in both."], []
     same = (
         [] if diff["steps_left"] and diff["first"] and diff["first"]["what"] == "calls" else ["The calls are the same."]
     )
     return same, [f"First difference: {first}."]
+
+
+ENDS_WITH_USER = "The recording ends with the user\u2019s message, which the agent did not answer."
 
 
 def _build_answer(parts: Sequence[TextPartDoc]) -> tuple[list[TextPartView], list[StepView]]:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.measures.text.tool_words import has_effect
-from evalgate.measures.values.json_values import shorten
-from evalgate.reporting.text import wording
-from evalgate.reporting.text.escaping import clean_page_text
-from evalgate.reporting.text.trajectory_lines import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from evalgate.models.results.results_sections import CallStepDoc, TextPairDoc, ValueDifferenceDoc
 
-MAX_NAME, MAX_SHORT_NAME, MAX_ARGUMENTS, MAX_VALUE, MAX_CHANGES = 200, 60, 160, 80, 2
 MOVED = "moved"
 """The kind of a step that both sides have with equal arguments, at different places."""
 FEW_WORDS = 4
@@ -25,10 +19,11 @@ FEW_WORDS = 4
 
 
 class SteppedCalls(NamedTuple):
-    """Merged steps, and how many more there are that were left out."""
+    """Merged steps, how many more there are that were left out, and whether the scenario is better now."""
 
     steps: Sequence[CallStepDoc]
     left: int = 0
+    is_better: bool = False
 
 
 def merge_moved_calls(steps: Sequence[CallStepDoc]) -> list[CallStepDoc]:
@@ -53,175 +48,113 @@ def is_different(step: CallStepDoc) -> bool:
     return step["kind"] != "same" or bool(step.get("outcome"))
 
 
-def find_leading_step(steps: Sequence[CallStepDoc]) -> int | None:
-    """The position of the difference that matters most, the first one of equal ones; None if no call differs."""
+def find_leading_step(steps: Sequence[CallStepDoc], *, is_better: bool = False) -> int | None:
+    """The position of the difference that matters most, the first one of equal ones; None if no call differs.
+
+    Of a scenario that is better now, a call that failed before the agent made it without an error comes last.
+    """
     found = [at for at, step in enumerate(steps) if is_different(step)]
-    return min(found, key=lambda at: (not has_effect(steps[at]["name"]), _weigh(steps[at]), at), default=None)
+    return min(
+        found,
+        key=lambda at: (
+            is_better and is_repeated(steps, at),
+            not has_effect(steps[at]["name"]),
+            _weigh(steps[at]),
+            at,
+        ),
+        default=None,
+    )
+
+
+def is_repeated(steps: Sequence[CallStepDoc], at: int) -> bool:
+    """Whether a new call ended with an error, and a later one of the same tool did not."""
+    step = steps[at]
+    is_failed = step["kind"] == "added" and bool(step.get("outcome"))
+    return is_failed and any(each["name"] == step["name"] and _is_ok(each) for each in steps[at + 1 :])
+
+
+def _is_ok(step: CallStepDoc) -> bool:
+    """Whether this run's call is known to have ended without an error."""
+    outcome = step.get("outcome")
+    return outcome["now"] == "ok" if outcome else step["kind"] == "added"
+
+
+def list_calls_before(steps: Sequence[CallStepDoc], at: int) -> list[int]:
+    """The positions of calls with an effect that come before a moved one whose outcome changed, and came after it."""
+    step = steps[at]
+    if step["kind"] != MOVED or not step.get("outcome"):
+        return []
+    return [
+        place
+        for place, each in enumerate(steps)
+        if each["kind"] in ("same", MOVED) and has_effect(each["name"]) and _is_overtaken(step, each)
+    ]
+
+
+def _is_overtaken(step: CallStepDoc, other: CallStepDoc) -> bool:
+    """Whether the other call comes before this one now, and came after it in the baseline."""
+    if not (step["before"] and step["now"] and other["before"] and other["now"]):
+        return False
+    return other["now"]["call"] < step["now"]["call"] and other["before"]["call"] > step["before"]["call"]
+
+
+def rank_leading_step(step: CallStepDoc, *, is_unanswered: bool = False) -> int:
+    """How plainly the difference that leads shows a fault, 0 for the plainest.
+
+    A call with an effect and other arguments that did not begin to fail, one that fails now, a missing one, a missing
+    one if the recording ends with a message that the agent did not answer, any other difference.
+    """
+    if not has_effect(step["name"]):
+        return OTHER_RANK
+    ranks = {OTHER_ARGUMENTS: 0, FAILS_NOW: 1}
+    if step["kind"] == "removed":
+        ranks[MADE_BY_ONE] = 3 if is_unanswered else 2
+    return ranks.get(_weigh(step), OTHER_RANK)
+
+
+OTHER_RANK = 4
 
 
 def _weigh(step: CallStepDoc) -> int:
-    """0 for a call that fails now, 1 for other arguments, 2 for a missing or new call, then what matters less."""
+    """The less, the more it matters."""
     kind, outcome = step["kind"], step.get("outcome")
-    if outcome and _turned_bad(outcome):
-        return 0
+    if outcome and has_turned_bad(outcome):
+        return FAILS_NOW
     if kind == "changed":
-        return 3 if all(map(_is_prose, step["changes"])) else 1
+        return MATTERS_LESS if all(map(is_prose, step["changes"])) else OTHER_ARGUMENTS
     if kind in ("removed", "added"):
-        return 3 if outcome else 2
-    return 2 if outcome else 4
+        return MATTERS_LESS if outcome else MADE_BY_ONE
+    return MADE_BY_ONE if outcome else OTHER_PLACE
 
 
-def _turned_bad(outcome: TextPairDoc) -> bool:
+FAILS_NOW, OTHER_ARGUMENTS, MADE_BY_ONE, MATTERS_LESS, OTHER_PLACE = range(5)
+
+
+def has_turned_bad(outcome: TextPairDoc) -> bool:
+    """Whether the call ended ok in the baseline, and with an error now."""
     return outcome["before"] == "ok" and outcome["now"] == "error"
 
 
-def _is_prose(change: ValueDifferenceDoc) -> bool:
+def is_prose(change: ValueDifferenceDoc) -> bool:
+    """Whether a changed value is text of several words on both sides."""
     return all(side is None or len(side.split()) >= FEW_WORDS for side in (change["before"], change["now"]))
 
 
-def describe_step(calls: SteppedCalls, at: int) -> list[str]:
-    """A sentence about one step, every second part of which is code."""
-    step = calls.steps[at]
-    return _DESCRIBERS.get(step["kind"], _describe_outcome)(calls, at)
+def makes_no_further_call(steps: Sequence[CallStepDoc], at: int) -> bool:
+    """Whether this call and all later ones are missing."""
+    return all(step["kind"] == "removed" for step in steps[at:])
 
 
-def _describe_outcome(calls: SteppedCalls, at: int) -> list[str]:
-    step = calls.steps[at]
-    outcome = step.get("outcome")
-    if not outcome:
-        return ["The call of ", _clean_name(step), f" differs ({_describe_place(step)})."]
-    place = f" ({_describe_place(step)})"
-    if _turned_bad(outcome):
-        return ["The call of ", _clean_name(step), f"{place} ended with an error; in the baseline it ended ok."]
-    sides = [_clean(outcome[side] or NOTHING) for side in ("before", "now")]
-    return ["The call of ", _clean_name(step), f"{place} ended otherwise: ", f"{sides[0]} \u2192 {sides[1]}", "."]
+def find_instead(calls: SteppedCalls, at: int) -> CallStepDoc | None:
+    """The new call in the place of a missing one, the first of those before the next call that both sides make.
+
+    Of a scenario that is better now, no call that failed before the agent made it without an error.
+    """
+    near = list(takewhile(lambda place: calls.steps[place]["kind"] in _ONE_SIDED, range(at, len(calls.steps))))
+    added = [place for place in near if calls.steps[place]["kind"] == "added"]
+    added = [place for place in added if not (calls.is_better and is_repeated(calls.steps, place))]
+    found = min(added, key=lambda place: not has_effect(calls.steps[place]["name"]), default=None)
+    return None if found is None else calls.steps[found]
 
 
-def _describe_moved(calls: SteppedCalls, at: int) -> list[str]:
-    step = calls.steps[at]
-    if step.get("outcome"):
-        return _describe_outcome(calls, at)
-    place = _describe_place(step)
-    return ["The order of the calls changed: the agent calls ", _clean_name(step), f" at another place ({place})."]
-
-
-def _describe_changed(calls: SteppedCalls, at: int) -> list[str]:
-    """The call with the first changed values, those that are no prose before others."""
-    step = calls.steps[at]
-    shown = sorted(step["changes"], key=_is_prose)[:MAX_CHANGES]
-    parts = ["The agent calls ", _clean_name(step), " with other arguments"]
-    for number, change in enumerate(shown):
-        sides = [shorten(NOTHING if side is None else side, MAX_VALUE) for side in (change["before"], change["now"])]
-        path = change["path"] or "arguments"
-        parts = [
-            *parts[:-1],
-            parts[-1] + (", " if number else ": "),
-            _clean(f"{path}: {sides[0]} \u2192 {sides[1]}"),
-            "",
-        ]
-    left = len(step["changes"]) - len(shown) + step["changes_left"]
-    more = f" and at {wording.pluralize(left, 'more place')}" if left else ""
-    outcome = step.get("outcome")
-    end = " It ended with an error; in the baseline it ended ok." if outcome and _turned_bad(outcome) else ""
-    return [*parts[:-1], f"{parts[-1]}{more} ({_describe_place(step)}).{end}"]
-
-
-def _describe_added(calls: SteppedCalls, at: int) -> list[str]:
-    step = calls.steps[at]
-    failed = ", and it ended with an error" if step.get("outcome") else ""
-    others = [each for each in calls.steps if each["name"] == step["name"] and each["kind"] != "added"]
-    place = f"({_describe_place(step)})"
-    if not others and not calls.left:
-        end = f" {place}, which it did not do in the baseline{failed}."
-        return ["The agent calls ", _clean_name(step), end]
-    if calls.left or any(each["arguments"] == step["arguments"] for each in others):
-        call = ["A call of ", _clean_name(step), " with ", _clean_arguments(step)]
-        return [*call, f" is new {place}{failed}."]
-    call = ["The agent calls ", _clean_name(step), " with ", _clean_arguments(step)]
-    return [*call, f" {place}, which it did not do in the baseline{failed}."]
-
-
-def _describe_removed(calls: SteppedCalls, at: int) -> list[str]:
-    step = calls.steps[at]
-    others = [each for each in calls.steps if each["name"] == step["name"] and each["kind"] != "removed"]
-    place = f"({_describe_place(step)})"
-    if calls.left or any(each["arguments"] == step["arguments"] for each in others):
-        return ["A call of ", _clean_name(step), " with ", _clean_arguments(step), f" is missing {place}."]
-    parts = ["The agent no longer calls ", _clean_name(step)]
-    parts = [*parts, " with ", _clean_arguments(step), f" {place}"] if others else [*parts, f" {place}"]
-    if all(each["kind"] == "removed" for each in calls.steps[at:]):
-        return [*parts[:-1], f"{parts[-1]} and makes no further call."]
-    instead = _find_instead(calls.steps[at:])
-    if instead is None:
-        return [*parts[:-1], f"{parts[-1]}."]
-    failed = ", which ended with an error" if instead.get("outcome") else ""
-    parts = [*parts[:-1], f"{parts[-1]}, but calls ", _clean_name(instead)]
-    return [*parts, f" ({_describe_place(instead)}){failed}."]
-
-
-def _find_instead(steps: Sequence[CallStepDoc]) -> CallStepDoc | None:
-    """The new call in the place of a missing one, the first of those before the next call that both sides make."""
-    near = takewhile(lambda step: step["kind"] in ("removed", "added", MOVED), steps)
-    added = [step for step in near if step["kind"] == "added"]
-    return min(added, key=lambda step: not has_effect(step["name"]), default=None)
-
-
-_DESCRIBERS: dict[str, Callable[[SteppedCalls, int], list[str]]] = {
-    "added": _describe_added,
-    "removed": _describe_removed,
-    "changed": _describe_changed,
-    MOVED: _describe_moved,
-}
-
-
-def describe_first(step: CallStepDoc) -> list[str]:
-    """The first difference, if another one leads; every second part is code."""
-    word = {"added": "is new", "removed": "is missing", "changed": "has other arguments"}.get(step["kind"])
-    word = word or ("ended otherwise" if step.get("outcome") else "is at another place")
-    return ["First difference: ", _clean_name(step), f" {word} ({_describe_place(step)})."]
-
-
-def name_finding(steps: Sequence[CallStepDoc], at: int) -> str:
-    """One step in a few words, for a list."""
-    step = steps[at]
-    outcome, kind = step.get("outcome"), step["kind"]
-    name = clean_page_text(shorten(step["name"], MAX_SHORT_NAME), MAX_NAME)
-    if kind in ("added", "removed"):
-        is_known = any(each["name"] == step["name"] and each["kind"] != kind for each in steps)
-        word = f"{'one call ' if is_known else ''}{'new' if kind == 'added' else 'missing'}"
-        return f"{name}: {word}, ended with an error" if outcome and kind == "added" else f"{name}: {word}"
-    if outcome and (kind != "changed" or _turned_bad(outcome)):
-        return f"{name}: {_clean(outcome['before'] or NOTHING)} \u2192 {_clean(outcome['now'] or NOTHING)}"
-    return f"{name}: {'other arguments' if kind == 'changed' else 'at another place'}"
-
-
-def name_other_calls(baseline: Sequence[str], current: Sequence[str]) -> str:
-    """What differs between the names of calls, in a few words; empty if nothing does."""
-    before, now = Counter(baseline), Counter(current)
-    moves = [(name, now[name] - before[name]) for name in dict.fromkeys([*baseline, *current])]
-    changed = [move for move in moves if move[1]]
-    if not changed:
-        return "" if list(baseline) == list(current) else "the order of the calls"
-    name, move = min(changed, key=lambda each: not has_effect(each[0]))
-    words = ("new", "more calls") if move > 0 else ("missing", "fewer calls")
-    return f"{clean_page_text(shorten(name, MAX_SHORT_NAME), MAX_NAME)}: {words[bool(before[name] and now[name])]}"
-
-
-def _describe_place(step: CallStepDoc) -> str:
-    before, now = step["before"], step["now"]
-    if before and now and step["kind"] == MOVED:
-        return f"call {before['call']} of the baseline, now call {now['call']}, turn {now['turn']}"
-    place, side = (now, "") if now else (before, " of the baseline")
-    return f"call {place['call']}{side}, turn {place['turn']}" if place else "at an unknown place"
-
-
-def _clean_name(step: CallStepDoc) -> str:
-    return clean_page_text(step["name"], MAX_NAME)
-
-
-def _clean_arguments(step: CallStepDoc) -> str:
-    return _clean(shorten(step["arguments"], MAX_ARGUMENTS))
-
-
-def _clean(text: str) -> str:
-    return clean_page_text(text, 2 * MAX_ARGUMENTS + MAX_NAME)
+_ONE_SIDED = ("removed", "added", MOVED)

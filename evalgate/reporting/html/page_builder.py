@@ -107,8 +107,8 @@ class PageBuilder:
 
     def build(self, *, has_traces: bool, has_baseline: bool = False) -> RunPage:
         """The page. It says so if the run's traces were not there, or the baseline's."""
-        drops = {id(item.scenario): self._find_recorded(item).drop for item in self._items}
-        self._items = order_scenarios(self._document, drops)
+        recorded = {id(item.scenario): self._find_recorded(item) for item in self._items}
+        self._items = order_scenarios(self._document, recorded)
         tags = sorted({tag for each in self._details.values() for tag in each.tags})[:MAX_CHOICES]
         self._filters = self._filters._replace(tags=tags)
         blocks = self._blocks.list_blocks()
@@ -167,7 +167,7 @@ class PageBuilder:
         for number, item in enumerate(self._items[:most]):
             recorded = self._find_recorded(item)
             numbers = sorted({tags[tag] for tag in recorded.now.tags if tag in tags})
-            row = build_row(number, item, numbers)
+            row = build_row(number, item, numbers, recorded)
             text = render_row(row, suites[item.suite["suite"]], variants.get(item.scenario["variant"] or ""))
             space -= _count_bytes(text)
             if space < 0:

@@ -50,6 +50,8 @@ class StepView(NamedTuple):
     """A line of the trajectory diff. `sign` is -, +, ~ or \u21c5, empty if equal; `details` explain what differs.
 
     `is_error` is whether this run's call ended with one. `anchor` ends that of the turn that a text is from.
+    `is_before` is whether it comes before the leading call now, and came after it in the baseline; `instead` is the
+    number of the call that replaces a missing one.
     """
 
     baseline_number: str
@@ -62,6 +64,8 @@ class StepView(NamedTuple):
     is_leading: bool = False
     is_error: bool = False
     anchor: str = ""
+    is_before: bool = False
+    instead: str = ""
 
 
 class TextPartView(NamedTuple):
@@ -210,6 +214,7 @@ class PageView(Struct):
     reasons: list[Sequence[str]]
     facts: list[Fact]
     changes: str
+    passed: str
     remarks: list[Sequence[str]]
     choices: list[ChoiceView]
     conversations: str

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from evalgate.models.comparison.comparison import IMPROVEMENTS, REGRESSIONS
 from evalgate.reporting.html.cells import build_cell
+from evalgate.reporting.html.difference import rank_difference
 from evalgate.reporting.html.page_view import CellView
+from evalgate.reporting.html.trace_details import NOTHING_RECORDED, is_unanswered
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.scenario_sections import SuiteScenario, is_clean
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from evalgate.models.results.results import ResultsDoc
+    from evalgate.reporting.html.trace_details import RecordedPair
 
 _WORST_FIRST = ("HARD_FAIL", "ERROR", "MISSING", "FAIL", "PARTIAL", "NOT_EVALUABLE", "PASS")
 _BROKEN_FIRST = ("broken", "regressed", "inconclusive", "new", "unchanged", "improved")
@@ -29,21 +32,32 @@ GROUPS = {
     "changed": "changed",
 }
 """What a filter selects, by the name of its data attribute."""
-NO_DROPS: Mapping[int, float] = {}
+NO_RECORDINGS: Mapping[int, RecordedPair] = {}
 
 
-def order_scenarios(document: ResultsDoc, drops: Mapping[int, float] = NO_DROPS) -> list[SuiteScenario]:
+def order_scenarios(document: ResultsDoc, recorded: Mapping[int, RecordedPair] = NO_RECORDINGS) -> list[SuiteScenario]:
     """All scenarios: the most severe verdict first, then what broke since the baseline, then the lowest score.
 
-    Of equal ones that comes first whose recorded score fell most: `drops` has that by the `id` of the scenario.
+    Of equal ones that comes first whose recorded score fell most: `recorded` has it by the `id` of the scenario.
+    Of those that are still equal and do not pass, one whose difference shows a fault more plainly.
     Quarantined failures come after those that block; the scenarios of a suite without traces are last.
     """
     unrecorded = {reason.get("suite") for reason in document["reasons"] if reason["code"] == "no_traces"}
     every = [SuiteScenario(suite, each) for suite in document["suites"] for each in suite["scenarios"]]
     return sorted(
         every,
-        key=lambda item: (item.suite["suite"] in unrecorded, *_severity_key(item), -drops.get(id(item.scenario), 0.0)),
+        key=lambda item: (
+            item.suite["suite"] in unrecorded,
+            *_severity_key(item),
+            *_difference_key(item, recorded.get(id(item.scenario), NOTHING_RECORDED)),
+        ),
     )
+
+
+def _difference_key(item: SuiteScenario, recorded: RecordedPair) -> tuple[float, int]:
+    scenario, is_asked = item.scenario, is_unanswered(recorded.now)
+    is_passing = scenario["verdict"] == "PASS"
+    return -recorded.drop, 0 if is_passing else rank_difference(scenario["change"], is_unanswered=is_asked)
 
 
 def _severity_key(item: SuiteScenario) -> tuple[bool, bool, int, int, float, bool]:

@@ -13,7 +13,7 @@ from evalgate.reporting.html.difference import build_difference, find_difference
 from evalgate.reporting.html.golden_view import build_golden
 from evalgate.reporting.html.page_view import Fact, FigureRow, RowView, ScenarioView, TrialView
 from evalgate.reporting.html.scenario_order import compare_with_baseline, list_groups
-from evalgate.reporting.html.trace_details import describe_endings
+from evalgate.reporting.html.trace_details import NOTHING_RECORDED, describe_endings, is_unanswered
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import clean_page_text
 from evalgate.reporting.text.scenario_sections import count_passed, describe_change, describe_unmet_rule
@@ -49,7 +49,9 @@ class RunStatements(NamedTuple):
     command: str | None = None
 
 
-def build_row(number: int, item: SuiteScenario, tags: Sequence[int]) -> RowView:
+def build_row(
+    number: int, item: SuiteScenario, tags: Sequence[int], recorded: RecordedPair = NOTHING_RECORDED
+) -> RowView:
     """The scenario in the list of all; `tags` are the numbers of its tags."""
     scenario = item.scenario
     name = clean_page_text(wording.scenario_name(scenario["id"], scenario["variant"]), MAX_NAME)
@@ -58,7 +60,7 @@ def build_row(number: int, item: SuiteScenario, tags: Sequence[int]) -> RowView:
         name,
         build_cell(scenario["verdict"]),
         compare_with_baseline(item),
-        find_difference(scenario["change"]) or _find_failed_check(scenario),
+        find_difference(scenario["change"], is_unanswered=is_unanswered(recorded.now)) or _find_failed_check(scenario),
         " ".join(map(str, tags)),
         f"{count_passed(scenario)} of {scenario['n']}" if scenario["n"] else "0",
         tuple(list_groups(item)),
@@ -126,7 +128,11 @@ def build_scenario_view(
 
 def _build_difference(scenario: ScenarioDoc, recorded: RecordedPair) -> DifferenceView | None:
     """The difference, with the message of the user that each recording ends with."""
-    view = build_difference(scenario["change"], is_passing=scenario["verdict"] == "PASS")
+    view = build_difference(
+        scenario["change"],
+        is_passing=scenario["verdict"] == "PASS",
+        is_unanswered=is_unanswered(recorded.now),
+    )
     if view is not None:
         view.endings = describe_endings(recorded)
     return view

@@ -51,6 +51,11 @@ def find_unanswered(trace: Trace) -> str:
     return "" if any(call["turn"] >= last["turn"] for call in trace.agent_calls) else last["content"]
 
 
+def is_unanswered(details: TraceDetails) -> bool:
+    """Whether the recording ends with a message of the user that is more than a stop mark."""
+    return bool(_STOP_MARKS.sub("", details.unanswered).strip())
+
+
 class RecordedPair(NamedTuple):
     """The details of a scenario's compared trial, and of the baseline's trial; None if they are not known."""
 
@@ -73,7 +78,7 @@ def describe_endings(recorded: RecordedPair) -> list[str]:
     """
     now, before = recorded.now.unanswered, recorded.baseline.unanswered if recorded.baseline else None
     is_equal = before is None or before == now
-    if is_equal and not _STOP_MARKS.sub("", now).strip():
+    if is_equal and not is_unanswered(recorded.now):
         return []
     texts = [f"Then the user wrote: \u201c{now}\u201d The recording ends there." if now else NO_MESSAGE]
     if not is_equal:

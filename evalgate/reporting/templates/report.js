@@ -5,7 +5,7 @@
   const rows = all(".list tbody tr"), contents = [];
   const show = get("show"), suite = get("suite"), variant = get("variant"), tag = get("tag"), text = get("text");
   const found = get("found"), clear = get("clear"), frame = get("sections"), short = JSON.parse(get("short").textContent);
-  const MAX_OPEN = 600, MAX_INDENT = 40, SHORT = 100, RESULT = "result: ";
+  const MAX_OPEN = 600, MAX_INDENT = 40, SHORT = 100, RESULT = "result: ", HEADING = 48, MAX_HITS = 500;
   let current = -1;
 
   // Untrusted text reaches the page only as textContent; names of elements and classes are written here.
@@ -111,6 +111,8 @@
     if (block.bars.length) {
       details.append(make("details", "", null, make("summary", "", "Timeline"), ...buildTimeline(block)));
     }
+    const section = details.closest(".scenario"), name = section.querySelector("h2").textContent;
+    details.querySelector("summary").firstChild.after(make("span", "of", `of scenario ${name} `));
     const list = make("ol", "parts");
     const calls = block.parts.filter((part) => part.kind === "call"), unknown = calls.filter((part) => part.seconds === null).length;
     if (unknown) {
@@ -127,7 +129,6 @@
       }
       list.append(item);
     }
-    const section = details.closest(".scenario");
     for (const item of all("[data-number]", list)) {
       const marks = findMarks(section, `${details.dataset.side}c${item.dataset.number}`);
       if (marks.length) { item.classList.add("about"); item.querySelector("p").append(" ", ...marks); }
@@ -136,12 +137,13 @@
     if (block.is_unanswered && !block.left) details.append(make("p", "note", "The recording ends with this message of the user."));
     if (block.raw) details.append(make("details", "", null, make("summary", "", "Recorded trace as JSON"), make("pre", "", block.raw)));
     if (block.left) details.append(make("p", "note", `${block.left} more messages and calls are not in this file.`));
+    markHits();
   };
 
   const sentence = (parts) => parts.map((part, at) => (at % 2 ? make("code", "", part) : part));
 
   const buildTrial = (trial, at) => {
-    const label = [`Trial ${trial.number} `, make("span", `tone ${trial.tone}`, trial.status), " ", make("span", "place", trial.place)];
+    const label = [`This run, trial ${trial.number} `, make("span", `tone ${trial.tone}`, trial.status), " ", make("span", "place", trial.place)];
     if (trial.block === null) return make("p", "", null, ...label, ` ${trial.reason} `, make("span", "note", trial.why));
     const details = make("details", "trace", null, make("summary", "", null, ...label));
     details.dataset.trace = trial.block;
@@ -177,20 +179,53 @@
 
   const back = make("a", "back note", "back to why");
 
+  // The call or message that was opened last, and whether it was in view before the window got another width.
+  let target = null, isThere = false, width = innerWidth;
+  const isInView = (element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return bottom > HEADING && top < innerHeight;
+  };
+  const bringIntoView = (item) => item.scrollIntoView({ block: item.offsetHeight > innerHeight - 2 * HEADING ? "start" : "center" });
+  addEventListener("scroll", () => { if (innerWidth === width && target) isThere = isInView(target); });
+  addEventListener("resize", () => {
+    if (innerWidth === width) return;
+    width = innerWidth;
+    if (target && isThere) bringIntoView(target);
+  });
+
+  // What the difference shows beside this call, if the other conversation is open.
+  const findOther = (section, side, item) => {
+    const at = ["b", "t0"].indexOf(side), trace = section.querySelector(`.trace[open][data-side="${["t0", "b"][at]}"]`);
+    if (!trace) return null;
+    if (item === findTarget(section, item.closest(".trace"))) return findTarget(section, trace);
+    const { number } = item.dataset;
+    const row = number && all(".diff tr:has(> .number)", section).find((each) => each.cells[at].textContent === number);
+    return row ? trace.querySelector(`[data-number="${row.cells[1 - at].textContent}"]`) : null;
+  };
+
+  // Shows a call or message of an open conversation, and marks it and the call beside it.
+  const jump = (section, side, item) => {
+    if (get(`${section.id}w`)) {
+      back.setAttribute("href", `#${section.id}w`);
+      item.querySelector("p").append(back);
+    }
+    for (const each of all(".at")) each.classList.remove("at");
+    for (const each of [item, findOther(section, side, item)]) if (each) each.classList.add("at");
+    target = item;
+    isThere = true;
+    item.tabIndex = -1;
+    bringIntoView(item);
+    item.focus({ preventScroll: true });
+  };
+
   // Opens the conversation of one side (t0: the first trial, b: the baseline's) at a call (c) or a turn (m).
   const openAt = (index, side, kind, number) => {
-    const trace = find(index).querySelector(`.trace[data-side="${side}"]`);
+    const section = find(index), trace = section.querySelector(`.trace[data-side="${side}"]`);
     if (!trace) return;
     trace.open = true;
     fill(trace);
     const item = trace.querySelector(`[data-${kind === "c" ? "number" : "turn"}="${number}"]`);
-    if (!item) return;
-    if (get(`s${index}w`)) {
-      back.setAttribute("href", `#s${index}w`);
-      item.querySelector("p").append(" ", back);
-    }
-    item.scrollIntoView({ block: "center" });
-    item.focus({ preventScroll: true });
+    if (item) jump(section, side, item);
   };
 
   // Names the failed checks at the calls that they are about, in the difference and in conversations.
@@ -223,6 +258,7 @@
     markCalls(section);
     rows[index].setAttribute("aria-current", "true");
     rows[index].scrollIntoView({ block: "nearest" });
+    markHits();
   };
 
   const visible = () => [...rows.keys()].filter((index) => !rows[index].hidden);
@@ -254,22 +290,43 @@
         : known ? known.trials.map((trial) => trial.block).filter((block) => block !== null) : [];
       contents[index] = [rows[index].textContent, section ? section.textContent : known ? [...known.reasons, known.first].flat().join("") : "",
         ...traces.flatMap((number) => JSON.parse(get(`t${number}`).textContent).parts
-          .map((part) => [part.title, part.text, part.result, part.reasoning].join("\n")))].join("\n").toLowerCase();
+          .map((part) => [part.title, part.text, part.result, part.reasoning].join("\n")))].join("\n").toLowerCase().replace(/\s+/g, " ");
     }
     return contents[index];
   };
 
+  // Several words are a phrase; quotes around it may be left out.
+  const readPhrase = () => text.value.toLowerCase().replace(/\s+/g, " ").trim().replace(/^["\u201c]|["\u201d]$/g, "");
+
+  // Marks what was searched for in the shown scenario, as far as a hit is within one text.
+  const markHits = () => {
+    if (!CSS.highlights) return;
+    CSS.highlights.delete("hit");
+    const phrase = readPhrase();
+    if (!phrase || current < 0) return;
+    const hits = new Highlight(), walker = document.createTreeWalker(find(current), NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node && hits.size < MAX_HITS; node = walker.nextNode()) {
+      const content = node.data.toLowerCase();
+      if (content.length !== node.data.length) continue;
+      for (let at = content.indexOf(phrase); at >= 0; at = content.indexOf(phrase, at + phrase.length)) {
+        hits.add(new StaticRange({ startContainer: node, startOffset: at, endContainer: node, endOffset: at + phrase.length }));
+      }
+    }
+    CSS.highlights.set("hit", hits);
+  };
+
   const filter = () => {
-    const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const phrase = readPhrase();
     rows.forEach((row, index) => {
       row.hidden = (show.value !== "all" && !(show.value in row.dataset))
         || isOther(suite, row.dataset.suite) || isOther(variant, row.dataset.variant)
         || (tag && tag.value && !(row.dataset.tags || "").split(" ").includes(tag.value))
-        || !words.every((word) => readText(index).includes(word));
+        || (phrase && !readText(index).includes(phrase));
     });
     const count = visible().length;
     found.textContent = count ? `${count} of ${rows.length}` : "No scenario fits these filters.";
     clear.hidden = count === rows.length;
+    markHits();
   };
 
   const filters = { show, suite, variant, tag, text };
@@ -310,20 +367,44 @@
     filter();
   };
 
+  // The scenario that was shown before a search; -1 if nothing is searched for.
+  let origin = -1;
+
+  const showTop = () => { if (frame.getBoundingClientRect().top < 0) frame.scrollIntoView({ block: "start" }); };
+
   const reset = () => {
     clearFilters();
+    if (origin >= 0) {
+      select(origin);
+      showTop();
+    }
+    origin = -1;
     follow();
     write();
   };
 
-  // Opens or closes a conversation, at the call that the difference leads with.
+  // Where a conversation opens: at the call that the difference leads with, else at the end; null without a difference.
+  const findTarget = (section, trace) => {
+    const leading = section.querySelector("tr.leading");
+    if (!leading) return null;
+    fill(trace);
+    const number = leading.dataset[trace.dataset.side];
+    return (number && trace.querySelector(`[data-number="${number}"]`)) || trace.querySelector(".parts > li:last-child");
+  };
+
+  // Opens a conversation, or goes to its target; closes it if that is in view.
   const toggle = (side) => {
     const section = current >= 0 && find(current), trace = section && section.querySelector(`.trace[data-side="${side}"]`);
     if (!trace) return;
-    trace.open = !trace.open;
-    trace.querySelector("summary").focus();
-    const leading = section.querySelector("tr.leading");
-    if (trace.open && leading && leading.dataset[side]) openAt(current, side, "c", leading.dataset[side]);
+    const summary = trace.querySelector("summary"), item = findTarget(section, trace), wasOpen = trace.open;
+    trace.open = !wasOpen || !isInView(item || summary);
+    if (trace.open && item) {
+      jump(section, side, item);
+      return;
+    }
+    if (!trace.open) target = null;
+    summary.scrollIntoView({ block: "nearest" });
+    summary.focus({ preventScroll: true });
   };
 
   const go = (step) => {
@@ -368,7 +449,16 @@
     getSelection().addRange(range);
     if (navigator.clipboard) navigator.clipboard.writeText(command.textContent).then(() => { event.target.textContent = "Copied"; }, () => {});
   });
-  for (const control of Object.values(filters)) if (control) control.addEventListener("input", () => { filter(); follow(); write(); });
+  for (const control of Object.values(filters)) {
+    if (control) control.addEventListener("input", () => {
+      if (!text.value) origin = -1;
+      else if (origin < 0) origin = current;
+      filter();
+      follow();
+      showTop();
+      write();
+    });
+  }
   clear.addEventListener("click", () => { reset(); text.focus(); });
 
   // A link leaves where it was followed in the history, so that Back returns to it.

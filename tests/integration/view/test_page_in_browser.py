@@ -265,20 +265,102 @@ def test_without_a_match_nothing_is_shown_or_opened(chromium: Chromium, demo):  
     assert state(chromium)[:2] == [["s0"], 8]
 
 
-def test_keys_open_both_conversations_at_the_leading_call(chromium: Chromium, retail):  # noqa: F811
-    chromium.open(retail, "#s4")
-    for key, call in (("o", "call 5"), ("b", "call 10")):
+POSITION = """(() => {
+  const { top, bottom } = document.activeElement.getBoundingClientRect();
+  return JSON.stringify([top >= 0 && top < innerHeight && bottom > 0, document.querySelectorAll(".trace[open]").length]);
+})()"""
+
+
+def position(browser: Chromium) -> Any:
+    """Whether what has the focus is in view, and how many conversations are open."""
+    return json.loads(browser.evaluate(POSITION))
+
+
+def marked(browser: Chromium) -> Any:
+    """The marked calls and messages."""
+    return json.loads(
+        browser.evaluate(
+            "JSON.stringify([...document.querySelectorAll('.at')].map((each) => each.firstChild.textContent))"
+        )
+    )
+
+
+@pytest.mark.parametrize("width", [360, 1440])
+def test_keys_open_both_conversations_at_the_leading_call(chromium: Chromium, retail, width):  # noqa: F811
+    chromium.open(retail, "#s1", width=width)
+    for number, (key, call) in enumerate((("o", "call 5"), ("b", "call 10")), 1):
         chromium.press(key)
         assert focused(chromium).startswith(call)
         assert "modify_pending_order_items" in focused(chromium)
-    chromium.press("b", "o")
-    assert state(chromium)[2] == 0
+        assert position(chromium) == [True, number]
+    assert marked(chromium) == ["call 5", "call 10"]
+
+
+def test_key_closes_a_conversation_only_if_its_call_is_in_view(chromium: Chromium, retail):  # noqa: F811
+    chromium.open(retail, "#s1")
+    chromium.press("o")
+    chromium.evaluate(f"scrollTo(0, 0), {A_MOMENT}")
+    chromium.press("o")
+    assert position(chromium) == [True, 1]
+    assert focused(chromium).startswith("call 5")
+
+    chromium.press("o")
+    assert position(chromium) == [True, 0]
+    assert focused(chromium).startswith("This run, trial 0")
+
+
+def test_opened_call_stays_in_view_if_the_window_gets_another_width(chromium: Chromium, retail):  # noqa: F811
+    chromium.open(retail, "#s1", width=360)
+    chromium.press("o")
+    for width in (1440, 360):
+        chromium.resize(width)
+        chromium.evaluate(A_MOMENT)
+        assert position(chromium) == [True, 1]
+
+
+@pytest.mark.parametrize(
+    ("number", "now", "before"),
+    [("4", "call 11exchange_delivered_order_items", "call 11modify_pending"), ("5", "userturn 8Yes, please", "call 5")],
+)
+def test_missing_call_leads_to_what_this_run_did_instead(chromium: Chromium, retail, number, now, before):  # noqa: F811
+    chromium.open(retail, f"#s{number}")
+    chromium.press("o")
+    assert focused(chromium).startswith(now)
+    chromium.press("b")
+    assert focused(chromium).startswith(before)
+    assert position(chromium) == [True, 2]
+    assert [now.startswith(marked(chromium)[0]), before.startswith(marked(chromium)[1])] == [True, True]
+
+
+def test_heading_of_a_conversation_stays_in_view(chromium: Chromium, retail):  # noqa: F811
+    chromium.open(retail, "#s1")
+    chromium.press("o", "b")
+    chromium.evaluate(A_MOMENT)
+    heads = json.loads(
+        chromium.evaluate("""JSON.stringify([...document.querySelectorAll("#s1 .pair .trace > summary")]
+          .map((each) => [each.textContent, each.getBoundingClientRect().y]))""")
+    )
+    assert [y for _, y in heads] == [0, 0]
+    assert heads[0][0].startswith("This run, trial 0 of scenario 71")
+    assert heads[1][0].startswith("Baseline, trial 0 of scenario 71")
+
+
+def test_search_for_a_phrase_starts_at_the_top_marks_hits_and_is_undone(chromium: Chromium, retail):  # noqa: F811
+    chromium.open(retail, "#s2")
+    chromium.press("o", "/", *"exchange the chair")
+    assert state(chromium)[:2] == [["s5"], 1]
+    assert chromium.evaluate("CSS.highlights.get('hit').size") > 0
+    assert abs(chromium.evaluate("document.getElementById('s5').getBoundingClientRect().y")) < 2
+
+    chromium.press("Escape")
+    assert state(chromium)[:2] == [["s2"], 40]
+    assert chromium.evaluate("CSS.highlights.has('hit')") is False
 
 
 def test_message_that_differs_leads_to_its_turn(chromium: Chromium, retail):  # noqa: F811
-    chromium.open(retail)
+    chromium.open(retail, "#s5")
     chromium.evaluate(
-        "document.querySelector('#s0 a[href$=\"t0m2\"]').click(), new Promise((done) => setTimeout(done, 100))"
+        "document.querySelector('#s5 a[href$=\"t0m2\"]').click(), new Promise((done) => setTimeout(done, 100))"
     )
 
     assert focused(chromium).startswith("userturn 2")
@@ -286,9 +368,9 @@ def test_message_that_differs_leads_to_its_turn(chromium: Chromium, retail):  # 
 
 LEADING = {
     "18": "The agent no longer calls exchange_delivered_order_items (call 5 of the baseline, turn 9)"
-    " and makes no further call.",
-    "27": "The call of exchange_delivered_order_items (call 8 of the baseline, now call 7, turn 5) ended with an error;"
-    " in the baseline it ended ok.",
+    " and makes no further call. The recording ends with the user\u2019s message, which the agent did not answer.",
+    "27": "The call of exchange_delivered_order_items (call 8 of the baseline, now call 7, turn 5) ended with an error,"
+    " after return_delivered_order_items (call 6), which the baseline called later; in the baseline it ended ok.",
     "33": "The agent no longer calls modify_user_address (call 7 of the baseline, turn 7) and makes no further call.",
     "64": "The agent calls modify_pending_order_items with other arguments:"
     ' new_item_ids[0]: "6700049080" \u2192 "6117189161" (call 8, turn 7).',
@@ -308,7 +390,12 @@ def test_real_regressions_are_explained_by_the_call_that_matters(chromium: Chrom
       .map((each) => [each.querySelector("h2").textContent, each.querySelector("h3 + p:not(.note)").textContent])))""")
 
     assert json.loads(sentences) == LEADING
-    text = chromium.evaluate("document.querySelector('#s0').textContent")
+    names = "[...document.querySelectorAll('.list a')].slice(0, 6).map((each) => each.textContent)"
+    assert chromium.evaluate(names) == ["64", "71", "27", "33", "111", "18"]
+    assert "missing; ends with the user" in chromium.evaluate("document.querySelectorAll('.list tr')[6].textContent")
+    marked = "[...document.querySelectorAll('#s2 tr.leading, #s2 tr.before')].map((each) => each.cells[1].textContent)"
+    assert chromium.evaluate(marked) == ["6", "7"]
+    text = chromium.evaluate("document.querySelector('#s5').textContent")
     assert "Then the user wrote: \u201cYes, please exchange the chair" in text
 
 
@@ -316,9 +403,11 @@ def test_header_says_what_holds_for_all_and_no_scenario_repeats_it(chromium: Chr
     chromium.open(retail)
     header = chromium.evaluate("document.querySelector('header').innerText")
 
-    assert "All 6 regressions come with model gpt-4.1 \u2192 ft:gpt-4.1" in header
-    assert "12 changes are based on a single trial and may be noise." in header
-    assert "34 of 40 passed, 34 of 40 in the baseline" in header
+    assert "All 6 scenarios that broke or regressed come with model gpt-4.1 \u2192 ft:gpt-4.1" in header
+    assert (
+        "Against the baseline: 6 broken and 6 fixed. 34 of 40 passed, 34 of 40 in the baseline.\n\n"
+        "12 changes are based on a single trial and may be noise."
+    ) in header
     assert "comes with model" not in chromium.evaluate("document.querySelector('main').textContent")
 
 
@@ -349,7 +438,7 @@ def test_result_as_json_on_one_line_is_indented_and_keeps_its_tokens(chromium: C
     assert "The durations of the calls are not recorded." in chromium.evaluate("document.body.textContent")
 
 
-@pytest.mark.parametrize("text", ["kettle issue_refund", "30 days", "\u2717 no refund"])
+@pytest.mark.parametrize("text", ["issue_refund", "30  Days", '"30 days"', "\u2717 no refund"])
 def test_search_finds_what_a_scenario_and_its_conversations_say(chromium: Chromium, demo, text):  # noqa: F811
     chromium.open(demo, f"#s0?text={text.replace(' ', '+')}")
     names = chromium.evaluate(
@@ -358,6 +447,11 @@ def test_search_finds_what_a_scenario_and_its_conversations_say(chromium: Chromi
 
     assert "refund-outside-window" in names
     assert 0 < len(names) < 8
+
+
+def test_words_that_are_no_phrase_of_a_scenario_find_nothing(chromium: Chromium, demo):  # noqa: F811
+    chromium.open(demo, "#s0?text=kettle+issue_refund")
+    assert state(chromium)[1] == 0
 
 
 def test_everything_that_can_be_clicked_can_be_reached_by_tab(chromium: Chromium, demo):  # noqa: F811

@@ -5,17 +5,26 @@ from __future__ import annotations
 import pytest
 from builders import make_trace
 from page_builders import a_step
-from results_builder import a_change
+from results_builder import a_change, a_scenario, a_suite, results
 
-from evalgate.reporting.html.difference import build_difference, find_difference
-from evalgate.reporting.html.trace_details import NO_DETAILS, RecordedPair, describe_endings, find_unanswered
+from evalgate.reporting.html.difference import build_difference, find_difference, rank_difference
+from evalgate.reporting.html.scenario_order import order_scenarios
+from evalgate.reporting.html.trace_details import (
+    NO_DETAILS,
+    RecordedPair,
+    describe_endings,
+    find_unanswered,
+    is_unanswered,
+)
 
 
 def compare(*steps, what="calls", left=0, **changes):
     """The view of a difference with these steps."""
     first = {"turn": 1, "what": what, "before": 1, "now": None}
     found = {"trial_before": 0, "trial": 0, "first": first, "steps": list(steps), "steps_left": left}
-    return build_difference({"behaviour": {**found, "said": [], "response": [], "figures": [], **changes}})
+    return build_difference(
+        {"kind": "broken", "behaviour": {**found, "said": [], "response": [], "figures": [], **changes}}
+    )
 
 
 def describe(*steps, **changes):
@@ -152,6 +161,94 @@ def test_call_at_another_place_that_fails_now_leads_with_both_places():
     ]
 
 
+def test_call_that_fails_now_names_the_calls_with_an_effect_that_the_baseline_made_after_it():
+    moved = a_step("added", "exchange_items", 1, 4, outcome=TO_ERROR)
+    others = [a_step("same", "get_order", 2, 1), a_step("same", "return_items", 3, 2), a_step("same", "pay", 4, 3)]
+    steps = [a_step("removed", "exchange_items", 1), *others, moved]
+    difference = compare(*steps)
+
+    assert "`".join(difference.sentence) == (
+        "The call of `exchange_items` (call 1 of the baseline, now call 4, turn 2) ended with an error, after"
+        " `return_items` (call 2) and `pay` (call 3), which the baseline called later; in the baseline it ended ok."
+    )
+    assert [step.name for step in difference.steps if step.is_before] == ["return_items", "pay"]
+    same = [a_step("same", "pay", 1, 1), a_step("same", "refund", 2, 2, outcome=TO_ERROR)]
+    assert "after" not in describe(*same)
+
+
+ENDS_WITH_USER = " The recording ends with the user\u2019s message, which the agent did not answer."
+
+
+@pytest.mark.parametrize(
+    ("kind", "steps", "is_named"),
+    [
+        ("broken", [SAME, a_step("removed", "pay", 2), a_step("removed", "find", 3)], True),
+        ("broken", [a_step("removed", "pay", 1), a_step("same", "search", 2, 1)], False),
+        ("broken", [SAME, a_step("added", "pay", None, 2)], False),
+        ("fixed", [SAME, a_step("removed", "pay", 2)], False),
+    ],
+)
+def test_missing_call_after_which_only_the_user_wrote_says_so(kind, steps, is_named):
+    behaviour = {**FIXED, "steps": steps}
+    change = a_change(kind, behaviour=behaviour)
+    sentence = "".join(build_difference(change, is_unanswered=True).sentence)
+
+    assert sentence.endswith(ENDS_WITH_USER) is is_named
+    assert find_difference(change, is_unanswered=True).endswith("; ends with the user") is is_named
+    assert ENDS_WITH_USER not in "".join(build_difference(change).sentence)
+
+
+FIXED = {
+    "trial_before": 0,
+    "trial": 0,
+    "first": {"turn": 1, "what": "calls", "before": 1, "now": None},
+    "steps_left": 0,
+    "said": [],
+    "response": [],
+    "figures": [],
+}
+
+
+@pytest.mark.parametrize(("text", "is_message"), [("###STOP###", False), ("", False), ("Yes. ###STOP###", True)])
+def test_stop_mark_alone_is_no_message_of_the_user(text, is_message):
+    assert is_unanswered(NO_DETAILS._replace(unanswered=text)) is is_message
+
+
+def test_scenario_that_is_better_now_is_not_explained_by_a_call_that_was_repeated_without_an_error():
+    failed, done = a_step("added", "modify", None, 2, outcome=NEW_ERROR), a_step("added", "modify", None, 3)
+    steps = [SAME, a_step("removed", "cancel", 2), failed, done]
+    better = a_change("fixed", behaviour={**FIXED, "steps": steps})
+    worse = a_change("broken", behaviour={**FIXED, "steps": steps})
+
+    assert "".join(build_difference(better).sentence).endswith("but calls modify (call 3, turn 2).")
+    assert "".join(build_difference(worse).sentence).endswith("(call 2, turn 2), which ended with an error.")
+    change = a_change("fixed", behaviour={**FIXED, "steps": [failed, done]})
+    assert find_difference(change) == "modify: new"
+
+
+def test_missing_call_has_the_number_of_the_one_in_its_place():
+    steps = compare(SAME, a_step("removed", "refund", 2), a_step("added", "escalate", None, 2)).steps
+    assert [step.instead for step in steps] == ["", "2", ""]
+
+
+WITH_OTHER_ARGUMENTS = a_step("changed", "pay", 1, 1, changes=[a_value("id", "1", "2")])
+
+
+def test_plainest_fault_is_first_in_the_order():
+    steps = [
+        WITH_OTHER_ARGUMENTS,
+        a_step("same", "pay", 1, 1, outcome=TO_ERROR),
+        a_step("removed", "pay", 1),
+        a_step("added", "pay", None, 1),
+        {**WITH_OTHER_ARGUMENTS, "name": "get"},
+    ]
+    changes = [a_change("broken", behaviour={**FIXED, "steps": [step]}) for step in steps]
+
+    assert [rank_difference(change) for change in changes] == [0, 1, 2, 4, 4]
+    assert [rank_difference(change, is_unanswered=True) for change in changes] == [0, 1, 3, 4, 4]
+    assert rank_difference(a_change("broken")) == rank_difference(None) == 4
+
+
 def test_scenario_that_passes_has_no_marked_call_and_its_heading_blames_nothing():
     calls = {"trial_before": 0, "before": ["get"], "trial": 0, "now": ["get", "find"]}
     change = a_change("unchanged", calls=calls)
@@ -203,7 +300,7 @@ def test_call_at_another_place_is_one_line_with_both_numbers():
     steps = [a_step("removed", "check", 1), a_step("same", "refund", 2, 1), a_step("added", "check", None, 2)]
     first = {"turn": 1, "what": "calls", "before": 1, "now": None}
     found = {"trial_before": 0, "trial": 0, "first": first, "steps": steps, "steps_left": 0}
-    difference = build_difference({"behaviour": {**found, "said": [], "response": [], "figures": []}})
+    difference = build_difference({"kind": "broken", "behaviour": {**found, "said": [], "response": [], "figures": []}})
 
     assert [(each.baseline_number, each.number, each.word) for each in difference.steps] == [
         ("2", "1", ""),
@@ -219,7 +316,7 @@ def test_new_call_that_ended_with_an_error_shows_it():
     step = a_step("added", "refund", None, 1, outcome={"before": None, "now": "error"})
     step["answer"] = {"before": None, "now": "card declined"}
     found = {"trial_before": 0, "trial": 0, "first": None, "steps": [step], "steps_left": 0}
-    difference = build_difference({"behaviour": {**found, "said": [], "response": [], "figures": []}})
+    difference = build_difference({"kind": "broken", "behaviour": {**found, "said": [], "response": [], "figures": []}})
 
     assert difference.steps[0].details == ["ended: error", "result: card declined"]
 
@@ -253,7 +350,7 @@ def test_list_names_what_differs_between_the_names_of_calls(before, now, finding
     ],
 )
 def test_list_names_the_leading_difference(steps, finding):
-    behaviour = {"steps": steps}
+    behaviour = {**FIXED, "steps": steps}
     assert find_difference(a_change("broken", behaviour=behaviour)) == finding
 
 
@@ -272,3 +369,21 @@ def test_names_of_a_scenario_that_got_worse_say_that_nothing_was_read():
             " the run did not read the baseline's conversation of this scenario."
         )
     ]
+
+
+def test_score_and_recorded_drop_order_scenarios_before_the_difference_does():
+    missing, other = [a_step("removed", "pay", 1)], [WITH_OTHER_ARGUMENTS]
+    scenarios = [
+        a_scenario(name, "FAIL", a_change("broken", behaviour={**FIXED, "steps": steps}), score=score)
+        for name, steps, score in (
+            ("missing", missing, 0.5),
+            ("other", other, 0.5),
+            ("dropped", missing, 0.5),
+            ("lowest", missing, 0.1),
+        )
+    ]
+    document = results([a_suite("support", scenarios, "fail")], "fail")
+    sides = [NO_DETAILS._replace(scores={"reward": value}) for value in (0.0, 1.0)]
+    ordered = order_scenarios(document, {id(scenarios[2]): RecordedPair(*sides)})
+
+    assert [item.scenario["id"] for item in ordered] == ["lowest", "dropped", "other", "missing"]

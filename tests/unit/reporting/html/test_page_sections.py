@@ -216,8 +216,8 @@ def test_cause_of_all_regressions_stands_once_at_the_top(others):
     scenarios += [a_scenario("other", "FAIL", "broken")] * others
     text = read(a_page(results([a_suite("support", scenarios, "fail")], "fail"), {}))
 
-    count = "2 of 3 regressions" if others else "All 2 regressions"
-    assert f"{count} come with model a \u2192 b ." in text
+    count = "2 of 3" if others else "All 2"
+    assert f"{count} scenarios that broke or regressed come with model a \u2192 b ." in text
     assert text.count("comes with model a -> b") == 2 * others
 
 
