@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.cli.shell import Shell
+    from evalgate.models.results.results import ResultsDoc
 
+MAX_IDS = 8
 SHOWN_FIELDS = ("commit", "branch", "run", "created_at", "evalgate_version", "config_hash")
 
 
@@ -109,10 +111,12 @@ def explain_scenario(arguments: Namespace, shell: Shell) -> int:
 
     if arguments.results == RESULTS_PATH and not os.path.lexists(os.path.join(shell.cwd, RESULTS_PATH)):  # noqa: PTH118
         raise SettingError(Problem(f"there is no finished run at {RESULTS_PATH}", None, "run `evalgate run` first"))
-    request = ExplainRequest(arguments.scenario, arguments.suite, arguments.variant)
     files, traces = build_baseline_files(shell.cwd), build_trace_files(shell.cwd)
+    path = find_results(arguments.results, shell.cwd)
+    scenario = arguments.scenario or _find_failing(files.load(path).results)
+    request = ExplainRequest(scenario, arguments.suite, arguments.variant)
     baseline = None if arguments.baseline is None else find_baseline(arguments.baseline, shell.cwd)
-    found = explain(files, traces, request, find_results(arguments.results, shell.cwd), baseline)
+    found = explain(files, traces, request, path, baseline)
     shell.report_problems(found.warnings, "warning")
     width, colour = shell.width, shell.has_colour
     if found.suite is not None and found.scenario is not None:
@@ -123,6 +127,20 @@ def explain_scenario(arguments: Namespace, shell: Shell) -> int:
     elif found.removed is not None:
         shell.print_line(render_removed_scenario(found.removed, width=width, colour=colour))
     return 0
+
+
+def _find_failing(results: ResultsDoc) -> str:
+    """The id of the only scenario that does not pass; raises SettingError if there are others, or none."""
+    ids = dict.fromkeys(
+        each["id"] for suite in results["suites"] for each in suite["scenarios"] if each["verdict"] != "PASS"
+    )
+    if len(ids) == 1:
+        return next(iter(ids))
+    if not ids:
+        raise SettingError(Problem("all scenarios pass", None, "name one: evalgate explain SCENARIO"))
+    more = f" and {len(ids) - MAX_IDS:,} more" if len(ids) > MAX_IDS else ""
+    named = ", ".join([*ids][:MAX_IDS])
+    raise SettingError(Problem(f"{len(ids):,} scenarios do not pass", None, f"name one of them: {named}{more}"))
 
 
 def backtest_runs(arguments: Namespace, shell: Shell) -> int:
@@ -223,7 +241,12 @@ COMMANDS = {
         explain_scenario,
         [
             PROCESS_LIMITS,
-            option("scenario", metavar="SCENARIO", help="the id of a scenario, or its beginning"),
+            option(
+                "scenario",
+                nargs="?",
+                metavar="SCENARIO",
+                help="the id of a scenario, or its beginning (default the one that does not pass)",
+            ),
             SUITE,
             VARIANT,
             option("--all", action="store_true", help="show what passed, repeats or did not change, too"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.cli.command import FORMAT, JSON_TABLE, Command, choose_format, option
 from evalgate.cli.shell import format_location
-from evalgate.cli.trace_place import TRACE_HELP, find_place
+from evalgate.cli.trace_place import TRACE_HELP, describe_missing, find_place
 from evalgate.cli.traces import build_pricer, read_traces
 from evalgate.errors import SettingError
 
@@ -35,7 +35,7 @@ def list_traces(arguments: Namespace, shell: Shell) -> int:
 
     rows = list(_build_rows(arguments, shell))
     if not rows:
-        raise SettingError(f"no trace file at {', '.join(map(repr, arguments.traces))}")
+        raise SettingError(describe_missing(arguments.traces, shell.cwd))
     readable = {os.path.dirname(row["path"]) for row in rows if row["status"] != UNREADABLE}  # noqa: PTH120
     shown = [row for row in rows if os.path.dirname(row["path"]) in readable]  # noqa: PTH120
     others = [row for row in rows if os.path.dirname(row["path"]) not in readable]  # noqa: PTH120

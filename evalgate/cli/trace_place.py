@@ -11,6 +11,7 @@ from evalgate.models.results.document_names import RESULTS_PATH
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Sequence
 
     from evalgate.cli.shell import Shell
     from evalgate.models.results.results import ResultsDoc, SuiteDoc, TrialDoc, UnclaimedDoc
@@ -52,6 +53,17 @@ class TracePlace(NamedTuple):
         if self.line is not None:
             return f"no trace{number} at line {self.line:,} of {self.path!r}"
         return f"no trace{number} at {self.path!r}, the last one is number {count:,}"
+
+
+def describe_missing(named: Sequence[str], cwd: str) -> Problem:
+    """What to report if none of these files, folders and globs has a trace file: with one, also why not."""
+    message = f"no trace file at {', '.join(map(repr, named))}"
+    if len(named) != 1:
+        return Problem(message)
+    path = os.path.join(cwd, named[0])  # noqa: PTH118
+    if os.path.isdir(path):  # noqa: PTH112
+        return Problem(message, None, "the folder is empty" if not os.listdir(path) else "the folder has no such file")  # noqa: PTH208
+    return Problem(message, None, "nothing matches" if "*" in named[0] else "it does not exist")
 
 
 def find_place(text: str, arguments: Namespace, shell: Shell) -> TracePlace:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.cli.command import FORMAT, OUTPUT, Command, choose_format, option
 from evalgate.cli.shell import escape_invisible, format_location, is_stdout
-from evalgate.cli.trace_place import TRACE_HELP, find_place, looks_like_file
+from evalgate.cli.trace_place import TRACE_HELP, describe_missing, find_place, looks_like_file
 from evalgate.errors import Problem, SettingError
 from evalgate.settings.limits import parse_limits
 
@@ -52,7 +52,7 @@ def convert(arguments: Namespace, shell: Shell) -> int:
                 damaged += 1
                 shell.note(f"error: {format_location(line.source)}: {line.reason}")
         if not written and not damaged:
-            raise SettingError(f"no trace file at {', '.join(map(repr, arguments.traces))}")
+            raise SettingError(describe_missing(arguments.traces, shell.cwd))
     if not to_stdout:
         shell.note(f"{written:,} traces written to {arguments.output}")
     return 2 if damaged else 0

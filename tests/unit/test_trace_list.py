@@ -133,9 +133,13 @@ def test_the_table_of_a_terminal_fits_and_has_no_empty_column() -> None:
     assert len(line) <= 70
 
 
-def test_a_pattern_without_a_file_is_an_error(tmp_path) -> None:
-    done = evalgate("traces", str(tmp_path / "none*"))
-    assert (done.exit_code, done.err) == (2, f"error: no trace file at '{tmp_path}/none*'\n")
+@pytest.mark.parametrize(
+    ("name", "why"), [("none*", "nothing matches"), ("none", "it does not exist"), ("empty", "the folder is empty")]
+)
+def test_a_pattern_without_a_file_is_an_error_with_its_reason(tmp_path, name, why) -> None:
+    (tmp_path / "empty").mkdir()
+    done = evalgate("traces", str(tmp_path / name))
+    assert (done.exit_code, done.err) == (2, f"error: no trace file at '{tmp_path}/{name}' ({why})\n")
 
 
 @pytest.mark.shared

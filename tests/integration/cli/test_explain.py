@@ -97,6 +97,15 @@ def test_a_scenario_inconclusive_says_how_many_trials_it_needs(demo: Path) -> No
     assert "(Fisher p 1): record at least 20 trials on each side" in " ".join(out.split())
 
 
+def test_the_only_scenario_that_fails_needs_no_name(demo: Path) -> None:
+    one = ["--scenario", "refund-outside-window", "--output-dir", "one"]
+    assert evalgate(demo, "run", SUITE, "-q", "--traces", f"{TRACES}/pr/*.jsonl", *one)[0] == 1
+    _, named, _ = evalgate(demo, "explain", "refund-outside-window", "--results", "one")
+    code, out, _ = evalgate(demo, "explain", "--results", "one")
+    assert (code, out) == (0, named)
+    assert "refund-outside-window" in out
+
+
 def test_a_passing_scenario_is_explained_too(demo: Path) -> None:
     code, out, _ = evalgate(demo, "explain", "not-our-business")
     assert code == 0
@@ -114,7 +123,7 @@ def test_a_passing_scenario_is_explained_too(demo: Path) -> None:
         (["refund-in-window", "--variant", "x"], "scenario `refund-in-window` has no variant `x` in these results"),
         (["refund-in-window", "--results", "gone.json"], "gone.json"),
         (["refund-in-window", "--baseline", "gone.zip"], "gone.zip"),
-        ([], "SCENARIO"),
+        ([], "scenarios do not pass (name one of them: "),
     ],
 )
 def test_what_can_not_be_looked_up_is_one_line_and_exit_code_two(demo: Path, words: list[str], part: str) -> None:
