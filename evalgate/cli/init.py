@@ -183,6 +183,12 @@ def _add(arguments: Namespace, shell: Shell) -> int:
         shell.note(f"left out: {check}")
     if extended.failing:
         shell.note(f"warning: checks of {path} fail on this trace: {', '.join(extended.failing)}")
+    if extended.red:
+        shell.note(
+            f"warning: the next run fails {', '.join(extended.red)}: except it from these checks, or require less"
+        )
+    if extended.missed:
+        shell.note(f"recorded failures that pass every check: {', '.join(extended.missed)}")
     return 0
 
 
@@ -244,7 +250,11 @@ COMMANDS = {
                 metavar="GLOB",
                 help="learn only the scenarios with this id (may be repeated; `*` matches any characters)",
             ),
-            option("--add", metavar="TRACE", help="append the scenario of a trace to the suite that --out names"),
+            option(
+                "--add",
+                metavar="TRACE",
+                help="append the scenarios of a trace file, which the suite must find, to the suite that --out names",
+            ),
             option("--workflow", action="store_true", help="also write .github/workflows/evalgate.yml"),
             option("--hook", action="store_true", help="also write .pre-commit-config.yaml, which validates suites"),
             option("--force", action="store_true", help="overwrite files that exist"),

@@ -225,10 +225,14 @@ def _explain_lenient_rate(scenario: Scenario) -> Iterator[str]:
 
 
 def _explain_threshold(scenario: Scenario) -> Iterator[str]:
-    """A threshold that every score reaches; not if required assertions are the only ones with a weight."""
+    """A threshold that every score reaches.
+
+    Not if required assertions are the only ones with a weight, and not 0 beside required ones, which then decide alone.
+    """
     lowest = find_lowest_score(scenario)
     if scenario.threshold == 0:
-        yield "threshold 0 is always reached; a threshold above 0 would do"
+        if not any(each.required for each in scenario.assertions):
+            yield "threshold 0 is always reached; a threshold above 0 would do"
     elif round(scenario.threshold, DIGITS) <= lowest < 1:
         why = f"while the required assertions pass, the score is at least {lowest:g}"
         yield f"threshold {scenario.threshold:g} can't be missed: {why}; a threshold above {lowest:g} would do"

@@ -9,7 +9,7 @@ from msgspec import Struct
 from evalgate.application.inference.draft import DraftSuite, SuiteHead
 from evalgate.application.inference.infer import infer_suite
 from evalgate.application.inference.pass_rates import RecordedFailures, allow_recorded_failures
-from evalgate.application.inference.self_check import check_draft
+from evalgate.application.inference.self_check import check_draft, mark_hollow
 from evalgate.application.inference.suite_text import list_briefly
 from evalgate.application.inference.trace_choice import FoundTraces, InferenceOptions, find_traces
 from evalgate.application.mutation.score import MutationRun
@@ -88,6 +88,7 @@ def draft_suite(
     if check_draft(draft, found.passing, load) is None:
         return None
     failures = allow_recorded_failures(draft, found.readable, load)
+    mark_hollow(draft, found.passing, load)
     if failures.unnoticed:
         draft.notes.append(describe_unnoticed(failures))
     return DraftedSuite(draft, failures)
@@ -98,7 +99,8 @@ def describe_unnoticed(failures: RecordedFailures) -> str:
     where = list_briefly([each.describe() for each in failures.unnoticed])
     verb = "passes" if failures.missed == 1 else "pass"
     recorded = pluralize(failures.recorded, "recorded failure")
-    return f"{failures.missed:,} of {recorded} still {verb} every check of this suite: {where}"
+    more = f"; {failures.scored:,} more only lower the score" if failures.scored else ""
+    return f"{failures.missed:,} of {recorded} still {verb} every check of this suite: {where}{more}"
 
 
 def _explain_no_trace(found: FoundTraces) -> Problem:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from evalgate.application.inference.variants import Variants
 
 FAIL_ON = ["hard_fail", "broken", "below_threshold"]
+HOLLOW = "an agent that does nothing passes this"
 REQUIRED_ONLY = "only required checks fail a trial; one that is `always` required fails the scenario"
 SCORES_ONLY = "only required checks block: too few trials passed to demand the others"
 NO_CHECK = "no check of its own: only what all scenarios share is checked here"
@@ -55,6 +56,9 @@ class DraftScenario(Struct):
     recorded: int
     fields: list[FieldText] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    offers: list[str] = field(default_factory=list)
+    is_hollow: bool = False
+    """Whether an agent that does nothing passes it."""
 
     is_left_out: bool = False
 
@@ -80,8 +84,8 @@ class DraftScenario(Struct):
         """The scenario as it is written."""
         trials = pluralize(self.recorded, "trial")
         reason = trials if self.passing == self.recorded else f"{self.passing:,} of {trials} passed"
-        notes = [*([NO_CHECK] if self.is_empty else []), *self.notes]
-        return ScenarioText(self.id, reason, self.fields, self.checks, notes)
+        notes = [*([NO_CHECK] if self.is_empty else [HOLLOW] if self.is_hollow else []), *self.notes]
+        return ScenarioText(self.id, reason, self.fields, self.checks, notes, self.offers)
 
 
 class DraftSuite(Struct):
@@ -103,6 +107,11 @@ class DraftSuite(Struct):
     def written(self) -> list[DraftScenario]:
         """The scenarios that check something: what all share is enough."""
         return [scenario for scenario in self.scenarios if self._is_written(scenario)]
+
+    @property
+    def hollow(self) -> list[str]:
+        """The ids of the scenarios that an agent passes that does nothing."""
+        return [scenario.id for scenario in self.written if scenario.is_hollow]
 
     @property
     def unchecked(self) -> list[str]:

@@ -9,7 +9,7 @@ from evalgate.application.inference.draft import DraftScenario, DraftSuite, Suit
 from evalgate.application.inference.infer import infer_alone, is_usable_id
 from evalgate.application.inference.insert import find_end, find_indent, insert_lines
 from evalgate.application.inference.observations import TraceSet
-from evalgate.application.inference.pass_rates import allow_recorded_failures
+from evalgate.application.inference.pass_rates import ScenarioTrials, allow_recorded_failures
 from evalgate.application.inference.self_check import MAX_ROUNDS, check_draft, find_failing
 from evalgate.application.inference.suite_text import format_scenario, format_value
 from evalgate.application.inference.trace_choice import records_calls
@@ -34,13 +34,16 @@ class ExtendedSuite(NamedTuple):
     """The text of a suite with scenarios appended, and their ids.
 
     `left_out` are checks that do not hold, or that no suite can hold; `failing` are checks that the suite had already
-    and that fail on the added traces.
+    and that fail on the added traces; `red` are the added scenarios that the next run fails, and `missed` the recorded
+    failures in them in which no check fails.
     """
 
     text: str
     added: Sequence[str]
     left_out: Sequence[str]
     failing: Sequence[str]
+    red: Sequence[str]
+    missed: Sequence[str]
 
 
 def extend_suite(path: str, trace: str, strictness: Strictness, sources: InferenceSources) -> ExtendedSuite:
@@ -49,9 +52,9 @@ def extend_suite(path: str, trace: str, strictness: Strictness, sources: Inferen
     The suite must find the file by its `traces`, as it will in a run.
     """
     suite = sources.suites.load([path]).suites[0]
-    readable = _read_named(suite, path, trace, sources)
+    readable, tools = _read_named(suite, path, trace, sources)
     named = list(filter(is_passing, readable))
-    found = TraceSet(named, [each for each in readable if not is_passing(each)])
+    found = TraceSet(named, [each for each in readable if not is_passing(each)], tools)
     new = _choose_new(suite, path, trace, found)
     extension = _Extension(sources.files.read(path, MAX_BYTES, what="suite").decode(), path, suite)
     extension.left_out += [f"checks of the tool {redact(tool)[:MAX_SHOWN]}" for tool in found.unusable]
@@ -61,7 +64,20 @@ def extend_suite(path: str, trace: str, strictness: Strictness, sources: Inferen
     failing = extension.check([each for each in named if each.scenario_id in new], sources.suites)
     if not extension.added:
         raise SettingError(f"nothing can be checked in {trace}; `evalgate traces` shows which evidence it lacks")
-    return ExtendedSuite(extension.render()[0], extension.added, extension.left_out, failing)
+    text = extension.render()[0]
+    extended = sources.suites.parse_text(text.removeprefix("\ufeff"), path)
+    trials = ScenarioTrials.group(extended, [each for each in readable if each.scenario_id in extension.added])
+    red = [each for each in trials if each.is_red]
+    names = {*failing, *(name for each in red for name in each.list_failed())}
+    missed = [each.find_unnoticed() for each in trials]
+    return ExtendedSuite(
+        text,
+        extension.added,
+        extension.left_out,
+        sorted(names),
+        [each.scenario.id for each in red],
+        [each.describe() for each in missed if each.trials],
+    )
 
 
 class _Extension:
@@ -156,13 +172,21 @@ def _draft_scenarios(
     return draft.scenarios
 
 
-def _read_named(suite: Suite, path: str, trace: str, sources: InferenceSources) -> list[Trace]:
-    """The traces of a file that the suite finds; raises SettingError unless one passed."""
+def _read_named(suite: Suite, path: str, trace: str, sources: InferenceSources) -> tuple[list[Trace], frozenset[str]]:
+    """The traces of a file that the suite finds, and the tools of all its traces.
+
+    Raises SettingError unless one of the file passed.
+    """
     wanted = {file.path for file in sources.files.expand(trace, ".")}
     if not wanted:
         raise SettingError(Problem(f"no trace file at {trace!r}", None, "name a file or folder, not one trace in it"))
     records = sources.traces.read(*TraceChoice().resolve_for_suite(suite))
-    named = [each for each in records if isinstance(each, Trace) and each.source.path in wanted]
+    named: list[Trace] = []
+    tools = set[str]()
+    for record in records:
+        if isinstance(record, Trace):
+            tools.update(record.called)
+            named += [record] if record.source.path in wanted else []
     if not named:
         patterns = ", ".join(suite.traces or ["nothing"])
         hint = f"its `traces`, relative to its folder, are {patterns}: move the file there, or add it to them"
@@ -173,7 +197,7 @@ def _read_named(suite: Suite, path: str, trace: str, sources: InferenceSources) 
         raise SettingError(Problem(f"no trace in {trace!r} passed: {_describe_end(named[0])}", None, hint))
     if not any(map(records_calls, passing)):
         raise SettingError(f"{trace} records nothing of what the agent did")
-    return named
+    return named, frozenset(tools)
 
 
 def _describe_end(trace: Trace) -> str:

@@ -73,13 +73,13 @@ def infer_scenario(id_: str, traces: TraceSet, strictness: Strictness) -> DraftS
     checks = [*infer_calls(trials, traces.failed.get(id_, ()), traces, strictness), *expect_facts(trials)]
     draft = DraftScenario(id_, list(filter(_is_clean, checks)), len(trials), len(trials))
     draft.notes += _note_differences(trials)
-    draft.notes += offer_codes(trials, traces.failed.get(id_, ()))
+    draft.offers += offer_codes(trials, traces.failed.get(id_, ()))
     return draft
 
 
 def infer_alone(id_: str, found: TraceSet, strictness: Strictness) -> DraftScenario:
     """Infers a scenario for a suite that has others: with all that it needs itself."""
-    traces = TraceSet(found.scenarios[id_], found.failed.get(id_, ()))
+    traces = TraceSet(found.scenarios[id_], found.failed.get(id_, ()), found.tools)
     draft = infer_scenario(id_, traces, strictness)
     draft.recorded += len(traces.failed.get(id_, ()))
     _, own = infer_shared(traces, [id_], strictness)
@@ -117,8 +117,8 @@ def _note_differences(trials: Sequence[Trace]) -> list[str]:
 def _note_unsteady(draft: DraftSuite, traces: TraceSet) -> None:
     names = [tool for tool in traces.unsteady if is_usable_name(tool)]
     if names:
-        few = f"a scenario requires one only if all of {SURE} trials call it, or the failed ones don't"
-        draft.notes.append(f"passing trials differ in some tools; {few}: {list_briefly(names)}")
+        few = f"required only where all of {SURE} trials call them, or no failed one does"
+        draft.notes.append(f"passing trials differ in {list_briefly(names)}: {few}")
     if traces.unusable:
         shown = list_briefly([tool[:MAX_TOOL] for tool in traces.unusable])
         draft.notes.append(f"no check names these tools, which are patterns, secrets or too long in a suite: {shown}")

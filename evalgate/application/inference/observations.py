@@ -38,7 +38,9 @@ MIN_SCENARIOS = 3
 class TraceSet:
     """The passing and the failed traces of a set, by scenario; the order of the traces makes no difference."""
 
-    def __init__(self, traces: Iterable[Trace], failed: Iterable[Trace] = ()) -> None:
+    def __init__(self, traces: Iterable[Trace], failed: Iterable[Trace] = (), tools: Iterable[str] = ()) -> None:
+        """`tools` are the names of tools that other traces call."""
+        self._other_tools = frozenset(tools)
         groups = _group(traces)
         self.scenarios: Mapping[str, Sequence[Trace]] = {id_: groups[id_] for id_ in sorted(groups, key=natural)}
         self.failed: Mapping[str, Sequence[Trace]] = _group(filter(_shows_failure, failed))
@@ -52,7 +54,7 @@ class TraceSet:
     @cached_property
     def tools(self) -> Sequence[str]:
         """The names of all tools that were called, sorted."""
-        return sorted({name for trace in self.traces for name in trace.called})
+        return sorted(self._other_tools.union(*(trace.called for trace in self.traces)))
 
     @cached_property
     def compared(self) -> frozenset[str]:

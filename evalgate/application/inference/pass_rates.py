@@ -15,7 +15,7 @@ from evalgate.scoring.recorded_result import find_recorded_result, is_passing
 from evalgate.scoring.scenario import judge_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evalgate.application.inference.draft import CheckPlace, DraftSuite
     from evalgate.models.run.run import AssertionResult
@@ -60,11 +60,15 @@ class UnnoticedFailures(NamedTuple):
 
 
 class RecordedFailures(NamedTuple):
-    """The scenarios with trials that the suite fails; of `recorded` failures those that it does not notice."""
+    """The scenarios with trials that the suite fails; of `recorded` failures those that it does not notice.
+
+    `scored` are failures whose checks only lower the score.
+    """
 
     failed: Sequence[FailedTrials]
     recorded: int
     unnoticed: Sequence[UnnoticedFailures]
+    scored: int = 0
 
     @property
     def missed(self) -> int:
@@ -72,11 +76,19 @@ class RecordedFailures(NamedTuple):
         return sum(len(each.trials) for each in self.unnoticed)
 
 
-class _ScenarioTrials(NamedTuple):
+class ScenarioTrials(NamedTuple):
     """A scenario with all its recorded trials, judged."""
 
     scenario: Scenario
     trials: list[JudgedTrace]
+
+    @staticmethod
+    def group(suite: Suite, traces: Iterable[Trace]) -> list[ScenarioTrials]:
+        """Judges traces; those of each scenario that has any, in the order of the suite."""
+        groups = {id(scenario): ScenarioTrials(scenario, []) for scenario in suite.scenarios}
+        for judged in judge_traces(suite, traces):
+            groups[id(judged.scenario)].trials.append(judged)
+        return [group for group in groups.values() if group.trials]
 
     @property
     def imperfect(self) -> list[JudgedTrace]:
@@ -108,6 +120,16 @@ class _ScenarioTrials(NamedTuple):
         """The number of passing trials that its pass rate demands."""
         return math.ceil((self.scenario.rules.min_pass_rate or 0) * self.measured)
 
+    @property
+    def is_red(self) -> bool:
+        """Whether a run fails it."""
+        judged = judge_scenario([each.trial for each in self.trials], self.scenario.threshold, self.scenario.rules)
+        return judged is not None and judged.verdict != "PASS"
+
+    def list_failed(self) -> list[str]:
+        """The names of the checks that fail in a trial which does not pass."""
+        return [found.name for each in self.trials if each.trial.status != "passed" for found in _list_failed(each)]
+
     def describe(self) -> FailedTrials:
         """What fails, and what was recorded of it."""
         results = [find_recorded_result(each.trace) for each in self.imperfect]
@@ -115,9 +137,7 @@ class _ScenarioTrials(NamedTuple):
             result.describe() if result else f"status {each.trace.status}"
             for result, each in zip(results, self.imperfect, strict=True)
         }
-        judged = judge_scenario([each.trial for each in self.trials], self.scenario.threshold, self.scenario.rules)
-        is_red = judged is not None and judged.verdict != "PASS"
-        least = None if is_red else self.demanded
+        least = None if self.is_red else self.demanded
         return FailedTrials(self.scenario.id, len(self.imperfect), len(self.trials), sorted(shown), least)
 
     def find_unnoticed(self) -> UnnoticedFailures:
@@ -148,11 +168,12 @@ def allow_recorded_failures(
         [group.describe() for group in groups if group.imperfect],
         sum(len(group.recorded) for group in groups) + sum(len(each.trials) for each in unclaimed),
         [*(unnoticed for group in groups if (unnoticed := group.find_unnoticed()).trials), *unclaimed],
+        sum(each.trial.status == "passed" and bool(_list_failed(each)) for group in groups for each in group.recorded),
     )
 
 
 def _find_unclaimed(
-    draft: DraftSuite, traces: Sequence[Trace], groups: Sequence[_ScenarioTrials]
+    draft: DraftSuite, traces: Sequence[Trace], groups: Sequence[ScenarioTrials]
 ) -> list[UnnoticedFailures]:
     """The recorded failures of the suite's scenarios that none of its variants claims."""
     claimed = {id(each.trace) for group in groups for each in group.trials}
@@ -167,12 +188,12 @@ def _find_unclaimed(
 class _RateFinder:
     """Finds which scenarios of a draft get a pass rate, and in which the checks that fail only lower the score."""
 
-    def __init__(self, draft: DraftSuite, flaky: set[str], judge: Callable[[], list[_ScenarioTrials]]) -> None:
+    def __init__(self, draft: DraftSuite, flaky: set[str], judge: Callable[[], list[ScenarioTrials]]) -> None:
         self._draft, self._flaky, self._judge = draft, flaky, judge
         self._scored: set[str] = set()
         self._broken = _find_broken(draft, judge())
 
-    def set_rates(self) -> list[_ScenarioTrials]:
+    def set_rates(self) -> list[ScenarioTrials]:
         """Sets them; returns the trials as the draft judges them then."""
         lowest = self._settle()
         if self._except_scored():
@@ -181,9 +202,9 @@ class _RateFinder:
         self._apply(lowest)
         return self._judge()
 
-    def _settle(self) -> dict[str, _ScenarioTrials]:
+    def _settle(self) -> dict[str, ScenarioTrials]:
         """Finds the scenarios in which too few trials pass; returns the variant of each flaky one that passes least."""
-        lowest: dict[str, _ScenarioTrials] = {}
+        lowest: dict[str, ScenarioTrials] = {}
         while True:
             self._apply(lowest)
             groups = self._judge()
@@ -215,7 +236,7 @@ class _RateFinder:
                     scenarios[id_].checks += list_excepted_checks(shared)
         return changed
 
-    def _apply(self, lowest: Mapping[str, _ScenarioTrials]) -> None:
+    def _apply(self, lowest: Mapping[str, ScenarioTrials]) -> None:
         """Sets what each scenario demands, by its variant with the `lowest` number of passing trials."""
         for index, scenario in enumerate(self._draft.scenarios):
             broken = {place.number for place in self._broken if place.scenario == index}
@@ -231,7 +252,7 @@ class _RateFinder:
         self._draft.require_shared(scored, {number for number in shared if number is not None})
 
 
-def _find_broken(draft: DraftSuite, groups: Sequence[_ScenarioTrials]) -> dict[CheckPlace, set[str]]:
+def _find_broken(draft: DraftSuite, groups: Sequence[ScenarioTrials]) -> dict[CheckPlace, set[str]]:
     """The checks that fail in a recorded trial, each with the scenarios of these trials."""
     _, places = draft.render()
     found: dict[CheckPlace, set[str]] = {}
@@ -242,13 +263,9 @@ def _find_broken(draft: DraftSuite, groups: Sequence[_ScenarioTrials]) -> dict[C
     return found
 
 
-def _judge(draft: DraftSuite, traces: Sequence[Trace], load: Callable[[str], Suite]) -> list[_ScenarioTrials]:
+def _judge(draft: DraftSuite, traces: Sequence[Trace], load: Callable[[str], Suite]) -> list[ScenarioTrials]:
     """All recorded trials by their scenario, in the order of the suite."""
-    suite = load(draft.render()[0])
-    groups = {id(scenario): _ScenarioTrials(scenario, []) for scenario in suite.scenarios}
-    for judged in judge_traces(suite, traces):
-        groups[id(judged.scenario)].trials.append(judged)
-    return [group for group in groups.values() if group.trials]
+    return ScenarioTrials.group(load(draft.render()[0]), traces)
 
 
 def _choose_rate(least: int, trials: int) -> float:
@@ -264,9 +281,9 @@ def _choose_rate(least: int, trials: int) -> float:
     return least / trials
 
 
-def _explain_rate(group: _ScenarioTrials) -> str:
+def _explain_rate(group: ScenarioTrials) -> str:
     passing = f"{group.passed:,} of {group.measured:,} pass these checks"
-    return f"{passing}; of an unchanged agent fewer than {group.least:,} do in 1 of {RUNS} runs at most"
+    return f"{passing}; an unchanged agent passes fewer than {group.least:,} in 1 of {RUNS} runs at most"
 
 
 def find_least_passes(passed: int, trials: int) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher
 from evalgate.application.evaluation.suite_judge import SuiteJudge
 from evalgate.application.evaluation.trajectories import BaselineScenarios
+from evalgate.application.mutation.edits import cut_after
 from evalgate.errors import SuiteError
 from evalgate.models.run.trials import is_failed
 
@@ -85,6 +86,22 @@ def find_failing(suite: Suite, traces: Iterable[Trace]) -> Iterator[FailingTrace
             failed = [found for found in judged.trial.assertions if is_failed(found) and found.counts]
             lines = [found.location.line for found in failed if found.location and found.location.line]
             yield FailingTrace(judged.trace.scenario_id, [found.name for found in failed], lines)
+
+
+def mark_hollow(draft: DraftSuite, traces: Sequence[Trace], load: Callable[[str], Suite]) -> None:
+    """Marks the scenarios that an agent passes that does nothing: it gets the user's message and stops."""
+    idle = {}
+    for trace in traces:
+        asked = next((at for at, each in enumerate(trace.messages, 1) if each["role"] == "user"), None)
+        if asked is not None and trace.scenario_id not in idle and (trace.agent_calls or trace.response["content"]):
+            idle[trace.scenario_id] = cut_after(trace, 0, asked)
+    passing = {
+        judged.trace.scenario_id
+        for judged in judge_traces(load(draft.render()[0]), idle.values())
+        if judged.trial.status == "passed"
+    }
+    for scenario in draft.scenarios:
+        scenario.is_hollow = scenario.id in passing
 
 
 def judge_traces(suite: Suite, traces: Iterable[Trace]) -> Iterator[JudgedTrace]:

@@ -33,7 +33,7 @@ def offer_codes(trials: Sequence[Trace], failed: Sequence[Trace]) -> Iterator[st
         if has_effect(tool) and is_usable_name(tool) and (text := _offer(tool, trials, failed))
     ]
     if found:
-        yield "not checked, since another run may use other codes; add it if none may:"
+        yield "not checked, since another run may use another code or number; remove the # if none may:"
         yield from found[:MAX_OFFERS]
 
 

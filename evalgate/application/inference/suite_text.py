@@ -49,7 +49,9 @@ def _escape(character: str) -> str:
 def format_comment(text: str) -> str:
     """A comment of one line; what does not print is left out."""
     shown = "".join(character if character.isprintable() else " " for character in text)
-    return f"# {shown[:COMMENT_LIMIT]}"
+    if len(shown) > COMMENT_LIMIT:
+        shown = f"{shown[:COMMENT_LIMIT].rpartition(' ')[0] or shown[:COMMENT_LIMIT]} \u2026"
+    return f"# {shown}"
 
 
 def format_check(check: InferredCheck, indent: int) -> str:
@@ -83,13 +85,17 @@ class FieldText(NamedTuple):
 
 
 class ScenarioText(NamedTuple):
-    """How a scenario is written: `fields` before its assertions, `notes` as comments after them."""
+    """How a scenario is written: `fields` before its assertions, `offers` and `notes` as comments after them.
+
+    An offer is an assertion: without its `# ` it is one.
+    """
 
     id: str
     reason: str
     fields: Sequence[FieldText]
     checks: Sequence[InferredCheck]
     notes: Sequence[str] = ()
+    offers: Sequence[str] = ()
 
 
 def format_scenario(scenario: ScenarioText, indent: int) -> tuple[list[str], dict[int, int]]:
@@ -99,11 +105,12 @@ def format_scenario(scenario: ScenarioText, indent: int) -> tuple[list[str], dic
     lines += [f"{inner}{name}: {format_value(value)}{_format_reason(why)}" for name, value, why in scenario.fields]
     checks = scenario.checks
     places: dict[int, int] = {}
-    if len(checks) == 1 and not checks[0].reason:
+    if len(checks) == 1 and not checks[0].reason and not scenario.offers:
         places[len(lines)] = 0
         lines.append(f"{inner}assertions: [{format_value(checks[0].entry)}]")
     elif checks:
         lines.append(f"{inner}assertions:")
         places = {len(lines) + number: number for number in range(len(checks))}
         lines += [format_check(check, indent + 4) for check in checks]
+    lines += [f"{inner}  {format_comment(offer)}" for offer in scenario.offers]
     return [*lines, *(f"{inner}{format_comment(note)}" for note in scenario.notes)], places

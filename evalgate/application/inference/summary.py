@@ -37,6 +37,9 @@ def describe_built_suite(built: BuiltSuite, path: str) -> Iterator[str]:
     if built.draft.mixed:
         named = list_briefly(built.draft.mixed)
         yield f"warning: {MIXED}: {named}"
+    if built.draft.hollow:
+        count = pluralize(len(built.draft.hollow), "scenario")
+        yield f"an agent that does nothing passes {count}: {list_briefly(built.draft.hollow)}; add what each must do"
     if built.draft.unchecked:
         named = list_briefly(built.draft.unchecked)
         whose = "its" if len(built.draft.unchecked) == 1 else "their"

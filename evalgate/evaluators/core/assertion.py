@@ -191,11 +191,17 @@ def when(condition: Assertion, then: Sequence[Assertion]) -> Check:
 
 
 def _decide_then(condition: Assertion, found: MemberFindings) -> Finding:
-    """Decides as `all_of`; a failure begins with the condition, which an unnamed group does not state."""
+    """Decides as `all_of`; a failure begins with the condition, which an unnamed group does not state.
+
+    One about the id of the scenario is left out: the failure stands below it.
+    """
     decided = _decide_all_of(found)
-    if decided.outcome != "failed":
+    if decided.outcome != "failed" or condition.name.startswith(SCENARIO_ID):
         return decided
     return decided._replace(reason=f"{condition.name} holds; {decided.reason}")
+
+
+SCENARIO_ID = "metadata.scenario_id "
 
 
 def _decide_unknown(condition: Undecided, found: MemberFindings) -> Finding:

@@ -166,6 +166,28 @@ def test_an_added_scenario_allows_the_failed_trials_that_its_file_has(project: P
     assert evalgate(project, "run", "evals/s.yaml", "-q")[0] == 0
 
 
+def test_an_added_scenario_forbids_tools_of_the_others_and_what_its_run_fails_is_named(project: Path):
+    write_scored(project, {"flaky": [1, 1, 1]})
+    shutil.copy(EXAMPLE / "cancel-before-shipping.jsonl", project / "traces")
+    head = "version: 1\nsuite: s\nthreshold: 1\ntraces: ['../traces/*.jsonl']\n"
+    own = "scenarios:\n  - id: cancel-before-shipping\n    assertions: [{type: not_empty}]\n"
+    (project / "evals").mkdir()
+    path = project / "evals/s.yaml"
+    path.write_text(f"{head}{own}")
+    assert evalgate(project, "init", "--add", "traces/all.jsonl", "--out", "evals/s.yaml")[0] == 0
+    assert "forbidden_tools, tools: [cancel_order], required: true}  # called in none of 3 trials" in path.read_text()
+
+    write_scored(project, {"flaky": [1, 1, 1, 0]})
+    shutil.copy(EXAMPLE / "cancel-before-shipping.jsonl", project / "traces")
+    path.write_text(
+        f"{head}defaults: {{assertions: [{{type: tool_called, tool: lookup_order, required: always}}]}}\n{own}"
+    )
+    code, _, err = evalgate(project, "init", "--add", "traces/all.jsonl", "--out", "evals/s.yaml")
+    assert code == 0
+    assert "warning: the next run fails flaky: " in err
+    assert evalgate(project, "run", "evals/s.yaml", "-q")[0] == 1
+
+
 def test_a_scenario_is_added_below_items_whose_dash_stands_alone(project: Path):
     head = "version: 1\nsuite: s\ntraces: ['../traces/*.jsonl']\n"
     (project / "evals").mkdir()
@@ -358,7 +380,7 @@ def test_what_was_learnt_from_is_named(project: Path):
 
 def write_scored(project: Path, rewards: dict[str, list[float]]) -> None:
     """Copies of a recorded trial with these rewards; one that failed calls no tool."""
-    trace = json.loads((project / "traces/refund-in-window.jsonl").read_text().splitlines()[0])
+    trace = json.loads((EXAMPLE / "refund-in-window.jsonl").read_text().splitlines()[0])
     shutil.rmtree(project / "traces")
     (project / "traces").mkdir()
     lines = []

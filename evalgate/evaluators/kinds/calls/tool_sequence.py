@@ -74,8 +74,8 @@ class ToolSequence(Evaluator):
     any_order: each as often as listed. Other calls are allowed in the latter two unless `extra_calls` is
     `forbid`. A call is the name of a tool, {one_of: [A, B]}, or a tool with more to match, as in
     {tool: bash, args: {command: {$regex: test}}}, also `args_match`, `status` and `optional`. A list within
-    the list is a group in any order. A subsequence does not forbid `B` before `A`: to forbid that, add
-    `not: {type: tool_sequence, sequence: [B, A]}`.
+    the list is a group in any order. A subsequence does not forbid `B` before `A`:
+    to forbid that, add `not: {type: tool_sequence, sequence: [B, A]}`.
     """
 
     type: Literal["tool_sequence"]

@@ -208,8 +208,8 @@ def test_a_tool_that_comes_and_goes_in_other_scenarios_is_not_required():
     traces += [trial("think", "look", scenario="all", number=at) for at in range(2)]
     found = lines(traces)
     assert "- {type: tool_called, tool: look}" in found[found.index("- id: all  # 2 trials") :]
-    few = "a scenario requires one only if all of 4 trials call it, or the failed ones don't"
-    assert f"# passing trials differ in some tools; {few}: think" in found
+    few = "required only where all of 4 trials call them, or no failed one does"
+    assert f"# passing trials differ in think: {few}" in found
 
 
 def test_a_tool_of_four_trials_is_required_though_it_comes_and_goes_elsewhere():
@@ -269,7 +269,7 @@ def test_codes_that_all_trials_share_are_offered_as_a_comment_that_can_be_uncomm
     assert offer == "- {type: tool_sequence, sequence: [{tool: cancel_order, args: {order_id: A-17}}], required: true}"
     assert "A-17" not in text.replace(offer, "")
     assert "Mia" not in text
-    suite = build_suite_files(".").parse_text(text.replace(f"    # {offer}", f"      {offer}"), "evals/a.yaml")
+    suite = build_suite_files(".").parse_text(text.replace(f"# {offer}", offer), "evals/a.yaml")
     assert not list(find_failing(suite, traces))
     other = trial("look", ("cancel_order", {"order_id": "B-18", "customer": "Mia Li", "kind": "gift"}))
     assert len(list(find_failing(suite, [other]))) == 1
@@ -599,7 +599,7 @@ def test_trials_that_failed_when_recorded_are_allowed_by_a_rate_that_chance_rare
     assert suite.failures.failed == [FailedTrials("refund", 1, 4, ["reward 0"], 1)]
     text, _ = suite.draft.render()
     reason = "only required checks fail a trial; one that is `always` required fails the scenario"
-    rate = "trials: {min_pass_rate: 0.25}  # 3 of 4 pass these checks; of an unchanged agent fewer than 1 do in 1 of 20 runs at most\n"
+    rate = "trials: {min_pass_rate: 0.25}  # 3 of 4 pass these checks; an unchanged agent passes fewer than 1 in 1 of 20 runs at most\n"
     assert f"  - id: refund  # 3 of 4 trials passed\n    threshold: 0  # {reason}\n    {rate}" in text
     assert "- {type: tool_calls, tool: refund, exactly: 1, required: true}" in text
     loaded = build_suite_files(".").parse_text(text, "evals/a.yaml")
@@ -613,7 +613,7 @@ def test_checks_that_fail_only_lower_the_score_where_too_few_trials_passed():
     traces = [scored("look", "refund", reward=1, number=1)]
     traces += [scored("look", reward=0, number=at) for at in (2, 3)]
     suite = drafted(traces)
-    assert suite.failures == RecordedFailures([FailedTrials("refund", 2, 3, ["reward 0"], 0)], 2, [])
+    assert suite.failures == RecordedFailures([FailedTrials("refund", 2, 3, ["reward 0"], 0)], 2, [], 2)
     text = suite.draft.render()[0]
     reason = "only required checks block: too few trials passed to demand the others"
     assert f"  - id: refund  # 1 of 3 trials passed\n    threshold: 0  # {reason}\n    assertions:\n" in text
@@ -651,11 +651,25 @@ def test_a_shared_check_excepts_the_few_scenarios_in_which_it_only_scores():
     assert check in text[text.index("- id: refund") : text.index("- id: s0")]
 
 
+def test_a_scenario_that_an_agent_passes_that_does_nothing_is_named():
+    idle = [trial("look", answer="Which one?", number=at, scenario="idle") for at in range(2)]
+    idle += [trial("search", answer="Which one?", number=at, scenario="idle") for at in range(2, 4)]
+    needed = [trial("look", "pay", number=at) for at in range(3)]
+    text = drafted([*needed, *idle]).draft.render()[0]
+    assert text.count("# an agent that does nothing passes this") == 0  # its answer is checked everywhere
+    silent = [replace(each, response={**each.response, "content": ""}) for each in idle]
+    suite = drafted([*needed, *silent])
+    assert suite.draft.hollow == ["idle"]
+    assert "# an agent that does nothing passes this" in suite.draft.render()[0].partition("- id: idle")[2]
+
+
 def test_a_rate_of_many_trials_demands_what_its_comment_says():
     traces = [scored("look", "refund", reward=1, number=at) for at in range(5)]
     traces += [scored("look", reward=0, number=at) for at in range(5, 500)]
     text = drafted(traces).draft.render()[0]
-    assert "trials: {min_pass_rate: 0.002}  # 5 of 500 pass these checks; of an unchanged agent fewer than 1 do" in text
+    assert (
+        "trials: {min_pass_rate: 0.002}  # 5 of 500 pass these checks; an unchanged agent passes fewer than 1" in text
+    )
 
 
 def test_a_failure_that_no_variant_claims_is_named():

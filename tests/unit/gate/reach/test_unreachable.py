@@ -175,9 +175,10 @@ def test_a_threshold_that_the_other_assertions_can_not_miss__is_reported():
     assert warn(suite(HEAVY, CHECK, policy=SCORES, threshold=0.81)) == []
 
 
-def test_a_threshold_of_zero__is_reported():
+def test_a_threshold_of_zero__is_reported_unless_required_assertions_decide():
     message = "threshold 0 is always reached; a threshold above 0 would do"
     assert warn(suite(CHECK, policy=SCORES, threshold=0)) == [message]
+    assert warn(suite(REQUIRED, CHECK, policy=SCORES, threshold=0)) == []
 
 
 @pytest.mark.parametrize(
