@@ -260,7 +260,8 @@ def describe_causes(group: FailureGroup) -> list[str]:
             where = f" in {pluralize(each.scenarios, 'scenario')}" if each.scenarios > len(group.members) else ""
             causes.append(f"{checks}{AS_IN_OTHERS}" if each.is_stated else f"{checks}{where}{example}: {each.reason}")
         else:
-            causes.append(f"{each.first['name']}{_describe_trials(each, group)}{example}: {each.first['reason']}")
+            named = f"{mark_part(each.first['name'])}{_describe_trials(each, group)}"
+            causes.append(f"{named}{example}: {each.first['reason']}")
     return causes
 
 

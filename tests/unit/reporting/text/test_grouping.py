@@ -31,7 +31,7 @@ def described(*sections):
 
 def test_groups__equal_failures__are_one_group_in_their_order():
     items = [an_item("a", failed()), an_item("b", failed(reason="other")), an_item("c", failed())]
-    assert described(items) == [(["a", "c"], ["check: it is wrong"]), (["b"], ["check: other"])]
+    assert described(items) == [(["a", "c"], ["`check`: it is wrong"]), (["b"], ["`check`: other"])]
 
 
 def test_groups__equal_failures_of_two_sections__stay_apart():
@@ -42,7 +42,7 @@ def test_groups__equal_failures_of_two_sections__stay_apart():
 def test_groups__lack_of_evidence__comes_after_regressions_and_is_counted_over_all():
     items = [an_item("a", missing()), an_item("b", failed(), missing()), an_item("c", missing())]
     assert described(items) == [
-        (["b"], ["check: it is wrong"]),
+        (["b"], ["`check`: it is wrong"]),
         (["a", "c"], ["cost not evaluable in 3 scenarios: no price for x"]),
     ]
     assert [group.is_lost for group in group_failures(items)] == [False, True]
@@ -63,7 +63,7 @@ def test_groups__reason_that_two_groups_lack_evidence_for__is_stated_by_the_firs
 
 def test_groups__required_check_without_evidence__is_mentioned_where_others_state_the_reason():
     items = [an_item("a", failed(), missing(required=True)), an_item("b", missing())]
-    assert described(items)[0][1] == ["cost not evaluable, as in other scenarios of this report", "check: it is wrong"]
+    assert described(items)[0][1] == ["cost not evaluable, as in other scenarios of this report", "`check`: it is wrong"]
 
 
 def test_groups__check_that_is_required_in_one_of_two_scenarios__makes_two_groups():
@@ -74,8 +74,8 @@ def test_groups__check_that_is_required_in_one_of_two_scenarios__makes_two_group
 def test_groups__missing_evidence_of_regressions_only__is_stated_by_the_first():
     items = [an_item("a", failed()), an_item("b", failed(), missing()), an_item("c", failed("d"), missing())]
     assert described(items) == [
-        (["a", "b"], ["check: it is wrong", "cost not evaluable: no price for x"]),
-        (["c"], ["d: it is wrong"]),
+        (["a", "b"], ["`check`: it is wrong", "cost not evaluable: no price for x"]),
+        (["c"], ["`d`: it is wrong"]),
     ]
 
 
@@ -83,7 +83,7 @@ def test_groups__check_that_failed_in_one_trial_and_lacked_evidence_in_another__
     trials = [a_trial(0, "failed", assertions=[missing("x")]), a_trial(1, "failed", assertions=[failed("x")])]
     [group] = group_failures([an_item("a", trials=trials)])
     assert not group.is_lost
-    assert describe_causes(group) == ["x (2 of 2 trials): it is wrong"]
+    assert describe_causes(group) == ["`x` (2 of 2 trials): it is wrong"]
 
 
 def test_groups__scenarios_without_traces__lack_evidence_and_are_one_group():
@@ -115,20 +115,20 @@ def test_groups__score_that_fell_as_evidence_is_missing__is_lack_of_evidence():
 def test_groups__many_failures_of_one_check_for_different_reasons__are_one_group_with_an_example():
     items = [an_item(str(number), failed(reason=f"it is {number}")) for number in range(MAX_SIMILAR + 1)]
     assert len(described(items[:-1])) == MAX_SIMILAR
-    assert described(items) == [([str(number) for number in range(MAX_SIMILAR + 1)], ["check, for example: it is 0"])]
+    assert described(items) == [([str(number) for number in range(MAX_SIMILAR + 1)], ["`check`, for example: it is 0"])]
 
 
 def test_failures__of_a_scenario_that_passes__have_its_trials_and_checks():
     trials = [a_trial(0), a_trial(1, "failed", assertions=[failed()])]
     item = an_item("a", verdict="PASS", change="unchanged", trials=trials)
-    assert describe_failures(item) == ["1 of 2 trials failed", "check (1 of 2 trials): it is wrong"]
+    assert describe_failures(item) == ["1 of 2 trials failed", "`check` (1 of 2 trials): it is wrong"]
 
 
 def test_reason__of_a_scenario_with_failures_and_missing_evidence__is_a_failure():
     item = an_item("a", missing(weight=9.0), failed())
     assert [check.first["outcome"] for check in find_failed_checks(item.scenario)] == ["failed", "not_evaluable"]
     assert find_reason(item.scenario) == "check: it is wrong"
-    assert describe_failures(item) == ["check: it is wrong", "cost not evaluable: no price for x"]
+    assert describe_failures(item) == ["`check`: it is wrong", "cost not evaluable: no price for x"]
 
 
 def test_failures__reason_of_a_trial_that_repeats_its_check__is_stated_once():
