@@ -63,7 +63,10 @@ def test_groups__reason_that_two_groups_lack_evidence_for__is_stated_by_the_firs
 
 def test_groups__required_check_without_evidence__is_mentioned_where_others_state_the_reason():
     items = [an_item("a", failed(), missing(required=True)), an_item("b", missing())]
-    assert described(items)[0][1] == ["cost not evaluable, as in other scenarios of this report", "`check`: it is wrong"]
+    assert described(items)[0][1] == [
+        "cost not evaluable, as in other scenarios of this report",
+        "`check`: it is wrong",
+    ]
 
 
 def test_groups__check_that_is_required_in_one_of_two_scenarios__makes_two_groups():
