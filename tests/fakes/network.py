@@ -28,14 +28,16 @@ class Authority:
     def __init__(self, folder: Path, name: str = "ca") -> None:
         self._folder, self._name = folder, name
         self.bundle = folder / f"{name}.pem"
-        self._make(name, "-x509", "-days", "2", "-subj", f"/CN={name}")
+        usage = ("-addext", "keyUsage=critical,keyCertSign,cRLSign")  # Python 3.13 refuses an authority without it
+        self._make(name, "-x509", "-days", "2", "-subj", f"/CN={name}", *usage)
 
     def certificate(self, *names: str) -> ssl.SSLContext:
         """What a server of these names (`DNS:x`, `IP:y`) shows."""
         folder, ca = self._folder, self._name
         stem = f"{ca}-{len(list(folder.iterdir()))}"
         alternatives = folder / f"{stem}.ext"
-        alternatives.write_text(f"subjectAltName={','.join(names)}\n")
+        names_of_it = f"subjectAltName={','.join(names)}"
+        alternatives.write_text(f"{names_of_it}\nauthorityKeyIdentifier=keyid\nsubjectKeyIdentifier=hash\n")
         self._make(stem, "-subj", "/CN=server", suffix="csr")
         signing = ["-CA", f"{ca}.pem", "-CAkey", f"{ca}.key", "-CAcreateserial", "-days", "2"]
         _openssl(folder, "x509", "-req", "-in", f"{stem}.csr", "-out", f"{stem}.pem", "-extfile",
