@@ -5,14 +5,17 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from evalgate.adapters.signals import hold_signals
 from evalgate.errors import SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+
+    Owner = tuple[int, int]
 
 STDOUT = "-"
 _STDOUT_HANDLE = 1
@@ -49,7 +52,7 @@ def open_stdout() -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def open_to_write(path: str, *, is_own: bool = False, owner: tuple[int, int] | None = None) -> Iterator[BinaryIO]:
+def open_to_write(path: str, *, is_own: bool = False, owner: Owner | None = None) -> Iterator[BinaryIO]:
     """Opens a path to be written; raises OSError.
 
     A device or FIFO is written to, and the target of a symbolic link. A file is replaced when all is written,
@@ -65,6 +68,44 @@ def open_to_write(path: str, *, is_own: bool = False, owner: tuple[int, int] | N
                 yield stream
             return
     target = Path(path if is_own else os.path.realpath(path))
+    with _name_draft(target, is_own=is_own) as draft:
+        with draft.open("xb") as stream:
+            _adopt(stream.fileno(), existing, owner)
+            yield stream
+        draft.replace(target)
+
+
+def replace_files(contents: Mapping[Path, Iterable[bytes]], stale: Iterable[Path], owner: Owner | None = None) -> None:
+    """Writes EvalGate's own files and deletes `stale` ones: all of them, or none if that fails or is interrupted.
+
+    What takes long or may lack space comes before the first change. `owner` gets the files.
+    Raises OSError, whose `filename` is the file's path.
+    """
+    with ExitStack() as unfinished:
+        drafts = {}
+        for target, parts in contents.items():
+            draft = drafts[target] = unfinished.enter_context(_name_draft(target, is_own=True))
+            _write_draft(draft, target, parts, owner)
+        with hold_signals():
+            for path in stale:
+                path.unlink(missing_ok=True)
+            for target, draft in drafts.items():
+                draft.replace(target)
+
+
+def _write_draft(draft: Path, target: Path, parts: Iterable[bytes], owner: Owner | None) -> None:
+    try:
+        existing = _find_existing(str(target), follow_symlinks=False)
+        with draft.open("xb") as stream:
+            _adopt(stream.fileno(), existing, owner)
+            stream.writelines(parts)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from None
+
+
+@contextmanager
+def _name_draft(target: Path, *, is_own: bool) -> Iterator[Path]:
+    """A name beside the target for what is not finished; whatever has it when the block fails is deleted."""
     # The name of a user's file may be as long as a name can be; EvalGate's own is found again if a run was killed.
     draft = target.with_name(f".{target.name}.part" if is_own else f".evalgate-{os.urandom(8).hex()}.part")
     if is_own:
@@ -72,10 +113,7 @@ def open_to_write(path: str, *, is_own: bool = False, owner: tuple[int, int] | N
     unfinished = os.getpid(), draft
     _drafts.add(unfinished)
     try:
-        with draft.open("xb") as stream:
-            _adopt(stream.fileno(), existing, owner)
-            yield stream
-        draft.replace(target)
+        yield draft
     except BaseException:
         with suppress(OSError):
             draft.unlink()
@@ -110,7 +148,7 @@ def _find_existing(path: str, *, follow_symlinks: bool) -> os.stat_result | None
     return found
 
 
-def _adopt(handle: int, existing: os.stat_result | None, owner: tuple[int, int] | None) -> None:
+def _adopt(handle: int, existing: os.stat_result | None, owner: Owner | None) -> None:
     """Gives a new file the mode and the owner of the file that it will replace, or the named owner."""
     if existing is not None and not stat.S_ISREG(existing.st_mode):
         existing = None

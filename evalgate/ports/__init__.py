@@ -12,7 +12,7 @@ from msgspec import Struct
 from evalgate.models.github import Annotation as Annotation  # noqa: TC001  re-exported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from evalgate.errors import Problem
@@ -199,8 +199,8 @@ class OutputFolder(Protocol):
     def write(self, name: str, content: Content) -> None:
         """Writes a whole output file; files EvalGate did not write are not touched."""
 
-    def remove(self, name: str) -> None:
-        """Removes an output file left by an earlier run, if it exists."""
+    def replace(self, contents: Mapping[str, Content], stale: Collection[str]) -> None:
+        """Writes several output files and removes `stale` ones: all of them, or none if it is interrupted."""
 
 
 class NamedFile(Protocol):

@@ -24,7 +24,7 @@ from evalgate.suite.parse import SharedDefaults, parse_suite
 from evalgate.suite.suite_file import Defaults, PolicyEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from evalgate.errors import Problem
     from evalgate.models.approvals.approval import Approval, ApprovalFile
@@ -143,8 +143,8 @@ class MemoryFolder:
     def write(self, name: str, content: bytes) -> None:
         self.files[name] = content
 
-    def remove(self, name: str) -> None:
-        self.files.pop(name, None)
+    def replace(self, contents: Mapping[str, bytes], stale: Collection[str]) -> None:
+        self.files = {name: content for name, content in self.files.items() if name not in stale} | {**contents}
 
 
 class FixedClock:

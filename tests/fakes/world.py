@@ -49,8 +49,8 @@ class FakeFolder:
     def write(self, name: str, content: bytes) -> None:
         self.files[name] = content
 
-    def remove(self, name: str) -> None:
-        self.files.pop(name, None)
+    def replace(self, contents: Mapping[str, bytes], stale: Collection[str]) -> None:
+        self.files = {name: content for name, content in self.files.items() if name not in stale} | {**contents}
 
 
 @dataclass

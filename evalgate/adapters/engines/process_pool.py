@@ -6,19 +6,18 @@ import gc
 import multiprocessing
 import os
 import signal
-import threading
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.signals import hold_signals
 from evalgate.errors import Problem, SettingError
 from evalgate.ports.batches import WorkerLostError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from concurrent.futures import Future
 
     from evalgate.ports.batches import PendingResult
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     Work = Callable[[Any], Any]
 
 QUOTA = Path("/sys/fs/cgroup/cpu.max")
-ENDING = (signal.SIGINT, signal.SIGTERM)
 LOOK_EVERY_S = 1.0
 """While a result is awaited: how often it is looked whether all workers live."""
 _work: Work
@@ -60,7 +58,7 @@ class ProcessPool:
         if self._executor is None:
             raise RuntimeError("the pool has no workers: call `begin` first")
         try:
-            with _hold_signals():  # the first task starts the workers
+            with hold_signals():  # the first task starts the workers
                 return partial(self._wait, self._executor.submit(_judge, task))
         except BrokenProcessPool:
             raise WorkerLostError("died") from None
@@ -92,28 +90,6 @@ class ProcessPool:
         """
         kill_workers()
         executor._result_queue._writer.close()  # type: ignore[attr-defined] # noqa: SLF001
-
-
-@contextmanager
-def _hold_signals() -> Iterator[None]:
-    """Handles signals that end this process after the block.
-
-    A handler that ran between the fork of a worker and its registration would not find the worker to kill it.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield  # handlers run in the main thread
-        return
-    received: list[int] = []
-    handlers = {number: signal.getsignal(number) for number in ENDING if callable(signal.getsignal(number))}
-    for number in handlers:
-        signal.signal(number, lambda number, _: received.append(number))
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        if received:
-            signal.raise_signal(received[0])
 
 
 def kill_workers() -> None:

@@ -9,12 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.file_writer import open_to_write
+from evalgate.adapters.file_writer import open_to_write, replace_files
 from evalgate.errors import Problem, RefusedPath, SettingError
 from evalgate.models.run.chunks import iter_chunks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
     from evalgate.models.run.chunks import Content
 
@@ -65,6 +65,15 @@ class OutputFolder:
     def write(self, name: str, content: Content) -> None:
         """Writes one file; a reader sees the old content or the new, never a part."""
         self._replace(name, iter_chunks(content))
+
+    def replace(self, contents: Mapping[str, Content], stale: Collection[str]) -> None:
+        """Writes several files and deletes `stale` ones; if that fails or is interrupted, all are as they were."""
+        try:
+            self._make_folder()
+            files = {self._folder / name: iter_chunks(content) for name, content in contents.items()}
+            replace_files(files, [self._folder / name for name in stale], self._owner)
+        except OSError as error:
+            raise self._refusal(Path(error.filename or "").name, error) from None
 
     def copy_from_handle(self, name: str, handle: int) -> None:
         """Copies an open file to a file of that name, and closes it."""

@@ -163,9 +163,5 @@ REPORTS = ("comment.md", "summary.md", "junit.xml", "results.sarif", PAGE, TRACK
 
 def write_outputs(judgement: Judgement, folder: OutputFolder, *, omit: Collection[str | None] = ()) -> None:
     """Writes the run's files except `omit`; removes reports of an earlier run, which would look like this run's."""
-    for name in REPORTS:
-        if name not in judgement.files or name in omit:
-            folder.remove(name)
-    for name, content in judgement.files.items():
-        if name not in omit:
-            folder.write(name, content)
+    written = {name: content for name, content in judgement.files.items() if name not in omit}
+    folder.replace(written, [name for name in REPORTS if name not in written])

@@ -63,6 +63,7 @@ PRINTING = [
     "schema suite",
 ]
 FULL = Path("/dev/full")
+FIXED = {**os.environ, "SOURCE_DATE_EPOCH": "1767220849"}
 pytestmark = pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full here")
 
 
@@ -208,18 +209,75 @@ def test_a_process_that_is_started_to_ignore_a_signal_ignores_it(project, number
     assert (project / "loaded").exists()
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_run_that_is_interrupted_ends_with_130_and_leaves_no_part(project, jobs):
+REPORTS = ("results.json", "comment.md", "summary.md", "junit.xml")
+RUN = ("run", "suite.yaml", "-q")
+
+
+def read_reports(project):
+    assert not list((project / ".evalgate").glob(".*.part"))
+    return {name: (project / ".evalgate" / name).read_bytes() for name in REPORTS}
+
+
+@pytest.fixture
+def changed(project):
+    """A project whose traces have changed since its run: its reports, and those of another run."""
     for number in range(1_000):
         (project / "traces" / f"{number}.json").write_text(json.dumps({**TRACE, "scenario_id": str(number)}))
-    before = (project / ".evalgate/results.json").read_bytes()
+    before, copy = read_reports(project), shutil.copytree(project, project.with_name("copy"))
+    subprocess.run([sys.executable, "-m", "evalgate", *RUN], cwd=copy, env=FIXED, check=True, timeout=60)
+    after = read_reports(copy)
+    assert all(before[name] != after[name] for name in REPORTS)
+    return project, before, after
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_run_that_is_interrupted_ends_with_130_and_leaves_no_part(changed, jobs):
+    project, before, after = changed
     for delay in (0.3, 0.6):
-        process = start(project, "run", "suite.yaml", "-q", "--jobs", jobs)
+        process = start(project, *RUN, "--jobs", jobs, env=FIXED)
         time.sleep(delay)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         out, err = process.communicate(timeout=60)
         assert process.returncode in {130, 0}, err
         assert "Traceback" not in out + err
-        assert not [path.name for path in (project / ".evalgate").iterdir() if path.name.endswith(".part")]
-        if process.returncode:
-            assert (project / ".evalgate/results.json").read_bytes() == before
+        assert read_reports(project) in ([before, after] if process.returncode else [after])
+
+
+INTERRUPTED = """\
+import os, signal, sys
+when, name = sys.argv[1:3]
+del sys.argv[1:3]
+def interrupt(event, arguments):
+    if event == when and str(arguments[0]).endswith(f".{name}.part"):
+        os.kill(os.getpid(), signal.SIGINT)
+sys.addaudithook(interrupt)
+from evalgate.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("name", REPORTS)
+@pytest.mark.parametrize(("event", "is_replaced"), [("open", False), ("os.rename", True)])
+def test_an_interrupted_run_replaces_all_of_its_reports_or_none(changed, name, event, is_replaced):
+    project, before, after = changed
+    command = [sys.executable, "-c", INTERRUPTED, event, name, *RUN]
+    done = subprocess.run(command, cwd=project, env=FIXED, capture_output=True, text=True, check=False, timeout=60)
+
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert read_reports(project) == (after if is_replaced else before)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_run_whose_report_can_not_be_written_replaces_none(changed, name):
+    project, before, _ = changed
+    (project / ".evalgate" / name).unlink()
+    (project / ".evalgate" / name).mkdir()
+
+    process = start(project, *RUN, env=FIXED)
+    out, err = process.communicate(timeout=60)
+
+    assert (process.returncode, out) == (2, "")
+    assert err.startswith(f"error: can't write .evalgate/{name}: Is a directory")
+    (project / ".evalgate" / name).rmdir()
+    (project / ".evalgate" / name).write_bytes(before[name])
+    assert read_reports(project) == before
