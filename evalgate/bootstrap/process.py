@@ -5,9 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import IO, TYPE_CHECKING, NoReturn
 
 from evalgate.adapters.sandbox.current_file import CurrentFileNote, read_note
 from evalgate.errors import report_full_temp_folder
@@ -22,6 +22,9 @@ COLLECT_EVERY = 300_000
 
 FRAMES = 6
 LOST_OUTPUT = 2
+NATIVE_STDERR = 2
+"""The descriptor that compiled code prints to; a verb prints through a stream with another one."""
+MOST_NATIVE_OUTPUT = 64_000
 
 current_file = CurrentFileNote()
 """The file this process reads, noted for its parent."""
@@ -65,11 +68,12 @@ def run_in_limited_process(
     wall_seconds = None if limits.cpu is None else 4.0 * limits.cpu + 20
     bounds = Bounds(limits.cpu, limits.memory, wall_seconds)
     _flush()
-    with report_full_temp_folder():
-        note_file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  (closed below)
-    with note_file:
+    with ExitStack() as opened:
+        with report_full_temp_folder():
+            note_file, native_output = (opened.enter_context(tempfile.TemporaryFile(buffering=0)) for _ in range(2))
         child = os.fork()
         if child == 0:
+            os.dup2(native_output.fileno(), NATIVE_STDERR)
             _end_silently_with(process_bounds.OUT_OF_MEMORY)
             process_bounds.apply_bounds(bounds)
             if not may_connect:
@@ -81,9 +85,18 @@ def run_in_limited_process(
                 os._exit(process_bounds.OUT_OF_MEMORY)
         status = process_bounds.wait_for_exit(child, bounds.wall)
         refusal = process_bounds.over_limit(status, bounds, read_note(note_file.fileno()))
-    if refusal is not None:
-        raise refusal
+        if refusal is not None:
+            raise refusal
+        _pass_on(native_output)
     return status.code
+
+
+def _pass_on(native_output: IO[bytes]) -> None:
+    """Prints what compiled code in the child printed, if it is not about the end that is reported in our words."""
+    native_output.seek(0)
+    if content := native_output.read(MOST_NATIVE_OUTPUT):
+        with suppress(OSError):
+            os.write(NATIVE_STDERR, content)
 
 
 def _end_silently_with(code: int) -> None:

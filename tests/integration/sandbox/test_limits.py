@@ -121,6 +121,42 @@ def test_running_out_of_memory_anywhere_is_not_a_bug_and_prints_no_traceback(pro
     assert len(ended.stderr.splitlines()) <= 1
 
 
+PRINTING_PLUGIN = '''
+import os
+from typing import Literal
+from evalgate.evaluators.base import Evaluator, Finding
+
+class Printing(Evaluator):
+    """Prints as compiled code does, to the descriptor."""
+    type: Literal["printing"]
+    aborts: bool
+    def label(self):
+        return "prints"
+    def compile(self):
+        return self.check
+    def check(self, trace):
+        os.write(2, b"memory allocation of 8 bytes failed\\n")
+        if self.aborts:
+            os.abort()
+        return Finding("passed", "printed")
+'''
+
+
+@pytest.mark.parametrize(
+    ("aborts", "code", "lines"),
+    [
+        ("true", 2, ["error: judging crashed with signal 6, most likely over its memory limit (280 MB) while "]),
+        ("false", 0, ["memory allocation of 8 bytes failed"]),
+    ],
+)
+def test_what_a_library_prints_before_it_aborts_is_left_out(project, aborts, code, lines):
+    (project / "printing.py").write_text(PRINTING_PLUGIN)
+    (project / "suite.yaml").write_text(f"{SUITE}      - {{type: printing, aborts: {aborts}}}\n")
+    ended = evalgate(project, "run", "suite.yaml", "-q", "--plugin", "printing", "--limit", "memory=280MB")
+    assert (ended.returncode, len(ended.stderr.splitlines())) == (code, len(lines))
+    assert all(line.startswith(start) for line, start in zip(ended.stderr.splitlines(), lines, strict=True))
+
+
 @pytest.mark.parametrize(
     "words",
     [
