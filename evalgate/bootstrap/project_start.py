@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from evalgate.application.inference.suite_text import format_value
 from evalgate.errors import Problem, SettingError
+from evalgate.reporting.text.flow_style import format_value
 from evalgate.version import __version__
 
 if TYPE_CHECKING:

@@ -21,7 +21,6 @@ EDITED_KINDS = ("suite", "project")
 
 def list_evaluators(arguments: Namespace, shell: Shell) -> int:
     """Prints a line per evaluator, or what one checks and its settings."""
-    from evalgate.application.inference.suite_text import format_value
     from evalgate.application.judge.property_texts import find_text
     from evalgate.bootstrap.shell_tools import use_plugin_evaluators
     from evalgate.evaluators.core.field_problems import suggest
@@ -29,6 +28,7 @@ def list_evaluators(arguments: Namespace, shell: Shell) -> int:
     from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class, evaluator_types
     from evalgate.evaluators.core.shorthands import COMMON
     from evalgate.measures.values.json_values import show
+    from evalgate.reporting.text.flow_style import format_value
 
     use_plugin_evaluators(arguments.plugin, shell.cwd)
     name = arguments.evaluator

@@ -12,8 +12,8 @@ from evalgate.application.inference.suite_text import (
     format_check,
     format_comment,
     format_scenario,
-    format_value,
 )
+from evalgate.reporting.text.flow_style import format_value
 from evalgate.reporting.text.wording import pluralize
 from evalgate.version import __version__
 

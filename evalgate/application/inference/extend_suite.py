@@ -11,11 +11,12 @@ from evalgate.application.inference.insert import find_end, find_indent, insert_
 from evalgate.application.inference.observations import TraceSet
 from evalgate.application.inference.pass_rates import ScenarioTrials, allow_recorded_failures
 from evalgate.application.inference.self_check import MAX_ROUNDS, check_draft, find_failing
-from evalgate.application.inference.suite_text import format_scenario, format_value
+from evalgate.application.inference.suite_text import format_scenario
 from evalgate.application.inference.trace_choice import records_calls
 from evalgate.errors import Location, Problem, SettingError, SuiteError
 from evalgate.measures.redaction.redact import redact
 from evalgate.models.trace.trace import Trace
+from evalgate.reporting.text.flow_style import format_value
 from evalgate.scoring.recorded_result import find_recorded_result, is_passing
 
 if TYPE_CHECKING:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from evalgate.reporting.text.flow_style import format_value
 from evalgate.reporting.text.wording import pluralize, scenario_name, scope
 
 if TYPE_CHECKING:
@@ -30,8 +29,6 @@ SENTENCES: dict[OperatorName, str] = {
     "truncated_run": "the run ended halfway",
     "extra_destructive_call": "`{tool}` were called as well",
 }
-_RESERVED = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class SurvivorLine(NamedTuple):
@@ -135,25 +132,7 @@ def _complete(survivor: Survivor) -> str:
 
 def format_survivor_check(survivor: Survivor) -> str | None:
     """The check that notices a survivor, as in a suite."""
-    return None if survivor.check is None else format_check(survivor.check)
-
-
-def format_check(value: Any, name: str = "") -> str:
-    """A check in YAML's flow style.
-
-    >>> format_check({"type": "tool_calls", "tool": "pay", "max": 1})
-    '{type: tool_calls, tool: "pay", max: 1}'
-    """
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_format_key(key)}: {format_check(each, key)}" for key, each in value.items()) + "}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(format_check, value))}]"
-    return str(value) if name in ("type", "mode") else json.dumps(value, ensure_ascii=False)
-
-
-def _format_key(key: str) -> str:
-    is_plain = _PLAIN.fullmatch(key) and key.lower() not in _RESERVED
-    return key if is_plain else json.dumps(key, ensure_ascii=False)
+    return None if survivor.check is None else format_value(survivor.check)
 
 
 def list_suggestions(survivors: Iterable[Survivor]) -> Iterator[tuple[str, Sequence[Survivor]]]:

@@ -25,9 +25,9 @@ from evalgate.application.inference.pass_rates import (
     find_least_passes,
 )
 from evalgate.application.inference.self_check import check_draft, find_failing, judge_traces
-from evalgate.application.inference.suite_text import format_value
 from evalgate.application.inference.trace_choice import FoundTraces, records_calls
 from evalgate.bootstrap.sources import build_suite_files
+from evalgate.reporting.text.flow_style import format_value
 from evalgate.scoring.recorded_result import is_passing
 from evalgate.scoring.scenario import judge_scenario
 
