@@ -110,7 +110,7 @@ def infer_schemas(traces: TraceSet) -> list[InferredCheck]:
     most_called = sorted(traces.tools, key=lambda tool: -len(traces.arguments.get(tool, ())))[:MAX_CHECKED_TOOLS]
     for tool in sorted(most_called):
         given = traces.arguments.get(tool, ())
-        if len(given) >= MANY and (schema := _build_schema(given)) is not None and redact(tool) == tool:
+        if len(given) >= MANY and (schema := _build_schema(given)) is not None:
             then = {"type": "tool_arguments", "tool": tool, "schema": schema}
             entry = {"when": {"type": "tool_called", "tool": tool}, "then": [then]}
             found.append(InferredCheck(entry, pluralize(len(given), "call")))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.application.inference.arguments import infer_arguments
 from evalgate.application.inference.checks import MANY, SURE, InferredCheck, Strictness, require_from_many
 from evalgate.application.inference.contrast import FEW, count_other_values, demand_others, forbid_others, limit_others
-from evalgate.application.inference.observations import SUPPORT, is_usable_name
+from evalgate.application.inference.observations import SUPPORT
 from evalgate.application.inference.ordering import (
     cover_pairs,
     divide_into_layers,
@@ -17,6 +17,7 @@ from evalgate.application.inference.ordering import (
     list_ordered_pairs,
 )
 from evalgate.measures.text.tool_words import has_effect, is_destructive
+from evalgate.measures.text.usable_names import is_usable_name
 from evalgate.models.trace.trace_view import list_evidence
 
 if TYPE_CHECKING:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalgate.application.inference.calls import infer_calls
 from evalgate.application.inference.checks import SURE
 from evalgate.application.inference.draft import DraftScenario, DraftSuite, SuiteHead
-from evalgate.application.inference.observations import TraceSet, is_usable_name
+from evalgate.application.inference.observations import TraceSet
 from evalgate.application.inference.outcomes import expect_facts
 from evalgate.application.inference.shared import infer_shared
 from evalgate.application.inference.shared_codes import offer_codes
 from evalgate.application.inference.suite_text import list_briefly
 from evalgate.application.inference.variants import find_variants
 from evalgate.measures.redaction.redact import redact, redact_value
+from evalgate.measures.text.usable_names import is_usable_name, list_named_tools
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evalgate.application.inference.checks import InferredCheck, Strictness
     from evalgate.models.trace.trace import Trace
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 MAX_SCENARIOS = 2_000
 MAX_NAMED, MAX_TOOL = 10, 60
 MIXED = "trials of several tasks have the same id, so one suite for each task is better"
-_TOOL_KEYS = frozenset({"tool", "tools", "sequence", "one_of", "not", "when", "then"})
 
 
 def is_usable_id(id_: str) -> bool:
@@ -90,20 +90,7 @@ def infer_alone(id_: str, found: TraceSet, strictness: Strictness) -> DraftScena
 def _is_clean(check: InferredCheck) -> bool:
     """Whether redaction leaves a check as it is, and it names no tool by what a suite would read as a pattern."""
     clean: Mapping[str, object] = redact_value(check.entry)
-    return clean == check.entry and all(map(is_usable_name, _list_tools(check.entry)))
-
-
-def _list_tools(value: Any) -> Iterator[str]:
-    """The tools that a part of a check names: texts in lists, and those of the key `tool`."""
-    if isinstance(value, dict):
-        for key, each in value.items():
-            if key == "tool" and isinstance(each, str):
-                yield each
-            elif key in _TOOL_KEYS:
-                yield from _list_tools(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from [each] if isinstance(each, str) else _list_tools(each)
+    return clean == check.entry and all(map(is_usable_name, list_named_tools(check.entry)))
 
 
 def _note_differences(trials: Sequence[Trace]) -> list[str]:

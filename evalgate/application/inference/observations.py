@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from evalgate.application.evaluation.scenario_matcher import natural
 from evalgate.application.inference.checks import MANY
 from evalgate.application.inference.ordering import list_ordered_pairs
-from evalgate.measures.redaction.redact import redact
 from evalgate.measures.text.tool_words import has_effect
+from evalgate.measures.text.usable_names import is_usable_name
 from evalgate.models.trace.trace_view import list_evidence
 from evalgate.scoring.outage import find_outage
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from evalgate.models.trace.trace import Trace
 
-MAX_NAME = 512
-"""Characters of a tool's name in a suite."""
 MAX_TOOLS = 100
 """Most tools that rules about pairs are learnt for."""
 SUPPORT = 10
@@ -154,11 +152,6 @@ def _group(traces: Iterable[Trace]) -> dict[str, list[Trace]]:
 
 def _shows_failure(trace: Trace) -> bool:
     return find_outage(trace) is None and list_evidence(trace)["calls"] == "complete"
-
-
-def is_usable_name(tool: str) -> bool:
-    """Whether a suite can name a tool: it is no pattern, no secret, and not too long."""
-    return "*" not in tool and len(tool) <= MAX_NAME and redact(tool) == tool
 
 
 def _reduce_pairs(pairs: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:

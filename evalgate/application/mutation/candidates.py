@@ -7,6 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.measures.redaction.redact import redact, redact_field
+from evalgate.measures.text.usable_names import is_usable_name, list_named_tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
     Check = dict[str, Any]
 
-MAX_NAME, MAX_TEXT, MAX_ITEMS = 100, 40, 5
-"""Longer names and values are not suggested."""
+MAX_TEXT, MAX_ITEMS = 40, 5
+"""Longer values are not suggested."""
 MAX_STEPS = 4
 """Most calls of a tool whose arguments one check expects."""
 MAX_CUT_TOOLS = 3
@@ -58,7 +59,7 @@ class Range(NamedTuple):
 def list_candidates(change: Mutation, trace: Trace, facts: Facts) -> Iterator[Check]:
     """Checks for one change of a trace, the plainest first; none with a name or value that a suite should not have."""
     for check in _propose(change, trace, facts):
-        if all(map(is_usable_name, _list_tools(check))):
+        if all(map(is_usable_name, list_named_tools(check))):
             yield {**check, "required": True}
 
 
@@ -151,17 +152,6 @@ def _build_step(call: ToolCall) -> Check:
     return {"tool": call["name"], "args": kept}
 
 
-def is_usable_name(name: str) -> bool:
-    """Whether a suite can name this: it prints, is no pattern, no matcher, no secret, and short."""
-    return (
-        0 < len(name) <= MAX_NAME
-        and name.isprintable()
-        and "*" not in name
-        and not name.startswith("$")
-        and redact(name) == name
-    )
-
-
 def _is_plain(name: str, value: Any) -> bool:
     """Whether an argument is a short value that is no secret and does not differ in each run."""
     if isinstance(value, list):
@@ -172,13 +162,3 @@ def _is_plain(name: str, value: Any) -> bool:
         is_short = len(value) <= MAX_TEXT and value.isprintable() and not _GENERATED.fullmatch(value)
         return is_short and redact(value) == value and redact_field(name, value) == value
     return isinstance(value, bool | int) or (isinstance(value, float) and isfinite(value))
-
-
-def _list_tools(check: Check) -> Iterator[str]:
-    """The names of the tools in a check."""
-    inner = check.get("not", check)
-    if "tool" in inner:
-        yield inner["tool"]
-    yield from inner.get("tools", ())
-    for step in inner.get("sequence", ()):
-        yield step if isinstance(step, str) else step["tool"]
