@@ -102,11 +102,12 @@ def _list_others(
     from evalgate.adapters.files.git_changes import has_files
     from evalgate.bootstrap.project_start import HOOK, HOOK_TEXT, NewFile, build_ignore, build_workflow
 
-    are_committed = has_files(traces, shell.cwd, shell.environ)
+    may_be_ignored = any(posixpath.normpath(each).split("/")[0] == "traces" for each in traces)
+    are_committed = (has_workflow or may_be_ignored) and has_files(traces, shell.cwd, shell.environ)
     found = [build_workflow(path, has_traces=are_committed)] if has_workflow else []
     if arguments.hook:
         found.append(NewFile(HOOK, HOOK_TEXT))
-    if not are_committed and any(posixpath.normpath(each).split("/")[0] == "traces" for each in traces):
+    if may_be_ignored and not are_committed:
         ignore = build_ignore(shell.cwd, "traces")
         found += [] if ignore is None else [ignore]
     return found

@@ -10,6 +10,7 @@ from evalgate.application.inference.checks import MANY, SURE, InferredCheck, Str
 from evalgate.application.inference.observations import SUPPORT, TraceSet
 from evalgate.application.inference.ordering import cover_pairs
 from evalgate.application.inference.outcomes import GENERAL_RULES, limit_amounts, limit_repeats
+from evalgate.evaluators.core.assertion import SCENARIO_ID_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 MAX_RULES = 20
 AGREEING_SHARE, KEPT_SHARE = 0.75, 0.9
-SCENARIO_ID = "metadata.scenario_id"
 MAX_EXCEPTIONS, EXCEPTED_SHARE = 100, 3
 """A check is shared if the ids of the scenarios in which it does not hold are so short, and they are one in so many."""
 
@@ -60,7 +60,7 @@ def _share(rule: GeneralRule, traces: TraceSet, own: dict[str, list[InferredChec
     elif len(own) > 1 and not others:
         yield from checks
     elif len(own) > MANY and can_except(others, len(own)):
-        yield InferredCheck({"when": {"path": SCENARIO_ID, "not_in": others}, "then": list(rule.entries)})
+        yield InferredCheck({"when": {"path": SCENARIO_ID_PATH, "not_in": others}, "then": list(rule.entries)})
     else:
         for id_ in about:
             own[id_] += checks
@@ -75,12 +75,12 @@ def except_scenarios(check: InferredCheck, ids: Collection[str], scenarios: int)
     """The check for all scenarios but these, besides those that it excepts already; None if they are too many."""
     entry = check.score_only().entry
     condition, listed, then = entry.get("when"), [], [entry]
-    if isinstance(condition, dict) and condition.get("path") == SCENARIO_ID and "not_in" in condition:
+    if isinstance(condition, dict) and condition.get("path") == SCENARIO_ID_PATH and "not_in" in condition:
         listed, then = condition["not_in"], entry["then"]
     excepted = sorted({*listed, *ids}, key=natural)
     if not can_except(excepted, scenarios):
         return None
-    return check._replace(entry={"when": {"path": SCENARIO_ID, "not_in": excepted}, "then": then})
+    return check._replace(entry={"when": {"path": SCENARIO_ID_PATH, "not_in": excepted}, "then": then})
 
 
 def list_excepted_checks(check: InferredCheck) -> list[InferredCheck]:

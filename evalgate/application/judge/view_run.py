@@ -51,16 +51,17 @@ def view_run(
     `baseline` is the baseline.zip that the run was compared with; its conversations are shown too.
     """
     document = files.load(source).results
+    side = None
     if baseline is not None:
-        _require_compared(document, files.load(baseline).results, baseline)
-    side = None if baseline is None else PageBaseline(files.load_run(baseline).run, files.read_traces(baseline))
+        side = PageBaseline(files.load_run(baseline).run, files.read_traces(baseline))
+        _require_compared(document, side.run, baseline)
     return build_run_page(document, read_own_traces(files, source), traces.restore_trace, options, side)
 
 
-def _require_compared(document: ResultsDoc, other: ResultsDoc, path: str) -> None:
+def _require_compared(document: ResultsDoc, other: BaselineRun, path: str) -> None:
     """Raises SettingError if the results of a run do not hold the summary of this baseline."""
     compared = document["baseline"]["summary"] if document["baseline"] else None
-    if compared is not None and compared != other["summary"]:
+    if compared is not None and compared != other.summary:
         hint = "its conversations would be shown beside differences to another run; name the right one, or leave it out"
         raise SettingError(Problem(f"{path} is not the baseline that this run was compared with", None, hint))
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     _RowKey = tuple[str, int, float | None, type]
 
+SCENARIO_ID_PATH = "metadata.scenario_id"
 MAX_CACHED_ROWS = 20
 """Result rows per outcome that an assertion caches, since other traces may get the same row."""
 
@@ -196,12 +197,10 @@ def _decide_then(condition: Assertion, found: MemberFindings) -> Finding:
     One about the id of the scenario is left out: the failure stands below it.
     """
     decided = _decide_all_of(found)
-    if decided.outcome != "failed" or condition.name.startswith(SCENARIO_ID):
+    is_about_id = isinstance(condition.written, dict) and condition.written.get("path") == SCENARIO_ID_PATH
+    if decided.outcome != "failed" or is_about_id:
         return decided
     return decided._replace(reason=f"{condition.name} holds; {decided.reason}")
-
-
-SCENARIO_ID = "metadata.scenario_id "
 
 
 def _decide_unknown(condition: Undecided, found: MemberFindings) -> Finding:
