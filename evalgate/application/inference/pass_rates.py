@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
     from evalgate.suite.models import Scenario, Suite
 
+    BrokenChecks = dict[CheckPlace, set[str]]
+
 FEWEST_DIGITS, MOST_DIGITS = 2, 7
 """Digits of a pass rate."""
 RUNS = 20
@@ -162,7 +164,8 @@ def allow_recorded_failures(
     groups = _judge(draft, traces, load)
     flaky = {group.scenario.id for group in groups if group.imperfect}
     if flaky:
-        groups = _RateFinder(draft, flaky, lambda: _judge(draft, traces, load)).set_rates()
+        finder = _RateFinder(draft, flaky, _find_broken(draft, groups), lambda: _judge(draft, traces, load))
+        groups = finder.set_rates()
     unclaimed = _find_unclaimed(draft, traces, groups)
     return RecordedFailures(
         [group.describe() for group in groups if group.imperfect],
@@ -188,10 +191,11 @@ def _find_unclaimed(
 class _RateFinder:
     """Finds which scenarios of a draft get a pass rate, and in which the checks that fail only lower the score."""
 
-    def __init__(self, draft: DraftSuite, flaky: set[str], judge: Callable[[], list[ScenarioTrials]]) -> None:
-        self._draft, self._flaky, self._judge = draft, flaky, judge
+    def __init__(
+        self, draft: DraftSuite, flaky: set[str], broken: BrokenChecks, judge: Callable[[], list[ScenarioTrials]]
+    ) -> None:
+        self._draft, self._flaky, self._broken, self._judge = draft, flaky, broken, judge
         self._scored: set[str] = set()
-        self._broken = _find_broken(draft, judge())
 
     def set_rates(self) -> list[ScenarioTrials]:
         """Sets them; returns the trials as the draft judges them then."""
@@ -252,10 +256,10 @@ class _RateFinder:
         self._draft.require_shared(scored, {number for number in shared if number is not None})
 
 
-def _find_broken(draft: DraftSuite, groups: Sequence[ScenarioTrials]) -> dict[CheckPlace, set[str]]:
+def _find_broken(draft: DraftSuite, groups: Sequence[ScenarioTrials]) -> BrokenChecks:
     """The checks that fail in a recorded trial, each with the scenarios of these trials."""
     _, places = draft.render()
-    found: dict[CheckPlace, set[str]] = {}
+    found: BrokenChecks = {}
     for group in groups:
         for failed in (failed for each in group.imperfect for failed in _list_failed(each)):
             if failed.location and (place := places.get(failed.location.line or 0)):
