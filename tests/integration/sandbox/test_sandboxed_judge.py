@@ -41,6 +41,8 @@ EXAMPLE = ROOT / "examples" / "support-agent"
 EPOCH = "1767225600"
 IS_ROOT = os.geteuid() == 0
 SECRET = "s3cr3t-of-the-job"
+ROOMY = 16_000_000_000
+"""Bytes: a judge that is forked from a process that ran many tests has all their memory."""
 
 
 @pytest.fixture
@@ -101,7 +103,7 @@ def test_a_sandboxed_judge_answers_as_one_in_this_process(workspace, tmp_path, c
 
 def test_a_preforked_judge_answers_first_and_others_after_it(workspace, tmp_path):
     ready = fork_ready_judge(run_ready_judge)
-    judges = SandboxedJudge(bench_at(workspace), folder_of(tmp_path), None, ready)
+    judges = SandboxedJudge(bench_at(workspace, memory=ROOMY), folder_of(tmp_path), None, ready)
     first, second = (judges.judge(request()) for _ in range(2))
 
     with pytest.raises(ChildProcessError):
@@ -136,10 +138,6 @@ def test_an_output_folder_that_is_a_link_is_refused_before_anything_is_read(work
 
 
 # --- a judge whose code was taken over ---------------------------------------------
-
-
-ROOMY = 16_000_000_000
-"""Bytes: a judge that is forked from a process that ran many tests has all their memory."""
 
 
 def taken_over(forge):
