@@ -314,7 +314,7 @@ def _note_unknown_parts(document: dict[str, Any], unknown: UnknownFields) -> Non
         part = document.get(name)
         if type(part) is list:
             for item in part:
-                unknown.check(f"{name}[]", item, known, 2)
+                unknown.check(f"{name}[]", mapping(item, name), known, 2)
         elif type(part) is dict:
             unknown.check(name, part, known, 2)
 

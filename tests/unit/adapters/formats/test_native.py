@@ -6,7 +6,7 @@ import json
 import orjson
 import pytest
 from builders import make_call, make_trace
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evalgate.adapters.formats.native import NATIVE
@@ -440,6 +440,7 @@ PATHS = [
 ]
 
 
+@example([(("llm_calls",), [None])])
 @given(st.lists(st.tuples(st.sampled_from(PATHS), JUNK), min_size=1, max_size=3))
 def test_any_value_of_a_field_gives_a_trace_or_a_reason(changes):
     document = short()
