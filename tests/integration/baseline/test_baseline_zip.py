@@ -158,10 +158,10 @@ def directory_of(entries):
 
 def test_zip__with_a_directory_of_a_million_entries_is_refused_at_once(zips, tmp_path):
     (tmp_path / "b.zip").write_bytes(directory_of(1_200_000))
-    start = time.process_time()
+    start = time.thread_time()
     with pytest.raises(InvalidInput, match="1,000 entries"):
         zips.load("b.zip")
-    assert time.process_time() - start < 2
+    assert time.thread_time() - start < 2
 
 
 def test_baseline__replaces_a_link_instead_of_following_it(zips, results, tmp_path):

@@ -94,7 +94,7 @@ def test_as_many_names_are_paired_whichever_side_comes_first(before, now):
 def test_thousands_of_calls_on_both_sides_are_aligned_in_bounded_time():
     before = [("a", n) for n in range(3_000)]
     now = [("a", -n) for n in range(1, 3_000)]
-    start = time.process_time()
+    start = time.thread_time()
     pairs = align_calls(before, now)
-    assert time.process_time() - start < 2
+    assert time.thread_time() - start < 2
     assert len(pairs) == 5_999

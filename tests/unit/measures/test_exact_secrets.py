@@ -155,10 +155,10 @@ def test_no_way_to_hide_a_secret_leaves_it_readable(hidden, last):
 
 @pytest.mark.parametrize("text", ["\\", "%", "%4", "\\u", "\u200b", "%e2%80%8b", "s3cr3t/o", "s3cr3t/o\u200b"])
 def test_a_long_document_takes_time_by_its_length(text):
-    began = time.process_time()
+    began = time.thread_time()
     document = (text * (500_000 // len(text))).encode()
     assert KNOWN.remove_from(document) == document
-    assert time.process_time() - began < 5
+    assert time.thread_time() - began < 5
 
 
 @pytest.mark.parametrize("cut", ["\u2026", "\\u2026", "..."])

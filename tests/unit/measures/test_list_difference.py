@@ -48,7 +48,7 @@ def test_difference__any_lists__has_as_many_steps_either_way(before, now):
 def test_difference__lists_too_long_to_align__are_replaced_but_for_their_common_ends():
     before = ["x", *(f"a{n}" for n in range(1_000)), "y"]
     now = ["x", *(f"b{n}" for n in range(1_000)), "y"]
-    started = time.process_time()
+    started = time.thread_time()
     steps = diff_lists(before, now)
-    assert time.process_time() - started < 0.2
+    assert time.thread_time() - started < 0.2
     assert [step.kind for step in steps] == ["kept", *["gone"] * 1_000, *["come"] * 1_000, "kept"]

@@ -264,9 +264,9 @@ def test_redact_value__deeply_nested_value__ends():
 def test_redact__hostile_repetition__takes_linear_time(piece):
     def seconds(size):
         text = piece * (size // len(piece))
-        started = time.process_time()
+        started = time.thread_time()
         redact(text)
-        return time.process_time() - started
+        return time.thread_time() - started
 
     seconds(1_000)
     assert seconds(400_000) < 2.0

@@ -50,6 +50,6 @@ def test_hashable__is_the_same_exactly_where_json_is(first, second):
 def test_first_repeat__of_ten_thousand_entries_does_not_hang():
     nearly = ["a", "a", "a", "b", "a", "a", "b"] * 3 + ["c"]
     entries = [name for number in range(500) for name in [*nearly[: number % 22], str(number)]][:10_000]
-    started = time.process_time()
+    started = time.thread_time()
     assert find_repeat(entries * 2, 4) is None
-    assert time.process_time() - started < 5
+    assert time.thread_time() - started < 5

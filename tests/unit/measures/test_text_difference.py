@@ -82,9 +82,9 @@ def test_equal_texts_have_no_difference(text):
 
 
 def test_very_long_texts_are_compared_in_bounded_time():
-    start = time.process_time()
+    start = time.thread_time()
     parts = diff_texts("a. " * 20_000, "b. " * 20_000)
-    assert time.process_time() - start < 2
+    assert time.thread_time() - start < 2
     assert [part.kind for part in parts] == ["gone", "come"]
 
 

@@ -86,6 +86,6 @@ def test_lcs_length__is_what_the_table_gives_either_way_round(first, second):
 
 def test_lcs__of_ten_thousand_calls_does_not_hang():
     called = [f"t{number % 7}" for number in range(10_000)]
-    started = time.process_time()
+    started = time.thread_time()
     assert METRICS["lcs"](called, called) == 1.0
-    assert time.process_time() - started < 5
+    assert time.thread_time() - started < 5

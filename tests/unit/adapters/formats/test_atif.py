@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from time import process_time
+from time import thread_time
 
 import pytest
 from damage import nest_lists
@@ -71,9 +71,9 @@ ORDER = trajectory(
 def test_many_results_without_ids_take_linear_time():
     many = 20_000
     crowd = step("agent", "", tool_calls=[call("a", "x")] * many, observation=seen(*[result("1")] * many))
-    started = process_time()
+    started = thread_time()
     trace = atif.build(trajectory(crowd))
-    assert process_time() - started < 5
+    assert thread_time() - started < 5
     assert {c["status"] for c in trace.tool_calls} == {"unknown"}
 
 

@@ -77,12 +77,12 @@ def test_pairing_takes_no_longer_for_a_killed_run_of_many_calls():
     message = conversation.add_message("assistant", None)
     for number in range(10_000):
         conversation.add_call(message, "same" if number % 2 else None, "tool", Arguments(None))
-    started = time.process_time()
+    started = time.thread_time()
     for _ in range(10_000):
         conversation.add_result("other", None, "x")
     for _ in range(10_000):
         conversation.add_result("same", None, "x")
-    assert time.process_time() - started < 2
+    assert time.thread_time() - started < 2
     assert all(call["status"] == "unknown" for call in conversation.calls)
 
 

@@ -629,9 +629,9 @@ def test_comment__ten_thousand_scenarios__takes_less_than_a_third_of_a_second():
     comment(a_clean_pass())
     taken = []
     for _ in range(3):  # the heap of a whole test run can cost one of them a collection
-        started = time.process_time()
+        started = time.thread_time()
         comment(document)
-        taken.append(time.process_time() - started)
+        taken.append(time.thread_time() - started)
     assert min(taken) < 0.3
 
 

@@ -188,10 +188,10 @@ ENDLESS = [
 
 @pytest.mark.parametrize("template", ENDLESS, ids=range(len(ENDLESS)))
 def test_an_endless_template_is_aborted_soon(template):
-    started = time.process_time()
+    started = time.thread_time()
     with pytest.raises(InvalidTemplate):
         comment(template)
-    assert time.process_time() - started < 2
+    assert time.thread_time() - started < 2
 
 
 ALL_FIELDS = (
