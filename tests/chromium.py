@@ -44,8 +44,9 @@ class Chromium:
     """One browser with one tab; `open` shows a file in it."""
 
     def __init__(self) -> None:
+        program = find_chromium()
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        command = [find_chromium(), *FLAGS, f"--user-data-dir={self._folder.name}", "about:blank"]
+        command = [program, *FLAGS, f"--user-data-dir={self._folder.name}", "about:blank"]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self._loop = asyncio.new_event_loop()
         self._count = 0

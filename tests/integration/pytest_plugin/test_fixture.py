@@ -22,15 +22,19 @@ scenarios:
       - {type: output_contains, value: is refunded, required: true}
 """
 AGENT = """
-import json, os, urllib.request
+import json, os, urllib.error, urllib.request
 from evalgate.testing import assert_cost_below, assert_not_called, assert_tool_sequence
 
 def post(messages):
     body = {"model": "gpt-fake", "messages": messages, "tools": TOOLS}
     headers = {"Content-Type": "application/json", "Authorization": "Bearer " + os.environ.get("OPENAI_API_KEY", "none")}
     request = urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/chat/completions", json.dumps(body).encode(), headers)
-    with urllib.request.urlopen(request) as response:
-        return json.load(response)["choices"][0]["message"]
+    try:
+        with urllib.request.urlopen(request) as response:
+            return json.load(response)["choices"][0]["message"]
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise
 
 TOOLS = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in ("find_order", "read_policy")]
 

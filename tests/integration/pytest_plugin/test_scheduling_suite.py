@@ -51,7 +51,7 @@ ANSWERS = {
     "grouped": {**dict.fromkeys(POSITIVE, make_answer([CREATE, CREATE])), **dict.fromkeys(NEGATIVE, make_answer([]))},
 }
 CALLS = """
-import json, os, urllib.request
+import json, os, urllib.error, urllib.request
 import pytest
 
 def pytest_evalgate_call(case):
@@ -60,8 +60,12 @@ def pytest_evalgate_call(case):
     body = {"model": "gpt-fake", "messages": messages, "tools": tools}
     url = os.environ["FAKE_URL"] + "/v1/chat/completions"
     request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request) as response:
-        found = json.load(response)
+    try:
+        with urllib.request.urlopen(request) as response:
+            found = json.load(response)
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise
     message, usage = found["choices"][0]["message"], found["usage"]
     calls = message.get("tool_calls") or []
     named = [
