@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from typing import NoReturn, TextIO
 
 WRONG_INPUT, BROKEN_PIPE, ENDED_BY_SIGNAL = 2, 128 + 13, 128
-NATIVE_STDERR = 2
 TIDYING = (
     ("evalgate.adapters.file_writer", "remove_drafts"),
     ("evalgate.adapters.sandbox.process_bounds", "end_children"),
@@ -37,10 +36,10 @@ def main() -> NoReturn:
     from evalgate.bootstrap import process
 
     process.configure_python()
+    process.separate_stderr()
     from evalgate.cli import main as shell
     from evalgate.cli.shell import Shell
 
-    _separate_stderr_from_native_output()
     out, err = _prepare_stream(sys.stdout), _prepare_stream(sys.stderr)
     environ = {name: _replace_invalid_bytes(value) for name, value in os.environ.items()}
     code = shell(sys.argv[1:], Shell(out, err, environ, _find_current_folder(err), sys.stdin))
@@ -69,17 +68,6 @@ def _end_on_signal(number: int, _: FrameType | None) -> NoReturn:
     if "rich" in sys.modules and sys.stderr is not None and sys.stderr.isatty():
         os.write(sys.stderr.fileno(), b"\x1b[?25h")
     os._exit(ENDED_BY_SIGNAL + number)
-
-
-def _separate_stderr_from_native_output() -> None:
-    """Gives Python's stderr a descriptor of its own.
-
-    Compiled code prints to descriptor 2, which a limited child process turns away: when memory ends, a library
-    prints of it before this process can.
-    """
-    if isinstance(sys.stderr, TextIOWrapper) and sys.stderr.fileno() == NATIVE_STDERR:
-        own = os.dup(NATIVE_STDERR)
-        sys.stderr = open(own, "w", buffering=1, encoding=sys.stderr.encoding)  # noqa: PTH123, SIM115  (a handle)
 
 
 def _prepare_stream(stream: TextIO | None) -> TextIO:

@@ -68,7 +68,7 @@ def open_to_write(path: str, *, is_own: bool = False, owner: Owner | None = None
                 yield stream
             return
     target = Path(path if is_own else os.path.realpath(path))
-    with _name_draft(target, is_own=is_own) as draft:
+    with _draft_of(target, is_own=is_own) as draft:
         with draft.open("xb") as stream:
             _adopt(stream.fileno(), existing, owner)
             yield stream
@@ -76,38 +76,54 @@ def open_to_write(path: str, *, is_own: bool = False, owner: Owner | None = None
 
 
 def replace_files(contents: Mapping[Path, Iterable[bytes]], stale: Iterable[Path], owner: Owner | None = None) -> None:
-    """Writes EvalGate's own files and deletes `stale` ones: all of them, or none if that fails or is interrupted.
+    """Writes EvalGate's own files and deletes `stale` ones: all of them, or none if it fails or is interrupted.
 
-    What takes long or may lack space comes before the first change. `owner` gets the files.
-    Raises OSError, whose `filename` is the file's path.
+    All is written before the first change; only a system that then refuses to replace a file leaves some of both.
+    `owner` gets the files. Raises OSError, whose `filename` is the path of the file.
     """
     with ExitStack() as unfinished:
         drafts = {}
         for target, parts in contents.items():
-            draft = drafts[target] = unfinished.enter_context(_name_draft(target, is_own=True))
-            _write_draft(draft, target, parts, owner)
+            with _name_in_error(target):
+                draft = drafts[target] = unfinished.enter_context(_draft_of(target, is_own=True))
+                existing = _find_existing(str(target), follow_symlinks=False)
+                with draft.open("xb") as stream:
+                    _adopt(stream.fileno(), existing, owner)
+                    stream.writelines(parts)
+        leftover = [path for path in stale if _is_there(path)]
         with hold_signals():
-            for path in stale:
-                path.unlink(missing_ok=True)
+            for path in leftover:
+                with _name_in_error(path):
+                    path.unlink()
             for target, draft in drafts.items():
-                draft.replace(target)
+                with _name_in_error(target):
+                    draft.replace(target)
 
 
-def _write_draft(draft: Path, target: Path, parts: Iterable[bytes], owner: Owner | None) -> None:
+def _is_there(path: Path) -> bool:
+    with _name_in_error(path):
+        return _find_existing(str(path), follow_symlinks=False) is not None
+
+
+@contextmanager
+def _name_in_error(target: Path) -> Iterator[None]:
+    """Names in an error the file that the user knows, not its draft."""
     try:
-        existing = _find_existing(str(target), follow_symlinks=False)
-        with draft.open("xb") as stream:
-            _adopt(stream.fileno(), existing, owner)
-            stream.writelines(parts)
+        yield
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from None
 
 
+def name_draft(name: str) -> str:
+    """What a file of EvalGate's own is called until it is finished; a run that was killed leaves it."""
+    return f".{name}.part"
+
+
 @contextmanager
-def _name_draft(target: Path, *, is_own: bool) -> Iterator[Path]:
-    """A name beside the target for what is not finished; whatever has it when the block fails is deleted."""
-    # The name of a user's file may be as long as a name can be; EvalGate's own is found again if a run was killed.
-    draft = target.with_name(f".{target.name}.part" if is_own else f".evalgate-{os.urandom(8).hex()}.part")
+def _draft_of(target: Path, *, is_own: bool) -> Iterator[Path]:
+    """The path of an unfinished file beside the target, which is deleted if the block fails."""
+    # The name of a user's file may be as long as a name can be.
+    draft = target.with_name(name_draft(target.name) if is_own else f".evalgate-{os.urandom(8).hex()}.part")
     if is_own:
         draft.unlink(missing_ok=True)
     unfinished = os.getpid(), draft
@@ -154,10 +170,10 @@ def _adopt(handle: int, existing: os.stat_result | None, owner: Owner | None) ->
         existing = None
     if owner is not None:
         os.fchown(handle, *owner)
-    elif existing is not None:
+    elif existing is not None and hasattr(os, "fchown"):  # not on Windows
         with suppress(PermissionError):  # only root may give a file to somebody else
             os.fchown(handle, existing.st_uid, existing.st_gid)
-    if existing is not None:
+    if existing is not None and hasattr(os, "fchmod"):
         os.fchmod(handle, stat.S_IMODE(existing.st_mode))
 
 

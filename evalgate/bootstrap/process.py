@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import os
 import sys
 from contextlib import ExitStack, suppress
+from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NoReturn
 
@@ -21,10 +23,10 @@ COLLECT_EVERY = 300_000
 """Allocations between garbage collections, more than imports make; results hold no cycles."""
 
 FRAMES = 6
+BLOCK = 1 << 16
 LOST_OUTPUT = 2
-NATIVE_STDERR = 2
-"""The descriptor that compiled code prints to; a verb prints through a stream with another one."""
-MOST_NATIVE_OUTPUT = 64_000
+NATIVE_STDERR, FIRST_FREE = 2, 3
+"""The descriptor that compiled code prints to, and the first one that no standard stream has."""
 
 current_file = CurrentFileNote()
 """The file this process reads, noted for its parent."""
@@ -42,6 +44,26 @@ def configure_python() -> None:
     """Configures Python first: fewer garbage collections, and no third-party plugins in pydantic."""
     gc.set_threshold(COLLECT_EVERY)
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
+
+
+def separate_stderr() -> None:
+    """Gives Python's stderr a descriptor of its own, so that a child process can hold back what compiled code prints.
+
+    A library that gets no memory prints so itself before it aborts, and the parent reports it in its own words.
+    """
+    if not isinstance(sys.stderr, TextIOWrapper) or sys.stderr.fileno() != NATIVE_STDERR:
+        return
+    try:
+        from fcntl import F_DUPFD_CLOEXEC, fcntl
+    except ImportError:  # Windows, which has no limited processes
+        return
+    own = fcntl(NATIVE_STDERR, F_DUPFD_CLOEXEC, FIRST_FREE)
+    sys.stderr = open(own, "w", buffering=1, encoding=sys.stderr.encoding)  # noqa: PTH123, SIM115  (a handle)
+
+
+def _has_own_stderr() -> bool:
+    """Whether `separate_stderr` has done so; streams of a test have no descriptor."""
+    return isinstance(sys.stderr, TextIOWrapper) and sys.stderr.fileno() >= FIRST_FREE
 
 
 def run_in_limited_process(
@@ -67,13 +89,15 @@ def run_in_limited_process(
 
     wall_seconds = None if limits.cpu is None else 4.0 * limits.cpu + 20
     bounds = Bounds(limits.cpu, limits.memory, wall_seconds)
+    holds_back = bounds.memory is not None and _has_own_stderr() and not faulthandler.is_enabled()
     _flush()
     with ExitStack() as opened:
         with report_full_temp_folder():
             note_file, native_output = (opened.enter_context(tempfile.TemporaryFile(buffering=0)) for _ in range(2))
         child = os.fork()
         if child == 0:
-            os.dup2(native_output.fileno(), NATIVE_STDERR)
+            if holds_back:
+                os.dup2(native_output.fileno(), NATIVE_STDERR)
             _end_silently_with(process_bounds.OUT_OF_MEMORY)
             process_bounds.apply_bounds(bounds)
             if not may_connect:
@@ -84,18 +108,18 @@ def run_in_limited_process(
             except BaseException:  # noqa: BLE001  (`guard` lets none through: the interpreter lacks memory)
                 os._exit(process_bounds.OUT_OF_MEMORY)
         status = process_bounds.wait_for_exit(child, bounds.wall)
+        if not process_bounds.is_without_memory(status, bounds):
+            _print_held_back(native_output)
         refusal = process_bounds.over_limit(status, bounds, read_note(note_file.fileno()))
-        if refusal is not None:
-            raise refusal
-        _pass_on(native_output)
+    if refusal is not None:
+        raise refusal
     return status.code
 
 
-def _pass_on(native_output: IO[bytes]) -> None:
-    """Prints what compiled code in the child printed, if it is not about the end that is reported in our words."""
+def _print_held_back(native_output: IO[bytes]) -> None:
     native_output.seek(0)
-    if content := native_output.read(MOST_NATIVE_OUTPUT):
-        with suppress(OSError):
+    with suppress(OSError):
+        while content := native_output.read(BLOCK):
             os.write(NATIVE_STDERR, content)
 
 

@@ -86,13 +86,13 @@ def merge(arguments: Namespace, shell: Shell) -> int:
 
 
 def over_limit(arguments: Namespace, shell: Shell, error: OverLimit) -> int:
-    """Reports a run that exceeded the limits of its process as invalid; deletes a baseline.zip left unfinished."""
+    """Reports a run that exceeded the limits of its process as invalid; deletes the files that it left unfinished."""
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.files.output_folder import OutputFolder
     from evalgate.application.judge.report import render_invalid
-    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.application.messages.request import REPORTS, JudgeRequest
 
-    OutputFolder(arguments.output_dir, shell.cwd).remove(f".{BASELINE}.part")
+    OutputFolder(arguments.output_dir, shell.cwd).remove_drafts((BASELINE, RESULTS, *REPORTS))
     request = JudgeRequest(report_only=arguments.report_only, commit=arguments.commit)
     judgement = render_invalid(request, error, SystemClock(shell.epoch).now())
     _print_result(judgement, arguments, shell)

@@ -199,7 +199,7 @@ class OutputFolder(Protocol):
     def write(self, name: str, content: Content) -> None:
         """Writes a whole output file; files EvalGate did not write are not touched."""
 
-    def replace(self, contents: Mapping[str, Content], stale: Collection[str]) -> None:
+    def replace_all(self, contents: Mapping[str, Content], stale: Collection[str]) -> None:
         """Writes several output files and removes `stale` ones: all of them, or none if it is interrupted."""
 
 

@@ -49,7 +49,7 @@ class FakeFolder:
     def write(self, name: str, content: bytes) -> None:
         self.files[name] = content
 
-    def replace(self, contents: Mapping[str, bytes], stale: Collection[str]) -> None:
+    def replace_all(self, contents: Mapping[str, bytes], stale: Collection[str]) -> None:
         self.files = {name: content for name, content in self.files.items() if name not in stale} | {**contents}
 
 

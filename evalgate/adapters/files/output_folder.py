@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.file_writer import open_to_write, replace_files
+from evalgate.adapters.file_writer import name_draft, open_to_write, replace_files
 from evalgate.errors import Problem, RefusedPath, SettingError
 from evalgate.models.run.chunks import iter_chunks
 
@@ -64,23 +64,26 @@ class OutputFolder:
 
     def write(self, name: str, content: Content) -> None:
         """Writes one file; a reader sees the old content or the new, never a part."""
-        self._replace(name, iter_chunks(content))
+        self._write_one(name, iter_chunks(content))
 
-    def replace(self, contents: Mapping[str, Content], stale: Collection[str]) -> None:
+    def replace_all(self, contents: Mapping[str, Content], stale: Collection[str]) -> None:
         """Writes several files and deletes `stale` ones; if that fails or is interrupted, all are as they were."""
         try:
             self._make_folder()
-            files = {self._folder / name: iter_chunks(content) for name, content in contents.items()}
+        except OSError as error:
+            raise self._refusal("", error) from None
+        files = {self._folder / name: iter_chunks(content) for name, content in contents.items()}
+        try:
             replace_files(files, [self._folder / name for name in stale], self._owner)
         except OSError as error:
-            raise self._refusal(Path(error.filename or "").name, error) from None
+            raise self._refusal(Path(error.filename).name, error) from None
 
     def copy_from_handle(self, name: str, handle: int) -> None:
         """Copies an open file to a file of that name, and closes it."""
         with os.fdopen(handle, "rb") as source:
-            self._replace(name, iter(partial(source.read, BLOCK), b""))
+            self._write_one(name, iter(partial(source.read, BLOCK), b""))
 
-    def _replace(self, name: str, parts: Iterable[bytes]) -> None:
+    def _write_one(self, name: str, parts: Iterable[bytes]) -> None:
         try:
             self._make_folder()
             with open_to_write(str(self._folder / name), is_own=True, owner=self._owner) as stream:
@@ -88,12 +91,13 @@ class OutputFolder:
         except OSError as error:
             raise self._refusal(name, error) from None
 
-    def remove(self, name: str) -> None:
-        """Deletes a file of an earlier run, if it exists."""
-        try:
-            (self._folder / name).unlink(missing_ok=True)
-        except OSError as error:
-            raise self._refusal(name, error) from None
+    def remove_drafts(self, names: Iterable[str]) -> None:
+        """Deletes what a run that was killed left of these files."""
+        for name in map(name_draft, names):
+            try:
+                (self._folder / name).unlink(missing_ok=True)
+            except OSError as error:
+                raise self._refusal(name, error) from None
 
     def _refusal(self, name: str, error: OSError) -> SettingError:
         reason = f"can't write {posixpath.join(self._shown, name)}: {error.strerror or 'unknown error'}"

@@ -189,6 +189,11 @@ def _poll_for_end(pid: int, seconds: float | None) -> bool:
     return True
 
 
+def is_without_memory(status: ExitStatus, bounds: Bounds) -> bool:
+    """Whether a process ended as one does that gets no memory under its limit; a library then aborts."""
+    return bounds.memory is not None and status.code in (OUT_OF_MEMORY, -signal.SIGABRT)
+
+
 def over_limit(status: ExitStatus, bounds: Bounds, current_file: str) -> OverLimit | None:
     """The error for the limit that the process exceeded, or for a crash; None if it exited by itself."""
     reason = _describe_limit(status, bounds)
@@ -210,5 +215,6 @@ def _describe_limit(status: ExitStatus, bounds: Bounds) -> str | None:
         return f"judging exceeded its CPU time limit ({bounds.cpu} seconds)"
     if -status.code == signal.SIGKILL:
         return "judging was killed by the system, most likely out of time or memory"
-    hint = f", most likely over its memory limit{memory}" if -status.code in CRASH_SIGNALS else ""
+    is_likely = bounds.memory is not None and -status.code in CRASH_SIGNALS
+    hint = f", most likely over its memory limit{memory}" if is_likely else ""
     return f"judging crashed with signal {-status.code}{hint}"

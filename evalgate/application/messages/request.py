@@ -164,4 +164,4 @@ REPORTS = ("comment.md", "summary.md", "junit.xml", "results.sarif", PAGE, TRACK
 def write_outputs(judgement: Judgement, folder: OutputFolder, *, omit: Collection[str | None] = ()) -> None:
     """Writes the run's files except `omit`; removes reports of an earlier run, which would look like this run's."""
     written = {name: content for name, content in judgement.files.items() if name not in omit}
-    folder.replace(written, [name for name in REPORTS if name not in written])
+    folder.replace_all(written, [name for name in REPORTS if name not in written])

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     Check = dict[str, Any]
 
-MAX_TEXT, MAX_ITEMS = 40, 5
-"""Longer values are not suggested."""
+MAX_NAME, MAX_TEXT, MAX_ITEMS = 100, 40, 5
+"""Longer names and values are not suggested."""
 MAX_STEPS = 4
 """Most calls of a tool whose arguments one check expects."""
 MAX_CUT_TOOLS = 3
@@ -59,7 +59,7 @@ class Range(NamedTuple):
 def list_candidates(change: Mutation, trace: Trace, facts: Facts) -> Iterator[Check]:
     """Checks for one change of a trace, the plainest first; none with a name or value that a suite should not have."""
     for check in _propose(change, trace, facts):
-        if all(map(is_usable_name, list_named_tools(check))):
+        if all(map(_is_plain_name, list_named_tools(check))):
             yield {**check, "required": True}
 
 
@@ -109,14 +109,14 @@ def _expect_calls(tool: str, facts: Facts) -> Iterator[Check]:
 def forbid_tools(changes: Iterable[Mutation], facts: Facts) -> Iterator[Check]:
     """One check for all destructive tools that no trace calls."""
     names = {each.tool for each in changes if each.operator == "extra_destructive_call"}
-    unused = sorted(name for name in names if is_usable_name(name) and not facts.count_calls(name).most)
+    unused = sorted(name for name in names if _is_plain_name(name) and not facts.count_calls(name).most)
     if len(unused) > 1:
         yield {"type": "forbidden_tools", "tools": unused, "required": True}
 
 
 def allow_tools(facts: Facts) -> Iterator[Check]:
     """The tools that the traces call, and no others."""
-    if facts.tools and all(map(is_usable_name, facts.tools)):
+    if facts.tools and all(map(_is_plain_name, facts.tools)):
         yield {"type": "allowed_tools", "tools": [*facts.tools], "required": True}
 
 
@@ -148,8 +148,13 @@ def _expect_arguments(trace: Trace, change: Mutation) -> Iterator[Check]:
 def _build_step(call: ToolCall) -> Check:
     """A call with those of its arguments that may be expected literally."""
     arguments = call["arguments"] if isinstance(call["arguments"], dict) else {}
-    kept = {name: value for name, value in arguments.items() if is_usable_name(name) and _is_plain(name, value)}
+    kept = {name: value for name, value in arguments.items() if _is_plain_name(name) and _is_plain(name, value)}
     return {"tool": call["name"], "args": kept}
+
+
+def _is_plain_name(name: str) -> bool:
+    """Whether a check that is printed can name this: it is short, prints, and is no matcher."""
+    return 0 < len(name) <= MAX_NAME and name.isprintable() and not name.startswith("$") and is_usable_name(name)
 
 
 def _is_plain(name: str, value: Any) -> bool:

@@ -15,13 +15,12 @@ _TOOL_KEYS = frozenset({"tool", "tools", "sequence", "one_of", "not", "when", "t
 
 
 def is_usable_name(name: str) -> bool:
-    """Whether a suite can name this: it prints, is no pattern, no matcher, no secret, and not too long.
+    """Whether a suite can name this: it is no pattern, no secret, and not too long.
 
-    >>> is_usable_name("get_order"), is_usable_name("get_*"), is_usable_name("$any")
-    (True, False, False)
+    >>> is_usable_name("get_order"), is_usable_name("get_*")
+    (True, False)
     """
-    is_literal = name.isprintable() and "*" not in name and not name.startswith("$")
-    return is_literal and 0 < len(name) <= MAX_NAME and redact(name) == name
+    return "*" not in name and len(name) <= MAX_NAME and redact(name) == name
 
 
 def list_named_tools(check: Any) -> Iterator[str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from decimal import Decimal
 from typing import Any
 
 _PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$./-]*")
 _RESERVED = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
-SMALL = 0.0001
-"""Smaller numbers would be written with an exponent."""
+LONGEST_NUMBER = 24
+"""Characters of a number that is written without an exponent."""
 
 
 def format_value(value: Any) -> str:
@@ -26,7 +27,20 @@ def format_value(value: Any) -> str:
         if _PLAIN.fullmatch(value) and value.lower() not in _RESERVED:
             return value
         return "".join(map(_escape, json.dumps(value, ensure_ascii=False)))
-    return f"{value:.12f}".rstrip("0") if isinstance(value, float) and 0 < value < SMALL else json.dumps(value)
+    return _format_float(value) if isinstance(value, float) else json.dumps(value)
+
+
+def _format_float(value: float) -> str:
+    """The number exactly, with a point: some readers of YAML take `1e-05` for a text.
+
+    >>> _format_float(5e-05), _format_float(1e16), _format_float(1e300)
+    ('0.00005', '10000000000000000.0', '1.0e+300')
+    """
+    digits = f"{Decimal(repr(value)):f}"
+    if len(digits) <= LONGEST_NUMBER:
+        return digits if "." in digits else f"{digits}.0"
+    mantissa, letter, exponent = repr(value).partition("e")
+    return f"{mantissa if '.' in mantissa else f'{mantissa}.0'}{letter}{exponent}"
 
 
 def _escape(character: str) -> str:

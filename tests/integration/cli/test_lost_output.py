@@ -245,11 +245,11 @@ def test_a_run_that_is_interrupted_ends_with_130_and_leaves_no_part(changed, job
 
 INTERRUPTED = """\
 import os, signal, sys
-when, name = sys.argv[1:3]
-del sys.argv[1:3]
+number, when, name = sys.argv[1:4]
+del sys.argv[1:4]
 def interrupt(event, arguments):
     if event == when and str(arguments[0]).endswith(f".{name}.part"):
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), getattr(signal, number))
 sys.addaudithook(interrupt)
 from evalgate.__main__ import main
 main()
@@ -260,11 +260,24 @@ main()
 @pytest.mark.parametrize(("event", "is_replaced"), [("open", False), ("os.rename", True)])
 def test_an_interrupted_run_replaces_all_of_its_reports_or_none(changed, name, event, is_replaced):
     project, before, after = changed
-    command = [sys.executable, "-c", INTERRUPTED, event, name, *RUN]
-    done = subprocess.run(command, cwd=project, env=FIXED, capture_output=True, text=True, check=False, timeout=60)
+    done = run_with_signal(project, "SIGINT", event, name)
 
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
     assert read_reports(project) == (after if is_replaced else before)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_run_that_exceeds_its_limit_while_it_writes_replaces_no_report_and_leaves_no_part(changed, name):
+    project, before, _ = changed
+    done = run_with_signal(project, "SIGXCPU", "open", name, "--limit", "cpu=50")
+
+    assert (done.returncode, "exceeded its CPU time limit (50 seconds)" in done.stderr) == (2, True)
+    assert read_reports(project) == before
+
+
+def run_with_signal(project, number, event, name, *flags):
+    command = [sys.executable, "-c", INTERRUPTED, number, event, name, *RUN, *flags]
+    return subprocess.run(command, cwd=project, env=FIXED, capture_output=True, text=True, check=False, timeout=60)
 
 
 @pytest.mark.parametrize("name", REPORTS)
@@ -281,3 +294,24 @@ def test_a_run_whose_report_can_not_be_written_replaces_none(changed, name):
     (project / ".evalgate" / name).rmdir()
     (project / ".evalgate" / name).write_bytes(before[name])
     assert read_reports(project) == before
+
+
+def test_a_run_that_can_not_delete_a_report_of_an_earlier_one_replaces_none(changed):
+    project, before, _ = changed
+    folder = project / ".evalgate"
+    (folder / "results.sarif").write_text("of an earlier run")
+    (folder / "tracking.json").mkdir()
+
+    process = start(project, *RUN, env=FIXED)
+    out, err = process.communicate(timeout=60)
+
+    assert (process.returncode, out) == (2, "")
+    assert err.startswith("error: can't write .evalgate/tracking.json: Is a directory")
+    assert (read_reports(project), (folder / "results.sarif").exists()) == (before, True)
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&- >&-"])
+def test_a_file_for_a_closed_stdout_does_not_go_to_stderr(project, closed):
+    command = f"exec {shlex.quote(sys.executable)} -m evalgate baseline save -o - {closed}"
+    done = subprocess.run(["/bin/sh", "-c", command], cwd=project, capture_output=True, check=False)
+    assert b"PK" not in done.stderr

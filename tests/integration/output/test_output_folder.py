@@ -129,6 +129,20 @@ def test_a_file_keeps_its_mode(tmp_path, write):
     assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"new", 0o640)
 
 
+WITHOUT_OWNERS = """
+import os, sys
+del os.fchown, os.fchmod, os.chown, os.geteuid
+from evalgate.adapters.files.output_folder import OutputFolder
+for content in (b"old", b"new"):
+    OutputFolder("out", sys.argv[1], sys.argv[1]).replace_all({"a": content}, ["b"])
+"""
+
+
+def test_files_are_replaced_where_the_system_knows_no_owners(tmp_path):
+    subprocess.run([sys.executable, "-B", "-c", WITHOUT_OWNERS, str(tmp_path)], check=True)
+    assert (tmp_path / "out/a").read_bytes() == b"new"
+
+
 def test_named_file__a_fifo_is_refused_since_it_may_have_no_reader(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(RefusedPath, match="'fifo' is a device or a pipe"):

@@ -303,6 +303,7 @@ NOT_NAMED_BY_A_USER = {
     "adapters/github/workflow_step.py": "the runner's files, which are only appended to",
     "adapters/sandbox/exchange_dir.py": "a private folder",
     "bootstrap/judge_main.py": "a private folder",
+    "bootstrap/process.py": "stderr",
     "testing/assertions.py": "a private folder",
     "testing/calls.py": "a private folder",
     "testing/judging.py": "a file of this test run among its workers, by rename",

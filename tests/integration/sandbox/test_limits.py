@@ -142,17 +142,27 @@ class Printing(Evaluator):
 '''
 
 
+PRINTED = "memory allocation of 8 bytes failed"
+
+
 @pytest.mark.parametrize(
-    ("aborts", "code", "lines"),
+    ("aborts", "limit", "code", "lines"),
     [
-        ("true", 2, ["error: judging crashed with signal 6, most likely over its memory limit (280 MB) while "]),
-        ("false", 0, ["memory allocation of 8 bytes failed"]),
+        (
+            "true",
+            "memory=280MB",
+            2,
+            ["error: judging crashed with signal 6, most likely over its memory limit (280 MB) w"],
+        ),
+        ("true", "cpu=20", 2, [PRINTED, "error: judging crashed with signal 6 while "]),
+        ("false", "memory=280MB", 0, [PRINTED]),
+        ("false", "cpu=20", 0, [PRINTED]),
     ],
 )
-def test_what_a_library_prints_before_it_aborts_is_left_out(project, aborts, code, lines):
+def test_what_a_library_prints_is_left_out_only_where_it_gets_no_memory(project, aborts, limit, code, lines):
     (project / "printing.py").write_text(PRINTING_PLUGIN)
     (project / "suite.yaml").write_text(f"{SUITE}      - {{type: printing, aborts: {aborts}}}\n")
-    ended = evalgate(project, "run", "suite.yaml", "-q", "--plugin", "printing", "--limit", "memory=280MB")
+    ended = evalgate(project, "run", "suite.yaml", "-q", "--plugin", "printing", "--limit", limit)
     assert (ended.returncode, len(ended.stderr.splitlines())) == (code, len(lines))
     assert all(line.startswith(start) for line, start in zip(ended.stderr.splitlines(), lines, strict=True))
 

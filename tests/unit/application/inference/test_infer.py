@@ -8,7 +8,10 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 from builders import make_call, make_trace
+from hypothesis import example, given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from evalgate.application.inference.arguments import infer_arguments, is_fixed_text
@@ -489,6 +492,19 @@ def test_any_text_is_read_back_as_it_was(value: str):
     text = f"key: {format_value([value, {value or 'k': value}])}  # reason\n"
     assert yaml_tree.load(text, "a.yaml").value == {"key": [value, {value or "k": value}]}
     assert text.isascii() or text.rstrip("\n").isprintable()
+
+
+@example(1 / 30_000)
+@example(-1e-05)
+@example(1e16)
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_any_number_is_read_back_as_it_was(value: float):
+    from evalgate.adapters.suites import yaml_tree
+
+    text = f"key: {format_value(value)}\n"
+    for read in (yaml_tree.load(text, "a.yaml").value, yaml.safe_load(text)):
+        assert read == {"key": value}
+        assert isinstance(read["key"], float)
 
 
 def test_fixed_text_is_short_words():
