@@ -110,18 +110,18 @@ def explain(
     """
     document = files.load(results).results
     if baseline is None:
-        return _find_scenario(document, request)
+        return _find_scenario(document, request, results)
     command = document.get("command")
     document = compare_finished(files, baseline, results, None)
     document["command"] = command
-    explanation = _find_scenario(document, request)
+    explanation = _find_scenario(document, request, results)
     if explanation.suite is not None and explanation.scenario is not None:
         explanation.warnings = _add_behaviour(files, traces, explanation, results, baseline)
     return explanation
 
 
-def _find_scenario(document: ResultsDoc, request: ExplainRequest) -> Explanation:
-    request = request._replace(id=_choose_id(document, request))
+def _find_scenario(document: ResultsDoc, request: ExplainRequest, results: str) -> Explanation:
+    request = request._replace(id=_choose_id(document, request, results))
     matches = [
         Explanation(document, suite, scenario)
         for suite in document["suites"]
@@ -161,15 +161,15 @@ def _describe_ambiguity(matches: Sequence[Explanation]) -> Problem:
     return Problem(f"{len(matches)} scenarios have this id", None, f"add one of: {'; '.join(named)}{more}")
 
 
-def _choose_id(document: ResultsDoc, request: ExplainRequest) -> str:
+def _choose_id(document: ResultsDoc, request: ExplainRequest, results: str) -> str:
     """The id that is meant, of the requested suite if there is one; raises SettingError with a suggestion."""
     pairs = [(suite["suite"], each["id"]) for suite in document["suites"] for each in suite["scenarios"]]
     pairs += [(removed["suite"], removed["id"]) for removed in document["removed"]]
     suites = {suite for suite, _ in pairs}
     if request.suite is not None and request.suite not in suites:
-        message = f"these results have no suite `{request.suite}`"
+        message = f"{results} has no suite `{request.suite}`"
         raise SettingError(Problem(message, None, suggest(request.suite, suites)))
-    where = "no suite of these results has" if request.suite is None else f"suite `{request.suite}` has no"
+    where = f"no suite of {results} has" if request.suite is None else f"suite `{request.suite}` has no"
     if request.suite is None and request.id in {each["scenario_id"] for each in document["unclaimed"]}:
         where = f"traces of the run record it, but {where}"
     ids = (id_ for suite, id_ in pairs if request.suite in (None, suite))

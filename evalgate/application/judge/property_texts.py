@@ -181,7 +181,7 @@ TEXTS: Mapping[str, tuple[str, Any]] = {
     "similarity.reference": ("The text to compare with.", "Your refund is on its way."),
     "min_score": ("The score, 0 to 1, from which it passes.", 0.8),
     "source": (
-        "Read instead of the final answer: a tool's result, as `{tool: NAME}`, or a path.",
+        "Read instead of the final answer: the result of a tool's last call, as `{tool: NAME}`, or a path.",
         {"tool": "run_tests", "field": "exit_code"},
     ),
     "Source.tool": ("The tool whose output is meant.", "run_tests"),

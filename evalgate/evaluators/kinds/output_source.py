@@ -139,7 +139,11 @@ def _build_tool_reader(tool: str, index: int, part: SourcePart) -> OutputReader:
         tools = find_names(tool, [call["name"] for call in calls]) if is_glob else (tool,)
         calls = [call for call in calls if call["name"] in tools]
         if not -len(calls) <= index < len(calls):
-            raise NoOutputError(f"no call of {tool_text} at index {index}: the trace has {len(calls)} of them")
+            raise NoOutputError(
+                f"no call of {tool_text} at index {index}: the trace has {len(calls)} of them"
+                if calls
+                else f"the trace has no call of {tool_text}"
+            )
         call = calls[index]
         output: Any = call["exit_code"] if part == "exit_code" else call["result"]
         if output is None and part == "result":

@@ -356,7 +356,7 @@ class _RunTable:
         yield from self._iter_limited(list(map(format_approval, sort_approvals(document))), "more approval")
         unclaimed = [trace for group in group_unclaimed(document) for trace in group.members]
         if unclaimed:
-            yield from self._iter_note(unmark_parts(describe_unclaimed(unclaimed, self._max_checks)))
+            yield from self._iter_note(f"warning: {unmark_parts(describe_unclaimed(unclaimed, self._max_checks))}")
 
     def _iter_limited(self, lines: Sequence[str], noun: str) -> Iterator[str]:
         """Yields the first few lines, and the number of the others."""

@@ -346,9 +346,9 @@ def describe_unclaimed(traces: Sequence[UnclaimedDoc], most: int = MOST_FILES) -
     texts = [f"{mark_part(path)} (id {_join_some(list(dict.fromkeys(ids)), most)})" for path, ids in shown]
     left = len(traces) - sum(len(ids) for _, ids in shown)
     more = f" and {left:,} more" if left else ""
-    verb = "belongs" if len(traces) == 1 else "belong"
-    remedy = f"add a scenario with {'its' if len(traces) == 1 else 'their'} id, or with the id `*`"
-    return f"{pluralize(len(traces), 'trace')} {verb} to no scenario ({remedy}): {', '.join(texts)}{more}"
+    verb, was, whose = ("belongs", "was", "its") if len(traces) == 1 else ("belong", "were", "their")
+    count, remedy = pluralize(len(traces), "trace"), f"add a scenario with {whose} id, or with the id `*`"
+    return f"{count} {verb} to no scenario and {was} not judged ({remedy}): {', '.join(texts)}{more}"
 
 
 def _join_some(ids: list[str], most: int) -> str:

@@ -117,7 +117,7 @@ def test_a_passing_scenario_is_explained_too(demo: Path) -> None:
     [
         (
             ["refund-outside-windw"],
-            "no suite of these results has scenario `refund-outside-windw` (did you mean `refund-outside-window`?)",
+            "no suite of .evalgate/results.json has scenario `refund-outside-windw` (did you mean `refund-outside-window`?)",
         ),
         (["refund-in-window", "--suite", "suport"], "no suite `suport` (did you mean `support`?)"),
         (["refund-in-window", "--variant", "x"], "scenario `refund-in-window` has no variant `x` in these results"),

@@ -171,7 +171,7 @@ def test_show_and_explain__an_id_that_only_a_trace_has__is_shown_and_named(proje
     assert shown.err == "note: no suite has a scenario exchange: traces/exchange.json records it\n"
     found = evalgate(project, "explain", "exchange")
     assert (found.code, found.err.count("\n")) == (2, 1)
-    assert "traces of the run record it, but no suite of these results has scenario `exchange` (" in found.err
+    assert "traces of the run record it, but no suite of .evalgate/results.json has scenario `exchange` (" in found.err
 
 
 @pytest.mark.parametrize("words", [["show"], ["query", "status"]])

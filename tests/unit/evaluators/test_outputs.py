@@ -98,7 +98,7 @@ def test_source__is_the_answer_by_default():
 @pytest.mark.parametrize(
     ("source", "part"),
     [
-        ({"tool": "nothing"}, "no call of `nothing` at index -1: the trace has 0"),
+        ({"tool": "nothing"}, "the trace has no call of `nothing`"),
         ({"tool": "test", "index": 2}, "no call of `test` at index 2: the trace has 2"),
         ({"tool": "test", "index": -3}, "no call of `test` at index -3: the trace has 2"),
         ({"tool": "silent"}, "no result of `silent` was recorded"),

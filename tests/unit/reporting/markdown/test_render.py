@@ -742,5 +742,7 @@ def test_comment__many_traces_without_a_scenario__are_one_item():
     text = comment(results([a_suite("s", [a_scenario("a")])], unclaimed=unclaimed))
     assert "Traces without a matching scenario (12)" in text
     [item] = [line for line in text.split("\n") if "belong to no scenario" in line]
-    assert item.startswith("- 12 traces belong to no scenario (add a scenario with their id, or with the id ` * `): ")
+    assert item.startswith(
+        "- 12 traces belong to no scenario and were not judged (add a scenario with their id, or with the id ` * `): "
+    )
     assert item.endswith("` t/2.json ` (id ` chat-2 `) and 9 more")

@@ -54,7 +54,10 @@ def test_table__totals__have_counts_and_statistics():
     text = render_table(a_run())
     assert "3 scenarios: 2 passed, 1 hard-failed" in text
     assert "cost 0.03 USD" in text
-    assert "1 trace belongs to no scenario (add a scenario with its id, or with the id *): plain (id unknown)" in text
+    assert (
+        "1 trace belongs to no scenario and was not judged (add a scenario with its id, or with the id *): plain (id unknown)"
+        in text
+    )
 
 
 @pytest.mark.parametrize("count", [3, 600])
@@ -74,7 +77,7 @@ def test_table__unclaimed_traces__are_listed_with_their_scenario_ids():
     unclaimed = [{**place, "path": f"t/{each}.json", "scenario_id": f"chat-{each}"} for each in range(5)]
     document = results([a_suite("s", [a_scenario("a")])], unclaimed=unclaimed)
     assert (
-        "5 traces belong to no scenario (add a scenario with their id, or with the id *): t/0.json (id"
+        "5 traces belong to no scenario and were not judged (add a scenario with their id, or with the id *): t/0.json (id"
         in render_table(document)
     )
     assert "t/2.json (id chat-2) and 2 more" in render_table(document)
@@ -100,7 +103,10 @@ def test_reports__a_trace_that_another_suite_judges__is_not_without_a_scenario()
     assert "to no scenario" not in render_table(document)
     assert "Traces without a matching scenario" not in render_comment(document, key="k")
     one_left = render_table(results(suites, unclaimed=shared))
-    assert "1 trace belongs to no scenario (add a scenario with its id, or with the id *): t/order.json" in one_left
+    assert (
+        "1 trace belongs to no scenario and was not judged (add a scenario with its id, or with the id *): t/order.json"
+        in one_left
+    )
 
 
 def test_reports__a_trace_that_two_suites_read_and_none_judges__is_one():
