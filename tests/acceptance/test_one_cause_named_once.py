@@ -55,7 +55,7 @@ def test_the_terminal_has_the_regressions_first_and_the_missing_price_once(ran):
         "    reward: reward is 0, expected at least 1",
         f"    in {', '.join(REGRESSED)}",
     ]
-    assert " ".join(ran.stdout.split()).count(f"cost <= 0.2 USD not evaluable in 40 scenarios: {NO_PRICE}") == 1
+    assert " ".join(ran.stdout.split()).count(f"cost <= 0.2 USD: not evaluable in 40 scenarios: {NO_PRICE}") == 1
     assert ran.stdout.count("not evaluable") == 2  # once more in the totals
     assert ran.stdout.count("single") == 1
     assert "28 broke and 6 are below threshold (33 of them only for lack of evidence)" in lines[-1]

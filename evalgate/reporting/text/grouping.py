@@ -256,7 +256,8 @@ def describe_causes(group: FailureGroup) -> list[str]:
     causes = [f"{'for example: ' if group.reasons_differ else ''}{group.reason}"] if group.reason else []
     for each in group.causes:
         if isinstance(each, MissingEvidence):
-            checks = f"{', '.join(each.names)}{_describe_trials(each.checks[0], group)} {each.outcome}"
+            names = ", ".join(map(mark_part, each.names))
+            checks = f"{names}{_describe_trials(each.checks[0], group)}: {each.outcome}"
             where = f" in {pluralize(each.scenarios, 'scenario')}" if each.scenarios > len(group.members) else ""
             causes.append(f"{checks}{AS_IN_OTHERS}" if each.is_stated else f"{checks}{where}{example}: {each.reason}")
         else:

@@ -99,5 +99,5 @@ def test_annotations__lack_of_evidence__comes_last_and_is_named():
     ]
     assert [(each.title, each.message) for each in build_annotations(results([a_suite("s", scenarios)]))] == [
         ("b: FAIL", "says so: response.content lacks 'refund'"),
-        ("a: FAIL, for lack of evidence", "cost not evaluable in 2 scenarios: no price for x"),
+        ("a: FAIL, for lack of evidence", "cost: not evaluable in 2 scenarios: no price for x"),
     ]

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from store_builders import NOW, make_evaluation, make_exported, make_feedback, make_golden, make_issue, make_turn
 
 from evalgate.errors import SettingError
+from evalgate.measures.redaction.redact import redact_field
 from evalgate.models.run.golden import CATEGORIES, DIMENSIONS, SEVERITIES, EvaluationStatistics
 from evalgate.reporting.dataset.evaluation_csv import HEADER, encode_evaluation_csv, read_evaluation_csv
 from evalgate.reporting.dataset.evaluation_jsonl import encode_evaluations, read_evaluation_lines
@@ -21,6 +22,8 @@ from evalgate.reporting.dataset.golden_document import format_file_time
 from evalgate.reporting.dataset.metrics import MetricsRequest, compute_metrics, has_passed
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+PLAIN_KEY = TEXT.filter(lambda key: redact_field(key, "x") == "x")
+"""The value of any other key is a secret, which no export holds."""
 NAME = TEXT.filter(bool)
 SCORE = st.none() | st.floats(0, 1, allow_nan=False)
 COUNT = st.none() | st.integers(0, 2**62)
@@ -33,7 +36,7 @@ TURN = st.builds(
     latency_ms=st.none() | st.floats(0, 1e9),
     tokens=COUNT,
     cost=st.none() | st.floats(0, 1e6),
-    retrieved_memories=st.lists(st.dictionaries(TEXT, TEXT, max_size=1), max_size=1).map(tuple),
+    retrieved_memories=st.lists(st.dictionaries(PLAIN_KEY, TEXT, max_size=1), max_size=1).map(tuple),
     tools_invoked=st.lists(NAME, max_size=2).map(tuple),
     tool_results=st.lists(TEXT | st.none() | st.booleans(), max_size=2).map(tuple),
     issues=st.lists(

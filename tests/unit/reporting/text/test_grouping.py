@@ -43,28 +43,30 @@ def test_groups__lack_of_evidence__comes_after_regressions_and_is_counted_over_a
     items = [an_item("a", missing()), an_item("b", failed(), missing()), an_item("c", missing())]
     assert described(items) == [
         (["b"], ["`check`: it is wrong"]),
-        (["a", "c"], ["cost not evaluable in 3 scenarios: no price for x"]),
+        (["a", "c"], ["`cost`: not evaluable in 3 scenarios: no price for x"]),
     ]
     assert [group.is_lost for group in group_failures(items)] == [False, True]
 
 
 def test_groups__missing_evidence_of_several_checks__is_stated_once():
     item = an_item("a", missing("one"), missing("two"), missing("three", "no time"))
-    assert described([item]) == [(["a"], ["one, two not evaluable: no price for x", "three not evaluable: no time"])]
+    assert described([item]) == [
+        (["a"], ["`one`, `two`: not evaluable: no price for x", "`three`: not evaluable: no time"])
+    ]
 
 
 def test_groups__reason_that_two_groups_lack_evidence_for__is_stated_by_the_first():
     items = [an_item("a", missing()), an_item("b", missing("calls", "no calls"), missing())]
     assert described(items) == [
-        (["a"], ["cost not evaluable in 2 scenarios: no price for x"]),
-        (["b"], ["calls not evaluable: no calls", "cost not evaluable, as in other scenarios of this report"]),
+        (["a"], ["`cost`: not evaluable in 2 scenarios: no price for x"]),
+        (["b"], ["`calls`: not evaluable: no calls", "`cost`: not evaluable, as in other scenarios of this report"]),
     ]
 
 
 def test_groups__required_check_without_evidence__is_mentioned_where_others_state_the_reason():
     items = [an_item("a", failed(), missing(required=True)), an_item("b", missing())]
     assert described(items)[0][1] == [
-        "cost not evaluable, as in other scenarios of this report",
+        "`cost`: not evaluable, as in other scenarios of this report",
         "`check`: it is wrong",
     ]
 
@@ -77,7 +79,7 @@ def test_groups__check_that_is_required_in_one_of_two_scenarios__makes_two_group
 def test_groups__missing_evidence_of_regressions_only__is_stated_by_the_first():
     items = [an_item("a", failed()), an_item("b", failed(), missing()), an_item("c", failed("d"), missing())]
     assert described(items) == [
-        (["a", "b"], ["`check`: it is wrong", "cost not evaluable: no price for x"]),
+        (["a", "b"], ["`check`: it is wrong", "`cost`: not evaluable: no price for x"]),
         (["c"], ["`d`: it is wrong"]),
     ]
 
@@ -100,7 +102,7 @@ def test_groups__scenarios_without_traces__lack_evidence_and_are_one_group():
 def test_groups__too_few_trials__are_the_reason_even_if_a_check_lacked_evidence():
     trials = [a_trial(0, assertions=[missing()])]
     item = an_item("a", verdict="NOT_EVALUABLE", trials=trials, reason="expected at least 3 trials, got 1")
-    assert described([item])[0][1] == ["expected at least 3 trials, got 1", "cost not evaluable: no price for x"]
+    assert described([item])[0][1] == ["expected at least 3 trials, got 1", "`cost`: not evaluable: no price for x"]
 
 
 def test_groups__scenario_that_costs_more_and_lacks_evidence__is_no_lack_of_evidence():
@@ -131,11 +133,11 @@ def test_reason__of_a_scenario_with_failures_and_missing_evidence__is_a_failure(
     item = an_item("a", missing(weight=9.0), failed())
     assert [check.first["outcome"] for check in find_failed_checks(item.scenario)] == ["failed", "not_evaluable"]
     assert find_reason(item.scenario) == "check: it is wrong"
-    assert describe_failures(item) == ["`check`: it is wrong", "cost not evaluable: no price for x"]
+    assert describe_failures(item) == ["`check`: it is wrong", "`cost`: not evaluable: no price for x"]
 
 
 def test_failures__reason_of_a_trial_that_repeats_its_check__is_stated_once():
     broken = an_assertion("json", "error", reason="path not found", required=True)
     reason = "1 of 1 trial could not be judged: json: path not found"
     item = an_item("a", broken, verdict="ERROR", change=None, reason=reason)
-    assert describe_failures(item) == ["json error: path not found"]
+    assert describe_failures(item) == ["`json`: error: path not found"]
