@@ -16,8 +16,8 @@ from evalgate.application.inference.ordering import (
     find_common_order,
     list_ordered_pairs,
 )
+from evalgate.measures.redaction.usable_names import is_usable_name
 from evalgate.measures.text.tool_words import has_effect, is_destructive
-from evalgate.measures.text.usable_names import is_usable_name
 from evalgate.models.trace.trace_view import list_evidence
 
 if TYPE_CHECKING:

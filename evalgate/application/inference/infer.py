@@ -14,7 +14,7 @@ from evalgate.application.inference.shared_codes import offer_codes
 from evalgate.application.inference.suite_text import list_briefly
 from evalgate.application.inference.variants import find_variants
 from evalgate.measures.redaction.redact import redact, redact_value
-from evalgate.measures.text.usable_names import is_usable_name, list_named_tools
+from evalgate.measures.redaction.usable_names import is_usable_name, list_named_tools
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from evalgate.application.evaluation.scenario_matcher import natural
 from evalgate.application.inference.checks import MANY
 from evalgate.application.inference.ordering import list_ordered_pairs
+from evalgate.measures.redaction.usable_names import is_usable_name
 from evalgate.measures.text.tool_words import has_effect
-from evalgate.measures.text.usable_names import is_usable_name
 from evalgate.models.trace.trace_view import list_evidence
 from evalgate.scoring.outage import find_outage
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from evalgate.application.inference.contrast import FEW, count_other_values
 from evalgate.application.inference.suite_text import COMMENT_LIMIT
 from evalgate.measures.redaction.redact import redact_field, redact_value
+from evalgate.measures.redaction.usable_names import is_usable_name
 from evalgate.measures.text.tool_words import has_effect
-from evalgate.measures.text.usable_names import is_usable_name
 from evalgate.reporting.text.flow_style import format_value
 from evalgate.reporting.text.wording import pluralize
 
