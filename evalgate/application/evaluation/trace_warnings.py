@@ -37,9 +37,11 @@ class WarningCollector:
         self._unpriced: Counter[str] = Counter()
 
     def add(self, trace: Trace) -> None:
-        """Adds the warnings of one trace."""
+        """Adds the warnings of one trace, a message about two parts of it once."""
+        messages: dict[tuple[str, str], Warning_] = {}
         for warning in trace.warnings:
-            key = warning["code"], warning["message"]
+            messages.setdefault((warning["code"], warning["message"]), warning)
+        for key, warning in messages.items():
             if key in self._first:
                 self._traces[key] += 1
             else:

@@ -45,9 +45,11 @@ class _TrialCalls:
                 self._arguments.setdefault(call["name"], []).append(call["arguments"])
 
     def list_steady(self) -> list[str]:
-        """The tools that all trials call; those that come and go elsewhere only if this is shown here."""
+        """The tools that all trials call, as early as they do; those that come and go elsewhere only if shown here."""
         common = set.intersection(*map(set, self.counts))
-        return [tool for tool in sorted(common) if self._is_needed(tool) and is_usable_name(tool)]
+        starts = {tool: sum(called.index(tool) for called in self.sequences) for tool in common}
+        ordered = sorted(common, key=lambda tool: (starts[tool], tool))
+        return [tool for tool in ordered if self._is_needed(tool) and is_usable_name(tool)]
 
     def _is_needed(self, tool: str) -> bool:
         """Whether a tool that all trials call is required: trials agree on it elsewhere, or enough of them do here.

@@ -74,11 +74,13 @@ def _list_candidates(pairs: Collection[Pair]) -> Iterator[OrderRule]:
 def divide_into_layers(tools: Sequence[str], pairs: Collection[Pair]) -> list[list[str]]:
     """The tools in groups, each of which comes before all of the following ones; one group if there is no order.
 
-    >>> divide_into_layers(["a", "b", "c"], {("b", "a"), ("c", "a")})
-    [['b', 'c'], ['a']]
+    Within a group they stay in the order of `tools`.
+
+    >>> divide_into_layers(["a", "c", "b"], {("b", "a"), ("c", "a")})
+    [['c', 'b'], ['a']]
     """
     known = set(pairs)
-    ordered = sorted(tools, key=lambda tool: (sum((other, tool) in known for other in tools), tool))
+    ordered = sorted(tools, key=lambda tool: sum((other, tool) in known for other in tools))
     layers: list[list[str]] = [[]]
     for at, tool in enumerate(ordered):
         if at and all((first, later) in known for first in ordered[:at] for later in ordered[at:]):

@@ -21,7 +21,9 @@ FACTORS: dict[Strictness, float] = {"loose": 4, "normal": 2, "strict": 1.5}
 FACTOR_OF_ONE = 1.5
 """One trial may be a fast or cheap one by chance: its limits are higher by this factor."""
 LEAST_AMOUNT = 1e-9
-"""Smaller amounts are as good as none, and a suite writes too few digits for them."""
+"""Smaller amounts are as good as none."""
+LEAST_SECONDS = 1.0
+"""If all runs took less, they were replayed, which says nothing of the next one."""
 MAX_REPEATS = 10
 _QUOTED = re.compile(r'"([^"\n]{3,40})"|`([^`\n]{3,40})`|\*\*([^*\n]{3,40})\*\*|\u201c([^\u201d\n]{3,40})\u201d')
 MAX_FACTS, THREE_DIGITS = 5, 100
@@ -112,7 +114,7 @@ def limit_amounts(traces: Sequence[Trace], strictness: Strictness) -> Iterator[I
     }
     for kind, (field, values) in amounts.items():
         known = [value for value in values if value is not None]
-        if len(known) == len(traces) and max(known) >= LEAST_AMOUNT:
+        if len(known) == len(traces) and max(known) >= (LEAST_SECONDS if kind == "latency_limit" else LEAST_AMOUNT):
             limit = round_up(max(known) * factor)
             entry = {"type": kind, field: int(limit) if limit >= 1 else limit, "on_missing": "skip"}
             yield InferredCheck(entry, f"at most {_format_amount(max(known))}")

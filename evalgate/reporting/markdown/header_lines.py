@@ -45,7 +45,7 @@ def format_baseline(document: ResultsDoc, links: Links) -> str:
     commit = document["commit"]
     tested = f"**Commit** {links.head(commit)} \u00b7 " if commit else ""
     if baseline is None:
-        return f"{tested}**Baseline** none (comparison is off)"
+        return f"{tested}**Baseline** none given, so changes can't be shown"
     status = baseline["status"]
     if status in _MISSING_WORDS:
         return f"{tested}**Baseline** {_MISSING_WORDS[status]}"

@@ -233,7 +233,7 @@ def _list_facts(item: SuiteScenario, links: Links, shared: Collection[str]) -> l
     why = describe_change(change) if change and change["kind"] != "unchanged" else ""
     unmet = describe_unmet_rule(scenario)
     facts = [unmet or f"{count_passed(scenario)} of {pluralize(scenario['n'], 'trial')} passed"]
-    facts = facts if scenario["n"] > 1 and (unmet or not _PASSED_NOW.search(why)) else []
+    facts = facts if scenario["n"] > 1 and (unmet or not _PASSED_NOW.search(why)) else _describe_score(scenario, why)
     unmeasured = scenario.get("not_measured", 0)
     facts += [f"{pluralize(unmeasured, 'trial')} not measured"] if unmeasured else []
     if change and why:
@@ -246,6 +246,13 @@ def _list_facts(item: SuiteScenario, links: Links, shared: Collection[str]) -> l
     if where := links.place(scenario["location"]):
         facts.append(where)
     return [*facts, *_name_trace(scenario, "trace")]
+
+
+def _describe_score(scenario: ScenarioDoc, why: str) -> list[str]:
+    """The score of a scenario that fails by it alone, with the threshold that it misses."""
+    if scenario["verdict"] != "FAIL" or why or scenario["score"] is None or scenario["score"] >= scenario["threshold"]:
+        return []
+    return [f"score {wording.score(scenario['score'])}, threshold {wording.score(scenario['threshold'])}"]
 
 
 def _name_trace(scenario: ScenarioDoc, lead: str) -> list[str]:

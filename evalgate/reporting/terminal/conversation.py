@@ -114,5 +114,5 @@ def _add_heading(page: TerminalPage, trace: Trace) -> None:
         f" latency {wording.seconds(row['latency_seconds'])}",
     )
     page.add_fact("evidence", describe_evidence(row["evidence"]))
-    for warning in trace.warnings:
-        page.add_fact("warning", warning["message"])
+    for message in dict.fromkeys(warning["message"] for warning in trace.warnings):
+        page.add_fact("warning", message)

@@ -79,7 +79,7 @@ def test_comment_and_summary_advise_on_recording_and_not_on_expectations(project
     assert heading in text
     assert ADVICE in read_text(text)
     assert "so its 3 scenarios were not evaluated" in read_text(text)
-    for wrong in ("To accept", "Failures", "broken", "no trace was recorded"):
+    for wrong in ("If this is intended", "Failures", "broken", "no trace was recorded"):
         assert wrong not in text
 
 

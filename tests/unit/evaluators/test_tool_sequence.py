@@ -236,7 +236,8 @@ def test_reason__of_an_extra_call_alone():
 def test_reason__of_a_step_after_the_last_call():
     assert assess(["a", "b"], ["a"]).reason == "expected `b` second, got no more calls"
     assert (
-        assess(["a", "b"], ["c"], mode="any_order").reason == "expected `a`, but it was not called; also missing: `b`"
+        assess(["a", "b"], ["c"], mode="any_order").reason
+        == "expected `a`, but it was not called (other calls: `c`); also missing: `b`"
     )
 
 

@@ -265,7 +265,7 @@ def describe_failure(
     """Describes the first divergence, then other missing steps, and extra calls if `closed`."""
     parts = []
     if alignment.missing:
-        parts.append(_describe_divergence(alignment, steps, calls, ordered=ordered))
+        parts.append(_describe_divergence(alignment, steps, calls, closed=closed, ordered=ordered))
         if alignment.missing[1:]:
             parts.append(f"also missing: {_mark_steps(steps, alignment.missing[1:])}")
     if closed and alignment.extra:
@@ -280,7 +280,9 @@ def describe_failure(
     return "; ".join(parts)
 
 
-def _describe_divergence(alignment: Alignment, steps: CompiledSequence, calls: NamedCalls, *, ordered: bool) -> str:
+def _describe_divergence(
+    alignment: Alignment, steps: CompiledSequence, calls: NamedCalls, *, closed: bool, ordered: bool
+) -> str:
     slot = alignment.missing[0]
     place = f" {_ordinal(slot + 1)}" if ordered and len(steps.plan.slots) > 1 else ""
     expected = f"expected {mark_part(steps.text(slot))}{place}"
@@ -288,8 +290,12 @@ def _describe_divergence(alignment: Alignment, steps: CompiledSequence, calls: N
     nearest = _find_nearest_call(alignment, steps, calls, slot, position if ordered else 0)
     if nearest is not None:
         return f"{expected}, but in call {nearest[0] + 1} {nearest[1]}"
-    if not ordered or position >= calls.count:
-        return f"{expected}, {'but it was not called' if not ordered else 'got no more calls'}"
+    if not ordered:
+        others = list(dict.fromkeys(calls.name(at) for at in alignment.extra))
+        got = f" (other calls: {mark_names(others)})" if others and not closed else ""
+        return f"{expected}, but it was not called{got}"
+    if position >= calls.count:
+        return f"{expected}, got no more calls"
     got = f"got {mark_name(calls.name(position))}"
     kind = steps.plan.slots[slot].kind
     is_called = any(calls.difference(kind, at) is not None for at in range(calls.count))

@@ -78,6 +78,12 @@ def test_tools_in_another_order_are_expected_in_any():
     assert "- {type: tool_sequence, mode: any_order, sequence: [look, pay], required: true}" in found
 
 
+def test_tools_are_listed_as_early_as_they_are_called():
+    assert "- {type: tool_sequence, mode: any_order, sequence: [write, bash]}" in lines(
+        [trial("write", "bash", "bash")]
+    )
+
+
 def test_a_tool_of_some_trials_is_a_comment():
     found = lines([trial("look", "search"), trial("look"), trial("look", "search", "look")])
     assert "# in some of 3 trials: search (2)" in found
@@ -229,7 +235,7 @@ def test_a_tool_that_no_failed_trial_calls_is_expected():
     traces = [trial(*(("think",) if at else ()), "look", scenario=f"s{n}") for n in range(4) for at in range(2)]
     traces += [scored("think", "look", reward=1, number=0), *(scored("look", reward=0, number=at) for at in (1, 2))]
     text = drafted(traces).draft.render()[0]
-    assert "sequence: [look, think]}" in text
+    assert "sequence: [think, look]}" in text
 
 
 def test_more_calls_are_demanded_than_failed_trials_make():
@@ -376,6 +382,12 @@ def test_limits_are_twice_the_largest_amount_and_three_times_a_single_one():
     assert limits(0.011)[0] == "- {type: cost_limit, max_usd: 0.04, on_missing: skip}"
     assert limits(1, 2)[1] == "- {type: latency_limit, max_seconds: 200, on_missing: skip}"
     assert round_up(0.041) == 0.05
+
+
+def test_runs_of_less_than_a_second_set_no_limit_on_time():
+    replayed, real = (trial("look", latency={"total_ms": ms, "source": "recorded"}) for ms in (40, 1_000))
+    assert not any("latency_limit" in line for line in lines([replayed]))
+    assert any("latency_limit" in line for line in lines([replayed, real]))
 
 
 def test_an_unknown_amount_of_one_trial_sets_no_limit():

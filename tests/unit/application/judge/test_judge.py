@@ -373,6 +373,13 @@ def test_warnings_of_traces__are_reported_once_with_a_count():
     assert warning["where"] == "0.json cost"
 
 
+def test_warnings_of_traces__one_of_two_parts_of_a_trace_counts_it_once():
+    trace = warned(good(), "missing_evidence", "not recorded")
+    trace.warnings += [{**trace.warnings[0], "where": "calls"}]
+    (warning,) = run(STAR, trace)["warnings"]
+    assert warning["message"] == "not recorded"
+
+
 def test_warnings_of_traces__a_long_tail_is_counted():
     traces = [warned(good(f"s{n}"), "unknown_field", f"unknown field f{n}") for n in range(60)]
     warnings = run(STAR, *traces)["warnings"]

@@ -319,7 +319,7 @@ def drifted(found, *, suites=False, types=(), **changes):
 @pytest.mark.parametrize(
     ("baseline", "words"),
     [
-        (None, "**Baseline** none (comparison is off)"),
+        (None, "**Baseline** none given, so changes can't be shown"),
         (a_baseline(), "`` ba5e000 `` \u00b7 the base commit".replace("``", "`")),
         (a_baseline("ancestor", distance=3), "3 commits before the base commit"),
         (a_baseline("latest"), "the latest on the base branch, not the base commit"),
@@ -444,7 +444,7 @@ def test_comment__every_text_hostile__no_line_starts_with_it(text):
         "\u2502",
         "+ ",
         "Tool calls,",
-        "To accept",
+        "If this is intended",
         "[Full report](https://",
         "evalgate run",
         "evalgate explain ",
