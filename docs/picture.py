@@ -3,7 +3,7 @@
 
     python docs/picture.py .evalgate/results.json docs/comment.png
 
-A tool for developers. It needs the development dependencies and a Chromium on the PATH.
+A tool for developers. It needs the development dependencies, a Chromium on the PATH, and the font Noto Color Emoji.
 """
 
 from __future__ import annotations
