@@ -55,7 +55,7 @@ def evalgate(folder, *words):
     return subprocess.run(
         [sys.executable, "-m", "evalgate", *words],
         cwd=folder,
-        env={**os.environ, "SOURCE_DATE_EPOCH": "1767225600"},
+        env={**os.environ, "SOURCE_DATE_EPOCH": "1767225600", "RUST_BACKTRACE": "1"},
         capture_output=True,
         text=True,
         check=False,
