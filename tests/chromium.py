@@ -33,7 +33,7 @@ TIMES = """(async () => {
 
 
 def find_chromium() -> str:
-    """Where the browser is; skips the test if there is none."""
+    """Where the browser is; skips the test without one."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
         pytest.skip("no Chromium is installed (on Debian: apt-get install chromium)")

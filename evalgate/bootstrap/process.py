@@ -99,7 +99,6 @@ def run_in_limited_process(
             if holds_back:
                 os.dup2(native_output.fileno(), NATIVE_STDERR)
             _end_silently_with(process_bounds.OUT_OF_MEMORY)
-            os.environ["RUST_BACKTRACE"] = "0"  # without memory for a backtrace it would wait for its own lock
             process_bounds.apply_bounds(bounds)
             if not may_connect:
                 forbid_connections()

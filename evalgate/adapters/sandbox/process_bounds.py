@@ -49,6 +49,7 @@ def apply_bounds(bounds: Bounds) -> None:
     if bounds.cpu is not None:
         _lower_limit(resource.RLIMIT_CPU, bounds.cpu, bounds.cpu + max(1, bounds.spare))  # soft: SIGXCPU
     if bounds.memory is not None and sys.platform != "darwin":  # which takes no limit below what it has reserved
+        os.environ["RUST_BACKTRACE"] = "0"  # a library without memory for a backtrace waits for its own lock
         _lower_limit(resource.RLIMIT_AS, bounds.memory, bounds.memory)
 
 
