@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from evalgate.features.store.reporting.dataset.evaluation_csv import encode_evaluation_csv, read_evaluation_csv
+from evalgate.features.store.reporting.dataset.evaluation_jsonl import encode_evaluations, read_evaluation_lines
+from evalgate.features.store.reporting.dataset.metrics import MetricsRequest, compute_metrics
 from evalgate.models.goldens import ExportedEvaluation, GoldenSummary
 from evalgate.models.run.golden import (
     DIMENSIONS,
@@ -19,9 +22,6 @@ from evalgate.models.run.golden import (
     Issue,
     TurnResult,
 )
-from evalgate.reporting.dataset.evaluation_csv import encode_evaluation_csv, read_evaluation_csv
-from evalgate.reporting.dataset.evaluation_jsonl import encode_evaluations, read_evaluation_lines
-from evalgate.reporting.dataset.metrics import MetricsRequest, compute_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,19 +12,19 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from evalgate.adapters.progress import SilentProgress
-from evalgate.application.inference.build_suite import draft_suite
-from evalgate.application.inference.draft import SuiteHead
-from evalgate.application.inference.self_check import find_failing
-from evalgate.application.inference.trace_choice import FoundTraces
-from evalgate.application.mutation.score import MutationRun
 from evalgate.bootstrap.sources import build_suite_files, build_trace_files
+from evalgate.features.learn.application.inference.build_suite import draft_suite
+from evalgate.features.learn.application.inference.draft import SuiteHead
+from evalgate.features.learn.application.inference.self_check import find_failing
+from evalgate.features.learn.application.inference.trace_choice import FoundTraces
+from evalgate.features.learn.application.mutation.score import MutationRun
 from evalgate.models.trace.trace import Trace
 from evalgate.scoring.recorded_result import is_passing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.application.inference.checks import Strictness
+    from evalgate.features.learn.application.inference.checks import Strictness
     from evalgate.suite.models import Suite
 
 STRUCTURAL = ("drop_call", "duplicate_call", "swap_calls", "other_tool")

@@ -17,13 +17,13 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.store.database import Database
-from evalgate.adapters.store.run_writer import write_run
-from evalgate.adapters.store.store_url import parse_store_url
-from evalgate.bootstrap.store import open_store
+from evalgate.features.store.adapters.database import Database
+from evalgate.features.store.adapters.run_writer import write_run
+from evalgate.features.store.adapters.store_url import parse_store_url
+from evalgate.features.store.bootstrap import open_store
+from evalgate.features.store.ports import Page, Subject
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.store.stored_run import RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
-from evalgate.ports.store import Page, Subject
+from evalgate.models.history.stored_run import RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from store_fixtures import PostgresServer, database_on, programs
@@ -31,7 +31,7 @@ from store_fixtures import PostgresServer, database_on, programs
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from evalgate.ports.store import Store
+    from evalgate.features.store.ports import Store
 
 RUNS, SUITES, SCENARIOS, TIMES = 10_000, 2, 10, 30
 BRANCHES = ("main", "main", "main", "dev", "fix/a")

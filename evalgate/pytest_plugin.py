@@ -10,9 +10,9 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from evalgate.testing.calls import Case
-    from evalgate.testing.fixture import Agent
-    from evalgate.testing.recording_thread import RecordingThread
+    from evalgate.features.testing.calls import Case
+    from evalgate.features.testing.fixture import Agent
+    from evalgate.features.testing.recording_thread import RecordingThread
 
 MARKERS = (
     "eval: a test of what an agent does, such as a scenario of a suite",
@@ -75,7 +75,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(patch.undo)
     is_asked = config.getoption("evalgate_suites_named") or config.getini("evalgate_suites")
     if is_asked or config.getoption("evalgate_gate"):
-        from evalgate.testing.plugin import SuitePlugin
+        from evalgate.features.testing.plugin import SuitePlugin
 
         config.pluginmanager.register(SuitePlugin(config), "evalgate_suites")
 
@@ -89,9 +89,9 @@ def _evalgate_recorder(
 
     def open_recorder(suite: str | None) -> RecordingThread:
         if suite not in opened:
-            from evalgate.bootstrap.record_plan import load_suite
-            from evalgate.settings.recording import choose_cache_rules, require_extra
-            from evalgate.testing.recording_thread import RecordingThread
+            from evalgate.features.record.bootstrap.record_plan import load_suite
+            from evalgate.features.record.settings import choose_cache_rules, require_extra
+            from evalgate.features.testing.recording_thread import RecordingThread
 
             require_extra()
             rules, root = choose_cache_rules(None, os.environ), str(pytestconfig.rootpath)
@@ -111,7 +111,7 @@ def evalgate(
     _evalgate_recorder: Callable[[str | None], RecordingThread],
 ) -> Agent:
     """Records an agent, `with evalgate.scenario("refund") as run: ...`, and checks its trace by a suite."""
-    from evalgate.testing.fixture import Agent
+    from evalgate.features.testing.fixture import Agent
 
     folder, properties = tmp_path_factory.mktemp("traces"), request.node.user_properties
     agent = Agent(request.config.rootpath, folder, _evalgate_recorder, properties)
@@ -124,6 +124,6 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     """Explains an assertion that fails in a test which checked a trace."""
     agent = item.stash.get(_agent_key, None)
     if agent is not None and call.excinfo is not None and isinstance(call.excinfo.value, AssertionError):
-        from evalgate.testing.fixture import explain_assertion
+        from evalgate.features.testing.fixture import explain_assertion
 
         call.excinfo.value.args = (explain_assertion(str(call.excinfo.value), agent.results),)

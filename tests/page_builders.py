@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from builders import make_call, make_trace
 from results_builder import a_change, a_reason, a_scenario, a_suite, a_trial, an_assertion, results
 
-from evalgate.reporting.html.page_builder import PageBuilder
-from evalgate.reporting.html.trace_block import encode_trace_block
+from evalgate.features.page.reporting.page_builder import PageBuilder
+from evalgate.features.page.reporting.trace_block import encode_trace_block
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from evalgate.application.recording.trials import CacheRules, RecordedTrial
-from evalgate.measures.recording.canonical import RULES_VERSION
-from evalgate.models.recording.cassette import Cassette, CassetteHeader
-from evalgate.models.recording.exchange import Exchange, ProviderAnswer, ProviderRequest, TrialId
+from evalgate.features.record.application.trials import CacheRules, RecordedTrial
+from evalgate.features.record.measures.canonical import RULES_VERSION
+from evalgate.features.record.models.cassette import Cassette, CassetteHeader
+from evalgate.features.record.models.exchange import Exchange, ProviderAnswer, ProviderRequest, TrialId
 
 TRIAL = TrialId(None, "refund", None, 0)
 HEADER = CassetteHeader(

@@ -22,12 +22,12 @@ from uuid import uuid4
 
 import pytest
 
-from evalgate.bootstrap.store import open_store
+from evalgate.features.store.bootstrap import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalgate.ports.store import Store
+    from evalgate.features.store.ports import Store
 
 KINDS = ("sqlite", "postgresql")
 AS_ROOT = os.geteuid() == 0
@@ -197,7 +197,7 @@ def database_on(server: str) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def postgres_database(postgres_server: str) -> Iterator[tuple[str, list[str]]]:
     """A database with all tables, shared by the tests; its URL and the names of the tables."""
-    from evalgate.adapters.store.schema.column_types import METADATA
+    from evalgate.features.store.adapters.schema.column_types import METADATA
 
     with database_on(postgres_server) as url:
         open_store(url, "/").close()

@@ -10,11 +10,11 @@ import os
 import sys
 from datetime import UTC, datetime, timedelta
 
-from evalgate.adapters.store import store as store_module  # imported once, before the processes fork
-from evalgate.bootstrap.store import open_store
+from evalgate.features.store.adapters import store as store_module  # imported once, before the processes fork
+from evalgate.features.store.bootstrap import open_store
 from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.history.stored_run import RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
 from evalgate.models.run.golden import Golden
-from evalgate.models.store.stored_run import RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
 
 __all__ = ["store_module"]
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from evalgate.application.action.comment_origin import CommentOrigin
     from evalgate.application.messages.request import JudgeRequest, RenderOptions
     from evalgate.bootstrap.judge_context import JobJudge
+    from evalgate.features.track.ports import Tracker
     from evalgate.models.approvals.approval import Approval
     from evalgate.ports import ApprovalSource, ReportFiles, StepOutput, TemplateSource
     from evalgate.ports.review import Review
-    from evalgate.ports.tracking import Tracker
     from evalgate.settings.settings import Settings
 
 
@@ -79,8 +79,8 @@ class _Job:
         from evalgate.adapters.github.pull_requests import Comments
         from evalgate.application.action.run_gate import GateOptions, GatePorts, run_gate
         from evalgate.application.messages.request import PAGE
-        from evalgate.bootstrap.store import open_job_recorder
-        from evalgate.bootstrap.tracking import build_job_trackers
+        from evalgate.features.store.bootstrap import open_job_recorder
+        from evalgate.features.track.bootstrap import build_job_trackers
 
         settings, inputs, workspace = self._settings, self._settings.inputs, self._settings.job.workspace
         context, pull_request = make_judge_context(settings), settings.event.pull_request
@@ -148,7 +148,7 @@ class _Job:
         request = _build_judge_request(self._settings)
         if not tracks:
             return request
-        from evalgate.settings.tracking import read_tracking_context
+        from evalgate.features.track.settings import read_tracking_context
 
         context = read_tracking_context(self._environ, self._settings.job.workspace, request.branch)
         return replace(request, tracking=context, tracked_content=self._settings.inputs.track_content)
@@ -166,8 +166,8 @@ class _Job:
         render_options = self._render_options(str(run.id))
         trackers: Sequence[Tracker] = ()
         if inputs.track and inputs.track_forks and not run.is_same_repository:
-            from evalgate.bootstrap.tracking import build_job_trackers
-            from evalgate.settings.tracking import read_fork_context
+            from evalgate.features.track.bootstrap import build_job_trackers
+            from evalgate.features.track.settings import read_fork_context
 
             trackers = build_job_trackers(settings, self._environ, self._step)
             if trackers:
@@ -328,7 +328,7 @@ def _local_approvals(root: str) -> ApprovalSource:
 
 def _record_approvals(settings: Settings, approvals: Sequence[Approval]) -> None:
     """Records approvals in the store for information only: the comment is what counts."""
-    from evalgate.bootstrap.store import store_approvals
+    from evalgate.features.store.bootstrap import store_approvals
 
     job = settings.job
     store_approvals(settings.inputs.store_url, job.temp, approvals, job.source_date_epoch)

@@ -78,7 +78,7 @@ class JudgeContext(Struct, frozen=True):
         report = render_untrusted_report(content, run, options)
         if options.tracking is None:
             return report
-        from evalgate.application.tracking.published_run import build_untrusted_run
+        from evalgate.features.track.application.published_run import build_untrusted_run
 
         return replace(report, published=build_untrusted_run(report.results, run, options.tracking))
 

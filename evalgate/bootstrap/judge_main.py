@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evalgate.adapters.files.output_folder import OutputFolder
     from evalgate.application.messages.request import RenderedReport
     from evalgate.bootstrap.judge_context import JudgeContext
-    from evalgate.models.results.published_run import PublishedRun
+    from evalgate.features.track.models import PublishedRun
 
 
 NOT_ASKED, FAILED = 0, 1
@@ -141,7 +141,7 @@ def _approve_report(context: JudgeContext, *arguments: Any) -> dict[str, Any]:
 def _write_published(folder: OutputFolder, run: PublishedRun | None) -> None:
     """Writes what leaves for trackers, if there is any."""
     if run is not None:
-        from evalgate.application.tracking.published_check import encode_published
+        from evalgate.features.track.application.published_check import encode_published
 
         folder.write(PUBLISHED, encode_published(run))
 

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
         RenderedReport,
         RenderOptions,
     )
-    from evalgate.application.tracking.published_names import PublishedNames
     from evalgate.bootstrap.judge_context import JudgeContext
+    from evalgate.features.track.application.published_names import PublishedNames
+    from evalgate.features.track.models import ContentLevel, PublishedRun
     from evalgate.models.approvals.review import CommentApproval, TriggeringRun
-    from evalgate.models.results.published_run import ContentLevel, PublishedRun
     from evalgate.models.run.chunks import Content
     from evalgate.settings.limits import Limits
 
@@ -97,7 +97,7 @@ class SandboxedJudge:
             return report
         from msgspec.structs import replace
 
-        from evalgate.application.tracking.published_run import make_names
+        from evalgate.features.track.application.published_run import make_names
 
         names = make_names(options.tracking, str(run.id), run.head_branch, run.head_sha)
         published, warnings = _read_published(exchange, names, "none")
@@ -130,7 +130,7 @@ class SandboxedJudge:
         if request.tracking is not None:
             from msgspec.structs import replace
 
-            from evalgate.application.tracking.published_run import make_names
+            from evalgate.features.track.application.published_run import make_names
 
             names = make_names(request.tracking, request.run_id, request.branch, request.commit)
             published, warnings = _read_published(exchange, names, request.tracked_content)
@@ -188,7 +188,7 @@ def _read_published(
 ) -> tuple[PublishedRun | None, list[str]]:
     """What leaves for trackers, None if there is no such document; a warning if it is not one of this run."""
     from evalgate.adapters.sandbox.exchange_dir import PUBLISHED
-    from evalgate.application.tracking.published_check import decode_published
+    from evalgate.features.track.application.published_check import decode_published
 
     document = exchange.read_file(PUBLISHED)
     if document is None:

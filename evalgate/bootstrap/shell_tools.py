@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from evalgate.application.judge.judge import Tools
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.bootstrap.evaluation_pools import ParallelOptions
+    from evalgate.features.store.ports import Store
+    from evalgate.features.store.reporting.dataset.evaluation_jsonl import ReadEvaluations
     from evalgate.models.approvals.approval import ApprovalFile
     from evalgate.models.github import TemplateFile
     from evalgate.models.run.golden import Golden
     from evalgate.ports import Progress
-    from evalgate.ports.store import Store
-    from evalgate.reporting.dataset.evaluation_jsonl import ReadEvaluations
     from evalgate.settings.limits import Limits
     from evalgate.suite.diagnostics import Document
     from evalgate.suite.models import Configuration
@@ -180,7 +180,7 @@ def export(parts: Iterable[bytes], path: str, suffix: str, *, cwd: str, source_d
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.file_writer import open_named
     from evalgate.adapters.files.output_folder import OutputFolder, is_folder
-    from evalgate.reporting.dataset.golden_document import format_file_time
+    from evalgate.features.store.reporting.dataset.golden_document import format_file_time
 
     if is_folder(path, cwd):
         name = f"evaluation_{format_file_time(SystemClock(source_date_epoch).now())}.{suffix}"
@@ -195,13 +195,13 @@ def read_export(path: str, cwd: str) -> ReadEvaluations:
     """Reads an export by its file extension; raises SettingError, RefusedPath or OverLimit."""
     content = build_workspace(cwd).read(path, MOST_BYTES, what="export")
     if path.endswith(".jsonl"):
-        from evalgate.reporting.dataset.evaluation_jsonl import read_evaluation_lines
+        from evalgate.features.store.reporting.dataset.evaluation_jsonl import read_evaluation_lines
 
         return read_evaluation_lines(content.split(b"\n"), path)
     if not path.endswith(".csv"):
         hint = "for goldens use `evalgate goldens import`"
         raise SettingError(Problem("the name of an export must end in .jsonl or .csv", Location(path), hint))
-    from evalgate.reporting.dataset.evaluation_csv import read_evaluation_csv
+    from evalgate.features.store.reporting.dataset.evaluation_csv import read_evaluation_csv
 
     try:
         return read_evaluation_csv(content.decode("utf-8-sig"), path)
@@ -213,7 +213,7 @@ def load_goldens(patterns: Sequence[str], cwd: str) -> Sequence[Golden]:
     """The goldens in files and globs. Raises SuiteError with every error, SettingError or OverLimit."""
     from evalgate.adapters.formats.adk import ADK_EVALSET
     from evalgate.adapters.suites.golden_files import GoldenFiles
-    from evalgate.application.goldens.golden_import import goldens_in
+    from evalgate.features.store.application.goldens.golden_import import goldens_in
 
     golden_documents: list[Document] = []
     found: list[Golden] = []
@@ -227,7 +227,7 @@ def load_goldens(patterns: Sequence[str], cwd: str) -> Sequence[Golden]:
 
 def _load_expected(document: Document) -> Sequence[Golden]:
     from evalgate.adapters.formats.adk.evals import expected_traces
-    from evalgate.application.goldens.golden_import import expected_goldens
+    from evalgate.features.store.application.goldens.golden_import import expected_goldens
 
     try:
         return expected_goldens(expected_traces(document.value))

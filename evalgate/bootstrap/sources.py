@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.core.format import TraceLimits
     from evalgate.adapters.formats.open.trace_files import TraceFiles
     from evalgate.adapters.suites import SuiteFiles
+    from evalgate.features.store.ports import Store
     from evalgate.ports import PriceTable
-    from evalgate.ports.store import Store
 
 
 def build_workspace(cwd: str, root: str | None = None) -> Workspace:

@@ -11,6 +11,8 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from evalgate.bootstrap.feature import Verb
+from evalgate.bootstrap.features import FEATURES, with_feature_verbs
 from evalgate.cli.parser import VerbParser
 from evalgate.errors import EvalGateError, OverLimit, SettingError
 from evalgate.measures.redaction.redact import hide_secrets
@@ -23,70 +25,30 @@ if TYPE_CHECKING:
     from evalgate.cli.command import Command
     from evalgate.cli.shell import Shell
 
-VERBS = {
-    "traces": "list traces of any format: what each records and lacks",
-    "show": "print a trace as a conversation, with its tool calls",
-    "init": "write a suite that is learnt from recorded traces",
-    "validate": "check suites without reading traces",
-    "run": "judge traces, compare with a baseline, report, and gate",
-    "explain": "explain the verdict of a scenario, call by call",
-    "view": "write a finished run as one HTML file",
-    "baseline": "save, create or show what later runs are compared with",
-    "approve": "accept a known failure until a date",
-    "approvals": "list approvals and their status, or withdraw one",
-    "evaluators": "list the evaluators of suites, or describe one",
-    "query": "evaluate a JMESPath expression on a trace, or list its fields",
-    "record": "run an agent and write a trace of its model calls",
-    "cassettes": "list, print, prune or refresh recorded answers of models",
-    "mutate": "list small changes to traces that no suite would notice",
-    "compare": "compare two finished runs, scenario by scenario",
-    "backtest": "judge past runs by the current suites",
-    "convert": "convert traces to native or OpenTelemetry traces",
-    "track": "publish a finished run to LangSmith, MLflow or Phoenix",
-    "merge": "merge the shards of one run into its reports and verdict",
-    "fingerprint": "print a hash of the agent's files, to record in traces",
-    "history": "show the runs in the store, or delete old ones",
-    "goldens": "manage golden conversations in the store",
-    "feedback": "store and list user feedback on conversations",
-    "export": "export evaluations from the store",
-    "import": "import exported evaluations into the store",
-    "schema": "print the JSON Schema of a suite, project, trace or results",
-    "completion": "print a script that completes commands in a shell",
+_CLI = "evalgate.cli"
+_VERBS = {
+    "traces": Verb("list traces of any format: what each records and lacks", f"{_CLI}.trace_list"),
+    "show": Verb("print a trace as a conversation, with its tool calls", f"{_CLI}.trace_list"),
+    "validate": Verb("check suites without reading traces", f"{_CLI}.validation", loads_project=True),
+    "run": Verb("judge traces, compare with a baseline, report, and gate", f"{_CLI}.run", loads_project=True),
+    "explain": Verb("explain the verdict of a scenario, call by call", f"{_CLI}.baselines"),
+    "baseline": Verb("save, create or show what later runs are compared with", f"{_CLI}.baselines"),
+    "approve": Verb("accept a known failure until a date", f"{_CLI}.approvals", loads_project=True),
+    "approvals": Verb("list approvals and their status, or withdraw one", f"{_CLI}.approvals", loads_project=True),
+    "evaluators": Verb("list the evaluators of suites, or describe one", f"{_CLI}.suites", loads_project=True),
+    "query": Verb("evaluate a JMESPath expression on a trace, or list its fields", f"{_CLI}.traces"),
+    "compare": Verb("compare two finished runs, scenario by scenario", f"{_CLI}.baselines"),
+    "backtest": Verb("judge past runs by the current suites", f"{_CLI}.baselines"),
+    "convert": Verb("convert traces to native or OpenTelemetry traces", f"{_CLI}.traces"),
+    "merge": Verb("merge the shards of one run into its reports and verdict", f"{_CLI}.run", loads_project=True),
+    "fingerprint": Verb("print a hash of the agent's files, to record in traces", f"{_CLI}.suites", loads_project=True),
+    "schema": Verb("print the JSON Schema of a suite, project, trace or results", f"{_CLI}.suites", loads_project=True),
+    "completion": Verb(
+        "print a script that completes commands in a shell", f"{_CLI}.completion.verb", loads_project=True
+    ),
 }
-"""Every verb and its purpose in one line of a terminal; those that a newcomer needs come first."""
-VERBS_WITHOUT_PROJECT = VERBS.keys() - {
-    "run",
-    "merge",
-    "validate",
-    "approve",
-    "approvals",
-    "fingerprint",
-    "record",
-    "schema",
-    "evaluators",
-    "mutate",
-    "completion",
-}
-"""Verbs that print recorded data but load no project: its redaction rules are read separately."""
-_MODULES = {
-    **dict.fromkeys(("run", "merge"), "run"),
-    **dict.fromkeys(("explain", "compare", "baseline", "backtest"), "baselines"),
-    **dict.fromkeys(("fingerprint", "schema", "evaluators"), "suites"),
-    "validate": "validation",
-    **dict.fromkeys(("query", "convert"), "traces"),
-    **dict.fromkeys(("traces", "show"), "trace_list"),
-    **dict.fromkeys(("approve", "approvals"), "approvals"),
-    **dict.fromkeys(("feedback", "export", "import"), "store_verbs"),
-    "history": "history",
-    "view": "view",
-    "track": "tracking.track",
-    "record": "record",
-    "cassettes": "cassettes",
-    "goldens": "goldens",
-    "init": "init",
-    "mutate": "mutate",
-    "completion": "completion.verb",
-}
+VERBS = with_feature_verbs(_VERBS)
+"""Every verb, those that a newcomer needs first."""
 NO_COLOR = "--no-color"
 """Accepted before and after the verb."""
 FIRST_COMMANDS = """usage: evalgate VERB ...     a gate on what an AI agent does, judged from recorded traces
@@ -121,7 +83,7 @@ def _run_verb(argv: Sequence[str], shell: Shell) -> int:
         shell.err.write(f"{FIRST_COMMANDS}\n")
         return SettingError.exit_code
     arguments = _build_parser(argv).parse_args(argv)
-    if arguments.verb in VERBS_WITHOUT_PROJECT:
+    if not VERBS[arguments.verb].loads_project:
         from evalgate.bootstrap.sources import apply_project_redaction
 
         apply_project_redaction(shell.cwd)
@@ -160,7 +122,8 @@ def _may_connect(arguments: argparse.Namespace, shell: Shell) -> bool:
     flags = vars(arguments)
     names = [flags.get("store_url") or shell.environ.get("EVALGATE_STORE_URL") or "", *(flags.get("traces") or ())]
     is_elsewhere = any("://" in name and not name.startswith("sqlite:") for name in names)
-    return is_elsewhere or flags.get("engine") == "dask" or bool(flags.get("plugin") or flags.get("track"))
+    connecting = ("plugin", *(flag for feature in FEATURES for flag in feature.connecting))
+    return is_elsewhere or flags.get("engine") == "dask" or any(map(flags.get, connecting))
 
 
 def _run_handling_errors(shell: Shell, work: Callable[[], int]) -> int:
@@ -213,18 +176,18 @@ def build_parser(requested: Collection[str], width: int | None = 100) -> argpars
     parser.add_argument("--version", action="version", version=f"evalgate {__version__}")
     parser.add_argument(NO_COLOR, action="store_true", help="print without colours, as with NO_COLOR=1")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=VerbParser)
-    for name, purpose in VERBS.items():
+    for name, verb in VERBS.items():
         options = verbs.add_parser(
             name,
-            help=purpose,
-            description=purpose[0].upper() + purpose[1:] + ".",
+            help=verb.purpose,
+            description=verb.purpose[0].upper() + verb.purpose[1:] + ".",
             formatter_class=formatter,
             add_help=name in requested,
         )
         if name in requested:  # options of other verbs are not needed
             from evalgate.cli.command import add_command
 
-            add_command(options, import_module(f"evalgate.cli.{_MODULES[name]}").COMMANDS[name])
+            add_command(options, import_module(verb.module).COMMANDS[name])
     return parser
 
 

@@ -30,7 +30,7 @@ def approve(arguments: Namespace, shell: Shell) -> int:
     """Looks up what fails, adds the approval to the file or the store, and prints it."""
     from evalgate.application.approvals.approve_change import ApprovalRequest, approvals_for
     from evalgate.bootstrap.sources import build_baseline_files
-    from evalgate.bootstrap.store import FinishedRun, store_approvals, write_approvals
+    from evalgate.features.store.bootstrap import FinishedRun, store_approvals, write_approvals
 
     who = arguments.who or _find_name(shell)
     request = ApprovalRequest(
@@ -107,7 +107,7 @@ def _print_approvals(approvals: Sequence[Approval], place: str, shell: Shell) ->
 
 def list_or_withdraw(arguments: Namespace, shell: Shell) -> int:
     """Lists approvals with their status, or withdraws one from the store."""
-    from evalgate.bootstrap.store import find_store_url, load_listed_approvals, withdraw
+    from evalgate.features.store.bootstrap import find_store_url, load_listed_approvals, withdraw
     from evalgate.reporting.results.rulings_doc import build_approval_doc
 
     store_name = find_store_url(arguments.store_url, shell.environ, shell.cwd)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evalgate.cli.shell import Shell
     from evalgate.errors import OverLimit
-    from evalgate.ports.store import Page, Store
+    from evalgate.features.store.ports import Page, Store
     from evalgate.suite.models import CustomMapping, Suite
 
     Option = Callable[[Any], object]
@@ -171,14 +171,14 @@ FORMAT = (
 
 def open_store(arguments: Namespace, shell: Shell, *, create: bool = False) -> Store:
     """Opens the store of the flag, the environment or the project, else the default; must exist unless `create`."""
-    from evalgate.bootstrap.store import choose_store
+    from evalgate.features.store.bootstrap import choose_store
 
     return choose_store(arguments.store_url, shell.environ, shell.cwd, create=create)
 
 
 def parse_page(arguments: Namespace) -> Page:
     """Parses the requested page; raises SettingError."""
-    from evalgate.ports.store import Page
+    from evalgate.features.store.ports import Page
 
     if not 1 <= arguments.most <= MAX_LISTED:
         raise SettingError(f"--limit takes a number from 1 to {MAX_LISTED:,}, not {arguments.most:,}")

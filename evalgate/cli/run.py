@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
 
-    from evalgate.application.history.run_recorder import RunRecorder
     from evalgate.application.judge.judge import Tools
     from evalgate.application.messages.request import Judgement, JudgeRequest
     from evalgate.bootstrap.evaluation_pools import ParallelOptions
     from evalgate.cli.shell import Shell
     from evalgate.errors import OverLimit
+    from evalgate.features.store.application.history.run_recorder import RunRecorder
     from evalgate.models.results.results import ResultsDoc
     from evalgate.ports import OutputFolder
     from evalgate.ports.shards import Shard
@@ -54,7 +54,7 @@ def run(arguments: Namespace, shell: Shell) -> int:
 def _check_trackers(names: Sequence[str]) -> None:
     """Raises SettingError for an unknown tracker, before the work."""
     for name in names:
-        from evalgate.settings.tracking import require_tracker
+        from evalgate.features.track.settings import require_tracker
 
         require_tracker(name)
 
@@ -102,7 +102,7 @@ def over_limit(arguments: Namespace, shell: Shell, error: OverLimit) -> int:
 def _build_tools(arguments: Namespace, shell: Shell, parallel: ParallelOptions | None = None) -> Tools:
     """Builds what the judge works with from the flags."""
     from evalgate.bootstrap.shell_tools import build_shell_tools, require_other_folder, use_plugin_evaluators
-    from evalgate.bootstrap.store import shell_store_opener
+    from evalgate.features.store.bootstrap import shell_store_opener
     from evalgate.settings.limits import parse_limits
 
     require_other_folder(arguments.output_dir, SAVED, shell.cwd)
@@ -119,8 +119,8 @@ def _build_tools(arguments: Namespace, shell: Shell, parallel: ParallelOptions |
 
 
 def _build_request(arguments: Namespace, shell: Shell) -> JudgeRequest:
+    from evalgate.bootstrap.judged_commit import find_commit_and_branch
     from evalgate.bootstrap.shell_tools import build_run_request, read_template
-    from evalgate.bootstrap.store import find_commit_and_branch
 
     commit, branch = find_commit_and_branch(arguments.commit, shell.environ, shell.cwd)
     return replace(
@@ -147,7 +147,7 @@ def _judge_and_report(arguments: Namespace, shell: Shell, tools: Tools) -> int:
     if recorder is not None:
         _save_to_store(judgement, recorder, shell, is_quiet=arguments.quiet)
     if arguments.track and not judgement.problems:
-        from evalgate.cli.tracking.track import track_finished
+        from evalgate.features.track.cli.track import track_finished
 
         track_finished(arguments, shell)
     return judgement.exit_code
@@ -159,7 +159,7 @@ def _judge_and_write(
     """The judgement, whose files are written; the file that is the run's baseline; what stores the run."""
     from evalgate.application.judge.judge import judge
     from evalgate.application.messages.request import PAGE, write_outputs
-    from evalgate.bootstrap.store import open_shell_recorder
+    from evalgate.features.store.bootstrap import open_shell_recorder
 
     recorder = open_shell_recorder(arguments.store_url, shell.environ, shell.cwd)
     request = _build_request(arguments, shell)

@@ -27,7 +27,7 @@ def validate(arguments: Namespace, shell: Shell) -> int:
     from evalgate.application.comparison.policies import check_quarantine, policies_of
     from evalgate.bootstrap.shell_tools import check_formats, read_approvals, use_plugin_evaluators
     from evalgate.bootstrap.sources import build_suite_files, build_workspace
-    from evalgate.bootstrap.store import shell_store_opener
+    from evalgate.features.store.bootstrap import shell_store_opener
     from evalgate.gate.reach import find_harmless_suites, find_unreachable_rules
     from evalgate.reporting.text.wording import pluralize
     from evalgate.settings.limits import parse_limits

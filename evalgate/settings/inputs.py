@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, get_args
 from msgspec import Struct
 
 from evalgate.errors import Problem, SettingError
+from evalgate.features.track.models import CONTENT_LEVELS, ContentLevel
+from evalgate.features.track.settings import MAX_SECONDS, TRACKERS
 from evalgate.models.comparison.decision import FailOn
 from evalgate.models.comparison.weakening import OnWeakening
-from evalgate.models.results.published_run import CONTENT_LEVELS, ContentLevel
 from evalgate.settings.limits import IN_ACTION, Limits, parse_limits
 from evalgate.settings.matrix import MatrixLeg, parse_matrix
-from evalgate.settings.tracking import MAX_SECONDS, TRACKERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -11,11 +11,11 @@ import yaml
 from results_builder import a_baseline, a_scenario, a_suite, results
 
 from evalgate.application.action.step_outputs import OUTPUTS, comment_outputs, outputs_of
+from evalgate.features.track.settings import TRACKERS
 from evalgate.models.comparison.comparison import BaselineStatus
 from evalgate.models.comparison.decision import FailOn
 from evalgate.ports import Comment
 from evalgate.settings.inputs import READERS, Inputs, input_name
-from evalgate.settings.tracking import TRACKERS
 from evalgate.version import __version__
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -24,21 +24,21 @@ TEXTS = {
 CATCHES = re.compile(r"\bexcept\b.* as \w+:|: ['\"]?[\w.| ]*(?:Error|Exception)\b")
 SEARCHED_ONLY = {
     (
-        "evalgate/adapters/store/database.py",
+        "evalgate/features/store/adapters/database.py",
         "_error_from_violation",
         "str(error.orig)",
     ): "the name of one of EvalGate's constraints",
     ("evalgate/adapters/formats/core/strict_json.py", "_describe_error", "error.msg"): "a phrase",
     ("evalgate/adapters/suites/yaml_tree.py", "_syntax_error", "error.problem"): "phrases",
     (
-        "evalgate/reporting/dataset/evaluation_csv.py",
+        "evalgate/features/store/reporting/dataset/evaluation_csv.py",
         "read_evaluation_csv",
         "str(error)",
     ): "own readers raise it",
     ("evalgate/application/messages/judge_response.py", "_convert", "str(error)"): "the path of a field",
     ("evalgate/reporting/results/load_results.py", "_describe_error", "str(error)"): "path and type of a field",
     ("evalgate/settings/inputs.py", "read_inputs", "error"): "own readers raise it",
-    ("evalgate/testing/calls.py", "judge_answer", "str(error)"): "the response cache raises it",
+    ("evalgate/features/testing/calls.py", "judge_answer", "str(error)"): "the response cache raises it",
     ("evalgate/recording/recorder.py", "tool", "error"): "the failure of the agent, which its trace records",
     ("evalgate/recording/recorder.py", "_build_document", "str(error)"): "as above",
 }

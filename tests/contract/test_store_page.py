@@ -8,13 +8,13 @@ import pytest
 from documents import blocks, cells
 from sqlalchemy import text
 
-from evalgate.adapters.store import store as sql_store
-from evalgate.adapters.store.database import MAX_STATEMENT_SECONDS, MAX_WAIT_SECONDS, Database
-from evalgate.adapters.store.schema.column_types import MAX_KEY_BYTES
-from evalgate.adapters.store.schema.tables import METADATA
-from evalgate.adapters.store.store_url import parse_store_url
+from evalgate.features.store.adapters import store as sql_store
+from evalgate.features.store.adapters.database import MAX_STATEMENT_SECONDS, MAX_WAIT_SECONDS, Database
+from evalgate.features.store.adapters.schema.column_types import MAX_KEY_BYTES
+from evalgate.features.store.adapters.schema.tables import METADATA
+from evalgate.features.store.adapters.store_url import parse_store_url
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.store.stored_run import RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
+from evalgate.models.history.stored_run import RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
 
 PAGE = "docs/store.md"
 STATEMENTS = [block.text for block in blocks("sql") if block.document == PAGE]

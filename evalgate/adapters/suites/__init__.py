@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evalgate.adapters.suites.yaml_tree import YamlDocument
+    from evalgate.features.store.ports import Store
     from evalgate.models.approvals.approval import Approval, ApprovalFile
     from evalgate.ports import Files, FoundFile
-    from evalgate.ports.store import Store
     from evalgate.suite.golden_rules import GoldenDocuments
 
 FALLBACK = "evals/**/*.yaml"

@@ -17,10 +17,10 @@ from evalgate.suite.golden_rules import GoldenDocuments, encode_golden
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from evalgate.features.store.ports import Store
     from evalgate.models.goldens import RegressionSuite
     from evalgate.models.run.golden import Golden
     from evalgate.ports import Files
-    from evalgate.ports.store import Store
     from evalgate.suite.diagnostics import Diagnostics, Document
 
 MAX_BYTES = 64_000_000

@@ -248,7 +248,7 @@ def _publish(options: ApproveOptions, run: TriggeringRun, report: ApprovedReport
 
 def _post(text: CommentText, ports: ApprovePorts) -> None:
     """Posts the comment with the links to trackers that the gate's comment has: nothing is published again here."""
-    from evalgate.application.action.track_judged import add_line, find_line
+    from evalgate.features.track.application.track_judged import add_line, find_line
 
     posted = post_comment(text, ports.pull_request, ports.step)
     line = find_line(posted.replaced)

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from evalgate.application.action.post_comment import CommentMode
     from evalgate.application.messages.request import RenderedReport, RenderOptions
+    from evalgate.features.track.ports import Tracker
     from evalgate.models.approvals.review import TriggeringRun
     from evalgate.ports import PullRequest, PullRequestFinder, ReportSource, StepOutput, TemplateSource
-    from evalgate.ports.tracking import Tracker
 
 FROM = "pull_request"
 PUBLISHED = 0
@@ -90,7 +90,7 @@ def publish(options: PublishOptions, ports: PublishPorts) -> int:
         pull_request = ports.pull_request(number)
         comment = post_comment(text, pull_request, ports.step).comment
     if ports.trackers and report.published is not None:
-        from evalgate.application.action.track_judged import TrackPorts, track_judged
+        from evalgate.features.track.application.track_judged import TrackPorts, track_judged
 
         used = TrackPorts(ports.trackers, ports.step, None, pull_request, comment, options.summarise)
         track_judged(report.published, used)

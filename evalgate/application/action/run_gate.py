@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
     from evalgate.application.action.comment_origin import CommentOrigin
     from evalgate.application.action.post_comment import CommentMode
-    from evalgate.application.history.run_recorder import RunRecorder
     from evalgate.application.messages.request import Judgement, JudgeRequest
+    from evalgate.features.store.application.history.run_recorder import RunRecorder
+    from evalgate.features.track.ports import Tracker
     from evalgate.ports import (
         ApprovalSource,
         ArtifactStore,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
         TemplateSource,
     )
     from evalgate.ports.review import Review
-    from evalgate.ports.tracking import Tracker
 
 UPLOAD_STEP = "actions/upload-artifact"
 MOST_REASONS = 20
@@ -123,7 +123,7 @@ def _track(options: GateOptions, ports: GatePorts, judgement: Judgement, comment
     """Publishes the run to trackers, after everything that others wait for."""
     if not ports.trackers or judgement.published is None:
         return
-    from evalgate.application.action.track_judged import TrackPorts, track_judged
+    from evalgate.features.track.application.track_judged import TrackPorts, track_judged
 
     used = TrackPorts(ports.trackers, ports.step, ports.folder, ports.pull_request, comment, options.summarise)
     track_judged(judgement.published, used)

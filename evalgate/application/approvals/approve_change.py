@@ -17,7 +17,7 @@ from evalgate.gate.decision.approvals import NOT_APPROVABLE, collect_subjects, r
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.text.ids import suggest_id
 from evalgate.models.approvals.approval import Approval, Approvals
-from evalgate.models.store.stored_run import RunApproval
+from evalgate.models.history.stored_run import RunApproval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -178,7 +178,7 @@ def _use_traces(
 ) -> Judgement:
     """Makes what holds traces, as far as it was requested: the HTML page, what trackers get, and the baseline."""
     if request.html:
-        from evalgate.application.judge.view_run import PageBaseline, add_page
+        from evalgate.features.page.application.view_run import PageBaseline, add_page
 
         path = baseline.info.path if baseline.info else None
         side = PageBaseline(baseline.results, tools.baselines.read_traces(path)) if baseline.results and path else None
@@ -186,7 +186,7 @@ def _use_traces(
     if _writes_baseline(request):
         judgement = _write_baseline(judgement, request, configuration, tools, spool)
     if request.tracking is not None:
-        from evalgate.application.tracking.published_run import add_published
+        from evalgate.features.track.application.published_run import add_published
 
         judgement = add_published(judgement, request, configuration, spool.lines(), tools.traces.restore_trace)
     return judgement
@@ -223,7 +223,7 @@ def _compare_mutations(request: JudgeRequest, tools: Tools, rules: ChangedRules)
         return ()
     if known.configuration is None or known.is_same:
         return ()
-    from evalgate.application.mutation.difference import SuiteComparer
+    from evalgate.features.learn.application.mutation.difference import SuiteComparer
 
     choice = TraceChoice(request.traces, request.form, prices=tools.prices)
     return SuiteComparer(tools.traces, choice, tools.progress).compare(rules.configuration, known.configuration)

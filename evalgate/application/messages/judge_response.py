@@ -301,7 +301,7 @@ def _check_excuses(results: ResultsDoc, excused: Mapping[str, int], request: Jud
 
 def _check_page(page: Content) -> None:
     """Raises JudgeCrashed for a page with another content security policy: a browser would run what it holds."""
-    from evalgate.reporting.html.render_page import build_page_start
+    from evalgate.features.page.reporting.render_page import build_page_start
 
     if not join_chunks(page).startswith(build_page_start().encode()):
         raise invalid_answer("its page has another content security policy")

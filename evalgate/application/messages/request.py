@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from evalgate.errors import Problem
+    from evalgate.features.track.models import ContentLevel, PublishedRun, TrackingContext
     from evalgate.models.approvals.approval import Approval, ApprovalFile
     from evalgate.models.approvals.review import CommentApproval
     from evalgate.models.comparison.comparison import BaselineInfo
     from evalgate.models.comparison.weakening import OnWeakening
     from evalgate.models.github import Pages, TemplateFile
-    from evalgate.models.results.published_run import ContentLevel, PublishedRun, TrackingContext
+    from evalgate.models.history.stability import RunHistory
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.results.results_sections import ApprovalDoc
     from evalgate.models.run.chunks import Content, Spool
-    from evalgate.models.store.stability import RunHistory
     from evalgate.ports import (
         Annotation,
         BaselineFiles,

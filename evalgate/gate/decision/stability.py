@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from evalgate.measures.numeric.estimates import wilson_interval
+from evalgate.models.history.stability import FAILED, MIN_RUNS, PASSED, WINDOW, Flip, PastOutcomes, Stability
 from evalgate.models.run.run import NOT_EVALUATED
-from evalgate.models.store.stability import FAILED, MIN_RUNS, PASSED, WINDOW, Flip, PastOutcomes, Stability
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from evalgate.models.comparison.comparison import ScenarioKey
+    from evalgate.models.history.stability import Steadiness
+    from evalgate.models.history.stored_run import ScenarioHistoryEntry
     from evalgate.models.run.run import Verdict
-    from evalgate.models.store.stability import Steadiness
-    from evalgate.models.store.stored_run import ScenarioHistoryEntry
 
 STABILITY_RUNS = 2 * WINDOW
 MIN_FLIPS = 2

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from evalgate.models.approvals.approval import ApprovalRuling, Provenance
     from evalgate.models.comparison.comparison import Cause
     from evalgate.models.comparison.weakening import QuarantineRuling, Weakening, WeakeningList
+    from evalgate.models.history.stability import RunHistory, Stability
+    from evalgate.models.history.stored_run import TrendPoint
     from evalgate.models.mutation import SuiteMutations
     from evalgate.models.results.results_sections import (
         ApprovalDoc,
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
         QuarantineDoc,
         WeakeningDoc,
     )
-    from evalgate.models.store.stability import RunHistory, Stability
-    from evalgate.models.store.stored_run import TrendPoint
 
 
 def build_approval_doc(ruling: ApprovalRuling) -> ApprovalDoc:

@@ -10,8 +10,8 @@ import pytest
 from store_builders import NOW, make_evaluation, make_feedback, make_golden, make_issue, make_turn
 from store_verbs import Verbs
 
-from evalgate.cli.store_verbs import FORMATS
-from evalgate.models.store.stored_run import RunFacts, StoredRun
+from evalgate.features.store.cli.store_verbs import FORMATS
+from evalgate.models.history.stored_run import RunFacts, StoredRun
 
 ON_SQLITE = pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
 SECRET = "ghp_" + "a1B2" * 9

@@ -485,10 +485,10 @@ def list_frozen(value: Any, key: str = "") -> list[Any]:
 def test_a_suite_from_traces_of_others_passes_them_and_freezes_no_value(tmp_path: Path, name: str):
     from evalgate.adapters.progress import SilentProgress
     from evalgate.adapters.suites import yaml_tree
-    from evalgate.application.inference.self_check import find_failing
-    from evalgate.application.inference.trace_choice import InferenceOptions, find_traces
-    from evalgate.bootstrap.inference import build_inference_sources
     from evalgate.bootstrap.sources import build_suite_files
+    from evalgate.features.learn.application.inference.self_check import find_failing
+    from evalgate.features.learn.application.inference.trace_choice import InferenceOptions, find_traces
+    from evalgate.features.learn.bootstrap.inference import build_inference_sources
     from evalgate.measures.redaction.redact import redact
 
     code, _, err = evalgate(tmp_path, "init", str(SHARED / name), "--out", "evals/a.yaml")

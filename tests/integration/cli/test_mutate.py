@@ -398,7 +398,7 @@ def test_untrusted_names_are_escaped_and_secrets_redacted(shop: Path):
 
 
 def test_the_refusal_is_one_that_is_refusal_knows():
-    from evalgate.application.mutation.operators import REFUSAL
+    from evalgate.features.learn.application.mutation.operators import REFUSAL
 
     assert is_refusal(REFUSAL)
 

@@ -19,10 +19,10 @@ from programs import require
 from recorded_cassettes import HEADER as CASSETTE_HEADER
 from recorded_cassettes import build_cassette
 
-from evalgate.bootstrap.cassettes import CassetteFolder
 from evalgate.bootstrap.sources import build_fingerprints
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
+from evalgate.features.record.bootstrap.cassettes import CassetteFolder
 
 SUITE = "suite: {}\nscenarios:\n  - id: a\n    assertions:\n      - {{type: tool_called, tool: t, required: true}}\n"
 BROKEN = SUITE.format("broken").replace("tool_called", "tool_caled")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from fakes.agent import own_comments, trace, write_trace
 
-from evalgate.bootstrap.store import open_store
+from evalgate.features.store.bootstrap import open_store
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.store.stored_run import RunFacts, StoredRun, StoredScenarioRow
+from evalgate.models.history.stored_run import RunFacts, StoredRun, StoredScenarioRow
 
 pytestmark = pytest.mark.shared
 PASSWORD = "hunter22"

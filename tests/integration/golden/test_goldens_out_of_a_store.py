@@ -15,7 +15,7 @@ from evalgate.models.run.golden import Golden
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evalgate.ports.store import Store
+    from evalgate.features.store.ports import Store
 
 HELLO = Golden(
     "hello",

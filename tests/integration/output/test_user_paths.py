@@ -19,9 +19,9 @@ import pytest
 from documents import ROOT
 from store_builders import make_evaluation, make_golden
 
-from evalgate.bootstrap.store import open_store
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
+from evalgate.features.store.bootstrap import open_store
 
 TRACE = {"trace_id": "t1", "scenario_id": "a", "messages": [{"role": "user", "content": "hi " * 40}]}
 SUITE = """\

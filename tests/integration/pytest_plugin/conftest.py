@@ -25,4 +25,4 @@ def _load_modules(tmp_path_factory: pytest.TempPathFactory) -> None:
     (folder / "traces/all.jsonl").write_text("".join(GOOD.values()))
     assert evalgate(folder, []).code == 0
     for name in ("plugin", "fixture", "recording_thread"):
-        import_module(f"evalgate.testing.{name}")
+        import_module(f"evalgate.features.testing.{name}")

@@ -10,7 +10,7 @@ from pytest_projects import make_trace, run_pytest, start_pytest, write, write_p
 
 WRONG = make_trace("refund", "No.")
 COUNT = """
-import evalgate.testing.judging as judging
+import evalgate.features.testing.judging as judging
 
 class Counted(judging.SessionJudge):
     def _judge(self):

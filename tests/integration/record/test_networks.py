@@ -9,7 +9,7 @@ from fakes.network import OPENSSL, Authority, Proxy, TlsFront
 from recording_runs import environ, record, trace_of, written
 from yarl import URL
 
-from evalgate.adapters.recorder.upstream import find_proxy
+from evalgate.features.record.adapters.recorder.upstream import find_proxy
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -30,8 +30,8 @@ from evalgate.bootstrap.judge_context import JudgeContext
 from evalgate.bootstrap.judge_main import HANDLERS, run_ready_judge
 from evalgate.bootstrap.sandboxed_judge import SandboxedJudge
 from evalgate.errors import JudgeCrashed, OverLimit
+from evalgate.features.track.models import TrackingContext
 from evalgate.models.comparison.comparison import BaselineInfo
-from evalgate.models.results.published_run import TrackingContext
 from evalgate.models.run.chunks import join_chunks
 from evalgate.settings.limits import Limits
 

@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from evalgate.errors import SettingError
+from evalgate.features.store.ports import Page
 from evalgate.models.approvals.approval import Approval, Provenance, StoredApproval
-from evalgate.ports.store import Page
 
 TODAY = date(2026, 5, 1)
 COMMENT = Provenance("comment", 12, 99, "https://example.com/c/99", "ab" * 20, "write", self_approved=True)

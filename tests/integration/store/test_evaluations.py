@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from evalgate.errors import SettingError
+from evalgate.features.store.ports import Page
 from evalgate.models.run.golden import (
     DIMENSIONS,
     LEVELS,
@@ -17,7 +18,6 @@ from evalgate.models.run.golden import (
     Golden,
     TurnResult,
 )
-from evalgate.ports.store import Page
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from evalgate.adapters.store.database import Database
-from evalgate.adapters.store.schema.tables import FEEDBACK
-from evalgate.adapters.store.store_url import parse_store_url
 from evalgate.errors import SettingError
+from evalgate.features.store.adapters.database import Database
+from evalgate.features.store.adapters.schema.tables import FEEDBACK
+from evalgate.features.store.adapters.store_url import parse_store_url
+from evalgate.features.store.ports import Page
 from evalgate.models.run.golden import Golden
-from evalgate.ports.store import Page
 
 USER = "6f1c1c5e-7a1f-4b0e-9a56-7f3f0b0c2d11"
 

@@ -11,11 +11,11 @@ import pytest
 from markdown_check import find_flaws, runner_commands
 from msgspec.structs import replace
 
-from evalgate.bootstrap.store import open_store
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
+from evalgate.features.store.bootstrap import open_store
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.store.stored_run import RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
+from evalgate.models.history.stored_run import RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
 from evalgate.reporting.results.load_results import load_results
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.adapters.store.database import Deadline, connect, translate_errors
-from evalgate.adapters.store.run_rows import pack, unpack
-from evalgate.adapters.store.store_url import parse_store_url
-from evalgate.bootstrap.store import open_store
 from evalgate.errors import EvalGateError, RefusedPath, SettingError, StoreUnreachable
+from evalgate.features.store.adapters.database import Deadline, connect, translate_errors
+from evalgate.features.store.adapters.run_rows import pack, unpack
+from evalgate.features.store.adapters.store_url import parse_store_url
+from evalgate.features.store.bootstrap import open_store
+from evalgate.features.store.ports import Page, Subject
 from evalgate.models.run.golden import Golden
-from evalgate.ports.store import Page, Subject
 
 NO_STORE = "is damaged, or is not a store of EvalGate"
 

@@ -10,13 +10,13 @@ from sqlalchemy import func, select
 from store_builders import make_evaluation, make_feedback, make_golden
 from store_verbs import Verbs
 
-from evalgate.adapters.store import run_writer
-from evalgate.adapters.store.schema.tables import RUN_RESULTS, RUN_SCENARIOS, RUN_SUITES, RUNS, SCENARIOS
-from evalgate.bootstrap.store import open_store
+from evalgate.features.store.adapters import run_writer
+from evalgate.features.store.adapters.schema.tables import RUN_RESULTS, RUN_SCENARIOS, RUN_SUITES, RUNS, SCENARIOS
+from evalgate.features.store.bootstrap import open_store
 from evalgate.models.approvals.approval import Approval, Provenance, StoredApproval
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.goldens import RegressionSuite
-from evalgate.models.store.stored_run import RunApproval, RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
+from evalgate.models.history.stored_run import RunApproval, RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
 
 NOW = datetime(2025, 12, 31, 22, 40, 49, tzinfo=UTC)  # of the verbs
 ON_SQLITE = pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)

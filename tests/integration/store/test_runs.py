@@ -9,10 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from evalgate.errors import SettingError
+from evalgate.features.store.ports import Page, Subject
 from evalgate.models.comparison.comparison import ChangeKind, ScenarioKey
-from evalgate.models.run.golden import Golden, Issue
-from evalgate.models.run.run import Verdict
-from evalgate.models.store.stored_run import (
+from evalgate.models.history.stored_run import (
     RunApproval,
     RunFacts,
     RunIssues,
@@ -21,7 +20,8 @@ from evalgate.models.store.stored_run import (
     StoredScenarioRow,
     StoredSuiteRow,
 )
-from evalgate.ports.store import Page, Subject
+from evalgate.models.run.golden import Golden, Issue
+from evalgate.models.run.run import Verdict
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 KEY = ScenarioKey("refunds", "late", None)
@@ -315,8 +315,8 @@ def test_a_name_too_long_for_an_index_is_refused_with_a_clear_message(store):
 def test_damaged_results_are_reported(store, store_url):
     from sqlalchemy import text
 
-    from evalgate.adapters.store.database import Database
-    from evalgate.adapters.store.store_url import parse_store_url
+    from evalgate.features.store.adapters.database import Database
+    from evalgate.features.store.adapters.store_url import parse_store_url
 
     store.runs.record(run(1))
     database = Database(parse_store_url(store_url, "/"))

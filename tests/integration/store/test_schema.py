@@ -12,14 +12,14 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
 
-from evalgate.adapters.store import store as sql_store
-from evalgate.adapters.store.database import Database
-from evalgate.adapters.store.schema.tables import METADATA
-from evalgate.adapters.store.store_url import parse_store_url
-from evalgate.bootstrap.store import open_store
 from evalgate.errors import EvalGateError, SettingError
+from evalgate.features.store.adapters import store as sql_store
+from evalgate.features.store.adapters.database import Database
+from evalgate.features.store.adapters.schema.tables import METADATA
+from evalgate.features.store.adapters.store_url import parse_store_url
+from evalgate.features.store.bootstrap import open_store
+from evalgate.features.store.ports import Subject
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.ports.store import Subject
 
 OLDER = list(sql_store.FINGERPRINTS)[:-1]
 
@@ -54,7 +54,7 @@ def fill(connection):
         "approval_comment) VALUES (1, 'r1', '[\"s\"]', 'pass', 0, false, '2025-01-01 00:00:00', '2025-01-01 00:00:01', "
         "1000, 1, 1, 0, 0, 0, 0, '{\"by_category\": {}, \"by_severity\": {}, \"top\": []}', 'pending', '')"
     ))  # fmt: skip
-    from evalgate.adapters.store.run_writer import hash_scenario
+    from evalgate.features.store.adapters.run_writer import hash_scenario
 
     key = ScenarioKey("s", "a", None)
     connection.execute(
@@ -90,7 +90,7 @@ def test_an_up_to_date_store_is_opened_without_alembic(sqlite_template):
     import sys
 
     program = (
-        "import sys; from evalgate.bootstrap.store import open_store; open_store(sys.argv[1], '/').close(); "
+        "import sys; from evalgate.features.store.bootstrap import open_store; open_store(sys.argv[1], '/').close(); "
         "print('alembic' in sys.modules)"
     )
     done = subprocess.run(

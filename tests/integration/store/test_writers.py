@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from evalgate.bootstrap.store import open_store
-from evalgate.ports.store import EVERYTHING
+from evalgate.features.store.bootstrap import open_store
+from evalgate.features.store.ports import EVERYTHING
 
 SCRIPT = Path(__file__).parents[2] / "store_writers.py"
 WRITERS, RUNS = 8, 2
@@ -66,9 +66,9 @@ def test_a_writer_killed_in_the_middle_of_a_run_leaves_every_run_it_confirmed_an
 
 
 def test_a_reader_sees_one_state_while_others_write(store_url):
-    from evalgate.adapters.store.database import Database
-    from evalgate.adapters.store.goldens import _load_golden
-    from evalgate.adapters.store.store_url import parse_store_url
+    from evalgate.features.store.adapters.database import Database
+    from evalgate.features.store.adapters.goldens import _load_golden
+    from evalgate.features.store.adapters.store_url import parse_store_url
     from evalgate.models.run.golden import Golden
 
     reader = Database(parse_store_url(store_url, "/"))

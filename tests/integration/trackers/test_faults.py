@@ -9,9 +9,9 @@ import pytest
 from fakes.langsmith import KEY
 from scheduling_project import evalgate_in
 
-from evalgate.application.tracking.track_run import track_run
-from evalgate.bootstrap.tracking import build_tracker, load_published_run
 from evalgate.errors import TrackerRefused, TrackerUnreachable
+from evalgate.features.track.application.track_run import track_run
+from evalgate.features.track.bootstrap import build_tracker, load_published_run
 
 PACE = 0.02
 """Real seconds for each second of the tracker's 30."""

@@ -10,7 +10,7 @@ from fakes.langsmith import KEY
 from recording_runs import SDKS, needs_sdks
 from scheduling_project import evalgate_in
 
-from evalgate.adapters.trackers.langsmith import find_pages
+from evalgate.features.track.adapters.langsmith import find_pages
 
 READER = Path(__file__).with_name("sdk_reader.py")
 ADDRESSES = (

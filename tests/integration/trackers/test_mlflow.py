@@ -10,9 +10,9 @@ import pytest
 from scheduling_project import ANSWER, ARGUMENT, a_trace, evalgate_in, write_project
 from tracker_servers import ask, needs
 
-from evalgate.application.tracking.track_run import track_run
-from evalgate.bootstrap.tracking import build_tracker, load_published_run
 from evalgate.errors import TrackerRefused, TrackerUnreachable
+from evalgate.features.track.application.track_run import track_run
+from evalgate.features.track.bootstrap import build_tracker, load_published_run
 from evalgate.measures.redaction.redact import hide_secrets
 from evalgate.settings.secret_variables import find_secret_values
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from recorded_cassettes import TRIAL, USER, answer, chat, exchange
 
-from evalgate.adapters.formats.exchanges.trace import build_trace
-from evalgate.models.recording.exchange import Exchange, ProviderAnswer, ProviderRequest, TrialId
-from evalgate.models.recording.run import ProcessRun
+from evalgate.features.record.adapters.exchanges.trace import build_trace
+from evalgate.features.record.models.exchange import Exchange, ProviderAnswer, ProviderRequest, TrialId
+from evalgate.features.record.models.run import ProcessRun
 
 SYSTEM = {"role": "system", "content": "You help."}
 

@@ -85,9 +85,9 @@ def detect_format(values: Iterable[Any]) -> Format:
 
 
 def _is_cassette(value: Any) -> bool:
-    from evalgate.models.recording.cassette import SCHEMA  # only where a trace can't be read
+    from evalgate.models.results.document_names import EXCHANGE_SCHEMA  # only where a trace can't be read
 
-    return isinstance(value, dict) and value.get("schema") == SCHEMA
+    return isinstance(value, dict) and value.get("schema") == EXCHANGE_SCHEMA
 
 
 def _find_nearest(values: Sequence[Any]) -> list[Format]:

@@ -13,15 +13,15 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
-from evalgate.adapters.formats.received.receiver import (
+from evalgate.features.record.adapters.received.receiver import (
     SpanReceiver,
     build_traces,
     encode_lines,
     find_missing_content,
 )
-from evalgate.adapters.formats.received.tool_facts import add_tool_facts
-from evalgate.models.recording.exchange import TrialId
-from evalgate.models.recording.run import TrialSpans
+from evalgate.features.record.adapters.received.tool_facts import add_tool_facts
+from evalgate.features.record.models.exchange import TrialId
+from evalgate.features.record.models.run import TrialSpans
 
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
 TRIAL = TrialId("shop", "refund", None, 2)
@@ -244,7 +244,7 @@ def test_other_content_types_are_415_and_metrics_are_dropped():
 
 
 def test_more_spans_than_a_trial_may_have_are_refused(monkeypatch):
-    monkeypatch.setattr("evalgate.adapters.formats.received.receiver.MAX_SPANS", 3)
+    monkeypatch.setattr("evalgate.features.record.adapters.received.receiver.MAX_SPANS", 3)
     receiver = SpanReceiver()
     assert receiver.receive("traces", JSON, encode(request(chat(1), chat(2))), TRIAL).status == 200
     assert receiver.receive("traces", JSON, encode(request(chat(3), chat(4))), TRIAL).status == 400

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from evalgate.application.action.track_judged import LINE_LENGTH, add_line, find_line, format_links
-from evalgate.application.tracking.track_run import TrackingReport
 from evalgate.errors import TrackerUnreachable
-from evalgate.models.results.published_run import Experiment
+from evalgate.features.track.application.track_judged import LINE_LENGTH, add_line, find_line, format_links
+from evalgate.features.track.application.track_run import TrackingReport
+from evalgate.features.track.models import Experiment
 
 URL = "https://smith.example/o/1/compare?selectedSessions=2%2C3"
 

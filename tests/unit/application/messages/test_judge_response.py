@@ -19,11 +19,11 @@ from evalgate.application.messages.judge_response import (
 )
 from evalgate.application.messages.request import Judgement, JudgeRequest, RenderedReport
 from evalgate.errors import JudgeCrashed, Location, Problem, SettingError
+from evalgate.features.page.reporting.render_page import build_page_start
 from evalgate.models.approvals.approval import ApprovalFile
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.github import Annotation
 from evalgate.reporting.ci.annotations import MAX_PER_LEVEL, MAX_REASONS
-from evalgate.reporting.html.render_page import build_page_start
 
 FILES = {"results.json": b"{}", "comment.md": b"text", "summary.md": b"more"}
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from evalgate.gate.decision.stability import add_outcome, collect_outcomes, measure_stability
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.store.stability import MIN_RUNS, WINDOW
-from evalgate.models.store.stored_run import ScenarioHistoryEntry, StoredScenarioRow
+from evalgate.models.history.stability import MIN_RUNS, WINDOW
+from evalgate.models.history.stored_run import ScenarioHistoryEntry, StoredScenarioRow
 
 KEY = ScenarioKey("s", "a", None)
 START = datetime(2026, 3, 1, tzinfo=UTC)

@@ -1,0 +1,45 @@
+"""What an optional feature declares of itself, as plain data: its verbs, and the ports of the kernel that it fills."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Verb(Struct, frozen=True):
+    """A verb of the command line; `module` holds it in its `COMMANDS`, and is imported when the verb is used.
+
+    In the list of all verbs a feature's follows the verb `after`. `loads_project` is False for a verb that prints
+    recorded data and loads no suite or project: the project's redaction rules are read for it separately.
+    """
+
+    purpose: str
+    module: str
+    after: str = ""
+    loads_project: bool = False
+
+
+class Feature(Struct, frozen=True):
+    """An optional feature. `extra` is the extra of the distribution that it needs; empty for none.
+
+    `provides` names, for a port of the kernel, the function that fills it, as `module:function`. With one of
+    `connecting` among its flags, a verb may connect to other machines, so that its sandbox allows it.
+    """
+
+    name: str
+    purpose: str
+    verbs: Mapping[str, Verb] = field(default_factory=dict)
+    provides: Mapping[str, str] = field(default_factory=dict)
+    connecting: tuple[str, ...] = ()
+    extra: str = ""
+
+    def load(self, port: str) -> Any:
+        """The function that fills a port of the kernel, imported now."""
+        from importlib import import_module
+
+        module, name = self.provides[port].split(":")
+        return getattr(import_module(module), name)

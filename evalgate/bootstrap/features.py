@@ -1,0 +1,40 @@
+"""The optional features, by name; of each only its declaration is read at the start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.features.learn.feature import LEARN
+from evalgate.features.page.feature import PAGE
+from evalgate.features.record.feature import RECORD
+from evalgate.features.store.feature import STORE
+from evalgate.features.testing.feature import TESTING
+from evalgate.features.track.feature import TRACK
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalgate.bootstrap.feature import Verb
+
+FEATURES = (LEARN, PAGE, RECORD, STORE, TESTING, TRACK)
+
+
+def load_port(port: str) -> Any:
+    """The function with which a feature fills a port of the kernel, imported now."""
+    return next(feature for feature in FEATURES if port in feature.provides).load(port)
+
+
+def with_feature_verbs(own: Mapping[str, Verb]) -> dict[str, Verb]:
+    """The verbs of kernel and features, each after the one that it follows; `own` are the kernel's, in their order."""
+    waiting = {name: verb for feature in FEATURES for name, verb in feature.verbs.items()}
+    ordered: dict[str, Verb] = {}
+
+    def add(name: str, verb: Verb) -> None:
+        ordered[name] = verb
+        for follower, each in waiting.items():
+            if each.after == name:
+                add(follower, each)
+
+    for name, verb in own.items():
+        add(name, verb)
+    return ordered

@@ -1,0 +1,281 @@
+"""The twelve operators: each finds where a trace could be changed, and makes one such change.
+
+An operator applies only if the trace holds the evidence that it changes.
+"""
+
+from __future__ import annotations
+
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.features.learn.application.mutation.edits import (
+    cut_after,
+    insert_call,
+    remove_call,
+    replace_answer,
+    replace_call,
+    replace_fields,
+    swap_calls,
+)
+from evalgate.measures.text.refusals import is_refusal
+from evalgate.measures.text.tool_words import is_destructive, is_look_up
+from evalgate.models.mutation import Mutation, OperatorName
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from evalgate.models.trace.trace import EvidenceKind, ToolCall, Trace
+
+MAX_PER_OPERATOR = 50
+"""Changes of one operator to one trace."""
+MAX_TOOLS = 1_000
+FACTOR = 3
+REFUSAL = "I'm sorry, but I can't help with that."
+
+
+class KnownTools:
+    """The tools that the traces of a suite call or define; a destructive one with an example of its call."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._examples: dict[str, ToolCall | None] = {}
+
+    def add(self, trace: Trace) -> None:
+        """Adds what a trace calls and defines; of several examples of a call the same is kept in any order."""
+        for call in trace.agent_calls:
+            name = call["name"]
+            if len(self._names) < MAX_TOOLS or name in self._names:
+                self._names.add(name)
+                if is_destructive(name):
+                    known = self._examples.get(name)
+                    if known is None or repr(call["arguments"]) < repr(known["arguments"]):
+                        self._examples[name] = call
+        for definition in trace.tool_definitions:
+            defined = definition.get("name")
+            if isinstance(defined, str) and len(self._names) < MAX_TOOLS:
+                self._names.add(defined)
+                if is_destructive(defined):
+                    self._examples.setdefault(defined, None)
+
+    def choose_other(self, tool: str, used: Iterable[str]) -> str | None:
+        """Another tool: the next in the alphabet that is not used, else the next; None if there is no other."""
+        others = sorted(self._names - {tool})
+        turned = [each for each in others if each > tool] + [each for each in others if each < tool]
+        unused = set(turned).difference(used)
+        return next((each for each in turned if each in unused), turned[0] if turned else None)
+
+    @property
+    def destructive(self) -> Sequence[str]:
+        """The names of destructive tools, sorted."""
+        return sorted(self._examples)
+
+    def get_example(self, name: str) -> ToolCall | None:
+        """A recorded call of a destructive tool, None if it is only defined."""
+        return self._examples.get(name)
+
+
+_BY_HARM: tuple[OperatorName, ...] = (
+    *("extra_destructive_call", "duplicate_call", "other_tool", "change_argument", "swap_calls", "drop_call"),
+    *("ignored_error", "empty_answer", "refusal", "truncated_run", "triple_cost", "triple_latency"),
+)
+_OF_NO_TOOL = _BY_HARM.index("empty_answer")
+_OF_AMOUNTS = _BY_HARM.index("triple_cost")
+
+
+def rank_harm(change: Mutation) -> int:
+    """How harmful a change is that nothing notices: the lower the worse.
+
+    Calls of destructive tools, then of others that may change something, then the answer, then look-ups, cost, time.
+    """
+    place = _BY_HARM.index(change.operator)
+    if place >= _OF_NO_TOOL:
+        return place + (3 if place >= _OF_AMOUNTS else 1) * len(_BY_HARM)
+    names = (change.tool, change.other) if change.operator in ("other_tool", "swap_calls") else (change.tool,)
+    if any(map(is_destructive, names)):
+        return place
+    return place + (2 if all(map(is_look_up, names)) else 1) * len(_BY_HARM)
+
+
+class Operator(NamedTuple):
+    """Finds changes and makes them; `needs` is evidence that must be complete."""
+
+    find: Callable[[Trace, KnownTools], Iterable[Mutation]]
+    apply: Callable[[Trace, Mutation, KnownTools], Trace]
+    needs: Sequence[EvidenceKind] = ("calls",)
+
+
+def list_changes(trace: Trace, tools: KnownTools) -> list[Mutation]:
+    """All changes that can be made to a trace, in the order of the operators; at most MAX_PER_OPERATOR of each."""
+    found: list[Mutation] = []
+    for operator in OPERATORS.values():
+        if not any(kind in trace.gaps for kind in operator.needs):
+            found += islice(operator.find(trace, tools), MAX_PER_OPERATOR)
+    return found
+
+
+def apply_change(trace: Trace, change: Mutation, tools: KnownTools) -> Trace:
+    """A copy of the trace with one change."""
+    return OPERATORS[change.operator].apply(trace, change, tools)
+
+
+def _own_calls(trace: Trace) -> Iterator[tuple[int, ToolCall]]:
+    return ((at, call) for at, call in enumerate(trace.tool_calls) if call["requestor"] == "assistant")
+
+
+def _find_drops(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
+    return (Mutation("drop_call", at, call["name"]) for at, call in _own_calls(trace))
+
+
+def _find_duplicates(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
+    return (Mutation("duplicate_call", at, call["name"]) for at, call in _own_calls(trace))
+
+
+def _find_swaps(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
+    """Neighbours of different tools; calls of one step were made in parallel and have no order."""
+    calls = list(_own_calls(trace))
+    for (at, call), (_at, following) in pairwise(calls):
+        if call["name"] != following["name"] and (not call["step"] or call["step"] != following["step"]):
+            yield Mutation("swap_calls", at, call["name"], following["name"])
+
+
+def _find_arguments(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
+    for at, call in _own_calls(trace):
+        if isinstance(call["arguments"], dict):
+            for name, value in call["arguments"].items():
+                if change_value(value) != value:
+                    yield Mutation("change_argument", at, call["name"], name)
+
+
+def _find_other_tools(trace: Trace, tools: KnownTools) -> Iterator[Mutation]:
+    used = {call["name"] for _, call in _own_calls(trace)}
+    for at, call in _own_calls(trace):
+        other = tools.choose_other(call["name"], used)
+        if other is not None:
+            yield Mutation("other_tool", at, call["name"], other)
+
+
+def _find_results(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
+    ended = [(at, call) for at, call in _own_calls(trace) if call["status"] in ("ok", "unknown")]
+    return (Mutation("ignored_error", at, call["name"]) for at, call in ended)
+
+
+def _find_answer(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
+    if (trace.response["content"] or "").strip():
+        yield Mutation("empty_answer")
+
+
+def _find_refusal(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
+    answer = (trace.response["content"] or "").strip()
+    if answer and not is_refusal(answer):
+        yield Mutation("refusal")
+
+
+def _find_cost(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
+    if trace.cost["usd"]:
+        yield Mutation("triple_cost")
+
+
+def _find_latency(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
+    if trace.latency["total_ms"]:
+        yield Mutation("triple_latency")
+
+
+def _find_halves(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
+    if len(trace.messages) > 1 and (trace.response["content"] or "").strip():
+        yield Mutation("truncated_run")
+
+
+def _find_destructive(trace: Trace, tools: KnownTools) -> Iterator[Mutation]:
+    """A call at the end, of each known destructive tool."""
+    calls = list(_own_calls(trace))
+    if calls:
+        for name in tools.destructive:
+            yield Mutation("extra_destructive_call", calls[-1][0], name)
+
+
+def change_value(value: Any) -> Any:
+    """Another value of the same kind and, if a text, of the same shape; the value itself if it has no other.
+
+    >>> change_value("HAT19"), change_value(9), change_value(True), change_value([1, 2]), change_value(None)
+    ('HAT10', 10, False, [1], None)
+    """
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1
+    if isinstance(value, list | dict):
+        return value[:-1] if isinstance(value, list) else dict(list(value.items())[:-1])
+    return _change_text(value) if isinstance(value, str) else value
+
+
+def _change_text(text: str) -> str:
+    """The text with another last letter or digit."""
+    for at in range(len(text) - 1, -1, -1):
+        character = text[at]
+        if character.isascii() and character.isalnum():
+            following = {"9": "0", "z": "a", "Z": "A"}.get(character) or chr(ord(character) + 1)
+            return f"{text[:at]}{following}{text[at + 1 :]}"
+    return f"{text}x" if text else text
+
+
+def _change_argument(trace: Trace, change: Mutation, _: KnownTools) -> Trace:
+    arguments = trace.tool_calls[change.at]["arguments"]
+    changed = {**arguments, change.other: change_value(arguments[change.other])}
+    return replace_call(trace, change.at, {"arguments": changed, "arguments_raw": None})
+
+
+def _swap(trace: Trace, change: Mutation, _: KnownTools) -> Trace:
+    following = next(at for at, _call in _own_calls(trace) if at > change.at)
+    return swap_calls(trace, change.at, following)
+
+
+def _fail_call(trace: Trace, change: Mutation, _: KnownTools) -> Trace:
+    text = "Error: the service is not available"
+    error = {"type": None, "message": text}
+    return replace_call(
+        trace, change.at, {"result": text, "result_text": text, "status": "error", "error": error, "exit_code": None}
+    )
+
+
+def _triple_cost(trace: Trace, _change: Mutation, _: KnownTools) -> Trace:
+    return replace_fields(trace, cost={"usd": (trace.cost["usd"] or 0.0) * FACTOR, "source": "recorded"})
+
+
+def _triple_latency(trace: Trace, _change: Mutation, _: KnownTools) -> Trace:
+    return replace_fields(trace, latency={**trace.latency, "total_ms": (trace.latency["total_ms"] or 0.0) * FACTOR})
+
+
+def _cut_in_half(trace: Trace, _change: Mutation, _: KnownTools) -> Trace:
+    kept = trace.messages[: len(trace.messages) // 2]
+    has_requests = any(message["tool_calls"] for message in trace.messages)
+    requested = sum(len(message["tool_calls"]) for message in kept)
+    return cut_after(trace, requested if has_requests else len(trace.tool_calls) // 2, len(kept))
+
+
+def _add_destructive(trace: Trace, change: Mutation, tools: KnownTools) -> Trace:
+    example = tools.get_example(change.tool)
+    call: Any = {**(example or trace.tool_calls[change.at]), "name": change.tool, "requestor": "assistant"}
+    if example is None:
+        call |= {"arguments": {}, "arguments_raw": "{}", "result": None, "result_text": "ok", "status": "ok"}
+    return insert_call(trace, change.at, call)
+
+
+OPERATORS: dict[OperatorName, Operator] = {
+    "drop_call": Operator(_find_drops, lambda trace, change, _: remove_call(trace, change.at)),
+    "duplicate_call": Operator(
+        _find_duplicates, lambda trace, change, _: insert_call(trace, change.at, trace.tool_calls[change.at])
+    ),
+    "swap_calls": Operator(_find_swaps, _swap),
+    "change_argument": Operator(_find_arguments, _change_argument, ("calls", "arguments")),
+    "other_tool": Operator(
+        _find_other_tools, lambda trace, change, _: replace_call(trace, change.at, {"name": change.other})
+    ),
+    "ignored_error": Operator(_find_results, _fail_call, ("calls", "results", "errors")),
+    "empty_answer": Operator(_find_answer, lambda trace, _change, _: replace_answer(trace, ""), ("messages",)),
+    "triple_cost": Operator(_find_cost, _triple_cost, ("cost",)),
+    "triple_latency": Operator(_find_latency, _triple_latency, ("times",)),
+    "refusal": Operator(_find_refusal, lambda trace, _change, _: replace_answer(trace, REFUSAL), ("messages",)),
+    "truncated_run": Operator(_find_halves, _cut_in_half, ("messages",)),
+    "extra_destructive_call": Operator(_find_destructive, _add_destructive),
+}
+"""In the order of their numbers, from 1."""

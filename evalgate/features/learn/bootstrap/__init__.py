@@ -1,0 +1,1 @@
+"""Connects `init` and `mutate` to the files of a project."""

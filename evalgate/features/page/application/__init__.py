@@ -1,0 +1,1 @@
+"""Collects what the page shows of a finished run."""

@@ -1,0 +1,275 @@
+"""One scenario as a section of the page: why it fails, the checks of all trials side by side, how to repeat it."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.features.page.reporting.cells import build_cell, split_marks
+from evalgate.features.page.reporting.checks_view import build_checks
+from evalgate.features.page.reporting.difference import build_difference, find_difference
+from evalgate.features.page.reporting.golden_view import build_golden
+from evalgate.features.page.reporting.page_view import Fact, FigureRow, RowView, ScenarioView, TrialView
+from evalgate.features.page.reporting.scenario_order import compare_with_baseline, list_groups
+from evalgate.features.page.reporting.trace_details import NOTHING_RECORDED, describe_endings, is_unanswered
+from evalgate.measures.values.json_values import shorten
+from evalgate.models.comparison.comparison import IMPROVEMENTS
+from evalgate.reporting.text import wording
+from evalgate.reporting.text.escaping import clean_page_text
+from evalgate.reporting.text.scenario_sections import count_passed, describe_change, describe_unmet_rule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from evalgate.features.page.reporting.page_view import DifferenceView
+    from evalgate.features.page.reporting.trace_details import RecordedPair
+    from evalgate.models.results.results import CallsDoc, ChangeDoc, ScenarioDoc, SuiteDoc, TrialDoc
+    from evalgate.models.results.results_sections import CauseDoc, TrajectoryDiffDoc
+    from evalgate.reporting.text.scenario_sections import SuiteScenario
+
+    BlockNumbers = Mapping[tuple[str, int | None, int | None], int]
+
+MAX_TRIALS, MAX_TEXT, MAX_NAME = 20, 2_000, 300
+"""Trials side by side in one table, characters of a text, and of a name."""
+NO_BLOCK = "not in this file"
+NO_TRACES = "its conversation is in the baseline.zip of the run"
+NO_BASELINE = "The baseline's conversation is not in this file: `evalgate view --baseline baseline.zip` adds it."
+
+
+NOT_COMPARED = (
+    "The baseline's conversation is not in this file: the baseline does not hold it,"
+    " or the page has compared enough other scenarios."
+)
+
+
+class RunStatements(NamedTuple):
+    """What the page states once for the run: what all regressions come with, and the command that repeats it."""
+
+    causes: Collection[str] = ()
+    command: str | None = None
+
+
+def build_row(
+    number: int, item: SuiteScenario, tags: Sequence[int], recorded: RecordedPair = NOTHING_RECORDED
+) -> RowView:
+    """The scenario in the list of all; `tags` are the numbers of its tags."""
+    scenario = item.scenario
+    name = clean_page_text(wording.scenario_name(scenario["id"], scenario["variant"]), MAX_NAME)
+    return RowView(
+        number,
+        name,
+        build_cell(scenario["verdict"]),
+        compare_with_baseline(item),
+        find_difference(scenario["change"], is_unanswered=is_unanswered(recorded.now)) or _find_failed_check(scenario),
+        " ".join(map(str, tags)),
+        f"{count_passed(scenario)} of {scenario['n']}" if scenario["n"] else "0",
+        tuple(list_groups(item)),
+    )
+
+
+def _find_failed_check(scenario: ScenarioDoc) -> str:
+    """The name of the first failed check of the trial that the page shows first, a required one before others."""
+    checks = next((trial["assertions"] for trial in order_trials(scenario)[:1]), [])
+    failed = [check for check in checks if check["outcome"] in ("failed", "error")]
+    first = min(failed, key=lambda check: not check["required"], default=None)
+    return clean_page_text(shorten(first["name"], MAX_FINDING)) if first else ""
+
+
+MAX_FINDING = 80
+
+
+class Shown(NamedTuple):
+    """The numbers of the conversations in the page by place, and that of the baseline's trial of one scenario.
+
+    `has_traces` is whether the run's traces were read, `has_baseline` whether the baseline's were.
+    """
+
+    blocks: BlockNumbers
+    has_traces: bool
+    has_baseline: bool
+    baseline: int | None = None
+
+
+def build_scenario_view(
+    row: RowView,
+    item: SuiteScenario,
+    rulings: Sequence[Fact],
+    recorded: RecordedPair,
+    shown: Shown,
+    stated: RunStatements,
+) -> ScenarioView:
+    """The section of a scenario."""
+    suite, scenario = item.suite, item.scenario
+    every = order_trials(scenario)
+    trials = every[:MAX_TRIALS]
+    checks = build_checks(every, scenario["change"], len(trials))
+    left = len(every) - len(trials)
+    names = [check["name"] for trial in every for check in trial["assertions"]]
+    return ScenarioView(
+        row,
+        wording.score(scenario["score"]),
+        checks.reasons,
+        list_reasons(scenario, names, stated.causes),
+        [*_list_facts(suite, scenario), *rulings],
+        build_golden(scenario),
+        _build_difference(scenario, recorded),
+        checks.failed,
+        checks.not_evaluable,
+        checks.names,
+        checks.passed,
+        [*_build_recorded(recorded, len(trials)), *_build_figures(scenario, trials)],
+        recorded.now.message,
+        [build_trial(trial, shown.blocks, has_traces=shown.has_traces) for trial in trials],
+        *_build_baseline(scenario, shown),
+        f"{wording.pluralize(left, 'more trial')} not shown" if left > 0 else "",
+        _list_commands(suite, scenario, stated.command),
+    )
+
+
+def _build_difference(scenario: ScenarioDoc, recorded: RecordedPair) -> DifferenceView | None:
+    """The difference, with the message of the user that each recording ends with."""
+    view = build_difference(
+        scenario["change"],
+        is_passing=scenario["verdict"] == "PASS",
+        is_unanswered=is_unanswered(recorded.now),
+    )
+    if view is not None:
+        view.endings = describe_endings(recorded)
+    return view
+
+
+def find_compared(scenario: ScenarioDoc) -> CallsDoc | TrajectoryDiffDoc | None:
+    """The comparison of a trial with one of the baseline, if there was one."""
+    change = scenario["change"]
+    return (change.get("behaviour") or change.get("calls")) if change else None
+
+
+def _build_baseline(scenario: ScenarioDoc, shown: Shown) -> tuple[TrialView | None, str]:
+    """The baseline's trial that was compared, if the page holds its conversation; else why it does not."""
+    compared = find_compared(scenario)
+    if compared is None or not shown.has_traces:
+        is_better = scenario["change"] is not None and scenario["change"]["kind"] in IMPROVEMENTS
+        return None, (NOT_COMPARED if shown.has_baseline else NO_BASELINE) if is_better and shown.has_traces else ""
+    if shown.baseline is None:
+        return None, NO_BLOCK if shown.has_baseline else NO_BASELINE
+    return TrialView(compared["trial_before"], build_cell("baseline"), "", "", shown.baseline, ""), ""
+
+
+def _build_recorded(recorded: RecordedPair, columns: int) -> list[FigureRow]:
+    """The scores that a benchmark or a person left in the compared trial, and in the baseline's."""
+    baseline = recorded.baseline.scores if recorded.baseline else {}
+    more = [""] * (columns - 1)
+    return [
+        FigureRow(f"Recorded {name}", f"{baseline[name]:g}" if name in baseline else "", [f"{value:g}", *more])
+        for name, value in recorded.now.scores.items()
+    ]
+
+
+def order_trials(scenario: ScenarioDoc) -> list[TrialDoc]:
+    """The trials, of which the page shows the first: the compared one, then those that did not pass, each by number."""
+    compared = find_compared(scenario)
+    number = compared["trial"] if compared else None
+    return sorted(
+        scenario["trials"], key=lambda each: (each["trial"] != number, each["status"] == "passed", each["trial"])
+    )
+
+
+def list_reasons(
+    scenario: ScenarioDoc, checks: Sequence[str] = (), stated: Collection[str] = ()
+) -> list[Sequence[str]]:
+    """Why the scenario has its verdict, and what changed, as sentences in parts.
+
+    It leaves out those of the named checks, and a cause that the page states once for all regressions.
+    """
+    change, reason = scenario["change"], scenario["reason"] or ""
+    is_repeated = reason.startswith(tuple(f"{name}: " for name in checks))
+    texts = [describe_unmet_rule(scenario) if is_repeated else reason]
+    texts += [describe_change(change)] if change and change["kind"] != "unchanged" else []
+    if change and (cause := change.get("cause")) and not _is_stated(change, cause, stated):
+        texts.append(cause["message"])
+    texts += change["increases"] if change else []
+    return [split_marks(text) for text in texts if text]
+
+
+def _is_stated(change: ChangeDoc, cause: CauseDoc, stated: Collection[str]) -> bool:
+    return cause["kind"] == "model_or_tools" and set(change.get("comes_with", ())) <= set(stated)
+
+
+def _list_facts(suite: SuiteDoc, scenario: ScenarioDoc) -> list[Fact]:
+    facts = [Fact("Suite", suite["suite"]), Fact("Defined in", wording.location(scenario["location"]))]
+    return [Fact(label, clean_page_text(text, MAX_TEXT)) for label, text in facts if text]
+
+
+_FIGURES: Sequence[tuple[str, str, Callable[[Any], str]]] = (
+    ("Score", "score", wording.score),
+    ("Cost", "cost_usd", wording.dollars),
+    ("Latency", "latency_seconds", wording.seconds),
+    ("Tokens", "total_tokens", wording.mean_count),
+)
+
+
+def _build_figures(scenario: ScenarioDoc, trials: Sequence[TrialDoc]) -> list[FigureRow]:
+    """Score, cost, latency, tokens and calls of each trial, without those that no trial knows."""
+    change = scenario["change"]
+    behaviour = change.get("behaviour") if change else None
+    baseline = {each["name"]: each["before"] for each in behaviour["figures"]} if behaviour else {}
+    rows = []
+    for name, key, describe in _FIGURES:
+        values: list[float | None] = [trial[key] for trial in trials]  # type: ignore[literal-required]
+        before = baseline.get(key)
+        if any(value is not None for value in values):
+            rows.append(FigureRow(name, "" if before is None else describe(before), list(map(describe, values))))
+        elif name == "Cost":
+            rows.append(FigureRow(name, "", ["unknown" for _ in trials]))
+    return [*rows, FigureRow("Calls", "", [f"{len(each['tool_calls']):,}" for each in trials])]
+
+
+def explain_unknown_cost(trials: Iterable[TrialDoc]) -> str:
+    """Why the cost of these trials is not known: models without a price, or that none was recorded."""
+    unpriced = {
+        model
+        for trial in trials
+        if trial["cost_usd"] is None and "pricing" in trial
+        for model in trial["pricing"]["missing_models"]
+    }
+    if not unpriced:
+        return "none is recorded"
+    names = sorted(unpriced)
+    more = f" and {len(names) - MAX_MODELS} more" if len(names) > MAX_MODELS else ""
+    return clean_page_text(f"no price is known for {', '.join(names[:MAX_MODELS])}{more}", MAX_TEXT)
+
+
+MAX_MODELS = 3
+
+
+def build_trial(trial: TrialDoc, blocks: BlockNumbers, *, has_traces: bool) -> TrialView:
+    """A trial, and the number of its conversation in the page."""
+    trace = trial["trace"]
+    block = blocks.get((trace["path"], trace["line"], trace["record"]))
+    number = trace["line"] if trace["line"] is not None else trace["record"]
+    place = trace["path"] if number is None else f"{trace['path']}:{number}"
+    return TrialView(
+        trial["trial"],
+        build_cell(trial["status"]),
+        clean_page_text(place, MAX_TEXT),
+        clean_page_text(trial["reason"] or "", MAX_TEXT),
+        block,
+        "" if block is not None else NO_BLOCK if has_traces else NO_TRACES,
+    )
+
+
+def _list_commands(suite: SuiteDoc, scenario: ScenarioDoc, command: str | None) -> list[Fact]:
+    """Commands to paste, quoted for a shell; not for names that a page can't show as they are."""
+    name = wording.scenario_name(scenario["id"], scenario["variant"])
+    words = [shlex.quote(scenario["id"]), "--suite", shlex.quote(suite["suite"])]
+    words += ["--variant", shlex.quote(scenario["variant"])] if scenario["variant"] else []
+    which = " ".join(words)
+    facts = [Fact("Repeat", f"{command or 'evalgate run'} --scenario {shlex.quote(name)}")]
+    if scenario["verdict"] != "PASS":
+        facts.append(Fact("Accept until a date", f"evalgate approve {which} --because REASON --until YYYY-MM-DD"))
+    return [
+        fact if clean_page_text(fact.text, MAX_TEXT) == fact.text else Fact(fact.label, NO_COMMAND) for fact in facts
+    ]
+
+
+NO_COMMAND = "no command: a name in it can't be shown as it is"

@@ -1,0 +1,1 @@
+"""The servers on this machine, and the readers of what they receive."""

@@ -1,0 +1,183 @@
+"""Reads an exchange as a model call: the messages of its request, those of its answer, and its figures.
+
+OpenAI's chat and Responses and Anthropic's messages; other paths (embeddings, images) are calls without messages.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from msgspec import Struct, field
+
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, read_arguments
+from evalgate.adapters.formats.core.builder.run import build_model_error
+from evalgate.adapters.formats.core.provider_response import ProviderResponse, read_provider_response
+from evalgate.adapters.formats.core.strict_json import encode_json, encode_text
+from evalgate.adapters.formats.messages import responses, roles
+from evalgate.adapters.formats.messages.blocks import join_text
+from evalgate.errors import TraceError
+from evalgate.features.record.measures.streams import read_answer
+
+if TYPE_CHECKING:
+    from evalgate.features.record.models.exchange import Exchange
+    from evalgate.models.trace.trace import ModelError
+
+CHAT, RESPONSES, ANTHROPIC = "chat", "responses", "anthropic"
+APIS = {"chat/completions": CHAT, "responses": RESPONSES, "messages": ANTHROPIC}
+FIRST_ERROR = 400
+FAILED = ("failed", "cancelled")
+
+MessageKey = tuple[Any, ...]
+"""What two spellings of one message have in common."""
+
+
+class ExchangeCall(Struct):
+    """One exchange, read; `system` is what it instructs, `messages` what follows, `api` None if it has no messages."""
+
+    exchange: Exchange
+    api: str | None
+    system: str | None = None
+    messages: list[RawMessage] = field(default_factory=list)
+    answer: list[RawMessage] = field(default_factory=list)
+    keys: list[MessageKey] = field(default_factory=list)
+    answer_keys: list[MessageKey] = field(default_factory=list)
+    response: ProviderResponse = ProviderResponse()
+    finish_reason: str | None = None
+    error: ModelError | None = None
+    previous_id: str | None = None
+    tools: list[dict[str, Any]] = field(default_factory=list)
+    problem: str | None = None
+    """Why the messages can't be read."""
+
+    @property
+    def ended_at(self) -> float:
+        """When the answer was complete, in seconds."""
+        return self.exchange.started_at + self.exchange.duration_ms / 1000
+
+
+def read_model_call(exchange: Exchange, seen: dict[bytes, list[RawMessage]]) -> ExchangeCall:
+    """Reads an exchange; `seen` keeps messages that were read before, as each request repeats the earlier ones."""
+    request = exchange.request
+    path = request.path.strip("/").removeprefix("v1/")
+    call = ExchangeCall(exchange, APIS.get(path) if request.method == "POST" else None)
+    body, answer = _decode(request.body), read_answer(exchange.answer)
+    answer = answer if type(answer) is dict else {}
+    call.error = _read_error(exchange, answer)
+    call.response = read_provider_response(answer)
+    if call.api is None or type(body) is not dict:
+        return call
+    call.tools = [tool for tool in body.get("tools") or () if type(tool) is dict]
+    try:
+        {CHAT: _read_chat, RESPONSES: _read_responses, ANTHROPIC: _read_anthropic}[call.api](call, body, answer, seen)
+    except TraceError as error:
+        call.problem = str(error)
+    call.keys = [key for message in call.messages for key in _message_keys(message)]
+    call.answer_keys = [key for message in call.answer for key in _message_keys(message)]
+    return call
+
+
+def _read_chat(
+    call: ExchangeCall, body: dict[str, Any], answer: dict[str, Any], seen: dict[bytes, list[RawMessage]]
+) -> None:
+    call.messages = _read_list(body.get("messages"), roles.read_message, seen)
+    choices = answer.get("choices")
+    first = choices[0] if type(choices) is list and choices and type(choices[0]) is dict else {}
+    if type(first.get("message")) is dict:
+        call.answer = roles.read_message({"role": "assistant", **first["message"]})
+    call.finish_reason = call.response.finish_reason
+    _take_system(call)
+
+
+def _read_anthropic(
+    call: ExchangeCall, body: dict[str, Any], answer: dict[str, Any], seen: dict[bytes, list[RawMessage]]
+) -> None:
+    system = body.get("system")
+    call.messages = _read_list(body.get("messages"), roles.read_message, seen)
+    _take_system(call)
+    text = join_text(system) if type(system) is list else system
+    call.system = text if type(text) is str and text else call.system
+    if type(answer.get("content")) is list:
+        call.answer = roles.read_message({**answer, "role": "assistant", "model": None})
+    call.finish_reason = call.response.finish_reason
+
+
+def _read_responses(
+    call: ExchangeCall, body: dict[str, Any], answer: dict[str, Any], seen: dict[bytes, list[RawMessage]]
+) -> None:
+    given, instructions = body.get("input"), body.get("instructions")
+    if type(given) is str:
+        call.messages = [RawMessage("user", given)]
+    else:
+        call.messages = _read_items(given, seen)
+    _take_system(call)
+    if type(instructions) is str and instructions:
+        call.system = instructions
+    call.answer = responses.read_messages([item for item in answer.get("output") or () if type(item) is dict])
+    status, details = answer.get("status"), answer.get("incomplete_details")
+    if status == "incomplete" and type(details) is dict:
+        call.finish_reason = details.get("reason")
+    elif status == "completed":
+        call.finish_reason = "tool_calls" if any(message.calls for message in call.answer) else "stop"
+    previous = body.get("previous_response_id")
+    call.previous_id = previous if type(previous) is str else None
+
+
+def _read_list(value: Any, read: Any, seen: dict[bytes, list[RawMessage]]) -> list[RawMessage]:
+    found: list[RawMessage] = []
+    for message in value if type(value) is list else ():
+        if type(message) is dict:
+            key = orjson.dumps(message)
+            if key not in seen:
+                seen[key] = read(message)
+            found += seen[key]
+    return found
+
+
+def _read_items(value: Any, seen: dict[bytes, list[RawMessage]]) -> list[RawMessage]:
+    items = [item for item in value if type(item) is dict] if type(value) is list else []
+    key = orjson.dumps(items)
+    if key not in seen:
+        seen[key] = responses.read_messages(items)
+    return list(seen[key])
+
+
+def _take_system(call: ExchangeCall) -> None:
+    """Moves the first messages of role system from the messages to the instructions."""
+    texts: list[str] = []
+    while call.messages and call.messages[0].role == "system":
+        texts.append(call.messages[0].content or "")
+        call.messages = call.messages[1:]
+    call.system = "\n\n".join(texts) if texts else None
+
+
+def _message_keys(message: RawMessage) -> list[MessageKey]:
+    """What is compared: role, text, names and arguments of calls, results; no ids, which may be other ones."""
+    keys: list[MessageKey] = [("result", encode_text(result.content) or "") for result in message.answers]
+    text = (message.content or "").strip()
+    calls = tuple((call.name, encode_json(read_arguments(call.arguments).value)) for call in message.calls)
+    if text or calls:
+        keys.append((message.role, text, calls))
+    return keys
+
+
+def _read_error(exchange: Exchange, answer: dict[str, Any]) -> ModelError | None:
+    status, error = exchange.answer.status, answer.get("error")
+    if status < FIRST_ERROR and error is None and answer.get("status") not in FAILED and not exchange.answer.is_broken:
+        return None
+    found = error if type(error) is dict else {}
+    kind, message = found.get("type") or found.get("code"), found.get("message")
+    if exchange.answer.is_broken and message is None:
+        kind, message = kind or "connection_error", "the connection ended before the answer was complete"
+    return build_model_error(
+        kind if type(kind) is str else None,
+        message if type(message) is str else None,
+        status if status >= FIRST_ERROR else None,
+    )
+
+
+def _decode(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except ValueError:
+        return None

@@ -1,0 +1,168 @@
+"""Builds the native trace of a trial: the main thread's messages, and the model calls of all threads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.formats.core.builder.conversation import RawMessage
+from evalgate.adapters.formats.core.builder.evidence_gaps import OF_MESSAGES, add_gap
+from evalgate.adapters.formats.core.builder.run import (
+    BLANK_LLM_CALL,
+    MeteredConversation,
+    add_warning,
+    mark_incomplete,
+)
+from evalgate.adapters.formats.core.usage import finish_reason, none_if_uncounted, sum_call_usages
+from evalgate.features.record.adapters.exchanges.model_calls import ExchangeCall, read_model_call
+from evalgate.features.record.adapters.exchanges.threads import CallThread, find_threads
+from evalgate.features.record.models.exchange import format_time
+from evalgate.models.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evalgate.features.record.models.exchange import Exchange
+    from evalgate.features.record.models.run import ProcessRun
+    from evalgate.models.trace.trace import LlmCall
+
+MAX_TEXT = 1_000_000
+"""Characters of one text that a trace keeps."""
+
+
+def build_trace(exchanges: Iterable[Exchange], run: ProcessRun) -> Trace:
+    """The trace of one trial; its exchanges are at least one, in any order."""
+    seen: dict[bytes, list[RawMessage]] = {}
+    ordered = sorted(exchanges, key=lambda exchange: exchange.arrived_at)
+    calls = [read_model_call(exchange, seen) for exchange in ordered]
+    threads = find_threads(calls)
+    retried = {id(call) for thread in threads for call in thread.retried}
+    counted = [call for call in calls if id(call) not in retried]
+    main = threads[0] if threads else CallThread([], [], [])
+    trace = _build_conversation(main)
+    _add_calls(trace, main, counted)
+    _add_times(trace, main, counted)
+    _add_notes(trace, threads, calls)
+    _add_end(trace, counted, run.failure)
+    trial = run.trial
+    trace.trace_id, trace.scenario_id, trace.trial = run.trace_id, trial.scenario, trial.trial
+    trace.commit, trace.agent_hash = run.commit, run.agent_hash
+    trace.metadata = dict(run.metadata)
+    if trial.variant is not None:
+        trace.metadata["variant"] = trial.variant
+        trace.tags = [trial.variant]
+    return trace
+
+
+def _build_conversation(main: CallThread) -> Trace:
+    """The messages of the last request and its answer, cut where a text is too long."""
+    chat = MeteredConversation()
+    if not main.calls:
+        return Trace("", [], [], chat.conversation.get_response())
+    if main.last.system is not None:
+        chat.add_messages([RawMessage("system", main.last.system)])
+    chat.add_messages(map(_cut_message, main.messages))
+    if not chat.conversation.messages:
+        return Trace("", [], [], chat.conversation.get_response())
+    trace = chat.build_trace()
+    trace.tool_definitions = main.last.tools
+    return trace
+
+
+def _cut_message(message: RawMessage) -> RawMessage:
+    message.content = None if message.content is None else cut_text(message.content)
+    message.answers = [
+        each._replace(content=cut_text(each.content) if isinstance(each.content, str) else each.content)
+        for each in message.answers
+    ]
+    return message
+
+
+def cut_text(text: str) -> str:
+    """The first million characters of a text, with a note of how many there were."""
+    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}\n[cut: the text had {len(text):,} characters]"
+
+
+def _add_calls(trace: Trace, main: CallThread, calls: Sequence[ExchangeCall]) -> None:
+    """Adds every model call; those of the main thread have the step and turn of the message that answered them."""
+    answers = [message for message in trace.messages if message["role"] == "assistant"]
+    own = {id(call): number for number, call in enumerate(reversed([c for c in main.calls if c.answer_keys]), 1)}
+    for index, call in enumerate(calls):
+        number = own.get(id(call), 0)
+        step = len(answers) - number + 1 if 0 < number <= len(answers) else 0
+        found: LlmCall = {
+            **BLANK_LLM_CALL,
+            "index": index,
+            "step": step,
+            "provider": call.exchange.request.provider,
+            "model": call.response.model,
+            "response_id": call.response.id,
+            "usage": call.response.usage and none_if_uncounted(call.response.usage),
+            "duration_ms": call.exchange.duration_ms,
+            "finish_reason": finish_reason(call.finish_reason),
+        }
+        if step:
+            message = answers[step - 1]
+            found["turn"] = message["turn"]
+            message["timestamp"] = format_time(call.ended_at)
+            message["model"], message["finish_reason"] = call.response.model, found["finish_reason"]
+        if call.error is not None:
+            found["error"] = call.error
+            found["step"] = step or (len(answers) + 1 if call is calls[-1] else 0)
+        trace.llm_calls.append(found)
+    times = {number: message["timestamp"] for number, message in enumerate(answers, 1)}
+    for request in trace.tool_calls:
+        request["started_at"] = times.get(request["step"])
+    if trace.response["message_index"] is not None:
+        trace.response["finish_reason"] = trace.messages[trace.response["message_index"]]["finish_reason"]
+    metered = [call for call in trace.llm_calls if "error" not in call or call["usage"] is not None]
+    trace.usage, warnings = sum_call_usages(metered)
+    trace.warnings += warnings
+
+
+def _add_times(trace: Trace, main: CallThread, calls: Sequence[ExchangeCall]) -> None:
+    """Start, end, latency, provider, model and finish reason; a replayed run has the times of its recording."""
+    last = main.last if main.calls else calls[-1]
+    trace.provider, trace.model = last.exchange.request.provider, last.response.model
+    trace.finish_reason = finish_reason(last.finish_reason)
+    started, ended = min(call.exchange.started_at for call in calls), max(call.ended_at for call in calls)
+    trace.started_at, trace.ended_at = format_time(started), format_time(ended)
+    if any(call.exchange.is_replayed for call in calls):
+        total = sum(call.exchange.duration_ms for call in (main.calls or calls))
+        trace.ended_at = trace.started_at
+    else:
+        total = (ended - started) * 1000
+    trace.latency = {"total_ms": round(total, 3), "source": "recorded"}
+
+
+def _add_notes(trace: Trace, threads: Sequence[CallThread], calls: Sequence[ExchangeCall]) -> None:
+    retried = sum(len(thread.retried) for thread in threads)
+    if retried:
+        add_warning(trace, "retried", f"{retried} failed model calls were made again, and count once", "llm_calls")
+    if threads and threads[0].compacted:
+        message = "the agent replaced earlier messages by shorter ones: the messages are those of its last request"
+        add_warning(trace, "compacted", message, "messages")
+        for kind in OF_MESSAGES:
+            add_gap(trace, kind, message)
+    for call in calls:
+        if call.problem is not None:
+            add_warning(trace, "unreadable_exchange", f"a model call could not be read: {call.problem}", "messages")
+            for kind in OF_MESSAGES:
+                add_gap(trace, kind, f"a model call could not be read: {call.problem}")
+    if not threads:
+        add_gap(trace, "messages", "no recorded model call has messages")
+    if any(len(message["content"] or "") > MAX_TEXT for message in trace.messages):
+        add_warning(trace, "text_cut", f"a text longer than {MAX_TEXT:,} characters was cut", "messages")
+
+
+def _add_end(trace: Trace, calls: Sequence[ExchangeCall], failure: str | None) -> None:
+    last = calls[-1].error
+    if last is not None:
+        trace.status = "error"
+        trace.error = {"type": last["type"], "message": last["message"]}
+    if failure is not None:
+        trace.status = "error"
+        trace.error = trace.error or {"type": "agent", "message": failure}
+    elif last is None and trace.messages and trace.messages[-1]["role"] == "assistant":
+        asked = sum(call["status"] == "missing" for call in trace.tool_calls)
+        if asked and trace.messages[-1]["tool_calls"]:
+            mark_incomplete(trace, "the last answer of the model asks for a tool")

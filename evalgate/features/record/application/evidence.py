@@ -1,0 +1,101 @@
+"""Makes the file of a trial from all that was recorded of it: model calls, spans, and what the agent wrote itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from evalgate.errors import SettingError, TraceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from evalgate.features.record.models.exchange import TrialId
+    from evalgate.features.record.models.run import TrialSpans
+    from evalgate.features.record.ports import TraceReaders
+    from evalgate.models.trace.trace import Trace
+
+NATIVE, OTLP = ".jsonl", ".otlp.jsonl"
+MAX_SHOWN = 5
+
+
+class TrialEvidence(Struct):
+    """What was recorded of one trial; `calls` is the trace of its model calls, `own` the one that the agent wrote.
+
+    `failure` is why the agent's process failed, if it did.
+    """
+
+    trial: TrialId
+    failure: str | None = None
+    calls: Trace | None = None
+    spans: TrialSpans | None = None
+    own: Trace | None = None
+
+    @property
+    def span_count(self) -> int:
+        """Number of spans."""
+        return 0 if self.spans is None else self.spans.span_count
+
+
+def build_file(
+    evidence: TrialEvidence, origin: Mapping[str, str | None], readers: TraceReaders, note: Callable[[str], None]
+) -> tuple[str, bytes] | None:
+    """The end of the file's name and its content without secrets; None if nothing was recorded.
+
+    Model calls come first, then what the agent wrote, then spans; the others add times and errors of tools. Spans of
+    which some were lost make no file: what is missing would look as if it had not happened.
+    """
+    measured, problems = _read_spans(evidence, readers)
+    trace = evidence.calls or evidence.own
+    for problem in dict.fromkeys(problems):
+        note(f"{evidence.trial}: {problem}")
+    if trace is None:
+        if evidence.spans is None or not measured or problems:
+            return None
+        for reason in readers.find_missing_content(measured)[:MAX_SHOWN]:
+            note(f"{evidence.trial}: spans came without content: {reason}")
+        if evidence.failure is None:
+            return OTLP, readers.encode_spans(evidence.spans, evidence.trial, origin)
+        for one in measured:  # spans have no place for the failure
+            _mark_failed(one, evidence.failure)
+        return NATIVE, b"".join(map(readers.encode_trace, measured))
+    own = None if evidence.own is trace else evidence.own
+    readers.add_tool_facts(trace, measured if own is None else [own, *measured])
+    if own is not None and own.status == "error" and trace.status != "error":
+        trace.status, trace.error = "error", own.error
+    if evidence.failure is not None:
+        _mark_failed(trace, evidence.failure)
+    return NATIVE, readers.encode_trace(trace)
+
+
+def _mark_failed(trace: Trace, failure: str) -> None:
+    if trace.status != "error":
+        trace.status, trace.error = "error", {"type": None, "message": failure}
+
+
+def read_own_trace(document: Any, trial: TrialId, readers: TraceReaders) -> Trace | None:
+    """The trace that the agent's recorder sent at the end of a scenario; None for one without any content.
+
+    Raises SettingError for a damaged one, and for one of another scenario.
+    """
+    if document is None:
+        return None
+    try:
+        trace = readers.read_trace(document)
+    except TraceError as error:
+        raise SettingError(f"the trace of {trial} is damaged: {error}") from None
+    if (trace.scenario_id, trace.trial) != (trial.scenario, trial.trial):
+        raise SettingError(f"the trace is not that of {trial}")
+    is_empty = not trace.messages and not trace.llm_calls and trace.status == "ok"
+    return None if is_empty else trace
+
+
+def _read_spans(evidence: TrialEvidence, readers: TraceReaders) -> tuple[list[Trace], list[str]]:
+    """The traces of the spans, and why others are missing."""
+    if evidence.spans is None:
+        return [], []
+    if not evidence.spans.records:
+        return [], evidence.spans.problems
+    traces, damaged = readers.read_spans(evidence.spans, evidence.trial)
+    return traces, [*evidence.spans.problems, *damaged]

@@ -1,0 +1,81 @@
+"""What a recording came to: its last line, and its exit code."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.features.record.models.exchange import Exchange, TrialId
+
+WRONG_INPUT, TIMED_OUT, INTERRUPTED, NOTHING, AGENT_FAILED = 2, 124, 128, 3, 1
+
+
+class TrialOutcome(Struct):
+    """What one run of the command recorded; `misses` are requests without an answer in the cassette."""
+
+    trial: TrialId
+    code: int
+    has_timed_out: bool = False
+    interrupted: int | None = None
+    providers: dict[str, int] = field(default_factory=dict)
+    spans: int = 0
+    traces: int = 0
+    misses: int = 0
+    is_too_large: bool = False
+
+    def add_calls(self, exchanges: Sequence[Exchange]) -> None:
+        """Counts model calls by provider."""
+        self.providers = dict(Counter(self.providers) + Counter(each.request.provider for each in exchanges))
+
+    def add(self, other: TrialOutcome) -> None:
+        """Adds what another trial of the same run recorded."""
+        self.providers = dict(Counter(self.providers) + Counter(other.providers))
+        self.spans += other.spans
+        self.traces += other.traces
+        self.misses += other.misses
+        self.is_too_large |= other.is_too_large
+
+
+def describe_outcome(outcomes: Sequence[TrialOutcome]) -> str:
+    """The last line of a recording.
+
+    >>> describe_outcome([])
+    '0 model calls, 0 spans, 0 traces'
+    """
+    calls = sum((Counter(each.providers) for each in outcomes), Counter[str]())
+    named = f" ({', '.join(sorted(calls))})" if calls else ""
+    parts = [
+        _count(calls.total(), "model call") + named,
+        _count(sum(each.spans for each in outcomes), "span"),
+        _count(sum(each.traces for each in outcomes), "trace"),
+    ]
+    if misses := sum(each.misses for each in outcomes):
+        parts.append(f"{misses:,} request{'' if misses == 1 else 's'} missing in a cassette")
+    return ", ".join(parts)
+
+
+def decide_exit(outcomes: Sequence[TrialOutcome], *, missing: int, keep_going: bool, is_suite: bool) -> int:
+    """The exit code: the first that holds.
+
+    They are: a cassette that was too large, timeout, interruption, a miss or nothing recorded, a failed agent.
+    """
+    if any(each.is_too_large for each in outcomes):
+        return WRONG_INPUT
+    if any(each.has_timed_out for each in outcomes):
+        return TIMED_OUT
+    interrupted = next((each.interrupted for each in outcomes if each.interrupted is not None), None)
+    if interrupted is not None:
+        return INTERRUPTED + interrupted
+    is_empty = any(each.traces == 0 for each in outcomes) if is_suite else not any(each.traces for each in outcomes)
+    if is_empty or any(each.misses for each in outcomes) or (missing and is_suite):
+        return NOTHING
+    return AGENT_FAILED if not keep_going and any(each.code for each in outcomes) else 0
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,188 @@
+"""One recording: runs the agent for each trial, gives its requests to the trials they name, and closes these."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from evalgate.errors import InvalidInput, SettingError
+from evalgate.features.record.application.agent_environ import AgentFacts, base_url, build_environ
+from evalgate.features.record.application.evidence import read_own_trace
+from evalgate.features.record.application.outcome import TrialOutcome
+from evalgate.features.record.application.plan import MAX_TRIALS, fill_command, require_valid
+from evalgate.features.record.application.trial_writer import CodeVersion, Outputs, TrialWriter
+from evalgate.features.record.application.trials import CacheRules, RecordedTrial
+from evalgate.measures.redaction.redact import add_project_secrets, get_project_secrets, hide_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from evalgate.features.record.application.addresses import Addresses
+    from evalgate.features.record.application.plan import PlannedTrial
+    from evalgate.features.record.models.cassette import ReplayNote
+    from evalgate.features.record.models.exchange import TrialId
+    from evalgate.features.record.models.run import AgentEnd, TrialSpans
+    from evalgate.features.record.ports import OtlpReceiver, RecordingServer, RunningAgent, TrialRecording
+
+LONGEST_FLUSH = 10.0
+GRPC = (
+    "warning: a program tried HTTP/2, which this server does not speak, so what it sent is missing"
+    " (an exporter by gRPC needs OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf)"
+)
+
+
+class RecordRequest(Struct, frozen=True):
+    """What to record: a command, with the environment of this process and the variables in `extra`.
+
+    `flush` and `timeout` are seconds; `secrets` are values that are redacted; `version.agent_hash` is each trial's.
+    """
+
+    command: Sequence[str]
+    environ: Mapping[str, str]
+    version: CodeVersion
+    providers: Sequence[str] = ()
+    extra: Mapping[str, str] = {}
+    flush: float = 1.0
+    timeout: float = 600.0
+    rules: CacheRules = CacheRules()
+    secrets: frozenset[str] = frozenset()
+
+
+class RecordingTools(Struct, frozen=True):
+    """What a recording works with; `start_server` accepts the requests that wait in the socket already."""
+
+    start_agent: Callable[[Sequence[str], Mapping[str, str]], Awaitable[RunningAgent]]
+    start_server: Callable[[RecordingSession], Awaitable[RecordingServer]]
+    receiver: OtlpReceiver | None
+    outputs: Outputs
+
+
+class RecordingSession:
+    """One recording; implements `TrialList` for the agent."""
+
+    def __init__(self, request: RecordRequest, tools: RecordingTools, addresses: Addresses) -> None:
+        self._request, self._tools, self.addresses = request, tools, addresses
+        self._secrets: set[str] = set()
+        self._hide_credentials([*request.secrets])
+        self._rules = replace(
+            request.rules, hide_addresses=addresses.remove_from, hide_credentials=self._hide_credentials
+        )
+        self._writer = TrialWriter(tools.outputs, self._rules.mode, addresses.remove_from)
+        self._version = request.version
+        self._trials: dict[TrialId, tuple[RecordedTrial, str]] = {}
+        self._server: RecordingServer | None = None
+        self._refusals: list[InvalidInput] = []
+        self._has_named_http_2 = False
+        self.replays: dict[str, ReplayNote] = {}
+        """What replays used of cassettes, by path."""
+
+    @property
+    def open_trials(self) -> list[tuple[str, RecordedTrial]]:
+        """The trials that are open, each with its token."""
+        return [(token, recorded) for recorded, token in self._trials.values()]
+
+    async def run_trial(self, planned: PlannedTrial) -> TrialOutcome:
+        """Runs the command for one trial, and writes the traces of all trials that it recorded."""
+        request, tools = self._request, self._tools
+        before = set(self._trials)
+        self._version = replace(request.version, agent_hash=planned.agent_hash)
+        self._find(planned.trial)
+        is_replay = self._rules.mode == "read"
+        facts = AgentFacts(planned.trial, planned.prompt, self._version.commit, planned.agent_hash, is_replay=is_replay)
+        endpoints = self.addresses.build_endpoints(self._trials[planned.trial][1])
+        environ = build_environ(request.environ, endpoints, facts, request.extra)
+        agent = await tools.start_agent(fill_command(request.command, planned), environ)
+        server = self._server = self._server or await tools.start_server(self)
+        end = await agent.wait(request.timeout)
+        await server.wait_until_quiet(request.flush, LONGEST_FLUSH, lambda: not agent.has_group())
+        await agent.end_group()
+        if server.met_http_2 and not self._has_named_http_2:
+            self._has_named_http_2 = True
+            tools.outputs.note(GRPC)
+        if (reason := end.describe()) is not None:
+            tools.outputs.note(f"{planned.trial}: {reason}")
+        spans = {} if tools.receiver is None else tools.receiver.take()
+        for trial in spans:
+            self._find(trial)
+        named = [trial for trial in self._trials if trial not in before]
+        return _merge(planned.trial, [await self._close(server, each, end, spans.get(each)) for each in named], end)
+
+    def raise_refusal(self) -> None:
+        """Raises the first error of a trial that the agent opened, and the first bug that a request met."""
+        for error in self._refusals:
+            raise error
+        if self._server is not None and self._server.bug is not None:
+            raise self._server.bug
+
+    async def _close(
+        self, server: RecordingServer, trial: TrialId, end: AgentEnd, spans: TrialSpans | None
+    ) -> TrialOutcome:
+        """Closes a trial and writes its trace."""
+        recorded, token = self._trials.pop(trial)
+        await server.close(token)
+        outcome = self._writer.write(recorded, end, self._version, spans)
+        if self._rules.mode != "off":
+            self.replays[self._tools.outputs.cassettes.path(trial)] = recorded.note_replay()
+        return outcome
+
+    def _hide_credentials(self, values: Sequence[str]) -> None:
+        """Makes this process redact these values besides those of the environment and the project."""
+        if self._secrets.issuperset(values):
+            return
+        self._secrets.update(values)
+        project = get_project_secrets()
+        hide_secrets(sorted(self._secrets))
+        if project is not None:
+            add_project_secrets(project)
+
+    def _find(self, trial: TrialId) -> RecordedTrial:
+        """The recording of a trial, opened if it is not: its cassette is read, and an earlier trace deleted."""
+        if trial not in self._trials:
+            require_valid(trial)
+            if len(self._trials) >= MAX_TRIALS:
+                raise SettingError(f"more than {MAX_TRIALS:,} scenarios are open")
+            outputs = self._tools.outputs
+            cassette = None if self._rules.mode == "off" else outputs.cassettes.load(trial)
+            outputs.traces.remove(trial)
+            recorded, token = RecordedTrial(trial, self._rules, cassette), self.addresses.make_token()
+            self._trials[trial] = recorded, token
+            if self._server is not None:
+                self._server.open(token, recorded)
+        return self._trials[trial][0]
+
+    def open_trial(self, trial: TrialId) -> dict[str, Any]:
+        """Opens a trial that the agent names."""
+        try:
+            self._find(trial)
+        except InvalidInput as error:
+            self._refusals.append(error)
+            raise
+        url = self.addresses.build_endpoints(self._trials[trial][1]).trial_url
+        return {"otlp_endpoint": url, "base_urls": {name: base_url(url, name) for name in self._request.providers}}
+
+    def finish_trial(self, trial: TrialId, document: Any) -> None:
+        """Closes a trial that the agent names; its trace is written when the agent has ended."""
+        if trial not in self._trials:
+            raise SettingError("this scenario is not open")
+        recorded, token = self._trials[trial]
+        if self._server is not None:
+            self._server.refuse(token)
+        recorded.own_trace = read_own_trace(document, trial, self._tools.outputs.readers)
+
+    def attribute(self, recording: TrialRecording, scenario: str) -> TrialRecording:
+        """The recording of a scenario that a header names, unless the token names one."""
+        if recording.trial.scenario is not None:
+            return recording
+        trial = recording.trial._replace(scenario=scenario)
+        self.open_trial(trial)
+        return self._find(trial)
+
+
+def _merge(trial: TrialId, found: Sequence[TrialOutcome], end: AgentEnd) -> TrialOutcome:
+    """What one run of the command recorded, for all trials that it named."""
+    merged = TrialOutcome(trial, end.code, has_timed_out=end.has_timed_out, interrupted=end.interrupted)
+    for outcome in found:
+        merged.add(outcome)
+    return merged

@@ -1,0 +1,134 @@
+"""Writes what one trial recorded: its cassette, and its trace."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from evalgate.features.record.application.evidence import TrialEvidence, build_file
+from evalgate.features.record.application.outcome import TrialOutcome
+from evalgate.features.record.measures.canonical import RULES_VERSION
+from evalgate.features.record.models.cassette import MAX_BYTES, WARN_BYTES, CassetteHeader
+from evalgate.features.record.models.run import ProcessRun
+from evalgate.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalgate.features.record.application.trials import RecordedTrial
+    from evalgate.features.record.models.cassette import CacheMode
+    from evalgate.features.record.models.exchange import TrialId
+    from evalgate.features.record.models.run import AgentEnd, TrialSpans
+    from evalgate.features.record.ports import CassetteStore, TraceReaders, TraceStore
+    from evalgate.models.trace.trace import Trace
+
+
+class Outputs(Struct, frozen=True):
+    """Where a recording writes to, and how its traces are made; `note` prints a line."""
+
+    cassettes: CassetteStore
+    traces: TraceStore
+    readers: TraceReaders
+    note: Callable[[str], None]
+
+
+class CodeVersion(Struct, frozen=True):
+    """What of the agent's code ran: its commit and the fingerprint of its files; `created` is RFC 3339, the run's."""
+
+    created: str
+    commit: str | None = None
+    agent_hash: str | None = None
+
+
+class TrialWriter:
+    """Writes the files of trials."""
+
+    def __init__(self, outputs: Outputs, mode: CacheMode, remove_addresses: Callable[[bytes], bytes]) -> None:
+        self._outputs, self._mode, self._remove_addresses = outputs, mode, remove_addresses
+
+    def write(
+        self, recorded: RecordedTrial, end: AgentEnd, version: CodeVersion, spans: TrialSpans | None
+    ) -> TrialOutcome:
+        """Writes the cassette and the trace of a trial; a trial in which a request was missing has no trace."""
+        trial, note = recorded.trial, self._outputs.note
+        outcome = TrialOutcome(trial, end.code, has_timed_out=end.has_timed_out, interrupted=end.interrupted)
+        outcome.add_calls(recorded.exchanges)
+        outcome.misses = len(recorded.misses)
+        self._note_misses(recorded)
+        outcome.is_too_large = self._write_cassette(recorded, end, version)
+        if recorded.misses:
+            return outcome
+        evidence = TrialEvidence(trial, end.describe(), spans=spans, own=recorded.own_trace)
+        if recorded.exchanges:
+            evidence.calls = self._build_trace(recorded, end, version)
+        outcome.spans = evidence.span_count
+        origin = {"evalgate.commit": version.commit, "evalgate.agent_hash": version.agent_hash}
+        built = build_file(evidence, origin, self._outputs.readers, note)
+        if built is not None:
+            if trial.scenario is None:
+                note("warning: nothing names the scenario of this run, so no suite judges it: use --scenario")
+            suffix, content = built
+            self._outputs.traces.write(trial, suffix, self._remove_addresses(content))
+            outcome.traces = 1
+        return outcome
+
+    def _note_misses(self, recorded: RecordedTrial) -> None:
+        """Prints which requests the cassette lacks, and how to record them."""
+        note, trial = self._outputs.note, recorded.trial
+        if recorded.misses and recorded.cassette is None:
+            path = self._outputs.cassettes.path(trial)
+            note(f"{trial}: there is no cassette {path}: `--cache write` records one, with the provider's key")
+            return
+        for line in [line for miss in recorded.misses for line in miss.describe()]:
+            note(line)
+        if recorded.misses:
+            note(f"{trial}: no trace is written; if the change is intended, `evalgate cassettes refresh` records again")
+
+    def _write_cassette(self, recorded: RecordedTrial, end: AgentEnd, version: CodeVersion) -> bool:
+        """Writes the cassette of a trial, unless it stays as it is; returns whether one was asked for and too large."""
+        trial, note, store = recorded.trial, self._outputs.note, self._outputs.cassettes
+        if self._mode == "write" and end.describe() is not None:
+            note(f"{trial}: the agent failed, so its cassette stays as it is")
+            return False
+        header = CassetteHeader(
+            **trial._asdict(),
+            created=version.created,
+            evalgate=__version__,
+            rules_version=RULES_VERSION,
+            agent_hash=version.agent_hash,
+            commit=version.commit,
+        )
+        cassette = recorded.build_cassette(header)
+        if cassette is None:
+            return False
+        for place in sorted(set(recorded.redacted)):
+            note(f"warning: {trial}: a response holds a secret, which the cassette and a replay don't ({place})")
+        size, path = store.write(trial, cassette), store.path(trial)
+        if size > MAX_BYTES:
+            note(f"warning: {path} would have {size:,} bytes, more than {MAX_BYTES:,}: it is not written")
+            return self._mode == "write"
+        if size > WARN_BYTES:
+            note(f"warning: {path} has {size:,} bytes: shorten what the agent sends, so that it can be reviewed")
+        return False
+
+    def _build_trace(self, recorded: RecordedTrial, end: AgentEnd, version: CodeVersion) -> Trace:
+        trial, metadata = recorded.trial, _describe_replay(recorded)
+        run = ProcessRun(trial, build_trace_id(trial), end.describe(), version.commit, version.agent_hash, metadata)
+        return self._outputs.readers.build_trace(recorded.exchanges, run)
+
+
+def build_trace_id(trial: TrialId) -> str:
+    """The id of a trial's trace, equal in each run."""
+    return hashlib.sha256("\0".join(map(str, trial)).encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _describe_replay(recorded: RecordedTrial) -> dict[str, Any]:
+    """The metadata that names the cassette of a replayed trace."""
+    if recorded.cassette is None or not any(exchange.is_replayed for exchange in recorded.exchanges):
+        return {}
+    header = recorded.cassette.header
+    found = {"cassette_commit": header.commit, "cassette_agent_hash": header.agent_hash}
+    known = {f"evalgate.{name}": value for name, value in found.items() if value is not None}
+    return {"evalgate.replayed": True, **known}

@@ -1,0 +1,1 @@
+"""Connects recorder, cassettes and readers to the verbs."""

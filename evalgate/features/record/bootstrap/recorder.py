@@ -1,0 +1,147 @@
+"""Connects the recording server, the agent's process and the files of traces: the verb `record`."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from evalgate.adapters.clock import SystemClock
+from evalgate.features.record.adapters.trial_folder import TrialFolder
+from evalgate.features.record.application.addresses import HOST, Addresses
+from evalgate.features.record.application.evidence import NATIVE, OTLP
+from evalgate.features.record.application.outcome import decide_exit, describe_outcome
+from evalgate.features.record.application.session import RecordingSession, RecordingTools, RecordRequest
+from evalgate.features.record.application.trial_writer import CodeVersion, Outputs
+from evalgate.features.record.application.trials import CacheRules
+from evalgate.features.record.bootstrap.cassettes import DEFAULT_FOLDER, CassetteFolder, write_replays
+from evalgate.features.record.bootstrap.trace_readers import TraceFormats
+from evalgate.features.record.models.exchange import format_time
+from evalgate.features.record.provider_urls import choose_upstreams
+from evalgate.settings.secret_variables import find_secret_values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from evalgate.features.record.adapters.recorder.agent_process import AgentProcess, Interrupts
+    from evalgate.features.record.adapters.recorder.server import RecorderServer
+    from evalgate.features.record.application.outcome import TrialOutcome
+    from evalgate.features.record.application.plan import PlannedTrial
+    from evalgate.features.record.models.exchange import TrialId
+
+BACKLOG = 128
+
+
+class RecordOptions(Struct, frozen=True):
+    """The options of `record`; `flush` and `timeout` are seconds."""
+
+    command: Sequence[str]
+    planned: Sequence[PlannedTrial]
+    out: str = "traces"
+    providers: Sequence[str] = ()
+    with_proxy: bool = True
+    with_otlp: bool = True
+    flush: float = 1.0
+    timeout: float = 600.0
+    environ: Mapping[str, str] = {}
+    is_realtime: bool = False
+    keep_going: bool = False
+    is_suite: bool = False
+    cassettes: str = DEFAULT_FOLDER
+    rules: CacheRules = CacheRules()
+
+
+def record(options: RecordOptions, environ: Mapping[str, str], cwd: str, note: Callable[[str], None]) -> int:
+    """Runs the command once a trial and writes a trace of each; returns the exit code. Raises InvalidInput."""
+    outputs = Outputs(CassetteFolder(cwd, options.cassettes), TraceFolder(cwd, options.out), TraceFormats(), note)
+    return asyncio.run(_Recording(options, environ, cwd, outputs).run())
+
+
+class TraceFolder:
+    """Traces by trial below a folder that the user named; implements `TraceStore`."""
+
+    def __init__(self, cwd: str, folder: str) -> None:
+        self._files = TrialFolder(cwd, folder)
+
+    def remove(self, trial: TrialId) -> None:
+        """Deletes the traces of a trial."""
+        for suffix in (NATIVE, OTLP):
+            self._files.remove(self._files.path(trial, suffix))
+
+    def write(self, trial: TrialId, suffix: str, content: bytes) -> None:
+        """Writes the trace of a trial as a whole; raises SettingError."""
+        self._files.write(self._files.path(trial, suffix), content)
+
+
+class _Recording:
+    """One run of `record`: its socket and its server, which starts while the agent does."""
+
+    def __init__(self, options: RecordOptions, environ: Mapping[str, str], cwd: str, outputs: Outputs) -> None:
+        from evalgate.bootstrap.judged_commit import find_commit_and_branch
+        from evalgate.features.record.adapters.received.receiver import SpanReceiver
+
+        self._options, self._cwd, self._outputs = options, cwd, outputs
+        self._upstreams = choose_upstreams(options.providers, environ) if options.with_proxy else {}
+        self._receiver = SpanReceiver() if options.with_otlp else None
+        self._server: RecorderServer | None = None
+        created = format_time(SystemClock(environ.get("SOURCE_DATE_EPOCH")).now().timestamp())
+        self._request = RecordRequest(
+            options.command,
+            environ,
+            CodeVersion(created, find_commit_and_branch(None, environ, cwd)[0]),
+            tuple(self._upstreams),
+            options.environ,
+            options.flush,
+            options.timeout,
+            options.rules,
+            frozenset(find_secret_values({**environ, **options.environ})),
+        )
+
+    async def run(self) -> int:
+        from evalgate.features.record.adapters.recorder.agent_process import Interrupts
+
+        options = self._options
+        with socket.create_server((HOST, 0), backlog=BACKLOG) as self._listener, Interrupts() as interrupts:
+            port = self._listener.getsockname()[1]
+            addresses = Addresses(port, tuple(self._upstreams), has_otlp=options.with_otlp)
+            session = RecordingSession(self._request, self._build_tools(interrupts), addresses)
+            try:
+                outcomes = await self._run_trials(session, interrupts)
+            finally:
+                if self._server is not None:
+                    await self._server.stop()
+        write_replays(self._cwd, session.replays)
+        session.raise_refusal()
+        self._outputs.note(describe_outcome(outcomes))
+        missing = len(options.planned) - len(outcomes)
+        return decide_exit(outcomes, missing=missing, keep_going=options.keep_going, is_suite=options.is_suite)
+
+    async def _run_trials(self, session: RecordingSession, interrupts: Interrupts) -> list[TrialOutcome]:
+        """Runs the trials in order, none after an interruption or a timeout."""
+        outcomes: list[TrialOutcome] = []
+        for planned in self._options.planned:
+            outcomes.append(await session.run_trial(planned))
+            if interrupts.received is not None or outcomes[-1].has_timed_out:
+                break
+        return outcomes
+
+    def _build_tools(self, interrupts: Interrupts) -> RecordingTools:
+        from evalgate.features.record.adapters.recorder.agent_process import AgentProcess
+
+        async def start_agent(command: Sequence[str], environ: Mapping[str, str]) -> AgentProcess:
+            return await AgentProcess.start(command, environ, self._cwd, interrupts)
+
+        return RecordingTools(start_agent, self._start_server, self._receiver, self._outputs)
+
+    async def _start_server(self, session: RecordingSession) -> RecorderServer:
+        """Starts the server while the agent starts: its first requests wait in the socket meanwhile."""
+        from evalgate.features.record.adapters.recorder.server import RecorderServer
+
+        control, is_realtime = session.addresses.control_token, self._options.is_realtime
+        self._server = RecorderServer(self._upstreams, self._receiver, session, control, is_realtime=is_realtime)
+        for token, recorded in session.open_trials:
+            self._server.open(token, recorded)
+        await self._server.start(self._listener)
+        return self._server

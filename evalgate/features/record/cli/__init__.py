@@ -1,0 +1,1 @@
+"""The verbs `record` and `cassettes`."""

@@ -1,0 +1,1 @@
+"""The verbs `history`, `goldens`, `feedback`, `export` and `import`."""

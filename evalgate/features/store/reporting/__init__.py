@@ -1,0 +1,1 @@
+"""What the verbs of the store print and write."""

@@ -1,0 +1,1 @@
+"""Publishing a finished run to LangSmith, MLflow or Phoenix, after the verdict."""

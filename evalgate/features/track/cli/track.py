@@ -1,0 +1,143 @@
+"""The verb `track`, which publishes a finished run to trackers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.cli.command import Command, option, parse_words
+from evalgate.errors import InvalidInput, Problem, SettingError, TrackerKeyMissing
+from evalgate.features.track.models import CONTENT_LEVELS
+from evalgate.features.track.settings import MAX_SECONDS, TRACKERS
+from evalgate.models.results.document_names import OUTPUT_FOLDER
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from evalgate.cli.shell import Shell
+    from evalgate.features.track.application.track_run import TrackingReport
+    from evalgate.features.track.models import PublishedRun
+    from evalgate.features.track.ports import Tracker
+
+
+def track(arguments: Namespace, shell: Shell) -> int:
+    """Publishes the run to each tracker; returns 0, or 4 if one refused it or could not be reached."""
+    from evalgate.features.track.application.track_run import build_tracking_document
+    from evalgate.features.track.bootstrap import load_published_run
+
+    trackers = [] if arguments.dry_run else _build_trackers(arguments, shell)
+    run = load_published_run(arguments.run, shell.environ, shell.cwd, arguments.content, arguments.prefix)
+    if arguments.dry_run:
+        _print_uploads(run, arguments.to or TRACKERS, shell)
+        return 0
+    reports = _publish(run, trackers, arguments.run, shell)
+    if arguments.json:
+        shell.print_json(build_tracking_document(reports))
+    else:
+        for each in (experiment for report in reports for experiment in report.experiments):
+            shell.print_safe(f"{'published' if each.is_new else 'was there'}: {each.name} {each.url}")
+    _report_failures(reports, shell)
+    return max((report.failure.exit_code for report in reports if report.failure is not None), default=0)
+
+
+def track_finished(arguments: Namespace, shell: Shell) -> None:
+    """Publishes the run that was just judged; what fails is one line on stderr and changes nothing."""
+    from evalgate.features.track.bootstrap import build_tracker, load_published_run
+
+    trackers: list[Tracker] = []
+    names = dict.fromkeys(arguments.track)
+    for name in names:
+        try:
+            trackers.append(build_tracker(name, shell.environ, seconds=MAX_SECONDS / len(names)))
+        except TrackerKeyMissing as error:
+            shell.note(f"note: not tracked: {error.problems[0].message}")
+        except InvalidInput as error:
+            shell.note(f"warning: not tracked: {error.problems[0]}")
+    if not trackers:
+        return
+    try:
+        run = load_published_run(arguments.output_dir, shell.environ, shell.cwd, arguments.track_content)
+        reports = _publish(run, trackers, arguments.output_dir, shell)
+    except InvalidInput as error:
+        shell.note(f"warning: not tracked: {error.problems[0]}")
+        return
+    for report in reports:
+        for experiment in report.experiments:
+            shell.note(f"tracked: {experiment.name} {experiment.url}")
+    _report_failures(reports, shell)
+
+
+def _build_trackers(arguments: Namespace, shell: Shell) -> list[Tracker]:
+    from evalgate.features.track.bootstrap import build_tracker
+
+    names = dict.fromkeys(arguments.to)
+    if not names:
+        raise SettingError(Problem("name a tracker", None, f"--to {'|'.join(TRACKERS)}"))
+    return [
+        build_tracker(name, shell.environ, allow_http=arguments.allow_http, seconds=MAX_SECONDS / len(names))
+        for name in names
+    ]
+
+
+def _publish(run: PublishedRun, trackers: Sequence[Tracker], folder: str, shell: Shell) -> list[TrackingReport]:
+    import orjson
+
+    from evalgate.adapters.files.output_folder import OutputFolder
+    from evalgate.features.track.application.track_run import TRACKING, build_tracking_document, track_run
+
+    reports = [track_run(run, tracker) for tracker in trackers]
+    output = OutputFolder(folder, shell.cwd)
+    output.write(TRACKING, orjson.dumps(build_tracking_document(reports), option=orjson.OPT_INDENT_2))
+    return reports
+
+
+def _report_failures(reports: Sequence[TrackingReport], shell: Shell) -> None:
+    for report in reports:
+        if report.problem is not None:
+            shell.note(f"warning: not tracked: {report.problem}")
+        for _, message in report.warnings:
+            shell.note(f"warning: {message}")
+
+
+def _print_uploads(run: PublishedRun, trackers: Sequence[str], shell: Shell) -> None:
+    from evalgate.features.track.bootstrap import describe_uploads
+
+    shell.print_json({name: describe_uploads(name, run) for name in trackers})
+
+
+CONTENT_HELP = (
+    "which texts leave: none (ids and numbers), final (also prompts, tool names and final answers), or full (also"
+    " conversations and reasons); all redacted (default final)"
+)
+COMMANDS = {
+    "track": Command(
+        track,
+        [
+            option(
+                "run",
+                nargs="?",
+                metavar="DIR",
+                default=OUTPUT_FOLDER,
+                help=f"the --output-dir of a finished run (default {OUTPUT_FOLDER})",
+            ),
+            option("--to", type=parse_words, default=[], metavar="NAME", help=f"trackers: {', '.join(TRACKERS)}"),
+            option("--content", choices=CONTENT_LEVELS, default="final", help=CONTENT_HELP),
+            option(
+                "--prefix", metavar="TEXT", default="evalgate", help="how names of experiments begin (default evalgate)"
+            ),
+            option("--allow-http", action="store_true", help="allow a tracker at http:// on another machine"),
+            option(
+                "--dry-run",
+                action="store_true",
+                help="print what each tracker (without --to: all) would be sent, and send nothing",
+            ),
+            option("--json", action="store_true", help="print tracking.json instead of links"),
+        ],
+        """examples:
+  evalgate track --to langsmith              the last run, with the key in LANGSMITH_API_KEY
+  evalgate track --to phoenix,mlflow
+  evalgate track .evalgate --dry-run         what would leave
+  evalgate track --to langsmith --content none
+""",
+    ),
+}

@@ -1,0 +1,77 @@
+"""Stability of scenarios over the runs in a store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from evalgate.models.comparison.comparison import ScenarioKey
+    from evalgate.models.history.stored_run import ScenarioHistoryEntry, TrendPoint
+
+WINDOW = 20
+"""Number of last runs for stability; as many runs before them decide whether flakiness is new."""
+MIN_RUNS = 4
+"""Minimum number of runs for a statement on stability."""
+PASSED, FAILED = "+", "-"
+
+Steadiness = Literal["unknown", "steady", "changed", "flaky"]
+
+
+class Flip(NamedTuple):
+    """A run, counted from 0, whose outcome differs from that of the run before it."""
+
+    run: int
+    at: datetime
+
+
+class PastOutcomes(Struct, frozen=True):
+    """The past outcomes of one scenario: `outcomes` has one sign per run, oldest first.
+
+    `fingerprint` is that of the last run's trace: judging the same trace again replaces its outcome.
+    """
+
+    key: ScenarioKey
+    outcomes: str
+    flips: tuple[Flip, ...] = ()
+    fingerprint: str | None = None
+
+
+class Stability(Struct, frozen=True):
+    """One scenario over its last runs: the number of runs, of passes, and of changes between them.
+
+    `interval` is the 95% confidence interval of the pass rate. `since` is the time of the first change in
+    these runs. `is_new` is true if it is flaky and was not in the runs before.
+    """
+
+    key: ScenarioKey
+    runs: int
+    passed: int
+    flips: int
+    interval: tuple[float, float] | None
+    steadiness: Steadiness
+    passes_now: bool
+    since: datetime | None = None
+    is_new: bool = False
+
+
+class ScenarioHistory(NamedTuple):
+    """One scenario: its result in the last run that had it, and its stability.
+
+    `outcomes` has one sign for each of its last runs that could evaluate it, oldest first.
+    """
+
+    last: ScenarioHistoryEntry
+    stability: Stability
+    outcomes: str
+
+
+class RunHistory(Struct, frozen=True):
+    """The past runs in a store that a new run reports on, oldest first; `branch` is their branch, None for all."""
+
+    branch: str | None
+    runs: tuple[TrendPoint, ...] = ()
+    scenarios: tuple[PastOutcomes, ...] = ()
