@@ -1,4 +1,4 @@
-"""Adapters: file system, GitHub, stores, trace formats. Independent of each other; bootstrap joins them.
+"""Adapters: file system, GitHub, trace formats. Independent of each other; bootstrap joins them.
 
-Entry points: `formats`, `suites`, `files`, `github`, `store`, `sandbox`.
+Entry points: `formats`, `suites`, `files`, `github`, `sandbox`.
 """

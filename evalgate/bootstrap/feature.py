@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from msgspec import Struct, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class Verb(Struct, frozen=True):
+class Verb(NamedTuple):
     """A verb of the command line; `module` holds it in its `COMMANDS`, and is imported when the verb is used.
 
     In the list of all verbs a feature's follows the verb `after`. `loads_project` is False for a verb that prints
@@ -23,7 +22,7 @@ class Verb(Struct, frozen=True):
     loads_project: bool = False
 
 
-class Feature(Struct, frozen=True):
+class Feature(NamedTuple):
     """An optional feature. `extra` is the extra of the distribution that it needs; empty for none.
 
     `provides` names, for a port of the kernel, the function that fills it, as `module:function`. With one of
@@ -32,8 +31,8 @@ class Feature(Struct, frozen=True):
 
     name: str
     purpose: str
-    verbs: Mapping[str, Verb] = field(default_factory=dict)
-    provides: Mapping[str, str] = field(default_factory=dict)
+    verbs: Mapping[str, Verb] = MappingProxyType({})
+    provides: Mapping[str, str] = MappingProxyType({})
     connecting: tuple[str, ...] = ()
     extra: str = ""
 

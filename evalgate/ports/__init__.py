@@ -1,6 +1,6 @@
 """Ports: small protocols through which use cases reach the outside; adapters implement them.
 
-Entry points: `Files`, `TraceSource`, `SuiteSource`, `BaselineFiles`, `store.Store`, `batches.Engine`.
+Entry points: `Files`, `TraceSource`, `SuiteSource`, `BaselineFiles`, `batches.Engine`.
 """
 
 from __future__ import annotations

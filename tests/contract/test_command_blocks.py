@@ -279,7 +279,7 @@ def test_commands_are_in_fenced_blocks(document):
 
 def examples_of_help() -> list[str]:
     """The commands that the help of all verbs shows, without pipes and the notes next to them."""
-    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "evalgate/cli").rglob("*.py")]
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "evalgate").rglob("cli/**/*.py")]
     lines = [line for text in texts for line in re.findall(r"^  (evalgate .+)$", text, re.MULTILINE)]
     return sorted({re.split(r" {2,}| [|>] ", line)[0] for line in lines})
 

@@ -1,5 +1,4 @@
 """Reports for a terminal.
 
-Entry points: `run_table.render_table`, `explanation.render_explanation`, `history_table.render_runs_table`,
-`terminal_page.TerminalPage`.
+Entry points: `run_table.render_table`, `explanation.render_explanation`, `terminal_page.TerminalPage`.
 """
