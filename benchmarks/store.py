@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.features.store.adapters.database import Database
 from evalgate.features.store.adapters.run_writer import write_run
 from evalgate.features.store.adapters.store_url import parse_store_url
-from evalgate.features.store.bootstrap import open_store
+from evalgate.features.store.bootstrap.store import open_store
 from evalgate.features.store.ports import Page, Subject
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.history.stored_run import RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow

@@ -22,7 +22,7 @@ from uuid import uuid4
 
 import pytest
 
-from evalgate.features.store.bootstrap import open_store
+from evalgate.features.store.bootstrap.store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 from evalgate.features.store.adapters import store as store_module  # imported once, before the processes fork
-from evalgate.features.store.bootstrap import open_store
+from evalgate.features.store.bootstrap.store import open_store
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.history.stored_run import RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
 from evalgate.models.run.golden import Golden

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from evalgate.models.approvals.approval import Approval
     from evalgate.ports import ApprovalSource, ReportFiles, StepOutput, TemplateSource
     from evalgate.ports.review import Review
+    from evalgate.ports.store import ApprovalStore
     from evalgate.settings.settings import Settings
 
 
@@ -79,7 +80,7 @@ class _Job:
         from evalgate.adapters.github.pull_requests import Comments
         from evalgate.application.action.run_gate import GateOptions, GatePorts, run_gate
         from evalgate.application.messages.request import PAGE
-        from evalgate.features.store.bootstrap import open_job_recorder
+        from evalgate.features.store.bootstrap.store import open_job_recorder
         from evalgate.features.track.bootstrap import build_job_trackers
 
         settings, inputs, workspace = self._settings, self._settings.inputs, self._settings.job.workspace
@@ -328,10 +329,11 @@ def _local_approvals(root: str) -> ApprovalSource:
 
 def _record_approvals(settings: Settings, approvals: Sequence[Approval]) -> None:
     """Records approvals in the store for information only: the comment is what counts."""
-    from evalgate.features.store.bootstrap import store_approvals
+    from evalgate.bootstrap.features import load_port
 
     job = settings.job
-    store_approvals(settings.inputs.store_url, job.temp, approvals, job.source_date_epoch)
+    store: ApprovalStore = load_port("approval_store")(settings.inputs.store_url, job.temp, job.source_date_epoch)
+    store.record(approvals, None, None)
 
 
 def _build_judge_request(settings: Settings) -> JudgeRequest:

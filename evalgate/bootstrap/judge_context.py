@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         RenderOptions,
     )
     from evalgate.models.approvals.review import CommentApproval, TriggeringRun
-    from evalgate.ports import Progress
+    from evalgate.ports import MutationComparer, Progress
     from evalgate.settings.settings import Settings
 
 
@@ -126,11 +126,20 @@ class JudgeContext(Struct, frozen=True):
             DiskSpool,
             find_price_list(),
             build_fingerprints(self.cwd, self.root),
+            make_mutation_comparer=_make_mutation_comparer,
         )
 
     def with_folder(self, folder: str) -> JudgeContext:
         """A copy for a sandboxed judge, which writes its files to another folder."""
         return replace(self, folder=folder, is_apart=True)
+
+
+def _make_mutation_comparer(*of: Any) -> MutationComparer:
+    """The comparer of the feature that has one; only a run that asks for it loads it."""
+    from evalgate.bootstrap.features import load_port
+
+    comparer: MutationComparer = load_port("mutation_comparer")(*of)
+    return comparer
 
 
 def make_judge_context(settings: Settings) -> JudgeContext:

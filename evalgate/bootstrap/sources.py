@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.core.format import TraceLimits
     from evalgate.adapters.formats.open.trace_files import TraceFiles
     from evalgate.adapters.suites import SuiteFiles
-    from evalgate.features.store.ports import Store
     from evalgate.ports import PriceTable
+    from evalgate.ports.store import GoldenStore
 
 
 def build_workspace(cwd: str, root: str | None = None) -> Workspace:
@@ -28,7 +28,7 @@ def build_workspace(cwd: str, root: str | None = None) -> Workspace:
 
 
 def build_suite_files(
-    cwd: str, root: str | None = None, bounds: Limits | None = None, store: Callable[[], Store] | None = None
+    cwd: str, root: str | None = None, bounds: Limits | None = None, store: Callable[[], GoldenStore] | None = None
 ) -> SuiteFiles:
     """The source of suites; `store` opens the store with goldens that suites may name."""
     from evalgate.adapters.suites import SuiteFiles

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evalgate.application.approvals.approve_change import ListedApproval
     from evalgate.cli.shell import Shell
     from evalgate.models.approvals.approval import Approval
+    from evalgate.ports.store import ApprovalStore
 
 NAMES = ("GITHUB_ACTOR", "USER", "LOGNAME", "USERNAME")
 """Environment variables with the name of the user."""
@@ -29,8 +30,9 @@ SCORE_LIMIT = re.compile(r"\s*score\s*>=\s*(0(?:\.[0-9]{1,9})?|1(?:\.0{1,9})?|\.
 def approve(arguments: Namespace, shell: Shell) -> int:
     """Looks up what fails, adds the approval to the file or the store, and prints it."""
     from evalgate.application.approvals.approve_change import ApprovalRequest, approvals_for
+    from evalgate.bootstrap.approvals import write_approvals
+    from evalgate.bootstrap.features import load_port
     from evalgate.bootstrap.sources import build_baseline_files
-    from evalgate.features.store.bootstrap import FinishedRun, store_approvals, write_approvals
 
     who = arguments.who or _find_name(shell)
     request = ApprovalRequest(
@@ -48,8 +50,8 @@ def approve(arguments: Namespace, shell: Shell) -> int:
     results = build_baseline_files(shell.cwd).load(arguments.results).results
     approvals = approvals_for(results, request)
     if arguments.store_url is not None:
-        finished = FinishedRun(results, shell.environ.get("GITHUB_RUN_ID"))
-        place = store_approvals(arguments.store_url, shell.cwd, approvals, shell.epoch, finished)
+        store: ApprovalStore = load_port("approval_store")(arguments.store_url, shell.cwd, shell.epoch)
+        place = store.record(approvals, results, shell.environ.get("GITHUB_RUN_ID"))
     else:
         place = write_approvals(shell.cwd, approvals)
     _print_approvals(approvals, place, shell)
@@ -107,16 +109,18 @@ def _print_approvals(approvals: Sequence[Approval], place: str, shell: Shell) ->
 
 def list_or_withdraw(arguments: Namespace, shell: Shell) -> int:
     """Lists approvals with their status, or withdraws one from the store."""
-    from evalgate.features.store.bootstrap import find_store_url, load_listed_approvals, withdraw
+    from evalgate.adapters.clock import SystemClock
+    from evalgate.bootstrap.approvals import load_listed_approvals
+    from evalgate.bootstrap.features import load_port
     from evalgate.reporting.results.rulings_doc import build_approval_doc
 
-    store_name = find_store_url(arguments.store_url, shell.environ, shell.cwd)
-    store_name = None if store_name == "none" else store_name
+    store: ApprovalStore | None = load_port("shell_approvals")(arguments.store_url, shell.environ, shell.cwd)
     if arguments.withdraw is not None:
-        place = withdraw(store_name, shell.cwd, arguments.withdraw, shell.epoch)
-        shell.print_line(f"withdrawn in {place}: {arguments.withdraw}")
+        if store is None:
+            raise SettingError("only an approval in a store can be withdrawn: name the store with --store-url")
+        shell.print_line(f"withdrawn in {store.withdraw(arguments.withdraw)}: {arguments.withdraw}")
         return 0
-    found = load_listed_approvals(shell.cwd, store_name, arguments.results, shell.epoch)
+    found = load_listed_approvals(shell.cwd, store, arguments.results, SystemClock(shell.epoch).now().date())
     shown = [each for each in found if arguments.all or not each.is_over]
     if arguments.json:
         shell.print_json({"approvals": [{"id": each.id, **build_approval_doc(each.ruling)} for each in shown]})

@@ -101,8 +101,8 @@ def over_limit(arguments: Namespace, shell: Shell, error: OverLimit) -> int:
 
 def _build_tools(arguments: Namespace, shell: Shell, parallel: ParallelOptions | None = None) -> Tools:
     """Builds what the judge works with from the flags."""
+    from evalgate.bootstrap.golden_store import shell_store_opener
     from evalgate.bootstrap.shell_tools import build_shell_tools, require_other_folder, use_plugin_evaluators
-    from evalgate.features.store.bootstrap import shell_store_opener
     from evalgate.settings.limits import parse_limits
 
     require_other_folder(arguments.output_dir, SAVED, shell.cwd)
@@ -159,7 +159,7 @@ def _judge_and_write(
     """The judgement, whose files are written; the file that is the run's baseline; what stores the run."""
     from evalgate.application.judge.judge import judge
     from evalgate.application.messages.request import PAGE, write_outputs
-    from evalgate.features.store.bootstrap import open_shell_recorder
+    from evalgate.features.store.bootstrap.store import open_shell_recorder
 
     recorder = open_shell_recorder(arguments.store_url, shell.environ, shell.cwd)
     request = _build_request(arguments, shell)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import BaselineInfo
     from evalgate.models.github import CheckRun, TemplateFile
+    from evalgate.models.mutation import SuiteMutations
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.run.chunks import Content
     from evalgate.models.trace.trace import Trace, TraceLocation, TraceRecord
@@ -222,6 +223,13 @@ class Fingerprints(Protocol):
 
     def compute_fingerprint(self, globs: Sequence[str]) -> str:
         """One fingerprint of all matching files; raises InvalidInput, also if a glob matches none."""
+
+
+class MutationComparer(Protocol):
+    """Counts how many small changes of a run's traces its suites notice, and how many those of its baseline do."""
+
+    def compare(self, configuration: Configuration, baseline: Configuration) -> Sequence[SuiteMutations]:
+        """The counts of each suite that differs from the baseline's."""
 
 
 class TemplateSource(Protocol):

@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "evalgate"
 MOST_MODULES = 20
-MOST_IN_KERNEL = 432
+MOST_IN_KERNEL = 436
 PACKAGES = sorted(path.parent for path in PACKAGE.rglob("__init__.py"))
 
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evalgate.adapters.suites.yaml_tree import YamlDocument
-    from evalgate.features.store.ports import Store
     from evalgate.models.approvals.approval import Approval, ApprovalFile
     from evalgate.ports import Files, FoundFile
+    from evalgate.ports.store import GoldenStore
     from evalgate.suite.golden_rules import GoldenDocuments
 
 FALLBACK = "evals/**/*.yaml"
@@ -39,7 +39,9 @@ SUITE_KEYS = frozenset({"suite", "suites", "scenarios", "goldens", "defaults", "
 class SuiteFiles:
     """Loads suites; implements `SuiteSource`. `store` opens the store that holds goldens."""
 
-    def __init__(self, files: Files, max_bytes: int = MAX_BYTES, store: Callable[[], Store] | None = None) -> None:
+    def __init__(
+        self, files: Files, max_bytes: int = MAX_BYTES, store: Callable[[], GoldenStore] | None = None
+    ) -> None:
         self._files = files
         self._max_bytes = max_bytes
         self._store = store

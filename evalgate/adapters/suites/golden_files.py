@@ -17,10 +17,10 @@ from evalgate.suite.golden_rules import GoldenDocuments, encode_golden
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from evalgate.features.store.ports import Store
     from evalgate.models.goldens import RegressionSuite
     from evalgate.models.run.golden import Golden
     from evalgate.ports import Files
+    from evalgate.ports.store import GoldenStore
     from evalgate.suite.diagnostics import Diagnostics, Document
 
 MAX_BYTES = 64_000_000
@@ -33,7 +33,7 @@ _TEXTS = (str, int)
 class GoldenFiles:
     """Loads the documents that the entries of `goldens` name; `store` opens the store, if there is one."""
 
-    def __init__(self, files: Files, store: Callable[[], Store] | None = None) -> None:
+    def __init__(self, files: Files, store: Callable[[], GoldenStore] | None = None) -> None:
         self._files = files
         self._open_store = store
         self._bytes_read = 0

@@ -221,12 +221,11 @@ def _compare_mutations(request: JudgeRequest, tools: Tools, rules: ChangedRules)
     known = rules.baseline_rules
     if not request.mutation_score or tools.shards is not None or known is None:
         return ()
-    if known.configuration is None or known.is_same:
+    if known.configuration is None or known.is_same or tools.make_mutation_comparer is None:
         return ()
-    from evalgate.features.learn.application.mutation.difference import SuiteComparer
-
     choice = TraceChoice(request.traces, request.form, prices=tools.prices)
-    return SuiteComparer(tools.traces, choice, tools.progress).compare(rules.configuration, known.configuration)
+    comparer = tools.make_mutation_comparer(tools.traces, choice, tools.progress)
+    return comparer.compare(rules.configuration, known.configuration)
 
 
 def _rule_sources(tools: Tools) -> RuleSources:

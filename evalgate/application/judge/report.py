@@ -84,7 +84,7 @@ def render_judgement(request: JudgeRequest, decided: DecidedRun, now: datetime) 
     if decided.selection is not None:
         leave_only_selected(results, decided.selection)
     elif request.history is not None:
-        from evalgate.features.store.application.history.run_recorder import add_history
+        from evalgate.application.judge.history import add_history
 
         add_history(results, request.history, decided.run, now, request.run_id)
     _add_job(results, request)

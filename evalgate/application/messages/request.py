@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         BaselineFiles,
         Clock,
         Fingerprints,
+        MutationComparer,
         OutputFolder,
         PriceTable,
         Progress,
@@ -152,6 +153,7 @@ class Tools(Struct, frozen=True):
     fingerprints: Fingerprints | None = None
     pools: EvaluationPools | None = None
     shards: Sequence[OpenShard] | None = None  # merges these shards instead of reading traces
+    make_mutation_comparer: Callable[..., MutationComparer] | None = None  # of traces, their choice and progress
 
 
 PAGE = "report.html"

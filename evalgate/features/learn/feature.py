@@ -14,4 +14,5 @@ LEARN = Feature(
             loads_project=True,
         ),
     },
+    provides={"mutation_comparer": f"{__package__}.application.mutation.difference:SuiteComparer"},
 )

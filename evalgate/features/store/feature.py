@@ -16,5 +16,10 @@ STORE = Feature(
         "export": Verb("export evaluations from the store", f"{__package__}.cli.store_verbs", after="feedback"),
         "import": Verb("import exported evaluations into the store", f"{__package__}.cli.store_verbs", after="export"),
     },
+    provides={
+        "golden_store": f"{__package__}.bootstrap.store:choose_store",
+        "approval_store": f"{__package__}.bootstrap.approvals:StoreApprovals",
+        "shell_approvals": f"{__package__}.bootstrap.approvals:find_shell_approvals",
+    },
     extra="store",
 )

@@ -69,8 +69,8 @@ class SessionJudge:
     @cached_property
     def configuration(self) -> Configuration:
         """The suites; raises SuiteError with all their errors."""
+        from evalgate.bootstrap.golden_store import shell_store_opener
         from evalgate.bootstrap.sources import build_suite_files
-        from evalgate.features.store.bootstrap import shell_store_opener
 
         opener = shell_store_opener(None, self._environ, self._cwd)
         return build_suite_files(self._cwd, store=opener).load(self._configs)
@@ -102,7 +102,7 @@ class SessionJudge:
         from evalgate.application.judge.judge import judge
         from evalgate.bootstrap.judged_commit import find_commit_and_branch
         from evalgate.bootstrap.shell_tools import build_run_request
-        from evalgate.features.store.bootstrap import open_shell_recorder
+        from evalgate.features.store.bootstrap.store import open_shell_recorder
         from evalgate.models.run.chunks import join_chunks
 
         commit, branch = find_commit_and_branch(None, self._environ, self._cwd)
@@ -119,8 +119,8 @@ class SessionJudge:
             return join_chunks(judge(request, self._build_tools(folder)).files[RESULTS])
 
     def _build_tools(self, folder: str) -> Tools:
+        from evalgate.bootstrap.golden_store import shell_store_opener
         from evalgate.bootstrap.shell_tools import build_shell_tools
-        from evalgate.features.store.bootstrap import shell_store_opener
         from evalgate.settings.limits import Limits
 
         return build_shell_tools(

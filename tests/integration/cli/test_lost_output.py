@@ -19,7 +19,7 @@ from store_builders import make_evaluation, make_feedback, make_golden
 
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
-from evalgate.features.store.bootstrap import open_store
+from evalgate.features.store.bootstrap.store import open_store
 
 TRACE = {
     "schema": "evalgate.trace/1",

@@ -10,7 +10,7 @@ from fakes.agent import own_comments, trace, write_trace
 from evalgate.adapters.github.commit_files import ApprovalsInCommit
 from evalgate.adapters.suites.approvals_file import read_approvals
 from evalgate.errors import Forbidden, OverLimit, Unreachable
-from evalgate.features.store.bootstrap import open_store
+from evalgate.features.store.bootstrap.store import open_store
 from evalgate.models.approvals.approval import FILE, ApprovalFile, Provenance, StoredApproval
 
 pytestmark = pytest.mark.shared

@@ -10,7 +10,7 @@ import pytest
 from fakes.agent import FORK, own_comments, trace, write_trace
 from markdown_check import find_flaws
 
-from evalgate.features.store.bootstrap import open_store
+from evalgate.features.store.bootstrap.store import open_store
 from evalgate.features.track.application.track_judged import add_line
 
 pytestmark = pytest.mark.shared

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from fakes.agent import own_comments, trace, write_trace
 
-from evalgate.features.store.bootstrap import open_store
+from evalgate.features.store.bootstrap.store import open_store
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.history.stored_run import RunFacts, StoredRun, StoredScenarioRow
 

@@ -21,7 +21,7 @@ from store_builders import make_evaluation, make_golden
 
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
-from evalgate.features.store.bootstrap import open_store
+from evalgate.features.store.bootstrap.store import open_store
 
 TRACE = {"trace_id": "t1", "scenario_id": "a", "messages": [{"role": "user", "content": "hi " * 40}]}
 SUITE = """\

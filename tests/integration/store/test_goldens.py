@@ -161,7 +161,7 @@ def test_deleting_a_golden_deletes_its_evaluations_and_keeps_feedback(store, eva
 
 
 def test_times_are_those_of_the_clock_and_in_utc(store_url):
-    from evalgate.features.store.bootstrap import open_store
+    from evalgate.features.store.bootstrap.store import open_store
 
     with open_store(store_url, "/", source_date_epoch="1767225600") as store:
         created = store.goldens.create(REFUND)

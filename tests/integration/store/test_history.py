@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
-from evalgate.features.store.bootstrap import open_store
+from evalgate.features.store.bootstrap.store import open_store
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.history.stored_run import RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
 from evalgate.reporting.results.load_results import load_results

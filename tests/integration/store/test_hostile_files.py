@@ -15,7 +15,7 @@ from evalgate.errors import EvalGateError, RefusedPath, SettingError, StoreUnrea
 from evalgate.features.store.adapters.database import Deadline, connect, translate_errors
 from evalgate.features.store.adapters.run_rows import pack, unpack
 from evalgate.features.store.adapters.store_url import parse_store_url
-from evalgate.features.store.bootstrap import open_store
+from evalgate.features.store.bootstrap.store import open_store
 from evalgate.features.store.ports import Page, Subject
 from evalgate.models.run.golden import Golden
 

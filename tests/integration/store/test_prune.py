@@ -12,7 +12,7 @@ from store_verbs import Verbs
 
 from evalgate.features.store.adapters import run_writer
 from evalgate.features.store.adapters.schema.tables import RUN_RESULTS, RUN_SCENARIOS, RUN_SUITES, RUNS, SCENARIOS
-from evalgate.features.store.bootstrap import open_store
+from evalgate.features.store.bootstrap.store import open_store
 from evalgate.models.approvals.approval import Approval, Provenance, StoredApproval
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.goldens import RegressionSuite

@@ -17,7 +17,7 @@ from evalgate.features.store.adapters import store as sql_store
 from evalgate.features.store.adapters.database import Database
 from evalgate.features.store.adapters.schema.tables import METADATA
 from evalgate.features.store.adapters.store_url import parse_store_url
-from evalgate.features.store.bootstrap import open_store
+from evalgate.features.store.bootstrap.store import open_store
 from evalgate.features.store.ports import Subject
 from evalgate.models.comparison.comparison import ScenarioKey
 
@@ -90,7 +90,7 @@ def test_an_up_to_date_store_is_opened_without_alembic(sqlite_template):
     import sys
 
     program = (
-        "import sys; from evalgate.features.store.bootstrap import open_store; open_store(sys.argv[1], '/').close(); "
+        "import sys; from evalgate.features.store.bootstrap.store import open_store; open_store(sys.argv[1], '/').close(); "
         "print('alembic' in sys.modules)"
     )
     done = subprocess.run(

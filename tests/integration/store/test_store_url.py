@@ -13,7 +13,7 @@ import pytest
 from evalgate.errors import EvalGateError, SettingError, StoreUnreachable
 from evalgate.features.store.adapters.database import Deadline, connect, translate_errors
 from evalgate.features.store.adapters.store_url import parse_store_url
-from evalgate.features.store.bootstrap import open_store
+from evalgate.features.store.bootstrap.store import open_store
 from evalgate.models.run.golden import Golden
 
 
@@ -201,7 +201,7 @@ def test_a_closed_file_is_complete(tmp_path):
 def test_an_extra_that_is_not_installed_is_named(tmp_path, named, missing, extra):
     program = (
         f"import sys; sys.modules[{missing!r}] = None\n"
-        "from evalgate.features.store.bootstrap import open_store\n"
+        "from evalgate.features.store.bootstrap.store import open_store\n"
         "from evalgate.errors import SettingError\n"
         f"try: open_store({named!r}, {str(tmp_path)!r})\n"
         "except SettingError as error: print(error)"

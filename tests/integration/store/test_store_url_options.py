@@ -6,7 +6,7 @@ import pytest
 
 from evalgate.errors import SettingError
 from evalgate.features.store.adapters.store_url import parse_store_url
-from evalgate.features.store.bootstrap import open_store
+from evalgate.features.store.bootstrap.store import open_store
 
 SERVER = "postgresql://zelda:s3cret@127.0.0.1:1/gate"
 PRIVATE = "s3cret"

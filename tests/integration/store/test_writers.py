@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from evalgate.features.store.bootstrap import open_store
+from evalgate.features.store.bootstrap.store import open_store
 from evalgate.features.store.ports import EVERYTHING
 
 SCRIPT = Path(__file__).parents[2] / "store_writers.py"

@@ -4,22 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.cli.command import (
-    FORMAT,
-    OUTPUT,
-    PAGE,
-    STORE,
-    Command,
-    choose_format,
-    group,
-    note_more_results,
-    one_of,
-    open_store,
-    option,
-    parse_page,
-)
+from evalgate.cli.command import FORMAT, OUTPUT, STORE, Command, choose_format, group, one_of, option
 from evalgate.cli.shell import format_location, is_stdout
 from evalgate.errors import Location, Problem, SettingError
+from evalgate.features.store.cli.pages import PAGE, note_more_results, open_store, parse_page
 from evalgate.features.store.cli.regression_suites import SUITE_COMMAND
 from evalgate.features.store.ports import EVERYTHING, GoldenFilter, Page
 from evalgate.reporting.text.wording import pluralize
@@ -76,8 +64,8 @@ def add(arguments: Namespace, shell: Shell) -> int:
 
 
 def _read_goldens(arguments: Namespace, shell: Shell) -> Sequence[Golden]:
-    from evalgate.bootstrap.shell_tools import load_goldens
     from evalgate.features.store.application.goldens.golden_import import golden_from_fields, update_golden
+    from evalgate.features.store.bootstrap.exports import load_goldens
 
     fields = _collect_fields(arguments)
     if arguments.id is not None:
@@ -205,9 +193,9 @@ def delete(arguments: Namespace, shell: Shell) -> int:
 
 def import_goldens(arguments: Namespace, shell: Shell) -> int:
     """Stores all goldens of the files, or none on an error; goldens already stored are updated."""
-    from evalgate.bootstrap.shell_tools import load_goldens
     from evalgate.features.store.application.goldens.golden_import import doubts_of
     from evalgate.features.store.application.goldens.stored_goldens import upsert_goldens
+    from evalgate.features.store.bootstrap.exports import load_goldens
 
     goldens = load_goldens(arguments.files, shell.cwd)
     shell.report_problems(doubts_of(goldens), "warning")

@@ -6,8 +6,9 @@ import re
 from argparse import SUPPRESS
 from typing import TYPE_CHECKING
 
-from evalgate.cli.command import STORE, STORE_HELP, Command, open_store, option
+from evalgate.cli.command import STORE, STORE_HELP, Command, option
 from evalgate.errors import SettingError
+from evalgate.features.store.cli.pages import open_store
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evalgate.cli.command import PAGE, STORE, Command, group, note_more_results, open_store, option, parse_page
+from evalgate.cli.command import STORE, Command, group, option
 from evalgate.errors import SettingError
+from evalgate.features.store.cli.pages import PAGE, note_more_results, open_store, parse_page
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.cli.command import (
-    PAGE,
-    PERIOD,
-    STORE,
-    Command,
-    note_more_results,
-    one_of,
-    open_store,
-    option,
-    parse_page,
-    parse_period,
-)
+from evalgate.cli.command import STORE, Command, one_of, option
 from evalgate.cli.shell import is_stdout
 from evalgate.errors import SettingError
+from evalgate.features.store.cli.pages import PAGE, PERIOD, note_more_results, open_store, parse_page, parse_period
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
@@ -71,8 +61,8 @@ FORMATS = {
 
 def export_evaluations(arguments: Namespace, shell: Shell) -> int:
     """Writes the evaluations to one file or to stdout."""
-    from evalgate.bootstrap.shell_tools import export
     from evalgate.features.store.application.goldens.evaluation_export import collect_export
+    from evalgate.features.store.bootstrap.exports import export
     from evalgate.features.store.reporting.dataset.metrics import MetricsRequest
 
     request = MetricsRequest(*parse_period(arguments), arguments.suite)
@@ -91,8 +81,8 @@ def export_evaluations(arguments: Namespace, shell: Shell) -> int:
 
 def import_evaluations(arguments: Namespace, shell: Shell) -> int:
     """Stores evaluations that are new; reports those that can't be imported, and then returns 2."""
-    from evalgate.bootstrap.shell_tools import read_export
     from evalgate.features.store.application.goldens import evaluation_export
+    from evalgate.features.store.bootstrap.exports import read_export
 
     contents = [read_export(path, shell.cwd) for path in arguments.files]
     found = [each for one in contents for each in one.found]

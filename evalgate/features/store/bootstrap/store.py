@@ -9,25 +9,20 @@ import errno
 import os
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from evalgate.adapters.clock import SystemClock
 from evalgate.bootstrap.judged_commit import find_commit_and_branch
-from evalgate.bootstrap.shell_tools import read_approvals
-from evalgate.bootstrap.sources import build_baseline_files, build_suite_files, build_workspace
+from evalgate.bootstrap.sources import build_workspace
 from evalgate.errors import InvalidInput, Location, Problem, RefusedPath, SettingError, SuiteError, Unreachable
-from evalgate.models.results.document_names import OUTPUT_FOLDER, RESULTS_PATH
+from evalgate.models.results.document_names import OUTPUT_FOLDER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
+    from collections.abc import Mapping
 
-    from evalgate.application.approvals.approve_change import ListedApproval
     from evalgate.features.store.application.history.run_record import RunContext
     from evalgate.features.store.application.history.run_recorder import RunRecorder
     from evalgate.features.store.ports import Store
-    from evalgate.models.approvals.approval import Approval, StoredApproval
-    from evalgate.models.results.results import ResultsDoc
     from evalgate.settings.settings import Settings
 
 
@@ -69,7 +64,6 @@ def find_store_url(flag: str | None, environ: Mapping[str, str], cwd: str) -> st
     if environ.get(STORE_VARIABLE):
         return environ[STORE_VARIABLE]
     from evalgate.adapters.suites.project_file import read_project_store
-    from evalgate.bootstrap.sources import build_workspace
 
     store_url = read_project_store(build_workspace(cwd))
     if store_url is not None and not _is_below(Path(cwd), store_url):
@@ -104,11 +98,6 @@ def choose_store(flag: str | None, environ: Mapping[str, str], cwd: str, *, crea
     if store_url == NONE:
         raise SettingError(Problem("a store is required here, not `none`", None, "name one with --store-url"))
     return open_store(store_url, cwd, create=create, source_date_epoch=environ.get("SOURCE_DATE_EPOCH"))
-
-
-def shell_store_opener(flag: str | None, environ: Mapping[str, str], cwd: str) -> Callable[[], Store]:
-    """A function that opens the store with goldens when a suite first needs it."""
-    return lambda: choose_store(flag, environ, cwd)
 
 
 def open_shell_recorder(flag: str | None, environ: Mapping[str, str], cwd: str) -> RunRecorder | None:
@@ -170,88 +159,3 @@ def _open(store_url: str, folder: str, source_date_epoch: str | None, context: R
     except (InvalidInput, Unreachable) as error:
         return RunRecorder(None, clock, context, f"{NOT_STORED}: {error}")
     return RunRecorder(store, clock, context)
-
-
-class FinishedRun(NamedTuple):
-    """A finished run; `run_id` is the id of its workflow run."""
-
-    results: ResultsDoc
-    run_id: str | None = None
-
-
-def write_approvals(cwd: str, approvals: Sequence[Approval]) -> str:
-    """Adds approvals to the file; returns its path."""
-    from evalgate.adapters.files.project_files import LocalApprovalsFile
-    from evalgate.adapters.suites.approvals_file import append_approvals
-    from evalgate.models.approvals.approval import FILE
-
-    file = read_approvals(cwd)
-    content = append_approvals(file, approvals)
-    LocalApprovalsFile(cwd).replace(file.content if file is not None else None, content)
-    return FILE
-
-
-def store_approvals(
-    store_url: str,
-    cwd: str,
-    approvals: Sequence[Approval],
-    source_date_epoch: str | None,
-    finished: FinishedRun | None = None,
-) -> str:
-    """Records approvals in a store; returns its name to display. Those from a comment keep their origin.
-
-    Also approves the run they belong to, if the store has it and it has no other failure.
-    """
-    from evalgate.models.approvals.approval import Provenance, StoredApproval
-
-    with open_store(store_url, cwd, source_date_epoch=source_date_epoch) as store:
-        for approval in approvals:
-            origin = approval.provenance or Provenance("shell")
-            store.approvals.create(StoredApproval("", approval, origin))
-        if finished is not None:
-            _decide_run(store, finished, approvals, SystemClock(source_date_epoch).now())
-        return store.display_url
-
-
-def _decide_run(store: Store, finished: FinishedRun, approvals: Sequence[Approval], now: datetime) -> None:
-    from evalgate.application.approvals.approve_change import decision_on
-    from evalgate.application.documents.run_identity import run_identity
-
-    stored = store.approvals.active(now.date())
-    shell_approvals = [each.approval for each in stored if each.provenance.source == "shell"]
-    decision = decision_on(finished.results, [*shell_approvals, *approvals], now)
-    if decision is not None:
-        store.runs.decide(run_identity(finished.results, finished.run_id), decision)
-
-
-def withdraw(store_url: str | None, cwd: str, approval_id: str, source_date_epoch: str | None) -> str:
-    """Ends an approval in the store today; returns the store's name. SettingError if there is no such one."""
-    if store_url is None:
-        raise SettingError("only an approval in a store can be withdrawn: name the store with --store-url")
-    with open_store(store_url, cwd, create=False, source_date_epoch=source_date_epoch) as store:
-        if not store.approvals.withdraw(approval_id):
-            hint = "evalgate approvals --all --json shows the ids"
-            raise SettingError(Problem(f"no active approval {approval_id!r} in {store.display_url}", None, hint))
-        return store.display_url
-
-
-def load_listed_approvals(
-    cwd: str, store_url: str | None, results: str | None, source_date_epoch: str | None
-) -> list[ListedApproval]:
-    """The approvals of the file and of the store, if named, each with its status.
-
-    The status depends on a finished run: the named one, or the last one here; without it, only on the date.
-    """
-    from evalgate.application.approvals.approve_change import list_approvals
-    from evalgate.features.store.ports import EVERYTHING
-
-    today = SystemClock(source_date_epoch).now().date()
-    file = read_approvals(cwd)
-    in_file = build_suite_files(cwd).load_approvals(file) if file is not None else []
-    stored: Sequence[StoredApproval] = ()
-    if store_url is not None:
-        with open_store(store_url, cwd, create=False) as store:
-            stored = store.approvals.list(EVERYTHING)
-    path = results if results is not None else RESULTS_PATH if build_workspace(cwd).expand(RESULTS_PATH, ".") else None
-    finished = build_baseline_files(cwd).load(path).results if path is not None else None
-    return list_approvals(in_file, stored, finished, today)

@@ -1,0 +1,1 @@
+"""Connects the database to the verbs, and to the ports of the kernel that it fills."""

@@ -1,0 +1,70 @@
+"""What the kernel asks of a store, which an optional feature provides.
+
+Every method may raise StoreUnreachable.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.approvals.approval import Approval, StoredApproval
+    from evalgate.models.goldens import RegressionSuite
+    from evalgate.models.results.results import ResultsDoc
+    from evalgate.models.run.golden import Golden
+
+
+class NamedGoldens(Protocol):
+    """Golden conversations, ordered by id."""
+
+    def select(
+        self, ids: Sequence[str] = (), tags: Sequence[str] = (), intents: Sequence[str] = ()
+    ) -> Sequence[Golden]:
+        """The goldens that have one of the ids, tags or intents."""
+
+    def ids(self) -> Sequence[str]:
+        """All ids."""
+
+
+class NamedSuites(Protocol):
+    """Regression suites, ordered by name."""
+
+    def get(self, name: str) -> RegressionSuite | None:
+        """The suite with that name."""
+
+    def list(self) -> Sequence[RegressionSuite]:
+        """The first of all."""
+
+
+class GoldenStore(Protocol):
+    """The goldens that suites may name; open until its context ends."""
+
+    @property
+    def goldens(self) -> NamedGoldens:
+        """Golden conversations."""
+
+    @property
+    def suites(self) -> NamedSuites:
+        """Regression suites."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class ApprovalStore(Protocol):
+    """Approvals of failures in a store, which is opened for each call."""
+
+    def record(self, approvals: Sequence[Approval], results: ResultsDoc | None, run_id: str | None) -> str:
+        """Adds approvals; returns the store's name for display. Those from a comment keep their origin.
+
+        The run of `results` is approved, too, if the store has it and it has no other failure.
+        """
+
+    def withdraw(self, approval_id: str) -> str:
+        """Ends an approval today; returns the store's name for display. SettingError if there is no such one."""
+
+    def list(self) -> Sequence[StoredApproval]:
+        """All approvals, including those no longer in force."""
