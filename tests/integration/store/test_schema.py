@@ -1,7 +1,8 @@
-"""Older stores are brought up to date, newer ones refused; the migrations lead to the tables we use."""
+"""Newer stores are refused; the migrations lead to the tables we use, and those are frozen."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.schema import CreateIndex, CreateTable
 
 from evalgate.errors import EvalGateError, SettingError
 from evalgate.features.store.adapters import store as sql_store
@@ -18,10 +21,6 @@ from evalgate.features.store.adapters.database import Database
 from evalgate.features.store.adapters.schema.tables import METADATA
 from evalgate.features.store.adapters.store_url import parse_store_url
 from evalgate.features.store.bootstrap.store import open_store
-from evalgate.features.store.ports import Subject
-from evalgate.models.comparison.comparison import ScenarioKey
-
-OLDER = list(sql_store.FINGERPRINTS)[:-1]
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -38,51 +37,6 @@ def migrate(connection, number):
     config.set_main_option("script_location", str(sql_store.MIGRATIONS))
     config.attributes["connection"] = connection
     command.upgrade(config, number)
-
-
-def fill(connection):
-    """What the oldest schema could hold."""
-    connection.execute(text(
-        "INSERT INTO evalgate_goldens (id, title, description, intent, primary_stance, secondary_stances, "
-        "required_memory_recall, required_tool_usage, required_refusal, user_messages, golden_responses, tags, "
-        "version, created_at, updated_at) VALUES ('old', 'kept', '', 'other', 'helpful', '[]', '[]', '[]', '[]', "
-        "'[\"hi\"]', '[\"ho\"]', '[]', 3, '2025-01-01 00:00:00', '2025-01-02 00:00:00')"
-    ))  # fmt: skip
-    connection.execute(text(
-        "INSERT INTO evalgate_runs (number, id, suites, verdict, exit_code, report_only, started_at, completed_at, "
-        "duration_ms, evaluated, passed, failed, regressions, improvements, degradations, issues, approval_status, "
-        "approval_comment) VALUES (1, 'r1', '[\"s\"]', 'pass', 0, false, '2025-01-01 00:00:00', '2025-01-01 00:00:01', "
-        "1000, 1, 1, 0, 0, 0, 0, '{\"by_category\": {}, \"by_severity\": {}, \"top\": []}', 'pending', '')"
-    ))  # fmt: skip
-    from evalgate.features.store.adapters.run_writer import hash_scenario
-
-    key = ScenarioKey("s", "a", None)
-    connection.execute(
-        text("INSERT INTO evalgate_scenarios (number, digest, suite, scenario_id) VALUES (1, :digest, 's', 'a')"),
-        {"digest": hash_scenario(key)},
-    )
-    connection.execute(text(
-        "INSERT INTO evalgate_run_scenarios (run, scenario, position, verdict, n, passed, dimensions, completed_at) "
-        "VALUES (1, 1, 0, 'PASS', 1, 1, '{}', '2025-01-01 00:00:01')"
-    ))  # fmt: skip
-
-
-@pytest.mark.parametrize("number", OLDER)
-def test_an_older_store_is_brought_up_to_date_with_all_it_holds(database, number):
-    with database.writing() as connection:
-        migrate(connection, number)
-        fill(connection)
-
-    with open_store(database.url.target, "/") as store:
-        assert store.goldens.get("old").version == 3
-        assert store.goldens.get("old").user_messages == ("hi",)
-        row = store.runs.last_status(ScenarioKey("s", "a", None)).row
-        assert (row.verdict, row.quarantined, row.not_measured) == ("PASS", False, 0)
-        assert [point.not_measured for point in store.runs.trend(Subject(), 10)] == [0]
-        assert store.approvals.list() == []
-        assert store.feedback.list() == []
-    with database.reading() as connection:
-        assert connection.scalar(text("SELECT version_num FROM evalgate_version")) == sql_store.NEWEST
 
 
 def test_an_up_to_date_store_is_opened_without_alembic(sqlite_template):
@@ -126,17 +80,28 @@ def test_an_unknown_version_is_not_a_store(database, number):
         open_store(database.url.target, "/")
 
 
-def test_an_upgrade_that_fails_changes_nothing(database):
+def test_a_creation_that_fails_changes_nothing(database):
     with database.writing() as connection:
-        migrate(connection, "0001")
-        fill(connection)
-        connection.execute(text("CREATE TABLE evalgate_approvals (mine INTEGER)"))
+        connection.execute(text("CREATE TABLE evalgate_feedback (mine INTEGER)"))
 
     with pytest.raises(EvalGateError):
         open_store(database.url.target, "/")
     with database.reading() as connection:
-        assert connection.scalar(text("SELECT version_num FROM evalgate_version")) == "0001"
-        assert not connection.dialect.has_table(connection, "evalgate_feedback")
+        assert inspect(connection).get_table_names() == ["evalgate_feedback"]
+
+
+@pytest.mark.parametrize("dialect", [sqlite.dialect(), postgresql.dialect()], ids=lambda each: each.name)
+def test_the_tables_are_those_that_stores_have(dialect):
+    """A change of them after the first release is a migration; refresh this file only together with one."""
+    statements = [CreateTable(table) for table in METADATA.sorted_tables]
+    statements += [CreateIndex(each) for table in METADATA.sorted_tables for each in sorted(table.indexes, key=str)]
+    lines = [f"{str(each.compile(dialect=dialect)).strip()};" for each in statements]
+    found = "".join(f"{line.rstrip()}\n" for statement in lines for line in statement.split("\n"))
+
+    path = Path(__file__).parent / "tables" / f"{dialect.name}.sql"
+    if os.environ.get("EVALGATE_REFRESH") == "1":
+        path.write_text(found, encoding="utf-8")
+    assert found == path.read_text(encoding="utf-8")
 
 
 def test_the_migrations_lead_to_the_tables_of_today(database):

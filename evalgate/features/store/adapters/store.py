@@ -28,13 +28,7 @@ if TYPE_CHECKING:
 
 VERSION_TABLE = "evalgate_version"
 MIGRATIONS = Path(__file__).parent / "migrations"
-FINGERPRINTS = {
-    "0001": "e94ef899d3e1c10f70cce13647e4a6681544ba3bb5892ba7879a25af7553f200",
-    "0002": "8dfdb66243cdfac4187fe15ea9de87032b064eda5a1194133c31cb106bc689d0",
-    "0003": "098914c5515695314c77c4c0c5d1f44f3c13f7dde2f5674edafd4879a6ac4e98",
-    "0004": "db08239b4617d21db61da13cd5463f2560b583a6cc8ca911a3961db75a2a460e",
-    "0005": "1b3cc3ae9e4041c544caf157b27f9dbec60ce92996031af3d8927978b1f90c3f",
-}
+FINGERPRINTS = {"0005": "1b3cc3ae9e4041c544caf157b27f9dbec60ce92996031af3d8927978b1f90c3f"}
 """Every schema version, newest last, with the fingerprint of its tables in SQLite."""
 NEWEST = list(FINGERPRINTS)[-1]
 _LOCK = 0x4556414C47415445  # EvalGate's key among all advisory locks of a PostgreSQL database

@@ -1,4 +1,4 @@
-"""The current tables. The migrations create them step by step; a test checks that both agree.
+"""The current tables, which the migrations create; a test checks that both agree.
 
 All names begin with `evalgate_`: other programs may use the same PostgreSQL database.
 """
