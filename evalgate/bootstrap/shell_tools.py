@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, TextIO
 
 from evalgate.bootstrap.sources import (
+    allow_packages,
     build_baseline_files,
     build_fingerprints,
     build_suite_files,
@@ -55,6 +56,7 @@ def build_shell_tools(  # noqa: PLR0913  one for each option of the command
     from evalgate.bootstrap.evaluation_pools import ConfiguredPools, choose_files
     from evalgate.bootstrap.process import current_file
 
+    allow_packages()
     files, limits = CachedFiles(choose_files(build_workspace(cwd), parallel)), build_trace_limits(bounds)
     progress: Progress = SilentProgress()
     if progress_to is not None:

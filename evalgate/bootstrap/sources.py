@@ -40,7 +40,16 @@ def build_trace_files(cwd: str, root: str | None = None, bounds: Limits | None =
     """The source of traces."""
     from evalgate.adapters.formats.open.trace_files import TraceFiles
 
+    if root is None:
+        allow_packages()
     return TraceFiles(build_workspace(cwd, root), build_trace_limits(bounds or Limits()))
+
+
+def allow_packages() -> None:
+    """Lets a shell read the formats of installed packages."""
+    from evalgate.adapters.formats.open.installed import allow_installed_formats
+
+    allow_installed_formats()
 
 
 def build_trace_limits(bounds: Limits) -> TraceLimits:

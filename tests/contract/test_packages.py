@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "evalgate"
 MOST_MODULES = 20
-MOST_IN_KERNEL = 436
+MOST_IN_KERNEL = 320  # without trace formats, which people add as they appear
 PACKAGES = sorted(path.parent for path in PACKAGE.rglob("__init__.py"))
 
 
@@ -29,7 +29,7 @@ def test_a_package_has_few_modules(folder):
 
 
 def test_the_kernel_has_not_more_modules_than_it_had():
-    kernel = [folder for folder in PACKAGES if "features" not in folder.relative_to(PACKAGE).parts]
+    kernel = [folder for folder in PACKAGES if not {"features", "formats"} & {*folder.relative_to(PACKAGE).parts}]
     assert sum(len(modules_of(folder)) for folder in kernel) <= MOST_IN_KERNEL
 
 

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.fields import describe_shape
+from evalgate.adapters.formats.open.installed import find_installed_formats
 from evalgate.errors import Problem, SettingError, TraceError
 
 if TYPE_CHECKING:
@@ -40,10 +41,18 @@ def _load(listed: str) -> Format:
 
 
 class Formats:
-    """All formats in the order of detection; each is imported when it is needed, as most runs read one."""
+    """All formats in the order of detection, those of installed packages last.
+
+    Each is imported when it is needed, as most runs read one.
+    """
 
     def __iter__(self) -> Iterator[Format]:
-        return map(_load, LISTED)
+        yield from map(_load, LISTED)
+        yield from find_installed_formats()
+
+    def __getitem__(self, rank: int) -> Format:
+        """The format at this place of the order."""
+        return _load(LISTED[rank]) if rank < len(LISTED) else find_installed_formats()[rank - len(LISTED)]
 
 
 FORMATS = Formats()
@@ -76,7 +85,7 @@ def detect_format(values: Iterable[Any]) -> Format:
         if best == 0:
             break
     if best is not None:
-        return _load(LISTED[best])
+        return FORMATS[best]
     if seen and _is_cassette(seen[0]):
         raise TraceError("this is a cassette, not a trace: `evalgate record --cache read` replays it to a trace")
     needs = "; ".join(f"{known.name} needs {known.needs}" for known in _find_nearest(seen))
@@ -112,7 +121,7 @@ def _collect_names(value: Any) -> set[str]:
 def find_claiming_format(value: Any) -> Format | None:
     """The first format that claims the value."""
     rank = _rank_format(value, None)
-    return None if rank is None else _load(LISTED[rank])
+    return None if rank is None else FORMATS[rank]
 
 
 def find_packed_format(head: bytes) -> Format | None:

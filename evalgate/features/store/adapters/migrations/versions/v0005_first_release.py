@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from alembic import op
 
-from evalgate.features.store.adapters.schema.tables import METADATA
+from evalgate.features.store.adapters.schema.tables import RUNS
 
 revision = "0005"
 down_revision = None
@@ -16,4 +16,4 @@ down_revision = None
 
 def upgrade() -> None:
     """Creates the tables and their indexes."""
-    METADATA.create_all(op.get_bind(), checkfirst=False)
+    RUNS.metadata.create_all(op.get_bind(), checkfirst=False)
