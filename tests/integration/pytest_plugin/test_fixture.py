@@ -23,7 +23,7 @@ scenarios:
 """
 AGENT = """
 import json, os, urllib.error, urllib.request
-from evalgate.features.testing import assert_cost_below, assert_not_called, assert_tool_sequence
+from evalgate.testing import assert_cost_below, assert_not_called, assert_tool_sequence
 
 def post(messages):
     body = {"model": "gpt-fake", "messages": messages, "tools": TOOLS}
@@ -285,7 +285,7 @@ TRACE["messages"][2:2] = [{"role": "tool", "tool_call_id": each["id"], "content"
 
 
 def test_assertions_on_a_trace_give_reasons():
-    from evalgate.features.testing import assert_cost_below, assert_not_called, assert_tool_sequence
+    from evalgate.testing import assert_cost_below, assert_not_called, assert_tool_sequence
 
     assert_tool_sequence(TRACE, ["find_order", "send_money"])
     assert_not_called(TRACE, "delete_order")

@@ -28,7 +28,7 @@ from evalgate.features.learn.application.inference.ordering import (
     find_common_order,
     list_ordered_pairs,
 )
-from evalgate.measures.redaction.usable_names import is_usable_name
+from evalgate.features.learn.measures.usable_names import is_usable_name
 from evalgate.measures.text.tool_words import has_effect, is_destructive
 from evalgate.models.trace.trace_view import list_evidence
 

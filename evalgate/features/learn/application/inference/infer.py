@@ -13,8 +13,8 @@ from evalgate.features.learn.application.inference.shared import infer_shared
 from evalgate.features.learn.application.inference.shared_codes import offer_codes
 from evalgate.features.learn.application.inference.suite_text import list_briefly
 from evalgate.features.learn.application.inference.variants import find_variants
+from evalgate.features.learn.measures.usable_names import is_usable_name, list_named_tools
 from evalgate.measures.redaction.redact import redact, redact_value
-from evalgate.measures.redaction.usable_names import is_usable_name, list_named_tools
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.application.evaluation.scenario_matcher import natural
 from evalgate.features.learn.application.inference.checks import MANY
 from evalgate.features.learn.application.inference.ordering import list_ordered_pairs
-from evalgate.measures.redaction.usable_names import is_usable_name
+from evalgate.features.learn.measures.usable_names import is_usable_name
 from evalgate.measures.text.tool_words import has_effect
 from evalgate.models.trace.trace_view import list_evidence
 from evalgate.scoring.outage import find_outage

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.features.learn.application.inference.contrast import FEW, count_other_values
 from evalgate.features.learn.application.inference.suite_text import COMMENT_LIMIT
+from evalgate.features.learn.measures.usable_names import is_usable_name
 from evalgate.measures.redaction.redact import redact_field, redact_value
-from evalgate.measures.redaction.usable_names import is_usable_name
 from evalgate.measures.text.tool_words import has_effect
 from evalgate.reporting.text.flow_style import format_value
 from evalgate.reporting.text.wording import pluralize

@@ -6,8 +6,8 @@ import re
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalgate.features.learn.measures.usable_names import is_usable_name, list_named_tools
 from evalgate.measures.redaction.redact import redact, redact_field
-from evalgate.measures.redaction.usable_names import is_usable_name, list_named_tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
