@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
+from request_builder import make_request
 
 from evalgate.application.messages.request import JudgeRequest, write_outputs
 from evalgate.bootstrap.judge_context import JudgeContext
@@ -100,12 +101,12 @@ class Workspace:
 
     def judge_main(self) -> None:
         """Judges main, which leaves the baseline."""
-        self._judge(JudgeRequest(configs=self._suites, commit=BASE))
+        self._judge(make_request(configs=self._suites, commit=BASE))
         (self._folder / ".evalgate/baseline.zip").rename(self._folder / "baseline.zip")
 
     def comment(self) -> str:
         """Judges the pull request against main, if that was judged, and returns its comment."""
-        request = JudgeRequest(configs=self._suites, commit=HEAD, pages=PAGES, report_url=RUN_URL)
+        request = make_request(configs=self._suites, commit=HEAD, pages=PAGES, run_url=RUN_URL)
         path = self._folder / "baseline.zip"
         info = BaselineInfo("none")
         if path.exists():

@@ -149,10 +149,12 @@ class _Job:
         request = _build_judge_request(self._settings)
         if not tracks:
             return request
+        from evalgate.application.messages.request import PUBLISHED
         from evalgate.features.track.settings import read_tracking_context
 
-        context = read_tracking_context(self._environ, self._settings.job.workspace, request.branch)
-        return replace(request, tracking=context, tracked_content=self._settings.inputs.track_content)
+        context = read_tracking_context(self._environ, self._settings.job.workspace, request.subject.branch)
+        published = (context, self._settings.inputs.track_content)
+        return replace(request, outputs={**request.outputs, PUBLISHED: published})
 
     def publish(self) -> int:
         """Posts the report of the run that triggered this job."""
@@ -338,36 +340,50 @@ def _record_approvals(settings: Settings, approvals: Sequence[Approval]) -> None
 
 def _build_judge_request(settings: Settings) -> JudgeRequest:
     """The request to the judge, without the baseline, which is found later."""
-    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.application.messages.request import (
+        PAGE,
+        SARIF,
+        BaselinePlan,
+        JudgeRequest,
+        RenderOptions,
+        RuleOptions,
+        RunSubject,
+        SourceChoice,
+    )
     from evalgate.models.comparison.comparison import BaselineInfo
 
     inputs, job, pull_request = settings.inputs, settings.job, settings.event.pull_request
     is_given = inputs.baseline not in {"auto", "none"}
     given = BaselineInfo("given", path=inputs.baseline) if is_given else None
+    named = {SARIF: inputs.sarif_path, PAGE: inputs.html_path}
     return JudgeRequest(
-        configs=inputs.config,
-        traces=inputs.traces or None,
-        form=None if inputs.format in {"", "auto"} else inputs.format,
-        baseline=BaselineInfo("none") if inputs.baseline == "auto" else given,
-        baseline_required=is_given,
-        fail_on=inputs.fail_on or None,
-        on_weakening=inputs.on_weakening,
-        report_only=inputs.mode == "report-only",
-        by_rules_of_base=settings.uses_base_rules,
-        make_baseline_zip=settings.makes_baseline,
-        sarif=bool(inputs.sarif_path),
-        html=bool(inputs.html_path),
+        SourceChoice(
+            inputs.config,
+            inputs.traces or None,
+            form=None if inputs.format in {"", "auto"} else inputs.format,
+        ),
+        RuleOptions(
+            inputs.fail_on or None,
+            inputs.on_weakening,
+            report_only=inputs.mode == "report-only",
+            by_rules_of_base=settings.uses_base_rules,
+        ),
+        subject=RunSubject(
+            settings.commit,
+            pull_request.head_ref if pull_request else job.ref.removeprefix("refs/heads/"),
+            job.run_id,
+            merge_commit=job.sha,
+        ),
+        baseline=BaselinePlan(
+            BaselineInfo("none") if inputs.baseline == "auto" else given,
+            is_required=is_given,
+            makes_zip=settings.makes_baseline,
+        ),
+        render=RenderOptions(settings.comment_key, inputs.max_comment_chars, job.run_url, pages=settings.pages),
+        outputs={name: True for name, path in named.items() if path},
         mutation_score=inputs.mutation_score and pull_request is not None,
         leg=settings.leg_label,
         folder="" if inputs.working_directory == "." else posixpath.normpath(inputs.working_directory),
-        commit=settings.commit,
-        merge_commit=job.sha,
-        branch=pull_request.head_ref if pull_request else job.ref.removeprefix("refs/heads/"),
-        run_id=job.run_id,
-        comment_key=settings.comment_key,
-        max_comment_chars=inputs.max_comment_chars,
-        report_url=job.run_url,
-        pages=settings.pages,
         notes=settings.notes,
     )
 

@@ -65,7 +65,7 @@ class JudgeContext(Struct, frozen=True):
         """Judges in this process."""
         from evalgate.application.judge.judge import judge
 
-        return judge(request, self.build_tools(named_baseline=request.baseline_required, progress=progress))
+        return judge(request, self.build_tools(named_baseline=request.baseline.is_required, progress=progress))
 
     def render_report(self, path: str, run: TriggeringRun, options: RenderOptions) -> RenderedReport:
         """Renders the report from the zip of an untrusted run, in this process."""

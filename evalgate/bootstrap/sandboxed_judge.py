@@ -120,6 +120,7 @@ class SandboxedJudge:
     def _run_judge(self, request: JudgeRequest) -> Judgement:
         from evalgate.adapters.files.output_folder import OutputFolder
         from evalgate.application.messages.judge_response import check_head, decode_judgement
+        from evalgate.application.messages.request import PUBLISHED
 
         context = self._context
         folder = OutputFolder(context.folder, context.cwd, context.root)
@@ -127,13 +128,15 @@ class SandboxedJudge:
         exchange, answer = self._ask("judge", request)
         judgement = decode_judgement(answer, _clean_result_reader(exchange), request, baseline_zip=target)
         check_head(judgement.results, exchange.read_pieces(RESULTS) or ())
-        if request.tracking is not None:
+        if PUBLISHED in request.outputs:
             from msgspec.structs import replace
 
             from evalgate.features.track.application.published_run import make_names
 
-            names = make_names(request.tracking, request.run_id, request.branch, request.commit)
-            published, warnings = _read_published(exchange, names, request.tracked_content)
+            context, content = request.outputs[PUBLISHED]
+            subject = request.subject
+            names = make_names(context, subject.run_id, subject.branch, subject.commit)
+            published, warnings = _read_published(exchange, names, content)
             judgement = replace(judgement, published=published, warnings=[*judgement.warnings, *warnings])
         if judgement.baseline_zip is not None:
             from evalgate.adapters.archives.baseline_writer import redact_archive

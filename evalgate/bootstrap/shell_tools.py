@@ -109,16 +109,22 @@ def check_formats(configuration: Configuration) -> None:
 
 def build_run_request(configs: Sequence[str], baseline: str, cwd: str, commit: str | None) -> JudgeRequest:
     """The request of a run in a shell, before its options; `baseline` is the path of one, or `none`."""
-    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.application.messages.request import (
+        ApprovalInputs,
+        BaselinePlan,
+        JudgeRequest,
+        RunSubject,
+        SourceChoice,
+    )
     from evalgate.models.comparison.comparison import BaselineInfo
 
     path = None if baseline == "none" else find_baseline(baseline, cwd)
+    info = BaselineInfo("given", path=path) if path is not None else None
     return JudgeRequest(
-        configs=configs,
-        baseline=BaselineInfo("given", path=path) if path is not None else None,
-        baseline_required=True,
-        approvals=read_approvals(cwd),
-        commit=commit,
+        SourceChoice(configs),
+        approvals=ApprovalInputs(read_approvals(cwd)),
+        subject=RunSubject(commit),
+        baseline=BaselinePlan(info, is_required=True),
     )
 
 

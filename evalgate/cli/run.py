@@ -90,10 +90,10 @@ def over_limit(arguments: Namespace, shell: Shell, error: OverLimit) -> int:
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.files.output_folder import OutputFolder
     from evalgate.application.judge.report import render_invalid
-    from evalgate.application.messages.request import REPORTS, JudgeRequest
+    from evalgate.application.messages.request import REPORTS, JudgeRequest, RuleOptions, RunSubject
 
     OutputFolder(arguments.output_dir, shell.cwd).remove_drafts((BASELINE, RESULTS, *REPORTS))
-    request = JudgeRequest(report_only=arguments.report_only, commit=arguments.commit)
+    request = JudgeRequest(rules=RuleOptions(report_only=arguments.report_only), subject=RunSubject(arguments.commit))
     judgement = render_invalid(request, error, SystemClock(shell.epoch).now())
     _print_result(judgement, arguments, shell)
     return judgement.exit_code
@@ -119,24 +119,28 @@ def _build_tools(arguments: Namespace, shell: Shell, parallel: ParallelOptions |
 
 
 def _build_request(arguments: Namespace, shell: Shell) -> JudgeRequest:
+    from evalgate.application.messages.request import PAGE, SARIF, RenderOptions, RuleOptions, RunSubject, SourceChoice
     from evalgate.bootstrap.judged_commit import find_commit_and_branch
     from evalgate.bootstrap.shell_tools import build_run_request, read_template
 
     commit, branch = find_commit_and_branch(arguments.commit, shell.environ, shell.cwd)
+    request = build_run_request(arguments.configs, arguments.baseline, shell.cwd, commit)
+    makes_zip = not (arguments.no_baseline_zip or arguments.scenarios)
+    template = None if arguments.template is None else read_template(arguments.template, shell.cwd)
+    asked = {SARIF: arguments.sarif, PAGE: arguments.html is not None}
     return replace(
-        build_run_request(arguments.configs, arguments.baseline, shell.cwd, commit),
-        traces=arguments.traces,
-        scenarios=arguments.scenarios,
-        form=None if arguments.format == "auto" else arguments.format,
-        fail_on=arguments.fail_on,
-        on_weakening=arguments.on_weakening,
-        report_only=arguments.report_only,
-        make_baseline_zip=not (arguments.no_baseline_zip or arguments.scenarios),
-        sarif=arguments.sarif,
-        html=arguments.html is not None,
-        template=read_template(arguments.template, shell.cwd) if arguments.template is not None else None,
-        branch=branch,
-        run_id=shell.environ.get("GITHUB_RUN_ID"),
+        request,
+        sources=SourceChoice(
+            arguments.configs,
+            arguments.traces,
+            arguments.scenarios,
+            None if arguments.format == "auto" else arguments.format,
+        ),
+        rules=RuleOptions(arguments.fail_on, arguments.on_weakening, report_only=arguments.report_only),
+        subject=RunSubject(commit, branch, shell.environ.get("GITHUB_RUN_ID")),
+        baseline=replace(request.baseline, makes_zip=makes_zip),
+        render=RenderOptions(template=template),
+        outputs={name: True for name, is_asked in asked.items() if is_asked},
     )
 
 
@@ -163,15 +167,16 @@ def _judge_and_write(
 
     recorder = open_shell_recorder(arguments.store_url, shell.environ, shell.cwd)
     request = _build_request(arguments, shell)
-    request = replace(request, kept=_find_own_baseline(request, tools.output))
+    own_baseline = _find_own_baseline(request, tools.output)
+    request = replace(request, baseline=replace(request.baseline, kept=own_baseline))
     judgement = judge(request if recorder is None else recorder.load(request), tools)
     if not judgement.problems:  # wrong input leaves the files of the last run as they are
-        write_outputs(judgement, tools.output, omit=(request.kept, PAGE))
+        write_outputs(judgement, tools.output, omit=(request.baseline.kept, PAGE))
         if arguments.html is not None and PAGE in judgement.files:
             _write_page(judgement, arguments.html, shell)
         if arguments.code_quality is not None:
             _write_code_quality(judgement, arguments.code_quality, shell)
-    return judgement, request.kept, recorder
+    return judgement, request.baseline.kept, recorder
 
 
 def _write_page(judgement: Judgement, path: str, shell: Shell) -> None:
@@ -193,8 +198,8 @@ def _write_code_quality(judgement: Judgement, path: str, shell: Shell) -> None:
 
 def _find_own_baseline(request: JudgeRequest, folder: OutputFolder) -> str | None:
     """The file that this run is compared with and would replace."""
-    path = None if request.baseline is None else request.baseline.path
-    written = [*([BASELINE] if request.make_baseline_zip else []), RESULTS]
+    path = None if request.baseline.info is None else request.baseline.info.path
+    written = [*([BASELINE] if request.baseline.makes_zip else []), RESULTS]
     return next((name for name in written if path is not None and folder.holds(name, path)), None)
 
 

@@ -8,10 +8,10 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from request_builder import make_request
 
 from evalgate.adapters.sandbox.exchange_dir import ExchangeDir
 from evalgate.adapters.sandbox.judge_process import JUDGE_GROUP
-from evalgate.application.messages.request import JudgeRequest
 from evalgate.application.messages.request_codec import encode_value
 from evalgate.bootstrap.clean_start import LOADED_BY_BOTH
 from evalgate.bootstrap.judge_context import JudgeContext
@@ -200,7 +200,7 @@ def judged_of(project, tmp_path):
     """The judge of such a job, as a script."""
     bench = JudgeContext(str(project), str(project), str(project / ".evalgate"))
     place = ExchangeDir(tmp_path / "judge", None, JUDGE_GROUP)
-    request = JudgeRequest(configs=("suite.yaml",))
+    request = make_request(configs=("suite.yaml",))
     place.write_request(
         json.dumps(encode_value(["judge", bench.with_folder(f"{place.path}/files"), [request]])).encode()
     )

@@ -20,7 +20,7 @@ from evalgate.application.action.post_comment import (
     post_comment,
 )
 from evalgate.application.approvals.comment_approvals import SHORT_SHA, CommentVerifier
-from evalgate.application.messages.request import Judgement, JudgeRequest
+from evalgate.application.messages.request import Judgement, JudgeRequest, RenderOptions, RunSubject
 from evalgate.errors import InvalidInput, Unreachable
 from evalgate.models.approvals.approval import Approval
 from evalgate.suite.approve_command import parse_command
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evalgate.application.approvals.comment_approvals import Refusal, VerifiedComments
-    from evalgate.application.messages.request import ApprovedReport, RenderOptions
+    from evalgate.application.messages.request import ApprovedReport
     from evalgate.models.approvals.review import (
         CommentApproval,
         GateRun,
@@ -240,7 +240,7 @@ def _publish(options: ApproveOptions, run: TriggeringRun, report: ApprovedReport
         add_annotation(ports.step, "notice", NO_CHECK)
         return
     url = f"{options.run_url}{run.id}"
-    request = JudgeRequest(commit=run.head_sha, comment_key=key, report_url=url)
+    request = JudgeRequest(subject=RunSubject(run.head_sha), render=RenderOptions(key, run_url=url))
     files = {"comment.md": rendered.comment.encode()}
     judgement = Judgement(rendered.results, files, heading=report.heading)
     post_check(request, judgement, ports.checks, ports.step)

@@ -186,17 +186,17 @@ def post_check(
 def build_check_run(request: JudgeRequest, judgement: Judgement) -> CheckRun | None:
     """Builds the check run; None if the commit to attach it to is unknown."""
     results = judgement.results
-    if request.commit is None:
+    if request.subject.commit is None:
         return None
     heading = judgement.heading
     return CheckRun(
-        name=f"EvalGate ({request.comment_key})",
-        commit=request.commit,
+        name=f"EvalGate ({request.render.comment_key})",
+        commit=request.subject.commit,
         conclusion=conclusion(results),
         title=heading[:1].upper() + heading[1:],
         summary=_summary(judgement) or f"EvalGate {heading}",
         annotations=judgement.annotations,
-        details_url=request.report_url,
+        details_url=request.render.run_url,
     )
 
 

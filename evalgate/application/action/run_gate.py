@@ -104,7 +104,8 @@ def run_gate(options: GateOptions, ports: GatePorts) -> int:
     Everything after the verdict may fail without changing it: what GitHub refuses becomes a warning.
     """
     template = load_template(ports.template, ports.step)
-    request = with_approvals(replace(options.request, template=template), ports.approvals, ports.proposed)
+    render = replace(options.request.render, template=template)
+    request = with_approvals(replace(options.request, render=render), ports.approvals, ports.proposed)
     if ports.recorder is not None:
         request = ports.recorder.load(request)
     judgement = _judge_against_baseline(_with_consents(request, options, ports), ports)
@@ -156,7 +157,8 @@ def _judge_against_baseline(request: JudgeRequest, ports: GatePorts) -> Judgemen
     while True:
         found = ports.baselines.find(damaged)
         notes = [*request.notes, *found.refused]
-        judgement = ports.judge(replace(request, baseline=found.info, notes=notes))
+        plan = replace(request.baseline, info=found.info)
+        judgement = ports.judge(replace(request, baseline=plan, notes=notes))
         compared = judgement.results["baseline"]
         unread = found.info.path is not None and compared is not None and compared["status"] == "none"
         if not unread or len(damaged) == MOST_DAMAGED:
@@ -222,9 +224,9 @@ def _update_comment(options: GateOptions, ports: GatePorts, judgement: Judgement
         add_annotation(ports.step, "notice", f"no comment: {READ_ONLY}; the report is in {' and '.join(places)}")
         return PostResult(is_refused=True)
     comment = CommentText(
-        options.request.comment_key,
+        options.request.render.comment_key,
         join_chunks(body).decode(),
-        options.request.commit,
+        options.request.subject.commit,
         create=is_comment_wanted(options.comment, judgement.results),
         copy=" and ".join(places),
         is_from_fork=options.is_from_fork,

@@ -26,23 +26,23 @@ def approvals_of(request: JudgeRequest, suites: SuiteSource) -> tuple[Approvals,
     """The approvals, and warnings about them. Raises SuiteError for errors this run can fix."""
     from evalgate.gate.decision.approvals import find_proposals
 
-    proposed = suites.load_approvals(request.proposed) if request.proposed is not None else []
+    proposed = suites.load_approvals(request.approvals.proposed) if request.approvals.proposed is not None else []
     counting: Sequence[Approval] = []
     warnings: list[Problem] = []
-    if request.approvals is not None:
+    if request.approvals.file is not None:
         try:
-            counting = suites.load_approvals(request.approvals)
+            counting = suites.load_approvals(request.approvals.file)
         except InvalidInput as error:
-            if not request.approvals_of_base:
+            if not request.approvals.is_of_base:
                 raise
             warnings = [problem._replace(message=f"{UNREAD}: {problem.message}") for problem in error.problems]
     given: Sequence[Approval] = ()
-    if request.consents:
+    if request.approvals.consents:
         from evalgate.application.approvals.approve_change import resolve_consents
 
-        given, refused = resolve_consents(request.consents)
+        given, refused = resolve_consents(request.approvals.consents)
         warnings += [Problem(f"{consent.label} does not count: {why}") for consent, why in refused]
-    return Approvals((*counting, *request.remembered, *given), find_proposals(counting, proposed)), warnings
+    return Approvals((*counting, *request.approvals.remembered, *given), find_proposals(counting, proposed)), warnings
 
 
 def rule_on_approvals(run: Run, comparison: Comparison | None, approvals: Approvals, today: date) -> ApprovalRulings:
@@ -73,4 +73,5 @@ def with_approvals(
             raise
         notes.append(f"{UNREAD}: {trouble}")
     proposed_file = proposed.read() if proposed is not None else None
-    return replace(request, approvals=file, approvals_of_base=of_base, proposed=proposed_file, notes=notes)
+    approvals = replace(request.approvals, file=file, is_of_base=of_base, proposed=proposed_file)
+    return replace(request, approvals=approvals, notes=notes)

@@ -226,7 +226,8 @@ def with_consents(
     for refusal in found.refusals[:MAX_LISTED]:
         step.log(str(refusal))
     messages = [str(refusal) for refusal in found.refusals if refusal.is_known]
-    return replace(request, consents=found.consents, notes=[*request.notes, *messages[:MAX_LISTED]])
+    approvals = replace(request.approvals, consents=found.consents)
+    return replace(request, approvals=approvals, notes=[*request.notes, *messages[:MAX_LISTED]])
 
 
 def _verify_comments(
@@ -234,9 +235,9 @@ def _verify_comments(
 ) -> VerifiedComments | str:
     """The verified comments, or a message if this run is not the newest one of the pull request."""
     change = review.change()
-    if change.head_sha != request.commit:
+    if change.head_sha != request.subject.commit:
         return f"{UNCOUNTED}: the pull request has a newer commit"
     runs = review.gate_runs(change)
-    if not runs or str(runs[0].run.id) != request.run_id:
+    if not runs or str(runs[0].run.id) != request.subject.run_id:
         return f"{UNCOUNTED}: there is a newer run of this gate"
     return CommentVerifier(review, files, change, runs, allow_self=allow_self).verify_comments()

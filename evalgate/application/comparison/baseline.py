@@ -21,7 +21,7 @@ from evalgate.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.application.messages.request import BaselinePlan, RunSubject
     from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import BaselineStatus
     from evalgate.models.results.results import ResultsDoc
@@ -118,16 +118,16 @@ class LoadedBaseline(Struct, frozen=True):
     has_same_versions: bool = True
 
 
-def load_baseline(request: JudgeRequest, files: BaselineFiles, rules: Rules, now: datetime) -> LoadedBaseline:
+def load_baseline(plan: BaselinePlan, files: BaselineFiles, rules: Rules, now: datetime) -> LoadedBaseline:
     """Loads the requested baseline. If the user named it, it must be readable; a found one need not be."""
-    info = request.baseline
+    info = plan.info
     if info is None or info.path is None:
         return LoadedBaseline(info)
     try:
         baseline = files.load_run(info.path, whole=rules.needs_baseline_checks)
         _check_commit(info, baseline)
     except InvalidInput as error:
-        if request.baseline_required:
+        if plan.is_required:
             raise
         return LoadedBaseline(BaselineInfo("none"), None, error.problems)
     complete_info = _complete_info(info, baseline, now)
@@ -184,14 +184,14 @@ def _other_versions(manifest: Mapping[str, Any], rules: Rules) -> list[Problem]:
 
 
 def build_baseline_parts(
-    request: JudgeRequest, configuration: Configuration, results: ResultsDoc, content: Content, traces: TraceSpool
+    subject: RunSubject, configuration: Configuration, results: ResultsDoc, content: Content, traces: TraceSpool
 ) -> BaselineParts:
     """Builds the baseline of this run; `content` is its results as written."""
     manifest: dict[str, Any] = {
         "schema": BASELINE_SCHEMA,
-        "commit": request.commit,
-        "branch": request.branch,
-        "run": request.run_id,
+        "commit": subject.commit,
+        "branch": subject.branch,
+        "run": subject.run_id,
         "created_at": results["created_at"],
         "config_hash": config_hash(configuration),
         "paths_hash": paths_hash(configuration),

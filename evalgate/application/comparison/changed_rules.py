@@ -92,8 +92,8 @@ class ChangedRules(Struct, frozen=True):
         rules = WeakeningRules(
             judged.policies,
             self.baseline_rules.configuration,
-            on_weakening=request.on_weakening,
-            has_fail_on=request.fail_on is not None,
+            on_weakening=request.rules.on_weakening,
+            has_fail_on=request.rules.fail_on is not None,
         )
         hidden = self._find_hidden_failures(rules, judged)
         added = [*hidden.weakenings, *added_approvals(approvals, baseline.results)]
@@ -154,7 +154,7 @@ def find_changed_rules(
 
     Without `cross_scores`, because the baseline's rules decide, nothing is judged by both.
     """
-    choice = TraceChoice(request.traces, request.form)
+    choice = TraceChoice(request.sources.traces, request.sources.form)
     baseline_rules = load_baseline_rules(baseline, configuration, sources.files)
     cross_scorer = None
     if (

@@ -87,7 +87,7 @@ def present_of(
     request: JudgeRequest, policies: Policies, fingerprints: Fingerprints | None, now: datetime
 ) -> FreshnessContext:
     """What this run knows about itself. Raises InvalidInput if files to watch are missing."""
-    commits = frozenset(each for each in (request.commit, request.merge_commit) if each)
+    commits = frozenset(each for each in (request.subject.commit, request.subject.merge_commit) if each)
     return FreshnessContext(now, commits, _fingerprint_watched_files(policies, fingerprints))
 
 

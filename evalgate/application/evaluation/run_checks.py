@@ -13,7 +13,7 @@ from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.suite.models import CUSTOM
 
 if TYPE_CHECKING:
-    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.application.messages.request import SourceChoice
     from evalgate.models.run.run import Run
     from evalgate.models.trace.trace import Warning_
     from evalgate.ports import TraceSource
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 AUTO = "auto"
 
 
-def check_traces(configuration: Configuration, request: JudgeRequest, traces: TraceSource) -> None:
+def check_traces(configuration: Configuration, sources: SourceChoice, traces: TraceSource) -> None:
     """Checks what needs suites and flags together; raises SettingError listing every error."""
-    problems = format_problems(configuration, traces, request.form)
+    problems = format_problems(configuration, traces, sources.form)
     for suite in configuration.suites:
-        if request.traces is None and suite.traces is None:
+        if sources.traces is None and suite.traces is None:
             hint = "add `traces: [...]` to it or to `defaults` of evalgate.yaml, or use --traces"
             problems.append(Problem(f"suite `{suite.name}` has no `traces`", Location(suite.path), hint))
-        elif request.traces is None and any("://" in pattern for pattern in suite.traces or ()):
+        elif sources.traces is None and any("://" in pattern for pattern in suite.traces or ()):
             hint = "a URL may only be given on the command line: --traces"
             problems.append(Problem(f"`traces` of suite `{suite.name}` contains a URL", Location(suite.path), hint))
     if problems:

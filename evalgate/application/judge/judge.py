@@ -36,6 +36,7 @@ from evalgate.application.evaluation.trajectories import (
     add_behaviour,
 )
 from evalgate.application.judge.report import DecidedRun, render_incomplete, render_invalid, render_judgement
+from evalgate.application.messages.request import PAGE, PUBLISHED, BaselinePlan
 from evalgate.application.messages.request import Tools as Tools  # noqa: PLC0414  re-exported
 from evalgate.errors import (
     BaselineUnreadable,
@@ -83,7 +84,7 @@ def judge(request: JudgeRequest, tools: Tools) -> Judgement:
     except InvalidInput as error:
         return render_invalid(request, error, now)
     except BaselineUnreadable as error:
-        return render_incomplete(replace(request, baseline=BaselineInfo("none")), error, now)
+        return render_incomplete(replace(request, baseline=BaselinePlan(BaselineInfo("none"))), error, now)
     except (RulesMissing, RulesUnreachable, ShardMissing, StoreUnreachable) as error:
         return render_incomplete(request, error, now)
     finally:
@@ -91,35 +92,35 @@ def judge(request: JudgeRequest, tools: Tools) -> Judgement:
 
 
 def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
-    own = tools.suites.load(request.configs)
+    own = tools.suites.load(request.sources.configs)
     base = _load_base_rules(request, own, tools, now)
     configuration = own if base is None else base.configuration
-    check_traces(configuration, request, tools.traces)
+    check_traces(configuration, request.sources, tools.traces)
     check_quarantine(configuration, now.date())
-    policies = policies_of(configuration, request.fail_on)
+    policies = policies_of(configuration, request.rules.fail_on)
     approvals, approval_warnings = approvals_of(request, tools.suites)
     present = present_of(request, policies, tools.fingerprints, now)
-    baseline = load_baseline(request, tools.baselines, rules_of(configuration), now)
+    baseline = load_baseline(request.baseline, tools.baselines, rules_of(configuration), now)
     if tools.shards is not None:
         from evalgate.application.parallel.shard_merge import check_shards
 
-        check_shards(tools.shards, configuration, baseline, keeps=request.make_baseline_zip)
+        check_shards(tools.shards, configuration, baseline, keeps=request.baseline.makes_zip)
     if baseline.results is not None:
         from evalgate.application.comparison.price_comparison import reprice_baseline
 
         baseline = replace(baseline, results=reprice_baseline(baseline.results, configuration, tools.prices))
     tools.output.require_writable()  # fails before the work
-    keeps_traces = request.html or request.tracking is not None or _writes_baseline(request)
+    keeps_traces = PAGE in request.outputs or PUBLISHED in request.outputs or _writes_baseline(request)
     spool = tools.baselines.open_spool(tools.traces.encode_trace) if keeps_traces else None
     worst_trials, rules_baseline = WorstTrialRecorder(), baseline if base is None else base.baseline
     rules = find_changed_rules(own, rules_baseline, _rule_sources(tools), request, cross_scores=base is None)
     try:
         baseline_scenarios = BaselineScenarios(baseline.results)
         choice = TraceChoice(
-            *(request.traces, request.form, baseline_scenarios, tools.prices, worst_trials),
+            *(request.sources.traces, request.sources.form, baseline_scenarios, tools.prices, worst_trials),
             cross_scorer=rules.cross_scorer,
             keep_trial=TrialStore(tools.make_trial_spool()).keep,
-            scenarios=request.scenarios,
+            scenarios=request.sources.scenarios,
         )
         run = run_evaluation(configuration, tools, choice, spool)
         rules.read_again(run, has_files=tools.shards is None)
@@ -141,12 +142,12 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
             baseline.info,
             policies.suites,
             run_policy=policies.run,
-            report_only=request.report_only,
+            report_only=request.rules.report_only,
             approved=rulings.approved,
             weakenings=weakenings,
         )
         warnings = [*configuration.warnings, *approval_warnings, *baseline.warnings, *map(Problem, request.notes)]
-        if not request.report_only and selection is None:
+        if not request.rules.report_only and selection is None:
             warnings = [*find_harmless_suites(configuration.suites, policies.suites, now.date()), *warnings]
         warnings += list_weakening_problems(weakenings)
         findings = DecidedRun(
@@ -165,7 +166,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
 
 
 def _writes_baseline(request: JudgeRequest) -> bool:
-    return request.make_baseline_zip and request.kept != NAME
+    return request.baseline.makes_zip and request.baseline.kept != NAME
 
 
 def _use_traces(
@@ -177,7 +178,7 @@ def _use_traces(
     baseline: LoadedBaseline,
 ) -> Judgement:
     """Makes what holds traces, as far as it was requested: the HTML page, what trackers get, and the baseline."""
-    if request.html:
+    if PAGE in request.outputs:
         from evalgate.features.page.application.view_run import PageBaseline, add_page
 
         path = baseline.info.path if baseline.info else None
@@ -185,7 +186,7 @@ def _use_traces(
         judgement = add_page(judgement, spool.lines(), tools.traces.restore_trace, side)
     if _writes_baseline(request):
         judgement = _write_baseline(judgement, request, configuration, tools, spool)
-    if request.tracking is not None:
+    if PUBLISHED in request.outputs:
         from evalgate.features.track.application.published_run import add_published
 
         judgement = add_published(judgement, request, configuration, spool.lines(), tools.traces.restore_trace)
@@ -200,7 +201,7 @@ def _write_baseline(
     if codes:
         return replace(judgement, warnings=[*judgement.warnings, NOT_KEPT[codes[0]]])
     content = judgement.files["results.json"]
-    parts = build_baseline_parts(request, configuration, judgement.results, content, spool)
+    parts = build_baseline_parts(request.subject, configuration, judgement.results, content, spool)
     target = tools.output.path(NAME)
     problems = tools.baselines.write(target, parts)
     return replace(judgement, baseline_zip=target, warnings=[*judgement.warnings, *map(str, problems)])
@@ -208,11 +209,11 @@ def _write_baseline(
 
 def _load_base_rules(request: JudgeRequest, own: Configuration, tools: Tools, now: datetime) -> DecidingRules | None:
     """The baseline's suites and policy, if the request lets them decide."""
-    if not request.by_rules_of_base:
+    if not request.rules.by_rules_of_base:
         return None
     from evalgate.application.comparison.baseline_rules import rules_of_base
 
-    baseline = load_baseline(request, tools.baselines, rules_of(own), now)
+    baseline = load_baseline(request.baseline, tools.baselines, rules_of(own), now)
     return rules_of_base(baseline, own, tools.baselines)
 
 
@@ -223,7 +224,7 @@ def _compare_mutations(request: JudgeRequest, tools: Tools, rules: ChangedRules)
         return ()
     if known.configuration is None or known.is_same or tools.make_mutation_comparer is None:
         return ()
-    choice = TraceChoice(request.traces, request.form, prices=tools.prices)
+    choice = TraceChoice(request.sources.traces, request.sources.form, prices=tools.prices)
     comparer = tools.make_mutation_comparer(tools.traces, choice, tools.progress)
     return comparer.compare(rules.configuration, known.configuration)
 
@@ -236,7 +237,7 @@ def _select_scenarios(
     run: Run, baseline: LoadedBaseline, request: JudgeRequest
 ) -> tuple[LoadedBaseline, SelectionDoc | None]:
     """Leaves the scenarios that the request selects, in the run and in the baseline; None if it selects none."""
-    patterns = resolve_patterns(run, request.scenarios)
+    patterns = resolve_patterns(run, request.sources.scenarios)
     selection = narrow_run(run, patterns)
     if selection is None or baseline.results is None:
         return baseline, selection

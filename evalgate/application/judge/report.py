@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from evalgate.application.comparison.baseline import LoadedBaseline
 from evalgate.application.documents.untrusted_report import write_comment
-from evalgate.application.messages.request import Judgement, RenderOptions
+from evalgate.application.messages.request import SARIF, Judgement
 from evalgate.errors import Problem
 from evalgate.gate.comparison.outcomes import compute_run_statistics
 from evalgate.models.comparison.decision import Decision, Reason
@@ -69,7 +69,7 @@ def render_judgement(request: JudgeRequest, decided: DecidedRun, now: datetime) 
         decided.decision,
         baseline=decided.baseline.info,
         baseline_summary=decided.baseline.results.summary if decided.baseline.results else None,
-        commit=request.commit,
+        commit=request.subject.commit,
         created_at=now,
         warnings=[warning_of(problem) for problem in decided.warnings],
         command=build_rerun_command(request, decided.baseline.info),
@@ -86,23 +86,22 @@ def render_judgement(request: JudgeRequest, decided: DecidedRun, now: datetime) 
     elif request.history is not None:
         from evalgate.application.judge.history import add_history
 
-        add_history(results, request.history, decided.run, now, request.run_id)
+        add_history(results, request.history, decided.run, now, request.subject.run_id)
     _add_job(results, request)
     shown = with_root_paths(results)
-    pages = request.pages
-    options = RenderOptions(request.comment_key, request.max_comment_chars, request.report_url, request.template, pages)
+    options = request.render
     grouped = group_scenarios(shown)
     comment, warnings = write_comment(shown, options, grouped)
     files: dict[str, Content] = {
         "results.json": stream_results(results),
         "comment.md": comment.encode(),
-        "summary.md": render_summary(shown, report_url=request.report_url, grouped=grouped, pages=pages).encode(),
+        "summary.md": render_summary(shown, report_url=options.run_url, grouped=grouped, pages=options.pages).encode(),
         "junit.xml": render_junit(shown),
     }
-    if request.sarif:
+    if SARIF in request.outputs:
         from evalgate.reporting.ci.sarif import render_sarif
 
-        files["results.sarif"] = render_sarif(shown)
+        files[SARIF] = render_sarif(shown)
     return Judgement(
         results,
         files,
@@ -124,7 +123,7 @@ def leave_only_selected(results: ResultsDoc, selection: SelectionDoc) -> None:
 def render_invalid(request: JudgeRequest, error: InvalidInput, now: datetime) -> Judgement:
     """The answer to invalid input: its problems, and nothing that could be taken for a result."""
     results = build_invalid_document(
-        error.problems, error.code, commit=request.commit, created_at=now, report_only=request.report_only
+        error.problems, error.code, commit=request.subject.commit, created_at=now, report_only=request.rules.report_only
     )
     _add_job(results, request)
     return Judgement(
@@ -148,11 +147,13 @@ def render_incomplete(
     request: JudgeRequest, error: RulesMissing | ShardMissing | Unreachable, now: datetime
 ) -> Judgement:
     """The answer if a part of the run is missing: the rest is left out, since it would mislead."""
-    code = 0 if request.report_only else error.exit_code
+    code = 0 if request.rules.report_only else error.exit_code
     reasons = [Reason(error.code, problem.message) for problem in error.problems]
-    decision = Decision("cannot_judge", code, reasons, report_only=request.report_only)
+    decision = Decision("cannot_judge", code, reasons, report_only=request.rules.report_only)
     notes = [Problem(note) for note in request.notes]
-    return render_judgement(request, DecidedRun(Run([]), None, decision, LoadedBaseline(request.baseline), notes), now)
+    return render_judgement(
+        request, DecidedRun(Run([]), None, decision, LoadedBaseline(request.baseline.info), notes), now
+    )
 
 
 def warning_of(problem: Problem) -> Warning_:
@@ -168,20 +169,20 @@ DOWNLOADED = frozenset({"exact", "ancestor", "latest", "drifted"})
 
 def build_rerun_command(request: JudgeRequest, baseline: BaselineInfo | None) -> str:
     """`evalgate run` with everything that determined this run, quoted for a shell in the repository's root."""
-    words = ["evalgate", "run", *request.configs]
-    for pattern in request.traces or ():
+    words = ["evalgate", "run", *request.sources.configs]
+    for pattern in request.sources.traces or ():
         words += ["--traces", pattern]
-    for pattern in request.scenarios:
+    for pattern in request.sources.scenarios:
         words += ["--scenario", pattern]
-    if request.form is not None:
-        words += ["--format", request.form]
+    if request.sources.form is not None:
+        words += ["--format", request.sources.form]
     if baseline is not None and baseline.status in DOWNLOADED:
         words += ["--baseline", FETCHED.format(baseline.run_id)]
     elif baseline is not None and baseline.path is not None:
         words += ["--baseline", baseline.path]
-    if request.fail_on is not None:
-        words += ["--fail-on", ",".join(request.fail_on)]
-    if request.report_only:
+    if request.rules.fail_on is not None:
+        words += ["--fail-on", ",".join(request.rules.fail_on)]
+    if request.rules.report_only:
         words.append("--report-only")
     command = shlex.join(words)
     folder = f"./{request.folder}" if request.folder.startswith("-") else request.folder  # `cd` has options
@@ -190,9 +191,9 @@ def build_rerun_command(request: JudgeRequest, baseline: BaselineInfo | None) ->
 
 def build_fetch_command(request: JudgeRequest, baseline: BaselineInfo | None) -> str | None:
     """The command that downloads the baseline to where the other one expects it; None if it was not downloaded."""
-    if baseline is None or baseline.status not in DOWNLOADED or request.pages is None:
+    if baseline is None or baseline.status not in DOWNLOADED or request.render.pages is None:
         return None
-    host, repository = request.pages.server_url.partition("://")[2], request.pages.repository
+    host, repository = request.render.pages.server_url.partition("://")[2], request.render.pages.repository
     named = repository if host == "github.com" else f"{host}/{repository}"
     folder = posixpath.join(request.folder, FETCHED.format(baseline.run_id))
     run = ["gh", "run", "download", str(baseline.run_id), "-R", named, "-n", baseline.artifact, "-D", folder]

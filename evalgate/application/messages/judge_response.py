@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from evalgate.models.approvals.review import CommentApproval
     from evalgate.models.run.chunks import Content
 
-FILES = ("results.json", "comment.md", "summary.md", "junit.xml", "results.sarif", PAGE)
-"""Files of a judgement, besides its baseline."""
+ALWAYS = ("results.json", "comment.md", "summary.md", "junit.xml")
+"""Files of a judgement, besides its baseline and those that were asked for."""
 RESULT_KEYS = (
     *("schema", "evalgate_version", "created_at", "commit", "verdict", "exit_code", "report_only"),
     *("reasons", "summary", "baseline"),
@@ -158,12 +158,12 @@ def decode_judgement(
     """
     answer = _decode(plain, _Judgement)
     results = answer.results
-    _check_results(results, report_only=request.report_only)
+    _check_results(results, report_only=request.rules.report_only)
     _check_decision(results)
     _check_subject(results, request)
     _check_excuses(results, answer.excused, request)
-    asked = {"results.sarif": request.sarif, PAGE: request.html}
-    names = [name for name in answer.files if name in FILES and asked.get(name, True)]
+    asked = {*ALWAYS, *request.outputs}
+    names = [name for name in answer.files if name in asked]
     files = {name: content for name in names if (content := file(name)) is not None}
     if "results.json" not in files:
         raise invalid_answer("it has no results")
@@ -180,7 +180,7 @@ def decode_judgement(
         heading=answer.heading,
         annotations=answer.annotations,
         problems=answer.problems,
-        baseline_zip=baseline_zip if answer.baseline and request.make_baseline_zip else None,
+        baseline_zip=baseline_zip if answer.baseline and request.baseline.makes_zip else None,
         warnings=answer.warnings,
         excused=answer.excused,
     )
@@ -289,13 +289,13 @@ def _check_excuses(results: ResultsDoc, excused: Mapping[str, int], request: Jud
         raise invalid_answer("it passes with hard fails that nothing excuses")
     if quarantined > summary.get("quarantined", 0):
         raise invalid_answer("more is excused by quarantine than is in quarantine")
-    if approved > (summary["hard_fails"] if request.has_approvals else 0):
+    if approved > (summary["hard_fails"] if request.approvals.has_any else 0):
         raise invalid_answer("more is approved than can be")
-    if not_gating and "hard_fail" in (request.fail_on or ()):
+    if not_gating and "hard_fail" in (request.rules.fail_on or ()):
         raise invalid_answer("it passes with hard fails, which `fail-on` names")
-    for word in request.fail_on or ():
+    for word in request.rules.fail_on or ():
         failed = sum(summary[name] for name in GATING.get(word, ()))
-        if failed > summary.get("quarantined", 0) and not request.has_approvals:
+        if failed > summary.get("quarantined", 0) and not request.approvals.has_any:
             raise invalid_answer(f"it passes with {failed} that `fail-on` names ({word})")
 
 
@@ -309,9 +309,9 @@ def _check_page(page: Content) -> None:
 
 def _check_subject(results: ResultsDoc, request: JudgeRequest) -> None:
     """Raises JudgeCrashed if the answer is about another commit, or about another baseline than it was given."""
-    if results["commit"] != request.commit:
+    if results["commit"] != request.subject.commit:
         raise invalid_answer("its commit")
-    compared, given = results["baseline"], request.baseline
+    compared, given = results["baseline"], request.baseline.info
     if compared is None:
         return
     if given is None or (given.sha is not None and compared["sha"] not in (None, given.sha)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from evalgate.errors import Problem
-    from evalgate.features.track.models import ContentLevel, PublishedRun, TrackingContext
+    from evalgate.features.track.models import PublishedRun, TrackingContext
     from evalgate.models.approvals.approval import Approval, ApprovalFile
     from evalgate.models.approvals.review import CommentApproval
     from evalgate.models.comparison.comparison import BaselineInfo
@@ -37,50 +37,88 @@ if TYPE_CHECKING:
     from evalgate.reporting.text.grouping import GroupedScenarios
 
 
-class JudgeRequest(Struct, frozen=True):
-    """One request to the judge. Paths are relative to the working directory."""
+class SourceChoice(Struct, frozen=True):
+    """The suites, and the traces instead of those that they name. Paths are relative to the working directory."""
 
     configs: Sequence[str] = ()
     traces: Sequence[str] | None = None  # replaces `traces` of every suite
     scenarios: Sequence[str] = ()  # judge only these: ids or `id[variant]`, with `*`
     form: str | None = None  # replaces `format` of every suite
-    baseline: BaselineInfo | None = None  # None: none was requested; `path` is the file to load
-    baseline_required: bool = False  # named by the user: missing or damaged ends in exit 2
-    fail_on: Sequence[str] | None = None  # wins over every policy
-    on_weakening: OnWeakening | None = None  # also wins over every policy
+
+
+class RuleOptions(Struct, frozen=True):
+    """What the caller decides about the verdict; it wins over every policy."""
+
+    fail_on: Sequence[str] | None = None
+    on_weakening: OnWeakening | None = None
     report_only: bool = False
-    make_baseline_zip: bool = True
-    kept: str | None = None  # the output file that is this run's baseline, which it does not replace
-    commit: str | None = None
-    branch: str | None = None
-    run_id: str | None = None
-    comment_key: str = "evalgate"
-    max_comment_chars: int = 60_000
-    template: TemplateFile | None = None  # the project's template for the comment
-    approvals: ApprovalFile | None = None  # the approvals that count
-    approvals_of_base: bool = False  # they are another commit's, so their errors do not fail this run
+    by_rules_of_base: bool = False  # the baseline's suites and policy decide, not the run's own
+
+
+class ApprovalInputs(Struct, frozen=True):
+    """What could approve a failure, and what only proposes to."""
+
+    file: ApprovalFile | None = None  # the approvals that count
+    is_of_base: bool = False  # they are another commit's, so their errors do not fail this run
     proposed: ApprovalFile | None = None  # those of the pull request, which are only shown
     remembered: Sequence[Approval] = ()  # approvals that a store holds
     consents: Sequence[CommentApproval] = ()  # approvals that people gave in comments, whose permission was verified
-    by_rules_of_base: bool = False  # the baseline's suites and policy decide, not the run's own
-    merge_commit: str | None = None  # the commit checked out, if it merges a pull request into its base
-    sarif: bool = False  # make results.sarif as well
-    html: bool = False  # make report.html as well, with the conversations that fit into it
+
+    @property
+    def has_any(self) -> bool:
+        """Whether anything here could approve a failure."""
+        has_file = self.file is not None and bool(self.file.content.strip())
+        return has_file or bool(self.remembered) or bool(self.consents)
+
+
+class RunSubject(Struct, frozen=True):
+    """What the run is about. `merge_commit` is the commit checked out, if it merges a pull request into its base."""
+
+    commit: str | None = None
+    branch: str | None = None
+    run_id: str | None = None
+    merge_commit: str | None = None
+
+
+class BaselinePlan(Struct, frozen=True):
+    """The baseline to compare with, None if none was requested, and the one to make.
+
+    `is_required`: the user named it, so that a missing or damaged one ends in exit 2. `kept` is the output file that
+    is this run's baseline, which it does not replace.
+    """
+
+    info: BaselineInfo | None = None
+    is_required: bool = False
+    makes_zip: bool = True
+    kept: str | None = None
+
+
+class RenderOptions(Struct, frozen=True):
+    """How to render a report. `run_url` is the page of the run, linked where a report is shortened."""
+
+    comment_key: str = "evalgate"
+    max_comment_chars: int = 60_000
+    run_url: str | None = None
+    template: TemplateFile | None = None  # the project's template for the comment
+    pages: Pages | None = None  # where GitHub shows files and commits; None outside of GitHub
+    tracking: TrackingContext | None = None  # of the report of another run: build what leaves for trackers too
+
+
+class JudgeRequest(Struct, frozen=True):
+    """One request to the judge."""
+
+    sources: SourceChoice = SourceChoice()
+    rules: RuleOptions = RuleOptions()
+    approvals: ApprovalInputs = ApprovalInputs()
+    subject: RunSubject = RunSubject()
+    baseline: BaselinePlan = BaselinePlan()
+    render: RenderOptions = RenderOptions()
+    outputs: Mapping[str, Any] = {}  # options of each output that was asked for, besides those that every run leaves
     folder: str = ""  # the working directory, relative to the repository's root; empty for the root
     leg: str = ""  # the values of the job's matrix, as text; empty without a matrix
-    report_url: str | None = None  # the page of the run, linked where a report is shortened
-    pages: Pages | None = None  # where GitHub shows files and commits; None outside of GitHub
     history: RunHistory | None = None  # history of earlier runs from a store
     mutation_score: bool = False  # compare how many small changes changed suites notice with the baseline's
     notes: Sequence[str] = ()  # warnings of the caller, to show with the run's
-    tracking: TrackingContext | None = None  # build what leaves for trackers too, from a run of this context
-    tracked_content: ContentLevel = "final"
-
-    @property
-    def has_approvals(self) -> bool:
-        """Whether anything in the request could approve a failure."""
-        has_file = self.approvals is not None and bool(self.approvals.content.strip())
-        return has_file or bool(self.remembered) or bool(self.consents)
 
 
 class Judgement(Struct, frozen=True):
@@ -104,17 +142,6 @@ class Judgement(Struct, frozen=True):
     def exit_code(self) -> int:
         """The exit code of the process; the results hold the same value."""
         return self.results["exit_code"]
-
-
-class RenderOptions(Struct, frozen=True):
-    """How to render a report: comment key, maximum length, the URL of the run, and GitHub's pages."""
-
-    comment_key: str
-    max_comment_chars: int
-    run_url: str | None
-    template: TemplateFile | None = None
-    pages: Pages | None = None
-    tracking: TrackingContext | None = None  # build what leaves for trackers too
 
 
 class RenderedReport(Struct, frozen=True):
@@ -160,7 +187,10 @@ PAGE = "report.html"
 """The run as one HTML file, which only a path that the user names gets: it holds conversations."""
 TRACKING = "tracking.json"
 """The file that describes where the run was published."""
-REPORTS = ("comment.md", "summary.md", "junit.xml", "results.sarif", PAGE, TRACKING)
+SARIF = "results.sarif"
+PUBLISHED = "published.json"
+"""What leaves for trackers."""
+REPORTS = ("comment.md", "summary.md", "junit.xml", SARIF, PAGE, TRACKING)
 
 
 def write_outputs(judgement: Judgement, folder: OutputFolder, *, omit: Collection[str | None] = ()) -> None:

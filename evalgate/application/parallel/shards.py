@@ -153,23 +153,23 @@ def judge_shard(
 ) -> ShardSummary:
     """Judges the shard's share and writes it. Raises InvalidInput, as for a run that can't start."""
     now = tools.clock.now()
-    configuration = tools.suites.load(request.configs)
-    check_traces(configuration, request, tools.traces)
-    baseline = load_baseline(request, tools.baselines, rules_of(configuration), now)
+    configuration = tools.suites.load(request.sources.configs)
+    check_traces(configuration, request.sources, tools.traces)
+    baseline = load_baseline(request.baseline, tools.baselines, rules_of(configuration), now)
     digest = digest_of(baseline.results)
     if baseline.results is not None:
         baseline = replace(baseline, results=reprice_baseline(baseline.results, configuration, tools.prices))
     sources = RuleSources(tools.baselines, tools.traces, tools.prices)
     rules = find_changed_rules(configuration, baseline, sources, request)
     choice = TraceChoice(
-        *(request.traces, request.form, BaselineScenarios(baseline.results), tools.prices),
+        *(request.sources.traces, request.sources.form, BaselineScenarios(baseline.results), tools.prices),
         cross_scorer=rules.cross_scorer,
-        scenarios=request.scenarios,
+        scenarios=request.sources.scenarios,
     )
     chosen = [choice.resolve_for_suite(suite)[:2] for suite in configuration.suites]
     source, engine, encode_line = pools.open(chosen) or pools.open_in_process()
     plan = BatchPlan(configuration, source, choice, shard.of)
-    share = _Share(shard, draft, keeps=request.make_baseline_zip, crosses=rules.cross_scorer is not None)
+    share = _Share(shard, draft, keeps=request.baseline.makes_zip, crosses=rules.cross_scorer is not None)
     try:
         engine.begin(BatchJudge(configuration, choice, source, encode_line))
         for batch, found in BatchDispatcher(plan, engine).judge_batches(share):
@@ -246,8 +246,8 @@ def _build_head(
         baseline=digest,
         plan=share.plan(),
         keeps_traces=share.keeps,
-        traces=None if request.traces is None else list(request.traces),
-        format=request.form,
-        scenarios=list(request.scenarios),
+        traces=None if request.sources.traces is None else list(request.sources.traces),
+        format=request.sources.form,
+        scenarios=list(request.sources.scenarios),
         batches=[*share.counts, *[0] * (suites - len(share.counts))],
     )

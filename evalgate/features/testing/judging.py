@@ -113,9 +113,13 @@ class SessionJudge:
         with tempfile.TemporaryDirectory(prefix="evalgate-") as folder:
             from msgspec.structs import replace
 
-            request = replace(request, branch=branch, make_baseline_zip=False)
+            request = replace(
+                request,
+                subject=replace(request.subject, branch=branch),
+                baseline=replace(request.baseline, makes_zip=False),
+            )
             if self._selection is not None:
-                request = replace(request, **self._selection._asdict())
+                request = replace(request, sources=replace(request.sources, **self._selection._asdict()))
             return join_chunks(judge(request, self._build_tools(folder)).files[RESULTS])
 
     def _build_tools(self, folder: str) -> Tools:

@@ -11,13 +11,13 @@ import zipfile
 import pytest
 from builders import make_trace
 from fakes.core import make_tools
+from request_builder import make_request
 
 from evalgate.adapters.archives.baseline_writer import ZipLimits
 from evalgate.adapters.archives.baseline_zip import BaselineZips
 from evalgate.adapters.files.workspace import Workspace
 from evalgate.adapters.formats.open.stored_traces import encode_stored_trace, read_stored_trace
 from evalgate.application.judge.judge import judge
-from evalgate.application.messages.request import JudgeRequest
 from evalgate.errors import InvalidInput
 from evalgate.models.run.chunks import join_chunks
 from evalgate.ports import BaselineParts
@@ -33,7 +33,7 @@ def zips(tmp_path):
 
 @pytest.fixture
 def results():
-    judged = judge(JudgeRequest(commit="c0ffee"), make_tools(SUITE, traces=[make_trace()]))
+    judged = judge(make_request(commit="c0ffee"), make_tools(SUITE, traces=[make_trace()]))
     return join_chunks(judged.files["results.json"])
 
 
@@ -246,7 +246,7 @@ def test_create__leaves_the_zip_of_an_earlier_run_alone(zips, results, tmp_path)
 
 def test_results_of_an_invalid_run__are_not_a_baseline_even_with_other_files(zips, results, tmp_path):
     (tmp_path / "out").mkdir()
-    invalid = join_chunks(judge(JudgeRequest(), make_tools("version: 2\n")).files["results.json"])
+    invalid = join_chunks(judge(make_request(), make_tools("version: 2\n")).files["results.json"])
     (tmp_path / "out" / "results.json").write_bytes(invalid)
     write(zips, tmp_path / "out" / "baseline.zip", results)
     with pytest.raises(InvalidInput, match="no finished run"):

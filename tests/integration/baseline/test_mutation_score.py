@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from request_builder import make_request
+
 from evalgate.application.judge.judge import judge
-from evalgate.application.messages.request import JudgeRequest
 from evalgate.bootstrap.shell_tools import build_shell_tools
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.settings.limits import Limits
@@ -35,7 +36,7 @@ def write(folder: Path, checks: int) -> None:
 def run(folder: Path, name: str, *, is_requested: bool, baseline: str | None = None) -> tuple[Any, str]:
     tools = build_shell_tools(str(folder), name, Limits(), source_date_epoch="1767323045", progress_to=None)
     info = None if baseline is None else BaselineInfo("given", path=baseline)
-    request = JudgeRequest(configs=["suite.yaml"], baseline=info, mutation_score=is_requested)
+    request = make_request(configs=["suite.yaml"], baseline=info, mutation_score=is_requested)
     judgement = judge(request, tools)
     return judgement.results, str(judgement.files["comment.md"], "utf-8")
 

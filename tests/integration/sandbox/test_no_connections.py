@@ -219,14 +219,14 @@ architecture, seccomp, _ = ARCHITECTURES[os.uname().machine]
 if {refused}:
     assert refuse_calls(architecture, seccomp, [seccomp])  # like a container that allows no filter
 from pathlib import Path
-from evalgate.application.messages.request import JudgeRequest
+from evalgate.application.messages.request import JudgeRequest, SourceChoice
 from evalgate.bootstrap.judge_context import JudgeContext
 from evalgate.bootstrap.sandboxed_judge import SandboxedJudge
 root = {workspace!r}
 log = []
 Path(root, "downloads").mkdir()
 judge = SandboxedJudge(JudgeContext(root, root, root + "/.evalgate"), Path(root, "downloads"), log.append)
-judgement = judge.judge(JudgeRequest(configs=["evals/support.yaml"], traces=["traces/main/*.jsonl"]))
+judgement = judge.judge(JudgeRequest(SourceChoice(["evals/support.yaml"], ["traces/main/*.jsonl"])))
 print(judgement.exit_code, *log, sep="\\n")
 """
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from request_builder import make_request
 
 from evalgate.adapters.sandbox.exchange_dir import LARGEST_ANSWER, ExchangeDir
 from evalgate.adapters.sandbox.judge_process import (
@@ -24,7 +25,6 @@ from evalgate.adapters.sandbox.judge_process import (
     wait_for_judge,
 )
 from evalgate.adapters.sandbox.process_bounds import Bounds
-from evalgate.application.messages.request import JudgeRequest
 from evalgate.bootstrap import judge_main as judge_server
 from evalgate.bootstrap.judge_context import JudgeContext
 from evalgate.bootstrap.judge_main import HANDLERS, run_ready_judge
@@ -68,7 +68,7 @@ def folder_of(tmp_path):
 
 def request(**changes):
     given = {"configs": ["evals/support.yaml"], "traces": ["traces/pr/*.jsonl"], "sarif": True, "html": True, **changes}
-    return JudgeRequest(commit="c" * 40, comment_key="k", **given)
+    return make_request(commit="c" * 40, comment_key="k", **given)
 
 
 @pytest.mark.parametrize(
@@ -419,7 +419,8 @@ class TestTheUserOfAJudge:
         assert choose_user([folder, str(inner)], folder) is None
 
 
-TRACKED = {"tracking": TrackingContext("acme/agent", run_id="9", branch="main"), "run_id": "9", "branch": "main"}
+CONTEXT = TrackingContext("acme/agent", run_id="9", branch="main")
+TRACKED = {"outputs": {"published.json": (CONTEXT, "final")}, "run_id": "9", "branch": "main"}
 
 
 def test_what_leaves_for_trackers_is_as_from_a_judge_in_this_process(workspace, tmp_path):

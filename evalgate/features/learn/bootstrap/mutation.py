@@ -16,7 +16,7 @@ def run_mutation(arguments: Any, cwd: str, progress_to: TextIO) -> MutationRepor
     from evalgate.adapters.progress import progress_for
     from evalgate.application.evaluation.evaluate import TraceChoice
     from evalgate.application.evaluation.run_checks import check_traces
-    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.application.messages.request import SourceChoice
     from evalgate.bootstrap.shell_tools import use_plugin_evaluators
     from evalgate.bootstrap.sources import build_suite_files, build_trace_files, find_price_list
     from evalgate.features.learn.application.mutation.score import MutationRun
@@ -27,7 +27,7 @@ def run_mutation(arguments: Any, cwd: str, progress_to: TextIO) -> MutationRepor
     configuration = build_suite_files(cwd, None, bounds).load(arguments.configs)
     traces = build_trace_files(cwd, None, bounds)
     choice = TraceChoice(arguments.traces, arguments.format)
-    check_traces(configuration, JudgeRequest(traces=arguments.traces, form=arguments.format), traces)
+    check_traces(configuration, SourceChoice(traces=arguments.traces, form=arguments.format), traces)
     run = MutationRun(configuration.suites, find_price_list(), configuration.policy)
     progress = progress_for(progress_to, quiet=False)
     try:

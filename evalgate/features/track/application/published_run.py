@@ -18,6 +18,7 @@ from evalgate.application.comparison.baseline import NAME
 from evalgate.application.documents.run_documents import run_of
 from evalgate.application.documents.run_identity import run_identity
 from evalgate.application.evaluation.trajectories import source_of
+from evalgate.application.messages.request import PUBLISHED
 from evalgate.errors import InvalidInput
 from evalgate.features.track.application.published_names import MAX_KEY, MAX_TEXT, PublishedNames
 from evalgate.features.track.models import PublishedRow, PublishedRun, PublishedScore, PublishedSuite
@@ -143,9 +144,7 @@ def add_published(
     restore: Callable[[bytes], Trace | None],
 ) -> Judgement:
     """The judgement with its run as the request lets it leave; `lines` are its traces."""
-    context, content = request.tracking, request.tracked_content
-    if context is None:
-        return judgement
+    context, content = request.outputs[PUBLISHED]
     trials = sum(len(each["trials"]) for suite in judgement.results["suites"] for each in suite["scenarios"])
     if trials > MOST_TRIALS:
         warning = f"not tracked: the run has {trials:,} trials, and {MOST_TRIALS:,} are the most"
@@ -153,7 +152,7 @@ def add_published(
     level: ContentLevel = "none" if context.is_fork else content
     finished = TrackedRun(
         judgement.results,
-        {"run": request.run_id, "branch": request.branch},
+        {"run": request.subject.run_id, "branch": request.subject.branch},
         {suite.name: suite for suite in configuration.suites},
         *read_texts(lines, restore, level),
     )

@@ -2,15 +2,16 @@ from __future__ import annotations
 
 import pytest
 from fakes.world import FakeCheckRuns, FakeStep
+from request_builder import make_request
 from results_builder import a_reason, a_scenario, a_suite, results
 
 from evalgate.application.action.post_comment import build_check_run, conclusion, post_check
-from evalgate.application.messages.request import Judgement, JudgeRequest
+from evalgate.application.messages.request import Judgement
 from evalgate.errors import Forbidden, Unreachable
 from evalgate.models.github import Annotation
 from evalgate.reporting.markdown.heading import build_heading
 
-REQUEST = JudgeRequest(commit="c" * 40, comment_key="evals.yml/gate", report_url="https://github.com/x")
+REQUEST = make_request(commit="c" * 40, comment_key="evals.yml/gate", run_url="https://github.com/x")
 COMMENT = b"<!-- evalgate:sticky v1 key=evals.yml/gate -->\n## verdict\n"
 
 
@@ -62,7 +63,7 @@ def test_a_comment_too_long_for_a_check_run_is_replaced_by_the_reasons():
 
 
 def test_without_a_commit_there_is_no_check_run():
-    assert build_check_run(JudgeRequest(), make_judgement()) is None
+    assert build_check_run(make_request(), make_judgement()) is None
 
 
 @pytest.mark.parametrize(

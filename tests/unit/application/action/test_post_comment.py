@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import pytest
 from fakes.world import FakeArtifacts, FakeFolder, FakeJudge, FakePullRequest, FakeStep
+from request_builder import make_request
 from results_builder import a_scenario, a_suite, results
 
 from evalgate.application.action.post_comment import CommentText, post_comment
 from evalgate.application.action.run_gate import GateOptions, GatePorts, run_gate
-from evalgate.application.messages.request import Judgement, JudgeRequest
+from evalgate.application.messages.request import Judgement
 from evalgate.errors import Forbidden, Unreachable
 
 HERE, NEWER = "a" * 40, "b" * 40
@@ -46,7 +47,7 @@ def run_without_write_access(files=FILES, artifacts=None, pull_request=None, **o
         reports=ReportPacker(),
     )
     task = GateOptions(
-        JudgeRequest(comment_key="k"),
+        make_request(comment_key="k"),
         ".evalgate",
         **{"is_from_fork": True, "always_uploads_report": True, "report_artifact": "evalgate-report-k", **options},
     )

@@ -15,16 +15,17 @@ from fakes.world import (
     FakeTemplate,
 )
 from msgspec.structs import replace
+from request_builder import make_request
 from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite, results
 
 from evalgate.application.action.run_gate import GateOptions, GatePorts, run_gate
-from evalgate.application.messages.request import Judgement, JudgeRequest
+from evalgate.application.messages.request import Judgement, RunSubject
 from evalgate.errors import Forbidden, Problem, SettingError, Unreachable
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.github import Annotation, TemplateFile
 from evalgate.ports import FoundBaseline
 
-TASK = GateOptions(JudgeRequest(comment_key="k", notes=["a note"]), ".evalgate")
+TASK = GateOptions(make_request(comment_key="k", notes=["a note"]), ".evalgate")
 FILES = {"results.json": b"{}", "comment.md": b"# c", "summary.md": b"# s", "junit.xml": b"<x/>"}
 EXACT = FoundBaseline(BaselineInfo("exact", sha="a" * 40, path="/tmp/exact.zip"), ["artifact 3 was refused"])
 OLDER = FoundBaseline(BaselineInfo("ancestor", sha="b" * 40, path="/tmp/older.zip", distance=2))
@@ -98,7 +99,7 @@ def test_the_judge_gets_the_found_baseline_and_the_refused_ones():
     ports = make_ports(make_judgement(baseline=a_baseline("exact")), baselines=FakeBaselines([EXACT, OLDER]))
     run_gate(TASK, ports)
     [request] = ports.judge.requests
-    assert request.baseline == EXACT.info
+    assert request.baseline.info == EXACT.info
     assert request.notes == ["a note", "artifact 3 was refused"]
 
 
@@ -106,7 +107,7 @@ def test_after_a_damaged_baseline_the_next_one_is_used():
     answers = make_judgement(baseline=a_baseline("none")), make_judgement(baseline=a_baseline("ancestor"))
     ports = make_ports(*answers, baselines=FakeBaselines([EXACT, OLDER]))
     run_gate(TASK, ports)
-    assert [request.baseline for request in ports.judge.requests] == [EXACT.info, OLDER.info]
+    assert [request.baseline.info for request in ports.judge.requests] == [EXACT.info, OLDER.info]
     assert ports.step.set["baseline-status"] == "ancestor"
 
 
@@ -133,7 +134,7 @@ def test_a_comment_that_can_not_be_posted_changes_no_verdict(trouble, level, ver
     assert ports.step.set["verdict"] == verdict
 
 
-FORK = replace(TASK, is_from_fork=True, request=replace(TASK.request, commit="c" * 40))
+FORK = replace(TASK, is_from_fork=True, request=replace(TASK.request, subject=RunSubject("c" * 40)))
 REFUSED = Forbidden(Problem("GitHub refuses it (403)", hint="add `x: write` to `permissions:`"))
 
 
@@ -267,14 +268,14 @@ def test_the_judge_gets_the_template():
     template = TemplateFile("own.md.j2", "words")
     ports = make_ports(make_judgement(), template=FakeTemplate(template))
     run_gate(TASK, ports)
-    assert ports.judge.requests[0].template == template
+    assert ports.judge.requests[0].render.template == template
 
 
 @pytest.mark.parametrize("trouble", [Unreachable("GitHub is down"), SettingError("it does not exist")])
 def test_an_unavailable_template_is_a_warning_and_the_verdict_is_unchanged(trouble):
     ports = make_ports(make_judgement("fail"), template=FakeTemplate(trouble), pull_request=FakePullRequest())
     assert run_gate(TASK, ports) == 1
-    assert ports.judge.requests[0].template is None
+    assert ports.judge.requests[0].render.template is None
     warning = ports.step.annotations[0]
     assert (warning.level, str(trouble) in warning.message) == ("warning", True)
     assert ports.pull_request.comments == {"k": "# c"}

@@ -10,12 +10,13 @@ from builders import make_trace
 from fakes.core import make_tools
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from request_builder import make_request
 from results_builder import a_change, a_scenario, a_suite, an_assertion, results
 
 from evalgate.application.approvals.approve_change import resolve_consents
 from evalgate.application.judge.approved_report import approve_report, decide_with_approvals
 from evalgate.application.judge.judge import judge
-from evalgate.application.messages.request import JudgeRequest, RenderOptions
+from evalgate.application.messages.request import RenderOptions
 from evalgate.errors import SettingError
 from evalgate.models.approvals.approval import Provenance
 from evalgate.models.approvals.review import CommentApproval, TriggeringRun
@@ -38,7 +39,7 @@ TODAY = date(2026, 1, 2)
 def run_judge(responses, consents=(), **request):
     """Judges a run with the given response of each scenario."""
     traces = [make_trace(scenario_id=name, response=answer) for name, answer in responses.items()]
-    judge_request = JudgeRequest(make_baseline_zip=False, commit=HEAD, consents=consents, **request)
+    judge_request = make_request(make_baseline_zip=False, commit=HEAD, consents=consents, **request)
     return judge(judge_request, make_tools(SUITE, traces=traces))
 
 

@@ -5,10 +5,10 @@ import json
 import pytest
 from builders import make_trace
 from fakes.core import MemoryBaselines, make_tools
+from request_builder import make_request
 
 from evalgate.application.evaluation.pricing import MAX_ROWS, Pricer
 from evalgate.application.judge.judge import judge
-from evalgate.application.messages.request import JudgeRequest
 from evalgate.measures.prices import Rates
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.trace.trace import unknown_usage
@@ -62,11 +62,11 @@ def run(suite, *traces, table=None, request=None, **given):
     from msgspec.structs import replace
 
     tools = replace(make_tools(suite, traces=traces, **given), prices=table)
-    return judge(request or JudgeRequest(), tools).results
+    return judge(request or make_request(), tools).results
 
 
 def against(base, suite, *traces, table=None):
-    request = JudgeRequest(baseline=BaselineInfo("given", path="base"), baseline_required=True)
+    request = make_request(baseline=BaselineInfo("given", path="base"), baseline_required=True)
     return run(suite, *traces, table=table, request=request, baselines=MemoryBaselines(base=base))
 
 
@@ -163,9 +163,9 @@ def test_prices_of_a_suite_are_used_in_its_checks_and_its_results():
 
 
 def test_a_report_marks_a_computed_cost():
-    comment = judge(JudgeRequest(), make_tools(PRICED, traces=[metered("mine")])).files["comment.md"].decode()
+    comment = judge(make_request(), make_tools(PRICED, traces=[metered("mine")])).files["comment.md"].decode()
     assert "1.00 USD (computed)" in comment
-    recorded = judge(JudgeRequest(), make_tools(PRICED, traces=[metered("mine", cost_usd=1.0)])).files
+    recorded = judge(make_request(), make_tools(PRICED, traces=[metered("mine", cost_usd=1.0)])).files
     assert "computed" not in recorded["comment.md"].decode()
 
 

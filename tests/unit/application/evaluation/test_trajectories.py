@@ -6,10 +6,10 @@ import orjson
 import pytest
 from builders import make_trace
 from fakes.core import MemoryBaselines, TraceList, make_tools
+from request_builder import make_request
 
 from evalgate.application.evaluation.trajectories import MAX_LISTED, MOST_KEPT, StoredTraces, load_trajectories
 from evalgate.application.judge.judge import judge
-from evalgate.application.messages.request import JudgeRequest
 from evalgate.errors import SettingError
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.trace.trace_document import encode_trace
@@ -34,10 +34,10 @@ def a_trace(scenario="a", amount=1, response="done", trial=None, calls=None):
 
 def compare_runs(before, now, suite=STRICT, baselines=None):
     baselines = MemoryBaselines() if baselines is None else baselines
-    first = judge(JudgeRequest(make_baseline_zip=False), make_tools(suite, traces=before)).results
+    first = judge(make_request(make_baseline_zip=False), make_tools(suite, traces=before)).results
     baselines.put("b.zip", Baseline(first, None))
     baselines.stored.setdefault("b.zip", before)
-    request = JudgeRequest(baseline=BaselineInfo("given", path="b.zip"), make_baseline_zip=False)
+    request = make_request(baseline=BaselineInfo("given", path="b.zip"), make_baseline_zip=False)
     return judge(request, make_tools(suite, traces=now, baselines=baselines)).results
 
 

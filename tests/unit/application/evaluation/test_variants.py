@@ -5,11 +5,11 @@ from builders import make_trace
 from fakes.core import MemoryBaselines, make_tools
 from hypothesis import given
 from hypothesis import strategies as st
+from request_builder import make_request
 
 from evalgate.adapters.progress import SilentProgress
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
 from evalgate.application.judge.judge import judge
-from evalgate.application.messages.request import JudgeRequest
 from evalgate.errors import OverLimit
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.trace.trace import DamagedTrace, TraceLocation
@@ -33,7 +33,7 @@ def damaged(scenario=None, path="traces/x.json"):
 
 
 def run(suite, *traces, **given):
-    return judge(JudgeRequest(), make_tools(suite, traces=traces, **given)).results
+    return judge(make_request(), make_tools(suite, traces=traces, **given)).results
 
 
 def verdicts(results):
@@ -117,7 +117,7 @@ def test_damaged_record__belongs_to_a_variant_only_if_id_and_path_decide():
 def test_baseline__is_compared_within_each_variant():
     before = run(NAMED, trace("a"), trace("b", response="no"))
     baselines = MemoryBaselines(b=before)
-    request = JudgeRequest(baseline=BaselineInfo("given", path="b"))
+    request = make_request(baseline=BaselineInfo("given", path="b"))
     swapped = make_tools(NAMED, traces=[trace("a", response="no"), trace("b")], baselines=baselines)
     scenarios = judge(request, swapped).results["suites"][0]["scenarios"]
     assert [(each["variant"], each["change"]["kind"]) for each in scenarios] == [
@@ -129,7 +129,7 @@ def test_baseline__is_compared_within_each_variant():
 def test_variant_missing_from_the_baseline__is_new_and_a_deleted_one_is_removed():
     before = run(NAMED.replace("  b:", "  old:"), trace("a"), trace("b"))
     baselines = MemoryBaselines(b=before)
-    request = JudgeRequest(baseline=BaselineInfo("given", path="b"))
+    request = make_request(baseline=BaselineInfo("given", path="b"))
     results = judge(request, make_tools(NAMED, traces=[trace("a"), trace("b")], baselines=baselines)).results
     scenarios = results["suites"][0]["scenarios"]
     assert [each["change"]["kind"] for each in scenarios] == ["unchanged", "new"]
@@ -141,7 +141,7 @@ def test_baseline_value__is_that_of_the_same_variant():
     suite = NAMED.replace(CHECK, check)
     before = run(suite, trace("a", cost_usd=5.0), trace("b", cost_usd=1.0))
     baselines = MemoryBaselines(b=before)
-    request = JudgeRequest(baseline=BaselineInfo("given", path="b"))
+    request = make_request(baseline=BaselineInfo("given", path="b"))
     now = [trace("a", cost_usd=3.0), trace("b", cost_usd=3.0)]
     results = judge(request, make_tools(suite, traces=now, baselines=baselines)).results
     assert verdicts(results) == {("refund", "a"): "PASS", ("refund", "b"): "FAIL"}

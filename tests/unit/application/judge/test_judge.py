@@ -3,12 +3,12 @@
 import pytest
 from builders import make_trace
 from fakes.core import MemoryBaselines, make_tools
+from request_builder import make_request
 
 from evalgate.adapters.progress import SilentProgress
 from evalgate.application.action.step_outputs import outputs_of
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
 from evalgate.application.judge.judge import judge
-from evalgate.application.messages.request import JudgeRequest
 from evalgate.errors import OverLimit
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.run.chunks import join_chunks
@@ -36,7 +36,7 @@ def damaged(scenario=None, fallback="traces/x.json"):
 
 
 def run(suite, *traces, request=None, **given):
-    return judge(request or JudgeRequest(), make_tools(suite, traces=traces, **given)).results
+    return judge(request or make_request(), make_tools(suite, traces=traces, **given)).results
 
 
 def verdicts(results):
@@ -63,7 +63,7 @@ def test_a_required_check_fails__fails_the_gate():
 
 
 def test_a_check_that_is_not_required_fails__passes_and_reports_it():
-    judgement = judge(JudgeRequest(), make_tools(SOFT, traces=[good("a"), bad("b")]))
+    judgement = judge(make_request(), make_tools(SOFT, traces=[good("a"), bad("b")]))
     assert judgement.exit_code == 0
     assert b"passed, but 1 scenario" in judgement.files["comment.md"]
 
@@ -177,7 +177,7 @@ def test_scenario_from__that_finds_no_text_is_an_error():
     ],
 )
 def test_invalid_input__exits_with_2_and_writes_results_only(suite, part):
-    judgement = judge(JudgeRequest(), make_tools(suite, traces=[good()]))
+    judgement = judge(make_request(), make_tools(suite, traces=[good()]))
     assert (judgement.exit_code, judgement.results["verdict"]) == (2, "invalid")
     assert list(judgement.files) == ["results.json"]
     assert any(part in str(problem) for problem in judgement.problems)
@@ -198,7 +198,7 @@ def test_more_scenarios_than_a_run_may_have__are_over_the_limit():
 
 
 def test_traces_of_the_request__replace_those_of_a_suite_that_names_none():
-    assert run(STAR.replace("traces: [t]\n", ""), good(), request=JudgeRequest(traces=["x"]))["exit_code"] == 0
+    assert run(STAR.replace("traces: [t]\n", ""), good(), request=make_request(traces=["x"]))["exit_code"] == 0
 
 
 def test_fail_on__of_the_request_wins_over_project_over_suite():
@@ -206,33 +206,33 @@ def test_fail_on__of_the_request_wins_over_project_over_suite():
     assert run(suite, bad())["exit_code"] == 1
     assert run(suite, bad(), policy=PolicyEntry(fail_on=["hard_fail"]))["exit_code"] == 0
     project = PolicyEntry(fail_on=["below_threshold"])
-    assert run(SOFT, bad(), policy=project, request=JudgeRequest(fail_on=["hard_fail"]))["exit_code"] == 0
+    assert run(SOFT, bad(), policy=project, request=make_request(fail_on=["hard_fail"]))["exit_code"] == 0
 
 
 @pytest.mark.parametrize(("words", "part"), [(["hard_fial"], "did you mean `hard_fail`?"), ([], "report-only")])
 def test_fail_on__with_an_unknown_word_is_invalid(words, part):
-    judgement = judge(JudgeRequest(fail_on=words), make_tools(STAR, traces=[good()]))
+    judgement = judge(make_request(fail_on=words), make_tools(STAR, traces=[good()]))
     assert judgement.exit_code == 2
     assert part in str(judgement.problems[0])
 
 
 def test_report_only__keeps_verdict_and_reasons_but_returns_zero():
-    results = run(STAR, bad(), request=JudgeRequest(report_only=True))
+    results = run(STAR, bad(), request=make_request(report_only=True))
     assert (results["verdict"], results["exit_code"], codes(results)) == ("fail", 0, ["hard_fail"])
 
 
 def test_report_only__never_excuses_invalid_input():
-    assert run("version: 2\n", request=JudgeRequest(report_only=True))["exit_code"] == 2
+    assert run("version: 2\n", request=make_request(report_only=True))["exit_code"] == 2
 
 
 def baseline_of(*traces):
-    return judge(JudgeRequest(), make_tools(STAR, traces=traces)).results
+    return judge(make_request(), make_tools(STAR, traces=traces)).results
 
 
 def against(before, *traces, request=None, status="given", manifest=None):
     baselines = MemoryBaselines()
     baselines.put("b", Baseline(before, manifest))
-    request = request or JudgeRequest(baseline=BaselineInfo(status, path="b"), baseline_required=True)
+    request = request or make_request(baseline=BaselineInfo(status, path="b"), baseline_required=True)
     return run(STAR, *traces, request=request, baselines=baselines)
 
 
@@ -248,20 +248,20 @@ def test_baseline__changes_are_named_scenario_by_scenario():
 
 
 def test_new_hard_fail__does_not_block_for_what_failed_before():
-    request = JudgeRequest(baseline=BaselineInfo("given", path="b"), fail_on=["new_hard_fail"])
+    request = make_request(baseline=BaselineInfo("given", path="b"), fail_on=["new_hard_fail"])
     assert against(baseline_of(bad("a")), bad("a"), request=request)["exit_code"] == 0
     assert against(baseline_of(good("a")), bad("a"), request=request)["exit_code"] == 1
 
 
 def manifest_of(suite, *traces, commit=None):
     tools = make_tools(suite, traces=traces)
-    judge(JudgeRequest(commit=commit), tools)
+    judge(make_request(commit=commit), tools)
     (parts,) = tools.baselines.written.values()
     return parts.manifest
 
 
 def found_with(manifest, status="ancestor", **info):
-    request = JudgeRequest(baseline=BaselineInfo(status, path="b", distance=2, **info))
+    request = make_request(baseline=BaselineInfo(status, path="b", distance=2, **info))
     return against(baseline_of(good()), good(), request=request, manifest=manifest)
 
 
@@ -319,25 +319,25 @@ def test_baseline__of_a_tag_is_refused():
 
 
 def test_baseline__named_but_missing_is_invalid():
-    request = JudgeRequest(baseline=BaselineInfo("given", path="gone"), baseline_required=True)
+    request = make_request(baseline=BaselineInfo("given", path="gone"), baseline_required=True)
     assert run(STAR, good(), request=request)["exit_code"] == 2
 
 
 def test_baseline__found_but_damaged_is_a_warning_and_no_baseline():
-    results = run(STAR, good(), request=JudgeRequest(baseline=BaselineInfo("exact", path="gone")))
+    results = run(STAR, good(), request=make_request(baseline=BaselineInfo("exact", path="gone")))
     assert (results["exit_code"], results["baseline"]["status"]) == (0, "none")
     assert "no baseline gone" in results["warnings"][0]["message"]
 
 
 @pytest.mark.parametrize(("fail_on", "code"), [(["hard_fail"], 0), (["regression"], 4), (["no_baseline"], 4)])
 def test_baseline__unreachable_matters_only_if_the_decision_needs_it(fail_on, code):
-    request = JudgeRequest(baseline=BaselineInfo("unreachable"), fail_on=fail_on)
+    request = make_request(baseline=BaselineInfo("unreachable"), fail_on=fail_on)
     assert run(STAR, good(), request=request)["exit_code"] == code
 
 
 def test_baseline_zip__holds_results_suites_manifest_and_every_trace():
     tools = make_tools(STAR, traces=[good(trace_id="x"), bad("b", trace_id="y")])
-    judgement = judge(JudgeRequest(commit="c0ffee", branch="main", run_id="7"), tools)
+    judgement = judge(make_request(commit="c0ffee", branch="main", run_id="7"), tools)
     (parts,) = tools.baselines.written.values()
     assert judgement.baseline_zip == "out/baseline.zip"
     assert (parts.manifest["commit"], parts.manifest["branch"], parts.manifest["run"]) == (
@@ -351,13 +351,13 @@ def test_baseline_zip__holds_results_suites_manifest_and_every_trace():
 
 def test_baseline_zip__is_not_made_if_not_requested():
     tools = make_tools(STAR, traces=[good()])
-    assert judge(JudgeRequest(make_baseline_zip=False), tools).baseline_zip is None
+    assert judge(make_request(make_baseline_zip=False), tools).baseline_zip is None
     assert tools.baselines.written == {}
 
 
 def test_two_runs__give_identical_output():
     traces = [good("a"), bad("b"), damaged()]
-    first, second = (judge(JudgeRequest(), make_tools(STAR, traces=traces)) for _ in range(2))
+    first, second = (judge(make_request(), make_tools(STAR, traces=traces)) for _ in range(2))
     assert first.files == second.files
 
 

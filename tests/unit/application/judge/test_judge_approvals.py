@@ -6,11 +6,12 @@ import pytest
 from builders import make_trace
 from fakes.core import make_tools
 from msgspec.structs import replace
+from request_builder import make_request
 
 from evalgate.adapters.suites.approvals_file import read_approvals
 from evalgate.application.approvals.approvals import with_approvals
 from evalgate.application.judge.judge import judge
-from evalgate.application.messages.request import JudgeRequest
+from evalgate.application.messages.request import ApprovalInputs
 from evalgate.errors import RefusedPath, SettingError, Unreachable
 from evalgate.models.approvals.approval import ApprovalFile, Provenance
 from evalgate.reporting.terminal.run_table import render_table
@@ -27,7 +28,7 @@ def file(text=APPROVAL):
 
 def run_judge(suite=SUITE, trace=FAILING, fingerprints=None, **request):
     tools = make_tools(suite, traces=[trace], fingerprints=fingerprints)
-    return judge(JudgeRequest(make_baseline_zip=False, **request), tools)
+    return judge(make_request(make_baseline_zip=False, **request), tools)
 
 
 def list_statuses(judgement):
@@ -111,20 +112,20 @@ class Source:
 
 @pytest.mark.parametrize("trouble", [Unreachable("GitHub is down"), RefusedPath("a link")])
 def test_unavailable_approvals_of_the_base_are_a_note(trouble):
-    request = with_approvals(JudgeRequest(notes=["x"]), Source(trouble), Source(file()))
-    assert (request.approvals, request.proposed, request.approvals_of_base) == (None, file(), True)
+    request = with_approvals(make_request(notes=["x"]), Source(trouble), Source(file()))
+    assert request.approvals == ApprovalInputs(None, is_of_base=True, proposed=file())
     assert request.notes[0] == "x"
     assert "no approval counts" in request.notes[1]
 
 
 def test_unavailable_approvals_of_the_workspace_end_the_run():
     with pytest.raises(SettingError):
-        with_approvals(JudgeRequest(), Source(SettingError("damaged")), None)
+        with_approvals(make_request(), Source(SettingError("damaged")), None)
 
 
 def test_without_a_pull_request_the_file_of_the_workspace_is_used():
-    request = with_approvals(JudgeRequest(), Source(file()), None)
-    assert (request.approvals, request.approvals_of_base) == (file(), False)
+    request = with_approvals(make_request(), Source(file()), None)
+    assert request.approvals == ApprovalInputs(file())
 
 
 # --- freshness ------------------------------------------------------------------------------------------------
@@ -191,7 +192,7 @@ scenarios:
 def test_missing_evidence_is_reported_once_in_comment_and_table():
     ids = ("a", "dark", "stray")
     traces = [make_trace(scenario_id=id_, response="yes", path=f"traces/{at}.json") for at, id_ in enumerate(ids)]
-    found = judge(JudgeRequest(make_baseline_zip=False), make_tools(MISSING_EVIDENCE, traces=traces))
+    found = judge(make_request(make_baseline_zip=False), make_tools(MISSING_EVIDENCE, traces=traces))
     comment, table = found.files["comment.md"].decode(), render_table(found.results)
     assert (comment.count("MISSING"), table.count("MISSING")) == (1, 1)
     assert (comment.count("belongs to no scenario"), comment.count("stray"), table.count("stray")) == (1, 1, 1)

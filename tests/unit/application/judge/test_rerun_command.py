@@ -1,7 +1,7 @@
 import pytest
+from request_builder import make_request
 
 from evalgate.application.judge.report import build_fetch_command, build_rerun_command
-from evalgate.application.messages.request import JudgeRequest
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.github import Pages
 
@@ -13,20 +13,20 @@ DOWNLOADED = BaselineInfo("ancestor", path="/tmp/x/1.zip", run_id=8211, artifact
 @pytest.mark.parametrize(
     ("request_", "baseline", "command"),
     [
-        (JudgeRequest(), None, "evalgate run"),
-        (JudgeRequest(configs=["evals/my suite.yaml"]), None, "evalgate run 'evals/my suite.yaml'"),
+        (make_request(), None, "evalgate run"),
+        (make_request(configs=["evals/my suite.yaml"]), None, "evalgate run 'evals/my suite.yaml'"),
         (
-            JudgeRequest(configs=["s.yaml"], traces=["a/*.json", "b"], form="native", fail_on=["broken", "hard_fail"]),
+            make_request(configs=["s.yaml"], traces=["a/*.json", "b"], form="native", fail_on=["broken", "hard_fail"]),
             BaselineInfo("given", path="main.zip"),
             "evalgate run s.yaml --traces 'a/*.json' --traces b --format native --baseline main.zip --fail-on broken,hard_fail",
         ),
         (
-            JudgeRequest(report_only=True),
+            make_request(report_only=True),
             BaselineInfo("drifted", path="/tmp/x/1.zip", run_id=8211),
             "evalgate run --baseline .evalgate/baseline-8211 --report-only",
         ),
-        (JudgeRequest(), BaselineInfo("none"), "evalgate run"),
-        (JudgeRequest(configs=["$(rm -rf x)"]), None, "evalgate run '$(rm -rf x)'"),
+        (make_request(), BaselineInfo("none"), "evalgate run"),
+        (make_request(configs=["$(rm -rf x)"]), None, "evalgate run '$(rm -rf x)'"),
     ],
 )
 def test_command__has_every_option_that_affected_the_run(request_, baseline, command):
@@ -37,19 +37,19 @@ def test_command__has_every_option_that_affected_the_run(request_, baseline, com
     ("request_", "baseline", "command"),
     [
         (
-            JudgeRequest(pages=PAGES),
+            make_request(pages=PAGES),
             DOWNLOADED,
             "gh run download 8211 -R acme/agent -n 'evalgate-baseline my job' -D .evalgate/baseline-8211",
         ),
         (
-            JudgeRequest(pages=ON_ENTERPRISE, folder="my agents"),
+            make_request(pages=ON_ENTERPRISE, folder="my agents"),
             BaselineInfo("latest", path="/tmp/x/1.zip", run_id=8211, artifact="b"),
             "gh run download 8211 -R github.acme.example/acme/agent -n b -D 'my agents/.evalgate/baseline-8211'",
         ),
-        (JudgeRequest(pages=PAGES), BaselineInfo("given", path="main.zip"), None),
-        (JudgeRequest(pages=PAGES), BaselineInfo("none"), None),
-        (JudgeRequest(pages=PAGES), None, None),
-        (JudgeRequest(), DOWNLOADED, None),
+        (make_request(pages=PAGES), BaselineInfo("given", path="main.zip"), None),
+        (make_request(pages=PAGES), BaselineInfo("none"), None),
+        (make_request(pages=PAGES), None, None),
+        (make_request(), DOWNLOADED, None),
     ],
 )
 def test_fetch_command__a_downloaded_baseline__is_put_where_the_rerun_expects_it(request_, baseline, command):

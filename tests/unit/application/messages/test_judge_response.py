@@ -5,6 +5,7 @@ import json
 
 import pytest
 from msgspec.structs import replace
+from request_builder import make_request
 from results_builder import a_reason, a_scenario, a_suite, results
 
 from evalgate.application.messages.judge_response import (
@@ -17,7 +18,7 @@ from evalgate.application.messages.judge_response import (
     encode_report,
     parse_json,
 )
-from evalgate.application.messages.request import Judgement, JudgeRequest, RenderedReport
+from evalgate.application.messages.request import Judgement, RenderedReport
 from evalgate.errors import JudgeCrashed, Location, Problem, SettingError
 from evalgate.features.page.reporting.render_page import build_page_start
 from evalgate.models.approvals.approval import ApprovalFile
@@ -51,7 +52,7 @@ GIVEN = BaselineInfo("exact", "a" * 40)
 
 def read_response(answer, files=FILES, **request):
     given = {"commit": results([])["commit"], "baseline": GIVEN, **request}
-    return decode_judgement(answer, files.get, JudgeRequest(**given), baseline_zip="/here")
+    return decode_judgement(answer, files.get, make_request(**given), baseline_zip="/here")
 
 
 def test_a_judgement_is_decoded_without_its_suites():
@@ -272,7 +273,10 @@ def test_a_baseline_that_was_not_given_is_refused():
 def test_files_and_a_baseline_that_were_not_asked_for_are_ignored():
     answer = {**send_and_parse(a_judgement()), "files": ["results.json", "results.sarif"]}
     files = {**FILES, "results.sarif": b"{}"}
-    assert list(read_response(answer, files, sarif=True).files) == ["results.json", "results.sarif"]
+    assert list(read_response(answer, files, outputs={"results.sarif": True}).files) == [
+        "results.json",
+        "results.sarif",
+    ]
     assert list(read_response(answer, files).files) == ["results.json"]
     assert read_response(answer, make_baseline_zip=False).baseline_zip is None
 
@@ -282,11 +286,11 @@ def test_a_page_is_taken_only_with_the_policy_that_lets_nothing_run():
     start = build_page_start().encode()
     files = {**FILES, "report.html": start + b"<p>anything"}
 
-    assert list(read_response(answer, files, html=True).files) == ["results.json", "report.html"]
+    assert list(read_response(answer, files, outputs={"report.html": True}).files) == ["results.json", "report.html"]
     assert list(read_response(answer, files).files) == ["results.json"]
     for page in (b"", b"<!doctype html><script>alert(1)</script>", b" " + start, start.replace(b"'none'", b"*")):
         with pytest.raises(JudgeCrashed) as refusal:
-            read_response(answer, {**files, "report.html": page}, html=True)
+            read_response(answer, {**files, "report.html": page}, outputs={"report.html": True})
         assert "content security policy" in refusal.value.places[0]
 
 

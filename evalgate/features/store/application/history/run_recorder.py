@@ -61,13 +61,14 @@ class RunRecorder:
     def load(self, request: JudgeRequest) -> JudgeRequest:
         """Adds history and approvals from the store to the request."""
         if self._create is not None:
-            return replace(request, history=RunHistory(self._context.history_branch, (), ()), remembered=())
+            return replace(request, history=RunHistory(self._context.history_branch, (), ()))
         if self.store is None:
             return request
         try:
             approvals = self._approvals(self.store)
             history = history_of(self.store, self._context.history_branch)
-            return replace(request, history=history, remembered=approvals)
+            inputs = replace(request.approvals, remembered=approvals)
+            return replace(request, history=history, approvals=inputs)
         except (InvalidInput, Unreachable) as trouble:
             self.warnings.append(f"the history and the stored approvals are not available: {trouble}")
             return request

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from request_builder import make_request
 from results_builder import a_scenario, a_suite, results
 
 from evalgate.application.documents.run_identity import run_identity
-from evalgate.application.messages.request import Judgement, JudgeRequest
+from evalgate.application.messages.request import Judgement
 from evalgate.errors import Problem, SettingError, StoreUnreachable
 from evalgate.features.store.application.history.run_record import RunContext, build_stored_run
 from evalgate.features.store.application.history.run_recorder import MAX_UNSTEADY, RunRecorder, history_of
@@ -90,14 +91,14 @@ def test_an_error_midway_is_a_warning_and_the_store_is_closed(error):
 
 def test_an_error_before_the_run_is_a_warning_and_the_run_continues():
     memory = RunRecorder(Store(Runs(("trend", StoreUnreachable("it is gone")))), Clock(), AROUND)
-    assert memory.load(JudgeRequest()).history is None
+    assert memory.load(make_request()).history is None
     assert memory.warnings == ["the history and the stored approvals are not available: it is gone"]
     assert memory.save(judgement()).startswith("stored in postgresql://db/evalgate as run ")
 
 
 def test_a_store_that_could_not_be_opened_adds_one_warning_only():
     memory = RunRecorder(None, Clock(), AROUND, "no store")
-    request = JudgeRequest()
+    request = make_request()
     assert memory.load(request) is request
     assert memory.save(judgement()) == ""
     assert memory.warnings == ["no store"]
