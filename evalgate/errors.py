@@ -147,6 +147,16 @@ class TraceError(EvalGateError):
 
     exit_code = 1
     code = "trace"
+    nearest: Sequence[str] = ()
+    """The formats whose fields the content has, if no format claims it."""
+
+
+class UnknownFormatError(TraceError):
+    """A file that no format claims; `nearest` are the formats that it nearly is."""
+
+    def __init__(self, message: str, nearest: Sequence[str]) -> None:
+        super().__init__(message)
+        self.nearest = nearest
 
 
 class Unreachable(EvalGateError):

@@ -19,8 +19,8 @@ class CommandResult(NamedTuple):
     err: str
 
 
-def evalgate(*arguments: str) -> CommandResult:
-    """Runs one command in the project's folder."""
-    shell = Shell(out=StringIO(), err=StringIO(), environ={}, cwd=str(ROOT))
+def evalgate(*arguments: str, cwd: str = str(ROOT)) -> CommandResult:
+    """Runs one command, in the project's folder unless another is given."""
+    shell = Shell(out=StringIO(), err=StringIO(), environ={}, cwd=cwd)
     code = main(arguments, shell)
     return CommandResult(code, shell.out.getvalue(), shell.err.getvalue())

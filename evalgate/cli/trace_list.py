@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalgate.cli.command import FORMAT, JSON_TABLE, Command, choose_format, option
 from evalgate.cli.shell import format_location
@@ -29,7 +29,7 @@ UNLIMITED = 10_000
 def list_traces(arguments: Namespace, shell: Shell) -> int:
     """Prints a row per trace, then names what could not be read.
 
-    Returns 2 if files are given by name and nothing could be read, else 0 if the patterns name any file.
+    Returns 2 if a file that is given by name holds no trace, else 0 if the patterns name any file.
     """
     from evalgate.reporting.terminal.trace_table import UNREADABLE, render_fitted_table, render_trace_table
 
@@ -39,13 +39,15 @@ def list_traces(arguments: Namespace, shell: Shell) -> int:
     readable = {os.path.dirname(row["path"]) for row in rows if row["status"] != UNREADABLE}  # noqa: PTH120
     shown = [row for row in rows if os.path.dirname(row["path"]) in readable]  # noqa: PTH120
     others = [row for row in rows if os.path.dirname(row["path"]) not in readable]  # noqa: PTH120
-    typed = {os.path.normpath(each): each for each in arguments.traces}
-    code = 2 if not shown and any(_find_typed(row, typed) for row in others) else 0
+    typed = {_resolve(each, shell): each for each in arguments.traces}
+    places = {row["path"]: typed[real] for row in rows if (real := _resolve(row["path"], shell)) in typed}
+    code = 2 if places.keys() - {row["path"] for row in rows if row["status"] != UNREADABLE} else 0
     if arguments.json:
         from evalgate.measures.redaction.redact import redact_value
 
         folders = [{"folder": folder, "files": files} for folder, files in _count_files(others).items()]
-        shell.print_json(redact_value({"schema": SCHEMA, "traces": shown, "folders_without_traces": folders}))
+        facts = {"traces": shown, "refused": _list_refused(rows), "folders_without_traces": folders}
+        shell.print_json(redact_value({"schema": SCHEMA, **facts}))
         return code
     if shown:
         table = shown[:MAX_ROWS]
@@ -54,7 +56,7 @@ def list_traces(arguments: Namespace, shell: Shell) -> int:
     if len(shown) > MAX_ROWS:
         shell.note(f"note: {len(shown) - MAX_ROWS:,} more traces (--json prints all)")
     unread = [row for row in shown if row["status"] == UNREADABLE]
-    notes = [*_describe_unread(unread), *_describe_without_traces(others, typed)]
+    notes = [*_describe_unread(unread), *_describe_without_traces(others, places)]
     for note in notes[:MAX_REASONS]:
         shell.note(f"note: {note}")
     if len(notes) > MAX_REASONS:
@@ -76,9 +78,24 @@ def _build_rows(arguments: Namespace, shell: Shell) -> Iterator[TraceRow]:
             yield build_trace_row(record)
 
 
-def _find_typed(row: TraceRow, typed: Mapping[str, str]) -> str | None:
-    """The file of a row as a person typed it; None if a folder or a pattern names it."""
-    return typed.get(os.path.normpath(row["path"]))
+def _resolve(path: str, shell: Shell) -> str:
+    """The file itself, however its path is spelled."""
+    return os.path.realpath(os.path.join(shell.cwd, path))  # noqa: PTH118
+
+
+def _list_refused(rows: Sequence[TraceRow]) -> list[dict[str, Any]]:
+    """Where something can't be read, why, and the formats that it nearly has."""
+    from evalgate.models.trace.trace import format_place
+
+    return [
+        {
+            "path": format_place(row["path"], row["line"], row["record"]),
+            "reason": row["reason"],
+            "nearest": row["nearest"],
+        }
+        for row in rows
+        if "reason" in row
+    ]
 
 
 def _get_folder(row: TraceRow) -> str:
@@ -94,13 +111,13 @@ def _count_files(rows: Sequence[TraceRow]) -> dict[str, int]:
 
 
 def _describe_without_traces(rows: Sequence[TraceRow], typed: Mapping[str, str]) -> Iterator[str]:
-    """Names what holds no trace: files as they were typed, else folders with an example for each reason."""
+    """Names what holds no trace: files as they were typed (by path), else folders with an example for each reason."""
     from evalgate.models.trace.trace import format_place
     from evalgate.reporting.text.wording import pluralize
 
     groups: dict[str, dict[str, dict[str, None]]] = {}
     for row in rows:
-        name, reason = _find_typed(row, typed), row.get("reason", "")
+        name, reason = typed.get(row["path"]), row.get("reason", "")
         if name is None:
             groups.setdefault(_get_folder(row), {}).setdefault(reason, {})[row["path"]] = None
         else:

@@ -120,9 +120,35 @@ def test_a_file_given_by_name_that_cannot_be_read_is_named_as_typed(traces) -> N
     assert alone.err.startswith(f"note: {typed}: no format matches")
     assert evalgate("traces", typed, "--json").exit_code == 2
     beside = evalgate("traces", typed, f"{traces}/good")
-    assert beside.exit_code == 0
+    assert beside.exit_code == 2
     assert f"note: {typed}: no format matches" in beside.err
     assert evalgate("traces", f"{traces}/empty").exit_code == 0
+
+
+@pytest.mark.parametrize("spelling", ["{}/a.json", "{}/./a.json", "{}/../{name}/a.json", "a.json", "./a.json"])
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_refused_file_given_by_name_is_exit_code_2_however_it_is_spelled(
+    tmp_path, monkeypatch, spelling, beside
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.json").write_text('{"call_type": "x", "startTime": 1, "endTime": 2}')
+    (tmp_path / "good.json").write_text(json.dumps(TRACE))
+    typed = spelling.format(tmp_path, name=tmp_path.name)
+    done = evalgate("traces", "--json", typed, *(["good.json"] if beside else []), cwd=str(tmp_path))
+    (refused,) = json.loads(done.out)["refused"]
+    assert done.exit_code == 2
+    assert refused["path"].endswith("a.json")
+    assert refused["reason"].startswith("no format matches")
+    assert refused["nearest"] == ["litellm"]
+    assert evalgate("traces", typed, cwd=str(tmp_path)).err.startswith(f"note: {typed}: no format matches")
+
+
+def test_every_reason_is_in_the_json_also_of_a_record_beside_others(traces) -> None:
+    done = evalgate("traces", "--json", f"{traces}/good/all.jsonl", f"{traces}/empty")
+    refused = {each["path"]: each["reason"] for each in json.loads(done.out)["refused"]}
+    assert done.exit_code == 0
+    assert list(refused) == [f"{traces}/empty/notes.json", f"{traces}/good/all.jsonl:3"]
+    assert refused[f"{traces}/good/all.jsonl:3"].startswith("the JSON ends")
 
 
 def test_the_table_of_a_terminal_fits_and_has_no_empty_column() -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, get_args
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 EvidenceKind = Literal["messages", "calls", "arguments", "results", "usage", "cost", "times", "errors"]
 EvidenceState = Literal["complete", "partial", "missing"]
@@ -295,7 +295,8 @@ def _precedence(found: TraceScore) -> tuple[bool, bool, float]:
 class DamagedTrace(Struct):
     """A record that can't be read: becomes an `error` trial; the other records are still judged.
 
-    `scenario_id` is its scenario, if that could be read; otherwise `fallback_id` is used.
+    `scenario_id` is its scenario, if that could be read; otherwise `fallback_id` is used. `nearest` are the formats
+    whose fields a file of unknown format has.
     """
 
     reason: str
@@ -303,6 +304,7 @@ class DamagedTrace(Struct):
     fallback_id: str = ""
     scenario_id: str | None = None
     trial: int | None = None
+    nearest: Sequence[str] = ()
 
 
 TraceRecord = Trace | DamagedTrace

@@ -36,7 +36,10 @@ class ResultFact(TypedDict):
 
 
 class TraceRow(TypedDict):
-    """What one trace records; amounts are null if unknown, `reason` is present only if it can't be read."""
+    """What one trace records; amounts are null if unknown.
+
+    `reason`, and the formats that it nearly has, are present only if it can't be read.
+    """
 
     path: str
     line: int | None
@@ -56,6 +59,7 @@ class TraceRow(TypedDict):
     result: ResultFact | None
     evidence: dict[EvidenceKind, EvidenceState]
     reason: NotRequired[str]
+    nearest: NotRequired[list[str]]
 
 
 def build_trace_row(trace: Trace) -> TraceRow:
@@ -104,6 +108,7 @@ def build_damaged_row(damaged: DamagedTrace) -> TraceRow:
         "result": None,
         "evidence": {},
         "reason": damaged.reason,
+        "nearest": list(damaged.nearest),
     }
 
 

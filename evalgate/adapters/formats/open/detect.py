@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.fields import describe_shape
 from evalgate.adapters.formats.open.installed import find_installed_formats
-from evalgate.errors import Problem, SettingError, TraceError
+from evalgate.errors import Problem, SettingError, TraceError, UnknownFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 AUTO = "auto"
 JSON_STARTS = (b"{", b"[")
 NEAREST = 2
+MIN_NAMES, MIN_SHARE = 2, 2 / 3
 LISTED = """
     native.NATIVE tau.TAU2 tau.TAU2_FOLDER tau.TAU_BENCH atif.ATIF inspect_ai.INSPECT adk.ADK adk.ADK_EVAL
     adk.ADK_EVALSET swe_agent.SWE_AGENT mini_swe_agent.MINI_SWE_AGENT openhands.OPENHANDS exgentic.EXGENTIC
@@ -88,9 +89,16 @@ def detect_format(values: Iterable[Any]) -> Format:
         return FORMATS[best]
     if seen and _is_cassette(seen[0]):
         raise TraceError("this is a cassette, not a trace: `evalgate record --cache read` replays it to a trace")
-    needs = "; ".join(f"{known.name} needs {known.needs}" for known in _find_nearest(seen))
-    found = describe_shape(seen[0]) if seen else "it"
-    raise TraceError(f"no format matches {found} (use `format: custom` for your own JSON format): {needs}")
+    from evalgate.adapters.formats.open.foreign import describe_foreign  # only where a trace can't be read
+
+    found = f"no format matches {describe_shape(seen[0]) if seen else 'it'}"
+    foreign = describe_foreign(seen)
+    if foreign is not None:
+        raise TraceError(f"{found}: {foreign}")
+    nearest = _find_nearest(seen)
+    needs = "; ".join(f"{known.name} needs {known.needs}" for known in nearest)
+    advice = "(use `format: custom` for your own JSON format)"
+    raise UnknownFormatError(f"{found} {advice}{': ' if needs else ''}{needs}", [known.name for known in nearest])
 
 
 def _is_cassette(value: Any) -> bool:
@@ -100,15 +108,15 @@ def _is_cassette(value: Any) -> bool:
 
 
 def _find_nearest(values: Sequence[Any]) -> list[Format]:
-    """The two formats that need most of the names which the first value has; without any the two most general ones."""
-    from evalgate.adapters.formats.native import NATIVE
-    from evalgate.adapters.formats.openai_chat import OPENAI_CHAT
-
+    """At most two formats of whose named fields the first value has at least two, and two thirds: the most first."""
     names = _collect_names(values[0]) if values else set()
-    needed = {known.name: set(re.findall(r"\w{3,}", known.needs)) & names for known in FORMATS}
-    general = [NATIVE.name, OPENAI_CHAT.name]
-    ranked = sorted(FORMATS, key=lambda known: (-len(needed[known.name]), known.name not in general))
-    return ranked[:NEAREST]
+    found: list[tuple[float, Format]] = []
+    for known in FORMATS:
+        needed = set(re.findall(r"`(\w+)`", known.needs))
+        share = len(needed & names) / max(len(needed), 1)
+        if len(needed & names) >= MIN_NAMES and share >= MIN_SHARE:
+            found.append((share, known))
+    return [known for _, known in sorted(found, key=lambda each: -each[0])][:NEAREST]
 
 
 def _collect_names(value: Any) -> set[str]:

@@ -129,7 +129,7 @@ class TraceFile:
         try:
             value = decode(data.removeprefix(BOM))
         except TraceError as error:
-            yield self._build_damaged(error, source, decode_leniently(data.removeprefix(BOM)))
+            yield self._build_damaged(_name_text(error, data), source, decode_leniently(data.removeprefix(BOM)))
             return
         yield from self._read_value(value, source, len(data))
 
@@ -245,7 +245,8 @@ class TraceFile:
             source.format = trace_format.name
             if not trace_format.joins_lines:
                 identity = _identify_value(trace_format, value)
-        return DamagedTrace(str(error), source, name_damaged_record(self._file.below, source), *identity)
+        name = name_damaged_record(self._file.below, source)
+        return DamagedTrace(str(error), source, name, *identity, nearest=error.nearest)
 
     def _fits_record(self, data: bytes) -> bool:
         return len(data) <= self._limits.record_bytes
@@ -256,6 +257,14 @@ class TraceFile:
     def _describe_file_limit(self) -> str:
         most = f"{self._limits.whole_file_bytes:,} bytes (raise limit `together`)"
         return f"the file must be read as a whole and is larger than {most}"
+
+
+def _name_text(error: TraceError, data: bytes) -> TraceError:
+    """The error of a file that is not JSON, with what it looks like."""
+    from evalgate.adapters.formats.open.foreign import describe_text  # only where a trace can't be read
+
+    text = describe_text(data.removeprefix(BOM))
+    return error if text is None else TraceError(f"{error}: {text}")
 
 
 def _decode_readable(data: bytes) -> Any:

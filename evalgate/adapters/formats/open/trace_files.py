@@ -198,7 +198,7 @@ class TraceFiles:
                 yield from TraceFile(file, trace_format, self._limits).read_records(RawFile(raw, self._limits, budget))
             except TraceError as error:
                 source = TraceLocation(path=file.path)
-                yield DamagedTrace(str(error), source, name_damaged_record(file.below, source))
+                yield DamagedTrace(str(error), source, name_damaged_record(file.below, source), nearest=error.nearest)
 
 
 def _make_custom_format(custom: CustomMapping) -> Format:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from evalgate.adapters.formats.open import detect
-from evalgate.errors import SettingError, TraceError
+from evalgate.errors import SettingError, TraceError, UnknownFormatError
 
 MESSAGE = {"role": "user", "content": "hi"}
 NATIVE = {"schema": "evalgate.trace/1", "messages": []}
@@ -40,21 +40,27 @@ def test_a_message_whose_role_is_not_text__is_not_claimed(role):
 @pytest.mark.parametrize(
     ("values", "nearest"),
     [
-        ([], ["native", "openai-chat"]),
-        ([5], ["native", "openai-chat"]),
-        ([[]], ["native", "openai-chat"]),
-        ([{}], ["native", "openai-chat"]),
-        ([None], ["native", "openai-chat"]),
-        ([{"messages": "x"}], ["mini-swe-agent", "openai-chat"]),
-        ([{"role": "user"}], ["autogen", "openai-chat"]),
+        ([], []),
+        ([5], []),
+        ([[]], []),
+        ([{}], []),
+        ([None], []),
+        ([{"messages": "x"}], []),
+        ([{"role": "user"}], []),
+        ([{"type": "session.start", "data": {"content": "x"}, "timestamp": "t", "parentId": None}], []),
+        ([{"startTime": "t", "endTime": "t", "llmSpans": []}], []),
+        ([{"role": "user", "content": "hi"}], ["openai-chat"]),
+        ([{"trace_id": "1", "span_id": "2"}], ["span-list"]),
+        ([{"call_type": "x", "startTime": 1, "endTime": 2}], ["litellm"]),
     ],
 )
-def test_a_file_that_no_format_claims_is_refused_with_what_the_two_nearest_formats_need(values, nearest):
-    with pytest.raises(TraceError) as caught:
+def test_a_file_that_no_format_claims_is_refused_with_what_the_formats_need_that_it_nearly_has(values, nearest):
+    with pytest.raises(UnknownFormatError) as caught:
         detect.detect_format(values)
     message = str(caught.value)
-    named = [known.name for known in detect.FORMATS if f"{known.name} needs {known.needs}" in message]
-    assert sorted(named) == nearest
+    assert "use `format: custom`" in message
+    assert [known.name for known in detect.FORMATS if f"{known.name} needs {known.needs}" in message] == nearest
+    assert caught.value.nearest == nearest
 
 
 def test_the_keys_that_were_found_are_named_without_control_characters():
