@@ -288,6 +288,16 @@ def deepeval(error: str) -> str:
 OVERLOADED = 'API Error: 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}'
 TRIED = {"type": "llm_call_completed", "call_id": "l2", "response": "Ada is removed.", "messages": []}
 
+# --- sessions of coding agents ----------------------------------------------------------------------------------
+
+
+def gemini_cli(message: str, *after: Any) -> str:
+    head = {"sessionId": "s", "projectHash": "h", "startTime": WHEN.format(0), "lastUpdated": WHEN.format(0)}
+    asked = {"id": "m1", "timestamp": WHEN.format(1), "type": "user", "content": USER["content"]}
+    failed = {"id": "m2", "timestamp": WHEN.format(2), "type": "error", "content": message}
+    return lines(head, asked, failed, *after)
+
+
 OUTAGES = {
     "native 429": native(USER, ASKED, FOUND, error={"type": "RateLimitError", "status_code": 429}),
     "native 408": native(USER, error={"status_code": 408}),
@@ -321,6 +331,7 @@ OUTAGES = {
     "codex reset": codex_exec("stream disconnected before completion: error sending request for url"),
     "codex 429": codex_exec("exceeded retry limit, last status: 429 Too Many Requests", with_command=False),
     "codex rollout": codex_rollout("it failed", {"response_stream_connection_failed": {"http_status_code": 503}}),
+    "gemini-cli 429": gemini_cli("[API Error: You exceeded your current quota (Status: RESOURCE_EXHAUSTED)]"),
     "codex quota": codex_rollout("You've hit your usage limit. Try again later.", "usage_limit_exceeded"),
     "managed overloaded": managed("model_overloaded_error"),
     "managed limit": managed("model_rate_limited_error"),
@@ -378,6 +389,10 @@ NO_OUTAGES = {
     "litellm 401": litellm("AuthenticationError", "401", "litellm.AuthenticationError: bad key"),
     "claude-code prompt too long": claude_session("Prompt is too long"),
     "claude-code login": claude_stream("Invalid API key \u00b7 Please run /login", "authentication_failed"),
+    "gemini-cli survived": gemini_cli(
+        "[API Error: 503 UNAVAILABLE]",
+        {"id": "m3", "timestamp": WHEN.format(3), "type": "gemini", "content": ANSWER["content"]},
+    ),
     "codex context": codex_rollout("Your input exceeds the context window", "context_window_exceeded"),
     "managed mcp": managed("mcp_connection_failed_error"),
     "managed went on": managed(

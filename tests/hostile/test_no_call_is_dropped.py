@@ -11,6 +11,7 @@ from command import evalgate
 
 from hostile.calls_in_documents import DOCUMENTS, STREAMS
 from hostile.calls_in_messages import TOOL, list_chats, list_native_traces
+from hostile.calls_in_sessions import SESSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,7 @@ HINT = "(use `format: custom`"
 """What follows is the same for every file of unknown format."""
 CASES: dict[str, list[Any]] = {
     **{name: [document] for name, document in {**list_chats(), **list_native_traces(), **DOCUMENTS}.items()},
-    **{f"stream: {name}": lines for name, lines in STREAMS.items()},
+    **{f"stream: {name}": lines for name, lines in {**STREAMS, **SESSIONS}.items()},
 }
 
 

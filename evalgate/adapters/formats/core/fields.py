@@ -311,6 +311,14 @@ def time(value: Any, path: str) -> str | None:
     return moment.isoformat().replace("+00:00", "Z")
 
 
+def time_if_valid(value: Any) -> str | None:
+    """A time, also in milliseconds since 1970; None for what is none, as where a run is read without its clock."""
+    try:
+        return read_timestamp(value, "")
+    except FieldError:
+        return None
+
+
 def milliseconds_between(started: str | None, ended: str | None) -> float | None:
     """Milliseconds from one time to the other; None if one is unknown or the end is before the start."""
     if started is None or ended is None:

@@ -1,0 +1,29 @@
+"""Sessions of coding agents that record a call of `delete_user`, read or in a form that is unknown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hostile.calls_in_messages import ARGUMENTS, TOOL
+
+WHEN = "2026-01-05T10:00:00Z"
+SIDE = {"do": TOOL, "with": ARGUMENTS}
+"""A call in a form that no reader knows."""
+GEMINI_CLI = [
+    {"sessionId": "s", "projectHash": "h", "startTime": WHEN, "lastUpdated": WHEN},
+    {"id": "1", "timestamp": WHEN, "type": "user", "content": "Please clean up the account."},
+    {"id": "2", "timestamp": WHEN, "type": "gemini", "content": "Done."},
+]
+GEMINI_CLI_CALL = {"id": "c1", "name": TOOL, "args": ARGUMENTS, "status": "success"}
+
+SESSIONS: dict[str, list[Any]] = {
+    "Gemini CLI": [*GEMINI_CLI, {"id": "3", "timestamp": WHEN, "type": "gemini", "toolCalls": [GEMINI_CLI_CALL]}],
+    "Gemini CLI with an unknown line": [*GEMINI_CLI, {"id": "3", "timestamp": WHEN, "type": "side", "work": SIDE}],
+    "Gemini CLI with an unknown field": [*GEMINI_CLI[:2], {**GEMINI_CLI[2], "side": SIDE}],
+    "Gemini CLI rewound": [
+        *GEMINI_CLI[:2],
+        {"id": "2", "timestamp": WHEN, "type": "gemini", "toolCalls": [GEMINI_CLI_CALL]},
+        {"$rewindTo": "2"},
+        {"id": "3", "timestamp": WHEN, "type": "gemini", "content": "Done."},
+    ],
+}

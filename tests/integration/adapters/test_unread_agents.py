@@ -1,0 +1,100 @@
+"""Real sessions of ../shared/unread: the calls that were counted by hand, and what a gate says of them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+from command import evalgate
+from documents import ROOT
+
+from evalgate.adapters.files.workspace import Workspace
+from evalgate.adapters.formats.open.trace_files import TraceFiles
+from evalgate.models.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+UNREAD = ROOT.parent / "shared" / "unread"
+pytestmark = [
+    pytest.mark.shared,
+    pytest.mark.skipif(not UNREAD.is_dir(), reason="the recordings of others are not part of the project"),
+]
+
+
+class Expected(NamedTuple):
+    """What a file records; each call is its name, its arguments, its status and how its result begins."""
+
+    format: str
+    calls: list[tuple[str, Any, str, str | None]]
+    model: str | None
+    tokens: tuple[int, int] | None
+    answer: str | None
+    cost: float | None = None
+
+
+FILES = {
+    "as_gemini_jsonl_v040.jsonl": Expected(
+        "gemini-cli",
+        [
+            (
+                "run_shell_command",
+                {"command": "ls -F", "description": "List files in the current directory."},
+                "ok",
+                "Output: AgentSessions/",
+            )
+        ],
+        "gemini-3-flash-preview",
+        (11_855 + 12_069, 81 + 147),
+        "Hello! I listed the files.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_real_file_is_read_with_all_that_it_records(name: str) -> None:
+    expected, trace = FILES[name], read(name)
+    calls = [
+        (call["name"], call["arguments"], call["status"], (call["result_text"] or "")[:30]) for call in trace.tool_calls
+    ]
+    wanted = [(*call[:3], (call[3] or "")[:30]) for call in expected.calls]
+    assert [(*call[:3], call[3][: len(want[3])]) for call, want in zip(calls, wanted, strict=True)] == wanted
+    assert trace.source.format == expected.format
+    assert trace.model == expected.model
+    assert trace.cost["usd"] == expected.cost
+    tokens = (trace.usage["input_tokens"], trace.usage["output_tokens"])
+    assert tokens == (expected.tokens or (None, None))
+    assert (trace.response["content"] or "").startswith(expected.answer or "")
+    assert (trace.response["content"] is None) == (expected.answer is None)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_gate_forbids_each_called_tool_and_passes_their_order(name: str, tmp_path: Path) -> None:
+    names = [call[0] for call in FILES[name].calls]
+    checks = [{"type": "forbidden_tools", "tools": [each]} for each in dict.fromkeys(names)]
+    scenarios = {f"no {check['tools'][0]}": [check] for check in checks}
+    scenarios["order"] = [{"type": "tool_sequence", "sequence": names, "mode": "exact"}]
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / name).write_bytes((UNREAD / name).read_bytes())
+    verdicts = {}
+    for scenario, assertions in scenarios.items():
+        suite = {
+            "version": 1,
+            "suite": "s",
+            "traces": ["t/*"],
+            "scenarios": [{"id": "*", "assertions": [{**each, "required": True} for each in assertions]}],
+        }
+        (tmp_path / "s.yaml").write_text(json.dumps(suite))
+        result = evalgate(tmp_path, ["s.yaml", "--no-baseline-zip"])
+        (judged,) = result.results["suites"][0]["scenarios"]
+        verdicts[scenario] = judged["verdict"]
+    assert verdicts.pop("order") == "PASS"
+    assert set(verdicts.values()) == {"HARD_FAIL"}
+
+
+def read(name: str) -> Trace:
+    """The only trace of a file."""
+    (trace,) = TraceFiles(Workspace(None, str(UNREAD))).read([name], "")
+    assert isinstance(trace, Trace), trace.reason
+    return trace
