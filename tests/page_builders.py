@@ -9,6 +9,7 @@ from results_builder import a_change, a_reason, a_scenario, a_suite, a_trial, an
 
 from evalgate.features.page.reporting.page_builder import PageBuilder
 from evalgate.features.page.reporting.trace_block import encode_trace_block
+from evalgate.models.comparison.comparison import Cause
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +54,7 @@ def a_run(text: str = "text") -> Any:
         "figures": [{"name": "score", "before": 1.0, "now": 0.0}],
         "status": {"before": text, "now": text},
     }
-    change = a_change("broken", behaviour=behaviour, cause={"kind": "agent", "message": text})
+    change = a_change("broken", behaviour=behaviour, cause=Cause("agent", text, None, None))
     check = an_assertion(text, "failed", reason=text, evidence={text: text})
     trial = a_trial(0, "failed", assertions=[check, an_assertion("other")], reason=text)
     issue = {"category": "tone", "severity": "critical", "message": text, "evidence": text, "turn": 0}

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from msgspec import convert
+
+from evalgate.models.comparison.comparison import CallsDiff, Cause
+from evalgate.models.comparison.trajectory import TrajectoryDiff
 from evalgate.models.results.document_names import RESULTS_SCHEMA
 
 if TYPE_CHECKING:
@@ -72,12 +76,16 @@ def a_change(kind: str, **changes: Any) -> dict[str, Any]:
         "increases": [],
         "previous_verdict": None,
         "p_value": None,
-        **changes,
+        **{name: convert(value, RECORDS[name]) if name in RECORDS else value for name, value in changes.items()},
     }
 
 
-def some_calls(before: list[str], now: list[str]) -> dict[str, Any]:
-    return {"trial_before": 0, "before": before, "trial": 0, "now": now}
+RECORDS = {"behaviour": TrajectoryDiff, "calls": CallsDiff, "cause": Cause}
+"""The fields of a change that are records; tests write them as they are in a document, too."""
+
+
+def some_calls(before: list[str], now: list[str]) -> CallsDiff:
+    return CallsDiff(0, before, 0, now)
 
 
 def a_scenario(id_: str = "refund", verdict: str = "PASS", change: Any = None, **changes: Any) -> dict[str, Any]:

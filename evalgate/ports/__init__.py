@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from evalgate.measures.prices import Rates
     from evalgate.models.approvals.approval import Approval, ApprovalFile
     from evalgate.models.approvals.review import TriggeringRun
-    from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import BaselineInfo
     from evalgate.models.github import CheckRun, TemplateFile
     from evalgate.models.mutation import SuiteMutations
+    from evalgate.models.results.baseline_run import BaselineRun
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.run.chunks import Content
     from evalgate.models.trace.trace import Trace, TraceLocation, TraceRecord

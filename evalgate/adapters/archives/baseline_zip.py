@@ -19,7 +19,7 @@ from evalgate.ports import Baseline, BaselineParts, ComparableBaseline
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from evalgate.models.comparison.baseline_run import BaselineRun
+    from evalgate.models.results.baseline_run import BaselineRun
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.trace.trace import Trace
     from evalgate.ports import Files, TraceSpool

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from evalgate.application.comparison.policies import Policies
     from evalgate.application.evaluation.cross_scorer import CrossScorer, RulePair
-    from evalgate.models.comparison.baseline_run import BaselineRun, TracePosition
     from evalgate.models.comparison.comparison import Change, Comparison
+    from evalgate.models.results.baseline_run import BaselineRun, TracePosition
     from evalgate.models.run.run import Run
     from evalgate.ports import BaselineFiles, PriceTable, TraceArchive
 

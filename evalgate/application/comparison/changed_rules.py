@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.errors import Problem
     from evalgate.models.approvals.approval import Approvals
-    from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import Comparison
     from evalgate.models.comparison.weakening import WeakeningList
+    from evalgate.models.results.baseline_run import BaselineRun
     from evalgate.models.run.run import Run
     from evalgate.ports import BaselineFiles, PriceTable, TraceArchive
     from evalgate.suite.models import Configuration

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from evalgate.application.evaluation.evaluate import TraceChoice
     from evalgate.gate.weakening.weaker_evidence import ReadingChange
-    from evalgate.models.comparison.baseline_run import BaselineRun
+    from evalgate.models.results.baseline_run import BaselineRun
     from evalgate.suite.models import Configuration, Scenario, Suite
 
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from evalgate.application.evaluation.cross_scorer import CrossScorer, RulePair
     from evalgate.application.evaluation.evaluate import TraceChoice
     from evalgate.gate.weakening.weaker_evidence import ReadingChange
-    from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.decision import FailOn
+    from evalgate.models.results.baseline_run import BaselineRun
     from evalgate.models.run.run import ScenarioResult
     from evalgate.ports import PriceTable
     from evalgate.suite.models import Configuration, Suite

@@ -16,7 +16,7 @@ from evalgate.models.run.trials import is_priced, iter_trials
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalgate.models.comparison.baseline_run import BaselineEntry, BaselineRun, BaselineTrial
+    from evalgate.models.results.baseline_run import BaselineEntry, BaselineRun, BaselineTrial
     from evalgate.models.run.run import Run, SuiteResult
     from evalgate.models.trace.trace import Warning_
     from evalgate.ports import PriceTable

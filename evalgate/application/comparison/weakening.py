@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from evalgate.application.comparison.baseline_rules import BaselineRules
     from evalgate.application.comparison.policies import Policies
     from evalgate.models.approvals.approval import Approvals
-    from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import Comparison, ScenarioKey
     from evalgate.models.comparison.decision import FailOn
     from evalgate.models.comparison.weakening import OnWeakening
+    from evalgate.models.results.baseline_run import BaselineRun
     from evalgate.models.results.results_sections import ApprovalDoc
     from evalgate.ports import BaselineFiles
     from evalgate.suite.models import Configuration

@@ -60,11 +60,12 @@ def render_untrusted_report(content: bytes, run: TriggeringRun, options: RenderO
 def report_of(content: bytes, commit: str | None) -> ResultsDoc:
     """The results document of a run of this commit; raises SettingError or OverLimit."""
     from evalgate.reporting.results.load_results import load_results  # a run that judges traces loads no results
+    from evalgate.reporting.results.results_json import dump_results
 
     results = load_results(content, what=WHAT, limit=LARGEST_RESULTS)
     try:
-        orjson.dumps(results)  # fails if it is nested too deep to be shown
-    except orjson.JSONEncodeError:
+        dump_results(results)
+    except (orjson.JSONEncodeError, RecursionError):
         raise SettingError(f"{WHAT} is nested too deep") from None
     if results["summary"] is None:
         raise SettingError(f"{WHAT} is from a run that could not start")

@@ -14,7 +14,7 @@ from evalgate.measures.values.json_values import shorten
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.comparison.baseline_run import BaselineRun
+    from evalgate.models.results.baseline_run import BaselineRun
     from evalgate.models.results.results import SelectionDoc
     from evalgate.models.run.run import Run
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from evalgate.gate.trajectory.trial_pairs import TrialPair
-    from evalgate.models.comparison.baseline_run import BaselineRun, TracePosition
     from evalgate.models.comparison.comparison import Change, Comparison
     from evalgate.models.comparison.trajectory import Trajectory
+    from evalgate.models.results.baseline_run import BaselineRun, TracePosition
     from evalgate.models.results.results import ScenarioDoc
     from evalgate.models.run.run import Run, Trial, TrialResult
     from evalgate.models.trace.trace import Trace

@@ -24,15 +24,16 @@ from evalgate.gate.decision.decide import decide, no_traces
 from evalgate.gate.trajectory.cause import add_agent_changes, name_agent_causes, parts_of_baseline
 from evalgate.gate.trajectory.trial_pairs import add_tool_calls, compare_pair, pair_worst_trial
 from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey
+from evalgate.models.comparison.trajectory import TrajectoryDiff
+from evalgate.reporting.results.clean_values import clean_record
 from evalgate.reporting.results.results_json import build_results_document
-from evalgate.reporting.results.scenario_doc import build_trajectory_diff_doc
 from evalgate.suite.policy import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.models.comparison.baseline_run import TracePosition
     from evalgate.models.comparison.trajectory import Trajectory
+    from evalgate.models.results.baseline_run import TracePosition
     from evalgate.models.results.results import RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
     from evalgate.models.run.run import Trial
     from evalgate.ports import BaselineFiles, TraceArchive
@@ -205,7 +206,7 @@ def _add_behaviour(
     if baseline_trajectory is None or trajectory is None:
         where = "the baseline holds" if baseline_trajectory is None else f"{OWN_TRACES} next to these results holds"
         return [Problem(f"arguments and answers are not compared: {where} no trace of it")]
-    scenario["change"]["behaviour"] = build_trajectory_diff_doc(compare_pair(pair, baseline_trajectory, trajectory))
+    scenario["change"]["behaviour"] = clean_record(compare_pair(pair, baseline_trajectory, trajectory), TrajectoryDiff)
     return []
 
 

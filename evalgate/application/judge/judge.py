@@ -11,11 +11,7 @@ from msgspec.structs import replace
 
 from evalgate.application.approvals.approvals import approvals_of, rule_on_approvals
 from evalgate.application.comparison.baseline import NAME, build_baseline_parts, load_baseline, rules_of
-from evalgate.application.comparison.changed_rules import (
-    RuleSources,
-    find_changed_rules,
-    list_weakening_problems,
-)
+from evalgate.application.comparison.changed_rules import RuleSources, find_changed_rules, list_weakening_problems
 from evalgate.application.comparison.policies import (
     JudgedRun,
     apply_quarantine,
@@ -61,9 +57,9 @@ if TYPE_CHECKING:
     from evalgate.application.comparison.changed_rules import ChangedRules
     from evalgate.application.comparison.policies import Policies
     from evalgate.application.messages.request import Judgement, JudgeRequest, Tools
-    from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import Comparison
     from evalgate.models.mutation import SuiteMutations
+    from evalgate.models.results.baseline_run import BaselineRun
     from evalgate.models.results.results import SelectionDoc
     from evalgate.models.run.run import Run
     from evalgate.ports import TraceSpool

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import abc
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
+from msgspec import Struct, UnsetType
+from msgspec.structs import fields as fields_of
+
 from evalgate.application.judge.described_schema import describe_properties
 from evalgate.errors import SettingError
 from evalgate.evaluators.core.operators import OPERATORS
@@ -15,7 +18,7 @@ from evalgate.models.trace.trace_document import trace_schema
 from evalgate.suite.scheduled_tool import TIMING_TYPES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 ASSERTION = {"$ref": "#/$defs/assertion"}
@@ -83,22 +86,34 @@ _SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", type
 
 
 def _of_type(kind: Any) -> dict[str, Any]:
-    """The schema of a document type: typed mappings, lists, unions and plain values."""
+    """The schema of a document type: records, typed mappings, lists, unions and plain values."""
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        return _of_record(kind)
     if is_typeddict(kind):
         hints = get_type_hints(kind, include_extras=True)
-        needed = sorted(name for name in kind.__required_keys__ if get_origin(hints[name]) is not NotRequired)
-        fields = {name: _of_type(each) for name, each in get_type_hints(kind).items()}
-        return {"type": "object", "properties": fields, "required": needed}
+        needed = [name for name in kind.__required_keys__ if get_origin(hints[name]) is not NotRequired]
+        return _of_fields(get_type_hints(kind), needed)
     if kind in _SIMPLE or get_origin(kind) is Literal:
         return {"type": _SIMPLE.get(kind, "string")}
-    arguments = get_args(kind)
+    arguments = [each for each in get_args(kind) if each is not UnsetType]
     if get_origin(kind) in {list, abc.Sequence}:
         return {"type": "array", "items": _of_type(arguments[0])}
     if get_origin(kind) is dict:
         return {"type": "object"}
-    if arguments:
-        return {"anyOf": [_of_type(each) for each in arguments]}
-    return {}
+    found = [_of_type(each) for each in arguments]
+    return {"anyOf": found} if len(found) > 1 else found[0] if found else {}
+
+
+def _of_record(kind: type[Struct]) -> dict[str, Any]:
+    hints, fields = get_type_hints(kind), fields_of(kind)
+    return _of_fields(
+        {each.encode_name: hints[each.name] for each in fields}, [each.encode_name for each in fields if each.required]
+    )
+
+
+def _of_fields(fields: Mapping[str, Any], needed: Sequence[str]) -> dict[str, Any]:
+    properties = {name: _of_type(each) for name, each in fields.items()}
+    return {"type": "object", "properties": properties, "required": sorted(needed)}
 
 
 def _with_assertions(made: dict[str, Any], own: Sequence[str]) -> dict[str, Any]:

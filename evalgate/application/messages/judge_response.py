@@ -16,7 +16,8 @@ from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.decision import EXCUSES, VERDICTS, exit_code_of
 from evalgate.models.github import Annotation  # noqa: TC001  for the decoder
 from evalgate.models.results.results import ResultsDoc  # noqa: TC001  the same
-from evalgate.models.results.results_sections import ApprovalDoc, Count  # noqa: TC001  the same
+from evalgate.models.results.results_sections import ApprovalDoc  # noqa: TC001  the same
+from evalgate.models.run.bounds import Count  # noqa: TC001  the same
 from evalgate.models.run.chunks import join_chunks
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from evalgate.application.messages.request import JudgeRequest, Tools
     from evalgate.application.parallel.batched_evaluation import NumberedBatch
-    from evalgate.models.comparison.baseline_run import BaselineRun
+    from evalgate.models.results.baseline_run import BaselineRun
     from evalgate.ports.batches import EvaluationPools
     from evalgate.ports.shards import Shard, ShardDraft
     from evalgate.suite.models import Configuration

@@ -17,8 +17,8 @@ from evalgate.scoring.run_statistics import compute_delta, compute_statistics, f
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from evalgate.models.comparison.baseline_run import BaselineEntry, BaselineRun
     from evalgate.models.comparison.comparison import Comparison
+    from evalgate.models.results.baseline_run import BaselineEntry, BaselineRun
     from evalgate.models.run.run import Run, ScenarioResult, SuiteResult
     from evalgate.models.run.run_statistics import CostlyAssertion, Statistics
 

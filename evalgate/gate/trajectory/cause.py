@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.comparison.comparison import IMPROVEMENTS, REGRESSIONS, AgentChange, Cause, ScenarioKey
@@ -18,8 +20,8 @@ from evalgate.scoring.wording import join_words
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import CauseKind, Change, Comparison
+    from evalgate.models.results.baseline_run import BaselineRun
     from evalgate.models.run.run import AgentParts, Run, Verdict
 
     CauseText = tuple[CauseKind, str]
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     PartsOfScenario = Callable[[ScenarioKey], Iterable[AgentParts]]
 
 BASELINE_RULES = "under the baseline's rules"
-SAME_RULES = Cause("agent", "the rules of this scenario are the same as the baseline's")
+SAME_RULES = Cause("agent", "the rules of this scenario are the same as the baseline's", None, None)
 _TOO_STRICT: CauseText = ("rules_stricter", "the agent is the same, the rules got stricter")
 _TOO_LOOSE: CauseText = ("rules_looser", f"the agent is the same, the rules got looser: it would fail {BASELINE_RULES}")
 _MASKED: CauseText = ("masked", f"would fail {BASELINE_RULES}: the rules got looser as the agent changed")
@@ -216,7 +218,7 @@ def name_agent_causes(changes: Iterable[Change]) -> None:
     for change in changes:
         if change.agent is None or (change.cause is not None and change.cause.kind != "agent"):
             continue
-        found = Cause("model_or_tools", f"comes with {join_words(change.agent.items)}")
+        found = Cause("model_or_tools", f"comes with {join_words(change.agent.items)}", None, None)
         if not change.agent.has_other_model_or_tools:
-            found = Cause("agent", f"the agent changed: it {found.message}")
-        change.cause = found if change.cause is None else change.cause._replace(kind=found.kind, message=found.message)
+            found = Cause("agent", f"the agent changed: it {found.message}", None, None)
+        change.cause = replace(change.cause or found, kind=found.kind, message=found.message)

@@ -6,6 +6,8 @@ from collections import deque
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET, UnsetType
+
 from evalgate.measures.redaction.redact import redact_value
 from evalgate.measures.sequences.differences import align_calls, diff_texts, excerpt_texts, find_differences
 from evalgate.measures.sequences.trajectory_metrics import json_key
@@ -127,21 +129,23 @@ _EMPTY_TURN = TrajectoryTurn()
 
 
 def diff_trajectories(baseline: Trajectory, current: Trajectory, baseline_trial: int, trial: int) -> TrajectoryDiff:
-    """How trial number `trial` differs from the baseline's trial number `baseline_trial`."""
+    """How trial number `trial` differs from the baseline's trial number `baseline_trial`, but for the figures."""
     steps = list(_compare_calls(baseline.calls, current.calls))
     utterances = list(_compare_utterances(baseline, current))
     response = _compare_responses(baseline.response, current.response)
     kept = _select_steps(steps)
     return TrajectoryDiff(
-        baseline_trial,
-        trial,
-        kept,
-        len(steps) - len(kept) + baseline.left_out + current.left_out,
-        _find_first_divergence(steps, utterances) or _find_final_divergence(baseline, current, utterances, response),
-        utterances[:MOST_UTTERANCES],
-        response[:MOST_PARTS],
-        _sides_if_different(baseline.status, current.status),
-        _sides_if_different(baseline.error, current.error),
+        trial_before=baseline_trial,
+        trial=trial,
+        first=_find_first_divergence(steps, utterances)
+        or _find_final_divergence(baseline, current, utterances, response),
+        steps=kept,
+        steps_left=len(steps) - len(kept) + baseline.left_out + current.left_out,
+        utterances=utterances[:MOST_UTTERANCES],
+        response=response[:MOST_PARTS],
+        figures=(),
+        status=_sides_if_different(baseline.status, current.status),
+        error=_sides_if_different(baseline.error, current.error),
     )
 
 
@@ -201,7 +205,7 @@ def _build_unpaired(
     has_outcome: bool,
 ) -> CallStep:
     """A call that has no pair; how it ended is kept if that was an error, and `has_outcome`."""
-    step = CallStep(kind, call.name, *places, show(call.arguments, MAX_ARGUMENTS))
+    step = CallStep(kind, call.name, *places, show(call.arguments, MAX_ARGUMENTS), (), 0)
     if has_outcome and call.outcome == "error":
         sides = [(text, None) if kind == "removed" else (None, text) for text in (call.outcome, call.answer)]
         step.outcome, step.answer = (TextPair(*each) for each in sides)
@@ -224,18 +228,18 @@ def _compare_pair(
         changes,
         left,
         _sides_if_different(baseline.outcome, current.outcome),
-        None
+        UNSET
         if changes or baseline.answer == current.answer
         else TextPair(*excerpt_texts(baseline.answer, current.answer)),
     )
 
 
-def _sides_if_different(baseline: str | None, current: str | None) -> TextPair | None:
-    return None if baseline == current else TextPair(baseline, current)
+def _sides_if_different(baseline: str | None, current: str | None) -> TextPair | UnsetType:
+    return UNSET if baseline == current else TextPair(baseline, current)
 
 
 def _is_divergence(step: CallStep) -> bool:
-    return step.kind != "same" or step.outcome is not None
+    return step.kind != "same" or bool(step.outcome)
 
 
 def _select_steps(steps: Sequence[CallStep]) -> list[CallStep]:
@@ -269,12 +273,12 @@ def _find_first_divergence(steps: Sequence[CallStep], utterances: Sequence[Utter
     found: list[tuple[int, int, FirstDivergence]] = []
     user = next((each for each in utterances if each.who == "user"), None)
     if user is not None:
-        found.append((user.turn, 0, FirstDivergence(user.turn, "user")))
+        found.append((user.turn, 0, FirstDivergence(user.turn, "user", None, None)))
     step = next(filter(_is_divergence, steps), None)
     if step is not None:
         turn = min(place.turn for place in (step.baseline, step.current) if place is not None)
-        places = step.baseline and step.baseline.call, step.current and step.current.call
-        found.append((turn, 1, FirstDivergence(turn, "calls", *places)))
+        numbers = [None if place is None else place.call for place in (step.baseline, step.current)]
+        found.append((turn, 1, FirstDivergence(turn, "calls", *numbers)))
     return min(found)[2] if found else None
 
 
@@ -283,10 +287,9 @@ def _find_final_divergence(
 ) -> FirstDivergence | None:
     """The divergence if only the agent's words, or the end of the trace, differ."""
     if utterances:
-        return FirstDivergence(utterances[0].turn, "words")
+        return FirstDivergence(utterances[0].turn, "words", None, None)
     turn = min(max(baseline.turns, default=0), max(current.turns, default=0))
     if response:
-        return FirstDivergence(turn, "answer")
-    return (
-        FirstDivergence(turn, "end") if (baseline.status, baseline.error) != (current.status, current.error) else None
-    )
+        return FirstDivergence(turn, "answer", None, None)
+    has_other_end = (baseline.status, baseline.error) != (current.status, current.error)
+    return FirstDivergence(turn, "end", None, None) if has_other_end else None

@@ -11,9 +11,9 @@ from evalgate.models.run.trials import list_measured
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from evalgate.models.comparison.baseline_run import BaselineRun, BaselineTrial
     from evalgate.models.comparison.comparison import Change, Comparison
     from evalgate.models.comparison.trajectory import Trajectory, TrajectoryDiff
+    from evalgate.models.results.baseline_run import BaselineRun, BaselineTrial
     from evalgate.models.run.run import Run, ScenarioResult, Trial
 
 

@@ -150,7 +150,8 @@ def _merge_changes(parts: list[TextPart]) -> list[TextPart]:
     """Merges changes with at most two words between them: `a b` -> `c d`, not word by word."""
     merged: list[TextPart] = []
     gone = come = ""
-    for index, (kind, text) in enumerate(parts):
+    for index, part in enumerate(parts):
+        kind, text = part.kind, part.text
         is_between = bool(gone and come) and index + 1 < len(parts)
         if kind == "gone":
             gone += text

@@ -1,4 +1,4 @@
 """Comparison of a run with its baseline, and the decision of the gate.
 
-Entry points: `comparison.Comparison`, `decision.Decision`, `baseline_run.BaselineRun`, `weakening.Weakening`.
+Entry points: `comparison.Comparison`, `decision.Decision`, `weakening.Weakening`.
 """

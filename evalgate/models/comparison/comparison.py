@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct, field
 
+from evalgate.models.comparison.trajectory import SIDES
+from evalgate.models.run.bounds import CallNames, Word  # noqa: TC001  needed for decoding
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -33,13 +36,17 @@ and the data to find the cause is missing.
 """
 
 
-class Cause(NamedTuple):
-    """The cause, in one sentence, with the two verdicts it was derived from; None if unknown."""
+class Cause(Struct, frozen=True):
+    """The cause, a CauseKind, in one sentence; None if unknown.
 
-    kind: CauseKind
+    The two verdicts are those of the run's traces by the baseline's rules, and of the baseline's traces by the run's
+    rules; None if unknown.
+    """
+
+    kind: Word
     message: str
-    now_by_old_rules: Verdict | None = None
-    before_by_new_rules: Verdict | None = None
+    now_by_old_rules: Word | None
+    before_by_new_rules: Word | None
 
 
 MODEL, OTHER_TOOLS, OTHER_PROMPT = "model ", "changed tool definitions", "a changed system prompt"
@@ -120,13 +127,13 @@ class ScenarioOutcome(Struct):
         return self.unmeasured > 0 and self.verdict == "NOT_EVALUABLE"
 
 
-class CallsDiff(NamedTuple):
-    """Names of tool calls, in order, of a trial of the baseline and of a trial of this run."""
+class CallsDiff(Struct, frozen=True, rename=SIDES):
+    """Names of tool calls, in order, of a trial of the baseline and of the worst one of this run."""
 
     trial_before: int
-    baseline: list[str]
+    baseline: CallNames
     trial: int
-    current: list[str]
+    current: CallNames
 
 
 class Change(Struct):

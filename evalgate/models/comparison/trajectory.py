@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Sequence  # noqa: TC003  needed for decoding
+from typing import Any, Literal, NamedTuple
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, UnsetType
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from evalgate.models.run.bounds import Amount, LongText, Name, Word  # noqa: TC001  needed for decoding
+
+SIDES = {"baseline": "before", "current": "now"}
+"""What results.json calls the two sides of a comparison."""
 
 StepKind = Literal["same", "changed", "removed", "added"]
 DivergenceKind = Literal["user", "calls", "words", "answer", "end"]
 
 
-class ValueDifference(NamedTuple):
+class ValueDifference(Struct, frozen=True, rename=SIDES):
     """A difference of two JSON values: its path as a JMESPath, empty for the value itself, and both sides.
 
     The sides are JSON, shortened so that the difference is visible; None if the side has no value there.
     """
 
-    path: str
+    path: Name
     baseline: str | None
     current: str | None
 
 
-class TextPart(NamedTuple):
+class TextPart(Struct, frozen=True):
     """A part of a text diff: in both texts (kept), only in the first (gone) or in the second (come)."""
 
-    kind: Literal["kept", "gone", "come"]
-    text: str
+    kind: Word
+    text: LongText
 
 
 class TrajectoryCall(NamedTuple):
@@ -59,76 +62,79 @@ class Trajectory(Struct):
     left_out: int = 0
 
 
-class TextPair(NamedTuple):
+class TextPair(Struct, frozen=True, rename=SIDES):
     """A text in the baseline's trace and in this run's; None if absent."""
 
     baseline: str | None
     current: str | None
 
 
-class CallPosition(NamedTuple):
+class CallPosition(Struct, frozen=True):
     """A call by its turn and its number, both counted from 1 (turn 0: before any user input)."""
 
     turn: int
     call: int
 
 
-class CallStep(Struct):
+class CallStep(Struct, rename=SIDES, omit_defaults=True):
     """One step of two aligned lists of calls. `arguments` are JSON: this run's, or of a removed call.
 
-    An added call has a place in the baseline too if that makes an equal call elsewhere, as another, removed step.
+    `kind` is a StepKind. An added call has a place in the baseline too if that makes an equal call elsewhere, as
+    another, removed step. `outcome` is set if it differs, or if a call that one side makes ended with an error;
+    `answer` if equal calls got different results, or as the message of that error.
     """
 
-    kind: StepKind
-    name: str
+    kind: Word
+    name: Name
     baseline: CallPosition | None
     current: CallPosition | None
     arguments: str
-    changes: Sequence[ValueDifference] = ()
-    changes_left: int = 0
-    outcome: TextPair | None = None  # if it differs, or if a call that one side makes ended with an error
-    answer: TextPair | None = None  # if equal calls got different results, or the message of that error
+    changes: Sequence[ValueDifference]
+    changes_left: int
+    outcome: TextPair | UnsetType = UNSET
+    answer: TextPair | UnsetType = UNSET
 
 
-class Utterance(NamedTuple):
-    """Texts of one turn that differ."""
+class Utterance(Struct, frozen=True, rename=SIDES):
+    """Texts of the user or the agent in one turn, from where they differ."""
 
     turn: int
-    who: Literal["user", "agent"]
+    who: Word
     baseline: str
     current: str
 
 
-class FirstDivergence(NamedTuple):
-    """Where two traces diverge: the turn, and in what; `baseline` and `current` are numbers of calls."""
+class FirstDivergence(Struct, frozen=True, rename={**SIDES, "kind": "what"}):
+    """Where two traces diverge: the turn, and in what, a DivergenceKind; the sides are numbers of calls."""
 
     turn: int
-    kind: DivergenceKind
-    baseline: int | None = None
-    current: int | None = None
+    kind: Word
+    baseline: int | None
+    current: int | None
 
 
-class FigureDelta(NamedTuple):
-    """A figure of both trials; None if unknown."""
+class FigureDelta(Struct, frozen=True, rename=SIDES):
+    """A figure of both trials: score, cost_usd, latency_seconds or total_tokens; None if unknown."""
 
-    name: Literal["cost_usd", "latency_seconds", "total_tokens", "score"]
-    baseline: float | None
-    current: float | None
+    name: Word
+    baseline: Amount | None
+    current: Amount | None
 
 
-class TrajectoryDiff(Struct):
+class TrajectoryDiff(Struct, kw_only=True, rename={"utterances": "said"}, omit_defaults=True):
     """The diff of a trial of this run and one of the baseline: calls, texts and figures.
 
-    `first` is None if nothing differs, `response` is empty if the final answers are equal.
+    `first` is None if nothing differs, `response` is empty if the final answers are equal; `status` and `error` are
+    set if they differ. `steps_left` counts omitted steps.
     """
 
     trial_before: int
     trial: int
-    steps: list[CallStep]
-    steps_left: int = 0
-    first: FirstDivergence | None = None
-    utterances: list[Utterance] = field(default_factory=list)
-    response: list[TextPart] = field(default_factory=list)
-    status: TextPair | None = None  # if it differs
-    error: TextPair | None = None  # if it differs
-    figures: list[FigureDelta] = field(default_factory=list)
+    first: FirstDivergence | None
+    steps: Sequence[CallStep]
+    steps_left: int
+    utterances: Sequence[Utterance]
+    response: Sequence[TextPart]
+    figures: Sequence[FigureDelta]
+    status: TextPair | UnsetType = UNSET
+    error: TextPair | UnsetType = UNSET

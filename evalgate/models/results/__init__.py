@@ -1,4 +1,4 @@
 """The public documents of a run.
 
-Entry points: `results.ResultsDoc`, `document_names`.
+Entry points: `results.ResultsDoc`, `baseline_run.BaselineRun`, `document_names`.
 """

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, get_args, get_type_hints, is_typeddict
 
+from msgspec import Struct
+
 from evalgate.models.results.results import ResultsDoc
 from evalgate.models.trace import trace
 from evalgate.models.trace.trace_document import trace_schema
@@ -31,9 +33,14 @@ def _add_properties(schema: Any, names: set[str]) -> None:
 
 
 def _add_keys(kind: Any, names: set[str]) -> None:
-    """Adds the keys of a TypedDict and of all types in it."""
-    for name, each in get_type_hints(kind).items() if is_typeddict(kind) else ():
-        names.add(name)
+    """Adds the keys of a document type and of all types in it."""
+    hints = get_type_hints(kind) if is_typeddict(kind) or _is_record(kind) else {}
+    names.update(kind.__struct_encode_fields__ if _is_record(kind) else hints)
+    for each in hints.values():
         _add_keys(each, names)
     for argument in get_args(kind):
         _add_keys(argument, names)
+
+
+def _is_record(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Struct)

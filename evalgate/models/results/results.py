@@ -9,24 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence  # noqa: TC003  the schema is made of these types
 from typing import Any, Literal, NotRequired, Required, TypedDict
 
+from evalgate.models.comparison.comparison import CallsDiff, Cause  # noqa: TC001  the same
+from evalgate.models.comparison.trajectory import TrajectoryDiff  # noqa: TC001  the same
 from evalgate.models.results.results_sections import (  # noqa: TC001  the same
-    Amount,
     ApprovalDoc,
-    CauseDoc,
-    Count,
-    Dimension,
     HistoryDoc,
-    Interval,
     MutationScoreDoc,
     PricingDoc,
     QuarantineDoc,
     RulesDoc,
-    Score,
-    ShownText,
-    SignedScore,
-    Sum,
-    Tokens,
-    TrajectoryDiffDoc,
     WeakeningDoc,
 )
 from evalgate.models.results.results_sections import LocationDoc as LocationDoc  # noqa: PLC0414, TC001  re-exported
@@ -36,6 +27,17 @@ from evalgate.models.results.results_statistics import (  # noqa: TC001  the sam
     GoldenTrialDoc,
     StatisticsDoc,
     VariantDoc,
+)
+from evalgate.models.run.bounds import (  # noqa: TC001  the same
+    Amount,
+    Count,
+    Dimension,
+    Interval,
+    Score,
+    ShownText,
+    SignedScore,
+    Sum,
+    Tokens,
 )
 
 
@@ -140,15 +142,6 @@ class BaselineDoc(TypedDict):
     drift: NotRequired[DriftDoc]
 
 
-class CallsDoc(TypedDict):
-    """Names of tool calls, in order, of one trial of the baseline and of the worst one of this run."""
-
-    trial_before: int
-    before: list[str]
-    trial: int
-    now: list[str]
-
-
 class ChangeDoc(TypedDict):
     """How a scenario changed since the baseline; `calls` is present if it does not pass, is worse or calls other tools.
 
@@ -166,9 +159,9 @@ class ChangeDoc(TypedDict):
     previous_verdict: str | None
     p_value: float | None
     p_corrected: NotRequired[float | None]
-    calls: NotRequired[CallsDoc]
-    behaviour: NotRequired[TrajectoryDiffDoc]
-    cause: NotRequired[CauseDoc]
+    calls: NotRequired[CallsDiff]
+    behaviour: NotRequired[TrajectoryDiff]
+    cause: NotRequired[Cause]
     comes_with: NotRequired[list[str]]
 
 

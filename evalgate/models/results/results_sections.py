@@ -2,24 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
-from msgspec import Meta
-
-from evalgate.models.run.golden import DIMENSIONS
-
-Score = Annotated[float, Meta(ge=0, le=1)]
-SignedScore = Annotated[float, Meta(ge=-1, le=1)]
-Interval = Annotated[list[SignedScore], Meta(min_length=2, max_length=2)]
-Amount = Annotated[float, Meta(ge=0, le=1e15)]
-"""Money, time or tokens of one trial; bounds are so that later sums and tests can't fail."""
-Sum = Annotated[float, Meta(ge=0, le=1e24)]
-SignedSum = Annotated[float, Meta(ge=-1e24, le=1e24)]
-Count = Annotated[int, Meta(ge=0)]
-Tokens = Annotated[int, Meta(ge=0, le=10**15)]
-Dimension = Annotated[str, Meta(pattern=f"^({'|'.join(DIMENSIONS)})\\Z")]
-ShownText = Annotated[str, Meta(max_length=4_000)]
-Days = Annotated[int, Meta(ge=-4_000_000, le=4_000_000)]
+from evalgate.models.run.bounds import Amount, Count, Days, Score, Sum, Tokens  # noqa: TC001  the schema is made of these
 
 
 class LocationDoc(TypedDict):
@@ -181,111 +166,6 @@ class WeakeningDoc(TypedDict):
     scenarios: Count
     gates: bool
     message: str
-
-
-class CauseDoc(TypedDict):
-    """Whether the agent or the rules caused a change; see models.comparison.comparison.CauseKind for the kinds.
-
-    The two verdicts are those of the run's traces by the baseline's rules, and of the baseline's traces by
-    the run's rules; null if unknown.
-    """
-
-    kind: str
-    message: str
-    now_by_old_rules: str | None
-    before_by_new_rules: str | None
-
-
-class TextPairDoc(TypedDict):
-    """A text of the baseline's trace and of this run's; null if absent."""
-
-    before: str | None
-    now: str | None
-
-
-class CallPositionDoc(TypedDict):
-    """A call by its turn and its number, both counted from 1 (turn 0: before any user input)."""
-
-    turn: int
-    call: int
-
-
-class ValueDifferenceDoc(TypedDict):
-    """A difference of arguments: its path as JMESPath, and both sides as JSON; null if absent."""
-
-    path: str
-    before: str | None
-    now: str | None
-
-
-class CallStepDoc(TypedDict):
-    """A call of one of the traces, or of both: `kind` is same, changed, removed or added.
-
-    `arguments` are JSON, of this run's call if it has one. `outcome` is present if the outcomes differ,
-    `answer` if equal calls got different results; a call that one side makes has both if it ended with an error.
-    An added call has `before` if the baseline makes an equal one at another place, which is a removed step.
-    """
-
-    kind: str
-    name: str
-    before: CallPositionDoc | None
-    now: CallPositionDoc | None
-    arguments: str
-    changes: list[ValueDifferenceDoc]
-    changes_left: int
-    outcome: NotRequired[TextPairDoc]
-    answer: NotRequired[TextPairDoc]
-
-
-class UtteranceDoc(TypedDict):
-    """Texts of the user or the agent in one turn, from where they differ."""
-
-    turn: int
-    who: str
-    before: str
-    now: str
-
-
-class FirstDivergenceDoc(TypedDict):
-    """Where the traces diverge: `what` is user, calls, words, answer or end; calls are numbers."""
-
-    turn: int
-    what: str
-    before: int | None
-    now: int | None
-
-
-class TextPartDoc(TypedDict):
-    """A part of the final answer's diff: kept, gone or come."""
-
-    kind: str
-    text: str
-
-
-class FigureDeltaDoc(TypedDict):
-    """A figure of both trials: score, cost_usd, latency_seconds or total_tokens."""
-
-    name: str
-    before: Amount | None
-    now: Amount | None
-
-
-class TrajectoryDiffDoc(TypedDict):
-    """The diff of a trial's trace and one of the baseline. `steps_left` counts omitted steps.
-
-    `first` is null if nothing differs; `response` is empty if the final answers are equal.
-    """
-
-    trial_before: int
-    trial: int
-    first: FirstDivergenceDoc | None
-    steps: list[CallStepDoc]
-    steps_left: int
-    said: list[UtteranceDoc]
-    response: list[TextPartDoc]
-    figures: list[FigureDeltaDoc]
-    status: NotRequired[TextPairDoc]
-    error: NotRequired[TextPairDoc]
 
 
 class ModelUsageDoc(TypedDict):

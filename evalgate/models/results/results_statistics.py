@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, TypedDict
 
-from evalgate.models.results.results_sections import (  # noqa: TC001  the schema is made of these types
+from evalgate.models.run.bounds import (  # noqa: TC001  the schema is made of these types
     Amount,
     Count,
     Dimension,

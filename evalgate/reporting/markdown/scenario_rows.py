@@ -40,19 +40,15 @@ from evalgate.reporting.text.scenario_sections import (
     find_failed_trial,
 )
 from evalgate.reporting.text.sentences import escape_sentence, escape_sentence_cell
-from evalgate.reporting.text.trajectory_lines import (
-    DiffLine,
-    extract_side,
-    merge_equal_lines,
-    summarize_calls,
-)
+from evalgate.reporting.text.trajectory_lines import DiffLine, extract_side, merge_equal_lines, summarize_calls
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from evalgate.models.results.results import CallsDoc, ChangeDoc, RemovedDoc, ScenarioDoc
-    from evalgate.models.results.results_sections import TrajectoryDiffDoc
+    from evalgate.models.comparison.comparison import CallsDiff
+    from evalgate.models.comparison.trajectory import TrajectoryDiff
+    from evalgate.models.results.results import ChangeDoc, RemovedDoc, ScenarioDoc
     from evalgate.reporting.markdown.links import Links
     from evalgate.reporting.text.scenario_sections import FailedCheck
 
@@ -268,8 +264,8 @@ def _describe_cause(change: ChangeDoc | None, shared: Collection[str]) -> str:
     cause = change.get("cause") if change else None
     if change is None or cause is None:
         return ""
-    is_shared = cause["kind"] == "model_or_tools" and set(change.get("comes_with", ())) <= set(shared)
-    return "" if is_shared else cause["message"]
+    is_shared = cause.kind == "model_or_tools" and set(change.get("comes_with", ())) <= set(shared)
+    return "" if is_shared else cause.message
 
 
 def _list_group_facts(group: FailureGroup, links: Links, shared: Collection[str]) -> list[str]:
@@ -340,14 +336,14 @@ def format_trajectory_diff(change: ChangeDoc | None) -> str:
     return _format_names(calls) if calls else ""
 
 
-def _format_calls_and_answer(found: TrajectoryDiffDoc) -> str:
+def _format_calls_and_answer(found: TrajectoryDiff) -> str:
     """Formats the calls with the changes of their arguments, and the final answer, as one block."""
-    steps, answer = found["steps"], _list_answer_lines(found)
+    steps, answer = found.steps, _list_answer_lines(found)
     groups = summarize_calls(steps)
     if any(line.sign for group in groups for line in group):
         lines = _abridge_groups(groups)
         return _format_block("Tool calls and final answer", [*lines, GAP, *answer]) if answer else _format_calls(lines)
-    same = _count_same_calls(len(steps) + found["steps_left"])
+    same = _count_same_calls(len(steps) + found.steps_left)
     if answer:
         return _format_block("Final answer", answer, f" (after {same})" if same else "")
     return f"{same.capitalize()} as in the baseline, with the same arguments." if same else ""
@@ -357,9 +353,9 @@ def _count_same_calls(count: int) -> str:
     return "" if not count else "the same tool call" if count == 1 else f"the same {count:,} tool calls"
 
 
-def _format_names(calls: CallsDoc) -> str:
+def _format_names(calls: CallsDiff) -> str:
     """Formats the calls by name only, if the traces are not available."""
-    baseline, current = calls["before"][:MAX_CALLS], calls["now"][:MAX_CALLS]
+    baseline, current = calls.baseline[:MAX_CALLS], calls.current[:MAX_CALLS]
     if not baseline + current:
         return ""
     if baseline == current:
@@ -396,19 +392,19 @@ def _abridge(lines: Sequence[DiffLine], *, is_first: bool, is_last: bool) -> Seq
     return [*lines[:head], DiffLine("", f"\u2026 {hidden} unchanged"), *lines[len(lines) - tail :]]
 
 
-def _list_answer_lines(found: TrajectoryDiffDoc) -> list[DiffLine]:
-    parts = found["response"]
+def _list_answer_lines(found: TrajectoryDiff) -> list[DiffLine]:
+    parts = found.response
     sides = [DiffLine("-", extract_side(parts, "come", CONTEXT)), DiffLine("+", extract_side(parts, "gone", CONTEXT))]
     return [line for line in sides if line.text.strip()]
 
 
-def _format_ending(found: TrajectoryDiffDoc) -> str:
+def _format_ending(found: TrajectoryDiff) -> str:
     """Formats how the traces ended, if that differs."""
-    error = found.get("error")
-    if error and error["now"]:
-        return f"The trace ends in an error: {escape_span(error['now'])}"
-    status = found.get("status")
+    error = found.error
+    if error and error.current:
+        return f"The trace ends in an error: {escape_span(error.current)}"
+    status = found.status
     if not status:
         return ""
-    baseline, current = escape_span(status["before"] or ""), escape_span(status["now"] or "")
+    baseline, current = escape_span(status.baseline or ""), escape_span(status.current or "")
     return f"The trace ends differently: {baseline} before, {current} now."

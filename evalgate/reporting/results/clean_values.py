@@ -1,16 +1,27 @@
-"""Cleans values for a document: redacted, of bounded size, and valid JSON for any reader."""
+"""Cleans values for a document: redacted, of bounded size, and valid JSON for any reader.
+
+`clean_record` is the one walk over a record: every text in it is cleaned, as the types of its fields in
+`models.run.bounds` say. A type that it does not know is an error, so that no field leaves a run without a decision.
+"""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache, partial
 from itertools import islice
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from evalgate.measures.redaction.redact import on_secrets_changed, redact, redact_field
+from evalgate.models.run.bounds import LIMIT, MOST, WORD
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
+
+    Clean = Callable[[Any], Any]
 
 TEXT_LIMIT = 2_000
 NAME_LIMIT = 600
@@ -110,3 +121,69 @@ def _clean_items(value: dict[Any, Any] | list[Any] | tuple[Any, ...], depth: int
         pairs = islice(value.items(), MAX_ITEMS)
         return {clean_name(str(key)): redact_field(str(key), _clean_value(item, depth)) for key, item in pairs}
     return [_clean_value(item, depth) for item in islice(value, MAX_ITEMS)]
+
+
+T = TypeVar("T", bound=Struct)
+
+
+def clean_record(record: object, kind: type[T]) -> T:
+    """A cleaned copy of a record as a `kind`, which declares what of it a document shows."""
+    return cast("T", _cleaner(kind)(record))
+
+
+@cache
+def _cleaner(kind: type[Struct]) -> Clean:
+    """Makes the function that cleans records of this type."""
+    hints = get_type_hints(kind, include_extras=True)
+    fields = [(name, _find_cleaner(hints[name])) for name in kind.__struct_fields__]
+
+    def clean(record: object) -> Struct:
+        return kind(**{name: each(getattr(record, name)) for name, each in fields})
+
+    return clean
+
+
+def _find_cleaner(kind: Any) -> Clean:
+    """The function that cleans values of this type; raises TypeError if it is none of those that records use."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _find_declared(arguments[0], [each.extra or {} for each in arguments[1:] if isinstance(each, Meta)])
+    if origin in {Union, UnionType}:
+        return _join([each for each in arguments if each not in {NoneType, UnsetType}])
+    if origin in {list, tuple, Sequence}:
+        return partial(_clean_list, clean=_find_cleaner(arguments[0]))
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        return _cleaner(kind)
+    if kind not in _CLEANERS:
+        raise TypeError(f"it is not known how to clean a {kind}")
+    return _CLEANERS[kind]
+
+
+def _find_declared(kind: Any, declared: Sequence[Mapping[str, Any]]) -> Clean:
+    for each in declared:
+        if WORD in each:
+            return _keep
+        if LIMIT in each:
+            return partial(clean_text, limit=each[LIMIT])
+        if MOST in each:
+            return partial(_clean_list, clean=_find_cleaner(get_args(kind)[0]), most=each[MOST])
+    return _find_cleaner(kind)
+
+
+def _join(kinds: Sequence[Any]) -> Clean:
+    """Cleans a value that may be absent, which is of one type otherwise."""
+    if len(kinds) != 1:
+        raise TypeError(f"it is not known how to clean one of {kinds}")
+    clean = _find_cleaner(kinds[0])
+    return lambda value: value if value is None or value is UNSET else clean(value)
+
+
+def _clean_list(values: Sequence[Any], clean: Clean, most: int | None = None) -> list[Any]:
+    return [clean(each) for each in values[:most]]
+
+
+def _keep(value: Any) -> Any:
+    return value
+
+
+_CLEANERS: dict[Any, Clean] = {str: clean_text, int: clamp_count, float: _keep, bool: _keep}

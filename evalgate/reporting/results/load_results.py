@@ -11,8 +11,8 @@ import orjson
 from msgspec.structs import replace
 
 from evalgate.errors import OverLimit, Problem, SettingError
-from evalgate.models.comparison.baseline_run import BaselineRun, BaselineSuite
 from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.results.baseline_run import BaselineRun, BaselineSuite
 from evalgate.models.results.document_names import RESULTS_SCHEMA
 from evalgate.models.results.results import ResultsDoc, SelectionDoc, SummaryDoc
 from evalgate.models.results.results_sections import ApprovalDoc  # noqa: TC001  for the decoder

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import orjson
+from msgspec import to_builtins
 
 from evalgate.models.results.document_names import RESULTS_SCHEMA
 from evalgate.models.results.trial_docs import TrialDocs
@@ -180,7 +181,7 @@ def _scenario(scenario: ScenarioDoc) -> Iterator[bytes]:
         stored = trials.trials
         yield from _object(scenario, "trials", lambda _: _join_arrays((trial.document,) for trial in stored))
     else:
-        yield orjson.dumps(scenario, default=_encode_trials)
+        yield orjson.dumps(scenario, default=_to_json)
 
 
 def _object(fields: Mapping[str, Any], large: str, write: Write) -> Iterator[bytes]:
@@ -191,7 +192,7 @@ def _object(fields: Mapping[str, Any], large: str, write: Write) -> Iterator[byt
         if name == large:
             yield from write(value)
         else:
-            yield orjson.dumps(value)
+            yield orjson.dumps(value, default=_to_json)
         opening = b","
     yield b"}"
 
@@ -209,8 +210,11 @@ def _join_arrays(values: Iterable[Iterable[bytes]]) -> Iterator[bytes]:
     yield b"[]" if opening == b"[" else b"]"
 
 
-def _encode_trials(trials: object) -> orjson.Fragment:
-    """Encodes trials that are stored as JSON documents."""
-    if not isinstance(trials, TrialDocs):
-        raise TypeError
-    return orjson.Fragment(b"[" + b",".join([trial.document for trial in trials.trials]) + b"]")
+def _to_json(value: object) -> Any:
+    """A record as plain values, or trials that are stored as JSON documents.
+
+    `orjson` writes all of them: `msgspec` writes large numbers otherwise (1e+30).
+    """
+    if isinstance(value, TrialDocs):
+        return orjson.Fragment(b"[" + b",".join([trial.document for trial in value.trials]) + b"]")
+    return to_builtins(value)

@@ -1,4 +1,4 @@
-"""Builds the approvals, quarantines, weakenings, causes and history of `results.json`."""
+"""Builds the approvals, quarantines, weakenings and history of `results.json`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from evalgate.models.approvals.approval import ApprovalRuling, Provenance
-    from evalgate.models.comparison.comparison import Cause
     from evalgate.models.comparison.weakening import QuarantineRuling, Weakening, WeakeningList
     from evalgate.models.history.stability import RunHistory, Stability
     from evalgate.models.history.stored_run import TrendPoint
     from evalgate.models.mutation import SuiteMutations
     from evalgate.models.results.results_sections import (
         ApprovalDoc,
-        CauseDoc,
         FlakyDoc,
         HistoryDoc,
         MutationScoreDoc,
@@ -103,16 +101,6 @@ def build_mutation_scores_doc(found: Sequence[SuiteMutations]) -> list[MutationS
 def build_weakenings_doc(weakenings: WeakeningList) -> list[WeakeningDoc]:
     """Builds the weakenings that are listed."""
     return [_build_weakening_doc(each, gates=each.suite in weakenings.failing) for each in weakenings.listed]
-
-
-def build_cause_doc(cause: Cause) -> CauseDoc:
-    """Builds the cause of a change."""
-    return {
-        "kind": cause.kind,
-        "message": clean_text(cause.message),
-        "now_by_old_rules": cause.now_by_old_rules,
-        "before_by_new_rules": cause.before_by_new_rules,
-    }
 
 
 def _build_weakening_doc(each: Weakening, *, gates: bool) -> WeakeningDoc:

@@ -5,11 +5,18 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.comparison import CallsDiff, Cause, ScenarioKey
+from evalgate.models.comparison.trajectory import TrajectoryDiff
 from evalgate.models.run.trials import count_unmeasured
-from evalgate.reporting.results.clean_values import clean_name, clean_optional_name, clean_optional_text, clean_text
+from evalgate.reporting.results.clean_values import (
+    clean_name,
+    clean_optional_name,
+    clean_optional_text,
+    clean_record,
+    clean_text,
+)
 from evalgate.reporting.results.statistics_doc import build_statistics_doc, build_variant_doc, compute_mean_with_gaps
-from evalgate.reporting.results.trial_doc import build_location_doc, build_trial_docs, clean_call_names
+from evalgate.reporting.results.trial_doc import build_location_doc, build_trial_docs
 from evalgate.scoring.run_statistics import compare_variants
 
 if TYPE_CHECKING:
@@ -18,7 +25,6 @@ if TYPE_CHECKING:
     from evalgate.errors import Problem
     from evalgate.models.comparison.comparison import BaselineDrift, BaselineInfo, Change, ScenarioOutcome
     from evalgate.models.comparison.decision import Reason
-    from evalgate.models.comparison.trajectory import CallPosition, CallStep, FirstDivergence, TextPair, TrajectoryDiff
     from evalgate.models.results.results import (
         BaselineDoc,
         ChangeDoc,
@@ -30,13 +36,6 @@ if TYPE_CHECKING:
         SummaryDoc,
         UnclaimedDoc,
         WarningDoc,
-    )
-    from evalgate.models.results.results_sections import (
-        CallPositionDoc,
-        CallStepDoc,
-        FirstDivergenceDoc,
-        TextPairDoc,
-        TrajectoryDiffDoc,
     )
     from evalgate.models.run.run import ScenarioResult, SuiteResult, UnclaimedTrace
     from evalgate.models.run.run_statistics import SuiteStatistics
@@ -192,78 +191,13 @@ def _build_change_doc(change: Change, *, passes: bool) -> ChangeDoc:
     if change.p_corrected is not None:
         document["p_corrected"] = change.p_corrected
     if change.calls is not None:
-        baseline_calls, calls = clean_call_names(change.calls.baseline), clean_call_names(change.calls.current)
-        if baseline_calls != calls or change.kind != "unchanged" or not passes:
-            document["calls"] = {
-                "trial_before": change.calls.trial_before,
-                "before": baseline_calls,
-                "trial": change.calls.trial,
-                "now": calls,
-            }
+        calls = clean_record(change.calls, CallsDiff)
+        if calls.baseline != calls.current or change.kind != "unchanged" or not passes:
+            document["calls"] = calls
     if change.cause is not None:
-        from evalgate.reporting.results.rulings_doc import build_cause_doc
-
-        document["cause"] = build_cause_doc(change.cause)
+        document["cause"] = clean_record(change.cause, Cause)
     if change.agent is not None:
         document["comes_with"] = [clean_text(item) for item in change.agent.items]
     if change.trajectory_diff is not None:
-        document["behaviour"] = build_trajectory_diff_doc(change.trajectory_diff)
+        document["behaviour"] = clean_record(change.trajectory_diff, TrajectoryDiff)
     return document
-
-
-MAX_PART_TEXT = 20_000
-"""Most characters of one part of a final answer."""
-
-
-def build_trajectory_diff_doc(diff: TrajectoryDiff) -> TrajectoryDiffDoc:
-    """Builds the whole diff; texts are redacted and bounded."""
-    document: TrajectoryDiffDoc = {
-        "trial_before": diff.trial_before,
-        "trial": diff.trial,
-        "first": None if diff.first is None else _build_divergence_doc(diff.first),
-        "steps": [_build_step_doc(step) for step in diff.steps],
-        "steps_left": diff.steps_left,
-        "said": [
-            {"turn": turn, "who": who, "before": clean_text(baseline), "now": clean_text(current)}
-            for turn, who, baseline, current in diff.utterances
-        ],
-        "response": [{"kind": part.kind, "text": clean_text(part.text, MAX_PART_TEXT)} for part in diff.response],
-        "figures": [{"name": name, "before": baseline, "now": current} for name, baseline, current in diff.figures],
-    }
-    if diff.status is not None:
-        document["status"] = _build_text_pair_doc(diff.status)
-    if diff.error is not None:
-        document["error"] = _build_text_pair_doc(diff.error)
-    return document
-
-
-def _build_divergence_doc(divergence: FirstDivergence) -> FirstDivergenceDoc:
-    return {"turn": divergence.turn, "what": divergence.kind, "before": divergence.baseline, "now": divergence.current}
-
-
-def _build_step_doc(step: CallStep) -> CallStepDoc:
-    document: CallStepDoc = {
-        "kind": step.kind,
-        "name": clean_name(step.name),
-        "before": _build_position_doc(step.baseline),
-        "now": _build_position_doc(step.current),
-        "arguments": clean_text(step.arguments),
-        "changes": [
-            {"path": clean_name(path), "before": clean_optional_text(baseline), "now": clean_optional_text(current)}
-            for path, baseline, current in step.changes
-        ],
-        "changes_left": step.changes_left,
-    }
-    if step.outcome is not None:
-        document["outcome"] = _build_text_pair_doc(step.outcome)
-    if step.answer is not None:
-        document["answer"] = _build_text_pair_doc(step.answer)
-    return document
-
-
-def _build_position_doc(position: CallPosition | None) -> CallPositionDoc | None:
-    return None if position is None else {"turn": position.turn, "call": position.call}
-
-
-def _build_text_pair_doc(pair: TextPair) -> TextPairDoc:
-    return {"before": clean_optional_text(pair.baseline), "now": clean_optional_text(pair.current)}

@@ -24,13 +24,7 @@ from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.scoring.golden.rules import level
 
 if TYPE_CHECKING:
-    from evalgate.models.results.results import (
-        ChangeDoc,
-        RemovedDoc,
-        ResultsDoc,
-        ScenarioDoc,
-        SuiteDoc,
-    )
+    from evalgate.models.results.results import ChangeDoc, RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
     from evalgate.models.results.results_statistics import GoldenDoc, IssueDoc
 
 
@@ -147,7 +141,7 @@ def _add_overview(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, sce
     page.add_fact("change", f"{to_words(change['kind'])}{flags}: {describe_change(change)}")
     cause = change.get("cause")
     if cause:
-        page.add_fact("cause", cause["message"])
+        page.add_fact("cause", cause.message)
     for increase in change["increases"]:
         page.add_fact("", increase)
     page.add_fact("since", _describe_baseline(document, change))

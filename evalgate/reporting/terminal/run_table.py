@@ -40,11 +40,7 @@ from evalgate.reporting.text.ruling_lines import (
     sort_quarantines,
     sort_weakenings,
 )
-from evalgate.reporting.text.scenario_sections import (
-    SuiteScenario,
-    count_passed,
-    describe_unmet_rule,
-)
+from evalgate.reporting.text.scenario_sections import SuiteScenario, count_passed, describe_unmet_rule
 from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.reporting.text.wording import pluralize
 
@@ -325,7 +321,7 @@ class _RunTable:
             return
         comes_with = change.get("comes_with")
         if not comes_with or (item.kind in REGRESSIONS and not self._shared.issuperset(comes_with)):
-            yield from self._wrap(cause["message"])
+            yield from self._wrap(cause.message)
 
     def _wrap(self, text: str, indent: str = "    ", limit: int = MAX_REASON) -> Iterator[str]:
         """Yields the lines of a text, those after the first indented by two columns more."""

@@ -327,7 +327,7 @@ def would_fail(scenario: ScenarioDoc) -> bool:
     cause = change.get("cause") if change else None
     if cause is None or scenario["verdict"] != "PASS":
         return False
-    return cause["now_by_old_rules"] not in (None, "PASS")
+    return cause.now_by_old_rules not in (None, "PASS")
 
 
 def _severity_key(item: SuiteScenario) -> tuple[int, int]:

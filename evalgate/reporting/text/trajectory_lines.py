@@ -10,7 +10,8 @@ from evalgate.measures.values.json_values import shorten
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from evalgate.models.results.results_sections import CallStepDoc, TextPartDoc, TrajectoryDiffDoc
+    from evalgate.models.comparison.trajectory import CallStep, TextPart, TrajectoryDiff
+
 
 NOTHING = "nothing"
 MAX_CHANGES = 3
@@ -31,12 +32,12 @@ class DiffLine(NamedTuple):
     text: str
 
 
-def summarize_calls(steps: Sequence[CallStepDoc]) -> list[list[DiffLine]]:
+def summarize_calls(steps: Sequence[CallStep]) -> list[list[DiffLine]]:
     """Groups lines of unchanged calls, equal neighbours merged, and lines of calls that differ."""
     groups: list[list[DiffLine]] = []
     for is_kept, run in groupby(steps, key=_is_unchanged):
         if is_kept:
-            groups.append(merge_equal_lines("", [step["name"] for step in run]))
+            groups.append(merge_equal_lines("", [step.name for step in run]))
         else:
             groups.append([line for step in run for line in _summarize_step(step)])
     return groups
@@ -48,73 +49,73 @@ def merge_equal_lines(sign: str, texts: Iterable[str]) -> list[DiffLine]:
     return [DiffLine(sign, f"{text} \u00d7{number}" if number > 1 else text) for text, number in counts]
 
 
-def _is_unchanged(step: CallStepDoc) -> bool:
-    return step["kind"] == "same" and not step.get("outcome")
+def _is_unchanged(step: CallStep) -> bool:
+    return step.kind == "same" and not step.outcome
 
 
-def _summarize_step(step: CallStepDoc) -> Iterator[DiffLine]:
-    name, outcome = step["name"], step.get("outcome")
-    if step["kind"] in _SIGNS:
-        yield DiffLine(_SIGNS[step["kind"]], f"{name} {shorten(step['arguments'], 2 * MAX_VALUE)}")
+def _summarize_step(step: CallStep) -> Iterator[DiffLine]:
+    name, outcome = step.name, step.outcome
+    if step.kind in _SIGNS:
+        yield DiffLine(_SIGNS[step.kind], f"{name} {shorten(step.arguments, 2 * MAX_VALUE)}")
         return
     for sign, side in (("-", "before"), ("+", "now")):
         changes = [
-            f"{change['path'] or 'arguments'}: {shorten(value, MAX_VALUE) if value is not None else NOTHING}"
-            for change in step["changes"][:MAX_CHANGES]
-            for value in (change["before"] if side == "before" else change["now"],)
+            f"{change.path or 'arguments'}: {shorten(value, MAX_VALUE) if value is not None else NOTHING}"
+            for change in step.changes[:MAX_CHANGES]
+            for value in (change.baseline if side == "before" else change.current,)
         ]
-        left = len(step["changes"]) - len(changes) + step["changes_left"]
+        left = len(step.changes) - len(changes) + step.changes_left
         parts = [*changes, *([f"\u2026 {left} more"] if left else [])]
-        status = (outcome["before"] if side == "before" else outcome["now"]) if outcome else None
+        status = (outcome.baseline if side == "before" else outcome.current) if outcome else None
         inside = ", ".join(parts) or "\u2026"
         yield DiffLine(sign, f"{name}({inside}){f' -> {status}' if status else ''}")
 
 
-def describe_divergence(trajectory_diff: TrajectoryDiffDoc) -> str:
+def describe_divergence(trajectory_diff: TrajectoryDiff) -> str:
     """Describes the first divergence, e.g. `call 2 in turn 1`; empty if both sides agree."""
-    first = trajectory_diff["first"]
+    first = trajectory_diff.first
     if first is None:
         return ""
-    if first["what"] != "calls":
-        return _DIVERGENCE_WORDS.get(first["what"], "a change in turn {}").format(first["turn"])
-    if first["now"] is None:
-        now = find_moved_calls(trajectory_diff["steps"]).get(first["before"] or 0)
+    if first.kind != "calls":
+        return _DIVERGENCE_WORDS.get(first.kind, "a change in turn {}").format(first.turn)
+    if first.current is None:
+        now = find_moved_calls(trajectory_diff.steps).get(first.baseline or 0)
         end = "is missing" if now is None else f"is call {now} now"
-        return f"call {first['before']} of the baseline in turn {first['turn']}, which {end}"
-    new = ", which is new" if first["before"] is None else ""
-    return f"call {first['now']} in turn {first['turn']}{new}"
+        return f"call {first.baseline} of the baseline in turn {first.turn}, which {end}"
+    new = ", which is new" if first.baseline is None else ""
+    return f"call {first.current} in turn {first.turn}{new}"
 
 
-def find_moved_calls(steps: Sequence[CallStepDoc]) -> dict[int, int]:
+def find_moved_calls(steps: Sequence[CallStep]) -> dict[int, int]:
     """The calls that this run makes at another place: their numbers in the baseline, and now."""
     return {
-        step["before"]["call"]: step["now"]["call"]
+        step.baseline.call: step.current.call
         for step in steps
-        if step["kind"] == "added" and step["before"] and step["now"]
+        if step.kind == "added" and step.baseline and step.current
     }
 
 
-def mark_changes(parts: Sequence[TextPartDoc], max_kept: int) -> str:
+def mark_changes(parts: Sequence[TextPart], max_kept: int) -> str:
     """Merges both texts as `[-removed-]` and `{+added+}`; unchanged text is kept only near a change."""
     texts = []
     for index, part in enumerate(parts):
-        if part["kind"] == "gone":
-            texts.append(f"[-{part['text']}-]")
-        elif part["kind"] == "come":
-            texts.append(f"{{+{part['text']}+}}")
+        if part.kind == "gone":
+            texts.append(f"[-{part.text}-]")
+        elif part.kind == "come":
+            texts.append(f"{{+{part.text}+}}")
         else:
-            texts.append(_trim_unchanged(part["text"], max_kept, is_first=index == 0, is_last=index + 1 == len(parts)))
+            texts.append(_trim_unchanged(part.text, max_kept, is_first=index == 0, is_last=index + 1 == len(parts)))
     return "".join(texts)
 
 
-def extract_side(parts: Sequence[TextPartDoc], omitted_kind: str, max_kept: int) -> str:
+def extract_side(parts: Sequence[TextPart], omitted_kind: str, max_kept: int) -> str:
     """Extracts one of the two texts: all parts but those of kind `omitted_kind`."""
     return "".join(
-        _trim_unchanged(part["text"], max_kept, is_first=index == 0, is_last=index + 1 == len(parts))
-        if part["kind"] == "kept"
-        else part["text"]
+        _trim_unchanged(part.text, max_kept, is_first=index == 0, is_last=index + 1 == len(parts))
+        if part.kind == "kept"
+        else part.text
         for index, part in enumerate(parts)
-        if part["kind"] != omitted_kind
+        if part.kind != omitted_kind
     )
 
 

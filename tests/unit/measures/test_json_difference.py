@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import astuple
 
 from evalgate.measures.sequences.differences import excerpt_texts, find_differences
 from evalgate.measures.values.json_values import json_equal
@@ -15,7 +16,7 @@ values = st.recursive(
 
 
 def list_differences(before, now, most=10):
-    return [tuple(each) for each in find_differences(before, now, most)[0]]
+    return [astuple(each) for each in find_differences(before, now, most)[0]]
 
 
 @pytest.mark.parametrize(

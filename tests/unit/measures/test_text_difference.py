@@ -5,6 +5,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import astuple
 
 from evalgate.measures.sequences.differences import diff_texts
 
@@ -12,7 +13,7 @@ texts = st.lists(st.sampled_from(["a", "b", "c.", " ", "\n", "  "]), max_size=14
 
 
 def diff_as_tuples(before, now):
-    return [tuple(part) for part in diff_texts(before, now)]
+    return [astuple(part) for part in diff_texts(before, now)]
 
 
 def test_a_changed_word_is_between_the_parts_that_stayed():

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, cast
 from evalgate.features.page.reporting.build_page import place_of
 from evalgate.features.page.reporting.scenario_view import order_trials
 from evalgate.gate.trajectory.trajectory_diff import diff_trajectories, trajectory_from_trace
-from evalgate.reporting.results.scenario_doc import build_trajectory_diff_doc
+from evalgate.models.comparison.trajectory import TrajectoryDiff
+from evalgate.reporting.results.clean_values import clean_record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.features.page.reporting.build_page import TracePlace
     from evalgate.features.page.reporting.page_builder import ComparedTrial
-    from evalgate.models.comparison.baseline_run import BaselineTrial
     from evalgate.models.comparison.trajectory import Trajectory
+    from evalgate.models.results.baseline_run import BaselineTrial
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.trace.trace import Trace
 
@@ -71,5 +72,5 @@ class BetterScenarios:
             return False
         number = order_trials(scenario)[0]["trial"]
         found = diff_trajectories(trajectory_from_trace(trace), current, trial, number)
-        scenario["change"]["behaviour"] = build_trajectory_diff_doc(found)
+        scenario["change"]["behaviour"] = clean_record(found, TrajectoryDiff)
         return True

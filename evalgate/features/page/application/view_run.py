@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from evalgate.application.messages.request import Judgement
     from evalgate.features.page.reporting.page_builder import ComparedTrial, RunPage
-    from evalgate.models.comparison.baseline_run import BaselineRun, BaselineTrial, TracePosition
+    from evalgate.models.results.baseline_run import BaselineRun, BaselineTrial, TracePosition
     from evalgate.models.results.results import ResultsDoc, TrialDoc
     from evalgate.models.trace.trace import Trace
     from evalgate.ports import BaselineFiles, TraceArchive

@@ -143,13 +143,13 @@ class _Check:
 def _iter_differing_calls(change: ChangeDoc | None) -> Iterator[tuple[str, str, str]]:
     """Calls that only one side makes, or with other arguments: tool, end of the anchor, and words; first ones last."""
     behaviour = change.get("behaviour") if change else None
-    for step in reversed(merge_moved_calls(behaviour["steps"]) if behaviour else ()):
-        name = clean_page_text(step["name"])
-        if step["kind"] == "removed" and step["before"] is not None:
-            number = step["before"]["call"]
+    for step in reversed(merge_moved_calls(behaviour.steps) if behaviour else ()):
+        name = clean_page_text(step.name)
+        if step.kind == "removed" and step.baseline is not None:
+            number = step.baseline.call
             yield name, f"bc{number}", f"call {number} of the baseline, which is missing"
-        elif step["kind"] != "same" and step["now"] is not None:
-            yield name, f"t0c{step['now']['call']}", f"call {step['now']['call']}"
+        elif step.kind != "same" and step.current is not None:
+            yield name, f"t0c{step.current.call}", f"call {step.current.call}"
 
 
 def _is_judged_well(check: AssertionDoc) -> bool:

@@ -32,8 +32,9 @@ from evalgate.reporting.text.trajectory_lines import NOTHING, describe_divergenc
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.models.results.results import CallsDoc, ChangeDoc
-    from evalgate.models.results.results_sections import CallStepDoc, TextPairDoc, TextPartDoc, TrajectoryDiffDoc
+    from evalgate.models.comparison.comparison import CallsDiff
+    from evalgate.models.comparison.trajectory import CallStep, TextPair, TextPart, TrajectoryDiff
+    from evalgate.models.results.results import ChangeDoc
 
 MAX_VALUE = 2_000
 _SIGNS = {
@@ -90,13 +91,13 @@ class Lead(NamedTuple):
     ends_with_user: bool
 
 
-def find_lead(change: ChangeDoc, diff: TrajectoryDiffDoc, *, is_unanswered: bool = False) -> Lead:
+def find_lead(change: ChangeDoc, diff: TrajectoryDiff, *, is_unanswered: bool = False) -> Lead:
     """The difference that matters most of two compared traces."""
     is_better = change["kind"] in IMPROVEMENTS
-    steps = merge_moved_calls(diff["steps"])
+    steps = merge_moved_calls(diff.steps)
     at = find_leading_step(steps, is_better=is_better)
-    is_ending = at is not None and not diff["steps_left"] and makes_no_further_call(steps, at)
-    return Lead(SteppedCalls(steps, diff["steps_left"], is_better), at, is_unanswered and is_ending and not is_better)
+    is_ending = at is not None and not diff.steps_left and makes_no_further_call(steps, at)
+    return Lead(SteppedCalls(steps, diff.steps_left, is_better), at, is_unanswered and is_ending and not is_better)
 
 
 def find_difference(change: ChangeDoc | None, *, is_unanswered: bool = False) -> str:
@@ -109,7 +110,7 @@ def find_difference(change: ChangeDoc | None, *, is_unanswered: bool = False) ->
             return ""
         return name_finding(lead.calls.steps, lead.at) + ("; ends with the user" if lead.ends_with_user else "")
     if (calls := change.get("calls")) is not None:
-        return name_other_calls(calls["before"], calls["now"])
+        return name_other_calls(calls.baseline, calls.current)
     return ""
 
 
@@ -124,16 +125,16 @@ def rank_difference(change: ChangeDoc | None, *, is_unanswered: bool = False) ->
     return rank_leading_step(lead.calls.steps[lead.at], is_unanswered=lead.ends_with_user)
 
 
-def _build_diff(lead: Lead, diff: TrajectoryDiffDoc) -> DifferenceView:
-    omitted = diff["steps_left"]
+def _build_diff(lead: Lead, diff: TrajectoryDiff) -> DifferenceView:
+    omitted = diff.steps_left
     return DifferenceView(
         COMPARED if lead.at is None else INSTEAD,
-        _title(diff["trial_before"], diff["trial"]),
+        _title(diff.trial_before, diff.trial),
         *_describe_lead(lead, diff),
         _build_steps(lead),
         f"{wording.pluralize(omitted, 'more call')} not shown" if omitted else "",
         list(_iter_messages(diff)),
-        *_build_answer(diff["response"]),
+        *_build_answer(diff.response),
         list(_iter_notes(diff)),
     )
 
@@ -145,14 +146,14 @@ def _build_steps(lead: Lead) -> list[StepView]:
         return steps
     for at in list_calls_before(lead.calls.steps, lead.at):
         steps[at] = steps[at]._replace(is_before=True)
-    is_missing = lead.calls.steps[lead.at]["kind"] == "removed"
+    is_missing = lead.calls.steps[lead.at].kind == "removed"
     instead = find_instead(lead.calls, lead.at) if is_missing else None
-    if instead is not None and instead["now"]:
-        steps[lead.at] = steps[lead.at]._replace(instead=str(instead["now"]["call"]))
+    if instead is not None and instead.current:
+        steps[lead.at] = steps[lead.at]._replace(instead=str(instead.current.call))
     return steps
 
 
-def _describe_lead(lead: Lead, diff: TrajectoryDiffDoc) -> tuple[list[str], list[str]]:
+def _describe_lead(lead: Lead, diff: TrajectoryDiff) -> tuple[list[str], list[str]]:
     """A sentence about the difference that matters most, and one about the first if that is another."""
     first = describe_divergence(diff)
     if lead.at is not None:
@@ -164,18 +165,16 @@ def _describe_lead(lead: Lead, diff: TrajectoryDiffDoc) -> tuple[list[str], list
         return sentence, [] if at == lead.at else describe_first(steps[at])
     if not first:
         return ["The agent did the same in both."], []
-    same = (
-        [] if diff["steps_left"] and diff["first"] and diff["first"]["what"] == "calls" else ["The calls are the same."]
-    )
+    same = [] if diff.steps_left and diff.first and diff.first.kind == "calls" else ["The calls are the same."]
     return same, [f"First difference: {first}."]
 
 
 ENDS_WITH_USER = "The recording ends with the user\u2019s message, which the agent did not answer."
 
 
-def _build_answer(parts: Sequence[TextPartDoc]) -> tuple[list[TextPartView], list[StepView]]:
+def _build_answer(parts: Sequence[TextPart]) -> tuple[list[TextPartView], list[StepView]]:
     """The final answer as one marked text, or as two texts below each other if little of it was kept."""
-    views = [TextPartView(_PART_KINDS.get(part["kind"], "kept"), _clean(part["text"])) for part in parts]
+    views = [TextPartView(_PART_KINDS.get(part.kind, "kept"), _clean(part.text)) for part in parts]
     kept = sum(len(view.text) for view in views if view.kind == "kept")
     if kept >= MIN_KEPT * sum(len(view.text) for view in views):
         return views, []
@@ -194,69 +193,69 @@ def _title(baseline_trial: int, trial: int) -> str:
     return f"trial {baseline_trial} of the baseline and trial {trial} of this run"
 
 
-def _build_step(step: CallStepDoc, *, is_leading: bool) -> StepView:
-    outcome, answer = step.get("outcome"), step.get("answer")
-    sign, word = _SIGNS.get(step["kind"], ("~", "changed") if outcome else ("", ""))
-    before, now = step["before"], step["now"]
+def _build_step(step: CallStep, *, is_leading: bool) -> StepView:
+    outcome, answer = step.outcome, step.answer
+    sign, word = _SIGNS.get(step.kind, ("~", "changed") if outcome else ("", ""))
+    before, now = step.baseline, step.current
     details = [
-        f"{_clean(change['path'] or 'arguments')}: {_clean(change['before'] or NOTHING)}"
-        f" \u2192 {_clean(change['now'] or NOTHING)}"
-        for change in step["changes"]
+        f"{_clean(change.path or 'arguments')}: {_clean(change.baseline or NOTHING)}"
+        f" \u2192 {_clean(change.current or NOTHING)}"
+        for change in step.changes
     ]
-    if step["kind"] == MOVED:
+    if step.kind == MOVED:
         details.append("order changed")
-    if step["changes_left"]:
-        details.append(f"and {wording.pluralize(step['changes_left'], 'more place')}")
+    if step.changes_left:
+        details.append(f"and {wording.pluralize(step.changes_left, 'more place')}")
     details += [
         f"{name}: {_describe_known(step, sides)}" for name, sides in (("ended", outcome), ("result", answer)) if sides
     ]
     return StepView(
-        str(before["call"]) if before else "",
-        str(now["call"]) if now else "",
+        str(before.call) if before else "",
+        str(now.call) if now else "",
         sign,
         word,
-        clean_page_text(step["name"]),
-        _clean(step["arguments"]),
+        clean_page_text(step.name),
+        _clean(step.arguments),
         details,
         is_leading=is_leading,
-        is_error=bool(outcome and now and outcome["now"] == "error"),
+        is_error=bool(outcome and now and outcome.current == "error"),
     )
 
 
-def _describe_known(step: CallStepDoc, sides: TextPairDoc) -> str:
+def _describe_known(step: CallStep, sides: TextPair) -> str:
     """Both sides, or that of the trace which makes the call."""
-    if step["before"] and step["now"]:
+    if step.baseline and step.current:
         return _describe_sides(sides)
-    return _clean((sides["now"] if step["now"] else sides["before"]) or NOTHING)
+    return _clean((sides.current if step.current else sides.baseline) or NOTHING)
 
 
-def _describe_sides(sides: TextPairDoc) -> str:
-    before, now = (NOTHING if side is None else side for side in (sides["before"], sides["now"]))
+def _describe_sides(sides: TextPair) -> str:
+    before, now = (NOTHING if side is None else side for side in (sides.baseline, sides.current))
     return f"{_clean(before)} \u2192 {_clean(now)}"
 
 
-def _iter_messages(diff: TrajectoryDiffDoc) -> Iterator[StepView]:
-    for each in diff["said"]:
-        who = "user" if each["who"] == "user" else "agent"
-        turn = f"{who}, turn {each['turn']}"
-        for sign, text, side in (("-", each["before"], "b"), ("+", each["now"], "t0")):
+def _iter_messages(diff: TrajectoryDiff) -> Iterator[StepView]:
+    for each in diff.utterances:
+        who = "user" if each.who == "user" else "agent"
+        turn = f"{who}, turn {each.turn}"
+        for sign, text, side in (("-", each.baseline, "b"), ("+", each.current, "t0")):
             if text:
                 word = "baseline" if sign == "-" else "now"
-                yield StepView("", "", sign, word, turn, _clean(text), anchor=f"{side}m{each['turn']}")
+                yield StepView("", "", sign, word, turn, _clean(text), anchor=f"{side}m{each.turn}")
 
 
-def _iter_notes(diff: TrajectoryDiffDoc) -> Iterator[str]:
-    if status := diff.get("status"):
+def _iter_notes(diff: TrajectoryDiff) -> Iterator[str]:
+    if status := diff.status:
         yield f"status: {_describe_sides(status)}"
-    if error := diff.get("error"):
+    if error := diff.error:
         yield f"error: {_describe_sides(error)}"
 
 
-def _build_names(calls: CallsDoc, *, is_worse: bool) -> DifferenceView:
+def _build_names(calls: CallsDiff, *, is_worse: bool) -> DifferenceView:
     """The names of both sides, aligned; their arguments and results were not compared."""
     steps: list[StepView] = []
     before = now = 0
-    for kind, name in diff_lists(calls["before"], calls["now"]):
+    for kind, name in diff_lists(calls.baseline, calls.current):
         before, now = before + (kind != "come"), now + (kind != "gone")
         sign, word = {"gone": ("-", "missing"), "come": ("+", "new")}.get(kind, ("", ""))
         numbers = "" if kind == "come" else str(before), "" if kind == "gone" else str(now)
@@ -268,7 +267,7 @@ def _build_names(calls: CallsDoc, *, is_worse: bool) -> DifferenceView:
     sentence = f"{NAMES_ONLY}{same}: {WHY_UNREAD if is_worse else WHY_NAMES}."
     heading = COMPARED if marked is None else INSTEAD
     shown = [] if marked is None else steps
-    return DifferenceView(heading, _title(calls["trial_before"], calls["trial"]), [sentence], [], shown)
+    return DifferenceView(heading, _title(calls.trial_before, calls.trial), [sentence], [], shown)
 
 
 def _clean(text: str) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evalgate.features.page.reporting.leading_call import SteppedCalls
-    from evalgate.models.results.results_sections import CallStepDoc
+    from evalgate.models.comparison.trajectory import CallStep
 
 MAX_NAME, MAX_SHORT_NAME, MAX_ARGUMENTS, MAX_VALUE, MAX_CHANGES = 200, 60, 160, 80, 2
 
@@ -31,12 +31,12 @@ MAX_NAME, MAX_SHORT_NAME, MAX_ARGUMENTS, MAX_VALUE, MAX_CHANGES = 200, 60, 160, 
 def describe_step(calls: SteppedCalls, at: int) -> list[str]:
     """A sentence about one step, every second part of which is code."""
     step = calls.steps[at]
-    return _DESCRIBERS.get(step["kind"], _describe_outcome)(calls, at)
+    return _DESCRIBERS.get(step.kind, _describe_outcome)(calls, at)
 
 
 def _describe_outcome(calls: SteppedCalls, at: int) -> list[str]:
     step = calls.steps[at]
-    outcome = step.get("outcome")
+    outcome = step.outcome
     if not outcome:
         return ["The call of ", _clean_name(step), f" differs ({_describe_place(step)})."]
     place = f" ({_describe_place(step)})"
@@ -44,7 +44,7 @@ def _describe_outcome(calls: SteppedCalls, at: int) -> list[str]:
         name = ["The call of ", _clean_name(step)]
         after = _describe_calls_before(calls, at)
         return _join([*name, f"{place} ended with an error"], after, ["; in the baseline it ended ok."])
-    sides = [_clean(outcome[side] or NOTHING) for side in ("before", "now")]
+    sides = [_clean(side or NOTHING) for side in (outcome.baseline, outcome.current)]
     return ["The call of ", _clean_name(step), f"{place} ended otherwise: ", f"{sides[0]} \u2192 {sides[1]}", "."]
 
 
@@ -68,13 +68,13 @@ def _join(*sentences: Sequence[str]) -> list[str]:
     return joined
 
 
-def _describe_now(step: CallStepDoc) -> str:
-    return f"call {step['now']['call']}" if step["now"] else ""
+def _describe_now(step: CallStep) -> str:
+    return f"call {step.current.call}" if step.current else ""
 
 
 def _describe_moved(calls: SteppedCalls, at: int) -> list[str]:
     step = calls.steps[at]
-    if step.get("outcome"):
+    if step.outcome:
         return _describe_outcome(calls, at)
     place = _describe_place(step)
     return ["The order of the calls changed: the agent calls ", _clean_name(step), f" at another place ({place})."]
@@ -83,33 +83,33 @@ def _describe_moved(calls: SteppedCalls, at: int) -> list[str]:
 def _describe_changed(calls: SteppedCalls, at: int) -> list[str]:
     """The call with the first changed values, those that are no prose before others."""
     step = calls.steps[at]
-    shown = sorted(step["changes"], key=is_prose)[:MAX_CHANGES]
+    shown = sorted(step.changes, key=is_prose)[:MAX_CHANGES]
     parts = ["The agent calls ", _clean_name(step), " with other arguments"]
     for number, change in enumerate(shown):
-        sides = [shorten(NOTHING if side is None else side, MAX_VALUE) for side in (change["before"], change["now"])]
-        path = change["path"] or "arguments"
+        sides = [shorten(NOTHING if side is None else side, MAX_VALUE) for side in (change.baseline, change.current)]
+        path = change.path or "arguments"
         parts = [
             *parts[:-1],
             parts[-1] + (", " if number else ": "),
             _clean(f"{path}: {sides[0]} \u2192 {sides[1]}"),
             "",
         ]
-    left = len(step["changes"]) - len(shown) + step["changes_left"]
+    left = len(step.changes) - len(shown) + step.changes_left
     more = f" and at {wording.pluralize(left, 'more place')}" if left else ""
-    outcome = step.get("outcome")
+    outcome = step.outcome
     end = " It ended with an error; in the baseline it ended ok." if outcome and has_turned_bad(outcome) else ""
     return [*parts[:-1], f"{parts[-1]}{more} ({_describe_place(step)}).{end}"]
 
 
 def _describe_added(calls: SteppedCalls, at: int) -> list[str]:
     step = calls.steps[at]
-    failed = ", and it ended with an error" if step.get("outcome") else ""
-    others = [each for each in calls.steps if each["name"] == step["name"] and each["kind"] != "added"]
+    failed = ", and it ended with an error" if step.outcome else ""
+    others = [each for each in calls.steps if each.name == step.name and each.kind != "added"]
     place = f"({_describe_place(step)})"
     if not others and not calls.left:
         end = f" {place}, which it did not do in the baseline{failed}."
         return ["The agent calls ", _clean_name(step), end]
-    if calls.left or any(each["arguments"] == step["arguments"] for each in others):
+    if calls.left or any(each.arguments == step.arguments for each in others):
         call = ["A call of ", _clean_name(step), " with ", _clean_arguments(step)]
         return [*call, f" is new {place}{failed}."]
     call = ["The agent calls ", _clean_name(step), " with ", _clean_arguments(step)]
@@ -118,9 +118,9 @@ def _describe_added(calls: SteppedCalls, at: int) -> list[str]:
 
 def _describe_removed(calls: SteppedCalls, at: int) -> list[str]:
     step = calls.steps[at]
-    others = [each for each in calls.steps if each["name"] == step["name"] and each["kind"] != "removed"]
+    others = [each for each in calls.steps if each.name == step.name and each.kind != "removed"]
     place = f"({_describe_place(step)})"
-    if calls.left or any(each["arguments"] == step["arguments"] for each in others):
+    if calls.left or any(each.arguments == step.arguments for each in others):
         return ["A call of ", _clean_name(step), " with ", _clean_arguments(step), f" is missing {place}."]
     parts = ["The agent no longer calls ", _clean_name(step)]
     parts = [*parts, " with ", _clean_arguments(step), f" {place}"] if others else [*parts, f" {place}"]
@@ -129,7 +129,7 @@ def _describe_removed(calls: SteppedCalls, at: int) -> list[str]:
     instead = find_instead(calls, at)
     if instead is None:
         return [*parts[:-1], f"{parts[-1]}."]
-    failed = ", which ended with an error" if instead.get("outcome") else ""
+    failed = ", which ended with an error" if instead.outcome else ""
     parts = [*parts[:-1], f"{parts[-1]}, but calls ", _clean_name(instead)]
     return [*parts, f" ({_describe_place(instead)}){failed}."]
 
@@ -142,24 +142,24 @@ _DESCRIBERS: dict[str, Callable[[SteppedCalls, int], list[str]]] = {
 }
 
 
-def describe_first(step: CallStepDoc) -> list[str]:
+def describe_first(step: CallStep) -> list[str]:
     """The first difference, if another one leads; every second part is code."""
-    word = {"added": "is new", "removed": "is missing", "changed": "has other arguments"}.get(step["kind"])
-    word = word or ("ended otherwise" if step.get("outcome") else "is at another place")
+    word = {"added": "is new", "removed": "is missing", "changed": "has other arguments"}.get(step.kind)
+    word = word or ("ended otherwise" if step.outcome else "is at another place")
     return ["First difference: ", _clean_name(step), f" {word} ({_describe_place(step)})."]
 
 
-def name_finding(steps: Sequence[CallStepDoc], at: int) -> str:
+def name_finding(steps: Sequence[CallStep], at: int) -> str:
     """One step in a few words, for a list."""
     step = steps[at]
-    outcome, kind = step.get("outcome"), step["kind"]
-    name = clean_page_text(shorten(step["name"], MAX_SHORT_NAME), MAX_NAME)
+    outcome, kind = step.outcome, step.kind
+    name = clean_page_text(shorten(step.name, MAX_SHORT_NAME), MAX_NAME)
     if kind in ("added", "removed"):
-        is_known = any(each["name"] == step["name"] and each["kind"] != kind for each in steps)
+        is_known = any(each.name == step.name and each.kind != kind for each in steps)
         word = f"{'one call ' if is_known else ''}{'new' if kind == 'added' else 'missing'}"
         return f"{name}: {word}, ended with an error" if outcome and kind == "added" else f"{name}: {word}"
     if outcome and (kind != "changed" or has_turned_bad(outcome)):
-        return f"{name}: {_clean(outcome['before'] or NOTHING)} \u2192 {_clean(outcome['now'] or NOTHING)}"
+        return f"{name}: {_clean(outcome.baseline or NOTHING)} \u2192 {_clean(outcome.current or NOTHING)}"
     return f"{name}: {'other arguments' if kind == 'changed' else 'at another place'}"
 
 
@@ -175,20 +175,20 @@ def name_other_calls(baseline: Sequence[str], current: Sequence[str]) -> str:
     return f"{clean_page_text(shorten(name, MAX_SHORT_NAME), MAX_NAME)}: {words[bool(before[name] and now[name])]}"
 
 
-def _describe_place(step: CallStepDoc) -> str:
-    before, now = step["before"], step["now"]
-    if before and now and step["kind"] == MOVED:
-        return f"call {before['call']} of the baseline, now call {now['call']}, turn {now['turn']}"
+def _describe_place(step: CallStep) -> str:
+    before, now = step.baseline, step.current
+    if before and now and step.kind == MOVED:
+        return f"call {before.call} of the baseline, now call {now.call}, turn {now.turn}"
     place, side = (now, "") if now else (before, " of the baseline")
-    return f"call {place['call']}{side}, turn {place['turn']}" if place else "at an unknown place"
+    return f"call {place.call}{side}, turn {place.turn}" if place else "at an unknown place"
 
 
-def _clean_name(step: CallStepDoc) -> str:
-    return clean_page_text(step["name"], MAX_NAME)
+def _clean_name(step: CallStep) -> str:
+    return clean_page_text(step.name, MAX_NAME)
 
 
-def _clean_arguments(step: CallStepDoc) -> str:
-    return _clean(shorten(step["arguments"], MAX_ARGUMENTS))
+def _clean_arguments(step: CallStep) -> str:
+    return _clean(shorten(step.arguments, MAX_ARGUMENTS))
 
 
 def _clean(text: str) -> str:

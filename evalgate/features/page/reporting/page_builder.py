@@ -209,7 +209,7 @@ def _list_compared(items: Sequence[SuiteScenario]) -> Iterator[ComparedTrial]:
     for number, item in enumerate(items):
         compared = find_compared(item.scenario)
         if compared is not None or item.kind in IMPROVEMENTS:
-            yield ComparedTrial(item, compared["trial_before"] if compared else None, ("", number, None))
+            yield ComparedTrial(item, compared.trial_before if compared else None, ("", number, None))
 
 
 def _count_bytes(text: str) -> int:

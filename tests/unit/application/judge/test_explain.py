@@ -9,6 +9,7 @@ from results_builder import a_change, a_scenario, a_suite, a_trial, results
 
 from evalgate.application.judge.compare_finished import ExplainRequest, explain
 from evalgate.errors import SettingError
+from evalgate.models.comparison.trajectory import ValueDifference
 
 SUITES = [
     a_suite("support", [a_scenario("refund"), a_scenario("cancel"), a_scenario("greet", variant="gpt")]),
@@ -97,7 +98,7 @@ def test_with_a_baseline_the_traces_of_both_runs_are_compared():
     found = explain(make_baselines(), TraceList(), ExplainRequest("refund"), "out/r.json", "b.zip")
     change = found.scenario["change"]
     assert change["kind"] == "broken"
-    assert change["behaviour"]["steps"][0]["changes"] == [{"path": "for", "before": '"before"', "now": '"now"'}]
+    assert change["behaviour"].steps[0].changes == [ValueDifference("for", '"before"', '"now"')]
     assert found.document["command"] == "evalgate run suite.yaml"
     assert list(found.warnings) == []
 
@@ -116,7 +117,7 @@ def test_with_a_baseline_the_traces_of_both_runs_are_compared():
 def test_without_a_trace_call_names_are_compared_with_a_warning(own, lack):
     found = explain(make_baselines(**own), TraceList(), ExplainRequest("refund"), "out/r.json", "b.zip")
     assert [problem.message for problem in found.warnings] == [f"arguments and answers are not compared: {lack}"]
-    assert found.scenario["change"]["calls"]["now"] == ["lookup_order"]
+    assert found.scenario["change"]["calls"].current == ["lookup_order"]
 
 
 def test_a_scenario_missing_from_the_baseline_is_new():

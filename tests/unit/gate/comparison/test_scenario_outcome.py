@@ -5,17 +5,13 @@ from typing import TYPE_CHECKING, Any
 from results_builder import a_scenario, a_suite, a_trial, results
 from run_builders import make_run, make_scenario, make_suite, make_trial
 
-from evalgate.gate.comparison.outcomes import (
-    outcome_from_scenario,
-    outcomes_from_baseline,
-    outcomes_from_run,
-)
+from evalgate.gate.comparison.outcomes import outcome_from_scenario, outcomes_from_baseline, outcomes_from_run
 from evalgate.models.comparison.comparison import ScenarioKey, ScenarioOutcome
 from evalgate.models.run.run import Run
 from evalgate.reporting.results.load_results import convert_baseline_run
 
 if TYPE_CHECKING:
-    from evalgate.models.comparison.baseline_run import BaselineRun
+    from evalgate.models.results.baseline_run import BaselineRun
 
 
 def make_baseline(*trials: Any, **scenario: Any) -> BaselineRun:

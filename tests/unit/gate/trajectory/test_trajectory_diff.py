@@ -4,9 +4,11 @@ import pytest
 from builders import make_call, make_trace
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
+from msgspec.structs import astuple
 
 from evalgate.gate.trajectory.trajectory_diff import MOST_STEPS, diff_trajectories, trajectory_from_trace
-from evalgate.models.comparison.trajectory import TextPair
+from evalgate.models.comparison.trajectory import CallPosition, FirstDivergence, TextPair
 
 LOOK, PAY, MAIL = ("look_up", {"id": 1}), ("pay", {"amount": 10}), ("mail", {"to": "a"})
 
@@ -22,28 +24,31 @@ def kinds(found):
 def test_removed_added_changed_and_equal_calls_are_distinguished():
     found = diff_traces(make_trace([LOOK, PAY, MAIL]), make_trace([LOOK, ("pay", {"amount": 99}), ("log", {})]))
     assert kinds(found) == [("same", "look_up"), ("changed", "pay"), ("removed", "mail"), ("added", "log")]
-    assert [tuple(each) for each in found.steps[1].changes] == [("amount", "10", "99")]
+    assert [astuple(each) for each in found.steps[1].changes] == [("amount", "10", "99")]
     assert (found.trial_before, found.trial) == (0, 3)
 
 
 def test_calls_are_located_by_turn_and_number():
     found = diff_traces(make_trace([LOOK], turns=[("hi", "hello")]), make_trace([PAY, LOOK], turns=[("hi", "hello")]))
     added, same = found.steps
-    assert (added.baseline, added.current) == (None, (2, 1))
-    assert (same.baseline, same.current) == ((2, 1), (2, 2))
+    assert (added.baseline, added.current) == (None, CallPosition(2, 1))
+    assert (same.baseline, same.current) == (CallPosition(2, 1), CallPosition(2, 2))
 
 
 @pytest.mark.parametrize(
     ("now", "first"),
     [
         (make_trace([LOOK, PAY]), None),
-        (make_trace([LOOK, MAIL]), (1, "calls", 2, None)),
-        (make_trace([LOOK, ("pay", {"amount": 1})]), (1, "calls", 2, 2)),
-        (make_trace([LOOK, PAY], user="Hello!"), (1, "user", None, None)),
-        (make_trace([LOOK, PAY], "Finished."), (1, "answer", None, None)),
-        (make_trace([LOOK, PAY], None), (1, "answer", None, None)),
-        (make_trace([LOOK, PAY], status="incomplete"), (1, "end", None, None)),
-        (make_trace([LOOK, make_call("pay", {"amount": 10}, index=1, status="error")]), (1, "calls", 2, 2)),
+        (make_trace([LOOK, MAIL]), FirstDivergence(1, "calls", 2, None)),
+        (make_trace([LOOK, ("pay", {"amount": 1})]), FirstDivergence(1, "calls", 2, 2)),
+        (make_trace([LOOK, PAY], user="Hello!"), FirstDivergence(1, "user", None, None)),
+        (make_trace([LOOK, PAY], "Finished."), FirstDivergence(1, "answer", None, None)),
+        (make_trace([LOOK, PAY], None), FirstDivergence(1, "answer", None, None)),
+        (make_trace([LOOK, PAY], status="incomplete"), FirstDivergence(1, "end", None, None)),
+        (
+            make_trace([LOOK, make_call("pay", {"amount": 10}, index=1, status="error")]),
+            FirstDivergence(1, "calls", 2, 2),
+        ),
     ],
 )
 def test_the_first_divergence_is_reported(now, first):
@@ -52,26 +57,20 @@ def test_the_first_divergence_is_reported(now, first):
 
 def test_the_first_divergence_is_in_the_earliest_turn_and_in_text_only_if_nothing_else_differs():
     before = make_trace([LOOK], turns=[("hi", "hello"), ("and", "so")])
-    assert diff_traces(before, make_trace([PAY], turns=[("hi", "good day"), ("and", "so")])).first == (
-        3,
-        "calls",
-        1,
-        None,
+    assert diff_traces(before, make_trace([PAY], turns=[("hi", "good day"), ("and", "so")])).first == FirstDivergence(
+        3, "calls", 1, None
     )
-    assert diff_traces(before, make_trace([PAY], turns=[("hi", "hello"), ("or", "so")])).first == (
-        2,
-        "user",
-        None,
-        None,
+    assert diff_traces(before, make_trace([PAY], turns=[("hi", "hello"), ("or", "so")])).first == FirstDivergence(
+        2, "user", None, None
     )
-    assert diff_traces(before, make_trace([LOOK], turns=[("hi", "good day"), ("and", "so")])).first == (
-        1, "words", None, None,
-    )  # fmt: skip
+    assert diff_traces(before, make_trace([LOOK], turns=[("hi", "good day"), ("and", "so")])).first == FirstDivergence(
+        1, "words", None, None
+    )
 
 
 def test_texts_of_a_turn_are_paired():
     found = diff_traces(make_trace(turns=[("hi", "hello")]), make_trace(turns=[("hi", "good day")]))
-    assert [tuple(utterance) for utterance in found.utterances] == [(1, "agent", "hello", "good day")]
+    assert [astuple(utterance) for utterance in found.utterances] == [(1, "agent", "hello", "good day")]
 
 
 def test_a_call_with_another_status_has_both_statuses():
@@ -115,8 +114,8 @@ def test_a_trace_compared_with_itself_has_no_difference(made, answer):
         None,
         [],
         [],
-        None,
-        None,
+        UNSET,
+        UNSET,
     )
 
 
@@ -135,7 +134,7 @@ def test_new_call_that_failed_keeps_its_error_and_one_that_did_not_has_none():
 
     assert [(step.outcome, step.answer) for step in found.steps[1:]] == [
         (TextPair(None, "error"), TextPair(None, "card declined")),
-        (None, None),
+        (UNSET, UNSET),
     ]
 
 
@@ -155,9 +154,9 @@ def test_call_at_another_place_is_compared_with_the_equal_call_of_the_baseline()
 
     added, _, _, removed = found.steps
     assert [(added.kind, added.name), (removed.kind, removed.name)] == [("added", "mail"), ("removed", "mail")]
-    assert (added.baseline, added.current) == (removed.baseline, (1, 1))
+    assert (added.baseline, added.current) == (removed.baseline, CallPosition(1, 1))
     assert added.outcome == TextPair("ok", "error")
-    assert (removed.current, removed.outcome) == (None, None)
+    assert (removed.current, removed.outcome) == (None, UNSET)
 
 
 def test_call_at_another_place_that_ended_alike_has_no_outcome():
@@ -165,6 +164,6 @@ def test_call_at_another_place_that_ended_alike_has_no_outcome():
     found = diff_traces(make_trace([LOOK, PAY, calls[0]]), make_trace([calls[1], LOOK, PAY]))
 
     assert [(step.kind, step.outcome) for step in found.steps if step.kind != "same"] == [
-        ("added", None),
-        ("removed", None),
+        ("added", UNSET),
+        ("removed", UNSET),
     ]

@@ -5,7 +5,7 @@ from results_builder import a_scenario, a_suite, a_trial, results
 from run_builders import make_scenario, make_suite, make_trial
 
 from evalgate.gate.trajectory.trial_pairs import add_tool_calls
-from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey
+from evalgate.models.comparison.comparison import CallsDiff, Change, Comparison, ScenarioKey
 from evalgate.models.run.run import Run
 from evalgate.reporting.results.load_results import convert_baseline_run
 
@@ -36,20 +36,22 @@ def pair_calls(run, kind="broken", *, earlier=EARLIER, key=KEY):
 
 def test_the_worst_trial_is_paired_with_the_passed_one_of_its_number():
     run = a_run(trial("passed", 0, "look_up"), trial("failed", 2, "x", score=0.1), trial("failed", 1, score=0.4))
-    assert pair_calls(run) == (2, ["ask", "look_up"], 2, ["x"])
+    assert pair_calls(run) == CallsDiff(2, ["ask", "look_up"], 2, ["x"])
 
 
 def test_if_its_number_failed_in_the_baseline_it_is_paired_with_the_first_passed_trial():
-    assert pair_calls(a_run(trial("failed", 0, "x"))) == (1, ["look_up"], 0, ["x"])
+    assert pair_calls(a_run(trial("failed", 0, "x"))) == CallsDiff(1, ["look_up"], 0, ["x"])
 
 
 def test_if_no_trial_of_the_baseline_passed_it_is_paired_with_any():
-    assert pair_calls(a_run(trial("failed", 1, "x")), earlier=EARLIER[:1]) == (0, ["guess"], 1, ["x"])
+    assert pair_calls(a_run(trial("failed", 1, "x")), earlier=EARLIER[:1]) == CallsDiff(0, ["guess"], 1, ["x"])
 
 
 def test_a_scenario_that_passes_as_before_is_compared_if_its_calls_differ():
     same, other = trial("passed", 0, "ask", "look_up"), trial("passed", 1, "look_up", "ask")
-    assert pair_calls(a_run(same, other, verdict="PASS"), "unchanged") == (1, ["look_up"], 1, ["look_up", "ask"])
+    assert pair_calls(a_run(same, other, verdict="PASS"), "unchanged") == CallsDiff(
+        1, ["look_up"], 1, ["look_up", "ask"]
+    )
     assert pair_calls(a_run(same, verdict="PASS"), "unchanged") is None
 
 
@@ -60,7 +62,7 @@ def test_a_scenario_that_did_not_get_worse_is_not_compared(verdict, kind):
 
 @pytest.mark.parametrize(("verdict", "kind"), [("FAIL", "unchanged"), ("PASS", "regressed"), ("PASS", "inconclusive")])
 def test_a_scenario_that_fails_or_got_worse_is_compared(verdict, kind):
-    assert pair_calls(a_run(trial("passed", 1, "x"), verdict=verdict), kind) == (1, ["look_up"], 1, ["x"])
+    assert pair_calls(a_run(trial("passed", 1, "x"), verdict=verdict), kind) == CallsDiff(1, ["look_up"], 1, ["x"])
 
 
 def test_without_trials_in_one_of_the_runs_nothing_is_compared():

@@ -8,8 +8,9 @@ from markdown_check import HOSTILE, find_flaws
 from results_builder import a_change, some_calls
 
 from evalgate.gate.trajectory.trajectory_diff import diff_trajectories, trajectory_from_trace
+from evalgate.models.comparison.trajectory import TrajectoryDiff
 from evalgate.reporting.markdown.scenario_rows import format_trajectory_diff
-from evalgate.reporting.results.scenario_doc import build_trajectory_diff_doc
+from evalgate.reporting.results.clean_values import clean_record
 
 
 def diff_lines(before, now):
@@ -77,7 +78,7 @@ def test_hostile_names_stay_in_code(text):
 def diff_of_traces(before, now):
     difference = diff_trajectories(trajectory_from_trace(before), trajectory_from_trace(now), 0, 0)
     return format_trajectory_diff(
-        a_change("broken", behaviour=build_trajectory_diff_doc(difference), calls=some_calls(["a"], ["b"]))
+        a_change("broken", behaviour=clean_record(difference, TrajectoryDiff), calls=some_calls(["a"], ["b"]))
     )
 
 

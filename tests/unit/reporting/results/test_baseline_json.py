@@ -20,7 +20,7 @@ from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.reporting.results.load_results import convert_baseline_run, load_baseline_run
 
 if TYPE_CHECKING:
-    from evalgate.models.comparison.baseline_run import BaselineRun
+    from evalgate.models.results.baseline_run import BaselineRun
 
 PRICING = {
     "table": "genai-prices 1",

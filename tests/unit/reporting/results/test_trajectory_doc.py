@@ -6,17 +6,19 @@ import pytest
 from builders import make_call, make_trace
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
 from results_builder import a_change, a_scenario, a_suite, results
 
 from evalgate.errors import SettingError
 from evalgate.gate.trajectory.trajectory_diff import trajectory_from_trace
 from evalgate.gate.trajectory.trial_pairs import TrialPair, compare_pair
-from evalgate.models.comparison.baseline_run import BaselineTrace, BaselineTrial
+from evalgate.models.comparison.trajectory import TrajectoryDiff
+from evalgate.models.results.baseline_run import BaselineTrace, BaselineTrial
 from evalgate.models.run.run import TraceRef, TrialResult
 from evalgate.reporting.markdown.scenario_rows import format_trajectory_diff
+from evalgate.reporting.results.clean_values import clean_record
 from evalgate.reporting.results.load_results import load_results
 from evalgate.reporting.results.results_json import dump_results
-from evalgate.reporting.results.scenario_doc import build_trajectory_diff_doc
 from evalgate.reporting.terminal.explanation import render_explanation
 
 BEFORE = make_trace([("look", {"id": 1}), make_call("f", index=1), "mail"], "It costs $1.", turns=[("a", "b")])
@@ -32,19 +34,18 @@ NOW = make_trace(
 def a_difference(before=BEFORE, now=NOW):
     earlier = BaselineTrial(0, "passed", 1.0, 0.5, None, [], BaselineTrace("a.json", None, None), 9)
     trial = TrialResult(3, TraceRef(None, "", "", None), "failed", 0.0, [])
-    return build_trajectory_diff_doc(
-        compare_pair(TrialPair(earlier, trial), trajectory_from_trace(before), trajectory_from_trace(now))
-    )
+    found = compare_pair(TrialPair(earlier, trial), trajectory_from_trace(before), trajectory_from_trace(now))
+    return to_builtins(clean_record(found, TrajectoryDiff))
 
 
 def a_document(found):
-    change = a_change("broken", behaviour=found)
+    change = {**a_change("broken"), "behaviour": found}
     return results([a_suite("support", [a_scenario("refund", "FAIL", change)])])
 
 
 def load_difference(found):
     change = load_results(dump_results(a_document(found)))["suites"][0]["scenarios"][0]["change"]
-    return change["behaviour"]
+    return to_builtins(change["behaviour"])
 
 
 def test_a_difference_is_read_back_as_it_was_written():

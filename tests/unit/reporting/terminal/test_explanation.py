@@ -17,7 +17,8 @@ from results_builder import (
 )
 
 from evalgate.gate.trajectory.trajectory_diff import diff_trajectories, trajectory_from_trace
-from evalgate.reporting.results.scenario_doc import build_trajectory_diff_doc
+from evalgate.models.comparison.trajectory import FigureDelta, TrajectoryDiff
+from evalgate.reporting.results.clean_values import clean_record
 from evalgate.reporting.terminal.explanation import render_explanation, render_removed_scenario
 
 
@@ -29,7 +30,9 @@ def explain(scenario, **given):
 
 
 def diff_of_traces(before, now):
-    return build_trajectory_diff_doc(diff_trajectories(trajectory_from_trace(before), trajectory_from_trace(now), 1, 2))
+    return clean_record(
+        diff_trajectories(trajectory_from_trace(before), trajectory_from_trace(now), 1, 2), TrajectoryDiff
+    )
 
 
 def part(text, title):
@@ -91,10 +94,7 @@ def test_the_difference__is_shown_turn_by_turn():
     now = make_trace([("look", {"id": 1}), make_call("pay", {"sum": 2}, index=1, turn=2, status="error", result="no"), "mail"],
                      "It costs $2 now.", turns=[("hi", "good day")], status="incomplete")  # fmt: skip
     change = a_change("broken", behaviour=diff_of_traces(before, now))
-    change["behaviour"]["figures"] = [
-        {"name": "cost_usd", "before": 0.5, "now": 2.0},
-        {"name": "score", "before": 1, "now": 1},
-    ]
+    change["behaviour"].figures = [FigureDelta("cost_usd", 0.5, 2.0), FigureDelta("score", 1, 1)]
     title = "Difference from the baseline (trial 1 there, trial 2 here)"
     assert part(explain(a_scenario(change=change)), title) == [
         "  the first difference is call 2 in turn 2",

@@ -23,7 +23,7 @@ def compare(*steps, what="calls", left=0, **changes):
     first = {"turn": 1, "what": what, "before": 1, "now": None}
     found = {"trial_before": 0, "trial": 0, "first": first, "steps": list(steps), "steps_left": left}
     return build_difference(
-        {"kind": "broken", "behaviour": {**found, "said": [], "response": [], "figures": [], **changes}}
+        a_change("broken", behaviour={**found, "said": [], "response": [], "figures": [], **changes})
     )
 
 
@@ -300,7 +300,7 @@ def test_call_at_another_place_is_one_line_with_both_numbers():
     steps = [a_step("removed", "check", 1), a_step("same", "refund", 2, 1), a_step("added", "check", None, 2)]
     first = {"turn": 1, "what": "calls", "before": 1, "now": None}
     found = {"trial_before": 0, "trial": 0, "first": first, "steps": steps, "steps_left": 0}
-    difference = build_difference({"kind": "broken", "behaviour": {**found, "said": [], "response": [], "figures": []}})
+    difference = build_difference(a_change("broken", behaviour={**found, "said": [], "response": [], "figures": []}))
 
     assert [(each.baseline_number, each.number, each.word) for each in difference.steps] == [
         ("2", "1", ""),
@@ -316,7 +316,7 @@ def test_new_call_that_ended_with_an_error_shows_it():
     step = a_step("added", "refund", None, 1, outcome={"before": None, "now": "error"})
     step["answer"] = {"before": None, "now": "card declined"}
     found = {"trial_before": 0, "trial": 0, "first": None, "steps": [step], "steps_left": 0}
-    difference = build_difference({"kind": "broken", "behaviour": {**found, "said": [], "response": [], "figures": []}})
+    difference = build_difference(a_change("broken", behaviour={**found, "said": [], "response": [], "figures": []}))
 
     assert difference.steps[0].details == ["ended: error", "result: card declined"]
 

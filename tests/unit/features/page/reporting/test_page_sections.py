@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from html import unescape
 
@@ -11,6 +10,8 @@ from documents import ROOT
 from page_builders import a_large_run, a_page, a_small_page, a_step, an_approval
 from results_builder import a_change, a_scenario, a_suite, a_trial, an_assertion, results
 
+from evalgate.models.comparison.comparison import Cause
+from evalgate.reporting.results.load_results import load_results
 from evalgate.reporting.text.escaping import clean_page_text
 
 
@@ -21,7 +22,7 @@ def read(page):
 
 def test_golden_shows_its_dimensions_and_issues():
     path = ROOT / "tests/acceptance/cases/golden_conversation_degraded/expected/results.json"
-    document = json.loads(path.read_text())
+    document = load_results(path.read_bytes())
     scenario = next(each for each in document["suites"][0]["scenarios"] if each.get("golden"))
     text = read(a_page(document, {}))
 
@@ -210,7 +211,7 @@ def test_filter_counts_the_scenarios_of_each_group_and_the_list_marks_other_call
 
 @pytest.mark.parametrize("others", [0, 1])
 def test_cause_of_all_regressions_stands_once_at_the_top(others):
-    cause = {"kind": "model_or_tools", "message": "comes with model a -> b"}
+    cause = Cause("model_or_tools", "comes with model a -> b", None, None)
     change = a_change("broken", cause=cause, comes_with=["model a -> b"])
     scenarios = [a_scenario(str(number), "FAIL", change) for number in range(2)]
     scenarios += [a_scenario("other", "FAIL", "broken")] * others

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from evalgate.models.results.results_sections import Amount, PricingDoc, Score, Tokens  # noqa: TC001  for the decoder
+from evalgate.models.results.results_sections import PricingDoc  # noqa: TC001  for the decoder
+from evalgate.models.run.bounds import Amount, Score, Tokens  # noqa: TC001  the same
 from evalgate.models.run.run import AgentParts
 
 if TYPE_CHECKING:
