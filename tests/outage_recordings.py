@@ -298,6 +298,21 @@ def gemini_cli(message: str, *after: Any) -> str:
     return lines(head, asked, failed, *after)
 
 
+def copilot(kind: str, status: int, *after: Any) -> str:
+    events = [
+        ("session.start", {"sessionId": "s"}),
+        ("user.message", {"content": USER["content"]}),
+        ("session.error", {"errorType": kind, "message": "it failed", "statusCode": status}),
+        *after,
+    ]
+    return lines(
+        *(
+            {"type": name, "data": data, "id": name, "timestamp": WHEN.format(1), "parentId": None}
+            for name, data in events
+        )
+    )
+
+
 OUTAGES = {
     "native 429": native(USER, ASKED, FOUND, error={"type": "RateLimitError", "status_code": 429}),
     "native 408": native(USER, error={"status_code": 408}),
@@ -332,6 +347,7 @@ OUTAGES = {
     "codex 429": codex_exec("exceeded retry limit, last status: 429 Too Many Requests", with_command=False),
     "codex rollout": codex_rollout("it failed", {"response_stream_connection_failed": {"http_status_code": 503}}),
     "gemini-cli 429": gemini_cli("[API Error: You exceeded your current quota (Status: RESOURCE_EXHAUSTED)]"),
+    "copilot 429": copilot("rate_limit", 429),
     "codex quota": codex_rollout("You've hit your usage limit. Try again later.", "usage_limit_exceeded"),
     "managed overloaded": managed("model_overloaded_error"),
     "managed limit": managed("model_rate_limited_error"),
@@ -392,6 +408,10 @@ NO_OUTAGES = {
     "gemini-cli survived": gemini_cli(
         "[API Error: 503 UNAVAILABLE]",
         {"id": "m3", "timestamp": WHEN.format(3), "type": "gemini", "content": ANSWER["content"]},
+    ),
+    "copilot 400": copilot("query", 400),
+    "copilot survived": copilot(
+        "query", 503, ("assistant.message", {"content": ANSWER["content"], "toolRequests": []})
     ),
     "codex context": codex_rollout("Your input exceeds the context window", "context_window_exceeded"),
     "managed mcp": managed("mcp_connection_failed_error"),

@@ -16,6 +16,18 @@ GEMINI_CLI = [
 ]
 GEMINI_CLI_CALL = {"id": "c1", "name": TOOL, "args": ARGUMENTS, "status": "success"}
 
+
+def copilot_event(kind: str, **data: Any) -> dict[str, Any]:
+    """An event of Copilot CLI."""
+    return {"type": kind, "data": data, "id": "e", "timestamp": WHEN, "parentId": None}
+
+
+COPILOT = [
+    copilot_event("session.start", sessionId="s", copilotVersion="1"),
+    copilot_event("user.message", content="Please clean up the account."),
+    copilot_event("assistant.message", content="Done.", toolRequests=[]),
+]
+
 SESSIONS: dict[str, list[Any]] = {
     "Gemini CLI": [*GEMINI_CLI, {"id": "3", "timestamp": WHEN, "type": "gemini", "toolCalls": [GEMINI_CLI_CALL]}],
     "Gemini CLI with an unknown line": [*GEMINI_CLI, {"id": "3", "timestamp": WHEN, "type": "side", "work": SIDE}],
@@ -25,5 +37,19 @@ SESSIONS: dict[str, list[Any]] = {
         {"id": "2", "timestamp": WHEN, "type": "gemini", "toolCalls": [GEMINI_CLI_CALL]},
         {"$rewindTo": "2"},
         {"id": "3", "timestamp": WHEN, "type": "gemini", "content": "Done."},
+    ],
+    "Copilot CLI": [
+        *COPILOT,
+        copilot_event("tool.execution_start", toolCallId="c", toolName=TOOL, arguments=ARGUMENTS),
+    ],
+    "Copilot CLI with an unknown event": [*COPILOT, copilot_event("assistant.side", work=SIDE)],
+    "Copilot CLI with an unknown field": [*COPILOT[:2], copilot_event("assistant.message", content="Done.", side=SIDE)],
+    "Copilot CLI of a sub-agent": [
+        *COPILOT[:2],
+        {
+            **copilot_event("assistant.message", content="", toolRequests=[{"name": TOOL, "arguments": ARGUMENTS}]),
+            "agentId": "a",
+        },
+        COPILOT[2],
     ],
 }

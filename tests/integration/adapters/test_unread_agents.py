@@ -49,6 +49,26 @@ FILES = {
         (11_855 + 12_069, 81 + 147),
         "Hello! I listed the files.",
     ),
+    "as_copilot_small.jsonl": Expected(
+        "copilot",
+        [
+            ("shell", {"command": "ls"}, "ok", "a.txt\nb.txt"),
+            ("[trimmed for fixture]", {}, "error", "[trimmed for fixture]"),
+        ],
+        "gpt-5-mini",
+        None,
+        "[trimmed for fixture]",
+    ),
+    "as_copilot_large.jsonl": Expected(
+        "copilot",
+        [
+            ("bash", {"command": "printf 'line1\\nline2\\nline3\\n'"}, "ok", "line1\nline2"),
+            ("bash", {"command": "echo hi"}, "missing", None),
+        ],
+        "gpt-5",
+        None,
+        None,
+    ),
 }
 
 
@@ -74,7 +94,7 @@ def test_a_gate_forbids_each_called_tool_and_passes_their_order(name: str, tmp_p
     names = [call[0] for call in FILES[name].calls]
     checks = [{"type": "forbidden_tools", "tools": [each]} for each in dict.fromkeys(names)]
     scenarios = {f"no {check['tools'][0]}": [check] for check in checks}
-    scenarios["order"] = [{"type": "tool_sequence", "sequence": names, "mode": "exact"}]
+    scenarios["order"] = [{"type": "tool_sequence", "sequence": names}]
     (tmp_path / "t").mkdir()
     (tmp_path / "t" / name).write_bytes((UNREAD / name).read_bytes())
     verdicts = {}

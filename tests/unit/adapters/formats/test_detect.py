@@ -47,7 +47,7 @@ def test_a_message_whose_role_is_not_text__is_not_claimed(role):
         ([None], []),
         ([{"messages": "x"}], []),
         ([{"role": "user"}], []),
-        ([{"type": "session.start", "data": {"content": "x"}, "timestamp": "t", "parentId": None}], []),
+        ([{"type": "my.start", "data": {"content": "x"}, "timestamp": "t", "parentId": None}], ["copilot"]),
         ([{"startTime": "t", "endTime": "t", "llmSpans": []}], []),
         ([{"role": "user", "content": "hi"}], ["openai-chat"]),
         ([{"trace_id": "1", "span_id": "2"}], ["span-list"]),
