@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import orjson
+from msgspec import to_builtins
 
 if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc
@@ -18,5 +20,10 @@ ID_LENGTH = 32
 def run_identity(results: ResultsDoc, run_id: str | None) -> str:
     """A hash of results and workflow run id, so that the same results are stored only once."""
     counted = {name: dict(results)[name] for name in COUNTED}
-    content = orjson.dumps([run_id, counted], default=list, option=orjson.OPT_SORT_KEYS)  # `list` for trials
+    content = orjson.dumps([run_id, counted], default=_to_plain, option=orjson.OPT_SORT_KEYS)
     return hashlib.sha256(content).hexdigest()[:ID_LENGTH]
+
+
+def _to_plain(value: object) -> Any:
+    """Stored trials as a list, a record as its fields."""
+    return list(value) if isinstance(value, Sequence) else to_builtins(value)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from request_builder import make_request
-from results_builder import a_scenario, a_suite, results
+from results_builder import a_change, a_scenario, a_suite, results, some_calls
 
 from evalgate.application.documents.run_identity import run_identity
 from evalgate.application.messages.request import Judgement
 from evalgate.errors import Problem, SettingError, StoreUnreachable
 from evalgate.features.store.application.history.run_record import RunContext, build_stored_run
 from evalgate.features.store.application.history.run_recorder import MAX_UNSTEADY, RunRecorder, history_of
-from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.comparison import Cause, ScenarioKey
 from evalgate.models.history.stored_run import ScenarioHistoryEntry, StoredScenarioRow
 from evalgate.reporting.results.results_json import dump_results
 
@@ -148,6 +149,12 @@ def test_other_results_or_another_workflow_run_change_the_identity():
         run_identity(document, "8"),
     }
     assert len(ids) == 4
+
+
+def test_the_records_of_a_run_do_not_change_its_identity():
+    change = a_change("broken", calls=some_calls(["a"], ["b"]), cause=Cause("agent", "it changed", None, None))
+    document = results([a_suite("support", [a_scenario("refund", "FAIL", change)])])
+    assert run_identity(document, "7") == run_identity(json.loads(dump_results(document)), "7")
 
 
 def test_an_unknown_verdict_is_stored_as_not_evaluable():
