@@ -10,13 +10,15 @@ import orjson
 
 from evalgate.features.record.application.misses import find_difference
 from evalgate.features.record.measures.canonical import is_deep
-from evalgate.features.record.measures.stream_redaction import redact_events
+from evalgate.features.record.measures.event_stream import begins_like_stream, split_events
+from evalgate.features.record.measures.stream_redaction import redact_body, redact_events, redact_lines
 from evalgate.features.record.models.exchange import EVENT_STREAM, JSON, NO_ANSWER, ProviderAnswer
-from evalgate.measures.redaction.redact import redact, redact_value
+from evalgate.measures.redaction.redact import redact
 
 OCTETS = "application/octet-stream"
 _LARGE_NUMBER = re.compile(rb"[0-9]{19}|[0-9][eE][+-]?[0-9]{3}")
 """Numbers that a decoder may change; such a body is kept as text."""
+ESCAPED = "surrogateescape"
 FIRST_ERROR = 400
 TRANSIENT = frozenset({401, 403, 408, 409, 429, *range(500, 600)})
 """Statuses that don't depend on the request alone."""
@@ -69,45 +71,52 @@ def _store_body(body: bytes, kind: str) -> tuple[str, Any, Any]:
         try:
             value = orjson.loads(body)
             if not is_deep(value):
-                return "json", value, redact_value(value)
+                return "json", value, redact_body(value)
         except ValueError:
             pass
-    try:
-        text = body.decode()
-    except ValueError:
-        return "base64", _encode_bytes(body), _encode_bytes(_redact_bytes(body))
-    return "text", text, redact(text)
+    text = _decode(body)
+    if begins_like_stream(body):
+        clean = "".join(redact_events([_decode(event) for event in split_events(body)]))
+    else:
+        clean = _redact_lines(text)
+    if _is_unicode(text):
+        return "text", text, clean
+    return "base64", _encode_bytes(text), _encode_bytes(clean)
+
+
+def _redact_lines(text: str) -> str:
+    """A body without secrets: lines of JSON as events, which they are in the streams of some servers."""
+    clean = redact(text)
+    return clean if clean != text else "\n".join(redact_lines(text.split("\n")))
 
 
 def _store_events(answer: ProviderAnswer) -> tuple[str, Any, Any]:
-    texts: list[str] = []
-    encoded: dict[int, dict[str, str]] = {}
-    redacted: dict[int, dict[str, str]] = {}
-    for index, (_, chunk) in enumerate(answer.chunks):
-        try:
-            texts.append(chunk.decode())
-        except ValueError:
-            texts.append("")
-            encoded[index] = {"$base64": _encode_bytes(chunk)}
-            redacted[index] = {"$base64": _encode_bytes(_redact_bytes(chunk))}
-    times = [milliseconds for milliseconds, _ in answer.chunks]
+    times, texts = [time for time, _ in answer.chunks], [_decode(chunk) for _, chunk in answer.chunks]
     clean = redact_events(texts)
-    return "events", _join(times, texts, encoded), _join(times, clean, redacted)
+    pairs = [zip(times, map(_store_event, each), strict=True) for each in (texts, clean)]
+    stored, redacted = ([[*pair] for pair in each] for each in pairs)
+    return "events", stored, redacted
 
 
-def _encode_bytes(data: bytes) -> str:
-    return base64.b64encode(data).decode()
+def _store_event(text: str) -> Any:
+    return text if _is_unicode(text) else {"$base64": _encode_bytes(text)}
 
 
-def _redact_bytes(data: bytes) -> bytes:
-    """Bytes that are no text, without the secrets among them."""
-    text = data.decode("utf-8", "surrogateescape")
-    clean = redact(text)
-    return data if clean == text else clean.encode("utf-8", "surrogateescape")
+def _decode(data: bytes) -> str:
+    """Bytes as text; those that are no UTF-8 as halves of surrogate pairs."""
+    return data.decode("utf-8", ESCAPED)
 
 
-def _join(times: list[float], texts: list[str], encoded: dict[int, dict[str, str]]) -> list[list[Any]]:
-    return [[time, encoded.get(index, text)] for index, (time, text) in enumerate(zip(times, texts, strict=True))]
+def _encode_bytes(text: str) -> str:
+    return base64.b64encode(text.encode("utf-8", ESCAPED)).decode()
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _load_event(event: Any) -> bytes:

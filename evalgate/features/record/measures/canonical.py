@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from evalgate.measures.redaction.redact import redact, redact_value
+from evalgate.measures.text.half_characters import decode_repaired
 
 if TYPE_CHECKING:
     from evalgate.features.record.measures.masks import Masks
@@ -78,7 +79,7 @@ def _canonical_body(request: ProviderRequest, masks: Masks) -> Any:
     if not request.body:
         return None
     try:
-        body = orjson.loads(request.body)
+        body = decode_repaired(request.body).value
     except ValueError:
         body = None
     if body is None or is_deep(body):

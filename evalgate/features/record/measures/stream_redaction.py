@@ -1,20 +1,46 @@
-"""Redacts the events of a stream: also a secret that begins in one event and ends in a later one."""
+"""Redacts the events of a stream: also a secret that begins in one event and ends in a later one.
+
+Whatever the provider: texts at one place of the events, such as `choices[0].delta.content`, are parts of one text.
+"""
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from evalgate.features.record.measures.canonical import is_deep
+from evalgate.features.record.measures.event_stream import DATA, read_data, split_lines
 from evalgate.measures.redaction.redact import redact, redact_value
+from evalgate.measures.text.half_characters import decode_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 Place = tuple[Any, ...]
-DATA = "data:"
-DELTAS = ("text", "thinking", "partial_json")
+PLACES = ("index", "item_id", "output_index", "content_index", "summary_index")
+"""Members of an object that say which one of several it is."""
+TOKENS = "logprobs"
+"""Where a text stands token by token, each in an object of a list, with the numbers of its bytes."""
+TOKEN_BYTES = "bytes"  # noqa: S105  (the name of a field)
+
+
+class Datum(NamedTuple):
+    """What one event says: a JSON value, or text that is none; in a list, so that it can be replaced."""
+
+    holder: list[Any]
+    is_json: bool
+
+
+class Part(NamedTuple):
+    """A text in a datum: the datum's number, and the object or list that holds the text under a key."""
+
+    number: int
+    holder: Any
+    key: Any
 
 
 def redact_events(events: Sequence[str]) -> list[str]:
@@ -22,69 +48,102 @@ def redact_events(events: Sequence[str]) -> list[str]:
 
     Texts that come in parts are redacted as a whole: the first part then holds all of it, the others are empty.
     """
-    decoded = [_decode(event) for event in events]
-    parts: dict[Place, list[tuple[dict[str, Any], str]]] = defaultdict(list)
-    for value in decoded:
-        if value is not None:
-            for place, holder, name in _find_parts(value):
-                parts[place].append((holder, name))
-    changed: set[int] = set()
-    for found in parts.values():
-        whole = "".join(holder[name] for holder, name in found)
-        clean = redact(whole)
-        if clean != "".join(redact(holder[name]) for holder, name in found):
-            for index, (holder, name) in enumerate(found):
-                holder[name] = "" if index else clean
-                changed.add(id(holder))
-    return [_encode(event, value, changed) for event, value in zip(events, decoded, strict=True)]
+    data = [read_data(event) for event in events]
+    clean = redact_lines(["" if each is None else each for each in data])
+    return [_write_event(*each) for each in zip(events, data, clean, strict=True)]
 
 
-def _decode(event: str) -> dict[str, Any] | None:
-    """The JSON of an event of one line of data; None for any other."""
-    lines = [line for line in event.splitlines() if line.startswith(DATA)]
-    if len(lines) != 1:
-        return None
+def redact_lines(lines: Sequence[str]) -> list[str]:
+    """The lines of a stream of JSON lines, redacted as events are."""
+    found = [_decode(line) for line in lines]
+    changed = _redact_joined([each.holder for each in found])
+    clean = [redact_value(each.holder[0]) for each in found]
+    return [
+        line if number not in changed and clean[number] == each.holder[0] else _encode(clean[number], each)
+        for number, (line, each) in enumerate(zip(lines, found, strict=True))
+    ]
+
+
+def redact_body(value: Any) -> Any:
+    """The JSON value of an answer that is no stream, redacted."""
+    if TOKENS in str(value):
+        value = deepcopy(value)
+        _redact_joined([[value]])
+    return redact_value(value)
+
+
+def _decode(data: str) -> Datum:
+    """The JSON of a datum; what is no JSON, or nested too deeply to be redacted, as text."""
     try:
-        value = orjson.loads(lines[0][len(DATA) :])
+        value = decode_json(data).value
     except ValueError:
-        return None
-    return value if type(value) is dict else None
+        try:  # bytes that are no UTF-8 are halves here, which only this decoder takes
+            value = json.loads(data)
+        except (ValueError, RecursionError):
+            return Datum([data], is_json=False)
+    return Datum([data], is_json=False) if is_deep(value) else Datum([value], is_json=True)
 
 
-def _encode(event: str, value: dict[str, Any] | None, changed: set[int]) -> str:
-    if value is None:
-        return redact(event)
-    clean = redact_value(value)
-    is_joined = any(id(holder) in changed for _, holder, _ in _find_parts(value))
-    if clean == _decode(event) and not is_joined:
-        return event
-    lines = event.splitlines(keepends=True)
-    data = f"{DATA} {orjson.dumps(clean).decode()}"
-    return "".join(data + line[len(line.rstrip()) :] if line.startswith(DATA) else redact(line) for line in lines)
+def _encode(value: Any, datum: Datum) -> str:
+    if not datum.is_json:
+        return str(value)
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # half characters, and numbers of more than 64 bits
+        return json.dumps(value)
 
 
-def _find_parts(event: dict[str, Any]) -> Iterator[tuple[Place, dict[str, Any], str]]:
-    """The parts of texts in an event: the text that it belongs to, the object that holds it, and its name there."""
-    kind, delta = event.get("type"), event.get("delta")
-    if type(kind) is str and kind.endswith(".delta") and type(delta) is str:
-        place = (kind, event.get("item_id"), event.get("output_index"), event.get("content_index"))
-        yield place, event, "delta"
-    elif type(delta) is dict:
-        for name in DELTAS:
-            if type(delta.get(name)) is str:
-                yield (name, event.get("index")), delta, name
-    choices = event.get("choices")
-    for choice in choices if type(choices) is list else ():
-        if type(choice) is dict and type(choice.get("delta")) is dict:
-            yield from _find_chat_parts(choice["delta"], choice.get("index"))
+def _write_event(event: str, data: str | None, clean: str) -> str:
+    """An event with other data, in the first of its lines with data; its other lines redacted."""
+    waiting = [] if data is None or clean == data else clean.split("\n")
+    is_changed = bool(waiting)
+    parts: list[str] = []
+    for line in split_lines(event):
+        if line.data is None:
+            parts.append(redact(line.text) + line.end)
+        elif not is_changed:
+            parts.append(line.text + line.end)
+        else:
+            parts += (f"{DATA}: {part}{line.end}" for part in waiting)
+            waiting = []
+    return "".join(parts)
 
 
-def _find_chat_parts(delta: dict[str, Any], index: Any) -> Iterator[tuple[Place, dict[str, Any], str]]:
-    for name in ("content", "refusal", "reasoning_content"):
-        if type(delta.get(name)) is str:
-            yield (index, name), delta, name
-    calls = delta.get("tool_calls")
-    for call in calls if type(calls) is list else ():
-        function = call.get("function") if type(call) is dict else None
-        if type(function) is dict and type(function.get("arguments")) is str:
-            yield (index, "call", call.get("index")), function, "arguments"
+def _redact_joined(holders: Sequence[list[Any]]) -> set[int]:
+    """Replaces texts that hold a secret only together; returns the numbers of the data that were changed."""
+    places: dict[Place, list[Part]] = defaultdict(list)
+    for number, holder in enumerate(holders):
+        for place, inner, key in _find_texts(holder, 0, (), 0):
+            places[place].append(Part(number, inner, key))
+    changed: set[int] = set()
+    for parts in places.values():
+        texts = [part.holder[part.key] for part in parts]
+        whole = "".join(texts) if len(texts) > 1 else ""
+        clean = redact(whole)
+        if clean != whole and clean != "".join(map(redact, texts)):
+            _replace(parts, clean)
+            changed.update(part.number for part in parts)
+    return changed
+
+
+def _replace(parts: Sequence[Part], clean: str) -> None:
+    for index, part in enumerate(parts):
+        part.holder[part.key] = "" if index else clean
+        if type(part.holder) is dict and TOKEN_BYTES in part.holder:
+            part.holder[TOKEN_BYTES] = None
+
+
+def _find_texts(holder: Any, key: Any, place: Place, level: int) -> Iterator[tuple[Place, Any, Any]]:
+    """The texts of a value: the place that their parts share, what holds them, and under which key."""
+    value = holder[key]
+    if type(value) is str:
+        yield place, holder, key
+    elif type(value) is dict:
+        known = ("type", *PLACES) if level == 0 else PLACES
+        own = tuple((name, value[name]) for name in known if type(value.get(name)) in (str, int))
+        for name in value:
+            yield from _find_texts(value, name, (*place, *own, name), level + 1)
+    elif type(value) is list:
+        for number, each in enumerate(value):
+            is_numbered = TOKENS in place or (type(each) is dict and type(each.get("index")) is int)
+            yield from _find_texts(value, number, (*place, None if is_numbered else number), level + 1)

@@ -1,152 +1,111 @@
-"""Server-sent events: splits a stream at its blank lines, and joins the events of an answer to the whole answer."""
+"""Reads an answer of a provider as one JSON value: decoded, or joined from the events of its stream."""
 
 from __future__ import annotations
 
-import re
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import orjson
+from evalgate.features.record.measures.anthropic_stream import EVENTS, AnthropicStream
+from evalgate.features.record.measures.chat_stream import ChatStream
+from evalgate.features.record.measures.event_stream import BYTE_ORDER_MARK, begins_like_stream, read_data, split_events
+from evalgate.features.record.measures.responses_stream import ResponsesStream
+from evalgate.measures.text.half_characters import decode_json, decode_repaired, repair_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from evalgate.features.record.models.exchange import ProviderAnswer
 
-_BLANK_LINE = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 DONE = "[DONE]"
+NOT_JSON = "its answer is not a JSON object"
+EVENT_NOT_JSON = "an event of its stream is not a JSON object"
+EVENT_NOT_UTF_8 = "an event of its stream is not UTF-8"
+NO_ANSWER = "its stream has no part of an answer"
 
 
-class EventSplitter:
-    """Splits bytes, as they come, after each blank line."""
+class ReadAnswer(NamedTuple):
+    """An answer; `problem` is why not all of it could be read.
+
+    `is_complete`: the answer has its end. `has_halves`: a half character in it was replaced by U+FFFD.
+    """
+
+    value: dict[str, Any]
+    problem: str | None = None
+    is_complete: bool = True
+    has_halves: bool = False
+
+
+Stream = ChatStream | ResponsesStream | AnthropicStream
+
+
+def read_answer(answer: ProviderAnswer) -> ReadAnswer:
+    """An answer, as far as it came and can be read; `value` is empty if nothing can."""
+    body = answer.body
+    if answer.is_stream or begins_like_stream(body):
+        return _Events().read(body)
+    try:
+        value, has_halves = decode_repaired(body)
+    except ValueError:
+        return ReadAnswer({}, NOT_JSON)
+    return ReadAnswer(value, has_halves=has_halves) if type(value) is dict else ReadAnswer({}, NOT_JSON)
+
+
+class _Events:
+    """Joins the events of one stream."""
 
     def __init__(self) -> None:
-        self._pending = bytearray()
+        self._stream: Stream | None = None
+        self._error: dict[str, Any] = {}
+        self._problem: str | None = None
+        self._has_end = self._has_halves = False
 
-    @property
-    def rest(self) -> bytes:
-        """What came after the last blank line."""
-        return bytes(self._pending)
+    def read(self, body: bytes) -> ReadAnswer:
+        """The answer that the events of a body make up."""
+        for event in split_events(body.removeprefix(BYTE_ORDER_MARK)):
+            self._add_event(event)
+        if self._stream is None:
+            problem = self._problem or (None if self._error else NO_ANSWER)
+            return ReadAnswer(self._error, problem, is_complete=bool(self._error) or self._has_end)
+        stream = self._stream
+        is_complete = self._has_end or stream.is_complete or bool(self._error)
+        value = {**stream.build(), **self._error}
+        has_halves = self._has_halves or stream.has_halves
+        value = repair_value(value) if self._has_halves else value
+        return ReadAnswer(value, self._problem or stream.problem, is_complete, has_halves)
 
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yields each event that is complete now, with its blank line."""
-        searched = max(0, len(self._pending) - 3)
-        self._pending += data
-        ends = [blank.end() for blank in _BLANK_LINE.finditer(self._pending, searched)]
-        for start, end in pairwise([0, *ends]):
-            yield bytes(self._pending[start:end])
-        del self._pending[: ends[-1] if ends else 0]
+    def _add_event(self, event: bytes) -> None:
+        text = event.decode("utf-8", "replace")
+        data = (read_data(text) or "").strip()
+        if data == DONE:
+            self._has_end = True
+        if not data or data == DONE:
+            return
+        if text.encode() != event:
+            self._problem = self._problem or EVENT_NOT_UTF_8
+        try:
+            value, has_halves = decode_json(data)
+        except ValueError:
+            value, has_halves = None, False
+        self._has_halves |= has_halves
+        if type(value) is dict:
+            self._add_value(value)
+        else:
+            self._problem = self._problem or EVENT_NOT_JSON
 
+    def _add_value(self, value: dict[str, Any]) -> None:
+        """Adds an event; one that is of no known API, such as Anthropic's `ping`, has no part of an answer."""
+        kind = value.get("type") if type(value.get("type")) is str else None
+        if kind == "error" or (kind is None and type(value.get("error")) is dict):
+            self._error = {"error": value.get("error", value)}
+        if type(value.get("choices")) is list:
+            self._use(ChatStream, value)
+        elif kind is not None and kind.startswith("response."):
+            self._use(ResponsesStream, value)
+        elif kind in EVENTS:
+            self._use(AnthropicStream, value)
 
-def read_answer(answer: ProviderAnswer) -> Any:
-    """The answer as one JSON value: decoded, or joined from its events; None if it is neither."""
-    if not answer.is_stream:
-        return _decode(answer.body)
-    return join_events(_read_events(chunk for _, chunk in answer.chunks))
-
-
-def join_events(events: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
-    """The answer that a provider's events make up, as far as they came; None without any that is known."""
-    joined: dict[str, Any] | None = None
-    for event in events:
-        kind = event.get("type")
-        if type(event.get("choices")) is list:
-            joined = _add_chat_chunk(joined or {"choices": []}, event)
-        elif type(kind) is str and kind.startswith("response."):
-            joined = _add_responses_event(joined or {"object": "response", "output": []}, kind, event)
-        elif kind == "error" or (kind is None and type(event.get("error")) is dict):
-            joined = {**(joined or {}), "error": event.get("error", event)}
-        elif type(kind) is str:
-            joined = _add_anthropic_event(joined, kind, event)
-    return joined
-
-
-def _read_events(chunks: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    for chunk in chunks:
-        lines = [line for line in chunk.decode("utf-8", "replace").splitlines() if line.startswith("data:")]
-        data = "\n".join(line[5:].removeprefix(" ") for line in lines)
-        if data and data != DONE and type(event := _decode(data)) is dict:
-            yield event
-
-
-def _decode(data: bytes | str) -> Any:
-    try:
-        return orjson.loads(data)
-    except ValueError:
-        return None
-
-
-def _add_chat_chunk(joined: dict[str, Any], chunk: dict[str, Any]) -> dict[str, Any]:
-    for key in ("id", "model", "usage", "created"):
-        if chunk.get(key) is not None:
-            joined[key] = chunk[key]
-    for choice in chunk["choices"]:
-        if type(choice) is not dict or choice.get("index", 0) != 0:
-            continue
-        if not joined["choices"]:
-            joined["choices"] = [{"index": 0, "message": {"role": "assistant", "content": None}}]
-        first = joined["choices"][0]
-        if type(delta := choice.get("delta")) is dict:
-            _add_chat_delta(first["message"], delta)
-        if choice.get("finish_reason") is not None:
-            first["finish_reason"] = choice["finish_reason"]
-    return joined
-
-
-def _add_chat_delta(message: dict[str, Any], delta: dict[str, Any]) -> None:
-    for key in ("content", "refusal", "reasoning_content"):
-        if type(delta.get(key)) is str:
-            message[key] = (message.get(key) or "") + delta[key]
-    for number, part in enumerate(delta.get("tool_calls") or ()):
-        calls = message.setdefault("tool_calls", [])
-        index = part.get("index", number)
-        call = next((each for each in calls if each["index"] == index), None)
-        if call is None:
-            call = {"index": index, "id": None, "type": "function", "function": {"name": "", "arguments": ""}}
-            calls.append(call)
-        call["id"] = part.get("id") or call["id"]
-        function = part.get("function") or {}
-        call["function"]["name"] += function.get("name") or ""
-        call["function"]["arguments"] += function.get("arguments") or ""
-
-
-def _add_responses_event(joined: dict[str, Any], kind: str, event: dict[str, Any]) -> dict[str, Any]:
-    if type(event.get("response")) is dict:
-        found: dict[str, Any] = event["response"]
-        return found if found.get("output") else {**found, "output": joined["output"]}
-    if kind == "response.output_item.done" and type(event.get("item")) is dict:
-        joined["output"] = [*joined["output"], event["item"]]
-    return joined
-
-
-def _add_anthropic_event(joined: dict[str, Any] | None, kind: str, event: dict[str, Any]) -> dict[str, Any] | None:
-    if kind == "message_start" and type(event.get("message")) is dict:
-        return {**event["message"], "content": []}
-    if joined is None:
-        return None
-    if kind == "content_block_start" and type(event.get("content_block")) is dict:
-        joined["content"].append({**event["content_block"], "index": event.get("index")})
-    elif kind in ("content_block_delta", "content_block_stop"):
-        block = next((each for each in joined["content"] if each["index"] == event.get("index")), None)
-        if block is not None:
-            _add_block_delta(block, event.get("delta") or {})
-    elif kind == "message_delta":
-        joined.update({key: value for key, value in (event.get("delta") or {}).items() if value is not None})
-        joined["usage"] = {**(joined.get("usage") or {}), **_known(event.get("usage") or {})}
-    return joined
-
-
-def _add_block_delta(block: dict[str, Any], delta: dict[str, Any]) -> None:
-    for key in ("text", "thinking", "signature"):
-        if type(delta.get(key)) is str:
-            block[key] = (block.get(key) or "") + delta[key]
-    if type(delta.get("partial_json")) is str:
-        block["partial_json"] = block.get("partial_json", "") + delta["partial_json"]
-    if not delta and "partial_json" in block:  # the block is complete
-        text = block.pop("partial_json")
-        decoded = _decode(text) if text else {}
-        block["input"] = decoded if type(decoded) is dict else text
-
-
-def _known(usage: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in usage.items() if value is not None}
+    def _use(self, kind: type[Stream], value: dict[str, Any]) -> None:
+        """Adds an event to the stream of its API; an answer has events of one API only."""
+        if self._stream is None:
+            self._stream = kind()
+        if type(self._stream) is kind:
+            self._stream.add(value)
+        else:
+            self._problem = self._problem or EVENT_NOT_JSON

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from msgspec import Struct, field
 
-from evalgate.adapters.formats.core.builder.conversation import RawMessage, read_arguments
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, read_arguments
 from evalgate.adapters.formats.core.builder.run import build_model_error
 from evalgate.adapters.formats.core.provider_response import ProviderResponse, read_provider_response
 from evalgate.adapters.formats.core.strict_json import encode_json, encode_text
+from evalgate.adapters.formats.core.usage import finish_reason
 from evalgate.adapters.formats.messages import responses, roles
 from evalgate.adapters.formats.messages.blocks import join_text
 from evalgate.errors import TraceError
 from evalgate.features.record.measures.streams import read_answer
+from evalgate.measures.text.half_characters import Decoded, decode_repaired
 
 if TYPE_CHECKING:
     from evalgate.features.record.models.exchange import Exchange
@@ -27,6 +29,8 @@ CHAT, RESPONSES, ANTHROPIC = "chat", "responses", "anthropic"
 APIS = {"chat/completions": CHAT, "responses": RESPONSES, "messages": ANTHROPIC}
 FIRST_ERROR = 400
 FAILED = ("failed", "cancelled")
+CUT = "length"
+REQUEST_NOT_JSON = "its request is not a JSON object"
 
 MessageKey = tuple[Any, ...]
 """What two spellings of one message have in common."""
@@ -48,7 +52,9 @@ class ExchangeCall(Struct):
     previous_id: str | None = None
     tools: list[dict[str, Any]] = field(default_factory=list)
     problem: str | None = None
-    """Why the messages can't be read."""
+    """Why not all of its messages could be read."""
+    has_halves: bool = False
+    """Whether a half character was replaced by U+FFFD."""
 
     @property
     def ended_at(self) -> float:
@@ -61,20 +67,37 @@ def read_model_call(exchange: Exchange, seen: dict[bytes, list[RawMessage]]) -> 
     request = exchange.request
     path = request.path.strip("/").removeprefix("v1/")
     call = ExchangeCall(exchange, APIS.get(path) if request.method == "POST" else None)
-    body, answer = _decode(request.body), read_answer(exchange.answer)
-    answer = answer if type(answer) is dict else {}
-    call.error = _read_error(exchange, answer)
+    (body, has_halves), found = _decode(request.body), read_answer(exchange.answer)
+    answer, is_whole = found.value, found.is_complete and not exchange.answer.is_broken
+    call.error = _read_error(exchange, answer, is_whole=is_whole)
     call.response = read_provider_response(answer)
-    if call.api is None or type(body) is not dict:
+    if call.api is None:
+        return call
+    call.has_halves = has_halves or found.has_halves
+    call.problem = found.problem if exchange.answer.status < FIRST_ERROR else None
+    if type(body) is not dict:
+        call.problem = REQUEST_NOT_JSON
         return call
     call.tools = [tool for tool in body.get("tools") or () if type(tool) is dict]
     try:
         {CHAT: _read_chat, RESPONSES: _read_responses, ANTHROPIC: _read_anthropic}[call.api](call, body, answer, seen)
     except TraceError as error:
         call.problem = str(error)
+    requests = [request for message in call.answer for request in message.calls]
+    if not is_whole:
+        _forget_cut_arguments(requests, ("",))
+    if finish_reason(call.finish_reason) == CUT:
+        _forget_cut_arguments(requests[-1:], ("", {}))
     call.keys = [key for message in call.messages for key in _message_keys(message)]
     call.answer_keys = [key for message in call.answer for key in _message_keys(message)]
     return call
+
+
+def _forget_cut_arguments(requests: list[ToolRequest], blank: tuple[Any, ...]) -> None:
+    """Makes arguments of which nothing came before the answer was cut unknown: they are not `{}`."""
+    for request in requests:
+        if request.arguments in blank:
+            request.arguments = None
 
 
 def _read_chat(
@@ -161,13 +184,13 @@ def _message_keys(message: RawMessage) -> list[MessageKey]:
     return keys
 
 
-def _read_error(exchange: Exchange, answer: dict[str, Any]) -> ModelError | None:
+def _read_error(exchange: Exchange, answer: dict[str, Any], *, is_whole: bool) -> ModelError | None:
     status, error = exchange.answer.status, answer.get("error")
-    if status < FIRST_ERROR and error is None and answer.get("status") not in FAILED and not exchange.answer.is_broken:
+    if status < FIRST_ERROR and error is None and answer.get("status") not in FAILED and is_whole:
         return None
     found = error if type(error) is dict else {}
     kind, message = found.get("type") or found.get("code"), found.get("message")
-    if exchange.answer.is_broken and message is None:
+    if not is_whole and message is None:
         kind, message = kind or "connection_error", "the connection ended before the answer was complete"
     return build_model_error(
         kind if type(kind) is str else None,
@@ -176,8 +199,8 @@ def _read_error(exchange: Exchange, answer: dict[str, Any]) -> ModelError | None
     )
 
 
-def _decode(body: bytes) -> Any:
+def _decode(body: bytes) -> Decoded:
     try:
-        return orjson.loads(body)
+        return decode_repaired(body)
     except ValueError:
-        return None
+        return Decoded(None)

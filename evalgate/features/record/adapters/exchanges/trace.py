@@ -144,14 +144,27 @@ def _add_notes(trace: Trace, threads: Sequence[CallThread], calls: Sequence[Exch
         for kind in OF_MESSAGES:
             add_gap(trace, kind, message)
     for call in calls:
-        if call.problem is not None:
+        if call.problem is not None and not _is_superseded(call, calls):
             add_warning(trace, "unreadable_exchange", f"a model call could not be read: {call.problem}", "messages")
             for kind in OF_MESSAGES:
                 add_gap(trace, kind, f"a model call could not be read: {call.problem}")
+    if any(call.has_halves for call in calls):
+        add_warning(trace, "half_character", "a half of a surrogate pair is shown as U+FFFD", "messages")
     if not threads:
         add_gap(trace, "messages", "no recorded model call has messages")
     if any(len(message["content"] or "") > MAX_TEXT for message in trace.messages):
         add_warning(trace, "text_cut", f"a text longer than {MAX_TEXT:,} characters was cut", "messages")
+
+
+def _is_superseded(call: ExchangeCall, calls: Sequence[ExchangeCall]) -> bool:
+    """Whether a call failed and the same one was made again and answered: what could not be read is known then."""
+    return call.error is not None and any(
+        each.error is None
+        and each.problem is None
+        and each.exchange.arrived_at > call.exchange.arrived_at
+        and (each.system, each.keys) == (call.system, call.keys)
+        for each in calls
+    )
 
 
 def _add_end(trace: Trace, calls: Sequence[ExchangeCall], failure: str | None) -> None:

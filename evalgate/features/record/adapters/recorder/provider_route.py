@@ -14,8 +14,8 @@ from aiohttp import web
 from multidict import CIMultiDict
 
 from evalgate.features.record.adapters.recorder.upstream import UnusableAnswerError, Upstream
+from evalgate.features.record.measures.event_stream import EventSplitter
 from evalgate.features.record.measures.paths import strip_version
-from evalgate.features.record.measures.streams import EventSplitter
 from evalgate.features.record.models.exchange import (
     JSON,
     NO_ANSWER,
