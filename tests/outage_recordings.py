@@ -313,6 +313,13 @@ def copilot(kind: str, status: int, *after: Any) -> str:
     )
 
 
+def opencode(name: str, *, status: int, **more: Any) -> str:
+    error = {"name": name, "data": {"message": "it failed", "statusCode": status}}
+    answer = {"info": {"role": "assistant", "error": error}, "parts": [], **more}
+    asked = {"info": {"role": "user"}, "parts": [{"type": "text", "text": USER["content"]}]}
+    return json.dumps({"info": {"id": "s"}, "messages": [asked, answer]})
+
+
 OUTAGES = {
     "native 429": native(USER, ASKED, FOUND, error={"type": "RateLimitError", "status_code": 429}),
     "native 408": native(USER, error={"status_code": 408}),
@@ -348,6 +355,7 @@ OUTAGES = {
     "codex rollout": codex_rollout("it failed", {"response_stream_connection_failed": {"http_status_code": 503}}),
     "gemini-cli 429": gemini_cli("[API Error: You exceeded your current quota (Status: RESOURCE_EXHAUSTED)]"),
     "copilot 429": copilot("rate_limit", 429),
+    "opencode 529": opencode("APIError", status=529),
     "codex quota": codex_rollout("You've hit your usage limit. Try again later.", "usage_limit_exceeded"),
     "managed overloaded": managed("model_overloaded_error"),
     "managed limit": managed("model_rate_limited_error"),
@@ -413,6 +421,7 @@ NO_OUTAGES = {
     "copilot survived": copilot(
         "query", 503, ("assistant.message", {"content": ANSWER["content"], "toolRequests": []})
     ),
+    "opencode length": opencode("MessageOutputLengthError", status=503),
     "codex context": codex_rollout("Your input exceeds the context window", "context_window_exceeded"),
     "managed mcp": managed("mcp_connection_failed_error"),
     "managed went on": managed(

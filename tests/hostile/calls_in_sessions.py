@@ -27,6 +27,15 @@ COPILOT = [
     copilot_event("user.message", content="Please clean up the account."),
     copilot_event("assistant.message", content="Done.", toolRequests=[]),
 ]
+OPENCODE_USER = {"info": {"id": "m1", "role": "user"}, "parts": [{"type": "text", "text": "Please clean up."}]}
+
+
+def opencode(*parts: dict[str, Any], **info: Any) -> dict[str, Any]:
+    """An exported session of opencode with these parts of the answer."""
+    said = {"type": "text", "text": "Done."}
+    answer = {"info": {"id": "m2", "role": "assistant", **info}, "parts": [*parts, said]}
+    return {"info": {"id": "s"}, "messages": [OPENCODE_USER, answer]}
+
 
 SESSIONS: dict[str, list[Any]] = {
     "Gemini CLI": [*GEMINI_CLI, {"id": "3", "timestamp": WHEN, "type": "gemini", "toolCalls": [GEMINI_CLI_CALL]}],
@@ -44,6 +53,14 @@ SESSIONS: dict[str, list[Any]] = {
     ],
     "Copilot CLI with an unknown event": [*COPILOT, copilot_event("assistant.side", work=SIDE)],
     "Copilot CLI with an unknown field": [*COPILOT[:2], copilot_event("assistant.message", content="Done.", side=SIDE)],
+    "opencode": [
+        opencode({"type": "tool", "callID": "c", "tool": TOOL, "state": {"status": "completed", "input": ARGUMENTS}})
+    ],
+    "opencode with an unknown part": [opencode({"type": "side", "work": SIDE})],
+    "opencode with an unknown field": [opencode(side=SIDE)],
+    "opencode with a sub-agent": [
+        opencode({"type": "tool", "callID": "c", "tool": "task", "state": {"status": "completed", "output": "x"}})
+    ],
     "Copilot CLI of a sub-agent": [
         *COPILOT[:2],
         {

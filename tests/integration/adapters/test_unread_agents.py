@@ -49,6 +49,17 @@ FILES = {
         (11_855 + 12_069, 81 + 147),
         "Hello! I listed the files.",
     ),
+    "mor_opencode.jsonl": Expected(
+        "opencode",
+        [
+            ("bash", {"cmd": "pwd"}, "ok", "/work/opencode-demo"),
+            ("bash", {"cmd": "cat missing.txt"}, "error", "No such file or directory"),
+        ],
+        "glm-5.2",
+        (20 + 7, 5),
+        None,
+        0.001,
+    ),
     "as_copilot_small.jsonl": Expected(
         "copilot",
         [

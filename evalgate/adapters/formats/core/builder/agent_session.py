@@ -43,6 +43,7 @@ class AgentSession(MeteredConversation):
         self.elsewhere = 0
         self._answer: RawMessage | None = None
         self._model_calls: list[dict[str, Any]] = []
+        self._results: list[RawMessage] = []
 
     def add_message(self, message: RawMessage) -> None:
         """Adds a message of a user or of the program; it ends the answer before it."""
@@ -85,6 +86,10 @@ class AgentSession(MeteredConversation):
         self.end_answer()
         self.add_messages([RawMessage("tool", answers=[result], timestamp=when, agent=agent)])
 
+    def add_result_later(self, result: ToolResult, when: str | None = None) -> None:
+        """Adds what a tool returned, after the answer that is being read."""
+        self._results.append(RawMessage("tool", answers=[result], timestamp=when))
+
     def add_model_call(self, usage: Usage | None, reason: str | None = None, **fields: Any) -> None:
         """Adds the request to the model that gave the answer."""
         self._model_calls.append({"usage": usage, "reason": reason, **fields})
@@ -93,9 +98,10 @@ class AgentSession(MeteredConversation):
         """Ends the answer that is being read: what follows is another one."""
         if self._answer is not None:
             self.add_messages([self._answer])
+        self.add_messages(self._results)
         for call in self._model_calls:
             self.add_llm_call(**call)
-        self._answer, self._model_calls = None, []
+        self._answer, self._results, self._model_calls = None, [], []
 
     def build_session(self, framework: str) -> Trace:
         """The trace of the run; raises FieldError if it has no message."""
