@@ -320,6 +320,19 @@ def opencode(name: str, *, status: int, **more: Any) -> str:
     return json.dumps({"info": {"id": "s"}, "messages": [asked, answer]})
 
 
+def pi(reason: str, error: str) -> str:
+    head = {"type": "session", "id": "s", "cwd": "/w", "timestamp": WHEN.format(0)}
+    failed = {"role": "assistant", "content": [], "stopReason": reason, "errorMessage": error}
+    messages = [{"type": "message", "id": each["role"], "message": each} for each in (USER, failed)]
+    return lines(head, *messages)
+
+
+def openhands_v1(code: str) -> str:
+    event = {"id": "e", "timestamp": WHEN.format(1), "source": "user", "kind": "MessageEvent", "llm_message": USER}
+    failed = {"id": "f", "timestamp": WHEN.format(2), "source": "environment", "kind": "ConversationErrorEvent"}
+    return lines(event, {**failed, "code": code, "detail": "it failed"})
+
+
 OUTAGES = {
     "native 429": native(USER, ASKED, FOUND, error={"type": "RateLimitError", "status_code": 429}),
     "native 408": native(USER, error={"status_code": 408}),
@@ -356,6 +369,8 @@ OUTAGES = {
     "gemini-cli 429": gemini_cli("[API Error: You exceeded your current quota (Status: RESOURCE_EXHAUSTED)]"),
     "copilot 429": copilot("rate_limit", 429),
     "opencode 529": opencode("APIError", status=529),
+    "pi 429": pi("error", "429 Too Many Requests"),
+    "openhands-v1 429": openhands_v1("LLMRateLimitError"),
     "codex quota": codex_rollout("You've hit your usage limit. Try again later.", "usage_limit_exceeded"),
     "managed overloaded": managed("model_overloaded_error"),
     "managed limit": managed("model_rate_limited_error"),
@@ -422,6 +437,8 @@ NO_OUTAGES = {
         "query", 503, ("assistant.message", {"content": ANSWER["content"], "toolRequests": []})
     ),
     "opencode length": opencode("MessageOutputLengthError", status=503),
+    "pi aborted": pi("aborted", "429 Too Many Requests"),
+    "openhands-v1 limit": openhands_v1("MaxIterationsReached"),
     "codex context": codex_rollout("Your input exceeds the context window", "context_window_exceeded"),
     "managed mcp": managed("mcp_connection_failed_error"),
     "managed went on": managed(

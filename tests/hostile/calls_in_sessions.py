@@ -37,6 +37,31 @@ def opencode(*parts: dict[str, Any], **info: Any) -> dict[str, Any]:
     return {"info": {"id": "s"}, "messages": [OPENCODE_USER, answer]}
 
 
+PI = [
+    {"type": "session", "version": 3, "id": "s", "timestamp": WHEN, "cwd": "/w"},
+    {"type": "message", "id": "1", "message": {"role": "user", "content": "Please clean up the account."}},
+]
+
+
+def pi(*blocks: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """A line of pi with an answer that has these blocks."""
+    content = [*blocks, {"type": "text", "text": "Done."}]
+    return {"type": "message", "id": "2", "message": {"role": "assistant", "content": content, **fields}}
+
+
+OPENHANDS = {"id": "1", "timestamp": WHEN, "source": "user", "kind": "MessageEvent"}
+OPENHANDS_ANSWER = {
+    **OPENHANDS,
+    "source": "agent",
+    "llm_message": {"role": "assistant", "content": [{"type": "text", "text": "Done."}]},
+}
+OPENHANDS_CALL = {
+    **OPENHANDS,
+    "source": "agent",
+    "kind": "ActionEvent",
+    "tool_call": {"id": "c", "name": TOOL, "arguments": "{}"},
+}
+
 SESSIONS: dict[str, list[Any]] = {
     "Gemini CLI": [*GEMINI_CLI, {"id": "3", "timestamp": WHEN, "type": "gemini", "toolCalls": [GEMINI_CLI_CALL]}],
     "Gemini CLI with an unknown line": [*GEMINI_CLI, {"id": "3", "timestamp": WHEN, "type": "side", "work": SIDE}],
@@ -58,9 +83,17 @@ SESSIONS: dict[str, list[Any]] = {
     ],
     "opencode with an unknown part": [opencode({"type": "side", "work": SIDE})],
     "opencode with an unknown field": [opencode(side=SIDE)],
-    "opencode with a sub-agent": [
-        opencode({"type": "tool", "callID": "c", "tool": "task", "state": {"status": "completed", "output": "x"}})
+    "pi": [*PI, pi({"type": "toolCall", "id": "c", "name": TOOL, "arguments": ARGUMENTS})],
+    "pi with an unknown line": [*PI, pi(), {"type": "side", "work": SIDE}],
+    "pi with an unknown block": [*PI, pi({"type": "side", "work": SIDE})],
+    "pi with an unknown field": [*PI, pi(side=SIDE)],
+    "OpenHands V1": [OPENHANDS, OPENHANDS_CALL, OPENHANDS_ANSWER],
+    "OpenHands V1 with an unknown event": [
+        OPENHANDS,
+        OPENHANDS_ANSWER,
+        {**OPENHANDS, "kind": "SideEvent", "work": SIDE},
     ],
+    "OpenHands V1 with an unknown field": [OPENHANDS, {**OPENHANDS_ANSWER, "side": SIDE}],
     "Copilot CLI of a sub-agent": [
         *COPILOT[:2],
         {

@@ -60,6 +60,14 @@ FILES = {
         None,
         0.001,
     ),
+    "mor_pi.jsonl": Expected(
+        "pi",
+        [("read", {"path": "Cargo.toml"}, "ok", "[package]")],
+        "Arcee AI/Trinity Large Thinking",
+        (11 + 3 + 2, 7),
+        None,
+        0.0033,
+    ),
     "as_copilot_small.jsonl": Expected(
         "copilot",
         [
@@ -87,7 +95,8 @@ FILES = {
 def test_a_real_file_is_read_with_all_that_it_records(name: str) -> None:
     expected, trace = FILES[name], read(name)
     calls = [
-        (call["name"], call["arguments"], call["status"], (call["result_text"] or "")[:30]) for call in trace.tool_calls
+        (call["name"], call["arguments"], call["status"], (call["result_text"] or "")[:30])
+        for call in trace.agent_calls
     ]
     wanted = [(*call[:3], (call[3] or "")[:30]) for call in expected.calls]
     assert [(*call[:3], call[3][: len(want[3])]) for call, want in zip(calls, wanted, strict=True)] == wanted
@@ -122,6 +131,15 @@ def test_a_gate_forbids_each_called_tool_and_passes_their_order(name: str, tmp_p
         verdicts[scenario] = judged["verdict"]
     assert verdicts.pop("order") == "PASS"
     assert set(verdicts.values()) == {"HARD_FAIL"}
+
+
+def test_a_conversation_of_openhands_that_was_cut_out_of_a_longer_one() -> None:
+    trace = read("oh_events.jsonl")
+    assert [(call["name"], call["status"]) for call in trace.tool_calls] == [("terminal", "error")] * 2
+    assert [sorted(call["arguments"]) for call in trace.tool_calls] == [["command", "security_risk", "summary"]] * 2
+    assert (trace.usage["input_tokens"], trace.usage["output_tokens"]) == (107_458, 1_347)
+    assert (trace.model, trace.cost["usd"]) == ("minimax-m2.7", None)
+    assert "calls" in trace.gaps, "a result without its call"
 
 
 def read(name: str) -> Trace:

@@ -139,8 +139,7 @@ def _add_call_of_user(session: CopilotSession, data: dict[str, Any], when: str |
     """Adds a call that a person made, not the agent."""
     call_id, name = text(data.get("toolCallId"), "toolCallId"), required_text(data.get("toolName"), "toolName")
     session.known.update({call_id} if call_id else ())
-    request = ToolRequest(call_id, name, data.get("arguments"))
-    session.add_message(RawMessage("user", calls=[request], timestamp=when))
+    session.add_call_of_user(ToolRequest(call_id, name, data.get("arguments")), when)
 
 
 def _add_result(session: CopilotSession, data: dict[str, Any], when: str | None) -> None:

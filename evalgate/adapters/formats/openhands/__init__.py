@@ -1,10 +1,10 @@
-"""OpenHands histories and output lines. Entry points: `OPENHANDS`, `reader`."""
+"""OpenHands: histories, output lines, events of V1. Entry points: `OPENHANDS`, `OPENHANDS_V1` and their readers."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.format import Format
+from evalgate.adapters.formats.core.format import Format, first_object
 
 EVENT_SOURCES = frozenset({"user", "agent", "environment"})
 
@@ -36,4 +36,23 @@ OPENHANDS = Format(
     needs="a list of events, or `history` and `metrics`",
     claims=_claims_openhands,
     module="openhands.reader",
+)
+
+V1_ENDINGS = ("Event", "Observation", "Condensation", "CondensationRequest")
+
+
+def _claims_v1(value: Any) -> bool:
+    first = first_object(value)
+    kind, source = first.get("kind"), first.get("source")
+    if not isinstance(kind, str) or not isinstance(source, str) or "timestamp" not in first:
+        return False
+    return kind.endswith(V1_ENDINGS) and source in EVENT_SOURCES
+
+
+OPENHANDS_V1 = Format(
+    name="openhands-v1",
+    needs="events with `kind`, `source` and `timestamp`",
+    claims=_claims_v1,
+    module="openhands.v1_reader",
+    joins_lines=True,
 )

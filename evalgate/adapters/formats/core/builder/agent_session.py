@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult, read_arguments
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
@@ -80,6 +80,13 @@ class AgentSession(MeteredConversation):
     def add_call(self, request: ToolRequest, when: str | None = None, **about: str | None) -> None:
         """Adds a call to the answer."""
         self.open_answer(when, **about).calls.append(request)
+
+    def add_call_of_user(self, request: ToolRequest, when: str | None = None) -> None:
+        """Adds a call that a person made, which is no input to the agent."""
+        self.end_answer()
+        message = self.conversation.add_message("user", None, is_input=False)
+        message["timestamp"] = when
+        self.conversation.add_call(message, request.id, request.name, read_arguments(request.arguments))
 
     def add_result(self, result: ToolResult, when: str | None = None, agent: str | None = None) -> None:
         """Adds what a tool returned; it ends the answer before it."""
