@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalgate.evaluators.core.registry import evaluator_class
 from evalgate.evaluators.core.shorthands import GROUPS, ShorthandError, expand_shorthand
 from evalgate.measures.text.similar_names import find_similar_name
 from evalgate.measures.values.json_values import shorten
@@ -18,12 +19,6 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace, Warning_
     from evalgate.suite.models import Suite
 
-FORBIDDING = {"forbidden_tools": "tools", "no_tool": "tool", "tool_calls": "forbidden_tools"}
-"""The field of each type that names tools which must not be called."""
-DEMANDING = {"tool_called": "tool", "tool_sequence": "sequence", "expected_tool": "expected_tool"}
-"""The field of each type that names tools which must be called: such a check passes without them if it is negated."""
-OF_EACH_CALL = {"tool_latency_limit": "tool", "tool_arguments": "tool"}
-"""The field of each type that names the tool whose calls are judged: without any, `on_missing` decides."""
 MAX_NAMES = 1_000
 FORBIDDEN, NEEDED = "the forbidden tool ", "the tool "
 PASSES = " (a check passes or is skipped without it)"
@@ -109,20 +104,21 @@ def _list_members(members: Any) -> list[Any]:
     return members if isinstance(members, list) else []
 
 
-def _list_tools(fields: Mapping[str, Any], *, is_negated: bool) -> list[NamedTool]:
-    kind = str(fields.get("type"))
-    if kind in OF_EACH_CALL:
-        is_skipped = fields.get("on_missing") == "skip"
-        return [NamedTool(each, is_forbidden=False) for each in _list_names(fields.get("tool"))] if is_skipped else []
-    demanded = DEMANDING.get(kind) if is_negated else None
-    forbidden = None if is_negated else FORBIDDING.get(kind)
-    found = [NamedTool(each, is_forbidden=True) for each in _list_names(forbidden and fields.get(forbidden))]
-    found += [NamedTool(each, is_forbidden=False) for each in _list_names(demanded and fields.get(demanded))]
-    if kind == "tool_calls" and is_negated is bool(fields.get("min") or fields.get("exactly")):
-        found += [NamedTool(each, is_forbidden=False) for each in _list_names(fields.get("tool"))]
-    if kind == "expected_tool" and is_negated is bool(fields.get("expected_tool", fields.get("tool"))):
-        found += [NamedTool(each, is_forbidden=not is_negated) for each in _list_names(fields.get("tool"))]
-    return found
+def _list_tools(fields: Mapping[str, Any], *, is_negated: bool) -> Iterator[NamedTool]:
+    kind = evaluator_class(str(fields.get("type")))
+    if kind is None:
+        return
+    forbidden, needed = kind.find_unseen(fields, is_negated=is_negated)
+    for names, is_forbidden in ((forbidden, True), (needed, False)):
+        for name in names:
+            yield from (NamedTool(each, is_forbidden) for each in _list_names(_find_field(fields, name)))
+
+
+def _find_field(fields: Mapping[str, Any], name: str) -> Any:
+    """A field as written, or with a dot the field of an object: `source.tool` is none if `source` is a path."""
+    name, _, inner = name.partition(".")
+    found = fields.get(name)
+    return (found.get(inner) if isinstance(found, dict) else None) if inner else found
 
 
 def _list_names(named: Any) -> Iterator[str]:

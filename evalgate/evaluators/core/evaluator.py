@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 
-from pydantic import BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from evalgate.models.run.golden import Dimension
 from evalgate.models.run.run import Required
 from evalgate.strict_model import StrictModel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evalgate.models.run.run import Outcome
     from evalgate.models.trace.trace import EvidenceKind, Trace
@@ -38,9 +38,11 @@ def wrap_in_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
+TOOL = "names a tool"
+"""Marks the types of fields that name tools, so that one without a role is found."""
 MAX_TOOLS = 200
 """Names of tools that a field may list to forbid calls of any."""
-ToolName = Annotated[str, Field(min_length=1, max_length=512)]
+ToolName = Annotated[str, Field(min_length=1, max_length=512), TOOL]
 ToolNames = Annotated[
     list[ToolName],
     BeforeValidator(wrap_in_list, json_schema_input_type=ToolName | list[ToolName]),
@@ -78,11 +80,16 @@ class Evaluator(EvaluatorSettings):
     `orders` names the fields of which one value can be stricter than another, such as the lower (`at_most`) or the
     higher (`at_least`) one: loosening one is a weakening, tightening it is not. Of any other field each change is one.
     `words` is the check in words, with fields in braces, unless `label` builds them.
+    Each field that names tools has a role, which says when a misspelt name goes unseen: `forbids` (must not be
+    called), `demands` (must be called, or alone may be), `judges_calls_of` (without a call, `on_missing` decides).
     """
 
     version: ClassVar[int] = 1
     orders: ClassVar[dict[str, Order]] = {}
     words: ClassVar[str] = ""
+    forbids: ClassVar[tuple[str, ...]] = ()
+    demands: ClassVar[tuple[str, ...]] = ()
+    judges_calls_of: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def compile(self) -> Check:
@@ -91,6 +98,38 @@ class Evaluator(EvaluatorSettings):
     def label(self) -> str:
         """Returns a short name for reports, used if the suite gives none."""
         return self.words.format_map(vars(self))
+
+    @classmethod
+    def find_unseen(cls, fields: Mapping[str, Any], *, is_negated: bool) -> UnseenFields:
+        """Returns which fields of a check as written name tools whose misspelling goes unseen.
+
+        A field without a role counts always: a plugin that states none is not silent.
+        """
+        with_role = {each.partition(".")[0] for each in (*cls.forbids, *cls.demands, *cls.judges_calls_of)}
+        needed = [each for each in find_tool_fields(cls) if each not in with_role]
+        needed += cls.demands if is_negated else ()
+        needed += cls.judges_calls_of if fields.get("on_missing") == "skip" else ()
+        return UnseenFields([] if is_negated else list(cls.forbids), needed)
+
+
+class UnseenFields(NamedTuple):
+    """Fields that name tools without which a check passes or is skipped; `forbidden`: those of forbidden tools."""
+
+    forbidden: list[str]
+    needed: list[str]
+
+
+def find_tool_fields(model: type[BaseModel]) -> Iterator[str]:
+    """Yields the fields that name tools: by their name, or because their type is ToolName or holds one that does."""
+    for name, field in model.model_fields.items():
+        if name in ("tool", "tools") or TOOL in field.metadata or _holds_tool(field.annotation):
+            yield name
+
+
+def _holds_tool(annotation: Any) -> bool:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return any(find_tool_fields(annotation))
+    return annotation == TOOL or any(map(_holds_tool, get_args(annotation)))
 
 
 FAILED: tuple[Outcome, ...] = ("failed",)

@@ -38,6 +38,7 @@ class Convergence(Evaluator):
     """
 
     type: Literal["convergence"]
+    judges_calls_of = ("source.tool",)
     orders: ClassVar[dict[str, Order]] = {"tolerance": "at_most"}
     target: float
     tolerance: Annotated[float, Field(ge=0)] = 0.0

@@ -58,6 +58,7 @@ class OutputContains(Evaluator):
     """
 
     type: Literal["output_contains"]
+    judges_calls_of = ("source.tool",)
     orders: ClassVar[dict[str, Order]] = {"value": "part"}
     value: Annotated[str, Field(min_length=1)] | None = None
     pattern: Annotated[str, Field(min_length=1)] | None = None
@@ -118,6 +119,7 @@ class OutputNumeric(Evaluator):
     """
 
     type: Literal["output_numeric"]
+    judges_calls_of = ("source.tool",)
     operator: Relation
     target: float
     source: SourceField | None = None
@@ -149,6 +151,7 @@ class OutputJson(Evaluator):
     """
 
     type: Literal["output_json"]
+    judges_calls_of = ("source.tool",)
     path: str
     operator: Relation
     target: Any
@@ -206,6 +209,7 @@ class ExitCode(Evaluator):
     """
 
     type: Literal["exit_code"]
+    judges_calls_of = ("source.tool",)
     source: SourceField | None = None
 
     def label(self) -> str:

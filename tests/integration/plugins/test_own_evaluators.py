@@ -205,3 +205,37 @@ def test_job__loads_no_own_evaluator_even_if_one_is_installed(folder, site):
 def test_page_on_evaluators__shows_the_example_unchanged():
     source = (EXAMPLE / "evalgate_mentions.py").read_text(encoding="utf-8")
     assert f"```python\n{source}```" in (ROOT / "docs/evaluators.md").read_text(encoding="utf-8")
+
+
+ONCE = '''
+from typing import Literal
+from evalgate.evaluators.base import Evaluator, Finding
+
+class Once(Evaluator):
+    """The tool is called at most once."""
+    type: Literal["once"]
+    tool: str
+    words = "{tool} at most once"
+
+    def compile(self):
+        return lambda trace: Finding("failed" if list(trace.called).count(self.tool) > 1 else "passed", "")
+'''
+
+
+@pytest.mark.parametrize("is_installed", [False, True])
+def test_a_misspelt_tool_of_an_evaluator_that_states_no_role__is_a_warning(tmp_path, is_installed):
+    (tmp_path / "once.py").write_text(ONCE)
+    checks = [{"type": "once", "tool": "issue_refnud"}]
+    suite = {"version": 1, "suite": "s", "scenarios": [{"id": "refund-in-window", "assertions": checks}]}
+    (tmp_path / "suite.yaml").write_text(json.dumps(suite))
+    if is_installed:
+        info = tmp_path / "once-1.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: once\nVersion: 1\n")
+        (info / "entry_points.txt").write_text("[evalgate.evaluators]\nonce = once:Once\n")
+    plugin = [] if is_installed else ["--plugin", "once"]
+    done = evalgate(tmp_path, "run", "suite.yaml", "--traces", TRACES, *plugin, "--json", site=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (found,) = [each for each in json.loads(done.stdout)["warnings"] if each["code"] == "unknown_tool"]
+    assert "the tool issue_refnud" in found["message"]
+    assert "did you mean issue_refund" in found["message"]

@@ -46,6 +46,7 @@ class ToolArguments(Evaluator):
     """
 
     type: Literal["tool_arguments"]
+    judges_calls_of = ("tool",)
     tool: ToolName
     json_schema: dict[str, Any] | None = Field(default=None, alias="schema")
 
@@ -156,6 +157,7 @@ class ToolLatencyLimit(Evaluator):
     """Each call of `tool` took at most `max_seconds` s. Without a call or a known time: not_evaluable."""
 
     type: Literal["tool_latency_limit"]
+    judges_calls_of = ("tool",)
     orders: ClassVar[dict[str, Order]] = {"max_seconds": "at_most"}
     tool: ToolName
     max_seconds: Amount

@@ -20,6 +20,7 @@ from evalgate.evaluators.core.evaluator import (
     Order,
     ToolName,
     ToolNames,
+    UnseenFields,
     require_evidence,
 )
 from evalgate.evaluators.core.field_problems import FieldProblemError
@@ -39,7 +40,7 @@ from evalgate.models.run.run import Outcome
 from evalgate.models.trace.trace_view import is_captured
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from evalgate.evaluators.kinds.calls.call_selection import NumberedCall
     from evalgate.models.trace.trace import EvidenceKind, Trace
@@ -93,6 +94,7 @@ class ExpectedTool(Evaluator):
     """
 
     type: Literal["expected_tool"]
+    demands = ("expected_tool", "tool")
     orders: ClassVar[dict[str, Order]] = {"min_calls": "at_least"}
     expected_tool: ToolName | None = None
     tool: ToolNames | None = None
@@ -138,11 +140,20 @@ class ExpectedTool(Evaluator):
             raise FieldProblemError("action", "`action` needs `tool`: the tool that has this action")
         return build_count_rule(None, 0, 0)
 
+    @classmethod
+    def find_unseen(cls, fields: Mapping[str, Any], *, is_negated: bool) -> UnseenFields:
+        """Where no tool is expected, `tool` is forbidden."""
+        forbidden, needed = super().find_unseen(fields, is_negated=is_negated)
+        if fields.get("expected_tool", fields.get("tool")):
+            return UnseenFields(forbidden, needed)
+        return UnseenFields([] if is_negated else ["tool"], [])
+
 
 class NoTool(Evaluator):
     """`tool` is not called; with `action`, not with this action."""
 
     type: Literal["no_tool"]
+    forbids = ("tool",)
     tool: ToolName
     action: str | None = None
     action_argument: Argument = "action"
@@ -160,6 +171,7 @@ class NoRunCode(Evaluator):
     """Another name of `no_tool`, whose `tool` is `run_code` by default."""
 
     type: Literal["no_run_code"]
+    forbids = ("tool",)
     tool: ToolName = "run_code"
     words = "no call of {tool}"
 
@@ -174,6 +186,7 @@ class Timing(Evaluator):
     Without such a call: failed. If the result depends on arguments that were not captured: not_evaluable.
     """
 
+    demands = ("tool",)
     tool: ToolName
     action: str | None = None
     action_argument: Argument = "action"

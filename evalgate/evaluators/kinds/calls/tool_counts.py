@@ -5,7 +5,7 @@ Most rules need only the names of tools, which a trace has without building its 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -20,6 +20,7 @@ from evalgate.evaluators.core.evaluator import (
     Finding,
     Order,
     ToolName,
+    UnseenFields,
     careful_form,
     combine,
     plain_form,
@@ -38,7 +39,7 @@ from evalgate.measures.text.globs import find_names, matches_id
 from evalgate.measures.values.json_values import mark_name, mark_value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from evalgate.models.trace.trace import ToolCall, Trace
 
@@ -47,6 +48,7 @@ class ToolCalled(Evaluator):
     """The agent called `tool` at least once. `*` in its name matches any characters, other characters are literal."""
 
     type: Literal["tool_called"]
+    demands = ("tool",)
     tool: ToolName
     words = "tool {tool} called"
 
@@ -192,6 +194,8 @@ class ToolCalls(Evaluator):
     """
 
     type: Literal["tool_calls"]
+    forbids = ("forbidden_tools",)
+    demands = ("allowed_tools", "tool")
     orders: ClassVar[dict[str, Order]] = {
         "forbidden_tools": "forbidden",
         "allowed_tools": "allowed",
@@ -251,11 +255,20 @@ class ToolCalls(Evaluator):
         if self.tool is not None and least is None and most is None and exactly is None:
             raise FieldProblemError("tool", "`tool` needs `min`, `max` or `exactly`")
 
+    @classmethod
+    def find_unseen(cls, fields: Mapping[str, Any], *, is_negated: bool) -> UnseenFields:
+        """Without a call of `tool`, an upper limit holds, and a lower one does not."""
+        forbidden, needed = super().find_unseen(fields, is_negated=is_negated)
+        needed = [each for each in needed if each != "tool"]
+        holds_without = not (fields.get("min") or fields.get("exactly"))
+        return UnseenFields(forbidden, [*needed, "tool"] if holds_without is not is_negated else needed)
+
 
 class ForbiddenTools(Evaluator):
     """None of `tools` is called; `*` in a name matches any characters."""
 
     type: Literal["forbidden_tools"]
+    forbids = ("tools",)
     orders: ClassVar[dict[str, Order]] = {"tools": "forbidden"}
     tools: _Names
 
@@ -272,6 +285,7 @@ class AllowedTools(Evaluator):
     """Only `tools` are called; `*` in a name matches any characters, an empty list allows no tool."""
 
     type: Literal["allowed_tools"]
+    demands = ("tools",)
     orders: ClassVar[dict[str, Order]] = {"tools": "allowed"}
     tools: list[ToolName]
 

@@ -79,6 +79,7 @@ class ToolSequence(Evaluator):
     """
 
     type: Literal["tool_sequence"]
+    demands = ("sequence",)
     sequence: Annotated[list[Entry], Field(max_length=MAX_STEPS)]
     mode: Annotated[Literal["exact", "in_order", "any_order"], BeforeValidator(_lower)] = "in_order"
     extra_calls: Literal["allow", "forbid"] = "allow"

@@ -44,6 +44,7 @@ class TrajectoryScore(Evaluator):
     """
 
     type: Literal["trajectory_score"]
+    demands = ("reference",)
     orders: ClassVar[dict[str, Order]] = {"min_score": "at_least"}
     metric: Literal["precision", "recall", "f1", "lcs", "exact", "in_order", "any_order"]
     reference: Annotated[list[ToolName], Field(min_length=1, max_length=MAX_REFERENCE)]

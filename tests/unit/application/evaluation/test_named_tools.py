@@ -40,6 +40,7 @@ def _run(folder: Path, assertion: dict[str, Any], defined: str | None = None) ->
         {"type": "expected_tool", "expected_tool": None, "tool": "update_flight"},
         {"type": "tool_calls", "forbidden_tools": ["update_flight", "delete_*"]},
         {"all_of": [{"type": "not_empty"}, {"type": "no_tool", "tool": "update_flight"}]},
+        {"type": "no_run_code", "tool": "update_flight"},
     ],
 )
 def test_a_forbidden_tool_that_is_misspelt_is_a_warning_at_its_line(tmp_path: Path, assertion: dict[str, Any]) -> None:
@@ -62,6 +63,10 @@ def test_a_forbidden_tool_that_is_misspelt_is_a_warning_at_its_line(tmp_path: Pa
         {"when": {"type": "tool_called", "tool": "UpdateFlights"}, "then": [{"type": "not_empty"}]},
         {"when": {"type": "tool_calls", "tool": "UpdateFlights", "min": 1}, "then": [{"type": "not_empty"}]},
         {"type": "tool_latency_limit", "tool": "UpdateFlights", "max_seconds": 1, "on_missing": "skip"},
+        {"type": "exit_code", "source": {"tool": "UpdateFlights"}, "on_missing": "skip"},
+        {"not": {"type": "has_timing", "tool": "UpdateFlights"}},
+        {"not": {"type": "trajectory_score", "reference": ["UpdateFlights"], "metric": "f1", "min_score": 0.5}},
+        {"not": {"type": "allowed_tools", "tools": ["UpdateFlights"]}},
     ],
 )
 def test_a_misspelt_tool_without_which_a_check_passes_or_is_skipped_is_a_warning(
@@ -83,6 +88,7 @@ def test_a_misspelt_tool_without_which_a_check_passes_or_is_skipped_is_a_warning
         {"when": {"type": "no_tool", "tool": "UpdateFlights"}, "then": [{"type": "not_empty"}]},
         {"not": {"type": "no_tool", "tool": "UpdateFlights"}},
         {"type": "tool_latency_limit", "tool": "UpdateFlights", "max_seconds": 1},
+        {"type": "output_contains", "source": "UpdateFlights", "value": "b", "on_missing": "skip"},
     ],
 )
 def test_a_misspelt_tool_whose_check_fails_or_runs_all_the_same_is_no_warning(
