@@ -333,6 +333,12 @@ def openhands_v1(code: str) -> str:
     return lines(event, {**failed, "code": code, "detail": "it failed"})
 
 
+def ag_ui(code: str) -> str:
+    messages = [{"id": "u", **USER}]
+    started = {"type": "RUN_STARTED", "threadId": "t", "runId": "r", "input": {"messages": messages}}
+    return lines(started, {"type": "RUN_ERROR", "message": "it failed", "code": code})
+
+
 OUTAGES = {
     "native 429": native(USER, ASKED, FOUND, error={"type": "RateLimitError", "status_code": 429}),
     "native 408": native(USER, error={"status_code": 408}),
@@ -371,6 +377,7 @@ OUTAGES = {
     "opencode 529": opencode("APIError", status=529),
     "pi 429": pi("error", "429 Too Many Requests"),
     "openhands-v1 429": openhands_v1("LLMRateLimitError"),
+    "ag-ui 429": ag_ui("RateLimitError"),
     "codex quota": codex_rollout("You've hit your usage limit. Try again later.", "usage_limit_exceeded"),
     "managed overloaded": managed("model_overloaded_error"),
     "managed limit": managed("model_rate_limited_error"),
@@ -439,6 +446,7 @@ NO_OUTAGES = {
     "opencode length": opencode("MessageOutputLengthError", status=503),
     "pi aborted": pi("aborted", "429 Too Many Requests"),
     "openhands-v1 limit": openhands_v1("MaxIterationsReached"),
+    "ag-ui tool": ag_ui("ToolError"),
     "codex context": codex_rollout("Your input exceeds the context window", "context_window_exceeded"),
     "managed mcp": managed("mcp_connection_failed_error"),
     "managed went on": managed(

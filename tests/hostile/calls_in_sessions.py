@@ -61,6 +61,12 @@ OPENHANDS_CALL = {
     "kind": "ActionEvent",
     "tool_call": {"id": "c", "name": TOOL, "arguments": "{}"},
 }
+AG_UI = [
+    {"type": "RUN_STARTED", "threadId": "t", "runId": "r"},
+    {"type": "TEXT_MESSAGE_START", "messageId": "m", "role": "assistant"},
+    {"type": "TEXT_MESSAGE_CONTENT", "messageId": "m", "delta": "Done."},
+]
+AG_UI_CALL = {"id": "c", "type": "function", "function": {"name": TOOL, "arguments": "{}"}}
 
 SESSIONS: dict[str, list[Any]] = {
     "Gemini CLI": [*GEMINI_CLI, {"id": "3", "timestamp": WHEN, "type": "gemini", "toolCalls": [GEMINI_CLI_CALL]}],
@@ -94,6 +100,13 @@ SESSIONS: dict[str, list[Any]] = {
         {**OPENHANDS, "kind": "SideEvent", "work": SIDE},
     ],
     "OpenHands V1 with an unknown field": [OPENHANDS, {**OPENHANDS_ANSWER, "side": SIDE}],
+    "AG-UI": [*AG_UI, {"type": "TOOL_CALL_START", "toolCallId": "c", "toolCallName": TOOL}],
+    "AG-UI in a snapshot": [
+        *AG_UI,
+        {"type": "MESSAGES_SNAPSHOT", "messages": [{"id": "n", "role": "assistant", "toolCalls": [AG_UI_CALL]}]},
+    ],
+    "AG-UI with a custom event": [*AG_UI, {"type": "CUSTOM", "name": "side", "value": SIDE}],
+    "AG-UI with an unknown field": [*AG_UI, {"type": "RUN_FINISHED", "side": SIDE}],
     "Copilot CLI of a sub-agent": [
         *COPILOT[:2],
         {

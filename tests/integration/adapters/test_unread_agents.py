@@ -60,6 +60,16 @@ FILES = {
         None,
         0.001,
     ),
+    "agui_parallel.json": Expected(
+        "ag-ui",
+        [
+            ("get_weather", {"city": "Paris"}, "unknown", "{"),
+            ("get_current_time", {"timezone": "Asia/Tokyo"}, "unknown", "{"),
+        ],
+        None,
+        (495, 488),
+        "",
+    ),
     "mor_pi.jsonl": Expected(
         "pi",
         [("read", {"path": "Cargo.toml"}, "ok", "[package]")],

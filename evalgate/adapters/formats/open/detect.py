@@ -28,7 +28,7 @@ LISTED = """
     promptfoo.PROMPTFOO deepeval.DEEPEVAL ragas.RAGAS managed_agents.MANAGED_AGENTS langfuse.LANGFUSE
     langsmith.LANGSMITH openai_agents.OPENAI_AGENTS openai_agents.OPENAI_AGENTS_STATE opentelemetry.OTLP
     opentelemetry.JAEGER opentelemetry.SPAN_LIST gemini_cli.GEMINI_CLI copilot.COPILOT opencode.OPENCODE pi.PI
-    cursor.CURSOR claude_code.CLAUDE_CODE codex.CODEX bedrock.BEDROCK gemini.GEMINI langgraph.LANGGRAPH
+    ag_ui.AG_UI cursor.CURSOR claude_code.CLAUDE_CODE codex.CODEX bedrock.BEDROCK gemini.GEMINI langgraph.LANGGRAPH
     autogen.AUTOGEN crewai.CREWAI pydantic_ai.PYDANTIC_AI vercel.VERCEL langchain.LANGCHAIN
     openai_responses.OPENAI_RESPONSES anthropic.ANTHROPIC openai_chat.OPENAI_CHAT
 """.split()  # noqa: SIM905  (a list takes a line for each)
