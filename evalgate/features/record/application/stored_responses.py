@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import orjson
 
 from evalgate.features.record.application.misses import find_difference
-from evalgate.features.record.measures.canonical import is_deep
+from evalgate.features.record.measures.canonical import encode, is_deep
 from evalgate.features.record.measures.event_stream import begins_like_stream, split_events
 from evalgate.features.record.measures.stream_redaction import redact_body, redact_events, redact_lines
 from evalgate.features.record.models.exchange import EVENT_STREAM, JSON, NO_ANSWER, ProviderAnswer
 from evalgate.measures.redaction.redact import redact
+from evalgate.measures.values.repeated_names import has_repeated_names
 
 OCTETS = "application/octet-stream"
 _LARGE_NUMBER = re.compile(rb"[0-9]{19}|[0-9][eE][+-]?[0-9]{3}")
@@ -47,8 +48,11 @@ def store_response(answer: ProviderAnswer) -> StoredResponse:
         found["broken"] = True
     name, value, clean = _store_events(answer) if answer.is_stream else _store_body(answer.body, kind)
     changed = find_difference(value, clean)
-    place = None if changed is None else f"{name}.{changed.path}".replace(".[", "[")
-    return StoredResponse({**found, name: clean}, place)
+    if changed is not None:
+        return StoredResponse({**found, name: clean}, f"{name}.{changed.path}".replace(".[", "["))
+    if name == "json" and encode(value) != answer.body:
+        found["text"] = answer.body.decode()
+    return StoredResponse({**found, name: clean}, None)
 
 
 def load_response(response: dict[str, Any]) -> ProviderAnswer:
@@ -57,12 +61,12 @@ def load_response(response: dict[str, Any]) -> ProviderAnswer:
     answer.is_broken = bool(response.get("broken"))
     if "events" in response:
         answer.chunks = [(milliseconds, _load_event(event)) for milliseconds, event in response["events"]]
-    elif "json" in response:
-        answer.chunks = [(0.0, orjson.dumps(response["json"]))]
-    elif "base64" in response:
-        answer.chunks = [(0.0, base64.b64decode(response["base64"]))]
-    else:
+    elif "text" in response:
         answer.chunks = [(0.0, response["text"].encode())]
+    elif "json" in response:
+        answer.chunks = [(0.0, encode(response["json"]))]
+    else:
+        answer.chunks = [(0.0, base64.b64decode(response["base64"]))]
     return answer
 
 
@@ -70,7 +74,7 @@ def _store_body(body: bytes, kind: str) -> tuple[str, Any, Any]:
     if kind == JSON and not _LARGE_NUMBER.search(body):
         try:
             value = orjson.loads(body)
-            if not is_deep(value):
+            if not is_deep(value) and not has_repeated_names(body, value):
                 return "json", value, redact_body(value)
         except ValueError:
             pass

@@ -16,6 +16,7 @@ from evalgate.features.record.measures.canonical import is_deep
 from evalgate.features.record.measures.event_stream import DATA, read_data, split_lines
 from evalgate.measures.redaction.redact import redact, redact_value
 from evalgate.measures.text.half_characters import decode_json
+from evalgate.measures.values.repeated_names import has_repeated_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +30,7 @@ TOKEN_BYTES = "bytes"  # noqa: S105  (the name of a field)
 
 
 class Datum(NamedTuple):
-    """What one event says: a JSON value, or text that is none; in a list, so that it can be replaced."""
+    """What one event says: a JSON value, or other text; in a list, so that it can be replaced."""
 
     holder: list[Any]
     is_json: bool
@@ -73,7 +74,7 @@ def redact_body(value: Any) -> Any:
 
 
 def _decode(data: str) -> Datum:
-    """The JSON of a datum; what is no JSON, or nested too deeply to be redacted, as text."""
+    """The JSON of a datum; as text what is no JSON, or of which its value would not show all."""
     try:
         value = decode_json(data).value
     except ValueError:
@@ -81,7 +82,9 @@ def _decode(data: str) -> Datum:
             value = json.loads(data)
         except (ValueError, RecursionError):
             return Datum([data], is_json=False)
-    return Datum([data], is_json=False) if is_deep(value) else Datum([value], is_json=True)
+    if is_deep(value) or has_repeated_names(data.encode("utf-8", "surrogateescape"), value):
+        return Datum([data], is_json=False)
+    return Datum([value], is_json=True)
 
 
 def _encode(value: Any, datum: Datum) -> str:

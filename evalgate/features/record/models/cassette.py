@@ -38,7 +38,8 @@ class CassetteHeader(Struct, kw_only=True):
 class RecordedExchange(Struct):
     """One exchange as a line holds it: `request` is canonical, `key` its hash, `n` counts equal requests from 1.
 
-    `response` has `status`, `headers` with `content-type` only, and one of `json`, `text`, `base64` or `events`.
+    `response` has `status`, `headers` with `content-type` only, and one of `json`, `text`, `base64` or `events`; `text`
+    beside `json` where the value, written with sorted keys, has other bytes than were recorded.
     """
 
     key: str

@@ -10,6 +10,7 @@ from recorded_cassettes import TRIAL, build_cassette
 
 from evalgate.errors import InvalidInput
 from evalgate.features.record.adapters.exchanges.cassette_file import decode_cassette, encode_cassette
+from evalgate.features.record.application.stored_responses import load_response
 from evalgate.features.record.models import cassette as model
 
 DATA = encode_cassette(build_cassette())
@@ -17,6 +18,17 @@ DATA = encode_cassette(build_cassette())
 
 def test_a_cassette_reads_back_equal():
     assert encode_cassette(decode_cassette(DATA, "c.jsonl", TRIAL)) == DATA
+
+
+def test_a_cassette_of_an_earlier_version_loads():
+    """Its answers have no text beside their JSON."""
+    lines = [json.loads(line) for line in DATA.splitlines()]
+    assert lines[1]["response"].pop("text")
+    earlier = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    assert (
+        json.loads(load_response(decode_cassette(earlier, "c.jsonl", TRIAL).exchanges[0].response).body)
+        == (lines[1]["response"]["json"])
+    )
 
 
 def forge(number: int, **changes: Any) -> bytes:
@@ -39,7 +51,10 @@ def forge(number: int, **changes: Any) -> bytes:
         (1, {"response__status": 99}, "status"),
         (1, {"response__headers": {"content-type": "application/json", "set-cookie": "a"}}, "other headers"),
         (1, {"response__headers": {"content-type": "text/html"}}, "other headers"),
-        (1, {"response__text": "both"}, "no body, several"),
+        (1, {"response__base64": "YQ=="}, "no body, several"),
+        (1, {"response__text": "both"}, "the text of the response is not its json"),
+        (1, {"response__text": '{"id": "c2"}'}, "the text of the response is not its json"),
+        (1, {"response__text": 5}, "not text"),
         (1, {"n": 2}, "`n`"),
         (1, {"recorded_at": "yesterday"}, "recorded_at"),
         (1, {"duration_ms": -1}, "number"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -20,6 +20,9 @@ from evalgate.features.record.measures.masks import Masks
 from evalgate.features.record.measures.paths import build_trial_path, encode_part
 from evalgate.features.record.models.exchange import Exchange, ProviderAnswer, ProviderRequest, TrialId
 from evalgate.measures.redaction.redact import hide_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def key(request: ProviderRequest, **rules: Any) -> str:
@@ -100,12 +103,46 @@ JSON_VALUES = st.recursive(
 )
 
 
-@given(JSON_VALUES)
-def test_an_answer_without_a_secret_is_replayed_equal(value):
-    given = ProviderAnswer(200, "application/json", [(1.0, json.dumps(value).encode())])
-    stored = store_response(given)
-    if stored.redacted_at is None:
-        assert json.loads(load_response(stored.response).body) == value
+SPELLINGS: list[Callable[[Any], str]] = [
+    json.dumps,
+    lambda value: json.dumps(value, indent=2, ensure_ascii=False),
+    lambda value: json.dumps(value, separators=(",", ":"), sort_keys=True),
+    lambda value: f" {json.dumps(value)}\r\n",
+]
+
+
+@given(JSON_VALUES, st.sampled_from(SPELLINGS))
+def test_an_answer_without_a_secret_is_replayed_byte_for_byte_from_the_file(value, spell):
+    body = spell(value).encode("utf-8", "surrogatepass")
+    made = build_cassette(exchange(chat(USER), ProviderAnswer(200, "application/json", [(1.0, body)])))
+    if "[redacted" not in str(made):
+        found = replay(decode_cassette(encode_cassette(made), "c.jsonl")).find_answer(chat(USER))
+        assert isinstance(found, Exchange)
+        assert found.answer.body == body
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b'{"b":1,"a":2}', b'{"a": 1.0}', b'{"a":1.00}', b'{"a":1e5}', b'"\\u0041"', b'{"a":"\\ud83e"}', b'{"a":1,"a":2}',
+     b'{"n":12345678901234567890123}', b"\xff", b"", b"true", b'{"a":"\xe2\x80\xa8"}', b'{"a":"\\/"}', b"<p>no</p>"],
+)  # fmt: skip
+@pytest.mark.parametrize("content_type", ["application/json", "text/html"])
+def test_a_body_is_replayed_as_the_provider_spelled_it(body, content_type):
+    made = build_cassette(exchange(chat(USER), ProviderAnswer(200, content_type, [(1.0, body)])))
+    found = replay(decode_cassette(encode_cassette(made), "c.jsonl")).find_answer(chat(USER))
+    assert isinstance(found, Exchange)
+    assert found.answer.body == body
+
+
+def test_a_redacted_body_has_no_text_and_a_name_that_stands_twice_hides_no_secret():
+    secret = "ghp_" + "a1B2" * 9
+    for body in (f'{{"b":"{secret}","a":1}}', f'{{"a":"{secret}","a":1}}'):
+        stored = store_response(ProviderAnswer(200, "application/json", [(1.0, body.encode())]))
+        assert secret not in str(stored.response)
+        assert stored.redacted_at is not None
+        assert len({"json", "text"}.intersection(stored.response)) == 1
+    event = f'data: {{"a":"{secret}","a":1}}\n\n'.encode()
+    assert secret not in str(store_response(ProviderAnswer(200, "text/event-stream", [(1.0, event)])).response)
 
 
 @given(st.lists(st.binary(max_size=20)))

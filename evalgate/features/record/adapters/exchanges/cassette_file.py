@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import orjson
 
 from evalgate.adapters.formats.core.strict_json import decode, require_shallow
 from evalgate.errors import InvalidInput, Location, OverLimit, Problem, TraceError
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 CONTENT_TYPES = frozenset({"application/json", "text/event-stream", "application/octet-stream"})
 BODIES = frozenset({"json", "text", "base64", "events"})
+AS_RECORDED = frozenset({"json", "text"})
+"""The two forms of a body of which the value does not give the same bytes."""
 STATUSES = range(200, 600)
 YEARS = range(1971, 9999)
 LONGEST_MS = 86_400_000
@@ -102,12 +105,21 @@ def _check_response(response: dict[str, Any], location: Location) -> None:
     if type(headers) is not dict or [*headers] != ["content-type"] or headers["content-type"] not in CONTENT_TYPES:
         raise _error("the response has other headers than a known content-type", location)
     bodies = BODIES.intersection(response)
-    if len(bodies) != 1 or response.keys() - BODIES - {"status", "headers", "broken"}:
+    if (len(bodies) != 1 and bodies != AS_RECORDED) or response.keys() - BODIES - {"status", "headers", "broken"}:
         raise _error("the response has no body, several, or unknown fields", location)
     if "events" in bodies and not _are_events(response["events"]):
         raise _error("the events of the response are not pairs of milliseconds and text", location)
     if not isinstance(response.get("text", ""), str) or not _is_base64(response.get("base64", "")):
         raise _error("the body of the response is not text", location)
+    if bodies == AS_RECORDED and not _is_json_of(response["text"], response["json"]):
+        raise _error("the text of the response is not its json", location)
+
+
+def _is_json_of(text: str, value: Any) -> bool:
+    try:
+        return encode(orjson.loads(text)) == encode(value)
+    except ValueError:
+        return False
 
 
 def _are_events(events: Any) -> bool:
