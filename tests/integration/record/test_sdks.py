@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from fakes.providers import FakeProviders
 from recording_runs import SDKS, environ, evalgate, needs_sdks, record, trace_of
 
 SUITE = """
@@ -125,3 +126,21 @@ def test_an_agent_with_a_framework_is_recorded_and_replayed(fake, tmp_path, agen
     ]
     assert (trace["usage"]["total_tokens"], trace["finish_reason"], trace["status"]) == (74, "stop", "ok")
     assert "missing_evidence" not in trace
+
+
+LIMITED = [["find_order", {"order": "A-7", "limit": 5}], ["read_policy", {"topic": "refund"}]]
+"""Calls whose arguments are in another order than that of the alphabet."""
+
+
+@needs_sdks
+@pytest.mark.parametrize(("agent", "word"), [*AGENTS, *FRAMEWORKS], ids=lambda word: word or "whole")
+def test_an_agent_whose_tool_quotes_its_arguments_replays_its_own_cassette(tmp_path, agent, word):
+    is_plain = (agent, word) in AGENTS  # the others check arguments by the signature of the tool
+    fake = FakeProviders(answers=[{"calls": LIMITED}, {"text": "Found."}] if is_plain else None)
+    flags, env = ["--scenario", "refund", "--cache"], environ(TOOL_QUOTES="1")
+    done = record(tmp_path, *fake.flags, *flags, "write", "--", word, agent=agent, python=str(SDKS), env=env)
+    fake.close()
+    assert (done.code, is_plain or not fake.answers) == (0, True), done
+    assert trace_of(tmp_path)["tool_calls"][0]["result"].startswith('order A-7: delivered for {"order": "A-7"')
+    replayed = record(tmp_path, *flags, "read", "--", word, agent=agent, python=str(SDKS), env=env)
+    assert (replayed.code, replayed.out) == (0, done.out), replayed

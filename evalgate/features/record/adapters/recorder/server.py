@@ -11,6 +11,7 @@ A request without a known token is 404. One with a foreign Host (DNS rebinding),
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from hmac import compare_digest
 from typing import TYPE_CHECKING, Any, cast
@@ -37,8 +38,22 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 MAX_BODY = 64 * 1024 * 1024
 """Bytes of a request, unpacked."""
+MAX_HEADER = 64 * 1024
+"""Bytes of a header, and of the first line of a request; tokens that live long have some ten thousand."""
+LOGGERS = (
+    "aiohttp",
+    "aiohttp.server",
+    "aiohttp.client",
+    "aiohttp.internal",
+    "aiohttp.web",
+    "aiohttp.access",
+    "asyncio",
+)
+"""Their lines quote headers and bodies, and so keys."""
+MALFORMED = "the request is malformed: a header, a length or a chunk of its body, or a header has more than 64 KB"
+CUT = "the request ended before its body was complete"
 MAX_CONNECTIONS = 100
-GONE = (OSError, EOFError, web.RequestPayloadError, web.HTTPException)
+GONE = (OSError, web.HTTPException)
 """What ends a request whose sender has gone."""
 SIGNALS = ("traces", "logs", "metrics")
 BROWSER_HEADERS = ("Origin", "Sec-Fetch-Site")
@@ -49,13 +64,24 @@ QUIET_STEP = 0.02
 
 
 class _Connection(RequestHandler):
-    """A connection that notices HTTP/2, which gRPC exporters begin with and which is answered with status 400."""
+    """A connection that notices HTTP/2, which gRPC exporters begin with and which is answered with status 400.
+
+    What can't be read is answered in one line that does not quote it: SDKs print answers.
+    """
 
     def data_received(self, data: bytes) -> None:
         """Looks at the first bytes of each packet."""
         if data.startswith(HTTP_2):
             cast("_HttpServer", self._manager).met_http_2 = True
         super().data_received(data)
+
+    def handle_error(self, request: web.BaseRequest, *_: Any, **__: Any) -> web.StreamResponse:
+        """Answers what can't be read with 400; raises ConnectionError where an answer has begun already."""
+        if request.writer.output_size > 0:
+            raise ConnectionError
+        answer = _error(400, MALFORMED)
+        answer.force_close()
+        return answer
 
 
 class _HttpServer(web.Server):
@@ -96,7 +122,10 @@ class RecorderServer:
         """Accepts connections on a socket that is bound to 127.0.0.1."""
         port = listener.getsockname()[1]
         self._hosts = frozenset({f"{HOST}:{port}", f"localhost:{port}"})
-        self._server = _HttpServer(self._handle, access_log=None)
+        for name in LOGGERS:
+            logging.getLogger(name).disabled = True
+        limits: dict[str, Any] = dict.fromkeys(("max_line_size", "max_field_size"), MAX_HEADER)
+        self._server = _HttpServer(self._handle, access_log=None, **limits)
         self._runner = web.ServerRunner(self._server, handle_signals=False, shutdown_timeout=0.1)
         await self._runner.setup()
         await web.SockSite(self._runner, listener).start()
@@ -150,6 +179,8 @@ class RecorderServer:
             return _error(413, "the body is larger than 64 MB")
         except HttpProcessingError:
             return _error(400, "the body can't be unpacked")
+        except (EOFError, web.RequestPayloadError):
+            return _error(400, CUT)
         except InvalidInput as error:
             return _error(400, str(error))
         except GONE:

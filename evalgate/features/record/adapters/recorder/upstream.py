@@ -17,6 +17,8 @@ CONNECT_SECONDS = 30
 QUIET_SECONDS = 600
 """Seconds without a byte of an answer; the time of the whole trial is limited by `--timeout`."""
 MAX_ANSWER = 64 * 1024 * 1024
+MAX_HEADER = 64 * 1024
+"""Bytes of a header of an answer."""
 
 
 ENCODINGS = ("gzip", "deflate")
@@ -49,6 +51,8 @@ class Upstream:
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=QUIET_SECONDS),
                 skip_auto_headers=("User-Agent",),
                 headers={"Accept-Encoding": ", ".join(ENCODINGS)},
+                max_line_size=MAX_HEADER,
+                max_field_size=MAX_HEADER,
             )
         address = URL(f"{url}?{query}" if query else url, encoded=True)
         proxy, login = find_proxy(address)
@@ -89,7 +93,11 @@ def find_proxy(address: URL) -> tuple[URL | None, dict[str, str]]:
     named = getproxies().get(address.scheme)
     if not named or proxy_bypass(f"{host}:{address.port}") or proxy_bypass(host):
         return None, {}
-    proxy = URL(named if "://" in named else f"http://{named}")
+    try:
+        proxy = URL(named if "://" in named else f"http://{named}")
+        proxy.port  # noqa: B018  (is read only now)
+    except ValueError:
+        raise UnusableAnswerError(f"{address.scheme.upper()}_PROXY is no URL") from None
     if proxy.user is None:
         return proxy, {}
     login = base64.b64encode(f"{proxy.user}:{proxy.password or ''}".encode()).decode()
