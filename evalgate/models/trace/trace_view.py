@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Section = Callable[[Trace], Any]
 _RAW_SECTIONS = frozenset({"usage", "cost", "latency"})
 """Sections that are attributes of the trace, unchanged."""
+JSON_BEGINS = frozenset('{["-0123456789tfn')
+"""First characters of a JSON text."""
 
 
 def get_view(trace: Trace) -> TraceView:
@@ -79,8 +81,8 @@ def _build_response(trace: Trace) -> dict[str, Any]:
 
 
 def _parse_json(content: str | None) -> Any:
-    """The answer parsed as JSON; None if it is not a JSON object or array."""
-    if content is None or content.lstrip()[:1] not in {"{", "["}:
+    """The answer parsed as JSON, of which every value counts; None if it is no JSON."""
+    if content is None or content.lstrip()[:1] not in JSON_BEGINS:
         return None
     try:
         return orjson.loads(content)

@@ -36,3 +36,15 @@ PATHS = [
 def test_getter__finds_what_the_view_shows(trace, path):
     expected = Query(path).search_value(TraceView(trace).whole())
     assert build_getter(Query(path))(trace) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "value"),
+    [
+        ("true", True), ("false", False), ("null", None), ("5", 5), ("-0.5", -0.5), ("0", 0), ('"x"', "x"), (" [1] ", [1]),
+        ("{}", {}), ("", None), ("yes", None), ("tru", None), ("- first", None), ("5 apples", None), ("NaN", None), ("'x'", None),
+    ],
+)  # fmt: skip
+def test_the_answer_as_json_is_every_value_that_json_has(answer, value):
+    found = build_getter(Query("response.json"))(make_trace(response=answer))
+    assert (found, type(found)) == (value, type(value))
