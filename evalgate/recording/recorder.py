@@ -224,7 +224,7 @@ def make_plain(value: Any, depth: int = 0) -> Any:
     if value is None or isinstance(value, bool) or (isinstance(value, int) and abs(value) >> 63 == 0):
         return value
     if isinstance(value, str) or (isinstance(value, float) and math.isfinite(value)):
-        return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if isinstance(value, str) else value
     value = value.model_dump(mode="json") if hasattr(type(value), "model_dump") else value
     if isinstance(value, dict) and depth < 40:  # noqa: PLR2004
         return {make_plain(str(key)): make_plain(each, depth + 1) for key, each in value.items()}

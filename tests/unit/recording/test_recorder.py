@@ -201,14 +201,23 @@ def test_a_call_that_belongs_to_no_scenario_is_missed_by_each(tmp_path):
 def test_values_that_json_cannot_hold_become_text(tmp_path):
     loop = {}
     loop["self"] = loop
-    values = {"nan": float("nan"), "big": 1 << 70, "bytes": b"x", "half": "\ud800", ("a", 1): {3}, "loop": loop}
+    values = {
+        "nan": float("nan"),
+        "big": 1 << 70,
+        "bytes": b"x",
+        "half": "\ud800",
+        "pair": "\ud83e" + "\uddea",
+        ("a", 1): {3},
+        "loop": loop,
+    }
     with scenario("odd", out=tmp_path) as run:
         run.message("user", "half \ud800")
         with run.tool("odd", values) as call:
             call.result = object
     (call,) = read(tmp_path / "odd" / "0.jsonl").tool_calls
     assert (call["arguments"]["nan"], call["arguments"]["big"]) == ("nan", str(1 << 70))
-    assert (call["arguments"]["bytes"], call["arguments"]["half"]) == ("b'x'", "?")
+    assert (call["arguments"]["bytes"], call["arguments"]["half"]) == ("b'x'", "\ufffd")
+    assert call["arguments"]["pair"] == "\N{TEST TUBE}"
     assert call["arguments"]["('a', 1)"] == [3]
     assert "..." in json.dumps(call["arguments"]["loop"])
 
