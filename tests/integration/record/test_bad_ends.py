@@ -25,6 +25,15 @@ def files(folder: Path) -> list[str]:
 def test_an_agent_that_calls_no_model_is_exit_3(fake, tmp_path):
     done = record(tmp_path, *fake.flags, "--scenario", "refund", "--", "none")
     assert (done.code, done.last_line, files(tmp_path)) == (3, "0 model calls, 0 spans, 0 traces", [])
+    reasons = [line for line in done.err.splitlines() if line.startswith("  ")]
+    assert [line[:5] for line in reasons] == ["  1. ", "  2. ", "  3. ", "  4. "]
+    assert all(word in reasons[0] for word in ("base_url", "OPENAI_BASE_URL", "run.openai_base_url"))
+
+
+def test_why_nothing_was_recorded_names_only_what_was_asked_for(fake, tmp_path):
+    done = record(tmp_path, *fake.flags, "--scenario", "refund", "--without-otlp", "--", "none")
+    assert "tracer" not in done.err
+    assert "nothing was recorded" not in record(tmp_path, *fake.flags, "--scenario", "refund").err
 
 
 def test_an_agent_that_crashes_is_exit_1_with_a_trace_of_what_it_did(fake, tmp_path):

@@ -12,6 +12,14 @@ if TYPE_CHECKING:
 
     from evalgate.features.record.models.exchange import Exchange, TrialId
 
+NO_CALLS = (
+    "the client has a fixed base_url: let it read OPENAI_BASE_URL (ANTHROPIC_BASE_URL), or give it run.openai_base_url",
+    "it is a client of Azure or of a gateway, which reads another variable: give it OPENAI_BASE_URL as its address",
+    "it is the SDK of another provider, whose model calls are not recorded: record its spans",
+)
+"""Why no model call may have come, most likely first."""
+NO_SPANS = "no tracer runs in the agent, or it sends by gRPC or to a fixed address"
+PAGE = 'docs/recording.md, "Nothing was recorded"'
 WRONG_INPUT, TIMED_OUT, INTERRUPTED, NOTHING, AGENT_FAILED = 2, 124, 128, 3, 1
 
 
@@ -57,6 +65,15 @@ def describe_outcome(outcomes: Sequence[TrialOutcome]) -> str:
     if misses := sum(each.misses for each in outcomes):
         parts.append(f"{misses:,} request{'' if misses == 1 else 's'} missing in a cassette")
     return ", ".join(parts)
+
+
+def explain_nothing(outcomes: Sequence[TrialOutcome], *, with_proxy: bool, with_otlp: bool) -> list[str]:
+    """Lines that say why nothing may have come, most likely first; none if something came or is known to be missing."""
+    if any(each.providers or each.spans or each.traces or each.misses for each in outcomes):
+        return []
+    reasons = [*(NO_CALLS if with_proxy else ()), *([NO_SPANS] if with_otlp else [])]
+    head = f"nothing was recorded, most likely because of one of these ({PAGE}):"
+    return [head, *(f"  {number}. {reason}" for number, reason in enumerate(reasons, 1))]
 
 
 def decide_exit(outcomes: Sequence[TrialOutcome], *, missing: int, keep_going: bool, is_suite: bool) -> int:

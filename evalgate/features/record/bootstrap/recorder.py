@@ -12,7 +12,7 @@ from evalgate.adapters.clock import SystemClock
 from evalgate.features.record.adapters.trial_folder import TrialFolder
 from evalgate.features.record.application.addresses import HOST, Addresses
 from evalgate.features.record.application.evidence import NATIVE, OTLP
-from evalgate.features.record.application.outcome import decide_exit, describe_outcome
+from evalgate.features.record.application.outcome import decide_exit, describe_outcome, explain_nothing
 from evalgate.features.record.application.session import RecordingSession, RecordingTools, RecordRequest
 from evalgate.features.record.application.trial_writer import CodeVersion, Outputs
 from evalgate.features.record.application.trials import CacheRules
@@ -114,6 +114,8 @@ class _Recording:
                     await self._server.stop()
         write_replays(self._cwd, session.replays)
         session.raise_refusal()
+        for line in explain_nothing(outcomes, with_proxy=options.with_proxy, with_otlp=options.with_otlp):
+            self._outputs.note(line)
         self._outputs.note(describe_outcome(outcomes))
         missing = len(options.planned) - len(outcomes)
         return decide_exit(outcomes, missing=missing, keep_going=options.keep_going, is_suite=options.is_suite)
