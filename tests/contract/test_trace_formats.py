@@ -16,6 +16,7 @@ from trace_table import (
     table_in_document,
 )
 
+from evalgate.adapters.formats.core.format import Reader, no_identity
 from evalgate.adapters.formats.open.detect import FORMATS
 from evalgate.models.trace.trace import Trace
 
@@ -71,3 +72,13 @@ def test_every_code_of_a_warning_is_explained():
         codes |= set(re.findall(r'"code": "(\w+)"', source))
         codes |= set(re.findall(r'add_warning\(\s*\w+,\s*"(\w+)"', source))
     assert set(cells("docs/traces.md", "Warnings", column=1)) == codes - {"note"}
+
+
+def test_a_reader_without_its_shapes_is_no_reader():
+    with pytest.raises(TypeError, match="shapes"):
+        Reader(build=Trace, identify=no_identity)
+
+
+@pytest.mark.parametrize("form", list(FORMATS), ids=lambda form: form.name)
+def test_every_reader_states_its_shapes(form):
+    assert isinstance(form.reader.shapes, tuple)

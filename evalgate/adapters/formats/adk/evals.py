@@ -152,7 +152,7 @@ def _trace(conversation: Conversation, name: str | None, set_id: str | None) -> 
     return build_trace(conversation, scenario_id=name, agent=agent, tags=["expected"], metadata=metadata, warnings=[])
 
 
-EVALSET_READER = Reader(build=refuse_expectations, identify=no_identity)
+EVALSET_READER = Reader(build=refuse_expectations, identify=no_identity, shapes=())
 
 
 STATUSES = {1: "passed", 2: "failed", 3: "not_evaluated"}

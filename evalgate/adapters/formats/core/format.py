@@ -70,12 +70,14 @@ class Reader(Struct, frozen=True):
     `not_tools` are names that are no tool's, such as those of events;
     `copy_flag` is the field that is true in an object which repeats what another record holds.
     `keeps_record`: a record can be read again by itself, so that a baseline keeps it as it was read.
-    `shapes` are the fields and types that the reader knows; others make the evidence of calls incomplete.
+    `shapes` are the fields and types that the reader knows; others make the evidence of calls incomplete. Each reader
+    states them: `()` says that `build` notes what it does not know, or that another reader builds its traces.
     `read_path` returns scenario id and variant from the path of a file of one trace, where the path holds them.
     """
 
     build: Callable[[Any], Trace]
     identify: Callable[[Any], Identity]
+    shapes: tuple[Shape, ...]
     split: Callable[[Any], Sequence[Any]] = split_single
     unpack: Callable[[bytes, TraceLimits], Iterator[Any]] | None = None
     join_keys: Callable[[Sequence[Any]], Iterable[str]] | None = None
@@ -84,7 +86,6 @@ class Reader(Struct, frozen=True):
     not_tools: frozenset[str] = frozenset()
     copy_flag: str = ""
     keeps_record: bool = False
-    shapes: tuple[Shape, ...] = ()
     read_path: Callable[[str], tuple[str | None, str | None]] | None = None
 
     def only_record(self, document: Any) -> Any:

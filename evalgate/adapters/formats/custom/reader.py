@@ -54,7 +54,9 @@ TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "total_tok
 
 def make_format(custom: CustomMapping) -> Format:
     """The format that one suite describes; it is never detected, only chosen."""
-    reader = Reader(build=partial(build, custom), identify=partial(identify, custom), split=partial(split, custom))
+    reader = Reader(
+        build=partial(build, custom), identify=partial(identify, custom), shapes=(), split=partial(split, custom)
+    )
     return Format(CUSTOM, "the fields that `custom` describes", lambda _: True, own_reader=reader)
 
 

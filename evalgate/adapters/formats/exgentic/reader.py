@@ -232,4 +232,4 @@ SHAPES = (
     Shape((EACH,), STEP_FIELDS, frozenset({"action", "observation"}), "event"),
     Shape((EACH, "action"), frozenset({"arguments", "actions", "validation", "name"})),
 )
-READER = Reader(build=build, identify=identify, split=split, join_keys=join_keys)
+READER = Reader(build=build, identify=identify, shapes=(), split=split, join_keys=join_keys)

@@ -227,4 +227,6 @@ def _add_tools(tools: list[dict[str, Any]], tool: dict[str, Any]) -> None:
         tools.append({key: found[key] for key in ("name", "description", "parameters") if found.get(key) is not None})
 
 
-READER = Reader(build=build, identify=identify_by_side_fields, split=split_each(is_gemini), without_calls=SETTINGS)
+READER = Reader(
+    build=build, identify=identify_by_side_fields, shapes=(), split=split_each(is_gemini), without_calls=SETTINGS
+)

@@ -184,7 +184,7 @@ SHAPES = (
     Shape(("transcript", "events", EACH), None, EVENTS, "event"),
 )
 WITHOUT_CALLS = frozenset({"eval", "plan", "results", "reductions", "scores", "score"})
-READER = Reader(build=build, identify=identify, split=split, unpack=unpack, without_calls=WITHOUT_CALLS)
+READER = Reader(build=build, identify=identify, shapes=(), split=split, unpack=unpack, without_calls=WITHOUT_CALLS)
 
 
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}

@@ -172,4 +172,4 @@ def _warn_of_estimates(trace: Trace, spans: list[Span]) -> None:
     add_warning(trace, "estimated_usage", message, "usage")
 
 
-READER = Reader(build=build, identify=identify, split=split)
+READER = Reader(build=build, identify=identify, shapes=(), split=split)

@@ -288,4 +288,4 @@ def _feedback(root: dict[str, Any]) -> list[TraceScore]:
     return found
 
 
-READER = Reader(build=build, identify=identify, split=split, without_calls=frozenset({"events"}))
+READER = Reader(build=build, identify=identify, shapes=(), split=split, without_calls=frozenset({"events"}))

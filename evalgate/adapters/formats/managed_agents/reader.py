@@ -296,4 +296,4 @@ def _event_time(event: dict[str, Any]) -> str | None:
     return time(event.get("processed_at"), "processed_at")
 
 
-READER = Reader(build=build, identify=identify, split=split)
+READER = Reader(build=build, identify=identify, shapes=(), split=split)

@@ -352,4 +352,4 @@ def _settle_scenario(trace: Trace) -> None:
     trace.scenario_id = scenario_id
 
 
-READER = Reader(build=build, identify=identify, split=split_list, keeps_record=True)
+READER = Reader(build=build, identify=identify, shapes=(), split=split_list, keeps_record=True)

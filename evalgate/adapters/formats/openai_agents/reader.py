@@ -201,7 +201,7 @@ def _task_total(item: dict[str, Any]) -> int | None:
         return None
 
 
-READER = Reader(build=build, identify=identify, split=split)
+READER = Reader(build=build, identify=identify, shapes=(), split=split)
 
 
 APPROVAL = "tool_approval_item"  # repeats the call that waits for it

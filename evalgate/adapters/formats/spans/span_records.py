@@ -171,7 +171,7 @@ def build_span_reader(
         read_spans(documents, span_file)
         return runs_from_file(span_file)
 
-    return Reader(build=build, identify=identify, split=split, unpack=unpack, join_keys=iter_trace_ids)
+    return Reader(build=build, identify=identify, shapes=(), split=split, unpack=unpack, join_keys=iter_trace_ids)
 
 
 def runs_from_file(span_file: SpanFile) -> list[AgentRun]:

@@ -201,6 +201,7 @@ EXPECTATIONS = frozenset({"info", "reward_info", "evaluation_criteria", "tasks"}
 READER = Reader(
     build=build,
     identify=identify,
+    shapes=(),
     split=split,
     without_calls=EXPECTATIONS,
 )

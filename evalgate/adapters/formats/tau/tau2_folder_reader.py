@@ -86,6 +86,7 @@ SHAPES = (Shape(("ticks", EACH), TICK_FIELDS),)
 READER = Reader(
     build=build,
     identify=reader.identify,
+    shapes=(),
     split=split,
     heading_rule=HeadingRule(folder, is_tau2_settings),
     without_calls=reader.EXPECTATIONS,
