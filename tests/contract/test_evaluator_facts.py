@@ -50,6 +50,7 @@ def test_each_field_that_names_tools_has_a_role(name: str) -> None:
 def test_roles_and_orders_name_fields(name: str) -> None:
     kind = _class_of(name)
     assert {*_roles(kind), *kind.orders} <= kind.model_fields.keys()
+    assert ("operator" in kind.model_fields) == (kind.compares_with in kind.model_fields)
     assert kind.words or "label" in {
         member for base in kind.__mro__[: kind.__mro__.index(Evaluator)] for member in vars(base)
     }

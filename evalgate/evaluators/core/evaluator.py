@@ -79,6 +79,7 @@ class Evaluator(EvaluatorSettings):
     `version` is a whole number from 1; increase it when the same trace could get another finding.
     `orders` names the fields of which one value can be stricter than another, such as the lower (`at_most`) or the
     higher (`at_least`) one: loosening one is a weakening, tightening it is not. Of any other field each change is one.
+    `compares_with` is the field with which its `operator` compares: the two are one demand.
     `words` is the check in words, with fields in braces, unless `label` builds them.
     Each field that names tools has a role, which says when a misspelt name goes unseen: `forbids` (must not be
     called), `demands` (must be called, or alone may be), `judges_calls_of` (without a call, `on_missing` decides).
@@ -86,6 +87,7 @@ class Evaluator(EvaluatorSettings):
 
     version: ClassVar[int] = 1
     orders: ClassVar[dict[str, Order]] = {}
+    compares_with: ClassVar[str] = ""
     words: ClassVar[str] = ""
     forbids: ClassVar[tuple[str, ...]] = ()
     demands: ClassVar[tuple[str, ...]] = ()

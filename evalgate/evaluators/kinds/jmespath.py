@@ -30,6 +30,7 @@ class QueryAssertion(Evaluator):
     """
 
     type: Literal["jmespath"]
+    compares_with = "value"
     expression: str
     operator: Annotated[Operator, BeforeValidator(resolve_alias, json_schema_input_type=Operator | Alias)]
     value: Any = None

@@ -119,6 +119,7 @@ class OutputNumeric(Evaluator):
     """
 
     type: Literal["output_numeric"]
+    compares_with = "target"
     judges_calls_of = ("source.tool",)
     operator: Relation
     target: float
@@ -151,6 +152,7 @@ class OutputJson(Evaluator):
     """
 
     type: Literal["output_json"]
+    compares_with = "target"
     judges_calls_of = ("source.tool",)
     path: str
     operator: Relation

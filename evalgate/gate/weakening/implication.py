@@ -105,8 +105,6 @@ def _parse_group(kind: str, canonical_fields: dict[str, Any]) -> tuple[Requireme
     return None, {}, list(canonical_fields[kind])
 
 
-_OPERATORS = {"jmespath": "value", "output_json": "target", "output_numeric": "target"}
-"""Types with an `operator`, and the field that it compares with."""
 _FLAGS = frozenset({"is_ordered", "is_closed"})
 """What `mode` and `extra_calls` of a `tool_sequence` demand."""
 
@@ -188,8 +186,8 @@ def _implies_unexpected(weaker: str | Sequence[str], stronger: str | Sequence[st
 def _normalise_fields(requirement: Requirement) -> dict[str, Any]:
     """The fields, with those that express one demand together merged into one."""
     fields = dict(requirement.fields)
-    value_field = _OPERATORS.get(requirement.type)
-    if value_field is not None:
+    value_field = getattr(evaluator_class(requirement.type), "compares_with", "")
+    if value_field:
         fields["operator"] = Relation(fields["operator"], fields.pop(value_field))
     if requirement.type == "tool_calls" and fields["exactly"] is not None:
         fields["min"] = fields["max"] = fields.pop("exactly")
