@@ -68,6 +68,21 @@ AG_UI = [
 ]
 AG_UI_CALL = {"id": "c", "type": "function", "function": {"name": TOOL, "arguments": "{}"}}
 
+
+def monocle(kind: str, response: str, **attributes: str) -> dict[str, Any]:
+    """A span of monocle."""
+    return {
+        "name": "call",
+        "context": {"trace_id": "1" * 32, "span_id": f"{len(kind):016x}"},
+        "start_time": WHEN,
+        "end_time": WHEN,
+        "attributes": {"monocle_apptrace.version": "0.7.0", "span.type": kind, **attributes},
+        "events": [{"name": "data.output", "attributes": {"response": response}}],
+    }
+
+
+MONOCLE_ANSWER = monocle("inference", '{"assistant": "Done."}', **{"entity.2.name": "m"})
+
 SESSIONS: dict[str, list[Any]] = {
     "Gemini CLI": [*GEMINI_CLI, {"id": "3", "timestamp": WHEN, "type": "gemini", "toolCalls": [GEMINI_CLI_CALL]}],
     "Gemini CLI with an unknown line": [*GEMINI_CLI, {"id": "3", "timestamp": WHEN, "type": "side", "work": SIDE}],
@@ -107,6 +122,10 @@ SESSIONS: dict[str, list[Any]] = {
     ],
     "AG-UI with a custom event": [*AG_UI, {"type": "CUSTOM", "name": "side", "value": SIDE}],
     "AG-UI with an unknown field": [*AG_UI, {"type": "RUN_FINISHED", "side": SIDE}],
+    "monocle": [MONOCLE_ANSWER, monocle("agentic.tool.invocation", "x", **{"entity.1.name": TOOL})],
+    "monocle in an answer": [
+        monocle("inference", f'{{"tools": [{{"tool_name": "{TOOL}"}}]}}', **{"entity.2.name": "m"})
+    ],
     "Copilot CLI of a sub-agent": [
         *COPILOT[:2],
         {

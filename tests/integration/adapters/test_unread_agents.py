@@ -70,6 +70,13 @@ FILES = {
         (495, 488),
         "",
     ),
+    "mono_test_ms_framework_single_agent.json": Expected(
+        "span-list",
+        [("book_flight", {"from_airport": "JFK", "to_airport": "SFO"}, "ok", "<coroutine")],
+        "kshitiz-gpt",
+        (145 + 200, 26 + 26),
+        "Your flight from JFK to SFO",
+    ),
     "mor_pi.jsonl": Expected(
         "pi",
         [("read", {"path": "Cargo.toml"}, "ok", "[package]")],
@@ -141,6 +148,13 @@ def test_a_gate_forbids_each_called_tool_and_passes_their_order(name: str, tmp_p
         verdicts[scenario] = judged["verdict"]
     assert verdicts.pop("order") == "PASS"
     assert set(verdicts.values()) == {"HARD_FAIL"}
+
+
+def test_spans_of_monocle_of_several_agents() -> None:
+    trace = read("mono_test_crewai_multi_agent.json")
+    assert trace.called == ["book_hotel", "book_flight"]
+    assert trace.tool_calls[0]["arguments"]["hotel_name"] == "Marriott"
+    assert (trace.model, trace.usage["total_tokens"], trace.gaps) == ("gpt-4.1", 381 + 444 + 419 + 526 + 462, {})
 
 
 def test_a_conversation_of_openhands_that_was_cut_out_of_a_longer_one() -> None:

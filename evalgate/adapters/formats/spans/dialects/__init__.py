@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from evalgate.adapters.formats.spans.dialects.attributes import add_common, add_evalgate_attributes
 from evalgate.adapters.formats.spans.dialects.frameworks import ADK, ANY_AGENT, CLAUDE_CODE, PYDANTIC_AI
 from evalgate.adapters.formats.spans.dialects.genai import GENAI
+from evalgate.adapters.formats.spans.dialects.monocle import MONOCLE
 from evalgate.adapters.formats.spans.dialects.openinference import OPENINFERENCE
 from evalgate.adapters.formats.spans.dialects.platforms import AWS, LANGSMITH, PLATFORM
 from evalgate.adapters.formats.spans.dialects.traceloop import TRACELOOP
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 DIALECTS = (
     *(GENAI, OPENINFERENCE, TRACELOOP, VERCEL, ADK, PYDANTIC_AI),
-    *(ANY_AGENT, CLAUDE_CODE, PLATFORM, LANGSMITH, AWS),
+    *(ANY_AGENT, CLAUDE_CODE, PLATFORM, LANGSMITH, AWS, MONOCLE),
 )
 """In order of precedence: a later dialect does not overwrite the facts of an earlier one."""
 
