@@ -14,7 +14,6 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
 from request_builder import make_request
 
 from evalgate.application.messages.request import JudgeRequest, write_outputs
@@ -106,12 +105,11 @@ class Workspace:
 
     def comment(self) -> str:
         """Judges the pull request against main, if that was judged, and returns its comment."""
-        request = make_request(configs=self._suites, commit=HEAD, pages=PAGES, run_url=RUN_URL)
         path = self._folder / "baseline.zip"
         info = BaselineInfo("none")
         if path.exists():
             info = BaselineInfo("exact", BASE, 7_200, str(path), run_id=8211, artifact="evalgate-baseline")
-        self._judge(replace(request, baseline=info))
+        self._judge(make_request(configs=self._suites, commit=HEAD, pages=PAGES, run_url=RUN_URL, baseline=info))
         return (self._folder / ".evalgate/comment.md").read_text(encoding="utf-8")
 
     def _judge(self, request: JudgeRequest) -> None:

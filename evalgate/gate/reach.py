@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from math import comb, floor, fsum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.errors import Location, Problem
 from evalgate.evaluators.core.registry import BUILT_IN_TYPES
 from evalgate.evaluators.core.shorthands import GROUPS
 from evalgate.gate.common.wording import format_p_value
-from evalgate.gate.comparison.significance import pairs_for_scores, trials_for_scores
-from evalgate.gate.comparison.trial_tests import MIN_TRIALS, NO_CORRECTION, corrected_alpha
+from evalgate.gate.comparison.significance import flip_p, pairs_for_scores, trials_for_reversal, trials_for_scores
+from evalgate.gate.comparison.trial_tests import MIN_TRIALS, NO_CORRECTION, corrected_alpha, reports_reversals
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.text.globs import matches_id
 from evalgate.models.run.golden import DIMENSION_TYPE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import date
 
     from evalgate.evaluators.core.assertion import Assertion
@@ -129,7 +129,7 @@ def _list_other_causes(suite: Suite, policy: Policy) -> Iterator[str]:
 
 MAX_WARNINGS = 100
 TESTED = ("broken", "regression", "model_changed")
-"""Words of `fail_on` that a test of the trials decides about."""
+"""Words of `fail_on` that a test of the trials decides about; the first only about scenarios that stop passing."""
 
 
 def find_unreachable_rules(suites: Sequence[Suite], policies: Mapping[str, Policy]) -> Iterator[Problem]:
@@ -172,7 +172,8 @@ def _asks_for_test(scenario: Scenario, rules: RegressionPolicy) -> bool:
 
 
 def _list_messages(scenario: Scenario, policy: Policy, families: Mapping[str, int]) -> Iterator[str]:
-    words = [f"`{word}`" for word in TESTED if word in policy.fail_on]
+    tested = TESTED[1:] if reports_reversals(policy.regression) else TESTED
+    words = [f"`{word}`" for word in tested if word in policy.fail_on]
     if words and _asks_for_test(scenario, policy.regression):
         yield from _explain_test(scenario.rules.min, policy.regression, families, " and ".join(words))
     yield from _explain_pass_rates(scenario)
@@ -183,21 +184,42 @@ def _list_messages(scenario: Scenario, policy: Policy, families: Mapping[str, in
 
 def _explain_test(least: int, rules: RegressionPolicy, families: Mapping[str, int], words: str) -> Iterator[str]:
     """A test of the trials that can't give a p-value of at most alpha, however much they differ."""
-    is_paired = rules.pair_by is not None
-    needed = (pairs_for_scores if is_paired else trials_for_scores)(corrected_alpha(rules, families))
+    alpha = corrected_alpha(rules, families)
+    tested = _find_tested(rules)
+    needed = tested.needed(alpha)
     if least >= needed:
         return
     if least < MIN_TRIALS:
-        why = "with one trial on a side `require_evidence` leaves every change inconclusive"
+        why = 'with one trial on a side `require_evidence` reports every change as "may be chance"'
     else:
-        p = 2 * 0.5**least if is_paired else 2 / comb(2 * least, least)
+        p = tested.least_p(least)
         why = f"with {least} trials on each side p is never below {format_p_value(p)}"
         if rules.correction != NO_CORRECTION:
             family = families[rules.correction]
             why += f", with `{rules.correction}` over {family:,} scenarios {format_p_value(min(p * family, 1.0))}"
             why += " unless several change together" if rules.correction == "bh" else ""
-        why += f", above alpha {rules.alpha:g}, so a scenario that stops passing stays inconclusive"
+        why += f', above alpha {rules.alpha:g}, so {tested.what} is never more than "may be chance"'
     yield f"`trials.min: {least}` is too few for {words}: {why}; `min: {needed}` would do"
+
+
+class _Tested(NamedTuple):
+    """What a test decides, the trials that it needs for an alpha, and its smallest p for a number of trials."""
+
+    what: str
+    needed: Callable[[float], int]
+    least_p: Callable[[int], float]
+
+
+_PAIRS = _Tested("a scenario that stops passing", pairs_for_scores, lambda trials: 2 * 0.5**trials)
+_FLIPS = _Tested("a scenario that stops passing", trials_for_reversal, lambda trials: flip_p(trials, trials, 0, trials))
+_SCORES = _Tested("a score that falls", trials_for_scores, lambda trials: 2 / comb(2 * trials, trials))
+
+
+def _find_tested(rules: RegressionPolicy) -> _Tested:
+    """What the trials must be able to show: where a reversal is reported anyhow, a score that falls."""
+    if rules.pair_by is not None:
+        return _PAIRS
+    return _SCORES if reports_reversals(rules) else _FLIPS
 
 
 def _explain_pass_rates(scenario: Scenario) -> Iterator[str]:

@@ -83,7 +83,7 @@ def test_every_change_of_single_trials_is_marked_as_such(recorded, tmp_path):
 @pytest.mark.parametrize(
     ("half", "policy"),
     [
-        *(({0, other}, "{}") for other in (1, 2, 3)),
+        *(({0, other}, "{require_evidence: true}") for other in (1, 2, 3)),
         *(({0, 1}, policy) for policy in ("{correction: holm}", "{correction: bh}", "{pair_by: trial}")),
     ],
 )
@@ -92,6 +92,15 @@ def test_two_trials_against_the_other_two_give_no_more_false_alarms_than_alpha(r
     found = kinds(compared(tmp_path, before, now, policy))
     assert sum(found[kind] for kind in CALLED) <= ALPHA * 50
     assert found["inconclusive"] > 0
+
+
+@pytest.mark.parametrize(("other", "most"), [(1, 6), (2, 6), (3, 6)])
+def test_of_two_trials_only_complete_reversals_are_changes(recorded, tmp_path, other, most):
+    half = {0, other}
+    ran = compared(tmp_path, of_trials(recorded, half), of_trials(recorded, {0, 1, 2, 3} - half))
+    changed = [each["change"] for each in scenarios(ran) if each["change"]["kind"] in CALLED]
+    assert len(changed) <= most
+    assert {tuple(each["flags"]) for each in changed} <= {("few_trials",)}
 
 
 def test_four_trials_against_themselves_are_unchanged(recorded, tmp_path):
@@ -117,7 +126,7 @@ def test_one_of_fifty_scenarios_that_now_always_fails_is_found(recorded, tmp_pat
     assert kinds(ran) == {"unchanged": 49, "broken": 1}
     (found,) = [each for each in scenarios(ran) if each["change"]["kind"] == "broken"]
     assert (found["id"], found["change"]["flags"]) == (str(planted), [])
-    assert found["change"]["reason"] == "passed 4/4 before, 0/4 now (Fisher p 0.029)"
+    assert found["change"]["reason"] == "passed 4 of 4 before, 0 of 4 now"
     assert f"` {planted} `" in ran.text("comment.md")
 
 

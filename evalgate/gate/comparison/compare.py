@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.gate.common.wording import format_change, format_share, format_verdict
-from evalgate.gate.comparison.significance import likelihoods, mcnemar, permutation_p
+from evalgate.gate.comparison.significance import choose_flip_test, flip_p, likelihoods, mcnemar, permutation_p
 from evalgate.gate.comparison.trial_tests import (
     UndecidedChange,
     apply_corrections,
@@ -19,9 +19,11 @@ from evalgate.gate.comparison.trial_tests import (
     count_flips,
     decide_change,
     pair_trials,
+    reports_reversals,
     run_flip_test,
     run_score_test,
 )
+from evalgate.measures.numeric.boschloo import rejected_tables
 from evalgate.measures.numeric.means import DIGITS, mean_amount
 from evalgate.models.comparison.comparison import NOT_MEASURED, Change, Comparison, ScenarioKey, StatisticalPower
 from evalgate.models.run.run import NOT_EVALUATED
@@ -162,23 +164,30 @@ def _judge_flip(
     """A scenario that passes on one side only; if a side was not evaluated, there is nothing to test."""
     if {baseline.verdict, current.verdict} & NOT_EVALUATED:
         return Change(kind, _format_verdicts(baseline, current))
-    before, now = (f"{sum(each.passed)}/{len(each.passed)}" for each in (baseline, current))
+    before, now = (f"{sum(each.passed)} of {len(each.passed)}" for each in (baseline, current))
     return run_flip_test(Change(kind, f"passed {before} before, {now} now"), baseline, current, policy)
 
 
 def estimate_false_alarm(
     baseline: ScenarioOutcome, current: ScenarioOutcome, policy: RegressionPolicy, alpha: float
 ) -> float:
-    """Chance that the test of this scenario's flip gives p <= `alpha` if nothing changed.
+    """Chance that this scenario is reported as broken or fixed if nothing changed; at most, as verdicts must flip too.
 
-    Exact, given how many trials passed on both sides together (with pairs: how many pairs changed): the
-    largest p-value up to `alpha` that the test can give there at all.
+    At the pass rate of both sides together: the probability of the tables that the test rejects at `alpha`, and of a
+    complete reversal. For more trials than Boschloo's test is computed for, Fisher's, given how many passed; with pairs
+    the probability of McNemar's, given how many pairs changed.
     """
     if policy.pair_by is not None:
         lost, won = count_flips(baseline, current, pair_trials(baseline.trials, current.trials))
         return mcnemar_tail(lost + won, alpha)
-    passed = sum(baseline.passed) + sum(current.passed)
-    return fisher_tail(passed, len(baseline.passed), len(current.passed), alpha)
+    passed, before, now = sum(baseline.passed) + sum(current.passed), len(baseline.passed), len(current.passed)
+    if choose_flip_test(before, now) == "Fisher":
+        return fisher_tail(passed, before, now, alpha)
+    rate = passed / (before + now)
+    tail = rejected_tables(before, now, alpha).probability(rate)
+    if reports_reversals(policy) and flip_p(before, before, 0, now) > alpha:
+        tail += rate**before * (1 - rate) ** now + (1 - rate) ** before * rate**now
+    return round(tail, DIGITS)
 
 
 @lru_cache(maxsize=4096)

@@ -1,10 +1,13 @@
-"""Two small tests that separate change from noise: two-sided, whatever the order of trials and of sides."""
+"""Small tests that separate change from noise: two-sided, whatever the order of trials and of sides."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import lru_cache
 from math import comb, erfc, exp, fsum, lgamma, log, sqrt
 from typing import TYPE_CHECKING
+
+from evalgate.measures.numeric.boschloo import MOST, boschloo_exact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,15 +121,40 @@ def _sampled_p(pool: Sequence[int], size: int, distance: int) -> float:
 
 @lru_cache(maxsize=4096)
 def trials_for_flip(a_passed: int, a_total: int, b_passed: int, b_total: int, alpha: float) -> int | None:
-    """The smallest number of trials a side that would decide at these pass rates; None if over 64."""
+    """The smallest number of trials a side that would decide at these pass rates; None if over 64.
+
+    Found by bisection, as if p only fell with more trials: it may be one or two too many.
+    """
     (few, few_of), (many, many_of) = sorted(
         ((a_passed, a_total), (b_passed, b_total)), key=lambda side: side[0] / side[1]
     )
-    for trials in range(min(a_total, b_total) + 1, MOST_TRIALS + 1):
+
+    def decides(trials: int) -> bool:
         fewer, more = -(-few * trials // few_of), many * trials // many_of
-        if fewer < more and fisher_exact(fewer, trials, more, trials) <= alpha:
-            return trials
-    return None
+        return fewer < more and flip_p(fewer, trials, more, trials) <= alpha
+
+    candidates = range(min(a_total, b_total) + 1, MOST_TRIALS + 1)
+    place = bisect_left(candidates, True, key=decides)
+    return candidates[place] if place < len(candidates) else None
+
+
+def flip_p(a_passed: int, a_total: int, b_passed: int, b_total: int) -> float:
+    """The p-value of two pass rates."""
+    test = boschloo_exact if choose_flip_test(a_total, b_total) == "Boschloo" else fisher_exact
+    return test(a_passed, a_total, b_passed, b_total)
+
+
+def choose_flip_test(a_total: int, b_total: int) -> str:
+    """The test of two pass rates: Boschloo's, and Fisher's for more trials than that is computed for."""
+    return "Boschloo" if max(a_total, b_total) <= MOST else "Fisher"
+
+
+def trials_for_reversal(alpha: float) -> int:
+    """The smallest number of trials a side with which all against none reaches `alpha`."""
+    trials = 2
+    while flip_p(trials, trials, 0, trials) > alpha:
+        trials += 1
+    return trials
 
 
 def trials_for_scores(alpha: float) -> int:

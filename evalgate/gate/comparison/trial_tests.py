@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evalgate.gate.common.wording import format_p_value
 from evalgate.gate.comparison.significance import (
-    fisher_exact,
+    choose_flip_test,
+    flip_p,
     mcnemar,
     paired_permutation_p,
     pairs_for_flip,
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import Change, ScenarioOutcome
     from evalgate.suite.policy import RegressionPolicy
 
-NOISE = "may be noise"
 MIN_TRIALS = 2
 """Trials a side, or pairs of them, that a test needs."""
 TOO_FEW_PAIRS = "fewer than two trials have the same number on both sides"
@@ -38,6 +37,7 @@ class UndecidedChange(Struct):
     """A change that was tested and is not decided yet.
 
     `trials_needed` gives the trials a side that would decide at an alpha, `corrected_p` is the corrected p.
+    `is_reversal`: all trials of one side passed, and none of the other.
     """
 
     change: Change
@@ -45,7 +45,7 @@ class UndecidedChange(Struct):
     test: str
     p: float
     trials_needed: Callable[[float], int | None]
-    in_brackets: bool = False
+    is_reversal: bool = False
     corrected_p: float | None = None
 
 
@@ -58,13 +58,16 @@ def run_flip_test(
     if policy.pair_by is None:
         passes = sum(baseline.passed), len(baseline.passed), sum(current.passed), len(current.passed)
         needed = partial(trials_for_flip, *passes)
-        return UndecidedChange(change, policy, "Fisher", fisher_exact(*passes), needed, in_brackets=True)
+        is_reversal = {sum(side.passed) / len(side.passed) for side in (baseline, current)} == {0.0, 1.0}
+        return UndecidedChange(
+            change, policy, choose_flip_test(passes[1], passes[3]), flip_p(*passes), needed, is_reversal
+        )
     pairs = pair_trials(baseline.trials, current.trials)
     if len(pairs) < MIN_TRIALS:
         return mark_inconclusive(change, TOO_FEW_PAIRS)
     lost, won = count_flips(baseline, current, pairs)
     needed = partial(pairs_for_flip, lost, won, len(pairs))
-    return UndecidedChange(change, policy, "McNemar", mcnemar(lost, won), needed, in_brackets=True)
+    return UndecidedChange(change, policy, "McNemar", mcnemar(lost, won), needed)
 
 
 def run_score_test(
@@ -97,12 +100,13 @@ def judge_single_trial(change: Change, policy: RegressionPolicy) -> Change:
 
 def mark_inconclusive(change: Change, explanation: str) -> Change:
     """The change as inconclusive: there is too little evidence."""
-    return replace(change, kind="inconclusive", reason=f"{change.reason}: {explanation}")
+    reason = f"{change.reason}: {explanation}" if explanation else change.reason
+    return replace(change, kind="inconclusive", reason=reason)
 
 
 def format_advice(trials: int | None) -> str:
-    """How many trials a side would be enough; None: more would not help."""
-    return NOISE if trials is None else f"record at least {trials} trials on each side"
+    """How many trials a side would be enough; nothing where more would hardly help (None)."""
+    return "" if trials is None else f"record at least {trials} trials on each side"
 
 
 def apply_corrections(found: Iterable[UndecidedChange], families: Mapping[str, int]) -> None:
@@ -122,15 +126,21 @@ def apply_corrections(found: Iterable[UndecidedChange], families: Mapping[str, i
 
 def decide_change(found: UndecidedChange, families: Mapping[str, int]) -> Change:
     """Decides a change by its test and policy; `families` counts the tested scenarios by correction."""
-    test_text = f"{found.test} p {format_p_value(found.p)}"
-    if found.corrected_p is not None:
-        test_text = f"{test_text}, {format_p_value(found.corrected_p)} by {found.policy.correction}"
-    reason = f"{found.change.reason} ({test_text})" if found.in_brackets else f"{found.change.reason}, {test_text}"
-    change = replace(found.change, reason=reason, p_value=found.p, p_corrected=found.corrected_p)
     p = found.p if found.corrected_p is None else found.corrected_p
+    change = replace(found.change, test=found.test, p_value=found.p, p_corrected=found.corrected_p)
     if p <= found.policy.alpha:
         return change
+    if found.is_reversal and reports_reversals(found.policy):
+        return replace(change, flags=["few_trials"])
     return mark_inconclusive(change, format_advice(found.trials_needed(corrected_alpha(found.policy, families))))
+
+
+def reports_reversals(policy: RegressionPolicy) -> bool:
+    """Whether all against none is a change however few the trials, as it is with one trial.
+
+    Not where the policy asks for evidence, corrects for many scenarios, or pairs the trials.
+    """
+    return not policy.require_evidence and policy.correction == NO_CORRECTION and policy.pair_by is None
 
 
 def can_be_tested(baseline: ScenarioOutcome, current: ScenarioOutcome, policy: RegressionPolicy) -> bool:

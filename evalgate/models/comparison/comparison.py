@@ -78,7 +78,7 @@ class AgentChange(NamedTuple):
 
 
 ChangeKind = Literal["unchanged", "improved", "regressed", "broken", "fixed", "new", "removed", "inconclusive"]
-ChangeFlag = Literal["flaky", "single_trial", "approved", "quarantined"]
+ChangeFlag = Literal["flaky", "single_trial", "few_trials", "approved", "quarantined"]
 BaselineStatus = Literal["exact", "ancestor", "latest", "drifted", "given", "expired", "unreachable", "none"]
 
 SINGLE_TRIAL_CAVEAT = ", single trial: may be noise"
@@ -151,6 +151,7 @@ class Change(Struct):
     flags: list[ChangeFlag] = field(default_factory=list)
     increases: list[str] = field(default_factory=list)
     previous_verdict: Verdict | None = None
+    test: str | None = None
     p_value: float | None = None
     p_corrected: float | None = None
     calls: CallsDiff | None = None

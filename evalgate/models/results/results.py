@@ -145,10 +145,11 @@ class BaselineDoc(TypedDict):
 class ChangeDoc(TypedDict):
     """How a scenario changed since the baseline; `calls` is present if it does not pass, is worse or calls other tools.
 
-    `p_corrected` is the p-value corrected for many scenarios, present if a policy asks for that. `behaviour`
-    is present if the scenario got worse and the traces of both sides are available, `cause` if it is known
-    whether the agent, its model or tools, or rules other than the baseline's caused the change. `comes_with` names
-    what the traces record of the agent that the baseline's do not: model, tool definitions, system prompt.
+    `test` names the test that gave `p_value`, and `p_corrected` is the p-value corrected for many scenarios, present if
+    a policy asks for that. `behaviour` is present if the scenario got worse and the traces of both sides are available,
+    `cause` if it is known whether the agent, its model or tools, or rules other than the baseline's caused the change.
+    `comes_with` names what the traces record of the agent that the baseline's do not: model, tool definitions, system
+    prompt.
     """
 
     kind: str
@@ -158,6 +159,7 @@ class ChangeDoc(TypedDict):
     increases: list[str]
     previous_verdict: str | None
     p_value: float | None
+    test: NotRequired[str | None]
     p_corrected: NotRequired[float | None]
     calls: NotRequired[CallsDiff]
     behaviour: NotRequired[TrajectoryDiff]

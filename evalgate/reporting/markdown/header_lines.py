@@ -201,7 +201,7 @@ MIN_SHOWN = 0.05
 def describe_noise(document: ResultsDoc) -> str:
     """Returns one line that holds no untrusted text; empty if there is nothing to report."""
     sentences = [
-        sentence for sentence in (_describe_false_alarms(document), _describe_single_trials(document)) if sentence
+        sentence for sentence in (_describe_false_alarms(document), _describe_few_trials(document)) if sentence
     ]
     return " ".join(sentences)
 
@@ -218,10 +218,12 @@ def _describe_false_alarms(document: ResultsDoc) -> str:
     )
 
 
-def _describe_single_trials(document: ResultsDoc) -> str:
+def _describe_few_trials(document: ResultsDoc) -> str:
     changes = [each["change"] for suite in document["suites"] for each in suite["scenarios"] if each["change"]]
-    single = sum("single_trial" in change["flags"] for change in changes)
-    if not single:
-        return ""
-    verb = "is" if single == 1 else "are"
-    return f"{pluralize(single, 'change')} {verb} based on a single trial and may be noise."
+    single, few = (sum(flag in change["flags"] for change in changes) for flag in ("single_trial", "few_trials"))
+    return " ".join([*_count_changes(single, "a single trial and may be noise"), *_count_changes(few, "few trials")])
+
+
+def _count_changes(count: int, basis: str) -> list[str]:
+    verb = "is" if count == 1 else "are"
+    return [f"{pluralize(count, 'change')} {verb} based on {basis}."] if count else []

@@ -38,6 +38,7 @@ from evalgate.reporting.text.scenario_sections import (
     describe_change,
     describe_unmet_rule,
     find_failed_trial,
+    name_change,
 )
 from evalgate.reporting.text.sentences import escape_sentence, escape_sentence_cell
 from evalgate.reporting.text.trajectory_lines import DiffLine, extract_side, merge_equal_lines, summarize_calls
@@ -60,7 +61,7 @@ _REDUNDANT_EVIDENCE = frozenset(
 )  # what the reason repeats, and what is in the suite
 MAX_NAME, MAX_REASON, MAX_NOTE, MAX_EVIDENCE, MAX_PLACE = 120, 300, 200, 1_500, 80
 
-_PASSED_NOW = re.compile(r"\d+/\d+ now")
+_PASSED_NOW = re.compile(r"\d+ of \d+ now")
 
 VERDICT_WORDS = {
     "PASS": "\u2705\u00a0PASS",
@@ -78,10 +79,15 @@ _CHANGE_WORDS = {
     "fixed": "fixed",
     "new": "new",
     "removed": "removed",
-    "inconclusive": "inconclusive",
+    "not measured": "not measured",
+    "may be chance": "may be chance",
     "unchanged": "",
 }
-_FLAG_WORDS = {"single_trial": "single trial", "flaky": "flaky", "approved": "approved", "quarantined": "quarantined"}
+_FLAG_WORDS = {
+    **{flag: flag for flag in ("flaky", "approved", "quarantined")},
+    "single_trial": "single trial",
+    "few_trials": "few trials",
+}
 
 
 def format_verdict(verdict: str) -> str:
@@ -196,7 +202,7 @@ def _format_change(item: SuiteScenario) -> str:
     change = item.scenario["change"]
     if change is None:
         return ""
-    words = _CHANGE_WORDS[kind] if (kind := change["kind"]) in _CHANGE_WORDS else escape_cell(kind, MAX_NAME)
+    words = _CHANGE_WORDS[kind] if (kind := name_change(change)) in _CHANGE_WORDS else escape_cell(kind, MAX_NAME)
     flags = [_FLAG_WORDS.get(flag) or escape_cell(flag, MAX_NAME) for flag in item.flags]
     return f"{words} ({', '.join(flags)})" if flags and words else words or ", ".join(flags)
 

@@ -25,7 +25,7 @@ _KINDS = {
     "fixed": "fixed",
     "improved": "improved",
     "new": "new",
-    "inconclusive": "inconclusive",
+    "inconclusive": "may be chance",
 }
 
 

@@ -188,6 +188,8 @@ def _build_change_doc(change: Change, *, passes: bool) -> ChangeDoc:
         "previous_verdict": change.previous_verdict,
         "p_value": change.p_value,
     }
+    if change.test is not None:
+        document["test"] = change.test
     if change.p_corrected is not None:
         document["p_corrected"] = change.p_corrected
     if change.calls is not None:

@@ -19,7 +19,7 @@ from evalgate.reporting.text.ruling_lines import (
     summarize_approval,
     summarize_quarantine,
 )
-from evalgate.reporting.text.scenario_sections import SuiteScenario, count_passed, describe_change
+from evalgate.reporting.text.scenario_sections import SuiteScenario, count_passed, describe_change, name_change
 from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.scoring.golden.rules import level
 
@@ -138,7 +138,7 @@ def _add_overview(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, sce
         page.add_fact("change", "not compared; `--baseline PATH` compares it with an earlier run")
         return
     flags = f" ({', '.join(map(to_words, change['flags']))})" if change["flags"] else ""
-    page.add_fact("change", f"{to_words(change['kind'])}{flags}: {describe_change(change)}")
+    page.add_fact("change", f"{to_words(name_change(change))}{flags}: {describe_change(change)}")
     cause = change.get("cause")
     if cause:
         page.add_fact("cause", cause.message)
@@ -212,11 +212,20 @@ def _add_significance(page: TerminalPage, scenario: ScenarioDoc, change: ChangeD
     p, corrected = change["p_value"], change.get("p_corrected")
     if p is not None:
         page.add_fact(
-            "chance", f"a change at least this large would occur by chance in {wording.percent(p)} of runs (p {p:.3g})"
+            "chance",
+            f"a change at least this large would occur by chance in {wording.percent(p)} of runs "
+            f"({_name_test(change)}p {p:.3g})",
         )
     if corrected is not None:
         page.add_fact("", f"p {corrected:.3g} after correction for the number of scenarios")
+    if "few_trials" in change["flags"]:
+        page.add_fact("", "all passed on one side and none on the other, so it counts all the same")
     if "single_trial" in change["flags"]:
         page.add_fact("chance", "single trial: may be noise; record several trials")
     elif p is None and scenario["n"] < _MIN_TRIALS and change["kind"] not in ("unchanged", "new"):
         page.add_fact("chance", "not tested for significance")
+
+
+def _name_test(change: ChangeDoc) -> str:
+    test = change.get("test")
+    return f"{to_words(test)}'s test, " if test else ""

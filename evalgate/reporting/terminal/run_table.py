@@ -400,7 +400,7 @@ def _find_ambiguous_ids(document: ResultsDoc) -> set[str]:
 
 
 def _describe_change(item: SuiteScenario) -> str:
-    return " ".join([item.kind, *(f"({flag})" for flag in item.flags)])
+    return " ".join([item.shown_kind, *(f"({flag})" for flag in item.flags)])
 
 
 def _format_summary(summary: SummaryDoc) -> Iterator[str]:

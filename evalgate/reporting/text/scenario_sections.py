@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct, field
 
-from evalgate.models.comparison.comparison import IMPROVEMENTS, REGRESSIONS, SINGLE_TRIAL_CAVEAT
+from evalgate.models.comparison.comparison import IMPROVEMENTS, NOT_MEASURED, REGRESSIONS, SINGLE_TRIAL_CAVEAT
 from evalgate.models.results.trial_docs import TrialDocs
 from evalgate.models.run.golden import is_unjudged_dimension
 from evalgate.models.run.run import HARD_FAILS, NOT_EVALUATED
@@ -173,6 +173,12 @@ class SuiteScenario(NamedTuple):
         return change["kind"] if change else "unchanged"
 
     @property
+    def shown_kind(self) -> str:
+        """What people read of the kind of its change."""
+        change = self.scenario["change"]
+        return name_change(change) if change else self.kind
+
+    @property
     def flags(self) -> list[str]:
         """The flags of its change that not every change has."""
         change = self.scenario["change"]
@@ -279,6 +285,13 @@ def describe_unmet_rule(scenario: ScenarioDoc) -> str:
     is_partial = scenario["n"] > 1 and count_passed(scenario) and find_failed_checks(scenario)
     found = _UNMET_RULE.search(scenario["reason"] or "") if is_partial else None
     return found[0] if found else ""
+
+
+def name_change(change: ChangeDoc) -> str:
+    """What people read of the kind of a change."""
+    if change["kind"] != "inconclusive":
+        return change["kind"]
+    return NOT_MEASURED if change["reason"] == NOT_MEASURED else "may be chance"
 
 
 def describe_change(change: ChangeDoc) -> str:

@@ -14,6 +14,7 @@ from evalgate.gate.comparison.significance import (
     trials_for_flip,
     trials_for_scores,
 )
+from evalgate.measures.numeric.boschloo import boschloo_exact
 
 SIDE = st.integers(1, 14).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total)))
 SCORES = st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.9, 1.0]), min_size=2, max_size=5)
@@ -119,10 +120,16 @@ def test_number_of_trials_that_scores_need(alpha, trials):
 
 
 def test_number_of_trials_that_a_flip_needs_at_the_current_rate():
-    assert trials_for_flip(2, 2, 0, 2, 0.05) == 4
-    assert trials_for_flip(0, 2, 2, 2, 0.05) == 4
-    assert trials_for_flip(4, 4, 2, 4, 0.05) == 10
-    assert trials_for_flip(2, 2, 5, 10, 0.05) == 10
+    assert trials_for_flip(2, 2, 0, 2, 0.05) == 3
+    assert trials_for_flip(0, 2, 2, 2, 0.05) == 3
+    assert trials_for_flip(4, 4, 2, 4, 0.05) == 8
+    assert trials_for_flip(2, 2, 5, 10, 0.05) == 8
+
+
+def test_advice_needs_few_evaluations():
+    boschloo_exact.cache_clear()
+    trials_for_flip(29, 30, 20, 30, 0.0001)
+    assert boschloo_exact.cache_info().misses <= 8
 
 
 def test_flip_without_a_difference_in_passes_has_no_number_of_trials():

@@ -74,12 +74,12 @@ def test_broken_fails_the_gate_and_reports_the_change():
     run = make_run(make_scenario("PASS", "a"), make_scenario("FAIL", "b"), make_scenario("FAIL", "c"))
     changes = {
         key("a"): Change("regressed", "worse"),
-        key("b"): Change("broken", "passed 4/4 before, 0/4 now", previous_verdict="PASS"),
+        key("b"): Change("broken", "passed 4 of 4 before, 0 of 4 now", previous_verdict="PASS"),
         key("c"): Change("inconclusive", "who knows"),
     }
     found = decide_run(run, ["broken"], changes=changes, baseline=EXACT)
     assert codes(found) == [("broken", "b")]
-    assert found.reasons[0].message == "passed 4/4 before, 0/4 now"
+    assert found.reasons[0].message == "passed 4 of 4 before, 0 of 4 now"
 
 
 def test_regression_is_broken_or_regressed_or_an_increase_over_a_limit():

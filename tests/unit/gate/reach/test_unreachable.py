@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalgate.application.comparison.policies import policies_of
-from evalgate.gate.comparison.significance import fisher_exact, mcnemar
+from evalgate.gate.comparison.significance import flip_p, mcnemar
 from evalgate.gate.reach import find_unreachable_rules
 from evalgate.models.results.document_names import SUITES_SCHEMA
 from evalgate.suite.baseline_suites import parse_baseline_suites
@@ -36,30 +36,37 @@ def with_regression(**rules):
     return {**TOGETHER, "regression": rules}
 
 
-def test_three_trials_at_alpha_five_percent__can_never_show_a_change():
-    (message,) = warn(suite(trials={"min": 3}))
+EVIDENCE = with_regression(require_evidence=True)
+
+
+def test_two_trials_at_alpha_five_percent__can_never_show_a_change_where_evidence_is_required():
+    (message,) = warn(suite(trials={"min": 2}, policy=EVIDENCE))
     assert message == (
-        "`trials.min: 3` is too few for `broken`: with 3 trials on each side p is never below 0.1, above alpha 0.05, so a"
-        " scenario that stops passing stays inconclusive; `min: 4` would do"
+        "`trials.min: 2` is too few for `broken`: with 2 trials on each side p is never below 0.12, above alpha 0.05, so a"
+        ' scenario that stops passing is never more than "may be chance"; `min: 3` would do'
     )
+
+
+def test_a_complete_reversal__needs_no_test():
+    assert warn(suite(trials={"min": 2})) == []
 
 
 @pytest.mark.parametrize(
     ("rules", "needed"),
     [
-        ({}, 4),
-        ({"alpha": 0.01}, 5),
-        ({"alpha": 0.2}, 3),
+        ({"require_evidence": True}, 3),
+        ({"require_evidence": True, "alpha": 0.01}, 4),
+        ({"require_evidence": True, "alpha": 0.001}, 6),
+        ({"correction": "holm"}, 3),
         ({"pair_by": "trial"}, 6),
         ({"pair_by": "trial", "alpha": 0.01}, 8),
-        ({"require_evidence": True}, 4),
     ],
 )
 def test_the_number_that_would_do__is_the_smallest_that_a_test_can_decide_at(rules, needed):
     alpha = rules.get("alpha", 0.05)
 
     def best(trials):
-        return mcnemar(trials, 0) if "pair_by" in rules else fisher_exact(trials, trials, 0, trials)
+        return mcnemar(trials, 0) if "pair_by" in rules else flip_p(trials, trials, 0, trials)
 
     assert best(needed) <= alpha < best(needed - 1)
     (message,) = warn(suite(trials={"min": needed - 1}, policy=with_regression(**rules)))
@@ -72,8 +79,8 @@ def test_a_single_trial__is_too_few_only_where_evidence_is_required(trials):
     assert warn(suite(trials=trials)) == []
     (message,) = warn(suite(trials=trials, policy=with_regression(require_evidence=True)))
     assert message == (
-        "`trials.min: 1` is too few for `broken`: with one trial on a side `require_evidence` leaves every change"
-        " inconclusive; `min: 4` would do"
+        "`trials.min: 1` is too few for `broken`: with one trial on a side `require_evidence` reports every change as"
+        ' "may be chance"; `min: 3` would do'
     )
 
 
@@ -84,17 +91,17 @@ def test_a_correction__counts_the_scenarios_that_ask_for_trials(correction):
     unless = " unless several change together" if correction == "bh" else ""
     (message,) = warn(suite(trials={"min": 4}, count=50, policy=policy))
     assert message == (
-        "`trials.min: 4` is too few for `broken`: with 4 trials on each side p is never below 0.029, with `"
-        f"{correction}` over 50 scenarios 1{unless}, above alpha 0.05, so a scenario that stops passing stays"
-        " inconclusive; `min: 7` would do (50 scenarios)"
+        "`trials.min: 4` is too few for `broken`: with 4 trials on each side p is never below 0.0078, with `"
+        f"{correction}` over 50 scenarios 0.39{unless}, above alpha 0.05, so a scenario that stops passing is never"
+        ' more than "may be chance"; `min: 6` would do (50 scenarios)'
     )
-    assert warn(suite(trials={"min": 7}, count=50, policy=policy)) == []
+    assert warn(suite(trials={"min": 6}, count=50, policy=policy)) == []
 
 
 def test_a_correction__counts_over_the_suites_that_have_it():
-    one = suite(trials={"min": 5}, count=6, policy=with_regression(correction="holm"))
+    one = suite(trials={"min": 4}, count=6, policy=with_regression(correction="holm"))
     assert warn(one) == []
-    other = suite(trials={"min": 5}, count=6, name="t", policy=with_regression(correction="holm"))
+    other = suite(trials={"min": 4}, count=6, name="t", policy=with_regression(correction="holm"))
     assert len(warn(one, other)) == 2
     single = suite(count=6, name="t", policy=with_regression(correction="holm"))  # has nothing to test
     assert warn(one, single) == []
@@ -106,7 +113,8 @@ def test_tests_that_decide_nothing__are_not_reported():
     for words in (["hard_fail"], ["below_threshold"], ["new_hard_fail"]):
         assert warn(suite(trials={"min": 3}, policy={"fail_on": words})) == []
     (message,) = warn(suite(trials={"min": 3}, policy={"fail_on": ["broken", "regression"]}))
-    assert "too few for `broken` and `regression`" in message
+    assert "too few for `regression`" in message
+    assert "so a score that falls is never more" in message
     (message,) = warn(suite(trials={"min": 3}, policy={"fail_on": ["model_changed"]}))
     assert "too few for `model_changed`" in message
 
@@ -197,6 +205,7 @@ def test_a_threshold_that_can_be_missed_or_decides_nothing__is_not_reported(chec
 
 
 def test_one_message__stands_once_for_all_scenarios_of_a_suite():
-    (message,) = warn(suite(trials={"min": 3}, count=3))
+    few = {"trials": {"min": 2}, "policy": EVIDENCE}
+    (message,) = warn(suite(**few, count=3))
     assert message.endswith(" would do (3 scenarios)")
-    assert len(warn(suite(trials={"min": 3}, count=3), suite(trials={"min": 3}, name="t"))) == 2
+    assert len(warn(suite(**few, count=3), suite(**few, name="t"))) == 2

@@ -51,7 +51,7 @@ def test_each_cause_is_written_once():
     assert [line for line in lines if "must not be called" in line] == [
         "- ` no refund ` (required): ` issue_refund ` must not be called, but was (call 2)"
     ]
-    assert sum("passed 4/4 before, 0/4 now" in line for line in lines) == 2
+    assert sum("passed 4 of 4 before, 0 of 4 now" in line for line in lines) == 2
     assert not [line for line in lines if "0 of 4 trials passed" in line or "in 4 of 4 trials" in line]
 
 

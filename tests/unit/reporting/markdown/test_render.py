@@ -53,7 +53,7 @@ def a_policy_break():
     ]
     change = a_change(
         "broken",
-        reason="HARD FAIL, passed 3/3 before, 0/3 now",
+        reason="HARD FAIL, passed 3 of 3 before, 0 of 3 now",
         previous_verdict="PASS",
         score_delta=-0.6,
         calls=some_calls(["lookup_order", "check_policy", "issue_refund"], ["lookup_order", "issue_refund"]),
@@ -92,7 +92,7 @@ def a_regression():
         a_scenario(
             "cancel-order",
             "PASS",
-            a_change("fixed", score_delta=0.5, reason="passed 1/3 before, 3/3 now", previous_verdict="FAIL"),
+            a_change("fixed", score_delta=0.5, reason="passed 1 of 3 before, 3 of 3 now", previous_verdict="FAIL"),
         ),
         a_scenario("gift-card", "PASS", a_change("new", reason="not in the baseline")),
         a_scenario("faq", "PASS", same()),
@@ -590,10 +590,10 @@ def test_comment__lack_of_evidence__is_a_section_after_the_regressions_that_give
 def test_comment__single_trials__have_their_caveat_once():
     caveat, flags = ", single trial: may be noise", ["single_trial"]
     scenarios = [
-        a_scenario(name, "FAIL", a_change("broken", reason=f"passed 1/1 before, 0/1 now{caveat}", flags=flags))
+        a_scenario(name, "FAIL", a_change("broken", reason=f"passed 1 of 1 before, 0 of 1 now{caveat}", flags=flags))
         for name in "ab"
     ]
-    fixed = a_scenario("c", change=a_change("fixed", reason=f"passed 0/1 before, 1/1 now{caveat}", flags=flags))
+    fixed = a_scenario("c", change=a_change("fixed", reason=f"passed 0 of 1 before, 1 of 1 now{caveat}", flags=flags))
     text = comment(results([a_suite("s", [*scenarios, fixed])], baseline=a_baseline()))
     assert text.count("single trial") == text.count("may be noise") == 1
     assert "3 changes are based on a single trial and may be noise." in text

@@ -69,7 +69,7 @@ def test_names_of_failed_checks_are_cleaned_like_all_names():
 
 def test_expected_false_alarms_are_in_the_comparison():
     made = document(GOOD, BAD)
-    expected = pytest.approx(2 / 70, abs=1e-9)
+    expected = 2 * 0.5**8
     assert made["comparison"] == {
         "compared": 1, "tested": 1, "single_trial": 0, "expected_false_alarms": expected,
     }  # fmt: skip

@@ -40,7 +40,7 @@ def part(text, title):
 
 
 def test_a_broken_scenario__starts_with_a_short_reason():
-    change = a_change("broken", reason="passed 4/4 before, 0/4 now (Fisher p 0.029)", p_value=0.0286, flags=["flaky"],
+    change = a_change("broken", reason="passed 4 of 4 before, 0 of 4 now", p_value=0.0286, flags=["flaky"],
                       score_delta=-1.0, previous_verdict="PASS", increases=["cost +90% (limit 20%)"])  # fmt: skip
     trials = [a_trial(number, "failed") for number in range(4)]
     scenario = a_scenario("refund", "FAIL", change, trials=trials, pass_rate_interval=[0.0, 0.49])
@@ -50,7 +50,7 @@ def test_a_broken_scenario__starts_with_a_short_reason():
         "  why      check (4 of 4 trials): response.content lacks 'refund'",
         "  score    0.00, \u22121.00 since the baseline; threshold 0.80",
         "  trials   0 of 4 passed; the true rate is between 0% and 49%, with 95% confidence",
-        "  change   broken (flaky): passed 4/4 before, 0/4 now (Fisher p 0.029)",
+        "  change   broken (flaky): passed 4 of 4 before, 0 of 4 now",
         "           cost +90% (limit 20%)",
         "  since    the baseline ba5e000 (exact, 2 days old), in which it was PASS",
         "  chance   a change at least this large would occur by chance in 3% of runs (p 0.0286)",

@@ -22,7 +22,7 @@ TRICKY = st.lists(
     ("text", "escaped"),
     [
         ("expected `refund` second, got `a b`", "expected ` refund ` second, got ` a b `"),
-        ("passed 1/1 before, 0/1 now", "passed 1/1 before, 0/1 now"),
+        ("passed 1 of 1 before, 0 of 1 now", "passed 1 of 1 before, 0 of 1 now"),
         ("cost 0.0115 USD, limit 0.01 USD (p50)", "cost 0.0115 USD, limit 0.01 USD (p50)"),
         ("score 0.84 -> 0.70 (-0.14)", "score 0.84 \u2192 0.70 (-0.14)"),
         ("1 < 2 and <b>", "1 &lt; 2 and ` <b> `"),
