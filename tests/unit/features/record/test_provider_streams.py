@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 from provider_streams import NAMES, STREAMS, ProviderStream
-from recorded_cassettes import TRIAL, exchange
+from recorded_cassettes import TRIAL, build_cassette, exchange, replay
 
 from evalgate.features.record.adapters.exchanges.trace import build_trace
 from evalgate.features.record.measures.event_stream import EventSplitter
-from evalgate.features.record.models.exchange import ProviderAnswer, ProviderRequest
+from evalgate.features.record.models.exchange import Exchange, ProviderAnswer, ProviderRequest
 from evalgate.features.record.models.run import ProcessRun
 from evalgate.models.trace.trace_document import encode_trace
 
@@ -155,7 +155,10 @@ def test_a_stream_under_another_content_type_is_read():
     ]
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'"x"', b'{"a": 1'])
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"<html>", b"[]", b'"x"', b'{"a": 1', b'{"id": "x"}', b'{"choices": [], "content": "", "output": [5]}'],
+)
 @pytest.mark.parametrize("name", ["openai", "responses", "anthropic"])
 def test_a_body_that_can_not_be_read_makes_calls_and_answer_incomplete(name, body):
     key = "input" if name == "responses" else "messages"
@@ -166,6 +169,24 @@ def test_a_body_that_can_not_be_read_makes_calls_and_answer_incomplete(name, bod
     )
     assert trace.gaps.keys() == {"calls", "messages"}
     assert "unreadable_exchange" in [warning["code"] for warning in trace.warnings]
+
+
+@pytest.mark.parametrize(
+    "given", [b"", b"no", b"[]", b'{"model": "m"}', b'{"messages": ["Hi"]}', b'{"messages": {"a": 1}}']
+)
+def test_a_request_that_can_not_be_read_makes_calls_and_answer_incomplete(given):
+    request = ProviderRequest("openai", "POST", "/chat/completions", "application/json", given)
+    trace = build_trace([exchange(request)], ProcessRun(TRIAL, "t"))
+    assert trace.gaps.keys() == {"calls", "messages"}
+
+
+def test_a_request_with_a_half_character_is_read_and_found_again():
+    body = b'{"model": "m", "messages": [{"role": "user", "content": "x\\ud83e"}]}'
+    request = ProviderRequest("openai", "POST", "/chat/completions", "application/json", body)
+    trace = build_trace([exchange(request)], ProcessRun(TRIAL, "t"))
+    assert (trace.messages[0]["content"], trace.gaps) == ("x\ufffd", {})
+    assert [warning["code"] for warning in trace.warnings if warning["code"] == "half_character"] == ["half_character"]
+    assert isinstance(replay(build_cassette(exchange(request))).find_answer(request), Exchange)
 
 
 def test_a_failed_call_whose_answer_is_no_json_leaves_no_gap_once_it_was_made_again():

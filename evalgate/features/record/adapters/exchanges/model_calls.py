@@ -31,6 +31,8 @@ FIRST_ERROR = 400
 FAILED = ("failed", "cancelled")
 CUT = "length"
 REQUEST_NOT_JSON = "its request is not a JSON object"
+NO_LIST = "its request has no list of messages, or more in it than objects"
+NO_MESSAGE = "its answer has no message"
 
 MessageKey = tuple[Any, ...]
 """What two spellings of one message have in common."""
@@ -103,11 +105,13 @@ def _forget_cut_arguments(requests: list[ToolRequest], blank: tuple[Any, ...]) -
 def _read_chat(
     call: ExchangeCall, body: dict[str, Any], answer: dict[str, Any], seen: dict[bytes, list[RawMessage]]
 ) -> None:
-    call.messages = _read_list(body.get("messages"), roles.read_message, seen)
+    call.messages = _read_list(call, body.get("messages"), seen)
     choices = answer.get("choices")
     first = choices[0] if type(choices) is list and choices and type(choices[0]) is dict else {}
     if type(first.get("message")) is dict:
         call.answer = roles.read_message({"role": "assistant", **first["message"]})
+    else:
+        _note_problem(call, NO_MESSAGE)
     call.finish_reason = call.response.finish_reason
     _take_system(call)
 
@@ -116,12 +120,14 @@ def _read_anthropic(
     call: ExchangeCall, body: dict[str, Any], answer: dict[str, Any], seen: dict[bytes, list[RawMessage]]
 ) -> None:
     system = body.get("system")
-    call.messages = _read_list(body.get("messages"), roles.read_message, seen)
+    call.messages = _read_list(call, body.get("messages"), seen)
     _take_system(call)
     text = join_text(system) if type(system) is list else system
     call.system = text if type(text) is str and text else call.system
     if type(answer.get("content")) is list:
         call.answer = roles.read_message({**answer, "role": "assistant", "model": None})
+    else:
+        _note_problem(call, NO_MESSAGE)
     call.finish_reason = call.response.finish_reason
 
 
@@ -132,11 +138,15 @@ def _read_responses(
     if type(given) is str:
         call.messages = [RawMessage("user", given)]
     else:
-        call.messages = _read_items(given, seen)
+        call.messages = _read_items(call, given, seen)
     _take_system(call)
     if type(instructions) is str and instructions:
         call.system = instructions
-    call.answer = responses.read_messages([item for item in answer.get("output") or () if type(item) is dict])
+    output = answer.get("output")
+    if type(output) is list and all(type(item) is dict for item in output):
+        call.answer = responses.read_messages(output)
+    else:
+        _note_problem(call, NO_MESSAGE)
     status, details = answer.get("status"), answer.get("incomplete_details")
     if status == "incomplete" and type(details) is dict:
         call.finish_reason = details.get("reason")
@@ -146,23 +156,37 @@ def _read_responses(
     call.previous_id = previous if type(previous) is str else None
 
 
-def _read_list(value: Any, read: Any, seen: dict[bytes, list[RawMessage]]) -> list[RawMessage]:
+def _note_problem(call: ExchangeCall, problem: str) -> None:
+    """Notes why not all could be read: the first reason, and none of an answer that failed."""
+    if call.error is None:
+        call.problem = call.problem or problem
+
+
+def _read_list(call: ExchangeCall, value: Any, seen: dict[bytes, list[RawMessage]]) -> list[RawMessage]:
     found: list[RawMessage] = []
-    for message in value if type(value) is list else ():
-        if type(message) is dict:
-            key = orjson.dumps(message)
-            if key not in seen:
-                seen[key] = read(message)
-            found += seen[key]
+    for message in _list_objects(call, value):
+        key = orjson.dumps(message)
+        if key not in seen:
+            seen[key] = roles.read_message(message)
+        found += seen[key]
     return found
 
 
-def _read_items(value: Any, seen: dict[bytes, list[RawMessage]]) -> list[RawMessage]:
-    items = [item for item in value if type(item) is dict] if type(value) is list else []
+def _read_items(call: ExchangeCall, value: Any, seen: dict[bytes, list[RawMessage]]) -> list[RawMessage]:
+    items = [] if value is None else _list_objects(call, value)
     key = orjson.dumps(items)
     if key not in seen:
         seen[key] = responses.read_messages(items)
     return list(seen[key])
+
+
+def _list_objects(call: ExchangeCall, value: Any) -> list[dict[str, Any]]:
+    """The objects of a list in a request."""
+    items = value if type(value) is list else []
+    found = [item for item in items if type(item) is dict]
+    if type(value) is not list or len(found) < len(items):
+        _note_problem(call, NO_LIST)
+    return found
 
 
 def _take_system(call: ExchangeCall) -> None:
