@@ -67,8 +67,9 @@ def folder_of(tmp_path):
 
 
 def request(**changes):
-    given = {"configs": ["evals/support.yaml"], "traces": ["traces/pr/*.jsonl"], "sarif": True, "html": True, **changes}
-    return make_request(commit="c" * 40, comment_key="k", **given)
+    given = {"configs": ["evals/support.yaml"], "traces": ["traces/pr/*.jsonl"], **changes}
+    outputs = {"results.sarif": True, "report.html": True, **given.pop("outputs", {})}
+    return make_request(commit="c" * 40, comment_key="k", outputs=outputs, **given)
 
 
 @pytest.mark.parametrize(
