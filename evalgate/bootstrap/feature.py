@@ -22,8 +22,17 @@ class Verb(NamedTuple):
     loads_project: bool = False
 
 
+class OutputDeclaration(NamedTuple):
+    """An output of a run: its class as `module:name`, imported when one of the settings `asked_by` asks for it."""
+
+    implementation: str
+    asked_by: tuple[str, ...]
+
+
 class Feature(NamedTuple):
     """An optional feature. `extra` is the extra of the distribution that it needs; empty for none.
+
+    `outputs` are what a run leaves for it, by their names.
 
     `provides` names, for a port of the kernel, the function that fills it, as `module:function`. With one of
     `connecting` among its flags, a verb may connect to other machines, so that its sandbox allows it.
@@ -34,11 +43,17 @@ class Feature(NamedTuple):
     verbs: Mapping[str, Verb] = MappingProxyType({})
     provides: Mapping[str, str] = MappingProxyType({})
     connecting: tuple[str, ...] = ()
+    outputs: Mapping[str, OutputDeclaration] = MappingProxyType({})
     extra: str = ""
 
     def load(self, port: str) -> Any:
         """The function that fills a port of the kernel, imported now."""
-        from importlib import import_module
+        return load_object(self.provides[port])
 
-        module, name = self.provides[port].split(":")
-        return getattr(import_module(module), name)
+
+def load_object(place: str) -> Any:
+    """What is at `module:name`, imported now."""
+    from importlib import import_module
+
+    module, name = place.split(":")
+    return getattr(import_module(module), name)

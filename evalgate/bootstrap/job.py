@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import structs
 from msgspec.structs import replace
 
 from evalgate.bootstrap.judge_context import make_judge_context
@@ -23,14 +24,18 @@ if TYPE_CHECKING:
     from evalgate.adapters.github.connection import Site
     from evalgate.adapters.http import RequestDeadline
     from evalgate.application.action.comment_origin import CommentOrigin
-    from evalgate.application.messages.request import JudgeRequest, RenderOptions
+    from evalgate.application.messages.request import JudgeRequest
     from evalgate.bootstrap.judge_context import JobJudge
-    from evalgate.features.track.ports import Tracker
     from evalgate.models.approvals.approval import Approval
+    from evalgate.models.approvals.review import TriggeringRun
     from evalgate.ports import ApprovalSource, ReportFiles, StepOutput, TemplateSource
+    from evalgate.ports.outputs import AskedOutput, RenderOptions
     from evalgate.ports.review import Review
     from evalgate.ports.store import ApprovalStore
     from evalgate.settings.settings import Settings
+
+SECRET_INPUTS = frozenset({"github_token", "store_url"})
+"""Inputs that outputs don't get."""
 
 
 def run_job(
@@ -79,9 +84,8 @@ class _Job:
         from evalgate.adapters.github.check_runs import CheckRuns
         from evalgate.adapters.github.pull_requests import Comments
         from evalgate.application.action.run_gate import GateOptions, GatePorts, run_gate
-        from evalgate.application.messages.request import PAGE
-        from evalgate.features.store.bootstrap.store import open_job_recorder
-        from evalgate.features.track.bootstrap import build_job_trackers
+        from evalgate.bootstrap.named_store import open_job_store
+        from evalgate.bootstrap.outputs import options_for_judge
 
         settings, inputs, workspace = self._settings, self._settings.inputs, self._settings.job.workspace
         context, pull_request = make_judge_context(settings), settings.event.pull_request
@@ -93,21 +97,11 @@ class _Job:
             settings.baseline_workflow,
             Reference(*settings.baseline_reference),
         )
-        named = {
-            name: posixpath.normpath(posixpath.join(inputs.working_directory, path))
-            for name, path in (
-                ("junit.xml", inputs.junit_path),
-                ("results.sarif", inputs.sarif_path),
-                (PAGE, inputs.html_path),
-            )
-            if path
-        }
-        trackers = build_job_trackers(settings, self._environ, self._step) if inputs.track else []
+        outputs = self._prepare_outputs()
+        request = _build_judge_request(settings)
         options = GateOptions(
-            request=self._build_judge_request(tracks=bool(trackers)),
+            request=replace(request, outputs=options_for_judge(outputs)),
             shown_folder=posixpath.normpath(f"{inputs.working_directory}/{OUTPUT_FOLDER}"),
-            sarif_path=named.get("results.sarif", ""),
-            html_path=named.get(PAGE, ""),
             comment="off" if inputs.mode == "evaluate" else inputs.comment,
             is_from_fork=settings.is_from_fork,
             artifact=settings.baseline_artifact if settings.uploads_baseline else None,
@@ -139,22 +133,30 @@ class _Job:
             if (settings.uploads_baseline or settings.may_upload_report) and not settings.job.uploads_by_step
             else None,
             reports=self._build_report_zips() if settings.may_upload_report or reads_comments else None,
-            recorder=open_job_recorder(settings) if inputs.store_url else None,
-            trackers=trackers,
-            copies={name: NamedFile(path, workspace) for name, path in named.items()},
+            store=open_job_store(settings),
+            outputs=outputs,
+            copies=lambda path: NamedFile(path, workspace),
         )
         return run_gate(options, ports)
 
-    def _build_judge_request(self, *, tracks: bool) -> JudgeRequest:
-        request = _build_judge_request(self._settings)
-        if not tracks:
-            return request
-        from evalgate.application.messages.request import PUBLISHED
-        from evalgate.features.track.settings import read_tracking_context
+    def _prepare_outputs(self, report_of: TriggeringRun | None = None) -> list[AskedOutput]:
+        """What this run leaves besides its standard files, or what the report of another run does."""
+        from evalgate.application.action.post_comment import add_annotation
+        from evalgate.bootstrap.outputs import prepare_outputs
+        from evalgate.ports.outputs import OutputSettings
 
-        context = read_tracking_context(self._environ, self._settings.job.workspace, request.subject.branch)
-        published = (context, self._settings.inputs.track_content)
-        return replace(request, outputs={**request.outputs, PUBLISHED: published})
+        settings = self._settings
+        given = {name: value for name, value in structs.asdict(settings.inputs).items() if name not in SECRET_INPUTS}
+        outputs = OutputSettings(
+            given,
+            settings.job.workspace,
+            partial(add_annotation, self._step),
+            branch=_find_branch(settings),
+            folder=settings.inputs.working_directory,
+            is_from_fork=settings.is_from_fork,
+            report_of=report_of,
+        )
+        return prepare_outputs(outputs, self._environ)
 
     def publish(self) -> int:
         """Posts the report of the run that triggered this job."""
@@ -167,14 +169,6 @@ class _Job:
             raise SettingError("the event payload (GITHUB_EVENT_PATH) contains no valid workflow run")
         client = self._connect()
         render_options = self._render_options(str(run.id))
-        trackers: Sequence[Tracker] = ()
-        if inputs.track and inputs.track_forks and not run.is_same_repository:
-            from evalgate.features.track.bootstrap import build_job_trackers
-            from evalgate.features.track.settings import read_fork_context
-
-            trackers = build_job_trackers(settings, self._environ, self._step)
-            if trackers:
-                render_options = replace(render_options, tracking=read_fork_context(self._environ, run))
         options = PublishOptions(
             run=run,
             artifact=settings.report_artifact,
@@ -189,7 +183,7 @@ class _Job:
             pull_request=partial(Comments, client),
             step=self._step,
             template=self._choose_template(client),
-            trackers=trackers,
+            outputs=[each for each in self._prepare_outputs(run) if each.output.is_late],
         )
         return publish(options, ports)
 
@@ -241,7 +235,7 @@ class _Job:
 
     def _render_options(self, run_id: str | None) -> RenderOptions:
         """How to render the report of a run; without its id no link to its page is rendered."""
-        from evalgate.application.messages.request import RenderOptions
+        from evalgate.ports.outputs import RenderOptions
 
         settings = self._settings
         url = "" if run_id is None else f"{settings.job.runs_url}{run_id}"
@@ -338,24 +332,25 @@ def _record_approvals(settings: Settings, approvals: Sequence[Approval]) -> None
     store.record(approvals, None, None)
 
 
+def _find_branch(settings: Settings) -> str:
+    pull_request = settings.event.pull_request
+    return pull_request.head_ref if pull_request else settings.job.ref.removeprefix("refs/heads/")
+
+
 def _build_judge_request(settings: Settings) -> JudgeRequest:
     """The request to the judge, without the baseline, which is found later."""
     from evalgate.application.messages.request import (
-        PAGE,
-        SARIF,
         BaselinePlan,
         JudgeRequest,
-        RenderOptions,
         RuleOptions,
-        RunSubject,
         SourceChoice,
     )
     from evalgate.models.comparison.comparison import BaselineInfo
+    from evalgate.ports.outputs import RenderOptions, RunSubject
 
     inputs, job, pull_request = settings.inputs, settings.job, settings.event.pull_request
     is_given = inputs.baseline not in {"auto", "none"}
     given = BaselineInfo("given", path=inputs.baseline) if is_given else None
-    named = {SARIF: inputs.sarif_path, PAGE: inputs.html_path}
     return JudgeRequest(
         SourceChoice(
             inputs.config,
@@ -370,7 +365,7 @@ def _build_judge_request(settings: Settings) -> JudgeRequest:
         ),
         subject=RunSubject(
             settings.commit,
-            pull_request.head_ref if pull_request else job.ref.removeprefix("refs/heads/"),
+            _find_branch(settings),
             job.run_id,
             merge_commit=job.sha,
         ),
@@ -380,7 +375,6 @@ def _build_judge_request(settings: Settings) -> JudgeRequest:
             makes_zip=settings.makes_baseline,
         ),
         render=RenderOptions(settings.comment_key, inputs.max_comment_chars, job.run_url, pages=settings.pages),
-        outputs={name: True for name, path in named.items() if path},
         mutation_score=inputs.mutation_score and pull_request is not None,
         leg=settings.leg_label,
         folder="" if inputs.working_directory == "." else posixpath.normpath(inputs.working_directory),

@@ -12,7 +12,7 @@ from evalgate.models.results.document_names import OUTPUT_FOLDER
 from evalgate.settings.limits import IN_ACTION, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from evalgate.application.judge.judge import Tools
     from evalgate.application.messages.request import (
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
         Judgement,
         JudgeRequest,
         RenderedReport,
-        RenderOptions,
     )
     from evalgate.models.approvals.review import CommentApproval, TriggeringRun
     from evalgate.ports import MutationComparer, Progress
+    from evalgate.ports.outputs import RenderOptions
     from evalgate.settings.settings import Settings
 
 
@@ -33,8 +33,10 @@ class JobJudge(Protocol):
     def judge(self, request: JudgeRequest, /) -> Judgement:
         """Judges a request."""
 
-    def render_report(self, path: str, run: TriggeringRun, options: RenderOptions, /) -> RenderedReport:
-        """Renders the report from the zip of an untrusted run; raises InvalidInput."""
+    def render_report(
+        self, path: str, run: TriggeringRun, options: RenderOptions, outputs: Mapping[str, Any], /
+    ) -> RenderedReport:
+        """Renders the report from the zip of an untrusted run, and outputs of it; raises InvalidInput."""
 
     def approve(
         self,
@@ -67,20 +69,18 @@ class JudgeContext(Struct, frozen=True):
 
         return judge(request, self.build_tools(named_baseline=request.baseline.is_required, progress=progress))
 
-    def render_report(self, path: str, run: TriggeringRun, options: RenderOptions) -> RenderedReport:
+    def render_report(
+        self, path: str, run: TriggeringRun, options: RenderOptions, outputs: Mapping[str, Any]
+    ) -> RenderedReport:
         """Renders the report from the zip of an untrusted run, in this process."""
         from pathlib import Path
 
         from evalgate.adapters.archives.report_zip import ReportZips
         from evalgate.application.documents.untrusted_report import render_untrusted_report
+        from evalgate.bootstrap.outputs import load_output
 
         content = ReportZips(Path(path).parent).unpack(path)
-        report = render_untrusted_report(content, run, options)
-        if options.tracking is None:
-            return report
-        from evalgate.features.track.application.published_run import build_untrusted_run
-
-        return replace(report, published=build_untrusted_run(report.results, run, options.tracking))
+        return render_untrusted_report(content, run, options, outputs, load_output)
 
     def approve(
         self,
@@ -107,6 +107,7 @@ class JudgeContext(Struct, frozen=True):
         from evalgate.adapters.files.output_folder import OutputFolder
         from evalgate.adapters.progress import SilentProgress
         from evalgate.application.judge.judge import Tools
+        from evalgate.bootstrap.outputs import load_output
         from evalgate.bootstrap.process import current_file
         from evalgate.bootstrap.sources import (
             build_baseline_files,
@@ -124,6 +125,7 @@ class JudgeContext(Struct, frozen=True):
             SystemClock(self.source_date_epoch),
             current_file.wrap_progress(progress or SilentProgress()),
             DiskSpool,
+            load_output,
             find_price_list(),
             build_fingerprints(self.cwd, self.root),
             make_mutation_comparer=_make_mutation_comparer,

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from evalgate.adapters.sandbox.exchange_dir import ANSWER, PUBLISHED, QUESTION, READING
+from evalgate.adapters.sandbox.exchange_dir import ANSWER, QUESTION, READING
 from evalgate.adapters.sandbox.judge_process import JUDGE_GROUP
 from evalgate.adapters.sandbox.process_bounds import (
     OUT_OF_MEMORY,
@@ -23,10 +23,8 @@ from evalgate.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalgate.adapters.files.output_folder import OutputFolder
     from evalgate.application.messages.request import RenderedReport
     from evalgate.bootstrap.judge_context import JudgeContext
-    from evalgate.features.track.models import PublishedRun
 
 
 NOT_ASKED, FAILED = 0, 1
@@ -116,16 +114,14 @@ def _judge(context: JudgeContext, request: Any) -> dict[str, Any]:
     from evalgate.application.messages.request import write_outputs
 
     judgement = context.judge(request, CpuAllowance(TRACES_A_SECOND))
-    folder = OutputFolder(context.folder, context.cwd)
-    write_outputs(judgement, folder)
-    _write_published(folder, judgement.published)
+    write_outputs(judgement, OutputFolder(context.folder, context.cwd))
     return encode_judgement(judgement)
 
 
-def _render_report(context: JudgeContext, path: str, run: Any, options: Any) -> dict[str, Any]:
+def _render_report(context: JudgeContext, *arguments: Any) -> dict[str, Any]:
     from evalgate.application.messages.judge_response import encode_report
 
-    rendered = context.render_report(path, run, options)
+    rendered = context.render_report(*arguments)
     _write_rendered(context, rendered)
     return encode_report(rendered)
 
@@ -138,21 +134,14 @@ def _approve_report(context: JudgeContext, *arguments: Any) -> dict[str, Any]:
     return encode_approved(report)
 
 
-def _write_published(folder: OutputFolder, run: PublishedRun | None) -> None:
-    """Writes what leaves for trackers, if there is any."""
-    if run is not None:
-        from evalgate.features.track.application.published_check import encode_published
-
-        folder.write(PUBLISHED, encode_published(run))
-
-
 def _write_rendered(context: JudgeContext, rendered: RenderedReport) -> None:
     from evalgate.adapters.files.output_folder import OutputFolder
+    from evalgate.ports.outputs import COMMENT, SUMMARY
 
     files = OutputFolder(context.folder, context.cwd)
-    files.write("comment.md", rendered.comment.encode())
-    files.write("summary.md", rendered.summary.encode())
-    _write_published(files, rendered.published)
+    contents = {COMMENT: rendered.comment.encode(), SUMMARY: rendered.summary.encode(), **rendered.files}
+    for name, content in contents.items():
+        files.write(name, content)
 
 
 HANDLERS: dict[str, Callable[..., dict[str, Any]]] = {

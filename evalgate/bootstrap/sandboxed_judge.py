@@ -7,13 +7,18 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from evalgate.adapters.sandbox.process_bounds import Bounds
+from evalgate.application.documents.run_outputs import keep_allowed
+from evalgate.bootstrap.outputs import load_output
 from evalgate.errors import InvalidInput, JudgeCrashed
 from evalgate.measures.redaction.redact import redact_chunks, remove_exact_secrets
 from evalgate.models.run.chunks import ChunkedText
+from evalgate.ports.outputs import RunSubject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from evalgate.adapters.sandbox.exchange_dir import ExchangeDir
     from evalgate.adapters.sandbox.judge_process import ReadyJudge
@@ -22,13 +27,11 @@ if TYPE_CHECKING:
         Judgement,
         JudgeRequest,
         RenderedReport,
-        RenderOptions,
     )
     from evalgate.bootstrap.judge_context import JudgeContext
-    from evalgate.features.track.application.published_names import PublishedNames
-    from evalgate.features.track.models import ContentLevel, PublishedRun
     from evalgate.models.approvals.review import CommentApproval, TriggeringRun
     from evalgate.models.run.chunks import Content
+    from evalgate.ports.outputs import RenderOptions
     from evalgate.settings.limits import Limits
 
 CPU_SECONDS, SPARE_SECONDS = 60, 600
@@ -41,7 +44,6 @@ ELSEWHERE = (
     " and without a filter of system calls: only Linux has them"
 )
 """What systems other than Linux can't do for a judge."""
-NOT_PUBLISHABLE = "not tracked: the judge's document for trackers is not one of this run"
 BASELINE, RESULTS = "baseline.zip", "results.json"
 JUDGE_MODULES = ("evalgate.application.judge.judge", "evalgate.adapters.suites")
 """Modules that a preforked judge imports before it gets a request."""
@@ -87,21 +89,17 @@ class SandboxedJudge:
 
             return render_invalid(request, error, SystemClock(self._context.source_date_epoch).now())
 
-    def render_report(self, path: str, run: TriggeringRun, options: RenderOptions) -> RenderedReport:
-        """Renders the report from the zip of an untrusted run; raises InvalidInput."""
+    def render_report(
+        self, path: str, run: TriggeringRun, options: RenderOptions, outputs: Mapping[str, Any]
+    ) -> RenderedReport:
+        """Renders the report from the zip of an untrusted run, and outputs of it; raises InvalidInput."""
         from evalgate.application.messages.judge_response import decode_report
 
-        exchange, answer = self._ask("write", path, run, options)
-        report = decode_report(answer, _clean_file_reader(exchange))
-        if options.tracking is None:
-            return report
-        from msgspec.structs import replace
-
-        from evalgate.features.track.application.published_run import make_names
-
-        names = make_names(options.tracking, str(run.id), run.head_branch, run.head_sha)
-        published, warnings = _read_published(exchange, names, "none")
-        return replace(report, published=published, warnings=[*report.warnings, *warnings])
+        exchange, answer = self._ask("write", path, run, options, outputs)
+        report = decode_report(answer, _clean_file_reader(exchange), outputs)
+        subject = RunSubject(run.head_sha, run.head_branch, str(run.id))
+        files, warnings = keep_allowed(report.files, report.results, subject, outputs, load_output)
+        return replace(report, files=files, warnings=[*report.warnings, *warnings])
 
     def approve(
         self,
@@ -119,25 +117,17 @@ class SandboxedJudge:
 
     def _run_judge(self, request: JudgeRequest) -> Judgement:
         from evalgate.adapters.files.output_folder import OutputFolder
-        from evalgate.application.messages.judge_response import check_head, decode_judgement
-        from evalgate.application.messages.request import PUBLISHED
+        from evalgate.application.messages.judge_response import decode_judgement
 
         context = self._context
         folder = OutputFolder(context.folder, context.cwd, context.root)
         target = folder.path(BASELINE)  # fails before the work if the folder can't be written
         exchange, answer = self._ask("judge", request)
         judgement = decode_judgement(answer, _clean_result_reader(exchange), request, baseline_zip=target)
-        check_head(judgement.results, exchange.read_pieces(RESULTS) or ())
-        if PUBLISHED in request.outputs:
-            from msgspec.structs import replace
-
-            from evalgate.features.track.application.published_run import make_names
-
-            context, content = request.outputs[PUBLISHED]
-            subject = request.subject
-            names = make_names(context, subject.run_id, subject.branch, subject.commit)
-            published, warnings = _read_published(exchange, names, content)
-            judgement = replace(judgement, published=published, warnings=[*judgement.warnings, *warnings])
+        files, warnings = keep_allowed(
+            judgement.files, judgement.results, request.subject, request.outputs, load_output
+        )
+        judgement = replace(judgement, files=files, warnings=[*judgement.warnings, *warnings])
         if judgement.baseline_zip is not None:
             from evalgate.adapters.archives.baseline_writer import redact_archive
 
@@ -184,20 +174,6 @@ class SandboxedJudge:
         libraries = [path for path in sys.path if Path(path).is_dir()]
         needed = [self._context.root, self._context.cwd, sys.base_prefix, package, *libraries]
         return choose_user([*map(str, needed), str(self._folder.parent)], self._context.root)
-
-
-def _read_published(
-    exchange: ExchangeDir, names: PublishedNames, content: ContentLevel
-) -> tuple[PublishedRun | None, list[str]]:
-    """What leaves for trackers, None if there is no such document; a warning if it is not one of this run."""
-    from evalgate.adapters.sandbox.exchange_dir import PUBLISHED
-    from evalgate.features.track.application.published_check import decode_published
-
-    document = exchange.read_file(PUBLISHED)
-    if document is None:
-        return None, []
-    published = decode_published(remove_exact_secrets(document), names, content)
-    return published, [NOT_PUBLISHABLE] if published is None else []
 
 
 def _clean_result_reader(exchange: ExchangeDir) -> Callable[[str], Content | None]:

@@ -54,6 +54,7 @@ def build_shell_tools(  # noqa: PLR0913  one for each option of the command
     from evalgate.adapters.progress import SilentProgress, progress_for
     from evalgate.application.judge.judge import Tools
     from evalgate.bootstrap.evaluation_pools import ConfiguredPools, choose_files
+    from evalgate.bootstrap.outputs import load_any_output
     from evalgate.bootstrap.process import current_file
 
     allow_packages()
@@ -69,6 +70,7 @@ def build_shell_tools(  # noqa: PLR0913  one for each option of the command
         SystemClock(source_date_epoch),
         current_file.wrap_progress(progress),
         DiskSpool,
+        load_any_output,
         find_price_list(),
         build_fingerprints(cwd),
         None if parallel is None else ConfiguredPools(files, limits, parallel),
@@ -113,10 +115,10 @@ def build_run_request(configs: Sequence[str], baseline: str, cwd: str, commit: s
         ApprovalInputs,
         BaselinePlan,
         JudgeRequest,
-        RunSubject,
         SourceChoice,
     )
     from evalgate.models.comparison.comparison import BaselineInfo
+    from evalgate.ports.outputs import RunSubject
 
     path = None if baseline == "none" else find_baseline(baseline, cwd)
     info = BaselineInfo("given", path=path) if path is not None else None

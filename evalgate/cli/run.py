@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from argparse import ArgumentTypeError
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from evalgate.application.judge.judge import Tools
     from evalgate.application.messages.request import Judgement, JudgeRequest
     from evalgate.bootstrap.evaluation_pools import ParallelOptions
+    from evalgate.cli.deliver import ShellOutputs
     from evalgate.cli.shell import Shell
     from evalgate.errors import OverLimit
-    from evalgate.features.store.application.history.run_recorder import RunRecorder
     from evalgate.models.results.results import ResultsDoc
     from evalgate.ports import OutputFolder
     from evalgate.ports.shards import Shard
+    from evalgate.ports.store import RunStore
     from evalgate.reporting.terminal.run_table import Verbosity
 
 HERE = "the working directory"
@@ -40,7 +41,6 @@ def run(arguments: Namespace, shell: Shell) -> int:
     """Judges the traces or one shard of them, writes the files, prints the table."""
     if arguments.track and (arguments.watch or arguments.shard is not None):
         raise SettingError(Problem("--track publishes a whole run", None, "leave it out with --watch and --shard"))
-    _check_trackers(arguments.track)
     if arguments.watch:
         return _watch(arguments, shell)
     if arguments.failed:
@@ -51,14 +51,6 @@ def run(arguments: Namespace, shell: Shell) -> int:
     return _judge_and_report(arguments, shell, tools)
 
 
-def _check_trackers(names: Sequence[str]) -> None:
-    """Raises SettingError for an unknown tracker, before the work."""
-    for name in names:
-        from evalgate.features.track.settings import require_tracker
-
-        require_tracker(name)
-
-
 def _watch(arguments: Namespace, shell: Shell) -> int:
     """Judges again and again, and writes the files each time; no run is stored."""
     from evalgate.cli.watch.loop import watch
@@ -66,7 +58,7 @@ def _watch(arguments: Namespace, shell: Shell) -> int:
     def judge_scenarios(scenarios: Sequence[str]) -> ResultsDoc | None:
         arguments.scenarios = [*scenarios]
         tools = _build_tools(arguments, shell, _parse_parallel_options(arguments))
-        judgement = _judge_and_write(arguments, shell, tools)[0]
+        judgement = _judge_and_write(arguments, shell, tools).judgement
         shell.report_problems(judgement.problems)
         return None if judgement.problems else judgement.results
 
@@ -78,7 +70,6 @@ def merge(arguments: Namespace, shell: Shell) -> int:
     """Merges the shards, writes the files of one run, prints the table."""
     from evalgate.bootstrap.evaluation_pools import open_shards
 
-    _check_trackers(arguments.track)
     shards = open_shards(arguments.shards, shell.cwd)
     head = shards[0].head
     arguments.traces, arguments.format, arguments.scenarios = head.traces, head.format, head.scenarios
@@ -90,7 +81,8 @@ def over_limit(arguments: Namespace, shell: Shell, error: OverLimit) -> int:
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.files.output_folder import OutputFolder
     from evalgate.application.judge.report import render_invalid
-    from evalgate.application.messages.request import REPORTS, JudgeRequest, RuleOptions, RunSubject
+    from evalgate.application.messages.request import REPORTS, JudgeRequest, RuleOptions
+    from evalgate.ports.outputs import RunSubject
 
     OutputFolder(arguments.output_dir, shell.cwd).remove_drafts((BASELINE, RESULTS, *REPORTS))
     request = JudgeRequest(rules=RuleOptions(report_only=arguments.report_only), subject=RunSubject(arguments.commit))
@@ -119,15 +111,15 @@ def _build_tools(arguments: Namespace, shell: Shell, parallel: ParallelOptions |
 
 
 def _build_request(arguments: Namespace, shell: Shell) -> JudgeRequest:
-    from evalgate.application.messages.request import PAGE, SARIF, RenderOptions, RuleOptions, RunSubject, SourceChoice
+    from evalgate.application.messages.request import RuleOptions, SourceChoice
     from evalgate.bootstrap.judged_commit import find_commit_and_branch
     from evalgate.bootstrap.shell_tools import build_run_request, read_template
+    from evalgate.ports.outputs import RenderOptions, RunSubject
 
     commit, branch = find_commit_and_branch(arguments.commit, shell.environ, shell.cwd)
     request = build_run_request(arguments.configs, arguments.baseline, shell.cwd, commit)
     makes_zip = not (arguments.no_baseline_zip or arguments.scenarios)
     template = None if arguments.template is None else read_template(arguments.template, shell.cwd)
-    asked = {SARIF: arguments.sarif, PAGE: arguments.html is not None}
     return replace(
         request,
         sources=SourceChoice(
@@ -140,60 +132,47 @@ def _build_request(arguments: Namespace, shell: Shell) -> JudgeRequest:
         subject=RunSubject(commit, branch, shell.environ.get("GITHUB_RUN_ID")),
         baseline=replace(request.baseline, makes_zip=makes_zip),
         render=RenderOptions(template=template),
-        outputs={name: True for name, is_asked in asked.items() if is_asked},
     )
 
 
+class _WrittenRun(NamedTuple):
+    """A judgement whose files are written; `kept` is the file that is the run's baseline."""
+
+    judgement: Judgement
+    kept: str | None
+    outputs: ShellOutputs
+    store: RunStore | None
+
+
 def _judge_and_report(arguments: Namespace, shell: Shell, tools: Tools) -> int:
-    """Judges with these tools, then writes, prints and stores the result."""
-    judgement, kept, recorder = _judge_and_write(arguments, shell, tools)
-    _print_result(judgement, arguments, shell, kept)
-    if recorder is not None:
-        _save_to_store(judgement, recorder, shell, is_quiet=arguments.quiet)
-    if arguments.track and not judgement.problems:
-        from evalgate.features.track.cli.track import track_finished
-
-        track_finished(arguments, shell)
-    return judgement.exit_code
+    """Judges with these tools, then writes, prints, stores and publishes the result."""
+    run = _judge_and_write(arguments, shell, tools)
+    _print_result(run.judgement, arguments, shell, run.kept, run.outputs)
+    run.outputs.deliver_late(run.judgement, tools.output, run.store)
+    return run.judgement.exit_code
 
 
-def _judge_and_write(
-    arguments: Namespace, shell: Shell, tools: Tools
-) -> tuple[Judgement, str | None, RunRecorder | None]:
-    """The judgement, whose files are written; the file that is the run's baseline; what stores the run."""
+def _judge_and_write(arguments: Namespace, shell: Shell, tools: Tools) -> _WrittenRun:
     from evalgate.application.judge.judge import judge
-    from evalgate.application.messages.request import PAGE, write_outputs
-    from evalgate.features.store.bootstrap.store import open_shell_recorder
+    from evalgate.application.messages.request import with_history, write_outputs
+    from evalgate.bootstrap.named_store import open_shell_store
+    from evalgate.bootstrap.outputs import options_for_judge
+    from evalgate.cli.deliver import ShellOutputs
 
-    recorder = open_shell_recorder(arguments.store_url, shell.environ, shell.cwd)
+    store = open_shell_store(arguments.store_url, shell.environ, shell.cwd)
     request = _build_request(arguments, shell)
+    outputs = ShellOutputs(arguments, shell, request.subject.branch)
     own_baseline = _find_own_baseline(request, tools.output)
-    request = replace(request, baseline=replace(request.baseline, kept=own_baseline))
-    judgement = judge(request if recorder is None else recorder.load(request), tools)
+    request = replace(
+        request,
+        baseline=replace(request.baseline, kept=own_baseline),
+        outputs=options_for_judge(outputs.asked),
+    )
+    judgement = judge(request if store is None else with_history(request, store), tools)
     if not judgement.problems:  # wrong input leaves the files of the last run as they are
-        write_outputs(judgement, tools.output, omit=(request.baseline.kept, PAGE))
-        if arguments.html is not None and PAGE in judgement.files:
-            _write_page(judgement, arguments.html, shell)
-        if arguments.code_quality is not None:
-            _write_code_quality(judgement, arguments.code_quality, shell)
-    return judgement, request.baseline.kept, recorder
-
-
-def _write_page(judgement: Judgement, path: str, shell: Shell) -> None:
-    from evalgate.adapters.file_writer import open_named
-    from evalgate.application.messages.request import PAGE
-    from evalgate.models.run.chunks import join_chunks
-
-    with open_named(path, shell.cwd) as stream:
-        stream.write(join_chunks(judgement.files[PAGE]))
-
-
-def _write_code_quality(judgement: Judgement, path: str, shell: Shell) -> None:
-    from evalgate.adapters.file_writer import open_named
-    from evalgate.reporting.ci.code_quality import render_code_quality
-
-    with open_named(path, shell.cwd) as stream:
-        stream.write(render_code_quality(judgement.results))
+        write_outputs(judgement, tools.output, omit=(own_baseline, *outputs.unkept))
+        outputs.write_named(judgement)
+    return _WrittenRun(judgement, own_baseline, outputs, store)
 
 
 def _find_own_baseline(request: JudgeRequest, folder: OutputFolder) -> str | None:
@@ -203,18 +182,14 @@ def _find_own_baseline(request: JudgeRequest, folder: OutputFolder) -> str | Non
     return next((name for name in written if path is not None and folder.holds(name, path)), None)
 
 
-def _save_to_store(judgement: Judgement, recorder: RunRecorder, shell: Shell, *, is_quiet: bool) -> None:
-    """Saves the run in the store and notes the outcome, which does not change the exit code."""
-    message = recorder.save(judgement)
-    if message and not is_quiet:
-        shell.note(message)
-    for warning in recorder.warnings:
-        shell.note(f"warning: {warning}")
-
-
-def _print_result(judgement: Judgement, arguments: Namespace, shell: Shell, kept: str | None = None) -> None:
+def _print_result(
+    judgement: Judgement,
+    arguments: Namespace,
+    shell: Shell,
+    kept: str | None = None,
+    outputs: ShellOutputs | None = None,
+) -> None:
     """Prints what was found and written; `kept` is the file that is the run's baseline."""
-    from evalgate.application.messages.request import PAGE
     from evalgate.models.run.chunks import join_chunks
 
     shell.report_problems(judgement.problems)
@@ -234,10 +209,11 @@ def _print_result(judgement: Judgement, arguments: Namespace, shell: Shell, kept
         _suggest_one_scenario(judgement, shell)
         _suggest_other_folder(judgement, shell)
         written = [*judgement.files, *([BASELINE] if judgement.baseline_zip else [])]
-        names = ", ".join(name for name in written if name not in (kept, PAGE))
+        unkept = () if outputs is None else outputs.unkept
+        names = ", ".join(name for name in written if name not in (kept, *unkept))
         shell.note(f"written to {arguments.output_dir}: {names}")
-        if PAGE in written:
-            shell.note(f"written: {arguments.html} (it holds conversations: review it before you publish it)")
+        for line in () if outputs is None else outputs.cautions:
+            shell.note(f"written: {line}")
 
 
 def _suggest_other_folder(judgement: Judgement, shell: Shell) -> None:
@@ -386,6 +362,13 @@ OUTPUTS = (
         "--html", metavar="PATH", help="also write the run as one HTML file, with conversations, as `evalgate view`"
     ),
     option("--code-quality", metavar="PATH", help="also write GitLab's Code Quality report to this file"),
+    option(
+        "--also",
+        type=parse_words,
+        default=[],
+        metavar="NAME",
+        help="also leave these outputs of installed packages (entry points `evalgate.outputs`)",
+    ),
     option("--template", metavar="FILE", help="a template for parts of comment.md"),
     option(
         "--track",

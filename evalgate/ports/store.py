@@ -5,13 +5,17 @@ Every method may raise StoreUnreachable.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol, Self
+
+from evalgate.ports.outputs import RunOutput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.models.approvals.approval import Approval, StoredApproval
     from evalgate.models.goldens import RegressionSuite
+    from evalgate.models.history.stability import RunHistory
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.run.golden import Golden
 
@@ -52,6 +56,14 @@ class GoldenStore(Protocol):
     def __enter__(self) -> Self: ...
 
     def __exit__(self, *_: object) -> None: ...
+
+
+class RunStore(RunOutput):
+    """The store that a run reads its history from, and saves its results in."""
+
+    @abstractmethod
+    def load(self) -> tuple[RunHistory | None, Sequence[Approval]]:
+        """History and approvals that count; nothing, never an error, if the store is not available."""
 
 
 class ApprovalStore(Protocol):

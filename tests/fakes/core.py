@@ -14,6 +14,7 @@ from evalgate.adapters.progress import SilentProgress
 from evalgate.adapters.suites.approvals_file import read_approvals
 from evalgate.adapters.suites.yaml_tree import load
 from evalgate.application.judge.judge import Tools
+from evalgate.bootstrap.outputs import load_output
 from evalgate.errors import SettingError, SuiteError, TraceError
 from evalgate.models.trace.trace_document import encode_trace
 from evalgate.ports import Baseline, ComparableBaseline
@@ -164,5 +165,6 @@ def make_tools(*suites: str, traces: Iterable[TraceRecord] = (), **given: Any) -
         FixedClock(),
         SilentProgress(),
         DiskSpool,
+        load_output,
         fingerprints=given.get("fingerprints"),
     )

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 QUESTION, ANSWER, READING, FILES = "question.json", "answer.json", "reading", "files"
-PUBLISHED = "published.json"
-"""The file of an answer that holds what leaves for trackers."""
 LARGEST_ANSWER = 256_000_000
 LARGEST_FILE = 600_000_000
 BLOCK = 1 << 20

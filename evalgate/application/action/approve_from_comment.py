@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from evalgate.application.action.link_line import add_line, find_line
 from evalgate.application.action.post_comment import (
     CommentText,
     add_annotation,
@@ -20,9 +21,10 @@ from evalgate.application.action.post_comment import (
     post_comment,
 )
 from evalgate.application.approvals.comment_approvals import SHORT_SHA, CommentVerifier
-from evalgate.application.messages.request import Judgement, JudgeRequest, RenderOptions, RunSubject
+from evalgate.application.messages.request import Judgement, JudgeRequest
 from evalgate.errors import InvalidInput, Unreachable
 from evalgate.models.approvals.approval import Approval
+from evalgate.ports.outputs import RenderOptions, RunSubject
 from evalgate.suite.approve_command import parse_command
 
 if TYPE_CHECKING:
@@ -248,8 +250,6 @@ def _publish(options: ApproveOptions, run: TriggeringRun, report: ApprovedReport
 
 def _post(text: CommentText, ports: ApprovePorts) -> None:
     """Posts the comment with the links to trackers that the gate's comment has: nothing is published again here."""
-    from evalgate.features.track.application.track_judged import add_line, find_line
-
     posted = post_comment(text, ports.pull_request, ports.step)
     line = find_line(posted.replaced)
     if line:

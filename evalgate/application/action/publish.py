@@ -6,11 +6,12 @@ the run uploaded only numbers and escaped texts are used; nothing of it decides 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from evalgate.application.action.deliver import LatePorts, apply_late, deliver
 from evalgate.application.action.post_comment import (
     CommentText,
     add_annotation,
@@ -21,13 +22,13 @@ from evalgate.application.action.post_comment import (
 from evalgate.errors import InvalidInput, Unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from evalgate.application.action.post_comment import CommentMode
-    from evalgate.application.messages.request import RenderedReport, RenderOptions
-    from evalgate.features.track.ports import Tracker
+    from evalgate.application.messages.request import RenderedReport
     from evalgate.models.approvals.review import TriggeringRun
     from evalgate.ports import PullRequest, PullRequestFinder, ReportSource, StepOutput, TemplateSource
+    from evalgate.ports.outputs import AskedOutput, RenderOptions
 
 FROM = "pull_request"
 PUBLISHED = 0
@@ -49,11 +50,11 @@ class PublishPorts(Struct, frozen=True):
 
     pulls: PullRequestFinder
     reports: ReportSource
-    render: Callable[[str, TriggeringRun, RenderOptions], RenderedReport]  # renders the report in a zip of that run
+    render: Callable[[str, TriggeringRun, RenderOptions, Mapping[str, Any]], RenderedReport]  # that in a zip of the run
     pull_request: Callable[[int], PullRequest]
     step: StepOutput
     template: TemplateSource | None = None  # from this workflow's branch, never from the run's
-    trackers: Sequence[Tracker] = ()
+    outputs: Sequence[AskedOutput] = ()
 
 
 class _NothingToPost(Exception):
@@ -89,11 +90,8 @@ def publish(options: PublishOptions, ports: PublishPorts) -> int:
         )
         pull_request = ports.pull_request(number)
         comment = post_comment(text, pull_request, ports.step).comment
-    if ports.trackers and report.published is not None:
-        from evalgate.features.track.application.track_judged import TrackPorts, track_judged
-
-        used = TrackPorts(ports.trackers, ports.step, None, pull_request, comment, options.summarise)
-        track_judged(report.published, used)
+    late = deliver(ports.outputs, report.files, report.results, is_late=True)
+    apply_late(late, LatePorts(ports.step, None, pull_request, comment, options.summarise))
     return PUBLISHED
 
 
@@ -137,7 +135,8 @@ def _render_report(options: PublishOptions, ports: PublishPorts) -> RenderedRepo
         raise _NothingToPost("notice" if run.is_same_repository else "warning", missing)
     render_options = replace(options.render_options, template=load_template(ports.template, ports.step))
     try:
-        return ports.render(path, run, render_options)
+        asked = {each.output.name: each.options for each in ports.outputs}
+        return ports.render(path, run, render_options, asked)
     except InvalidInput as refusal:
         reasons = "; ".join(problem.message for problem in refusal.problems)
         raise _NothingToPost("warning", f"the report of run {run.id} is refused: {reasons}") from None

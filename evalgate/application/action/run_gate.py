@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
+from evalgate.application.action.deliver import LatePorts, apply_late, deliver, list_unkept
 from evalgate.application.action.post_comment import (
     READ_ONLY,
     REQUIRE_THE_JOB,
@@ -20,19 +21,18 @@ from evalgate.application.action.post_comment import (
 )
 from evalgate.application.action.step_outputs import outputs_of
 from evalgate.application.approvals.approvals import with_approvals
-from evalgate.application.messages.request import PAGE, write_outputs
+from evalgate.application.messages.request import with_history, write_outputs
 from evalgate.errors import Unreachable
 from evalgate.models.run.chunks import join_chunks
+from evalgate.ports.outputs import AskedOutput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from evalgate.application.action.comment_origin import CommentOrigin
     from evalgate.application.action.post_comment import CommentMode
     from evalgate.application.messages.request import Judgement, JudgeRequest
-    from evalgate.features.store.application.history.run_recorder import RunRecorder
-    from evalgate.features.track.ports import Tracker
     from evalgate.ports import (
         ApprovalSource,
         ArtifactStore,
@@ -46,19 +46,20 @@ if TYPE_CHECKING:
         TemplateSource,
     )
     from evalgate.ports.review import Review
+    from evalgate.ports.store import RunStore
 
+PATHS_OF_OUTPUTS = ("sarif-path", "html-path")
+"""Step outputs of outputs that are not always made."""
 UPLOAD_STEP = "actions/upload-artifact"
 MOST_REASONS = 20
 MOST_DAMAGED = 2
 
 
 class GateOptions(Struct, frozen=True):
-    """What this run does. `shown_folder`, `sarif_path` and `html_path` are what later steps see, from the workspace."""
+    """What this run does. `shown_folder` is what later steps see, from the workspace."""
 
     request: JudgeRequest
     shown_folder: str
-    sarif_path: str = ""
-    html_path: str = ""
     comment: CommentMode = "auto"
     is_from_fork: bool = False  # a pull request for which GitHub gives no token that can write
     artifact: str | None = None  # name of the artifact to upload this run's baseline as
@@ -93,9 +94,9 @@ class GatePorts(Struct, frozen=True):
     checks: CheckRuns | None = None
     artifacts: ArtifactStore | None = None
     reports: ReportFiles | None = None
-    recorder: RunRecorder | None = None  # saves runs to the store, if one was named
-    trackers: Sequence[Tracker] = ()
-    copies: Mapping[str, NamedFile] = field(default_factory=dict)  # of output files, at paths the user named
+    store: RunStore | None = None  # has the history, if one was named
+    outputs: Sequence[AskedOutput] = ()
+    copies: Callable[[str], NamedFile] | None = None  # a file at a path the user named
 
 
 def run_gate(options: GateOptions, ports: GatePorts) -> int:
@@ -106,8 +107,8 @@ def run_gate(options: GateOptions, ports: GatePorts) -> int:
     template = load_template(ports.template, ports.step)
     render = replace(options.request.render, template=template)
     request = with_approvals(replace(options.request, render=render), ports.approvals, ports.proposed)
-    if ports.recorder is not None:
-        request = ports.recorder.load(request)
+    if ports.store is not None:
+        request = with_history(request, ports.store)
     judgement = _judge_against_baseline(_with_consents(request, options, ports), ports)
     _write_outputs(options, ports, judgement)
     posted = _update_comment(options, ports, judgement)
@@ -115,30 +116,14 @@ def run_gate(options: GateOptions, ports: GatePorts) -> int:
     _upload_baseline(options, ports, judgement)
     if options.always_uploads_report or posted.is_refused:
         _upload_report(options, ports, judgement)
-    _save_run(ports, judgement)
-    _track(options, ports, judgement, posted.comment)
+    late = deliver(_list_outputs(ports), judgement.files, judgement.results, is_late=True)
+    apply_late(late, LatePorts(ports.step, ports.folder, ports.pull_request, posted.comment, options.summarise))
     return judgement.exit_code
 
 
-def _track(options: GateOptions, ports: GatePorts, judgement: Judgement, comment: CommentText | None) -> None:
-    """Publishes the run to trackers, after everything that others wait for."""
-    if not ports.trackers or judgement.published is None:
-        return
-    from evalgate.features.track.application.track_judged import TrackPorts, track_judged
-
-    used = TrackPorts(ports.trackers, ports.step, ports.folder, ports.pull_request, comment, options.summarise)
-    track_judged(judgement.published, used)
-
-
-def _save_run(ports: GatePorts, judgement: Judgement) -> None:
-    """Saves the run to the store. It comes late, so that its failure affects nothing else."""
-    if ports.recorder is None:
-        return
-    message = ports.recorder.save(judgement)
-    if message:
-        ports.step.log(f"The run was {message}.")
-    for warning in ports.recorder.warnings:
-        add_annotation(ports.step, "warning", warning)
+def _list_outputs(ports: GatePorts) -> list[AskedOutput]:
+    """The store saves the run first, and late, so that its failure affects nothing else."""
+    return [*([] if ports.store is None else [AskedOutput(ports.store)]), *ports.outputs]
 
 
 def _with_consents(request: JudgeRequest, options: GateOptions, ports: GatePorts) -> JudgeRequest:
@@ -168,11 +153,13 @@ def _judge_against_baseline(request: JudgeRequest, ports: GatePorts) -> Judgemen
 
 def _write_outputs(options: GateOptions, ports: GatePorts, judgement: Judgement) -> None:
     """Writes files and outputs first, so that they exist even if the run is cancelled later."""
-    write_outputs(judgement, ports.folder, omit=(PAGE,))
-    for name, copy in ports.copies.items():
-        if name in judgement.files:
-            copy.write(join_chunks(judgement.files[name]))
-    ports.step.outputs(outputs_of(judgement.results, _paths(options, judgement)))
+    write_outputs(judgement, ports.folder, omit=list_unkept(ports.outputs))
+    delivered = deliver(ports.outputs, judgement.files, judgement.results, is_late=False)
+    for path, content in [copy for each in delivered for copy in each.copies.items()]:
+        if ports.copies is not None:
+            ports.copies(path).write(join_chunks(content))
+    named = {name: value for each in delivered for name, value in each.outputs.items()}
+    ports.step.outputs(outputs_of(judgement.results, {**_paths(options, judgement), **named}))
     if options.summarise and "summary.md" in judgement.files:
         ports.step.summary(join_chunks(judgement.files["summary.md"]).decode())
     for line in _verdict_lines(judgement):
@@ -191,8 +178,7 @@ def _paths(options: GateOptions, judgement: Judgement) -> dict[str, str]:
     return {
         **paths,
         "baseline-path": f"{options.shown_folder}/baseline.zip" if judgement.baseline_zip else "",
-        "sarif-path": options.sarif_path if "results.sarif" in judgement.files else "",
-        "html-path": options.html_path if PAGE in judgement.files else "",
+        **dict.fromkeys(PATHS_OF_OUTPUTS, ""),
     }
 
 

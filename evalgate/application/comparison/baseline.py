@@ -21,12 +21,13 @@ from evalgate.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalgate.application.messages.request import BaselinePlan, RunSubject
+    from evalgate.application.messages.request import BaselinePlan
     from evalgate.models.comparison.comparison import BaselineStatus
     from evalgate.models.results.baseline_run import BaselineRun
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.run.chunks import Content
     from evalgate.ports import BaselineFiles, ComparableBaseline, TraceSpool
+    from evalgate.ports.outputs import RunSubject
     from evalgate.suite.models import Configuration
 
 

@@ -2,59 +2,41 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from msgspec.structs import replace
 
+from evalgate.application.documents.run_outputs import make_source, render_outputs
 from evalgate.application.messages.request import RenderedReport
-from evalgate.errors import InvalidTemplate, SettingError
+from evalgate.errors import SettingError
 from evalgate.gate.decision.counts import find_wrong_count
-from evalgate.models.github import TEMPLATE_UNUSED
+from evalgate.models.run.chunks import join_chunks
+from evalgate.ports.outputs import COMMENT, SUMMARY, RunSubject
 from evalgate.reporting.markdown.header_lines import format_origin
 from evalgate.reporting.markdown.links import Links
-from evalgate.reporting.markdown.render import render_comment, render_summary
-from evalgate.reporting.text.root_paths import with_root_paths
 
 if TYPE_CHECKING:
-    from evalgate.application.messages.request import RenderOptions
+    from collections.abc import Mapping
+
+    from evalgate.application.documents.run_outputs import LoadOutput
     from evalgate.models.approvals.review import TriggeringRun
     from evalgate.models.results.results import ResultsDoc
-    from evalgate.reporting.text.grouping import GroupedScenarios
-
-
-def write_comment(
-    document: ResultsDoc, options: RenderOptions, grouped: GroupedScenarios | None = None, *, origin: str = ""
-) -> tuple[str, list[str]]:
-    """The comment, and a warning if the template could not be used; `grouped` are its scenarios, if known."""
-    render = partial(
-        render_comment,
-        document,
-        key=options.comment_key,
-        max_chars=options.max_comment_chars,
-        report_url=options.run_url,
-        origin=origin,
-        pages=options.pages,
-        grouped=grouped,
-    )
-    try:
-        return render(template=options.template), []
-    except InvalidTemplate as flaw:
-        return render(), [f"{TEMPLATE_UNUSED}: {flaw}"]
-
+    from evalgate.ports.outputs import RenderOptions
 
 LARGEST_RESULTS = 128 * 1024 * 1024
 WHAT = "its results.json"
 
 
-def render_untrusted_report(content: bytes, run: TriggeringRun, options: RenderOptions) -> RenderedReport:
+def render_untrusted_report(
+    content: bytes, run: TriggeringRun, options: RenderOptions, asked: Mapping[str, Any], load: LoadOutput
+) -> RenderedReport:
     """Renders the report of a run again from its results. Raises SettingError or OverLimit if invalid.
 
     The run's own Markdown is not used. The command that repeats the run is left out, since people paste such
     lines into a shell.
     """
-    return render_report(report_of(content, run.head_sha), run, options)
+    return render_report(report_of(content, run.head_sha), run, options, asked, load)
 
 
 def report_of(content: bytes, commit: str | None) -> ResultsDoc:
@@ -80,15 +62,17 @@ def report_of(content: bytes, commit: str | None) -> ResultsDoc:
     return results
 
 
-def render_report(results: ResultsDoc, run: TriggeringRun, options: RenderOptions) -> RenderedReport:
-    """Renders a report, with a line about the run it comes from."""
+def render_report(
+    results: ResultsDoc, run: TriggeringRun, options: RenderOptions, asked: Mapping[str, Any], load: LoadOutput
+) -> RenderedReport:
+    """Renders a report with a line about the run it comes from, and the outputs that were asked for."""
     head = run.head_repository
     pages = options.pages and replace(
         options.pages, head_repository=head or options.pages.repository, commit=run.head_sha
     )
-    options = replace(options, pages=pages)
     origin = format_origin(run, options.run_url or "", Links(pages))
-    shown = with_root_paths(results)
-    comment, warnings = write_comment(shown, options, origin=origin)
-    summary = render_summary(shown, report_url=options.run_url, origin=origin, pages=pages)
-    return RenderedReport(results, comment, summary, warnings)
+    subject = RunSubject(run.head_sha, run.head_branch, str(run.id))
+    source = make_source(results, subject, replace(options, pages=pages), origin)
+    contents, warnings = render_outputs({COMMENT: None, SUMMARY: None, **asked}, source, load)
+    comment, summary = (join_chunks(contents.pop(name)).decode() for name in (COMMENT, SUMMARY))
+    return RenderedReport(results, comment, summary, warnings, contents)

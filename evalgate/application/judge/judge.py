@@ -5,7 +5,8 @@ All untrusted input (suites, traces, baselines) is read here and nowhere else.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
@@ -21,6 +22,7 @@ from evalgate.application.comparison.policies import (
     present_of,
     refuse_duplicates,
 )
+from evalgate.application.documents.run_outputs import render_outputs
 from evalgate.application.documents.trial_store import TrialStore
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
 from evalgate.application.evaluation.run_checks import check_ids, check_traces
@@ -32,7 +34,7 @@ from evalgate.application.evaluation.trajectories import (
     add_behaviour,
 )
 from evalgate.application.judge.report import DecidedRun, render_incomplete, render_invalid, render_judgement
-from evalgate.application.messages.request import PAGE, PUBLISHED, BaselinePlan
+from evalgate.application.messages.request import BaselinePlan
 from evalgate.application.messages.request import Tools as Tools  # noqa: PLC0414  re-exported
 from evalgate.errors import (
     BaselineUnreadable,
@@ -47,6 +49,7 @@ from evalgate.gate.decision.decide import decide, no_traces
 from evalgate.gate.decision.failures import count_excused
 from evalgate.gate.reach import find_harmless_suites
 from evalgate.models.comparison.comparison import BaselineInfo
+from evalgate.ports.outputs import KeptTraces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,6 +66,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import SelectionDoc
     from evalgate.models.run.run import Run
     from evalgate.ports import TraceSpool
+    from evalgate.ports.outputs import OutputSource
     from evalgate.suite.models import Configuration
 
 NOT_KEPT = {
@@ -80,9 +84,10 @@ def judge(request: JudgeRequest, tools: Tools) -> Judgement:
     except InvalidInput as error:
         return render_invalid(request, error, now)
     except BaselineUnreadable as error:
-        return render_incomplete(replace(request, baseline=BaselinePlan(BaselineInfo("none"))), error, now)
+        request = replace(request, baseline=BaselinePlan(BaselineInfo("none")))
+        return render_incomplete(request, error, now, tools.load_output)
     except (RulesMissing, RulesUnreachable, ShardMissing, StoreUnreachable) as error:
-        return render_incomplete(request, error, now)
+        return render_incomplete(request, error, now, tools.load_output)
     finally:
         tools.progress.finish()
 
@@ -106,8 +111,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
 
         baseline = replace(baseline, results=reprice_baseline(baseline.results, configuration, tools.prices))
     tools.output.require_writable()  # fails before the work
-    keeps_traces = PAGE in request.outputs or PUBLISHED in request.outputs or _writes_baseline(request)
-    spool = tools.baselines.open_spool(tools.traces.encode_trace) if keeps_traces else None
+    spool = _open_spool(request, tools)
     worst_trials, rules_baseline = WorstTrialRecorder(), baseline if base is None else base.baseline
     rules = find_changed_rules(own, rules_baseline, _rule_sources(tools), request, cross_scores=base is None)
     try:
@@ -154,11 +158,28 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
             mutations=_compare_mutations(request, tools, rules),
         )
         excused = count_excused(run.suites, policies.suites, rulings.approved)
-        judgement = replace(render_judgement(request, findings, now), excused=excused)
-        return judgement if spool is None else _use_traces(judgement, request, configuration, tools, spool, baseline)
+        judgement, source = render_judgement(request, findings, now, tools.load_output)
+        judgement = replace(judgement, excused=excused)
+        if spool is None:
+            return judgement
+        return _use_traces(judgement, source, request, _KeptRun(configuration, baseline, spool), tools)
     finally:
         if spool is not None:
             spool.close()
+
+
+class _KeptRun(NamedTuple):
+    """What a run has besides its results."""
+
+    configuration: Configuration
+    baseline: LoadedBaseline
+    spool: TraceSpool
+
+
+def _open_spool(request: JudgeRequest, tools: Tools) -> TraceSpool | None:
+    """Where the traces are kept, if anything that was asked for is made from them."""
+    needs_traces = any(tools.load_output(name).needs_traces for name in request.outputs)
+    return tools.baselines.open_spool(tools.traces.encode_trace) if needs_traces or _writes_baseline(request) else None
 
 
 def _writes_baseline(request: JudgeRequest) -> bool:
@@ -166,27 +187,23 @@ def _writes_baseline(request: JudgeRequest) -> bool:
 
 
 def _use_traces(
-    judgement: Judgement,
-    request: JudgeRequest,
-    configuration: Configuration,
-    tools: Tools,
-    spool: TraceSpool,
-    baseline: LoadedBaseline,
+    judgement: Judgement, source: OutputSource, request: JudgeRequest, run: _KeptRun, tools: Tools
 ) -> Judgement:
-    """Makes what holds traces, as far as it was requested: the HTML page, what trackers get, and the baseline."""
-    if PAGE in request.outputs:
-        from evalgate.features.page.application.view_run import PageBaseline, add_page
-
-        path = baseline.info.path if baseline.info else None
-        side = PageBaseline(baseline.results, tools.baselines.read_traces(path)) if baseline.results and path else None
-        judgement = add_page(judgement, spool.lines(), tools.traces.restore_trace, side)
+    """Makes what holds traces, as far as it was requested: the baseline, and outputs that need them."""
     if _writes_baseline(request):
-        judgement = _write_baseline(judgement, request, configuration, tools, spool)
-    if PUBLISHED in request.outputs:
-        from evalgate.features.track.application.published_run import add_published
-
-        judgement = add_published(judgement, request, configuration, spool.lines(), tools.traces.restore_trace)
-    return judgement
+        judgement = _write_baseline(judgement, request, run.configuration, tools, run.spool)
+    load = tools.load_output
+    asked = {name: options for name, options in request.outputs.items() if load(name).needs_traces}
+    if not asked:
+        return judgement
+    restore, baseline = tools.traces.restore_trace, run.baseline
+    path = baseline.info.path if baseline.info else None
+    if baseline.results is not None and path is not None:
+        traces = KeptTraces(partial(tools.baselines.read_traces, path), restore)
+        source = replace(source, baseline=baseline.results, baseline_traces=traces)
+    source = replace(source, suites=run.configuration.suites, traces=KeptTraces(run.spool.lines, restore))
+    files, warnings = render_outputs(asked, source, load)
+    return replace(judgement, files={**judgement.files, **files}, warnings=[*judgement.warnings, *warnings])
 
 
 def _write_baseline(

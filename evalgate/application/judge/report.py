@@ -9,30 +9,28 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from evalgate.application.comparison.baseline import LoadedBaseline
-from evalgate.application.documents.untrusted_report import write_comment
-from evalgate.application.messages.request import SARIF, Judgement
+from evalgate.application.documents.run_outputs import make_source, render_outputs
+from evalgate.application.messages.request import Judgement
 from evalgate.errors import Problem
 from evalgate.gate.comparison.outcomes import compute_run_statistics
 from evalgate.models.comparison.decision import Decision, Reason
 from evalgate.models.run.run import Run
+from evalgate.ports.outputs import STANDARD
 from evalgate.reporting.ci.annotations import build_annotations
-from evalgate.reporting.ci.junit import render_junit
 from evalgate.reporting.markdown.heading import build_heading
-from evalgate.reporting.markdown.render import render_summary
 from evalgate.reporting.results.clean_values import clean_text
 from evalgate.reporting.results.results_json import (
     build_invalid_document,
     build_results_document,
     dump_results,
-    stream_results,
 )
-from evalgate.reporting.text.grouping import group_scenarios
 from evalgate.reporting.text.root_paths import with_root_paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from evalgate.application.documents.run_outputs import LoadOutput
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.errors import InvalidInput, RulesMissing, ShardMissing, Unreachable
     from evalgate.models.approvals.approval import ApprovalRuling
@@ -41,8 +39,8 @@ if TYPE_CHECKING:
     from evalgate.models.mutation import SuiteMutations
     from evalgate.models.results.results import ResultsDoc, SelectionDoc
     from evalgate.models.results.results_sections import RulesDoc
-    from evalgate.models.run.chunks import Content
     from evalgate.models.trace.trace import Warning_
+    from evalgate.ports.outputs import OutputSource
 
 
 class DecidedRun(Struct, frozen=True):
@@ -61,8 +59,10 @@ class DecidedRun(Struct, frozen=True):
     mutations: Sequence[SuiteMutations] = ()
 
 
-def render_judgement(request: JudgeRequest, decided: DecidedRun, now: datetime) -> Judgement:
-    """The documents of a run, all rendered from its results."""
+def render_judgement(
+    request: JudgeRequest, decided: DecidedRun, now: datetime, load: LoadOutput
+) -> tuple[Judgement, OutputSource]:
+    """The documents of a run, all rendered from its results, but those that need its traces; and what they show."""
     results = build_results_document(
         decided.run,
         decided.comparison,
@@ -88,28 +88,18 @@ def render_judgement(request: JudgeRequest, decided: DecidedRun, now: datetime) 
 
         add_history(results, request.history, decided.run, now, request.subject.run_id)
     _add_job(results, request)
-    shown = with_root_paths(results)
-    options = request.render
-    grouped = group_scenarios(shown)
-    comment, warnings = write_comment(shown, options, grouped)
-    files: dict[str, Content] = {
-        "results.json": stream_results(results),
-        "comment.md": comment.encode(),
-        "summary.md": render_summary(shown, report_url=options.run_url, grouped=grouped, pages=options.pages).encode(),
-        "junit.xml": render_junit(shown),
-    }
-    if SARIF in request.outputs:
-        from evalgate.reporting.ci.sarif import render_sarif
-
-        files[SARIF] = render_sarif(shown)
-    return Judgement(
+    source = make_source(results, request.subject, request.render)
+    asked = {name: options for name, options in request.outputs.items() if not load(name).needs_traces}
+    files, warnings = render_outputs({**dict.fromkeys(STANDARD), **asked}, source, load)
+    judgement = Judgement(
         results,
         files,
-        build_annotations(shown, grouped.sections),
+        build_annotations(source.shown, source.grouped.sections),
         warnings=warnings,
-        heading=build_heading(shown).text,
-        grouped=grouped if shown is results else None,
+        heading=build_heading(source.shown).text,
+        grouped=source.grouped if source.shown is results else None,
     )
+    return judgement, source
 
 
 def leave_only_selected(results: ResultsDoc, selection: SelectionDoc) -> None:
@@ -144,16 +134,15 @@ def _add_job(results: ResultsDoc, request: JudgeRequest) -> None:
 
 
 def render_incomplete(
-    request: JudgeRequest, error: RulesMissing | ShardMissing | Unreachable, now: datetime
+    request: JudgeRequest, error: RulesMissing | ShardMissing | Unreachable, now: datetime, load: LoadOutput
 ) -> Judgement:
     """The answer if a part of the run is missing: the rest is left out, since it would mislead."""
     code = 0 if request.rules.report_only else error.exit_code
     reasons = [Reason(error.code, problem.message) for problem in error.problems]
     decision = Decision("cannot_judge", code, reasons, report_only=request.rules.report_only)
     notes = [Problem(note) for note in request.notes]
-    return render_judgement(
-        request, DecidedRun(Run([]), None, decision, LoadedBaseline(request.baseline.info), notes), now
-    )
+    decided = DecidedRun(Run([]), None, decision, LoadedBaseline(request.baseline.info), notes)
+    return render_judgement(request, decided, now, load)[0]
 
 
 def warning_of(problem: Problem) -> Warning_:

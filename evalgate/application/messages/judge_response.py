@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
-from evalgate.application.messages.request import PAGE, ApprovedReport, Judgement, RenderedReport
+from evalgate.application.messages.request import ApprovedReport, Judgement, RenderedReport
 from evalgate.errors import JudgeCrashed, Problem, SettingError
 from evalgate.gate.decision.counts import find_wrong_count
 from evalgate.models.comparison.comparison import ScenarioKey
@@ -18,7 +19,7 @@ from evalgate.models.github import Annotation  # noqa: TC001  for the decoder
 from evalgate.models.results.results import ResultsDoc  # noqa: TC001  the same
 from evalgate.models.results.results_sections import ApprovalDoc  # noqa: TC001  the same
 from evalgate.models.run.bounds import Count  # noqa: TC001  the same
-from evalgate.models.run.chunks import join_chunks
+from evalgate.ports.outputs import COMMENT, RESULTS, STANDARD, SUMMARY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from evalgate.models.approvals.review import CommentApproval
     from evalgate.models.run.chunks import Content
 
-ALWAYS = ("results.json", "comment.md", "summary.md", "junit.xml")
-"""Files of a judgement, besides its baseline and those that were asked for."""
 RESULT_KEYS = (
     *("schema", "evalgate_version", "created_at", "commit", "verdict", "exit_code", "report_only"),
     *("reasons", "summary", "baseline"),
@@ -163,13 +162,11 @@ def decode_judgement(
     _check_decision(results)
     _check_subject(results, request)
     _check_excuses(results, answer.excused, request)
-    asked = {*ALWAYS, *request.outputs}
+    asked = {*STANDARD, *request.outputs}
     names = [name for name in answer.files if name in asked]
     files = {name: content for name in names if (content := file(name)) is not None}
-    if "results.json" not in files:
+    if RESULTS not in files:
         raise invalid_answer("it has no results")
-    if PAGE in files:
-        _check_page(files[PAGE])
     if not LEVELS.issuperset(each.level for each in answer.annotations):
         raise invalid_answer("unknown annotation level")
     texts = (part for each in (*answer.annotations, *answer.problems) for part in each)
@@ -187,9 +184,10 @@ def decode_judgement(
     )
 
 
-def decode_report(plain: Any, file: Callable[[str], bytes | None]) -> RenderedReport:
-    """Decodes the report in an answer; raises the same errors."""
-    return _build_report(_decode(plain, _Report), file)
+def decode_report(plain: Any, file: Callable[[str], bytes | None], asked: Iterable[str] = ()) -> RenderedReport:
+    """Decodes the report in an answer, with the outputs that were asked for; raises the same errors."""
+    report = _build_report(_decode(plain, _Report), file)
+    return replace(report, files={name: content for name in asked if (content := file(name)) is not None})
 
 
 def decode_approved(
@@ -224,7 +222,7 @@ def _convert(plain: Any, kind: type[A]) -> A:
 
 
 def _build_report(answer: _Report, file: Callable[[str], bytes | None]) -> RenderedReport:
-    comment, summary = file("comment.md"), file("summary.md")
+    comment, summary = file(COMMENT), file(SUMMARY)
     if comment is None or summary is None:
         raise invalid_answer("it has no comment")
     _check_results(answer.results, report_only=answer.results["report_only"])
@@ -298,14 +296,6 @@ def _check_excuses(results: ResultsDoc, excused: Mapping[str, int], request: Jud
         failed = sum(summary[name] for name in GATING.get(word, ()))
         if failed > summary.get("quarantined", 0) and not request.approvals.has_any:
             raise invalid_answer(f"it passes with {failed} that `fail-on` names ({word})")
-
-
-def _check_page(page: Content) -> None:
-    """Raises JudgeCrashed for a page with another content security policy: a browser would run what it holds."""
-    from evalgate.features.page.reporting.render_page import build_page_start
-
-    if not join_chunks(page).startswith(build_page_start().encode()):
-        raise invalid_answer("its page has another content security policy")
 
 
 def _check_subject(results: ResultsDoc, request: JudgeRequest) -> None:

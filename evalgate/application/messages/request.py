@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
+
+from evalgate.ports.outputs import COMMENT, JUNIT, SUMMARY, RenderOptions, RunSubject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from evalgate.errors import Problem
-    from evalgate.features.track.models import PublishedRun, TrackingContext
     from evalgate.models.approvals.approval import Approval, ApprovalFile
     from evalgate.models.approvals.review import CommentApproval
     from evalgate.models.comparison.comparison import BaselineInfo
     from evalgate.models.comparison.weakening import OnWeakening
-    from evalgate.models.github import Pages, TemplateFile
     from evalgate.models.history.stability import RunHistory
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.results.results_sections import ApprovalDoc
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
         TraceArchive,
     )
     from evalgate.ports.batches import EvaluationPools
+    from evalgate.ports.outputs import RunOutput
     from evalgate.ports.shards import OpenShard
+    from evalgate.ports.store import RunStore
     from evalgate.reporting.text.grouping import GroupedScenarios
 
 
@@ -71,15 +74,6 @@ class ApprovalInputs(Struct, frozen=True):
         return has_file or bool(self.remembered) or bool(self.consents)
 
 
-class RunSubject(Struct, frozen=True):
-    """What the run is about. `merge_commit` is the commit checked out, if it merges a pull request into its base."""
-
-    commit: str | None = None
-    branch: str | None = None
-    run_id: str | None = None
-    merge_commit: str | None = None
-
-
 class BaselinePlan(Struct, frozen=True):
     """The baseline to compare with, None if none was requested, and the one to make.
 
@@ -91,17 +85,6 @@ class BaselinePlan(Struct, frozen=True):
     is_required: bool = False
     makes_zip: bool = True
     kept: str | None = None
-
-
-class RenderOptions(Struct, frozen=True):
-    """How to render a report. `run_url` is the page of the run, linked where a report is shortened."""
-
-    comment_key: str = "evalgate"
-    max_comment_chars: int = 60_000
-    run_url: str | None = None
-    template: TemplateFile | None = None  # the project's template for the comment
-    pages: Pages | None = None  # where GitHub shows files and commits; None outside of GitHub
-    tracking: TrackingContext | None = None  # of the report of another run: build what leaves for trackers too
 
 
 class JudgeRequest(Struct, frozen=True):
@@ -128,7 +111,7 @@ class Judgement(Struct, frozen=True):
     """
 
     results: ResultsDoc
-    files: Mapping[str, Content]  # results.json always; comment.md, summary.md, junit.xml unless invalid
+    files: Mapping[str, Content]  # results.json always; unless invalid, the contents of all other outputs
     annotations: Sequence[Annotation] = ()
     problems: Sequence[Problem] = ()
     baseline_zip: str | None = None  # path of the zip that was written
@@ -136,7 +119,6 @@ class Judgement(Struct, frozen=True):
     heading: str = ""  # the verdict in one line
     excused: Mapping[str, int] = field(default_factory=dict)  # hard fails that don't fail the gate, by excuse
     grouped: GroupedScenarios | None = None  # the scenarios of `results`, if this process grouped them
-    published: PublishedRun | None = None  # what leaves for trackers, if that was requested and there is any
 
     @property
     def exit_code(self) -> int:
@@ -151,7 +133,7 @@ class RenderedReport(Struct, frozen=True):
     comment: str
     summary: str
     warnings: Sequence[str] = ()
-    published: PublishedRun | None = None
+    files: Mapping[str, Content] = {}  # the contents of outputs that were asked for
 
 
 class ApprovedReport(Struct, frozen=True):
@@ -176,6 +158,7 @@ class Tools(Struct, frozen=True):
     clock: Clock
     progress: Progress
     make_trial_spool: Callable[[], Spool]  # temporary storage for trials until results are written
+    load_output: Callable[[str], RunOutput]  # by name
     prices: PriceTable | None = None
     fingerprints: Fingerprints | None = None
     pools: EvaluationPools | None = None
@@ -183,14 +166,15 @@ class Tools(Struct, frozen=True):
     make_mutation_comparer: Callable[..., MutationComparer] | None = None  # of traces, their choice and progress
 
 
-PAGE = "report.html"
-"""The run as one HTML file, which only a path that the user names gets: it holds conversations."""
 TRACKING = "tracking.json"
 """The file that describes where the run was published."""
-SARIF = "results.sarif"
-PUBLISHED = "published.json"
-"""What leaves for trackers."""
-REPORTS = ("comment.md", "summary.md", "junit.xml", SARIF, PAGE, TRACKING)
+REPORTS = (COMMENT, SUMMARY, JUNIT, "results.sarif", "report.html", TRACKING)
+
+
+def with_history(request: JudgeRequest, store: RunStore) -> JudgeRequest:
+    """Adds the history and the approvals that the store has."""
+    history, remembered = store.load()
+    return replace(request, history=history, approvals=replace(request.approvals, remembered=remembered))
 
 
 def write_outputs(judgement: Judgement, folder: OutputFolder, *, omit: Collection[str | None] = ()) -> None:

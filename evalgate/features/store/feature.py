@@ -17,6 +17,8 @@ STORE = Feature(
         "import": Verb("import exported evaluations into the store", f"{__package__}.cli.store_verbs", after="export"),
     },
     provides={
+        "shell_run_store": f"{__package__}.bootstrap.store:open_shell_recorder",
+        "job_run_store": f"{__package__}.bootstrap.store:open_job_recorder",
         "golden_store": f"{__package__}.bootstrap.store:choose_store",
         "approval_store": f"{__package__}.bootstrap.approvals:StoreApprovals",
         "shell_approvals": f"{__package__}.bootstrap.approvals:find_shell_approvals",

@@ -100,16 +100,17 @@ class SessionJudge:
 
     def _judge(self) -> bytes:
         from evalgate.application.judge.judge import judge
+        from evalgate.application.messages.request import with_history
         from evalgate.bootstrap.judged_commit import find_commit_and_branch
+        from evalgate.bootstrap.named_store import open_shell_store
         from evalgate.bootstrap.shell_tools import build_run_request
-        from evalgate.features.store.bootstrap.store import open_shell_recorder
         from evalgate.models.run.chunks import join_chunks
 
         commit, branch = find_commit_and_branch(None, self._environ, self._cwd)
         request = build_run_request(self._configs, self._baseline, self._cwd, commit)
-        recorder = open_shell_recorder(None, self._environ, self._cwd)
-        if recorder is not None:
-            request = recorder.load(request)
+        store = open_shell_store(None, self._environ, self._cwd)
+        if store is not None:
+            request = with_history(request, store)
         with tempfile.TemporaryDirectory(prefix="evalgate-") as folder:
             from msgspec.structs import replace
 

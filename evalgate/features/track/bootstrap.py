@@ -7,7 +7,7 @@ from base64 import b64encode
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evalgate.errors import InvalidInput, Problem, SettingError, TrackerKeyMissing
+from evalgate.errors import Problem, SettingError, TrackerKeyMissing
 from evalgate.features.track.settings import MAX_SECONDS, is_of_fork, read_tracking_context, require_tracker
 from evalgate.settings.plain_url import require_plain_url
 from evalgate.settings.secret_variables import read_headers
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from evalgate.adapters.http import Http
     from evalgate.features.track.models import ContentLevel, PublishedRun
     from evalgate.features.track.ports import Tracker
-    from evalgate.ports import StepOutput
-    from evalgate.settings.settings import Settings
 
     _ReadUrl = Callable[[str, str], str]
 
@@ -117,27 +115,6 @@ def _build_phoenix(environ: Mapping[str, str], http: Http, read_url: _ReadUrl) -
 
 def _missing(variable: str) -> TrackerKeyMissing:
     return TrackerKeyMissing(Problem(f"{variable} is not set", None, "set it in the environment"))
-
-
-def build_job_trackers(settings: Settings, environ: Mapping[str, str], step: StepOutput) -> list[Tracker]:
-    """The trackers that the job names and has keys for; a missing key is a notice, any other problem a warning."""
-    from evalgate.application.action.post_comment import add_annotation
-
-    inputs = settings.inputs
-    found: list[Tracker] = []
-    missing: list[str] = []
-    for name in inputs.track:
-        try:
-            seconds = inputs.track_timeout / len(inputs.track)
-            found.append(build_tracker(name, environ, allow_http=inputs.track_allow_http, seconds=seconds))
-        except TrackerKeyMissing as error:
-            missing.append(error.problems[0].message)
-        except InvalidInput as error:
-            add_annotation(step, "warning", f"not tracked: {error.problems[0]}")
-    if missing:
-        reason = "; GitHub gives no secrets to pull requests from forks" if settings.is_from_fork else ""
-        add_annotation(step, "notice", f"not tracked: {', '.join(missing)}{reason}")
-    return found
 
 
 def _read_header(name: str, environ: Mapping[str, str]) -> str:

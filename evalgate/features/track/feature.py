@@ -1,6 +1,6 @@
 """What tracking adds to the command line."""
 
-from evalgate.bootstrap.feature import Feature, Verb
+from evalgate.bootstrap.feature import Feature, OutputDeclaration, Verb
 
 TRACK = Feature(
     "track",
@@ -11,4 +11,5 @@ TRACK = Feature(
         )
     },
     connecting=("track",),
+    outputs={"published.json": OutputDeclaration(f"{__package__}.output:TrackerOutput", asked_by=("track",))},
 )

@@ -85,6 +85,17 @@ class TrackingContext(Struct, frozen=True):
     prefix: str = "evalgate"
 
 
+class TrackingOptions(Struct, frozen=True):
+    """What the judge makes for trackers: from a run of this context, with texts up to this level.
+
+    A run of more than `most_trials` trials makes nothing; None for no limit.
+    """
+
+    context: TrackingContext
+    content: ContentLevel = "final"
+    most_trials: int | None = None
+
+
 class Experiment(NamedTuple):
     """A published experiment and the page that shows it; `is_new` is False if the tracker had it before."""
 

@@ -10,8 +10,8 @@ import pytest
 from fakes.agent import FORK, own_comments, trace, write_trace
 from markdown_check import find_flaws
 
+from evalgate.application.action.link_line import add_line
 from evalgate.features.store.bootstrap.store import open_store
-from evalgate.features.track.application.track_judged import add_line
 
 pytestmark = pytest.mark.shared
 

@@ -30,7 +30,7 @@ from evalgate.bootstrap.judge_context import JudgeContext
 from evalgate.bootstrap.judge_main import HANDLERS, run_ready_judge
 from evalgate.bootstrap.sandboxed_judge import SandboxedJudge
 from evalgate.errors import JudgeCrashed, OverLimit
-from evalgate.features.track.models import TrackingContext
+from evalgate.features.track.models import PublishedRun, TrackingContext, TrackingOptions
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.run.chunks import join_chunks
 from evalgate.settings.limits import Limits
@@ -421,13 +421,14 @@ class TestTheUserOfAJudge:
 
 
 CONTEXT = TrackingContext("acme/agent", run_id="9", branch="main")
-TRACKED = {"outputs": {"published.json": (CONTEXT, "final")}, "run_id": "9", "branch": "main"}
+TRACKED = {"outputs": {"published.json": TrackingOptions(CONTEXT)}, "run_id": "9", "branch": "main"}
 
 
 def test_what_leaves_for_trackers_is_as_from_a_judge_in_this_process(workspace, tmp_path):
     there, here = apart(workspace, tmp_path).judge(request(**TRACKED)), bench_at(workspace).judge(request(**TRACKED))
-    assert there.published == here.published
-    assert here.published.suites[0].rows[0].outputs["answer"]
+    assert there.files["published.json"] == here.files["published.json"]
+    published = msgspec.json.decode(here.files["published.json"], type=PublishedRun)
+    assert published.suites[0].rows[0].outputs["answer"]
 
 
 def test_what_a_judge_forged_for_trackers_does_not_leave_and_changes_no_verdict(workspace, tmp_path):
@@ -437,6 +438,6 @@ def test_what_a_judge_forged_for_trackers_does_not_leave_and_changes_no_verdict(
 
     judgement = judges.judge(request(**TRACKED))
 
-    assert judgement.published is None
+    assert "published.json" not in judgement.files
     assert (judgement.exit_code, judgement.results["verdict"]) == (honest.exit_code, honest.results["verdict"])
     assert judgement.warnings[-1] == "not tracked: the judge's document for trackers is not one of this run"

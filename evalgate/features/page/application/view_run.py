@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
-from msgspec.structs import replace
 
 from evalgate.application.evaluation.trajectories import source_of
 from evalgate.application.judge.compare_finished import read_own_traces
-from evalgate.application.messages.request import PAGE
 from evalgate.errors import Problem, SettingError
 from evalgate.features.page.application.better_scenarios import BetterScenarios, copy_changes, find_counterpart
 from evalgate.features.page.reporting.build_page import place_of
@@ -21,7 +19,6 @@ from evalgate.models.comparison.comparison import ScenarioKey
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from evalgate.application.messages.request import Judgement
     from evalgate.features.page.reporting.page_builder import ComparedTrial, RunPage
     from evalgate.models.results.baseline_run import BaselineRun, BaselineTrial, TracePosition
     from evalgate.models.results.results import ResultsDoc, TrialDoc
@@ -64,17 +61,6 @@ def _require_compared(document: ResultsDoc, other: BaselineRun, path: str) -> No
     if compared is not None and compared != other.summary:
         hint = "its conversations would be shown beside differences to another run; name the right one, or leave it out"
         raise SettingError(Problem(f"{path} is not the baseline that this run was compared with", None, hint))
-
-
-def add_page(
-    judgement: Judgement,
-    lines: Iterable[bytes],
-    restore: Callable[[bytes], Trace | None],
-    baseline: PageBaseline | None,
-) -> Judgement:
-    """The judgement with the page of its run among its files."""
-    page = build_run_page(judgement.results, lines, restore, PageOptions(), baseline)
-    return replace(judgement, files={**judgement.files, PAGE: page.html.encode()})
 
 
 def build_run_page(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.adapters.clock import SystemClock
+from evalgate.bootstrap.named_store import NONE, find_store_url
 from evalgate.errors import Problem, SettingError
-from evalgate.features.store.bootstrap.store import NONE, find_store_url, open_store
+from evalgate.features.store.bootstrap.store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,16 +5,14 @@ A store that can't be opened does not prevent the verdict of a run. The approval
 
 from __future__ import annotations
 
-import errno
 import os
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalgate.adapters.clock import SystemClock
 from evalgate.bootstrap.judged_commit import find_commit_and_branch
-from evalgate.bootstrap.sources import build_workspace
-from evalgate.errors import InvalidInput, Location, Problem, RefusedPath, SettingError, SuiteError, Unreachable
+from evalgate.bootstrap.named_store import NONE, find_store_url
+from evalgate.errors import InvalidInput, Problem, SettingError, Unreachable
 from evalgate.models.results.document_names import OUTPUT_FOLDER
 
 if TYPE_CHECKING:
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
 
 DEFAULT_STORE = f"{OUTPUT_FOLDER}/evalgate.db"
 """The path of a shell's store if none is named."""
-STORE_VARIABLE = "EVALGATE_STORE_URL"
-NONE = "none"
 _EXTRAS = {"sqlite": "store", "postgresql": "postgres"}
 
 
@@ -53,42 +49,6 @@ def open_store(url: str, cwd: str, *, create: bool = True, source_date_epoch: st
         raise SettingError(Problem("a store needs an extra that is not installed", None, hint)) from None
 
 
-def find_store_url(flag: str | None, environ: Mapping[str, str], cwd: str) -> str | None:
-    """The store named by the flag, else EVALGATE_STORE_URL, else the project file; None if none is named.
-
-    Raises SuiteError for a project file that is invalid or names a URL, and RefusedPath if it names a file
-    outside the working directory: a repository must not decide what else is written.
-    """
-    if flag is not None:
-        return flag
-    if environ.get(STORE_VARIABLE):
-        return environ[STORE_VARIABLE]
-    from evalgate.adapters.suites.project_file import read_project_store
-
-    store_url = read_project_store(build_workspace(cwd))
-    if store_url is not None and not _is_below(Path(cwd), store_url):
-        hint = "name a file elsewhere with --store-url or EVALGATE_STORE_URL"
-        message = "`store` is a file outside the working directory"
-        raise RefusedPath(Problem(message, Location("evalgate.yaml"), hint))
-    return store_url
-
-
-def _is_below(folder: Path, path: str) -> bool:
-    try:
-        return (folder / path).resolve().is_relative_to(folder.resolve()) and not _is_circular(folder / path)
-    except (OSError, ValueError, RuntimeError):  # an invalid path, or links in a circle
-        return False
-
-
-def _is_circular(path: Path) -> bool:
-    """Whether links lead in a circle, which `resolve` accepts since Python 3.13."""
-    try:
-        path.stat()
-    except OSError as error:
-        return error.errno == errno.ELOOP
-    return False
-
-
 def choose_store(flag: str | None, environ: Mapping[str, str], cwd: str, *, create: bool = False) -> Store:
     """Opens the named store, or the shell's default one.
 
@@ -100,17 +60,8 @@ def choose_store(flag: str | None, environ: Mapping[str, str], cwd: str, *, crea
     return open_store(store_url, cwd, create=create, source_date_epoch=environ.get("SOURCE_DATE_EPOCH"))
 
 
-def open_shell_recorder(flag: str | None, environ: Mapping[str, str], cwd: str) -> RunRecorder | None:
-    """A recorder for the store of flag, environment or project; None if no store is named, or `none`.
-
-    Raises SettingError for an invalid name. An invalid project file is not reported here but by the judge.
-    """
-    try:
-        store_url = find_store_url(flag, environ, cwd)
-    except SuiteError:
-        return None
-    if store_url in (None, "none"):
-        return None
+def open_shell_recorder(store_url: str, environ: Mapping[str, str], cwd: str) -> RunRecorder:
+    """A recorder for the store of a shell; raises SettingError for an invalid name."""
     from evalgate.features.store.application.history.run_record import RunContext
 
     _, branch = find_commit_and_branch(None, environ, cwd)
@@ -132,7 +83,9 @@ def open_job_recorder(settings: Settings) -> RunRecorder:
         history_branch=settings.baseline_branch,
         is_approved_by_store=_is_store_trusted(settings),
     )
-    return _open(settings.inputs.store_url, job.temp, job.source_date_epoch, context)
+    recorder = _open(settings.inputs.store_url, job.temp, job.source_date_epoch, context)
+    recorder.sentence = "The run was {}."
+    return recorder
 
 
 def _is_store_trusted(settings: Settings) -> bool:

@@ -29,11 +29,6 @@ FACTS = frozenset(
 """Metadata that follow from the context alone."""
 
 
-def encode_published(run: PublishedRun) -> bytes:
-    """The document of a run that leaves."""
-    return msgspec.json.encode(run)
-
-
 def decode_published(content: bytes, names: PublishedNames, content_level: ContentLevel) -> PublishedRun | None:
     """The run in a judge's document, None if it is not one of the run of these names or holds more than may leave."""
     if len(content) > LARGEST or not is_bounded(content):

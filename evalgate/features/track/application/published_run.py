@@ -10,20 +10,20 @@ from fnmatch import fnmatchcase
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import orjson
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from evalgate.application.comparison.baseline import NAME
 from evalgate.application.documents.run_documents import run_of
 from evalgate.application.documents.run_identity import run_identity
 from evalgate.application.evaluation.trajectories import source_of
-from evalgate.application.messages.request import PUBLISHED
 from evalgate.errors import InvalidInput
 from evalgate.features.track.application.published_names import MAX_KEY, MAX_TEXT, PublishedNames
 from evalgate.features.track.models import PublishedRow, PublishedRun, PublishedScore, PublishedSuite
 from evalgate.measures.redaction.redact import redact_value
 from evalgate.models.run.run import HARD_FAILS
+from evalgate.ports.outputs import Rendered
 from evalgate.reporting.results.clean_values import clean_text
 from evalgate.scoring.run_statistics import EXPECTED_TOOL, judge_calls
 from evalgate.suite.baseline_suites import parse_baseline_suites
@@ -31,22 +31,19 @@ from evalgate.suite.baseline_suites import parse_baseline_suites
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from evalgate.application.messages.request import Judgement, JudgeRequest
     from evalgate.evaluators.core.assertion import Assertion
-    from evalgate.features.track.models import ContentLevel, TrackingContext
-    from evalgate.models.approvals.review import TriggeringRun
+    from evalgate.features.track.models import ContentLevel, TrackingContext, TrackingOptions
     from evalgate.models.results.baseline_run import TracePosition
     from evalgate.models.results.results import ResultsDoc, SuiteDoc
     from evalgate.models.run.run import ScenarioResult, Trial
     from evalgate.models.trace.trace import Trace
     from evalgate.ports import BaselineFiles, TraceArchive
-    from evalgate.suite.models import Configuration, Scenario, Suite
+    from evalgate.ports.outputs import OutputSource
+    from evalgate.suite.models import Scenario, Suite
 
 MAX_MESSAGES = 200
 MOST_TEXT = 50_000_000
 """Bytes of answers and conversations that are held for one run."""
-MOST_TRIALS = 30_000
-"""Trials of a run that a judge publishes; more would take the memory that it has for judging."""
 YEARS = range(1971, 3000)
 EARLIEST = datetime(YEARS[0], 1, 1, tzinfo=UTC)
 LONGEST = 1e8
@@ -136,33 +133,20 @@ def build_published_run(finished: TrackedRun, context: TrackingContext, content:
     return PublishedRun(suites, builder.names.base_branch, is_complete)
 
 
-def add_published(
-    judgement: Judgement,
-    request: JudgeRequest,
-    configuration: Configuration,
-    lines: Iterable[bytes],
-    restore: Callable[[bytes], Trace | None],
-) -> Judgement:
-    """The judgement with its run as the request lets it leave; `lines` are its traces."""
-    context, content = request.outputs[PUBLISHED]
-    trials = sum(len(each["trials"]) for suite in judgement.results["suites"] for each in suite["scenarios"])
-    if trials > MOST_TRIALS:
-        warning = f"not tracked: the run has {trials:,} trials, and {MOST_TRIALS:,} are the most"
-        return replace(judgement, warnings=[*judgement.warnings, warning])
-    level: ContentLevel = "none" if context.is_fork else content
+def render_published_run(source: OutputSource, options: TrackingOptions) -> Rendered:
+    """The document of a run as it may leave, or of a report, of which only ids and numbers are known."""
+    trials = sum(len(each["trials"]) for suite in source.results["suites"] for each in suite["scenarios"])
+    if options.most_trials is not None and trials > options.most_trials:
+        return Rendered(None, [f"not tracked: the run has {trials:,} trials, and {options.most_trials:,} are the most"])
+    level: ContentLevel = "none" if options.context.is_fork else options.content
+    traces = source.traces
     finished = TrackedRun(
-        judgement.results,
-        {"run": request.subject.run_id, "branch": request.subject.branch},
-        {suite.name: suite for suite in configuration.suites},
-        *read_texts(lines, restore, level),
+        source.results,
+        {"run": source.subject.run_id, "branch": source.subject.branch},
+        {suite.name: suite for suite in source.suites},
+        *({}, False) if traces is None else read_texts(traces.lines(), traces.restore, level),
     )
-    return replace(judgement, published=build_published_run(finished, context, level))
-
-
-def build_untrusted_run(results: ResultsDoc, run: TriggeringRun, context: TrackingContext) -> PublishedRun:
-    """The run of another workflow that left its results: ids and numbers only."""
-    finished = TrackedRun(results, {"run": str(run.id), "branch": run.head_branch})
-    return build_published_run(finished, context, "none")
+    return Rendered(msgspec.json.encode(build_published_run(finished, options.context, level)))
 
 
 def make_names(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.cli.command import Command, option, parse_words
-from evalgate.errors import InvalidInput, Problem, SettingError, TrackerKeyMissing
+from evalgate.errors import Problem, SettingError
 from evalgate.features.track.models import CONTENT_LEVELS
 from evalgate.features.track.settings import MAX_SECONDS, TRACKERS
 from evalgate.models.results.document_names import OUTPUT_FOLDER
@@ -38,33 +38,6 @@ def track(arguments: Namespace, shell: Shell) -> int:
             shell.print_safe(f"{'published' if each.is_new else 'was there'}: {each.name} {each.url}")
     _report_failures(reports, shell)
     return max((report.failure.exit_code for report in reports if report.failure is not None), default=0)
-
-
-def track_finished(arguments: Namespace, shell: Shell) -> None:
-    """Publishes the run that was just judged; what fails is one line on stderr and changes nothing."""
-    from evalgate.features.track.bootstrap import build_tracker, load_published_run
-
-    trackers: list[Tracker] = []
-    names = dict.fromkeys(arguments.track)
-    for name in names:
-        try:
-            trackers.append(build_tracker(name, shell.environ, seconds=MAX_SECONDS / len(names)))
-        except TrackerKeyMissing as error:
-            shell.note(f"note: not tracked: {error.problems[0].message}")
-        except InvalidInput as error:
-            shell.note(f"warning: not tracked: {error.problems[0]}")
-    if not trackers:
-        return
-    try:
-        run = load_published_run(arguments.output_dir, shell.environ, shell.cwd, arguments.track_content)
-        reports = _publish(run, trackers, arguments.output_dir, shell)
-    except InvalidInput as error:
-        shell.note(f"warning: not tracked: {error.problems[0]}")
-        return
-    for report in reports:
-        for experiment in report.experiments:
-            shell.note(f"tracked: {experiment.name} {experiment.url}")
-    _report_failures(reports, shell)
 
 
 def _build_trackers(arguments: Namespace, shell: Shell) -> list[Tracker]:

@@ -19,11 +19,13 @@ from request_builder import make_request
 from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite, results
 
 from evalgate.application.action.run_gate import GateOptions, GatePorts, run_gate
-from evalgate.application.messages.request import Judgement, RunSubject
+from evalgate.application.messages.request import Judgement
+from evalgate.bootstrap.outputs import load_output
 from evalgate.errors import Forbidden, Problem, SettingError, Unreachable
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.github import Annotation, TemplateFile
 from evalgate.ports import FoundBaseline
+from evalgate.ports.outputs import AskedOutput, OutputSettings, RunSubject
 
 TASK = GateOptions(make_request(comment_key="k", notes=["a note"]), ".evalgate")
 FILES = {"results.json": b"{}", "comment.md": b"# c", "summary.md": b"# s", "junit.xml": b"<x/>"}
@@ -44,13 +46,21 @@ def make_ports(*answers, **parts):
 
 
 def test_a_pass_writes_files_outputs_summary_annotations_and_one_comment():
-    ports = make_ports(make_judgement(), pull_request=FakePullRequest(), copies={"junit.xml": FakeFile()})
+    copies = {}
+    junit = AskedOutput(load_output("junit.xml"))
+    junit.output.prepare(OutputSettings({"junit_path": "reports/junit.xml"}, ".", print), {})
+    ports = make_ports(
+        make_judgement(),
+        pull_request=FakePullRequest(),
+        copies=lambda path: copies.setdefault(path, FakeFile()),
+        outputs=[junit],
+    )
     assert run_gate(TASK, ports) == 0
     assert ports.folder.files == FILES
     assert ports.step.summaries == ["# s"]
     assert ports.step.annotations == [Annotation("error", "t", "m")]
     assert ports.pull_request.comments == {"k": "# c"}
-    assert ports.copies["junit.xml"].content == b"<x/>"
+    assert copies["reports/junit.xml"].content == b"<x/>"
 
 
 def test_a_fail_sets_every_output_and_its_exit_code():

@@ -16,11 +16,11 @@ from results_builder import a_change, a_scenario, a_suite, an_assertion, results
 from evalgate.application.approvals.approve_change import resolve_consents
 from evalgate.application.judge.approved_report import approve_report, decide_with_approvals
 from evalgate.application.judge.judge import judge
-from evalgate.application.messages.request import RenderOptions
 from evalgate.errors import SettingError
 from evalgate.models.approvals.approval import Provenance
 from evalgate.models.approvals.review import CommentApproval, TriggeringRun
 from evalgate.models.run.chunks import join_chunks
+from evalgate.ports.outputs import RenderOptions
 from evalgate.reporting.results.load_results import load_results
 from evalgate.reporting.results.results_json import dump_results
 

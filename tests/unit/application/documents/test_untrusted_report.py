@@ -20,10 +20,11 @@ from results_builder import (
     some_calls,
 )
 
+from evalgate.application.documents.report_files import load_report_file
 from evalgate.application.documents.untrusted_report import render_untrusted_report
-from evalgate.application.messages.request import RenderOptions
 from evalgate.errors import InvalidInput, SettingError
 from evalgate.models.approvals.review import TriggeringRun
+from evalgate.ports.outputs import RenderOptions
 from evalgate.reporting.results.results_json import dump_results
 
 SHA = "c0ffee" + "0" * 34
@@ -56,7 +57,7 @@ def a_document() -> Any:
 
 
 def render_report(document):
-    return render_untrusted_report(json.dumps(document).encode(), RUN, OPTIONS)
+    return render_untrusted_report(json.dumps(document).encode(), RUN, OPTIONS, {}, load_report_file)
 
 
 def list_paths(value, path=()):
@@ -96,11 +97,16 @@ def test_an_untrusted_command_is_not_shown():
 
 def test_a_run_of_this_repository_is_not_called_a_forks():
     run = TriggeringRun(9, "pull_request", 1001, "acme/agent", "x", SHA, is_same_repository=True)
-    assert "fork" not in render_untrusted_report(json.dumps(a_document()).encode(), run, OPTIONS).comment
+    assert (
+        "fork"
+        not in render_untrusted_report(json.dumps(a_document()).encode(), run, OPTIONS, {}, load_report_file).comment
+    )
 
 
 def test_a_very_short_report_still_names_the_run():
-    report = render_untrusted_report(json.dumps(a_document()).encode(), RUN, RenderOptions("k", 1_000, URL))
+    report = render_untrusted_report(
+        json.dumps(a_document()).encode(), RUN, RenderOptions("k", 1_000, URL), {}, load_report_file
+    )
     assert len(report.comment) <= 1_000
     assert "` mallory/agent `" in report.comment
 
@@ -128,7 +134,7 @@ VALUES = st.none() | st.booleans() | NUMBERS | st.sampled_from(HOSTILE) | st.bui
 def test_any_value_in_any_field_is_escaped_or_refused(path, value):
     content = json.dumps(with_value(a_document(), path, value), ensure_ascii=True).encode()
     try:
-        report = render_untrusted_report(content, RUN, OPTIONS)
+        report = render_untrusted_report(content, RUN, OPTIONS, {}, load_report_file)
     except InvalidInput:
         return
     assert find_flaws(report.comment, links=[URL], comments=["evalgate:sticky v1 key=k"]) == []

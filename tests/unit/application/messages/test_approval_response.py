@@ -12,10 +12,10 @@ from results_builder import a_scenario, a_suite, results
 
 from evalgate.application.judge.approved_report import approve_report
 from evalgate.application.messages.judge_response import decode_approved, encode_approved
-from evalgate.application.messages.request import RenderOptions
 from evalgate.errors import JudgeCrashed
 from evalgate.models.approvals.approval import Provenance
 from evalgate.models.approvals.review import CommentApproval, TriggeringRun
+from evalgate.ports.outputs import RenderOptions
 from evalgate.reporting.results.results_json import dump_results
 
 HEAD = "c" * 40

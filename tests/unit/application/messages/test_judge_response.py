@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from request_builder import make_request
 from results_builder import a_reason, a_scenario, a_suite, results
 
+from evalgate.application.documents.run_outputs import keep_allowed
 from evalgate.application.messages.judge_response import (
     check_head,
     decode_judgement,
@@ -19,11 +20,13 @@ from evalgate.application.messages.judge_response import (
     parse_json,
 )
 from evalgate.application.messages.request import Judgement, RenderedReport
+from evalgate.bootstrap.outputs import load_output
 from evalgate.errors import JudgeCrashed, Location, Problem, SettingError
 from evalgate.features.page.reporting.render_page import build_page_start
 from evalgate.models.approvals.approval import ApprovalFile
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.github import Annotation
+from evalgate.ports.outputs import RunSubject
 from evalgate.reporting.ci.annotations import MAX_PER_LEVEL, MAX_REASONS
 
 FILES = {"results.json": b"{}", "comment.md": b"text", "summary.md": b"more"}
@@ -290,7 +293,7 @@ def test_a_page_is_taken_only_with_the_policy_that_lets_nothing_run():
     assert list(read_response(answer, files).files) == ["results.json"]
     for page in (b"", b"<!doctype html><script>alert(1)</script>", b" " + start, start.replace(b"'none'", b"*")):
         with pytest.raises(JudgeCrashed) as refusal:
-            read_response(answer, {**files, "report.html": page}, outputs={"report.html": True})
+            keep_allowed({"report.html": page}, {}, RunSubject(), {"report.html": True}, load_output)
         assert "content security policy" in refusal.value.places[0]
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from evalgate.features.track.application.published_check import FACTS, decode_published, encode_published
+from evalgate.features.track.application.published_check import FACTS, decode_published
 from evalgate.features.track.application.published_run import make_names
 from evalgate.features.track.models import (
     PublishedRow,
@@ -48,7 +48,7 @@ def a_run(context=CONTEXT, *, row=None, suite=None, **fields):
 
 
 def decode(run, content="none", context=CONTEXT):
-    document = run if isinstance(run, bytes) else encode_published(run)
+    document = run if isinstance(run, bytes) else msgspec.json.encode(run)
     return decode_published(document, make_names(context, "9", "feature", COMMIT), content)
 
 

@@ -5,9 +5,7 @@ Nothing here changes a verdict. An unavailable store is a warning.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from msgspec.structs import replace
+from typing import TYPE_CHECKING, Any
 
 from evalgate.errors import InvalidInput, Unreachable
 from evalgate.features.store.application.history.run_record import build_stored_run
@@ -15,34 +13,41 @@ from evalgate.features.store.ports import Subject
 from evalgate.gate.decision.stability import STABILITY_RUNS, collect_outcomes
 from evalgate.models.history.stability import RunHistory
 from evalgate.models.run.chunks import join_chunks
+from evalgate.ports.outputs import RESULTS, Delivered, DeliveryNote, Rendered
+from evalgate.ports.store import RunStore
 from evalgate.reporting.results.load_results import load_results
 from evalgate.reporting.results.rulings_doc import MAX_RUNS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
-    from evalgate.application.messages.request import Judgement, JudgeRequest
     from evalgate.features.store.application.history.run_record import RunContext
     from evalgate.features.store.ports import Store
     from evalgate.models.approvals.approval import Approval
     from evalgate.models.results.results import ResultsDoc
+    from evalgate.models.run.chunks import Content
     from evalgate.models.run.golden import GoldenEvaluation
     from evalgate.ports import Clock
+    from evalgate.ports.outputs import OutputSettings, OutputSource, RunSubject
 
 
 MAX_UNSTEADY = 300
 """Number of unsteady scenarios loaded for a run; `evalgate history` shows more."""
-RESULTS = "results.json"
 SHORT = 8
 """How many characters of a run's id are shown."""
 NOT_STORED = "the run was not stored"
 
 
-class RunRecorder:
+class RunRecorder(RunStore):
     """The store for one run; None if it was named but is unavailable. Problems go to `warnings`.
 
     A store that does not exist yet is created by `create` when a run is saved: one that can't start creates nothing.
+    `sentence` is how the log says where the run was stored.
     """
+
+    name = "store"
+    delivers = RESULTS
+    is_late = True
 
     def __init__(
         self,
@@ -54,35 +59,52 @@ class RunRecorder:
     ) -> None:
         self.store = store
         self.warnings = list(warnings)
+        self.sentence = "{}"
         self._create = create
         self._clock, self._context = clock, context
         self._started = clock.now()
 
-    def load(self, request: JudgeRequest) -> JudgeRequest:
-        """Adds history and approvals from the store to the request."""
+    def load(self) -> tuple[RunHistory | None, Sequence[Approval]]:
+        """The history and the approvals of the store; nothing if it is not available."""
         if self._create is not None:
-            return replace(request, history=RunHistory(self._context.history_branch, (), ()))
+            return RunHistory(self._context.history_branch, (), ()), ()
         if self.store is None:
-            return request
+            return None, ()
         try:
             approvals = self._approvals(self.store)
-            history = history_of(self.store, self._context.history_branch)
-            inputs = replace(request.approvals, remembered=approvals)
-            return replace(request, history=history, approvals=inputs)
+            return history_of(self.store, self._context.history_branch), approvals
         except (InvalidInput, Unreachable) as trouble:
             self.warnings.append(f"the history and the stored approvals are not available: {trouble}")
-            return request
+            return None, ()
 
-    def save(self, judgement: Judgement) -> str:
-        """Saves the run; returns a phrase for the log, empty if there is nothing to report.
+    def prepare(self, settings: OutputSettings, environ: Mapping[str, str]) -> Any:  # noqa: ARG002
+        """The store is open already, for the history."""
+        return True
+
+    def render(self, source: OutputSource, options: Any) -> Rendered:  # noqa: ARG002
+        """It saves the results."""
+        return Rendered(None)
+
+    def is_allowed(self, content: Content, results: ResultsDoc, subject: RunSubject, options: Any) -> bool:  # noqa: ARG002
+        """The results are checked as such."""
+        return True
+
+    def deliver(self, content: Content, results: ResultsDoc) -> Delivered:
+        """Saves the run and closes the store.
 
         The same results of the same workflow run are saved once; a run that could not start, or that judged only
         some scenarios, is not saved.
         """
+        message = self._try_to_save(content, results)
+        notes = [DeliveryNote("detail", self.sentence.format(message))] if message else []
+        return Delivered(notes=[*notes, *(DeliveryNote("warning", each) for each in self.warnings)])
+
+    def _try_to_save(self, content: Content, results: ResultsDoc) -> str:
+        is_whole = results["verdict"] != "invalid" and "selection" not in results
         try:
-            if self._create is not None and _is_whole(judgement):
+            if self._create is not None and is_whole:
                 self.store = self._create()
-            return "" if self.store is None else self._save(self.store, judgement)
+            return "" if self.store is None or not is_whole else self._save(self.store, join_chunks(content))
         except (InvalidInput, Unreachable) as trouble:
             self.warnings.append(f"{NOT_STORED}: {trouble}")
             return ""
@@ -97,21 +119,13 @@ class RunRecorder:
         found = store.approvals.active(self._clock.now().date())
         return tuple(each.approval for each in found if each.provenance.source == "shell")
 
-    def _save(self, store: Store, judgement: Judgement) -> str:
-        if not _is_whole(judgement) or RESULTS not in judgement.files:
-            return ""
-        content = join_chunks(judgement.files[RESULTS])
+    def _save(self, store: Store, content: bytes) -> str:
         results = load_results(content)
         run = build_stored_run(results, content, self._context, self._started, self._clock.now())
         name = run.facts.id[:SHORT]
         if store.runs.record(run, _evaluations(store, results, run.facts.id)):
             return f"stored in {store.display_url} as run {name}"
         return f"not stored again in {store.display_url}: run {name} has the same results"
-
-
-def _is_whole(judgement: Judgement) -> bool:
-    """Whether it judged what the suites ask for."""
-    return not judgement.problems and "selection" not in judgement.results
 
 
 def _evaluations(store: Store, results: ResultsDoc, run_id: str) -> list[GoldenEvaluation]:

@@ -6,12 +6,10 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from request_builder import make_request
 from results_builder import a_change, a_scenario, a_suite, results, some_calls
 
 from evalgate.application.documents.run_identity import run_identity
-from evalgate.application.messages.request import Judgement
-from evalgate.errors import Problem, SettingError, StoreUnreachable
+from evalgate.errors import SettingError, StoreUnreachable
 from evalgate.features.store.application.history.run_record import RunContext, build_stored_run
 from evalgate.features.store.application.history.run_recorder import MAX_UNSTEADY, RunRecorder, history_of
 from evalgate.models.comparison.comparison import Cause, ScenarioKey
@@ -76,47 +74,46 @@ class Store:
         self.is_open = False
 
 
-def judgement(**changes):
-    document = results([a_suite("support", [a_scenario()])], "pass")
-    return Judgement(document, {"results.json": dump_results(document)}, **changes)
+def save(memory, verdict="pass"):
+    """The notes of saving a run of one scenario."""
+    document = results([a_suite("support", [a_scenario()])], verdict)
+    return [tuple(note) for note in memory.deliver(dump_results(document), document).notes]
 
 
 @pytest.mark.parametrize("error", [StoreUnreachable("it is gone"), SettingError("it is damaged")])
 def test_an_error_midway_is_a_warning_and_the_store_is_closed(error):
     store = Store(Runs(("record", error)))
     memory = RunRecorder(store, Clock(), AROUND)
-    assert memory.save(judgement()) == ""
-    assert memory.warnings == [f"the run was not stored: {error}"]
+    assert save(memory) == [("warning", f"the run was not stored: {error}")]
     assert not store.is_open
 
 
 def test_an_error_before_the_run_is_a_warning_and_the_run_continues():
     memory = RunRecorder(Store(Runs(("trend", StoreUnreachable("it is gone")))), Clock(), AROUND)
-    assert memory.load(make_request()).history is None
-    assert memory.warnings == ["the history and the stored approvals are not available: it is gone"]
-    assert memory.save(judgement()).startswith("stored in postgresql://db/evalgate as run ")
+    assert memory.load() == (None, ())
+    stored, warning = save(memory)
+    assert stored[1].startswith("stored in postgresql://db/evalgate as run ")
+    assert warning == ("warning", "the history and the stored approvals are not available: it is gone")
 
 
 def test_a_store_that_could_not_be_opened_adds_one_warning_only():
     memory = RunRecorder(None, Clock(), AROUND, "no store")
-    request = make_request()
-    assert memory.load(request) is request
-    assert memory.save(judgement()) == ""
-    assert memory.warnings == ["no store"]
+    assert memory.load() == (None, ())
+    assert save(memory) == [("warning", "no store")]
 
 
 def test_a_run_with_invalid_input_is_not_stored():
     runs = Runs()
     memory = RunRecorder(Store(runs), Clock(), AROUND)
-    assert memory.save(judgement(problems=[Problem("no suite")])) == ""
+    assert save(memory, "invalid") == []
     assert runs.kept == []
 
 
 def test_a_run_is_stored_once_with_its_time():
     runs = Runs()
     memory = RunRecorder(Store(runs), Clock(), AROUND)
-    assert memory.save(judgement()).startswith("stored in")
-    assert memory.save(judgement()).startswith("not stored again in")
+    assert save(memory)[0][1].startswith("stored in")
+    assert save(memory)[0][1].startswith("not stored again in")
     facts = runs.kept[0].facts
     assert (facts.branch, facts.duration_ms) == ("main", 1000)
 

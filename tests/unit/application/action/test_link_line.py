@@ -1,19 +1,17 @@
-"""Links to trackers in a comment: one line, which fits and can't be anything but links."""
+"""Links to where a run was published, in a comment: one line, which fits and can't be anything but links."""
 
 from __future__ import annotations
 
 import pytest
 
-from evalgate.errors import TrackerUnreachable
-from evalgate.features.track.application.track_judged import LINE_LENGTH, add_line, find_line, format_links
-from evalgate.features.track.application.track_run import TrackingReport
-from evalgate.features.track.models import Experiment
+from evalgate.application.action.link_line import LINE_LENGTH, add_line, find_line, format_links
+from evalgate.ports.outputs import ServiceLinks
 
 URL = "https://smith.example/o/1/compare?selectedSessions=2%2C3"
 
 
 def report(*urls, tracker="LangSmith"):
-    return TrackingReport(tracker, [Experiment("s", "e", url, is_new=True) for url in urls])
+    return ServiceLinks(tracker, urls)
 
 
 @pytest.mark.parametrize(
@@ -22,7 +20,7 @@ def report(*urls, tracker="LangSmith"):
         ([report(URL)], f"Tracked: [LangSmith]({URL})"),
         ([report(URL, URL), report(URL, tracker="Phoenix")], f"Tracked: [LangSmith]({URL}) · [2]({URL}) · [Phoenix]({URL})"),
         ([report("https://x.example/a) @all")], ""),
-        ([TrackingReport("LangSmith", failure=TrackerUnreachable("no"))], ""),
+        ([ServiceLinks("LangSmith", [])], ""),
         ([report(f"https://x.example/{'a' * 600}")], ""),
         ([], ""),
     ],

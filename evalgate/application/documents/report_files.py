@@ -1,0 +1,162 @@
+"""The outputs of the kernel, one file each: results, comment, summary, and what other programs show."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from evalgate.errors import InvalidTemplate
+from evalgate.models.github import TEMPLATE_UNUSED
+from evalgate.ports.outputs import COMMENT, JUNIT, RESULTS, SUMMARY, Delivered, Rendered, RunOutput
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalgate.models.results.results import ResultsDoc
+    from evalgate.models.run.chunks import Content
+    from evalgate.ports.outputs import OutputSettings, OutputSource, RunSubject
+
+SARIF = "results.sarif"
+
+
+class FileOutput(RunOutput):
+    """An output that is one file, with a copy at a path if the user names one.
+
+    `path_settings` name the path, `step_output` is the output of the step that does.
+    """
+
+    is_kept = True
+    path_settings: ClassVar[tuple[str, ...]] = ()
+    step_output: ClassVar[str] = ""
+
+    def __init__(self) -> None:
+        self._path = ""
+
+    def prepare(self, settings: OutputSettings, environ: Mapping[str, str]) -> Any:  # noqa: ARG002
+        """It needs no key."""
+        self._path = settings.find_path(*self.path_settings)
+        return True
+
+    def is_allowed(self, content: Content, results: ResultsDoc, subject: RunSubject, options: Any) -> bool:  # noqa: ARG002
+        """Whatever it says, only people and programs of the user read it."""
+        return True
+
+    def deliver(self, content: Content, results: ResultsDoc) -> Delivered:  # noqa: ARG002
+        """The copy."""
+        if not self._path:
+            return Delivered()
+        outputs = {self.step_output: self._path} if self.step_output else {}
+        return Delivered(outputs=outputs, copies={self._path: content})
+
+
+class ResultsFile(FileOutput):
+    """The results, in pieces: the baseline of later runs, and what all other tools read."""
+
+    name = RESULTS
+
+    def render(self, source: OutputSource, options: Any) -> Rendered:  # noqa: ARG002
+        """All results."""
+        from evalgate.reporting.results.results_json import stream_results
+
+        return Rendered(stream_results(source.results))
+
+    def is_allowed(self, content: Content, results: ResultsDoc, subject: RunSubject, options: Any) -> bool:  # noqa: ARG002
+        """Raises JudgeCrashed unless its head has the verdict of the results."""
+        from evalgate.application.messages.judge_response import check_head
+        from evalgate.models.run.chunks import iter_chunks
+
+        check_head(results, iter_chunks(content))
+        return True
+
+
+class CommentFile(FileOutput):
+    """The comment, by the project's template if it has one that can be used."""
+
+    name = COMMENT
+
+    def render(self, source: OutputSource, options: Any) -> Rendered:  # noqa: ARG002
+        """The comment, with a warning if the template could not be used."""
+        from evalgate.reporting.markdown.render import render_comment
+
+        settings = source.options
+        render = partial(
+            render_comment,
+            source.shown,
+            key=settings.comment_key,
+            max_chars=settings.max_comment_chars,
+            report_url=settings.run_url,
+            origin=source.origin,
+            pages=settings.pages,
+            grouped=source.grouped,
+        )
+        try:
+            return Rendered(render(template=settings.template).encode())
+        except InvalidTemplate as flaw:
+            return Rendered(render().encode(), [f"{TEMPLATE_UNUSED}: {flaw}"])
+
+
+class SummaryFile(FileOutput):
+    """The summary of the job, with more rows than the comment."""
+
+    name = SUMMARY
+
+    def render(self, source: OutputSource, options: Any) -> Rendered:  # noqa: ARG002
+        """The summary."""
+        from evalgate.reporting.markdown.render import render_summary
+
+        summary = render_summary(
+            source.shown,
+            report_url=source.options.run_url,
+            origin=source.origin,
+            grouped=source.grouped,
+            pages=source.options.pages,
+        )
+        return Rendered(summary.encode())
+
+
+class JUnitFile(FileOutput):
+    """The results as JUnit XML."""
+
+    name = JUNIT
+    path_settings = ("junit_path",)
+
+    def render(self, source: OutputSource, options: Any) -> Rendered:  # noqa: ARG002
+        """The test suites."""
+        from evalgate.reporting.ci.junit import render_junit
+
+        return Rendered(render_junit(source.shown))
+
+
+class SarifFile(FileOutput):
+    """What fails, for code scanning."""
+
+    name = SARIF
+    path_settings, step_output = ("sarif_path",), "sarif-path"
+
+    def render(self, source: OutputSource, options: Any) -> Rendered:  # noqa: ARG002
+        """The findings."""
+        from evalgate.reporting.ci.sarif import render_sarif
+
+        return Rendered(render_sarif(source.shown))
+
+
+class CodeQualityFile(FileOutput):
+    """What fails, as GitLab shows it beside changed lines; only at the path that the user names."""
+
+    name = "code-quality.json"
+    is_kept = False
+    path_settings = ("code_quality",)
+
+    def render(self, source: OutputSource, options: Any) -> Rendered:  # noqa: ARG002
+        """The findings."""
+        from evalgate.reporting.ci.code_quality import render_code_quality
+
+        return Rendered(render_code_quality(source.shown))
+
+
+_FILES = {kind.name: kind for kind in (ResultsFile, CommentFile, SummaryFile, JUnitFile, SarifFile, CodeQualityFile)}
+
+
+def load_report_file(name: str) -> RunOutput:
+    """The output of the kernel with this name; raises KeyError."""
+    return _FILES[name]()
