@@ -1,4 +1,4 @@
-"""The store that the user names for a run: where its history is read and its results are saved."""
+"""The store that the user names: for the history and the results of runs, and for goldens that suites name."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from evalgate.errors import Location, Problem, RefusedPath, SuiteError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from evalgate.ports.store import RunStore
+    from evalgate.ports.store import GoldenStore, RunStore
     from evalgate.settings.settings import Settings
 
 STORE_VARIABLE = "EVALGATE_STORE_URL"
@@ -80,3 +80,15 @@ def _is_circular(path: Path) -> bool:
     except OSError as error:
         return error.errno == errno.ELOOP
     return False
+
+
+def shell_store_opener(flag: str | None, environ: Mapping[str, str], cwd: str) -> Callable[[], GoldenStore]:
+    """A function that opens the store of flag, environment or project, else the shell's default one."""
+
+    def open_it() -> GoldenStore:
+        from evalgate.bootstrap.features import load_port
+
+        store: GoldenStore = load_port("golden_store")(flag, environ, cwd)
+        return store
+
+    return open_it

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.bootstrap.feature import OutputDeclaration, load_object
 from evalgate.bootstrap.features import FEATURES
-from evalgate.errors import Problem, SettingError
-from evalgate.ports.outputs import JUNIT, STANDARD, AskedOutput, RunOutput
+from evalgate.errors import InvalidInput, Problem, SettingError
+from evalgate.ports.outputs import JUNIT, STANDARD, AskedOutput, OutputSettings, RunOutput, deliver, list_unkept
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from evalgate.ports.outputs import OutputSettings
+    from evalgate.application.messages.request import Judgement
+    from evalgate.ports import OutputFolder
+    from evalgate.ports.outputs import Delivered
+    from evalgate.ports.store import RunStore
 
 ALSO = "also"
 """The setting that names outputs of installed packages."""
@@ -77,3 +80,68 @@ def _list_installed(names: Iterable[str]) -> Iterator[RunOutput]:
             hint = f"installed: {', '.join(sorted(installed))}" if installed else "no installed package has one"
             raise SettingError(Problem(f"--also: there is no output {name[:60]!r}", None, hint))
         yield load_installed_output(installed[name])
+
+
+LEVELS = {"notice": "note"}
+"""How a shell calls a level of a workflow."""
+
+
+class ShellOutputs:
+    """The outputs of one run; raises SettingError for flags that ask for what there is not."""
+
+    def __init__(
+        self,
+        flags: Mapping[str, Any],
+        environ: Mapping[str, str],
+        cwd: str,
+        branch: str | None,
+        note: Callable[[str], None],
+    ) -> None:
+        self._cwd, self._is_quiet, self._note = cwd, flags["quiet"], note
+        self._notes: list[str] = []
+        self.asked = prepare_outputs(OutputSettings(flags, cwd, self._keep_note, branch), environ)
+        self.unkept = list_unkept(self.asked)
+        self.cautions: list[str] = []
+
+    def write_named(self, judgement: Judgement) -> None:
+        """Writes the files at paths that the user named."""
+        from evalgate.adapters.file_writer import open_named
+        from evalgate.models.run.chunks import join_chunks
+
+        for asked in self.asked:
+            for each in deliver([asked], judgement.files, judgement.results, is_late=False):
+                for path, content in each.copies.items():
+                    with open_named(path, self._cwd) as stream:
+                        stream.write(join_chunks(content))
+                    if asked.output.caution:
+                        self.cautions.append(f"{path} ({asked.output.caution})")
+
+    def deliver_late(self, judgement: Judgement, folder: OutputFolder, store: RunStore | None) -> None:
+        """Saves and publishes the run; what fails is a line on stderr and changes nothing."""
+        if store is not None:
+            self._deliver([AskedOutput(store)], judgement, folder)
+        if not judgement.problems:
+            for line in self._notes:
+                self._note(line)
+            self._deliver(self.asked, judgement, folder)
+
+    def _deliver(self, asked: Sequence[AskedOutput], judgement: Judgement, folder: OutputFolder) -> None:
+        for each in deliver(asked, judgement.files, judgement.results, is_late=True):
+            for name, content in each.files.items():
+                try:
+                    folder.write(name, content)
+                except InvalidInput as error:
+                    self._note(f"warning: {name} was not written: {error.problems[0]}")
+            self._show(each)
+
+    def _show(self, delivered: Delivered) -> None:
+        """Notes what was done, then what failed."""
+        for note in delivered.notes:
+            if note.level == "log" or (note.level == "detail" and not self._is_quiet):
+                self._note(note.text)
+        for note in delivered.notes:
+            if note.level in ("warning", "failure"):
+                self._note(f"warning: {note.text}")
+
+    def _keep_note(self, level: str, text: str) -> None:
+        self._notes.append(f"{LEVELS.get(level, level)}: {text}")

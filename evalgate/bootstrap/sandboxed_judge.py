@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from evalgate.adapters.sandbox.process_bounds import Bounds
-from evalgate.application.documents.run_outputs import keep_allowed
+from evalgate.application.messages.judge_response import keep_allowed
 from evalgate.bootstrap.outputs import load_output
 from evalgate.errors import InvalidInput, JudgeCrashed
 from evalgate.measures.redaction.redact import redact_chunks, remove_exact_secrets

@@ -146,7 +146,7 @@ def _find_failing(results: ResultsDoc) -> str:
 def backtest_runs(arguments: Namespace, shell: Shell) -> int:
     """Judges every past run again and prints which would have been blocked; always returns 0."""
     from evalgate.application.judge.backtest import backtest
-    from evalgate.bootstrap.golden_store import shell_store_opener
+    from evalgate.bootstrap.named_store import shell_store_opener
     from evalgate.bootstrap.shell_tools import build_backtest_tools, use_plugin_evaluators
     from evalgate.reporting.terminal.backtest_table import build_backtest_document, render_backtest_table
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evalgate.application.judge.judge import Tools
     from evalgate.application.messages.request import Judgement, JudgeRequest
     from evalgate.bootstrap.evaluation_pools import ParallelOptions
-    from evalgate.cli.deliver import ShellOutputs
+    from evalgate.bootstrap.outputs import ShellOutputs
     from evalgate.cli.shell import Shell
     from evalgate.errors import OverLimit
     from evalgate.models.results.results import ResultsDoc
@@ -93,7 +93,7 @@ def over_limit(arguments: Namespace, shell: Shell, error: OverLimit) -> int:
 
 def _build_tools(arguments: Namespace, shell: Shell, parallel: ParallelOptions | None = None) -> Tools:
     """Builds what the judge works with from the flags."""
-    from evalgate.bootstrap.golden_store import shell_store_opener
+    from evalgate.bootstrap.named_store import shell_store_opener
     from evalgate.bootstrap.shell_tools import build_shell_tools, require_other_folder, use_plugin_evaluators
     from evalgate.settings.limits import parse_limits
 
@@ -156,12 +156,11 @@ def _judge_and_write(arguments: Namespace, shell: Shell, tools: Tools) -> _Writt
     from evalgate.application.judge.judge import judge
     from evalgate.application.messages.request import with_history, write_outputs
     from evalgate.bootstrap.named_store import open_shell_store
-    from evalgate.bootstrap.outputs import options_for_judge
-    from evalgate.cli.deliver import ShellOutputs
+    from evalgate.bootstrap.outputs import ShellOutputs, options_for_judge
 
     store = open_shell_store(arguments.store_url, shell.environ, shell.cwd)
     request = _build_request(arguments, shell)
-    outputs = ShellOutputs(arguments, shell, request.subject.branch)
+    outputs = ShellOutputs(vars(arguments), shell.environ, shell.cwd, request.subject.branch, shell.note)
     own_baseline = _find_own_baseline(request, tools.output)
     request = replace(
         request,

@@ -25,7 +25,7 @@ def validate(arguments: Namespace, shell: Shell) -> int:
     """Loads everything and reports all errors at once, each as file:line:column."""
     from evalgate.adapters.clock import SystemClock
     from evalgate.application.comparison.policies import check_quarantine, policies_of
-    from evalgate.bootstrap.golden_store import shell_store_opener
+    from evalgate.bootstrap.named_store import shell_store_opener
     from evalgate.bootstrap.shell_tools import check_formats, read_approvals, use_plugin_evaluators
     from evalgate.bootstrap.sources import build_suite_files, build_workspace
     from evalgate.gate.reach import find_harmless_suites, find_unreachable_rules

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import posixpath
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evalgate.models.approvals.review import TriggeringRun
     from evalgate.models.github import Pages, TemplateFile
@@ -172,6 +173,10 @@ class RunOutput(ABC):
         """Sends the content after the verdict, which it can't change. `results` may lack suites."""
 
 
+LoadOutput = Callable[[str], RunOutput]
+"""Gives a new output by its name."""
+
+
 class AskedOutput(NamedTuple):
     """An output that was asked for, and its options for the judge."""
 
@@ -182,3 +187,19 @@ class AskedOutput(NamedTuple):
     def source(self) -> str:
         """The name of the content that it delivers."""
         return self.output.delivers or self.output.name
+
+
+def deliver(
+    asked: Sequence[AskedOutput], contents: Mapping[str, Content], results: ResultsDoc, *, is_late: bool
+) -> list[Delivered]:
+    """Delivers the outputs of one moment that have a content."""
+    return [
+        each.output.deliver(contents[each.source], results)
+        for each in asked
+        if each.output.is_late is is_late and each.source in contents
+    ]
+
+
+def list_unkept(asked: Sequence[AskedOutput]) -> list[str]:
+    """The names of contents that are not written to the output folder."""
+    return [each.output.name for each in asked if not each.output.is_kept]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evalgate.application.action.link_line import add_line, find_line
+from evalgate.application.action.deliver import add_line, find_line
 from evalgate.application.action.post_comment import (
     CommentText,
     add_annotation,

@@ -1,24 +1,37 @@
-"""Delivers the outputs of a judged run, and applies what came of it to the files, the step and the comment."""
+"""Applies what came of outputs that were delivered after all else: files, notes, and links in comment and summary."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from evalgate.application.action.link_line import add_line, format_links
 from evalgate.application.action.post_comment import add_annotation, add_to_comment
+from evalgate.application.messages.request import TRACKING
 from evalgate.errors import InvalidInput
+from evalgate.reporting.text.escaping import is_safe_url
 from evalgate.reporting.text.sentences import escape_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evalgate.application.action.post_comment import CommentText
-    from evalgate.models.results.results import ResultsDoc
     from evalgate.models.run.chunks import Content
     from evalgate.ports import OutputFolder, PullRequest, StepOutput
-    from evalgate.ports.outputs import AskedOutput, Delivered, DeliveryNote
+    from evalgate.ports.outputs import Delivered, DeliveryNote, ServiceLinks
+
+
+LINE_LENGTH = 500
+"""Characters that a comment of the greatest length leaves free."""
+LABEL, SEPARATOR = "Tracked: ", " · "
+LINK = r"\[[^\[\]\n]*\]\(https?://[^\s()<>]+\)"
+LINE = re.compile(
+    rf"^{LABEL}{LINK}(?:{SEPARATOR}{LINK})*(?:{SEPARATOR}\d+ more in {re.escape(TRACKING)})?$", re.MULTILINE
+)
+"""A line of links, as `format_links` writes it."""
+TOTALS = "**Score** "
+"""How the line of totals begins, below which the links are."""
 
 
 class LatePorts(Struct, frozen=True):
@@ -32,22 +45,6 @@ class LatePorts(Struct, frozen=True):
     pull_request: PullRequest | None = None
     comment: CommentText | None = None
     summarise: bool = True
-
-
-def deliver(
-    asked: Sequence[AskedOutput], contents: Mapping[str, Content], results: ResultsDoc, *, is_late: bool
-) -> list[Delivered]:
-    """Delivers the outputs of one moment that have a content."""
-    return [
-        each.output.deliver(contents[each.source], results)
-        for each in asked
-        if each.output.is_late is is_late and each.source in contents
-    ]
-
-
-def list_unkept(asked: Sequence[AskedOutput]) -> list[str]:
-    """The names of contents that are not written to the output folder."""
-    return [each.output.name for each in asked if not each.output.is_kept]
 
 
 def apply_late(delivered: Sequence[Delivered], ports: LatePorts) -> None:
@@ -85,3 +82,41 @@ def _show(note: DeliveryNote, step: StepOutput) -> None:
         step.log(note.text)
     else:
         add_annotation(step, "warning", note.text)
+
+
+def format_links(services: Sequence[ServiceLinks]) -> str:
+    """One line of Markdown with a link to each URL, empty without any; further ones of a service are numbers.
+
+    If not all fit, the first of each service come before further ones.
+    """
+    links = [
+        (number, f"[{each.service if number == 1 else number}]({url})")
+        for each in services
+        for number, url in enumerate(each.urls, 1)
+        if is_safe_url(url)
+    ]
+    room = LINE_LENGTH - len(LABEL)
+    fitting = []
+    for index, (_, link) in sorted(enumerate(links), key=lambda each: (each[1][0] > 1, each[0])):
+        length = len(link) + len(SEPARATOR)
+        if length <= room:
+            room -= length
+            fitting.append(index)
+    if not fitting:
+        return ""
+    shown = [links[index][1] for index in sorted(fitting)]
+    left = len(links) - len(shown)
+    return LABEL + SEPARATOR.join([*shown, *([f"{left} more in {TRACKING}"] if left else [])])
+
+
+def add_line(body: str, line: str) -> str:
+    """The comment with the line below its totals, or at its end if a template leaves them out."""
+    lines = body.rstrip("\n").split("\n")
+    totals = next((number for number, each in enumerate(lines) if each.startswith(TOTALS)), len(lines) - 1)
+    return "\n".join([*lines[: totals + 1], "", line, *lines[totals + 1 :]]) + "\n"
+
+
+def find_line(body: str) -> str:
+    """The line of links in a comment, empty if it has none."""
+    found = LINE.search(body)
+    return "" if found is None else found.group()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evalgate.application.action.deliver import LatePorts, apply_late, deliver
+from evalgate.application.action.deliver import LatePorts, apply_late
 from evalgate.application.action.post_comment import (
     CommentText,
     add_annotation,
@@ -20,6 +20,7 @@ from evalgate.application.action.post_comment import (
     post_comment,
 )
 from evalgate.errors import InvalidInput, Unreachable
+from evalgate.ports.outputs import deliver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

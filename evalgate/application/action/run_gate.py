@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evalgate.application.action.deliver import LatePorts, apply_late, deliver, list_unkept
+from evalgate.application.action.deliver import LatePorts, apply_late
 from evalgate.application.action.post_comment import (
     READ_ONLY,
     REQUIRE_THE_JOB,
@@ -24,7 +24,7 @@ from evalgate.application.approvals.approvals import with_approvals
 from evalgate.application.messages.request import with_history, write_outputs
 from evalgate.errors import Unreachable
 from evalgate.models.run.chunks import join_chunks
-from evalgate.ports.outputs import AskedOutput
+from evalgate.ports.outputs import AskedOutput, deliver, list_unkept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The outputs of the kernel, one file each: results, comment, summary, and what other programs show."""
+"""Makes outputs, and those of the kernel: results, comment, summary, and what other programs show, a file each."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from evalgate.errors import InvalidTemplate
 from evalgate.models.github import TEMPLATE_UNUSED
-from evalgate.ports.outputs import COMMENT, JUNIT, RESULTS, SUMMARY, Delivered, Rendered, RunOutput
+from evalgate.ports.outputs import COMMENT, JUNIT, RESULTS, SUMMARY, Delivered, OutputSource, Rendered, RunOutput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.run.chunks import Content
-    from evalgate.ports.outputs import OutputSettings, OutputSource, RunSubject
+    from evalgate.ports.outputs import LoadOutput, OutputSettings, RenderOptions, RunSubject
 
 SARIF = "results.sarif"
 
@@ -160,3 +160,26 @@ _FILES = {kind.name: kind for kind in (ResultsFile, CommentFile, SummaryFile, JU
 def load_report_file(name: str) -> RunOutput:
     """The output of the kernel with this name; raises KeyError."""
     return _FILES[name]()
+
+
+def make_source(results: ResultsDoc, subject: RunSubject, options: RenderOptions, origin: str = "") -> OutputSource:
+    """What the outputs show of these results: paths are converted and scenarios grouped once for all of them."""
+    from evalgate.reporting.text.grouping import group_scenarios
+    from evalgate.reporting.text.root_paths import with_root_paths
+
+    shown = with_root_paths(results)
+    return OutputSource(results, shown, group_scenarios(shown), subject, options, origin)
+
+
+def render_outputs(
+    asked: Mapping[str, Any], source: OutputSource, load: LoadOutput
+) -> tuple[dict[str, Content], list[str]]:
+    """The contents by the names of their outputs, and warnings; `asked` are options by name."""
+    contents: dict[str, Content] = {}
+    warnings: list[str] = []
+    for name, options in asked.items():
+        rendered = load(name).render(source, options)
+        warnings += rendered.warnings
+        if rendered.content is not None:
+            contents[name] = rendered.content
+    return contents, warnings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from msgspec.structs import replace
 
-from evalgate.application.documents.run_outputs import make_source, render_outputs
+from evalgate.application.documents.report_files import make_source, render_outputs
 from evalgate.application.messages.request import RenderedReport
 from evalgate.errors import SettingError
 from evalgate.gate.decision.counts import find_wrong_count
@@ -19,10 +19,9 @@ from evalgate.reporting.markdown.links import Links
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalgate.application.documents.run_outputs import LoadOutput
     from evalgate.models.approvals.review import TriggeringRun
     from evalgate.models.results.results import ResultsDoc
-    from evalgate.ports.outputs import RenderOptions
+    from evalgate.ports.outputs import LoadOutput, RenderOptions
 
 LARGEST_RESULTS = 128 * 1024 * 1024
 WHAT = "its results.json"

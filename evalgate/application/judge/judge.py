@@ -22,7 +22,7 @@ from evalgate.application.comparison.policies import (
     present_of,
     refuse_duplicates,
 )
-from evalgate.application.documents.run_outputs import render_outputs
+from evalgate.application.documents.report_files import render_outputs
 from evalgate.application.documents.trial_store import TrialStore
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
 from evalgate.application.evaluation.run_checks import check_ids, check_traces

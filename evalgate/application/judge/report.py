@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from evalgate.application.comparison.baseline import LoadedBaseline
-from evalgate.application.documents.run_outputs import make_source, render_outputs
+from evalgate.application.documents.report_files import make_source, render_outputs
 from evalgate.application.messages.request import Judgement
 from evalgate.errors import Problem
 from evalgate.gate.comparison.outcomes import compute_run_statistics
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from evalgate.application.documents.run_outputs import LoadOutput
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.errors import InvalidInput, RulesMissing, ShardMissing, Unreachable
     from evalgate.models.approvals.approval import ApprovalRuling
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc, SelectionDoc
     from evalgate.models.results.results_sections import RulesDoc
     from evalgate.models.trace.trace import Warning_
-    from evalgate.ports.outputs import OutputSource
+    from evalgate.ports.outputs import LoadOutput, OutputSource
 
 
 class DecidedRun(Struct, frozen=True):

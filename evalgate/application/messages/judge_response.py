@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from evalgate.errors import InvalidInput
     from evalgate.models.approvals.review import CommentApproval
     from evalgate.models.run.chunks import Content
+    from evalgate.ports.outputs import LoadOutput, RunSubject
 
 RESULT_KEYS = (
     *("schema", "evalgate_version", "created_at", "commit", "verdict", "exit_code", "report_only"),
@@ -320,6 +321,25 @@ def _check_consent(approval: ApprovalDoc, consents: Sequence[CommentApproval]) -
     by_comment = (each for each in consents if each.provenance.comment_id == origin["comment_id"])
     if not any(each.scenario is None or each.scenario in names for each in by_comment):
         raise invalid_answer("an approval that no comment gave")
+
+
+def keep_allowed(
+    contents: Mapping[str, Content],
+    results: ResultsDoc,
+    subject: RunSubject,
+    asked: Mapping[str, Any],
+    load: LoadOutput,
+) -> tuple[dict[str, Content], list[str]]:
+    """The contents of an untrusted judge that are of this run, and a warning for each other one."""
+    kept: dict[str, Content] = {}
+    warnings: list[str] = []
+    for name, content in contents.items():
+        output = load(name)
+        if output.is_allowed(content, results, subject, asked.get(name)):
+            kept[name] = content
+        else:
+            warnings.append(output.refusal)
+    return kept, warnings
 
 
 def check_head(results: ResultsDoc, pieces: Iterable[bytes]) -> None:

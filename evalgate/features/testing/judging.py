@@ -69,7 +69,7 @@ class SessionJudge:
     @cached_property
     def configuration(self) -> Configuration:
         """The suites; raises SuiteError with all their errors."""
-        from evalgate.bootstrap.golden_store import shell_store_opener
+        from evalgate.bootstrap.named_store import shell_store_opener
         from evalgate.bootstrap.sources import build_suite_files
 
         opener = shell_store_opener(None, self._environ, self._cwd)
@@ -124,7 +124,7 @@ class SessionJudge:
             return join_chunks(judge(request, self._build_tools(folder)).files[RESULTS])
 
     def _build_tools(self, folder: str) -> Tools:
-        from evalgate.bootstrap.golden_store import shell_store_opener
+        from evalgate.bootstrap.named_store import shell_store_opener
         from evalgate.bootstrap.shell_tools import build_shell_tools
         from evalgate.settings.limits import Limits
 

@@ -10,7 +10,7 @@ import pytest
 from fakes.agent import FORK, own_comments, trace, write_trace
 from markdown_check import find_flaws
 
-from evalgate.application.action.link_line import add_line
+from evalgate.application.action.deliver import add_line
 from evalgate.features.store.bootstrap.store import open_store
 
 pytestmark = pytest.mark.shared

@@ -277,7 +277,7 @@ def test_no_planted_secret_is_in_a_request(runner, langsmith, environ, workspace
 
 
 def test_a_run_with_more_trials_than_a_judge_has_memory_for_is_not_sent_and_says_so(gate, langsmith, monkeypatch):
-    monkeypatch.setattr("evalgate.features.track.application.published_run.MOST_TRIALS", 5)
+    monkeypatch.setattr("evalgate.features.track.output.MOST_TRIALS", 5)
 
     step = gate()
 

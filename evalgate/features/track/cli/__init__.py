@@ -1,4 +1,4 @@
-"""Publishing finished runs: the verb `track`, and what `run --track` does after its verdict.
+"""Publishing finished runs: the verb `track`.
 
-Entry points: `track.track`, `track.track_finished`.
+Entry point: `track.track`.
 """

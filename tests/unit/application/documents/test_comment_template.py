@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from results_builder import a_scenario, a_suite, results
 
-from evalgate.application.documents.report_files import CommentFile
-from evalgate.application.documents.run_outputs import make_source
+from evalgate.application.documents.report_files import CommentFile, make_source
 from evalgate.models.github import TemplateFile
 from evalgate.ports.outputs import RenderOptions, RunSubject
 

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from request_builder import make_request
 from results_builder import a_reason, a_scenario, a_suite, results
 
-from evalgate.application.documents.run_outputs import keep_allowed
 from evalgate.application.messages.judge_response import (
     check_head,
     decode_judgement,
@@ -17,6 +16,7 @@ from evalgate.application.messages.judge_response import (
     encode_judgement,
     encode_refusal,
     encode_report,
+    keep_allowed,
     parse_json,
 )
 from evalgate.application.messages.request import Judgement, RenderedReport

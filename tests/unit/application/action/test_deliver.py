@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalgate.application.action.link_line import LINE_LENGTH, add_line, find_line, format_links
+from evalgate.application.action.deliver import LINE_LENGTH, add_line, find_line, format_links
 from evalgate.ports.outputs import ServiceLinks
 
 URL = "https://smith.example/o/1/compare?selectedSessions=2%2C3"
