@@ -83,6 +83,18 @@ def monocle(kind: str, response: str, **attributes: str) -> dict[str, Any]:
 
 MONOCLE_ANSWER = monocle("inference", '{"assistant": "Done."}', **{"entity.2.name": "m"})
 
+
+def vally(*events: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """A trajectory of Vally."""
+    said = {"type": "assistant_message", "data": {"content": "Done."}}
+    return {
+        "stimulus": {"name": "s", "prompt": "Please clean up."},
+        "events": [*events, said],
+        "output": "Done.",
+        **fields,
+    }
+
+
 SESSIONS: dict[str, list[Any]] = {
     "Gemini CLI": [*GEMINI_CLI, {"id": "3", "timestamp": WHEN, "type": "gemini", "toolCalls": [GEMINI_CLI_CALL]}],
     "Gemini CLI with an unknown line": [*GEMINI_CLI, {"id": "3", "timestamp": WHEN, "type": "side", "work": SIDE}],
@@ -125,6 +137,11 @@ SESSIONS: dict[str, list[Any]] = {
     "monocle": [MONOCLE_ANSWER, monocle("agentic.tool.invocation", "x", **{"entity.1.name": TOOL})],
     "monocle in an answer": [
         monocle("inference", f'{{"tools": [{{"tool_name": "{TOOL}"}}]}}', **{"entity.2.name": "m"})
+    ],
+    "Vally": [vally({"type": "tool_call", "data": {"toolName": TOOL, "arguments": ARGUMENTS}})],
+    "Vally with an unknown event": [vally({"type": "side", "data": SIDE})],
+    "Vally in a trial with an unknown field": [
+        {"type": "trial-result", "stimulus": "s", "trajectory": vally(side=SIDE)},
     ],
     "Copilot CLI of a sub-agent": [
         *COPILOT[:2],

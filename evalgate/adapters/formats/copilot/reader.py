@@ -82,6 +82,7 @@ def build(record: Any) -> Trace:
     require_shallow(record)
     session = CopilotSession()
     do_each(record, "events", session.add)
+    session.end_answer()
     if len(session.totals) == 1 and not session.llm_calls:
         session.total = none_if_uncounted({**sum_usages(session.totals[0]), "source": "recorded_total"})
     trace = session.build_session(NAME)

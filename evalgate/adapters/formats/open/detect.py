@@ -25,7 +25,7 @@ LISTED = """
     native.NATIVE tau.TAU2 tau.TAU2_FOLDER tau.TAU_BENCH atif.ATIF inspect_ai.INSPECT adk.ADK adk.ADK_EVAL
     adk.ADK_EVALSET swe_agent.SWE_AGENT mini_swe_agent.MINI_SWE_AGENT openhands.OPENHANDS openhands.OPENHANDS_V1
     exgentic.EXGENTIC toolbench.TOOLBENCH salvo.SALVO litellm.LITELLM dspy.DSPY response_cache.RESPONSE_CACHE
-    promptfoo.PROMPTFOO deepeval.DEEPEVAL ragas.RAGAS managed_agents.MANAGED_AGENTS langfuse.LANGFUSE
+    promptfoo.PROMPTFOO vally.VALLY deepeval.DEEPEVAL ragas.RAGAS managed_agents.MANAGED_AGENTS langfuse.LANGFUSE
     langsmith.LANGSMITH openai_agents.OPENAI_AGENTS openai_agents.OPENAI_AGENTS_STATE opentelemetry.OTLP
     opentelemetry.JAEGER opentelemetry.SPAN_LIST gemini_cli.GEMINI_CLI copilot.COPILOT opencode.OPENCODE pi.PI
     ag_ui.AG_UI cursor.CURSOR claude_code.CLAUDE_CODE codex.CODEX bedrock.BEDROCK gemini.GEMINI langgraph.LANGGRAPH
