@@ -11,10 +11,10 @@ import orjson
 from evalgate.features.record.application.misses import find_difference
 from evalgate.features.record.measures.canonical import encode, is_deep
 from evalgate.features.record.measures.event_stream import begins_like_stream, split_events
+from evalgate.features.record.measures.repeated_names import has_repeated_names
 from evalgate.features.record.measures.stream_redaction import redact_body, redact_events, redact_lines
 from evalgate.features.record.models.exchange import EVENT_STREAM, JSON, NO_ANSWER, ProviderAnswer
 from evalgate.measures.redaction.redact import redact
-from evalgate.measures.values.repeated_names import has_repeated_names
 
 OCTETS = "application/octet-stream"
 _LARGE_NUMBER = re.compile(rb"[0-9]{19}|[0-9][eE][+-]?[0-9]{3}")

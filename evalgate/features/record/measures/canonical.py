@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from evalgate.features.record.measures.half_characters import decode_repaired
 from evalgate.measures.redaction.redact import redact, redact_value
-from evalgate.measures.text.half_characters import decode_repaired
 
 if TYPE_CHECKING:
     from evalgate.features.record.measures.masks import Masks

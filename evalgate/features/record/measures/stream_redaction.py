@@ -14,9 +14,9 @@ import orjson
 
 from evalgate.features.record.measures.canonical import is_deep
 from evalgate.features.record.measures.event_stream import DATA, read_data, split_lines
-from evalgate.measures.redaction.redact import redact, redact_value
-from evalgate.measures.text.half_characters import decode_json
-from evalgate.measures.values.repeated_names import has_repeated_names
+from evalgate.features.record.measures.half_characters import decode_json
+from evalgate.features.record.measures.repeated_names import has_repeated_names
+from evalgate.measures.redaction.redact import get_project_secrets, redact, redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 Place = tuple[Any, ...]
 PLACES = ("index", "item_id", "output_index", "content_index", "summary_index")
 """Members of an object that say which one of several it is."""
-TOKENS = "logprobs"
-"""Where a text stands token by token, each in an object of a list, with the numbers of its bytes."""
-TOKEN_BYTES = "bytes"  # noqa: S105  (the name of a field)
+TOKENS, TOKEN = "logprobs", "token"
+"""Where a text stands token by token, each in an object of a list; such a token is no secret, as its name says."""
+TOKEN_COPIES = ("bytes", "top_logprobs")
+"""Members of such an object that repeat its token."""
 
 
 class Datum(NamedTuple):
@@ -58,7 +59,7 @@ def redact_lines(lines: Sequence[str]) -> list[str]:
     """The lines of a stream of JSON lines, redacted as events are."""
     found = [_decode(line) for line in lines]
     changed = _redact_joined([each.holder for each in found])
-    clean = [redact_value(each.holder[0]) for each in found]
+    clean = [_redact(each.holder[0], has_tokens=TOKENS in line) for line, each in zip(lines, found, strict=True)]
     return [
         line if number not in changed and clean[number] == each.holder[0] else _encode(clean[number], each)
         for number, (line, each) in enumerate(zip(lines, found, strict=True))
@@ -67,10 +68,31 @@ def redact_lines(lines: Sequence[str]) -> list[str]:
 
 def redact_body(value: Any) -> Any:
     """The JSON value of an answer that is no stream, redacted."""
-    if TOKENS in str(value):
+    has_tokens = TOKENS in str(value)
+    if has_tokens:
         value = deepcopy(value)
         _redact_joined([[value]])
-    return redact_value(value)
+    return _redact(value, has_tokens=has_tokens)
+
+
+def _redact(value: Any, *, has_tokens: bool) -> Any:
+    clean = redact_value(value)
+    if has_tokens and get_project_secrets() is None:  # a project may redact whole fields, within which nothing is kept
+        _keep_tokens(value, clean, is_within=False)
+    return clean
+
+
+def _keep_tokens(value: Any, clean: Any, *, is_within: bool) -> None:
+    """Puts tokens of a text back that were redacted only for the name of their field."""
+    if type(value) is dict:
+        for name, inner in value.items():
+            if is_within and name == TOKEN and type(inner) is str:
+                clean[name] = redact(inner)
+            else:
+                _keep_tokens(inner, clean.get(name), is_within=is_within or name == TOKENS)
+    elif type(value) is list and type(clean) is list:
+        for inner, other in zip(value, clean, strict=True):
+            _keep_tokens(inner, other, is_within=is_within)
 
 
 def _decode(data: str) -> Datum:
@@ -132,8 +154,9 @@ def _redact_joined(holders: Sequence[list[Any]]) -> set[int]:
 def _replace(parts: Sequence[Part], clean: str) -> None:
     for index, part in enumerate(parts):
         part.holder[part.key] = "" if index else clean
-        if type(part.holder) is dict and TOKEN_BYTES in part.holder:
-            part.holder[TOKEN_BYTES] = None
+        for name in TOKEN_COPIES:
+            if part.key == TOKEN and name in part.holder:
+                part.holder[name] = []
 
 
 def _find_texts(holder: Any, key: Any, place: Place, level: int) -> Iterator[tuple[Place, Any, Any]]:

@@ -99,16 +99,26 @@ def test_a_stream_of_json_lines_and_one_of_another_content_type_are_redacted(con
 
 
 def test_the_tokens_of_an_answer_that_is_no_stream_are_redacted():
-    tokens = [{"token": part, "bytes": [*part.encode()]} for part in SECRET]
+    tokens = [
+        {"token": part, "bytes": [*part.encode()], "top_logprobs": [{"token": part}, {"token": "x"}]} for part in SECRET
+    ]
     body = {"choices": [{"message": {"content": SECRET}, "logprobs": {"content": tokens}}]}
     assert is_hidden(stored_bytes([json.dumps(body).encode()], "application/json"))
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-@pytest.mark.parametrize("shape", sorted(EVENTS.keys() - {"chat tokens"}))  # whose field `token` is named like a secret
+@pytest.mark.parametrize("shape", EVENTS)
 def test_events_without_a_secret_stay_as_they_are(shape, spelling):
     events = [SPELLINGS[spelling](EVENTS[shape](part)) for part in ("ab\u0085", "\u2028c ", "")]
     chunks = [(float(number), event) for number, event in enumerate(events)]
     stored = store_response(ProviderAnswer(200, STREAM, chunks))
     assert stored.redacted_at is None
     assert load_response(stored.response).chunks == chunks
+
+
+def test_tokens_of_an_answer_are_no_secrets_for_the_name_of_their_field():
+    tokens = [{"token": "Hello", "logprob": -0.1, "top_logprobs": [{"token": "Hi"}]}]
+    body = {"choices": [{"logprobs": {"content": tokens}}], "token": "a1b2c3d4"}
+    stored = store_response(ProviderAnswer(200, "application/json", [(1.0, json.dumps(body).encode())]))
+    assert stored.response["json"]["choices"][0]["logprobs"]["content"] == tokens
+    assert stored.redacted_at == "json.token"

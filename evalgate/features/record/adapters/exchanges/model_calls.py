@@ -18,8 +18,8 @@ from evalgate.adapters.formats.core.usage import finish_reason
 from evalgate.adapters.formats.messages import responses, roles
 from evalgate.adapters.formats.messages.blocks import join_text
 from evalgate.errors import TraceError
+from evalgate.features.record.measures.half_characters import Decoded, decode_repaired
 from evalgate.features.record.measures.streams import read_answer
-from evalgate.measures.text.half_characters import Decoded, decode_repaired
 
 if TYPE_CHECKING:
     from evalgate.features.record.models.exchange import Exchange
