@@ -75,7 +75,7 @@ def _store_body(body: bytes, kind: str) -> tuple[str, Any, Any]:
         try:
             value = orjson.loads(body)
             if not is_deep(value) and not has_repeated_names(body, value):
-                return "json", value, redact_body(value)
+                return "json", value, redact_body(value, body)
         except ValueError:
             pass
     text = _decode(body)

@@ -66,6 +66,8 @@ def is_deep(value: Any) -> bool:
     """Whether a JSON value has more levels than fit into a line of a cassette."""
     level = [value]
     for _ in range(MAX_LEVELS):
+        if not level:
+            return False
         level = [
             child
             for node in level

@@ -66,9 +66,9 @@ def redact_lines(lines: Sequence[str]) -> list[str]:
     ]
 
 
-def redact_body(value: Any) -> Any:
-    """The JSON value of an answer that is no stream, redacted."""
-    has_tokens = TOKENS in str(value)
+def redact_body(value: Any, body: bytes) -> Any:
+    """The JSON value of the body of an answer that is no stream, redacted."""
+    has_tokens = TOKENS.encode() in body
     if has_tokens:
         value = deepcopy(value)
         _redact_joined([[value]])
@@ -77,7 +77,9 @@ def redact_body(value: Any) -> Any:
 
 def _redact(value: Any, *, has_tokens: bool) -> Any:
     clean = redact_value(value)
-    if has_tokens and get_project_secrets() is None:  # a project may redact whole fields, within which nothing is kept
+    if (
+        has_tokens and clean != value and get_project_secrets() is None
+    ):  # a project may redact whole fields, within which nothing is kept
         _keep_tokens(value, clean, is_within=False)
     return clean
 
