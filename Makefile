@@ -23,7 +23,7 @@ help:
 	@echo "make lock    update the versions in requirements/"
 	@echo "make schema  write the JSON Schemas to schemas/"
 	@echo "make language-server  install the YAML language server of editors, for the tests of the schema (npm)"
-	@echo "make docs    write what follows from other files: tables in docs/, mkdocs.yml, llms.txt, composite/action.yml"
+	@echo "make docs    write what follows from other files: tables in docs/, mkdocs.yml, llms.txt, inputs of the Action"
 
 python:
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -155,6 +155,7 @@ schema: .venv/.ready
 
 docs: .venv/.ready
 	$(BIN)/python tests/trace_table.py
+	$(BIN)/python tests/action_inputs.py
 	$(BIN)/python tests/composite_action.py
 	$(BIN)/python tests/doc_pages.py
 

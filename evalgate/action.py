@@ -85,12 +85,13 @@ def _run_mode(
     is_sandboxed: bool,
     ready_judge: ReadyJudge | None,
 ) -> int:
+    from evalgate.bootstrap.features import all_settings
     from evalgate.bootstrap.job import run_job
     from evalgate.bootstrap.judge_context import make_judge_context
     from evalgate.bootstrap.private_temp_dir import private_temp_dir
     from evalgate.settings.settings import Settings
 
-    settings = Settings.from_environ(environ)
+    settings = Settings.from_environ(environ, all_settings())
     _hide_secrets(settings, environ, step)
     with private_temp_dir(settings.job.temp) as downloads:
         judge: JobJudge = make_judge_context(settings)
@@ -106,12 +107,13 @@ def _run_mode(
 
 def _hide_secrets(settings: Settings, environ: Mapping[str, str], step: WorkflowStep) -> None:
     """Has the runner mask tokens it may not know, and redacts all secrets of this job in every output."""
+    from evalgate.bootstrap.features import all_settings
     from evalgate.measures.redaction.redact import hide_secrets
     from evalgate.settings.secret_variables import find_secret_values
-    from evalgate.settings.settings import find_store_secrets
 
     tokens = (settings.inputs.github_token, settings.job.runtime_token)
-    secrets = [secret for secret in (*tokens, *find_store_secrets(settings.inputs.store_url)) if secret]
+    found = [secret for each in all_settings() for secret in each.find_secrets(settings.inputs.values)]
+    secrets = [secret for secret in (*tokens, *found) if secret]
     for secret in secrets:
         step.hide(secret)
     hide_secrets([*secrets, *find_secret_values(environ)])

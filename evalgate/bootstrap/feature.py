@@ -1,9 +1,11 @@
-"""What an optional feature declares of itself, as plain data: its verbs, and the ports of the kernel that it fills."""
+"""What an optional feature declares of itself, as plain data: verbs, settings, and the kernel's ports that it fills."""
 
 from __future__ import annotations
 
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.settings.setting import SettingGroup, load_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +37,8 @@ class Feature(NamedTuple):
     `outputs` are what a run leaves for it, by their names.
 
     `provides` names, for a port of the kernel, the function that fills it, as `module:function`. With one of
-    `connecting` among its flags, a verb may connect to other machines, so that its sandbox allows it.
+    `connecting` among its flags, a verb may connect to other machines, so that its sandbox allows it. `settings` are
+    its inputs of the Action, and its flags of `evalgate run`.
     """
 
     name: str
@@ -45,15 +48,8 @@ class Feature(NamedTuple):
     connecting: tuple[str, ...] = ()
     outputs: Mapping[str, OutputDeclaration] = MappingProxyType({})
     extra: str = ""
+    settings: type[SettingGroup] = SettingGroup
 
     def load(self, port: str) -> Any:
         """The function that fills a port of the kernel, imported now."""
         return load_object(self.provides[port])
-
-
-def load_object(place: str) -> Any:
-    """What is at `module:name`, imported now."""
-    from importlib import import_module
-
-    module, name = place.split(":")
-    return getattr(import_module(module), name)

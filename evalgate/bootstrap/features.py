@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalgate.bootstrap.feature import Verb
+    from evalgate.settings.setting import Setting
 
 FEATURES = (LEARN, PAGE, RECORD, STORE, TESTING, TRACK)
 
@@ -22,6 +23,20 @@ FEATURES = (LEARN, PAGE, RECORD, STORE, TESTING, TRACK)
 def load_port(port: str) -> Any:
     """The function with which a feature fills a port of the kernel, imported now."""
     return next(feature for feature in FEATURES if port in feature.provides).load(port)
+
+
+def feature_settings() -> list[Setting[Any]]:
+    """The settings of all features."""
+    return [setting for feature in FEATURES for setting in feature.settings.declared()]
+
+
+def all_settings() -> list[Setting[Any]]:
+    """Every setting, in the order of action.yml: those of features follow the kernel's files that they are like."""
+    from evalgate.settings.inputs import Inputs
+
+    own = Inputs.declared()
+    place = own.index(Inputs.sarif_path) + 1
+    return [*own[:place], *feature_settings(), *own[place:]]
 
 
 def with_feature_verbs(own: Mapping[str, Verb]) -> dict[str, Verb]:

@@ -8,12 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import structs
 from msgspec.structs import replace
 
+from evalgate.bootstrap.features import all_settings
 from evalgate.bootstrap.judge_context import make_judge_context
 from evalgate.bootstrap.sources import build_workspace
 from evalgate.errors import InvalidInput, SettingError, Unreachable
+from evalgate.features.learn.feature import LearnInputs
+from evalgate.features.store.feature import StoreInputs
 from evalgate.models.results.document_names import OUTPUT_FOLDER, RESULTS_PATH
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from evalgate.ports.store import ApprovalStore
     from evalgate.settings.settings import Settings
 
-SECRET_INPUTS = frozenset({"github_token", "store_url"})
+SECRET_INPUTS = frozenset({"github-token", "store-url"})
 """Inputs that outputs don't get."""
 
 
@@ -146,7 +148,11 @@ class _Job:
         from evalgate.ports.outputs import OutputSettings
 
         settings = self._settings
-        given = {name: value for name, value in structs.asdict(settings.inputs).items() if name not in SECRET_INPUTS}
+        given = {
+            each.name.replace("-", "_"): settings.inputs.values.get(each.name, each.default)
+            for each in all_settings()
+            if each.name not in SECRET_INPUTS
+        }
         outputs = OutputSettings(
             given,
             settings.job.workspace,
@@ -223,7 +229,7 @@ class _Job:
             step=self._step,
             template=self._choose_template(client),
             checks=CheckRuns(client) if inputs.check_run else None,
-            record=partial(_record_approvals, settings) if inputs.store_url else None,
+            record=partial(_record_approvals, settings) if inputs.of(StoreInputs).store_url else None,
         )
         return approve(options, ports)
 
@@ -328,7 +334,9 @@ def _record_approvals(settings: Settings, approvals: Sequence[Approval]) -> None
     from evalgate.bootstrap.features import load_port
 
     job = settings.job
-    store: ApprovalStore = load_port("approval_store")(settings.inputs.store_url, job.temp, job.source_date_epoch)
+    store: ApprovalStore = load_port("approval_store")(
+        settings.inputs.of(StoreInputs).store_url, job.temp, job.source_date_epoch
+    )
     store.record(approvals, None, None)
 
 
@@ -375,7 +383,7 @@ def _build_judge_request(settings: Settings) -> JudgeRequest:
             makes_zip=settings.makes_baseline,
         ),
         render=RenderOptions(settings.comment_key, inputs.max_comment_chars, job.run_url, pages=settings.pages),
-        mutation_score=inputs.mutation_score and pull_request is not None,
+        mutation_score=inputs.of(LearnInputs).mutation_score and pull_request is not None,
         leg=settings.leg_label,
         folder="" if inputs.working_directory == "." else posixpath.normpath(inputs.working_directory),
         notes=settings.notes,

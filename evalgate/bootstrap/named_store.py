@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalgate.errors import Location, Problem, RefusedPath, SuiteError
+from evalgate.features.store.feature import StoreInputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,7 +38,7 @@ def open_shell_store(flag: str | None, environ: Mapping[str, str], cwd: str) -> 
 
 def open_job_store(settings: Settings) -> RunStore | None:
     """The store of the input; a file lies in the runner's temporary folder. None if no store is named."""
-    if not settings.inputs.store_url:
+    if not settings.inputs.of(StoreInputs).store_url:
         return None
     from evalgate.bootstrap.features import load_port
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.bootstrap.feature import OutputDeclaration, load_object
+from evalgate.bootstrap.feature import OutputDeclaration
 from evalgate.bootstrap.features import FEATURES
 from evalgate.errors import InvalidInput, Problem, SettingError
 from evalgate.ports.outputs import JUNIT, STANDARD, AskedOutput, OutputSettings, RunOutput, deliver, list_unkept
+from evalgate.settings.setting import load_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

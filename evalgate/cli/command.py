@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalgate.cli.shell import STDOUT
 from evalgate.errors import SettingError
 from evalgate.settings import limits
+from evalgate.settings.inputs import Inputs
+from evalgate.settings.readers import Choice, Choices, read_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
     from evalgate.cli.shell import Shell
     from evalgate.errors import OverLimit
+    from evalgate.settings.setting import Setting
     from evalgate.suite.models import CustomMapping, Suite
 
     Option = Callable[[Any], object]
@@ -47,6 +50,24 @@ class Command(NamedTuple):
 def option(*names: str, **settings: Any) -> Option:
     """An argument or a flag, described as in `add_argument`."""
     return lambda parser: parser.add_argument(*names, **settings)
+
+
+def flag(setting: Setting[Any]) -> Option:
+    """The flag of a setting, as its declaration describes it."""
+    declared, kind = setting.flag, _kind_of(setting.read)
+    if declared is None:
+        raise ValueError(f"{setting.name} has no flag")
+    named = f"--{declared.name or setting.name}"
+    return option(named, default=declared.default, metavar=declared.metavar, help=declared.help, **kind)
+
+
+def _kind_of(read: Callable[[str], Any]) -> dict[str, Any]:
+    """How argparse reads what an input of the Action reads so."""
+    if isinstance(read, Choice):
+        return {"choices": [*read.words]}
+    if isinstance(read, Choices):
+        return {"type": parse_words}
+    return {"action": "append"} if read is read_lines else {}
 
 
 def one_of(*options: Option) -> Option:
@@ -129,13 +150,8 @@ STORE_HELP = (
     " else .evalgate/evalgate.db)"
 )
 STORE = option("--store-url", metavar="URL", help=STORE_HELP)
-TRACE_FORMAT = option("--format", metavar="NAME", help="trace format (default: detect it)")
-TRACE_SOURCE = (
-    option(
-        "--traces", action="append", metavar="GLOB", help="read these traces, not those that suites name (repeatable)"
-    ),
-    TRACE_FORMAT,
-)
+TRACE_FORMAT = flag(Inputs.format)
+TRACE_SOURCE = flag(Inputs.traces), TRACE_FORMAT
 FORMAT = (
     option("--format", metavar="NAME", default=AUTO, help="trace format (default: detect it)"),
     option(

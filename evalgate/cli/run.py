@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from evalgate.cli.command import ANY_LIMITS, PLUGINS, TRACE_SOURCE, Command, one_of, option, parse_words
+from evalgate.bootstrap.features import feature_settings
+from evalgate.cli.command import ANY_LIMITS, PLUGINS, TRACE_SOURCE, Command, flag, one_of, option, parse_words
 from evalgate.errors import Problem, SettingError
 from evalgate.models.results.document_names import OUTPUT_FOLDER
+from evalgate.settings.inputs import Inputs
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -302,18 +304,9 @@ def _is_number(text: str) -> bool:
 
 
 DECISION = (
-    option("--baseline", metavar="PATH", default="none", help="baseline.zip, its folder, or results.json, or none"),
-    option(
-        "--fail-on",
-        type=parse_words,
-        metavar="A,B",
-        help="what fails the gate; overrides every policy (default hard_fail)",
-    ),
-    option(
-        "--on-weakening",
-        choices=["ignore", "warn", "fail"],
-        help="what to do if suites or policy require less than the baseline's; overrides every policy",
-    ),
+    flag(Inputs.baseline),
+    flag(Inputs.fail_on),
+    flag(Inputs.on_weakening),
     option(
         "--commit",
         metavar="SHA",
@@ -348,18 +341,9 @@ OUTPUTS = (
         "--output-dir", metavar="DIR", default=OUTPUT_FOLDER, help=f"where files are written (default {OUTPUT_FOLDER})"
     ),
     option(
-        "--store-url",
-        metavar="URL",
-        help="record the run in this store: a file, or postgresql://..., or none (default"
-        " $EVALGATE_STORE_URL, else `store` of evalgate.yaml, else none)",
-    ),
-    option(
         "--no-baseline-zip", action="store_true", help="don't write baseline.zip (saves about a seventh of the time)"
     ),
     option("--sarif", action="store_true", help="also write results.sarif, for code scanning"),
-    option(
-        "--html", metavar="PATH", help="also write the run as one HTML file, with conversations, as `evalgate view`"
-    ),
     option("--code-quality", metavar="PATH", help="also write GitLab's Code Quality report to this file"),
     option(
         "--also",
@@ -368,20 +352,8 @@ OUTPUTS = (
         metavar="NAME",
         help="also leave these outputs of installed packages (entry points `evalgate.outputs`)",
     ),
-    option("--template", metavar="FILE", help="a template for parts of comment.md"),
-    option(
-        "--track",
-        type=parse_words,
-        default=[],
-        metavar="NAME",
-        help="after the verdict publish the run to these trackers: langsmith, mlflow, phoenix",
-    ),
-    option(
-        "--track-content",
-        choices=["none", "final", "full"],
-        default="final",
-        help="which texts leave, as `evalgate track --content` (default final)",
-    ),
+    flag(Inputs.template),
+    *(flag(setting) for setting in feature_settings() if setting.flag),
     option("--json", action="store_true", help="print results.json instead of the table"),
     one_of(
         option("-q", "--quiet", action="store_true", help="print the summary line only"),

@@ -1,281 +1,304 @@
-"""Reads the inputs of the Action: one field each, named as in action.yml with `_` for `-`."""
+"""The settings of the kernel: each becomes an input of the Action, and some a flag of `evalgate run`."""
 
 from __future__ import annotations
 
-import posixpath
 import re
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
-from msgspec import Struct
-
-from evalgate.errors import Problem, SettingError
-from evalgate.features.track.models import CONTENT_LEVELS, ContentLevel
-from evalgate.features.track.settings import MAX_SECONDS, TRACKERS
 from evalgate.models.comparison.decision import FailOn
 from evalgate.models.comparison.weakening import OnWeakening
-from evalgate.settings.limits import IN_ACTION, Limits, parse_limits
+from evalgate.settings.limits import IN_ACTION, Limits, read_action_limits
 from evalgate.settings.matrix import MatrixLeg, parse_matrix
+from evalgate.settings.readers import (
+    Choice,
+    Choices,
+    Count,
+    Pattern,
+    read_branch,
+    read_file_path,
+    read_flag,
+    read_inside_path,
+    read_lines,
+    read_text,
+    read_token,
+)
+from evalgate.settings.setting import Flag, Setting, SettingGroup, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from evalgate.application.action.post_comment import CommentMode
 
 KEY = re.compile(r"[A-Za-z0-9._/-]{1,100}")
 ARTIFACT_NAME = re.compile(r'[^"<>|*?:\r\n\\/\x00-\x1f]{1,200}')
-BRANCH = re.compile(r"[^\x00-\x20\x7f~^:?*\[\\]{1,255}")
 WORKFLOW = re.compile(r"(?:\.github/workflows/)?[A-Za-z0-9._-]{1,200}\.ya?ml")
-LONGEST_PATH, LONGEST_NAME = 1_000, 255
-"""Maximum characters of a path and bytes of one component, on any system."""
 MAX_RETENTION_DAYS = 90
-UNSUPPORTED = {
-    "allow-untrusted-head": "untrusted files are never read in a job whose token may write; docs/github.md, Forks, "
-    "shows the two workflows that work without it"
-}
-"""Inputs that people expect but that don't exist on purpose, with the reason."""
-RUNNER_INPUTS = {"ENTRYPOINT", "ARGS"}
-"""Inputs of every container action."""
 
 
-class Inputs(Struct, frozen=True):
-    """The inputs from the workflow file; empty text means not given."""
+class Inputs(SettingGroup):
+    """The inputs from the workflow file; an empty text means not given."""
 
-    config: tuple[str, ...] = ()
-    traces: tuple[str, ...] = ()
-    format: str = ""
-    working_directory: str = "."
-    github_token: str = ""
-    mode: str = "auto"
-    fail_on: tuple[str, ...] = ()
-    on_weakening: OnWeakening | None = None
-    baseline: str = "auto"
-    baseline_artifact: str = ""
-    baseline_branch: str = ""
-    baseline_workflow: str = ""
-    upload_baseline: str = "auto"
-    upload_report: str = "auto"
-    retention_days: int | None = None  # of the baseline; None for the repository's setting
-    report_retention_days: int | None = None
-    comment: CommentMode = "auto"
-    comment_key: str = ""
-    template: str = ""
-    policy_from: str = "head"
-    approvals_from: str = "base"
-    allow_self_approval: bool = False
-    annotations: bool = True
-    check_run: bool = False
-    job_summary: bool = True
-    mutation_score: bool = False
-    junit_path: str = ""
-    sarif_path: str = ""
-    html_path: str = ""
-    store_url: str = ""  # may carry a password
-    track: tuple[str, ...] = ()
-    track_content: ContentLevel = "final"
-    track_timeout: int = MAX_SECONDS
-    track_forks: bool = False
-    track_allow_http: bool = False
-    max_comment_chars: int = 60_000
-    limits: Limits = IN_ACTION
-    matrix: MatrixLeg | None = None
-    debug: bool = False
-
-    def __repr__(self) -> str:  # without secrets
-        return "Inputs(...)"
-
-
-def read_inputs(environ: Mapping[str, str], problems: list[Problem]) -> tuple[Inputs, list[str]]:
-    """The inputs, and notes on unknown ones. Invalid inputs are added to `problems` and keep the default."""
-    values: dict[str, Any] = {}
-    for name, read in READERS.items():
-        text = environ.get(input_variable(name), "").strip()
-        if not text:
-            continue
-        try:
-            values[name] = read(text)
-        except ValueError as error:
-            problems.append(Problem(f"input `{input_name(name)}` {error}"))
-    return Inputs(**values), _check_unknown_inputs(environ, problems)
-
-
-def input_name(name: str) -> str:
-    """A field's name as written in a workflow."""
-    return name.replace("_", "-")
-
-
-def input_variable(name: str) -> str:
-    """The environment variable that holds an input; the runner keeps hyphens."""
-    return f"INPUT_{input_name(name).upper()}"
-
-
-def _check_unknown_inputs(environ: Mapping[str, str], problems: list[Problem]) -> list[str]:
-    """Adds misspelt inputs to `problems`; returns notes on other unknown INPUT_ variables."""
-    known = {input_variable(name): input_name(name) for name in READERS}
-    notes = []
-    for key in sorted(environ):
-        name = key.removeprefix("INPUT_")
-        if not key.startswith("INPUT_") or key in known or name in RUNNER_INPUTS or not environ[key].strip():
-            continue
-        guess = nearest_choice(name.lower().replace("_", "-"), known.values())
-        if name.lower() in UNSUPPORTED:
-            problems.append(Problem(f"there is no input `{name.lower()}`", hint=UNSUPPORTED[name.lower()]))
-        elif guess:
-            problems.append(Problem(f"unknown input `{name.lower()}`", hint=f"did you mean `{guess}`?"))
-        else:
-            notes.append(f"unknown input `{name.lower()}` is ignored")
-    return notes
-
-
-def nearest_choice(word: str, choices: Any) -> str | None:
-    """The choice closest to a misspelt word, if any is close."""
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(word, sorted(choices), n=1, cutoff=0.7)), None)
-
-
-# --- readers: convert text to a value; the text of a ValueError continues after the input's name ----
-
-
-def _read_text(text: str) -> str:
-    if any(ord(character) < ord(" ") for character in text):
-        raise ValueError("must be one line without control characters")
-    return text
-
-
-def _read_lines(text: str) -> tuple[str, ...]:
-    return tuple(_read_text(line.strip()) for line in text.splitlines() if line.strip())
-
-
-def _read_flag(text: str) -> bool:
-    return _choice_reader("true", "false")(text.lower()) == "true"
-
-
-def _choice_reader(*words: str) -> Callable[[str], str]:
-    def read(text: str) -> str:
-        if text not in words:
-            guess = nearest_choice(text.lower(), words)
-            remedy = f"; did you mean `{guess}`?" if guess else ""
-            raise ValueError(f"must be one of {', '.join(words)}, not `{shorten(text)}`{remedy}")
-        return text
-
-    return read
-
-
-def _list_reader(*allowed: str, hint: str = "") -> Callable[[str], tuple[str, ...]]:
-    read_choice = _choice_reader(*allowed)
-
-    def read(text: str) -> tuple[str, ...]:
-        words = [word.strip() for word in re.split(r"[,\n]", text) if word.strip()]
-        if not words or text.strip() == "[]":
-            raise ValueError(f"is empty{hint}")
-        return tuple(dict.fromkeys(read_choice(word) for word in words))
-
-    return read
-
-
-def _pattern_reader(pattern: re.Pattern[str], description: str) -> Callable[[str], str]:
-    def read(text: str) -> str:
-        if not pattern.fullmatch(text):
-            raise ValueError(f"must be {description}, not `{shorten(text)}`")
-        return text
-
-    return read
-
-
-def _int_reader(low: int, high: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        if not re.fullmatch(r"[0-9]{1,9}", text) or not low <= int(text) <= high:
-            raise ValueError(f"must be a whole number from {low} to {high}, not `{shorten(text)}`")
-        return int(text)
-
-    return read
-
-
-def _read_inside_path(text: str) -> str:
-    depth = 0
-    for part in _read_text(text).split("/"):
-        depth += {"..": -1, ".": 0, "": 0}.get(part, 1)
-        if depth < 0:
-            break
-    if text.startswith("/") or depth < 0:
-        raise ValueError(f"must be a path inside the workspace, not `{shorten(text)}`")
-    if len(text) > LONGEST_PATH or any(
-        len(part.encode("utf-8", "surrogatepass")) > LONGEST_NAME for part in text.split("/")
-    ):
-        raise ValueError(f"is too long for a path: `{shorten(text)}`")
-    return text
-
-
-def _read_file_path(text: str) -> str:
-    if posixpath.normpath(_read_inside_path(text)) == ".":
-        raise ValueError(f"must be the path of a file, not `{shorten(text)}`")
-    return text
-
-
-def _read_branch(text: str) -> str:
-    """Checks a branch name by git's rules: it is used in URLs, where `..` would lead elsewhere."""
-    is_wrong = any(each in text for each in ("..", "//", "@{"))
-    if is_wrong or text.startswith(("/", "-")) or text.endswith(("/", ".", ".lock")):
-        raise ValueError(f"must be the name of a branch, not `{shorten(text)}`")
-    return _pattern_reader(BRANCH, "the name of a branch")(text)
-
-
-def _read_limits(text: str) -> Limits:
-    try:
-        return parse_limits(_read_lines(text), IN_ACTION)
-    except SettingError as error:
-        raise ValueError(f"is invalid: {shorten('; '.join(map(str, error.problems)), 500)}") from None
-
-
-def _read_token(text: str) -> str:
-    if not re.fullmatch(r"[!-~]{1,4000}", text):
-        raise ValueError("is not a token: it contains blanks or invalid characters")
-    return text
-
-
-def shorten(text: str, limit: int = 60) -> str:
-    """Shortens a value for a message."""
-    return text if len(text) <= limit else text[:limit] + "..."
-
-
-READERS: dict[str, Callable[[str], Any]] = {
-    "config": _read_lines,
-    "traces": _read_lines,
-    "format": _read_text,
-    "working_directory": _read_inside_path,
-    "github_token": _read_token,
-    "mode": _choice_reader("auto", "gate", "report-only", "evaluate", "publish", "approve"),
-    "on_weakening": _choice_reader(*get_args(OnWeakening)),
-    "fail_on": _list_reader(*get_args(FailOn), hint="; to never fail the check use `mode: report-only`"),
-    "baseline": _read_text,
-    "baseline_artifact": _pattern_reader(ARTIFACT_NAME, 'a name without any of " : < > | * ? \\ /'),
-    "baseline_branch": _read_branch,
-    "baseline_workflow": _pattern_reader(WORKFLOW, "a workflow's file name, such as evalgate.yml"),
-    "upload_baseline": _choice_reader("auto", "true", "false"),
-    "upload_report": _choice_reader("auto", "true", "false"),
-    "retention_days": _int_reader(1, MAX_RETENTION_DAYS),
-    "report_retention_days": _int_reader(1, MAX_RETENTION_DAYS),
-    "comment": _choice_reader("auto", "always", "on-change", "on-failure", "off"),
-    "comment_key": _pattern_reader(KEY, "made of letters, digits and . _ / -"),
-    "template": _read_file_path,
-    "policy_from": _choice_reader("head", "base"),
-    "approvals_from": _choice_reader("base", "head", "comments"),
-    "allow_self_approval": _read_flag,
-    "annotations": _read_flag,
-    "check_run": _read_flag,
-    "job_summary": _read_flag,
-    "mutation_score": _read_flag,
-    "junit_path": _read_file_path,
-    "sarif_path": _read_file_path,
-    "html_path": _read_file_path,
-    "store_url": _read_text,
-    "track": _list_reader(*TRACKERS),
-    "track_content": _choice_reader(*CONTENT_LEVELS),
-    "track_timeout": _int_reader(1, MAX_SECONDS),
-    "track_forks": _read_flag,
-    "track_allow_http": _read_flag,
-    "max_comment_chars": _int_reader(1_000, 65_000),
-    "limits": _read_limits,
-    "matrix": parse_matrix,
-    "debug": _read_flag,
-}
+    config: Setting[tuple[str, ...]] = Setting(
+        (),
+        read_lines,
+        Text(
+            "Suite or project files, one per line. Default evalgate.yaml, else evals/**/*.yaml",
+            "suite or project files, one per line",
+            shown="`evalgate.yaml`, else `evals/**/*.yaml`",
+        ),
+    )
+    traces: Setting[tuple[str, ...]] = Setting(
+        (),
+        read_lines,
+        Text(
+            "Globs of trace files, one per line; they replace `traces` of every suite",
+            "globs of trace files, one per line; replaces `traces` of every suite",
+            shown="`traces` of the suites",
+        ),
+        flag=Flag("read these traces, not those that suites name (repeatable)", metavar="GLOB"),
+    )
+    format = Setting(
+        "",
+        read_text,
+        Text(
+            "Format of the traces. Default detected from their content",
+            "the trace format: one of [more than forty](traces.md#what-each-format-records), or a custom one",
+            shown="detected from the content",
+        ),
+        flag=Flag("trace format (default: detect it)", metavar="NAME"),
+    )
+    working_directory = Setting(
+        ".",
+        read_inside_path,
+        Text("Folder in the workspace that paths are relative to", "the folder that paths are relative to"),
+    )
+    github_token = Setting(
+        "",
+        read_token,
+        Text(
+            "Token that reads the baseline (actions read) and writes the comment (pull-requests write)",
+            "used to read the baseline and to write the comment",
+            shown="the job's token",
+            expression="${{ github.token }}",
+        ),
+    )
+    mode = Setting(
+        "auto",
+        Choice("auto", "gate", "report-only", "evaluate", "publish", "approve"),
+        Text(
+            "auto or gate to fail on what fail-on names, report-only to never fail, evaluate to leave the comment to "
+            "another workflow, publish to post the report of such a run, approve to process an approval in a comment "
+            "(auto does so on issue_comment)",
+            "`gate`; `report-only` never fails the job; `evaluate` and `publish` are the [two-step mode for "
+            "forks](#forks); `approve` reads [an approval from a comment](approvals.md#in-a-comment). `auto` is "
+            "`approve` on `issue_comment` and `gate` otherwise",
+        ),
+    )
+    fail_on: Setting[tuple[str, ...]] = Setting(
+        (),
+        Choices(*get_args(FailOn), hint="; to never fail the check use `mode: report-only`"),
+        Text(
+            "What fails the check, separated by commas; overrides every policy: "
+            f"{', '.join(get_args(FailOn))}. Default from the policies, else hard_fail",
+            "what fails the check, separated by commas ([values](suites.md#policy)); overrides every policy",
+            shown="`fail_on` of the suites' policy, else `hard_fail`",
+        ),
+        flag=Flag("what fails the gate; overrides every policy (default hard_fail)", metavar="A,B"),
+    )
+    on_weakening: Setting[OnWeakening | None] = Setting(
+        None,
+        Choice(*get_args(OnWeakening)),
+        Text(
+            "What to do if the suites or the policy require less than the baseline's - ignore, warn, or fail; "
+            "overrides every policy. Default from the policies, else warn (docs/baseline.md)",
+            "what to do when a change [weakens the gate](baseline.md#a-weaker-gate): `ignore`, `warn` or `fail`; "
+            "overrides every policy",
+            shown="`warn`",
+        ),
+        flag=Flag("what to do if suites or policy require less than the baseline's; overrides every policy"),
+    )
+    baseline = Setting(
+        "auto",
+        read_text,
+        Text(
+            "auto to find the baseline of the base branch, none for no comparison, or the path of a baseline.zip or "
+            "results.json",
+            "`auto`, `none`, or the path of a `baseline.zip` or `results.json`",
+        ),
+        flag=Flag("baseline.zip, its folder, or results.json, or none", metavar="PATH", default="none"),
+    )
+    baseline_artifact = Setting(
+        "",
+        Pattern(ARTIFACT_NAME, 'a name without any of " : < > | * ? \\ /'),
+        Text(
+            "The name of the artifact that holds the baseline. Default evalgate-baseline, with the matrix leg if the "
+            "job has a matrix",
+            "the artifact's name",
+            shown="`evalgate-baseline`, and the matrix leg",
+        ),
+    )
+    baseline_branch = Setting(
+        "",
+        read_branch,
+        Text(
+            "The branch to compare with. Default the pull request's base branch, else the default branch",
+            "the branch whose baseline is used",
+            shown="the pull request's base branch",
+        ),
+    )
+    baseline_workflow = Setting(
+        "",
+        Pattern(WORKFLOW, "a workflow's file name, such as evalgate.yml"),
+        Text(
+            "The workflow file whose runs upload the baseline. Default this workflow; required where comments are "
+            "processed",
+            "the workflow whose runs upload the baseline",
+            shown="this workflow's file",
+        ),
+    )
+    upload_baseline = Setting(
+        "auto",
+        Choice("auto", "true", "false"),
+        Text(
+            "auto to upload this run's baseline on a push, schedule or workflow_dispatch of the baseline's branch, "
+            "true also on those of other branches, false to upload it in a separate step",
+            "`auto` uploads on a push, `schedule` or `workflow_dispatch` of the baseline branch, `true` also [on "
+            "other branches](baseline.md#on-github); `false` leaves it to [your own upload "
+            "step](#if-the-upload-fails)",
+        ),
+    )
+    upload_report = Setting(
+        "auto",
+        Choice("auto", "true", "false"),
+        Text(
+            "auto to upload the report for a publishing workflow where no comment can be written, true to upload it "
+            "on every pull request, false to upload it in a separate step",
+            "`auto` uploads the report for a [publishing workflow](#forks) where no comment can be written, `true` on "
+            "every pull request; `false` leaves it to [your own upload step](#if-the-upload-fails)",
+        ),
+    )
+    retention_days: Setting[int | None] = Setting(
+        None,
+        Count(1, MAX_RETENTION_DAYS),
+        Text(
+            "Days that GitHub keeps the baseline, 1 to 90. Default the repository's setting",
+            "[how long GitHub keeps](baseline.md#retention-storage-and-access) the baseline: 1 to 90 days",
+            shown="the repository's setting",
+        ),
+    )
+    report_retention_days: Setting[int | None] = Setting(
+        None,
+        Count(1, MAX_RETENTION_DAYS),
+        Text(
+            "Days that GitHub keeps the report for a publishing workflow, 1 to 90. Default the repository's setting",
+            "the same for the report",
+            shown="the repository's setting",
+        ),
+    )
+    comment: Setting[CommentMode] = Setting(
+        "auto",
+        Choice("auto", "always", "on-change", "on-failure", "off"),
+        Text(
+            "auto and always post and update one comment, on-change and on-failure create it only then, off posts "
+            "none; always additionally tries on pull requests from forks",
+            "`auto` (one comment), `on-change`, `on-failure`, `off`; `always` also tries on pull requests from forks, "
+            "whose tokens are usually read-only",
+        ),
+    )
+    comment_key = Setting(
+        "",
+        Pattern(KEY, "made of letters, digits and . _ / -"),
+        Text(
+            "Distinguishes the comments of several gates. Default workflow file, job and matrix leg",
+            "identifies the comment when several gates run on one pull request",
+            shown="workflow file, job, matrix leg",
+        ),
+    )
+    template = Setting(
+        "",
+        read_file_path,
+        Text(
+            "A Jinja template that replaces parts of the comment (docs/templates.md). On a pull request, the base "
+            "commit's file is used",
+            "a file with [custom text](templates.md) for parts of the comment",
+        ),
+        flag=Flag("a template for parts of comment.md", metavar="FILE"),
+    )
+    policy_from = Setting(
+        "head",
+        Choice("head", "base"),
+        Text(
+            "Which suites and policy decide on a pull request - head for its own, or base for those of the baseline "
+            "(docs/security.md, Main's rules)",
+            "whose suites and policy are used on a pull request: `head` its own, `base` [those of the base branch's "
+            "baseline](security.md#mains-rules)",
+        ),
+    )
+    approvals_from = Setting(
+        "base",
+        Choice("base", "head", "comments"),
+        Text(
+            "Which approvals count on a pull request - base for the base commit's evalgate-approvals.yaml, head for "
+            "its own, comments for the base commit's and those in comments (docs/approvals.md)",
+            "whose [approvals](approvals.md) count on a pull request: `base` those of the base commit, `head` its "
+            "own, `comments` also those given [in comments](approvals.md#in-a-comment)",
+        ),
+    )
+    allow_self_approval = Setting(
+        False,
+        read_flag,
+        Text(
+            "true to let contributors approve their own changes in a comment; the report mentions it",
+            "`true` lets people approve changes they contributed to, in a comment; the report says so",
+        ),
+    )
+    annotations = Setting(
+        True, read_flag, Text("true to annotate failures on the checks page", "show failures as annotations")
+    )
+    check_run = Setting(
+        False,
+        read_flag,
+        Text(
+            "true for a separate check run with the report and each failure at its line (needs checks write)",
+            "`true` creates [a separate check](#a-separate-check-run) with the report and the failures at their lines",
+        ),
+    )
+    job_summary = Setting(
+        True, read_flag, Text("true to add the report to the job's summary", "write the report to the job summary")
+    )
+    junit_path = Setting(
+        "",
+        read_file_path,
+        Text(
+            "Additional path for junit.xml, relative to working-directory, inside the workspace",
+            "write a copy of `junit.xml` here",
+        ),
+    )
+    sarif_path = Setting(
+        "",
+        read_file_path,
+        Text(
+            "Path for results.sarif for code scanning, relative to working-directory, inside the workspace",
+            "write `results.sarif` here, for code scanning",
+        ),
+    )
+    max_comment_chars = Setting(
+        60_000, Count(1_000, 65_000), Text("Maximum length of the comment", "maximum length of the comment")
+    )
+    limits: Setting[Limits] = Setting(
+        IN_ACTION,
+        read_action_limits,
+        Text(
+            "Limits to change, one name=value per line, such as record=50MB or messages=5000 (docs/traces.md, Limits)",
+            "[limits](traces.md#limits) on what is read, one `name=value` per line: `record=50MB`",
+        ),
+    )
+    matrix: Setting[MatrixLeg | None] = Setting(
+        None,
+        parse_matrix,
+        Text(
+            "The job's matrix values, which distinguish the comment, check run and artifacts of each leg; leave it out",
+            "distinguishes comment, check run and artifacts of [each matrix leg](#several-gates); leave it out",
+            shown="the job's matrix values",
+            expression="${{ toJSON(matrix) }}",
+        ),
+    )
+    debug = Setting(False, read_flag, Text("true to log the requests to GitHub", "log more detail"))

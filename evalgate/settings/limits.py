@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalgate.errors import Problem, SettingError
+from evalgate.settings.readers import read_lines, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -74,6 +75,14 @@ def parse_limits(texts: Sequence[str], base: Limits | None = None, *, allowed: C
         raise SettingError(*problems)
     replace_limits: Callable[..., Limits] = replace
     return replace_limits(base or Limits(), **values)
+
+
+def read_action_limits(text: str) -> Limits:
+    """The limits of an input of the Action, one per line; raises a ValueError that continues after its name."""
+    try:
+        return parse_limits(read_lines(text), IN_ACTION)
+    except SettingError as error:
+        raise ValueError(f"is invalid: {shorten('; '.join(map(str, error.problems)), 500)}") from None
 
 
 def _parse_size(text: str) -> int | None:

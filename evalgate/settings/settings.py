@@ -5,61 +5,23 @@ It imports no slow module, because the process that holds the token imports it.
 
 from __future__ import annotations
 
-import posixpath
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from evalgate.errors import Problem, SettingError
 from evalgate.models.github import BASELINE_EVENTS, Pages
-from evalgate.settings.inputs import Inputs, read_inputs
+from evalgate.settings.inputs import Inputs
 from evalgate.settings.job import Job, TriggerEvent, read_event, read_job
+from evalgate.settings.read_inputs import read_values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-
-FILE = re.compile(r"sqlite:(?:///)?", re.IGNORECASE)
-URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
-PASSWORD = re.compile(r"//[^:@/]*:([^@/]+)@|[?&]password=([^&#]+)")
-HINT = "write a path relative to RUNNER_TEMP, such as evalgate.db; docs/history.md shows how to cache it between runs"
-SHORTEST = 4
-"""Minimum characters of a password to mask: shorter ones would make a log unreadable."""
-
-
-def find_store_path_problem(store_url: str, temp: str, workspace: str) -> Problem | None:
-    """The problem with a SQLite file's path; None for one below RUNNER_TEMP, and for a server."""
-    is_url = FILE.match(store_url) is not None
-    path = unquote(FILE.sub("", store_url, count=1)) if is_url else store_url
-    if URL.match(store_url) and not is_url:
-        return None
-    if not temp:
-        return Problem("input `store-url` is a file, and RUNNER_TEMP is not set", hint=HINT)
-    full_path = posixpath.normpath(posixpath.join(temp, path))
-    if _is_within(full_path, workspace) and not _is_within(temp, workspace):
-        return Problem("input `store-url` is a file in the workspace, where a pull request may have put it", hint=HINT)
-    if not _is_within(full_path, temp):
-        return Problem("input `store-url` is a file outside of RUNNER_TEMP", hint=HINT)
-    return None
-
-
-def find_store_secrets(store_url: str) -> list[str]:
-    """The parts of a store's URL to mask in a log: the URL, and its password as written and as decoded."""
-    if not URL.match(store_url) or FILE.match(store_url):
-        return []
-    passwords = [found[1] or found[2] for found in PASSWORD.finditer(store_url)]
-    spellings = dict.fromkeys(form for each in passwords for form in (each, unquote(each)))
-    return [store_url, *(each for each in spellings if len(each) >= SHORTEST)]
-
-
-def _is_within(path: str, folder: str) -> bool:
-    folder = posixpath.normpath(folder)
-    return bool(folder) and path.startswith(f"{folder}/")
-
+    from evalgate.settings.setting import Setting
 
 CommitKind = Literal["parent", "commit", "fork_point"]
 BASELINE_RUNS = "push, schedule and workflow_dispatch runs"
@@ -93,15 +55,15 @@ class Settings(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def from_environ(cls, environ: Mapping[str, str]) -> Settings:
-        """Reads all settings; raises one SettingError with every error."""
+    def from_environ(cls, environ: Mapping[str, str], declared: Sequence[Setting[Any]]) -> Settings:
+        """Reads all declared settings; raises one SettingError with every error."""
         problems: list[Problem] = []
-        inputs, notes = read_inputs(environ, problems)
+        values, notes = read_values(declared, environ, problems)
+        inputs = Inputs(values)
         job = read_job(environ, problems)
         event = read_event(job.event_name, job.event_path, problems)
         problems += _check_event(inputs, job)
-        if inputs.store_url:
-            problems += filter(None, [find_store_path_problem(inputs.store_url, job.temp, job.workspace)])
+        problems += filter(None, (each.find_problem(values, job.temp, job.workspace) for each in declared))
         if problems:
             raise SettingError(*problems)
         if job.ca_bundle and not Path(job.ca_bundle).exists():

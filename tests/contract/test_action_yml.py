@@ -8,14 +8,13 @@ from typing import get_args
 
 import pytest
 import yaml
+from action_inputs import text_of_default, with_inputs, with_table
 from results_builder import a_baseline, a_scenario, a_suite, results
 
 from evalgate.application.action.step_outputs import OUTPUTS, comment_outputs, outputs_of
-from evalgate.features.track.settings import TRACKERS
+from evalgate.bootstrap.features import all_settings
 from evalgate.models.comparison.comparison import BaselineStatus
-from evalgate.models.comparison.decision import FailOn
 from evalgate.ports import Comment
-from evalgate.settings.inputs import READERS, Inputs, input_name
 from evalgate.version import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,12 +34,17 @@ def table(heading: str) -> list[str]:
     return [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
 
 
-def test_the_inputs_are_those_that_settings_read(action):
-    assert list(action["inputs"]) == [input_name(name) for name in Inputs.__struct_fields__]
+def test_the_inputs_and_their_table_are_as_declared():
+    """`make docs` writes them."""
+    text, page = ((ROOT / name).read_text(encoding="utf-8") for name in ("action.yml", "docs/github.md"))
+    assert text == with_inputs(text, all_settings())
+    assert page == with_table(page, all_settings())
 
 
-def test_the_page_names_the_same_inputs(action):
-    assert table("Inputs") == list(action["inputs"])
+def test_yaml_holds_the_declared_texts(action):
+    assert {name: each["description"] for name, each in action["inputs"].items()} == {
+        each.name: each.text.help for each in all_settings()
+    }
 
 
 def test_the_page_names_the_same_outputs(action):
@@ -48,22 +52,19 @@ def test_the_page_names_the_same_outputs(action):
 
 
 def test_every_default_equals_an_omitted_input(action):
-    unset = Inputs()
-    for name, described in action["inputs"].items():
-        field, default = name.replace("-", "_"), described["default"]
-        if default and not default.startswith("${{"):
-            assert READERS[field](default) == getattr(unset, field)
+    for each in all_settings():
+        default = action["inputs"][each.name]["default"]
+        assert default == (each.text.expression or text_of_default(each))
+        if default and not each.text.expression:
+            assert each.read(default) == each.default
 
 
 def test_every_value_of_an_input_and_an_output_is_described(action):
-    words = action["inputs"]["fail-on"]["description"].partition(": ")[2].partition(". ")[0]
-    assert words.split(", ") == list(get_args(FailOn))
+    for each in all_settings():
+        words = [word for word in getattr(each.read, "words", ()) if word not in {"auto", "true", "false"}]
+        assert [word for word in words if word not in action["inputs"][each.name]["description"]] == []
     states = re.split(", | or ", action["outputs"]["baseline-status"]["description"])
     assert states == list(get_args(BaselineStatus))
-
-
-def test_every_tracker_is_named(action):
-    assert all(name in action["inputs"]["track"]["description"] for name in TRACKERS)
 
 
 def test_the_token_defaults_to_the_token_of_the_job(action):

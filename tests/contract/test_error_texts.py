@@ -37,7 +37,7 @@ SEARCHED_ONLY = {
     ): "own readers raise it",
     ("evalgate/application/messages/judge_response.py", "_convert", "str(error)"): "the path of a field",
     ("evalgate/reporting/results/load_results.py", "_describe_error", "str(error)"): "path and type of a field",
-    ("evalgate/settings/inputs.py", "read_inputs", "error"): "own readers raise it",
+    ("evalgate/settings/read_inputs.py", "read_values", "error"): "own readers raise it",
     ("evalgate/features/testing/calls.py", "judge_answer", "str(error)"): "the response cache raises it",
     ("evalgate/recording/recorder.py", "tool", "error"): "the failure of the agent, which its trace records",
     ("evalgate/recording/recorder.py", "_build_document", "str(error)"): "as above",

@@ -1,6 +1,26 @@
-"""What the HTML page adds to the command line."""
+"""What the HTML page adds: the verb `view`, and where a run writes it."""
 
 from evalgate.bootstrap.feature import Feature, OutputDeclaration, Verb
+from evalgate.settings.readers import read_file_path
+from evalgate.settings.setting import Flag, Setting, SettingGroup, Text
+
+
+class PageInputs(SettingGroup):
+    """Where the run is written as a page."""
+
+    html_path = Setting(
+        "",
+        read_file_path,
+        Text(
+            "Path for the run as one HTML file with the recorded conversations, relative to "
+            "working-directory, inside the workspace (docs/view.md)",
+            "write the run here as [one HTML file](view.md#in-a-workflow) with its conversations",
+        ),
+        flag=Flag(
+            "also write the run as one HTML file, with conversations, as `evalgate view`", metavar="PATH", name="html"
+        ),
+    )
+
 
 PAGE = Feature(
     "page",
@@ -11,4 +31,5 @@ PAGE = Feature(
             f"{__package__}.application.page_output:PageOutput", asked_by=("html", "html_path")
         )
     },
+    settings=PageInputs,
 )

@@ -1,6 +1,30 @@
-"""What the store adds to the command line."""
+"""What the store adds: its verbs, and the setting that names it."""
 
 from evalgate.bootstrap.feature import Feature, Verb
+from evalgate.settings.readers import read_text
+from evalgate.settings.setting import Flag, Guard, Setting, SettingGroup, Text
+
+
+class StoreInputs(SettingGroup):
+    """Which store records the run."""
+
+    store_url = Setting(
+        "",
+        read_text,
+        Text(
+            "Where runs are stored, a postgresql:// URL (a secret) or a SQLite file below RUNNER_TEMP "
+            "(docs/history.md). Default none",
+            "where to [keep the history of runs](history.md): a PostgreSQL URL, or a file below "
+            "`RUNNER_TEMP`; off by default",
+        ),
+        flag=Flag(
+            "record the run in this store: a file, or postgresql://..., or none (default $EVALGATE_STORE_URL, else"
+            " `store` of evalgate.yaml, else none)",
+            metavar="URL",
+        ),
+        guard=Guard(f"{__package__}.settings:find_store_path_problem", f"{__package__}.settings:find_store_secrets"),
+    )
+
 
 STORE = Feature(
     "store",
@@ -24,4 +48,5 @@ STORE = Feature(
         "shell_approvals": f"{__package__}.bootstrap.approvals:find_shell_approvals",
     },
     extra="store",
+    settings=StoreInputs,
 )

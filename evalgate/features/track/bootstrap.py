@@ -8,7 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evalgate.errors import Problem, SettingError, TrackerKeyMissing
-from evalgate.features.track.settings import MAX_SECONDS, is_of_fork, read_tracking_context, require_tracker
+from evalgate.features.track.feature import MAX_SECONDS
+from evalgate.features.track.settings import is_of_fork, read_tracking_context, require_tracker
 from evalgate.settings.plain_url import require_plain_url
 from evalgate.settings.secret_variables import read_headers
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from evalgate.adapters.http import Http
-    from evalgate.features.track.models import ContentLevel, PublishedRun
+    from evalgate.features.track.feature import ContentLevel
+    from evalgate.features.track.models import PublishedRun
     from evalgate.features.track.ports import Tracker
 
     _ReadUrl = Callable[[str, str], str]

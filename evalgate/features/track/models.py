@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime  # noqa: TC003  msgspec reads the types
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
-ContentLevel = Literal["none", "final", "full"]
-"""How much text leaves: ids and numbers only; also prompts, names of tools and final answers; also conversations."""
-CONTENT_LEVELS: tuple[ContentLevel, ...] = ("none", "final", "full")
+from evalgate.features.track.feature import ContentLevel  # noqa: TC001  msgspec reads the types
 
 
 class PublishedScore(Struct, frozen=True):

@@ -92,7 +92,7 @@ class TrackerOutput(RunOutput):
 def _build_trackers(names: Sequence[str], settings: OutputSettings, environ: Mapping[str, str]) -> list[Tracker]:
     """The trackers that have keys; a missing key is a notice, any other problem a warning."""
     from evalgate.features.track.bootstrap import build_tracker
-    from evalgate.features.track.settings import MAX_SECONDS
+    from evalgate.features.track.feature import MAX_SECONDS
 
     given = settings.given
     seconds = given.get("track_timeout", MAX_SECONDS) / len(names)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from evalgate.errors import Problem, SettingError
+from evalgate.features.track.feature import TRACKERS
 from evalgate.features.track.models import TrackingContext
 
 if TYPE_CHECKING:
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
     from evalgate.models.approvals.review import TriggeringRun
 
-TRACKERS = ("langsmith", "mlflow", "phoenix")
-MAX_SECONDS = 30
-"""Seconds that all requests of one run may take."""
 PULL_REQUEST = re.compile(r"refs/pull/(\d{1,10})/")
 LARGEST_EVENT = 25_000_000
 

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from evalgate.bootstrap.features import all_settings
 from evalgate.errors import SettingError
-from evalgate.settings.inputs import READERS, Inputs, read_inputs
 from evalgate.settings.limits import IN_ACTION
+from evalgate.settings.read_inputs import read_values
 from evalgate.settings.settings import Settings
 
 SHA, BASE, HEAD = "a" * 40, "b" * 40, "c" * 40
@@ -57,7 +58,7 @@ def read(tmp_path):
             "ACTIONS_RUNTIME_TOKEN": "runtime_secret",
             **{f"INPUT_{name.upper()}": value for name, value in dict(inputs).items()},
         }
-        return Settings.from_environ({**job, **environ})
+        return Settings.from_environ({**job, **environ}, all_settings())
 
     return _read
 
@@ -68,13 +69,8 @@ def read_problems(read, **arguments):
     return [str(problem) for problem in caught.value.problems]
 
 
-def test_every_input_has_a_reader():
-    assert set(READERS) == set(Inputs.__struct_fields__)
-
-
 def test_without_inputs_the_defaults_are_used(read):
-    inputs = read().inputs
-    assert inputs == Inputs(github_token="ghs_secret")
+    assert read().inputs.values == {"github-token": "ghs_secret"}
 
 
 def test_an_empty_input_counts_as_not_given(read):
@@ -433,7 +429,7 @@ def test_workflow_and_comment_key_can_be_set(read):
 
 def test_outside_github_every_missing_variable_is_reported():
     with pytest.raises(SettingError) as caught:
-        Settings.from_environ({})
+        Settings.from_environ({}, all_settings())
     assert len(caught.value.problems) == 6
     assert "evalgate run" in str(caught.value)
 
@@ -451,13 +447,11 @@ def test_proxy_variables_are_read_in_either_case(read):
     assert job.no_proxy == "c"
 
 
-@given(st.dictionaries(st.sampled_from(sorted(READERS)), st.text(max_size=30)))
-def test_any_text_is_a_value_or_an_error(values):
+@given(st.dictionaries(st.sampled_from([each.variable for each in all_settings()]), st.text(max_size=30)))
+def test_any_text_is_a_value_or_an_error(environ):
     problems = []
-    environ = {f"INPUT_{name.replace('_', '-').upper()}": value for name, value in values.items()}
-    inputs, _ = read_inputs(environ, problems)
-    assert isinstance(inputs, Inputs)
-    assert len(problems) <= len(values)
+    values, _ = read_values(all_settings(), environ, problems)
+    assert len(problems) + len(values) == sum(bool(text.strip()) for text in environ.values())
 
 
 # --- approving in a comment -----------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from evalgate.adapters.clock import SystemClock
 from evalgate.bootstrap.judged_commit import find_commit_and_branch
 from evalgate.bootstrap.named_store import NONE, find_store_url
 from evalgate.errors import InvalidInput, Problem, SettingError, Unreachable
+from evalgate.features.store.feature import StoreInputs
 from evalgate.models.results.document_names import OUTPUT_FOLDER
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def open_job_recorder(settings: Settings) -> RunRecorder:
         history_branch=settings.baseline_branch,
         is_approved_by_store=_is_store_trusted(settings),
     )
-    recorder = _open(settings.inputs.store_url, job.temp, job.source_date_epoch, context)
+    recorder = _open(settings.inputs.of(StoreInputs).store_url, job.temp, job.source_date_epoch, context)
     recorder.sentence = "The run was {}."
     return recorder
 
@@ -94,7 +95,7 @@ def _is_store_trusted(settings: Settings) -> bool:
 
     if not settings.approvals_commit:
         return True
-    return parse_store_url(settings.inputs.store_url, settings.job.temp).kind == "postgresql"
+    return parse_store_url(settings.inputs.of(StoreInputs).store_url, settings.job.temp).kind == "postgresql"
 
 
 def _open(store_url: str, folder: str, source_date_epoch: str | None, context: RunContext) -> RunRecorder:

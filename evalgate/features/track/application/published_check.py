@@ -14,7 +14,8 @@ from evalgate.features.track.models import PublishedRun
 
 if TYPE_CHECKING:
     from evalgate.features.track.application.published_names import PublishedNames
-    from evalgate.features.track.models import ContentLevel, PublishedRow, PublishedScore, PublishedSuite
+    from evalgate.features.track.feature import ContentLevel
+    from evalgate.features.track.models import PublishedRow, PublishedScore, PublishedSuite
 
 LARGEST = 100_000_000
 UUID_FORM = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evalgate.evaluators.core.assertion import Assertion
-    from evalgate.features.track.models import ContentLevel, TrackingContext, TrackingOptions
+    from evalgate.features.track.feature import ContentLevel
+    from evalgate.features.track.models import TrackingContext, TrackingOptions
     from evalgate.models.results.baseline_run import TracePosition
     from evalgate.models.results.results import ResultsDoc, SuiteDoc
     from evalgate.models.run.run import ScenarioResult, Trial

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.cli.command import Command, option, parse_words
 from evalgate.errors import Problem, SettingError
-from evalgate.features.track.models import CONTENT_LEVELS
-from evalgate.features.track.settings import MAX_SECONDS, TRACKERS
+from evalgate.features.track.feature import LEVELS, MAX_SECONDS, TRACKERS
 from evalgate.models.results.document_names import OUTPUT_FOLDER
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ COMMANDS = {
                 help=f"the --output-dir of a finished run (default {OUTPUT_FOLDER})",
             ),
             option("--to", type=parse_words, default=[], metavar="NAME", help=f"trackers: {', '.join(TRACKERS)}"),
-            option("--content", choices=CONTENT_LEVELS, default="final", help=CONTENT_HELP),
+            option("--content", choices=LEVELS.words, default="final", help=CONTENT_HELP),
             option(
                 "--prefix", metavar="TEXT", default="evalgate", help="how names of experiments begin (default evalgate)"
             ),

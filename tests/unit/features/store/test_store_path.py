@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalgate.settings.settings import find_store_path_problem, find_store_secrets
+from evalgate.features.store.settings import find_store_path_problem, find_store_secrets
 
 TEMP, WORKSPACE = "/github/runner_temp", "/github/workspace"
 PASSWORD = "pa55-w0rd"
