@@ -65,7 +65,7 @@ def suites_of(block: Block) -> list[tuple[str, str]]:
     return [("suite.yaml", block.text)] if content.keys() & {"suite", "scenarios"} else []
 
 
-KINDS = {"suites", "suite", "scenarios", "goldens", "approvals", "jobs", "repos", "pre-commit"}
+KINDS = {"suites", "suite", "scenarios", "goldens", "approvals", "jobs", "repos", "pre-commit", "custom"}
 """A key that each YAML block has of which a test of this folder validates the content; the others are lists."""
 
 

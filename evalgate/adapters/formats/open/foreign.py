@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 FIRST = 20
 """Values, and entries of a list, that are looked at."""
 CUSTOM = "declare its fields with `format: custom` (docs/custom-formats.md)"
+RECIPE = "docs/custom-formats.md has a mapping for it"
+STREAM = "record `--output-format stream-json`, which has the calls too"
 SPANS = "export the same run as OpenTelemetry spans (docs/traces.md#otlp)"
 RESPONSES = "record the conversation instead, with `evalgate record` or as native traces (docs/recording.md)"
 NO_RUN = "it does not hold what an agent did: point `traces` at the recorded runs"
@@ -39,11 +41,11 @@ SHAPES = (
     ForeignShape("conversation_id history transcript", "a conversation of Kiro or Amazon Q", CUSTOM),
     ForeignShape("version kind=Prompt data", "a session of Kiro", CUSTOM),
     ForeignShape("role=session_meta", "a session of Hermes", CUSTOM),
-    ForeignShape("agents.messages blocks mcp_servers", "an agent file of Letta", CUSTOM),
+    ForeignShape("agents.messages blocks mcp_servers", "an agent file of Letta", RECIPE),
     ForeignShape("ts type=say say", "messages that Cline shows (its API history is read)", CUSTOM),
     ForeignShape("ts type=ask ask", "messages that Cline shows (its API history is read)", CUSTOM),
-    ForeignShape("query response tool_definitions", "rows of Azure AI evaluations", CUSTOM),
-    ForeignShape("history mistake_agent mistake_step", "a run of the Who&When data set", CUSTOM),
+    ForeignShape("query response tool_definitions", "rows of Azure AI evaluations", RECIPE),
+    ForeignShape("history mistake_agent mistake_step", "a run of the Who&When data set", RECIPE),
     ForeignShape("step_index source status created_at", "a session of Antigravity", CUSTOM),
     ForeignShape("type=assistant model_id content", "a chat history of Grok", CUSTOM),
     ForeignShape("role message.content", "a transcript of Cursor (`--output-format stream-json` is read)", CUSTOM),
@@ -53,6 +55,8 @@ SHAPES = (
     ForeignShape("agent_steps llm_interactions", "a trajectory of Trae", CUSTOM),
     ForeignShape("step_number code_action observations", "the steps of a smolagents agent", SPANS),
     ForeignShape("history.model_output history.state", "a history of browser-use", CUSTOM),
+    ForeignShape("responderUsername requests", "a chat exported from VS Code", RECIPE),
+    ForeignShape("session_id response stats", "an answer of `gemini --output-format json`", STREAM),
     ForeignShape("mapping current_node", "an export of ChatGPT", CUSTOM),
     ForeignShape("id title mapping", "an export of ChatGPT", CUSTOM),
     ForeignShape("uuid chat_messages", "an export of claude.ai", CUSTOM),

@@ -37,6 +37,8 @@ DOCUMENTS = [
     ("Trae", {"task": "t", "llm_interactions": [], "agent_steps": []}),
     ("smolagents", [{"step_number": 1, "code_action": "f()", "observations": "x", "token_usage": None}]),
     ("browser-use", {"history": [{"model_output": {}, "result": [], "state": {}, "metadata": {}}]}),
+    ("VS Code", {"responderUsername": "GitHub Copilot", "requests": []}),
+    ("gemini --output-format json", {"session_id": "s", "response": "hi", "stats": {}}),
     ("ChatGPT", [{"title": "t", "mapping": {}, "current_node": "n"}]),
     ("ChatGPT", {"id": "c", "title": "t", "mapping": {}}),
     ("claude.ai", [{"uuid": "u", "name": "n", "chat_messages": []}]),
