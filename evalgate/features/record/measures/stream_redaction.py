@@ -77,9 +77,8 @@ def redact_body(value: Any, body: bytes) -> Any:
 
 def _redact(value: Any, *, has_tokens: bool) -> Any:
     clean = redact_value(value)
-    if (
-        has_tokens and clean != value and get_project_secrets() is None
-    ):  # a project may redact whole fields, within which nothing is kept
+    has_fields = get_project_secrets() is not None  # a project may redact whole fields, within which nothing is kept
+    if has_tokens and not has_fields and clean != value:
         _keep_tokens(value, clean, is_within=False)
     return clean
 

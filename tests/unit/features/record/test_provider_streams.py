@@ -13,6 +13,7 @@ from provider_streams import NAMES, STREAMS, ProviderStream
 from recorded_cassettes import TRIAL, build_cassette, exchange, replay
 
 from evalgate.features.record.adapters.exchanges.trace import build_trace
+from evalgate.features.record.bootstrap.cassettes import rebuild_trace
 from evalgate.features.record.measures.event_stream import EventSplitter
 from evalgate.features.record.models.exchange import Exchange, ProviderAnswer, ProviderRequest
 from evalgate.features.record.models.run import ProcessRun
@@ -197,3 +198,11 @@ def test_a_failed_call_whose_answer_is_no_json_leaves_no_gap_once_it_was_made_ag
     whole = ProviderAnswer(200, "text/event-stream", [(1.0, stream.encode(TEXT, json.dumps(ARGUMENTS)))])
     exchanges = [exchange(request, cut, 1.0), exchange(request, whole, 2.0)]
     assert build_trace(exchanges, ProcessRun(TRIAL, "t")).gaps == {}
+
+
+def test_a_cassette_whose_path_has_a_query_shows_its_messages():
+    data = STREAMS["anthropic"].encode(TEXT, json.dumps(ARGUMENTS))
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True}).encode()
+    request = ProviderRequest("anthropic", "POST", "/messages", "application/json", body, (("beta", "true"),))
+    made = build_cassette(exchange(request, ProviderAnswer(200, "text/event-stream", [(1.0, data)])))
+    assert calls_of(rebuild_trace(made, "c.jsonl")) == [(each, ARGUMENTS) for each in NAMES]

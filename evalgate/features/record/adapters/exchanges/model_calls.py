@@ -67,7 +67,7 @@ class ExchangeCall(Struct):
 def read_model_call(exchange: Exchange, seen: dict[bytes, list[RawMessage]]) -> ExchangeCall:
     """Reads an exchange; `seen` keeps messages that were read before, as each request repeats the earlier ones."""
     request = exchange.request
-    path = request.path.strip("/").removeprefix("v1/")
+    path = request.path.partition("?")[0].strip("/").removeprefix("v1/")  # in a cassette it has its query
     call = ExchangeCall(exchange, APIS.get(path) if request.method == "POST" else None)
     (body, has_halves), found = _decode(request.body), read_answer(exchange.answer)
     answer, is_whole = found.value, found.is_complete and not exchange.answer.is_broken
