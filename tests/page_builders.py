@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from builders import make_call, make_trace
+from msgspec.structs import replace
 from results_builder import a_change, a_reason, a_scenario, a_suite, a_trial, an_assertion, results
 
 from evalgate.features.page.reporting.page_builder import PageBuilder
@@ -115,7 +116,7 @@ def _scenario(number: int, trials: int, checks: int) -> dict[str, Any]:
         a_trial(
             trial,
             status,
-            trace={**a_trial()["trace"], "path": f"traces/{number}-{trial}.json"},
+            trace=replace(a_trial().trace, path=f"traces/{number}-{trial}.json"),
             tool_calls=[f"tool_{check}" for check in range(checks)],
             assertions=[
                 an_assertion(name, "failed" if is_broken and check == 5 else "passed")
@@ -171,7 +172,7 @@ def a_large_page(scenarios: int, limit: int | None = LIMIT, trace: Trace | None 
     for suite in document["suites"]:
         for scenario in suite["scenarios"]:
             for trial in scenario["trials"]:
-                place = (trial["trace"]["path"], None, None)
+                place = (trial.trace.path, None, None)
                 if builder.wants(place):
                     builder.add(place, block)
     return builder.build(has_traces=True).html

@@ -10,6 +10,7 @@ from msgspec import convert
 from evalgate.models.comparison.comparison import CallsDiff, Cause
 from evalgate.models.comparison.trajectory import TrajectoryDiff
 from evalgate.models.results.document_names import RESULTS_SCHEMA
+from evalgate.models.run.trial_doc import AssertionDoc, LocationDoc, TrialDoc
 
 if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc
@@ -27,8 +28,8 @@ STATUS = {"PASS": "passed", "HARD_FAIL": "hard_fail", "ERROR": "error", "NOT_EVA
 KINDS = ("regressed", "broken", "improved", "fixed", "new", "inconclusive")
 
 
-def an_assertion(name: str = "check", outcome: str = "passed", **changes: Any) -> dict[str, Any]:
-    return {
+def an_assertion(name: str = "check", outcome: str = "passed", **changes: Any) -> AssertionDoc:
+    fields = {
         "name": name,
         "type": "jmespath",
         "outcome": outcome,
@@ -36,14 +37,15 @@ def an_assertion(name: str = "check", outcome: str = "passed", **changes: Any) -
         "weight": 1.0,
         "required": False,
         "reason": "as expected" if outcome == "passed" else "response.content lacks 'refund'",
-        "location": {"file": "evals/support.yaml", "line": 12, "column": 9},
+        "location": LocationDoc("evals/support.yaml", 12, 9),
         "evidence": None,
         **changes,
     }
+    return convert(fields, AssertionDoc)
 
 
-def a_trial(number: int = 0, status: str = "passed", **changes: Any) -> dict[str, Any]:
-    return {
+def a_trial(number: int = 0, status: str = "passed", **changes: Any) -> TrialDoc:
+    fields = {
         "trial": number,
         "trace": {
             "id": f"t{number}",
@@ -65,6 +67,7 @@ def a_trial(number: int = 0, status: str = "passed", **changes: Any) -> dict[str
         "assertions": [an_assertion(outcome="passed" if status == "passed" else "failed")],
         **changes,
     }
+    return convert(fields, TrialDoc)
 
 
 def a_change(kind: str, **changes: Any) -> dict[str, Any]:
@@ -91,7 +94,7 @@ def some_calls(before: list[str], now: list[str]) -> CallsDiff:
 def a_scenario(id_: str = "refund", verdict: str = "PASS", change: Any = None, **changes: Any) -> dict[str, Any]:
     trials = [] if verdict == "MISSING" else [a_trial(0, STATUS.get(verdict, "failed"))]
     trials = changes.pop("trials", trials)
-    passed = sum(trial["status"] == "passed" for trial in trials)
+    passed = sum(trial.status == "passed" for trial in trials)
     return {
         "id": id_,
         "variant": None,
@@ -103,7 +106,7 @@ def a_scenario(id_: str = "refund", verdict: str = "PASS", change: Any = None, *
         "pass_rate_interval": None,
         "dimensions": None,
         "reason": None,
-        "location": {"file": "evals/support.yaml", "line": 7, "column": 5},
+        "location": LocationDoc("evals/support.yaml", 7, 5),
         "change": a_change(change) if isinstance(change, str) else change,
         "trials": trials,
         **changes,
@@ -250,9 +253,9 @@ def _summary(suites: list[dict[str, Any]], removed: int) -> dict[str, Any]:
     scenarios = [scenario for suite in suites for scenario in suite["scenarios"]]
     trials = [trial for scenario in scenarios for trial in scenario["trials"]]
     kinds = Counter(scenario["change"]["kind"] for scenario in scenarios if scenario["change"])
-    costs = [trial["cost_usd"] for trial in trials]
+    costs = [trial.cost_usd for trial in trials]
     verdicts = Counter(scenario["verdict"] for scenario in scenarios)
-    known = sorted(trial["latency_seconds"] for trial in trials if trial["latency_seconds"] is not None)
+    known = sorted(trial.latency_seconds for trial in trials if trial.latency_seconds is not None)
     return {
         "scenarios": len(scenarios),
         **{field: verdicts[verdict] for verdict, field in FIELDS.items()},
@@ -266,9 +269,9 @@ def _summary(suites: list[dict[str, Any]], removed: int) -> dict[str, Any]:
         "cost_usd": None if None in costs or not costs else sum(costs),
         "latency_p50_s": known[len(known) // 2] if known else None,
         "latency_p95_s": known[-1] if known else None,
-        "total_tokens": None if not trials else sum(trial["total_tokens"] or 0 for trial in trials),
+        "total_tokens": None if not trials else sum(trial.total_tokens or 0 for trial in trials),
         "checks": {
-            outcome: sum(each["outcome"] == outcome for trial in trials for each in trial["assertions"])
+            outcome: sum(each.outcome == outcome for trial in trials for each in trial.assertions)
             for outcome in ("passed", "failed", "not_evaluable", "skipped", "error")
         },
     }

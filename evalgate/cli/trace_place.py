@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.cli.shell import Shell
-    from evalgate.models.results.results import ResultsDoc, SuiteDoc, TrialDoc, UnclaimedDoc
+    from evalgate.models.results.results import ResultsDoc, SuiteDoc, UnclaimedDoc
+    from evalgate.models.run.trial_doc import TrialDoc
     from evalgate.models.trace.trace import TraceLocation
 
 TRACE_ENDINGS = (".json", ".jsonl", ".ndjson", ".gz")
@@ -86,10 +87,10 @@ def find_place(text: str, arguments: Namespace, shell: Shell) -> TracePlace:
     if found is None:
         return place
     suite, trial, which = found
-    trace = trial["trace"]
-    if trace["format"] == CUSTOM and arguments.config is None:
+    trace = trial.trace
+    if trace.format == CUSTOM and arguments.config is None:
         arguments.config = suite["path"]
-    place = TracePlace(trace["path"], trace["line"], _count_from_one(trace["record"]))
+    place = TracePlace(trace.path, trace.line, _count_from_one(trace.record))
     shell.note(f"note: {which}")
     return place
 
@@ -131,11 +132,11 @@ def _find_trial(text: str, document: ResultsDoc) -> tuple[SuiteDoc, TrialDoc, st
     trials = [(suite, trial) for suite, each in scenarios if each["id"] == id_ for trial in each["trials"]]
     if not trials:
         raise SettingError(f"scenario `{id_}` has no trace in the last run")
-    suite, trial = min(trials, key=lambda each: each[1]["status"] == "passed")
-    trace = trial["trace"]
-    place = format_place(trace["path"], trace["line"], trace["record"])
-    status = trial["status"].replace("_", " ")
-    return suite, trial, f"scenario {id_}, trial {trial['trial']} of the last run ({status}): {place}"
+    suite, trial = min(trials, key=lambda each: each[1].status == "passed")
+    trace = trial.trace
+    place = format_place(trace.path, trace.line, trace.record)
+    status = trial.status.replace("_", " ")
+    return suite, trial, f"scenario {id_}, trial {trial.trial} of the last run ({status}): {place}"
 
 
 def _parse_place(text: str, cwd: str) -> TracePlace:

@@ -132,9 +132,7 @@ def judge_scenario(
     return ScenarioJudgement(verdict, score, round(passed / total, DIGITS), wilson_interval(passed, total), reason)
 
 
-def _find_hard_fail(
-    trials: Sequence[Trial], found: Sequence[TrialStatus], rules: TrialRules, unmeasured: int
-) -> str | None:
+def _find_hard_fail(trials: Sequence[Trial], found: Sequence[str], rules: TrialRules, unmeasured: int) -> str | None:
     """Why required assertions fail the scenario: one that always must pass, or in more trials than may fail.
 
     At a pass rate of 0 all but one may fail.
@@ -190,7 +188,7 @@ def _find_unmet_rate(passed: int, total: int, rules: TrialRules, unmeasured: int
 
 
 def _find_missing_evidence(
-    trials: Sequence[Trial], found: Sequence[TrialStatus], rules: TrialRules, unmeasured: int
+    trials: Sequence[Trial], found: Sequence[str], rules: TrialRules, unmeasured: int
 ) -> str | None:
     if "passed" not in found and "failed" not in found:
         return f"nothing could be evaluated{_first_reason(trials)}"

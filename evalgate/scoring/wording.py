@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.models.comparison.weakening import Weakening, WeakeningKind
-    from evalgate.models.run.run import AssertionResult, Trial
+    from evalgate.models.run.run import AnyAssertion, Trial
 
 MAX_QUOTE = 200
 """Characters kept of an untrusted text."""
@@ -74,7 +74,7 @@ def explain_not_measured(trials: Sequence[Trial]) -> str:
     return f"not measured{count}: {cut_quote(trials[0].reason or '')}"
 
 
-def _explain_first(assertions: Sequence[AssertionResult], outcomes: set[str]) -> str:
+def _explain_first(assertions: Sequence[AnyAssertion], outcomes: set[str]) -> str:
     """The first required assertion with one of the outcomes, and its reason; empty without one."""
     for found in assertions:
         if found.required and found.outcome in outcomes:
@@ -82,7 +82,7 @@ def _explain_first(assertions: Sequence[AssertionResult], outcomes: set[str]) ->
     return ""
 
 
-def _explain_row(found: AssertionResult) -> str:
+def _explain_row(found: AnyAssertion) -> str:
     return f"{cut_quote(found.name)}: {cut_quote(found.reason)}"
 
 

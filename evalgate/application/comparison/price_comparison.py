@@ -109,7 +109,7 @@ def _table_of(suite: SuiteResult) -> str | None:
     """The price table of a suite's computed costs: a suite has one, so any trial shows it."""
     for trial in filter(is_priced, iter_trials(suite)):
         pricing = trial.pricing
-        if pricing is not None:
+        if pricing:
             return pricing["table"]
     return None
 

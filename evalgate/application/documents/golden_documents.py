@@ -24,9 +24,10 @@ from evalgate.scoring.golden.rules import level, mean_over_turns, reaches
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalgate.models.results.results import ResultsDoc, ScenarioDoc, TrialDoc
-    from evalgate.models.results.results_statistics import GoldenDoc, IssueDoc, TurnDoc
+    from evalgate.models.results.results import ResultsDoc, ScenarioDoc
+    from evalgate.models.results.results_statistics import GoldenDoc
     from evalgate.models.run.golden import RegressionStatus
+    from evalgate.models.run.trial_doc import IssueDoc, TrialDoc, TurnDoc
 
 
 def golden_result_of(scenario: ScenarioDoc) -> GoldenResult | None:
@@ -45,8 +46,8 @@ def golden_result_of(scenario: ScenarioDoc) -> GoldenResult | None:
 
 def golden_trial_of(trial: TrialDoc, scenario: ScenarioDoc) -> GoldenTrial | None:
     """The result of one trace against its golden; None if there is no golden."""
-    document, golden = trial.get("golden"), scenario.get("golden")
-    if document is None or golden is None:
+    document, golden = trial.golden, scenario.get("golden")
+    if not document or golden is None:
         return None
     issues = issues_in(document["issues"])
     return GoldenTrial(
@@ -126,7 +127,7 @@ def _evaluation(  # noqa: PLR0913, PLR0917  one of each
     run_id: str | None,
 ) -> GoldenEvaluation:
     golden = scenario["golden"]
-    score = trial["score"] if trial["status"] not in ("error", "not_evaluable") else None
+    score = trial.score if trial.status not in ("error", "not_evaluable") else None
     return GoldenEvaluation(
         id="",
         golden_id=golden["id"],
@@ -139,9 +140,9 @@ def _evaluation(  # noqa: PLR0913, PLR0917  one of each
         evaluated_by=by,
         evaluated_at=moment,
         run_id=run_id,
-        trial=trial["trial"],
-        trace_id=trial["trace"]["id"],
-        trace_sha256=trial["trace"]["sha256"],
+        trial=trial.trial,
+        trace_id=trial.trace.id,
+        trace_sha256=trial.trace.sha256,
         turns=tuple(found.turns),
         issues=tuple(found.issues),
         regression_status=_status(scenario, score),
@@ -163,15 +164,15 @@ def statistics_of(trial: TrialDoc, found: GoldenTrial, passing_score: float) -> 
     """The statistics of one conversation."""
     turns = len(found.turns)
     latencies = [each.latency_ms for each in _actual_turns(found)]
-    whole = trial["latency_seconds"]
+    whole = trial.latency_seconds
     mean = mean_amount(latencies)
     if mean is None and whole is not None and _actual_turns(found):
         mean = whole * 1000 / len(_actual_turns(found))
     return EvaluationStatistics(
         total_turns=turns,
         avg_latency_ms=mean,
-        total_tokens=trial["total_tokens"],
-        total_cost=trial["cost_usd"],
+        total_tokens=trial.total_tokens,
+        total_cost=trial.cost_usd,
         issue_count=len(found.issues),
         critical_issue_count=sum(issue.severity == "critical" for issue in found.issues),
         pass_rate=_pass_rate([each.scores for each in found.turns], passing_score),

@@ -3,36 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, cast
-
-import orjson
+from typing import TYPE_CHECKING, cast
 
 from evalgate.errors import Location
 from evalgate.models.comparison.comparison import Change, ScenarioKey
-from evalgate.models.run.golden import is_unjudged_dimension
-from evalgate.models.run.run import (
-    AssertionResult,
-    Run,
-    ScenarioResult,
-    SuiteResult,
-    TraceRef,
-    TrialResult,
-    TrialStatus,
-    UnclaimedTrace,
-    Verdict,
-)
+from evalgate.models.run.run import Run, ScenarioResult, SuiteResult, TraceRef, UnclaimedTrace, Verdict
 
 if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import ChangeFlag, ChangeKind
-    from evalgate.models.results.results import (
-        AssertionDoc,
-        LocationDoc,
-        ResultsDoc,
-        ScenarioDoc,
-        TrialDoc,
-    )
-    from evalgate.models.run.golden import GoldenResult, GoldenTrial
+    from evalgate.models.results.results import ResultsDoc, ScenarioDoc
+    from evalgate.models.run.golden import GoldenResult
     from evalgate.models.run.run import Verdict
+    from evalgate.models.run.trial_doc import LocationDoc
 
 
 def run_of(document: ResultsDoc) -> Run:
@@ -69,7 +51,7 @@ def _scenario(document: ScenarioDoc) -> ScenarioResult:
         cast("Verdict", document["verdict"]),
         document["score"],
         document["threshold"],
-        [trial_in(each, document) for each in document["trials"]],
+        document["trials"],
         variant=document["variant"],
         pass_rate=document["pass_rate"],
         pass_rate_interval=None if interval is None else (interval[0], interval[1]),
@@ -105,44 +87,6 @@ def changes_of(document: ResultsDoc) -> dict[ScenarioKey, Change]:
     }
 
 
-def trial_of(document: bytes) -> TrialResult:
-    """Reads a trial of a scenario without golden."""
-    return trial_in(orjson.loads(document), None)
-
-
-def _golden_trial(document: TrialDoc, scenario: ScenarioDoc | None) -> GoldenTrial | None:
-    if scenario is None or document.get("golden") is None:
-        return None
-    from evalgate.application.documents.golden_documents import golden_trial_of
-
-    return golden_trial_of(document, scenario)
-
-
-def trial_in(document: TrialDoc, scenario: ScenarioDoc | None) -> TrialResult:
-    """Reads a trial; `scenario` holds its golden, if it has one."""
-    return TrialResult(
-        document["trial"],
-        TraceRef(**document["trace"]),
-        cast("TrialStatus", document["status"]),
-        document["score"],
-        [_assertion(each) for each in document["assertions"]],
-        cost_usd=document["cost_usd"],
-        latency_seconds=document["latency_seconds"],
-        total_tokens=document["total_tokens"],
-        input_tokens=document.get("input_tokens"),
-        output_tokens=document.get("output_tokens"),
-        tool_calls=document["tool_calls"],
-        reason=document["reason"],
-        pricing=document.get("pricing"),
-        golden=_golden_trial(document, scenario),
-    )
-
-
-def _assertion(document: AssertionDoc) -> AssertionResult:
-    fields: dict[str, Any] = {**document, "location": location_in(document["location"])}
-    return AssertionResult(**fields, counts=not is_unjudged_dimension(document["type"], document["outcome"]))
-
-
 def location_in(document: LocationDoc | None) -> Location | None:
     """Reads a location in a suite."""
-    return None if document is None else Location(**document)
+    return None if document is None else Location(document.file, document.line, document.column)

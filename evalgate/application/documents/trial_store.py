@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from evalgate.application.documents.run_documents import trial_in
 from evalgate.models.run.run import AssertionSummary, StoredTrial
-from evalgate.models.run.trials import summarize_assertions
+from evalgate.models.run.trials import decode_trial, summarize_assertions
 from evalgate.reporting.results.clean_values import clean_name
 from evalgate.reporting.results.trial_doc import encode_assertions, encode_trial
 
 if TYPE_CHECKING:
     from evalgate.models.run.chunks import Spool
     from evalgate.models.run.run import AssertionResult, TraceRef, TrialResult
+    from evalgate.models.run.trial_doc import TrialDoc
 
 MOST_ROWS = 10_000
 """Rows of shared results whose encoding is cached; a trial has one for each assertion."""
@@ -68,9 +68,9 @@ class TrialStore:
             document = b'%b"stale":%b,%b' % (_TRACE, orjson.dumps(trial.stale), document[len(_TRACE) :])
         return b'{"trial":%d,%b%b' % (trial.trial, document, trial.summary.end)
 
-    def load(self, trial: StoredTrial) -> TrialResult:
+    def load(self, trial: StoredTrial) -> TrialDoc:
         """See TrialDocuments."""
-        found = trial_in(orjson.loads(self.read(trial)), None)
+        found = decode_trial(self.read(trial))
         if trial.raw is not None:
             trace = found.trace
             trace.path, trace.commit, trace.agent_hash, trace.recorded_at = trial.raw

@@ -13,7 +13,7 @@ from evalgate.scoring.scenario import judge_scenario
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.models.run.run import TraceRef, Trial
+    from evalgate.models.run.run import RunTrial, TraceRef
     from evalgate.scoring.scenario import ScenarioJudgement
     from evalgate.suite.models import Scenario
 
@@ -45,7 +45,7 @@ class Duplicates(NamedTuple):
 class CountedTrials(NamedTuple):
     """The trials of a scenario that count, the order they were put in, and what is alike among its traces."""
 
-    kept: Sequence[Trial]
+    kept: Sequence[RunTrial]
     order: Sequence[int]
     duplicates: Duplicates | None
 
@@ -67,7 +67,7 @@ class CountedTrials(NamedTuple):
         return notes
 
 
-def count_trials(trials: Sequence[Trial]) -> CountedTrials:
+def count_trials(trials: Sequence[RunTrial]) -> CountedTrials:
     """The trials that count, numbered and in order."""
     found: Duplicates | None = None
     order: Sequence[int] = range(len(trials))
@@ -88,20 +88,20 @@ def count_trials(trials: Sequence[Trial]) -> CountedTrials:
     return CountedTrials(trials, order, found)
 
 
-def _identify(trial: Trial) -> StoredTrial | TraceRef:
+def _identify(trial: RunTrial) -> StoredTrial | TraceRef:
     """What has the digests of a trial's trace, and its number and time as recorded."""
     return trial if isinstance(trial, StoredTrial) else trial.trace
 
 
-def _mean_figures(trials: Sequence[Trial]) -> list[float | None]:
+def _mean_figures(trials: Sequence[RunTrial]) -> list[float | None]:
     return [mean_amount([getattr(trial, name) for trial in trials]) for name in COMPARED]
 
 
-def _locate(trial: Trial) -> str:
+def _locate(trial: RunTrial) -> str:
     return format_location(trial.trace)
 
 
-def find_duplicates(trials: Sequence[Trial]) -> Duplicates | None:
+def find_duplicates(trials: Sequence[RunTrial]) -> Duplicates | None:
     """The trials that count, and what else is alike; None if all differ in everything."""
     facts = [_identify(trial) for trial in trials]
     named, content = [each.named for each in facts], [each.content for each in facts]
@@ -130,7 +130,7 @@ def _are_distinct(values: Sequence[int | None]) -> bool:
 
 
 def _list_record_keys(
-    trials: Sequence[Trial], named: Sequence[int | None], content: Sequence[int | None]
+    trials: Sequence[RunTrial], named: Sequence[int | None], content: Sequence[int | None]
 ) -> Sequence[object]:
     """What two records of one run share: name and conversation, and what either gives; None if that is unknown.
 
@@ -143,7 +143,7 @@ def _list_record_keys(
     return [None if key is None else (*key, trial.status, trial.score) for key, trial in zip(keys, trials, strict=True)]
 
 
-def _list_copy_keys(trials: Sequence[Trial], content: Sequence[int | None]) -> Sequence[object]:
+def _list_copy_keys(trials: Sequence[RunTrial], content: Sequence[int | None]) -> Sequence[object]:
     """Conversations with their figures: two runs seldom take equally long."""
     if _are_distinct(content):
         return content
@@ -152,7 +152,7 @@ def _list_copy_keys(trials: Sequence[Trial], content: Sequence[int | None]) -> S
     ]
 
 
-def _list_figures(trial: Trial) -> list[Any]:
+def _list_figures(trial: RunTrial) -> list[Any]:
     return [*(getattr(trial, name) for name in FIGURES), _identify(trial).started_at]
 
 
@@ -165,7 +165,7 @@ def _list_pairs(values: Sequence[object], indexes: Sequence[int]) -> Iterator[Pa
             yield first[value], index
 
 
-def _describe(text: str, pairs: Sequence[Pair], trials: Sequence[Trial]) -> str:
+def _describe(text: str, pairs: Sequence[Pair], trials: Sequence[RunTrial]) -> str:
     first, other = pairs[0]
     more = f" (and {len(pairs) - 1:,} more)" if len(pairs) > 1 else ""
     return text.format(first=_locate(trials[first]), other=_locate(trials[other])) + more

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from evalgate.application.evaluation.suite_judge import JudgedRecord
     from evalgate.application.evaluation.trajectories import BaselineScenarios, WorstTrialRecorder
     from evalgate.models.run.golden import GoldenResult
-    from evalgate.models.run.run import Trial
+    from evalgate.models.run.run import RunTrial
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.suite.models import Scenario, Suite
 
-    KeepTrial = Callable[[TrialResult], Trial]
+    KeepTrial = Callable[[TrialResult], RunTrial]
 
 
 MAX_HINTS = 20
@@ -55,7 +55,7 @@ class SuiteEvaluation:
         self._suite, self._baseline, self._worst_trials = suite, baseline, worst_trials
         self._keep_trial = keep_trial
         self._matcher = ScenarioMatcher(suite)
-        self._trials: dict[tuple[int, str], list[Trial]] = {}  # by index in the suite and id
+        self._trials: dict[tuple[int, str], list[RunTrial]] = {}  # by index in the suite and id
         self._damaged: dict[str, list[TrialResult]] = {}  # separate scenarios for records that match none
         self._traces = 0
         self.unclaimed: list[UnclaimedTrace] = []
@@ -89,7 +89,7 @@ class SuiteEvaluation:
             kept = trial if scenario.golden is not None else self._keep(trial)
             self._trials.setdefault((place, id_), []).append(kept)
 
-    def _keep(self, trial: TrialResult) -> Trial:
+    def _keep(self, trial: TrialResult) -> RunTrial:
         return trial if self._keep_trial is None else self._keep_trial(trial)
 
     @property
@@ -166,7 +166,7 @@ def _scenario_result(claim: ScenarioClaim, found: CountedTrials) -> ScenarioResu
     )
 
 
-def _golden_result(scenario: Scenario, trials: Sequence[Trial], score: float | None) -> GoldenResult | None:
+def _golden_result(scenario: Scenario, trials: Sequence[RunTrial], score: float | None) -> GoldenResult | None:
     if scenario.golden is None:
         return None
     from evalgate.scoring.golden.results import combine_trials
@@ -174,7 +174,7 @@ def _golden_result(scenario: Scenario, trials: Sequence[Trial], score: float | N
     return combine_trials(scenario.golden, [each for each in trials if isinstance(each, TrialResult)], score)
 
 
-def _damaged_result(id_: str, trials: Sequence[Trial]) -> ScenarioResult:
+def _damaged_result(id_: str, trials: Sequence[RunTrial]) -> ScenarioResult:
     return ScenarioResult(
         id_,
         "ERROR",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evalgate.application.evaluation.named_tools import NamedTools
     from evalgate.application.evaluation.scenario_matcher import Overlap
     from evalgate.models.run.run import SuiteResult, TraceRef
+    from evalgate.models.run.trial_doc import TraceDoc
     from evalgate.models.trace.trace import Trace, TraceLocation, Warning_
     from evalgate.suite.models import Suite
 
@@ -129,6 +130,6 @@ class WarningCollector:
         return {**warning, "message": f"{warning['message']} (and in {more:,} more {noun})"}
 
 
-def format_location(source: TraceLocation | TraceRef) -> str:
+def format_location(source: TraceLocation | TraceRef | TraceDoc) -> str:
     """The file, with the line or number of the trace if it holds several."""
     return format_place(source.path, source.line, source.record)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import orjson
+from msgspec import to_builtins
 
 from evalgate.errors import InvalidInput, Problem
 from evalgate.gate.trajectory.trial_pairs import (
@@ -47,7 +48,7 @@ class BaselineScenarios:
         self._entries = {} if run is None else run.entries
         document = None if run is None else run.document
         self._whole: Mapping[ScenarioKey, ScenarioDoc] | None = document and {
-            ScenarioKey(suite["suite"], scenario["id"], scenario["variant"]): scenario
+            ScenarioKey(suite["suite"], scenario["id"], scenario["variant"]): to_builtins(scenario, enc_hook=list)
             for suite in document["suites"]
             for scenario in suite["scenarios"]
         }

@@ -154,8 +154,8 @@ def _places(document: ResultsDoc) -> dict[str, set[Place]]:
     """Where the run read the traces of each suite."""
     found: dict[str, set[Place]] = {}
     for suite in document["suites"]:
-        traces = [trial["trace"] for scenario in suite["scenarios"] for trial in scenario["trials"]]
-        found[suite["suite"]] = {(trace["path"], trace["line"], trace["record"]) for trace in traces}
+        traces = [trial.trace for scenario in suite["scenarios"] for trial in scenario["trials"]]
+        found[suite["suite"]] = {(trace.path, trace.line, trace.record) for trace in traces}
     for trace in document["unclaimed"]:
         found.setdefault(trace["suite"], set()).add((trace["path"], trace["line"], trace["record"]))
     return found

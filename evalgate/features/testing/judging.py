@@ -147,7 +147,7 @@ def find_configs(named: Sequence[str], globs: Sequence[str], root: Path) -> list
 
 def _describe_problem(reason: ReasonDoc) -> Problem:
     place = reason.get("location")
-    where = None if place is None else Location(place["file"], place["line"], place["column"])
+    where = None if place is None else Location(place.file, place.line, place.column)
     return Problem(reason["message"], where)
 
 

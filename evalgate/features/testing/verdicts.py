@@ -18,7 +18,8 @@ from evalgate.scoring.run_statistics import judge_call_checks
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalgate.models.results.results import ResultsDoc, ScenarioDoc, TrialDoc
+    from evalgate.models.results.results import ResultsDoc, ScenarioDoc
+    from evalgate.models.run.trial_doc import TrialDoc
     from evalgate.suite.models import Scenario, Suite
 
 Kind = Literal["passed", "failed", "skipped", "excused"]
@@ -71,7 +72,7 @@ def _is_entry(scenario: Scenario, document: ScenarioDoc) -> bool:
     place, expected = document["location"], scenario.location
     if place is None or expected is None:
         return document["id"] == scenario.id
-    return (place["file"], place["line"], place["column"]) == tuple(expected) and (
+    return (place.file, place.line, place.column) == tuple(expected) and (
         scenario.is_glob or scenario.golden is None or document["id"] == scenario.id
     )
 
@@ -143,8 +144,8 @@ def list_properties(found: Sequence[SuiteScenario]) -> list[tuple[str, object]]:
         "suite": found[0].suite["suite"] if found else None,
         "verdict": _find_worst(found),
         "score": None if None in scores or not scores else min(score for score in scores if score is not None),
-        "cost_usd": _add([trial["cost_usd"] for trial in trials]),
-        "tokens": _add([trial["total_tokens"] for trial in trials]),
+        "cost_usd": _add([trial.cost_usd for trial in trials]),
+        "tokens": _add([trial.total_tokens for trial in trials]),
     }
     return [(f"evalgate.{name}", value) for name, value in amounts.items() if value is not None]
 
@@ -167,7 +168,7 @@ def list_feedback(scenario: ScenarioDoc, entry: Mapping[str, Any]) -> list[tuple
 def _list_trial_feedback(variant: str | None, trial: TrialDoc, entry: Mapping[str, Any]) -> list[tuple[str, object]]:
     """Scores are 1.0 or 0.0, as in what `evalgate track` publishes."""
     judged = judge_call_checks(
-        [(each["outcome"], each["evidence"]) for each in trial["assertions"] if each["type"] == EXPECTED_TOOL]
+        [(each.outcome, each.evidence) for each in trial.assertions if each.type == EXPECTED_TOOL]
     )
     is_negative = entry.get(EXPECTED_TOOL) is None
     found: dict[str, object] = {
@@ -176,12 +177,12 @@ def _list_trial_feedback(variant: str | None, trial: TrialDoc, entry: Mapping[st
         "category": entry.get("category"),
         **({"expected_tool_calls": 0} if is_negative else {"expected_tool": entry[EXPECTED_TOOL]}),
         "min_calls": None if is_negative else entry.get("min_calls", 1),
-        "tool_call_names": ",".join(trial["tool_calls"]),
-        "call_count": len(trial["tool_calls"]),
+        "tool_call_names": ",".join(trial.tool_calls),
+        "call_count": len(trial.tool_calls),
     }
     if judged is not None and is_negative:
         found["no_false_trigger"] = float(judged[1])
     elif judged is not None:
         found |= {"correct_tool": float(judged[0]), "correct_count": float(judged[1])}
-    found |= {name: trial.get(name) for name in TOKENS}
+    found |= {name: getattr(trial, name) for name in TOKENS}
     return [(name, value) for name, value in found.items() if value is not None]

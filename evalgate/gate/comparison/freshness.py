@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.comparison.weakening import FreshnessContext
     from evalgate.models.run.run import Run, ScenarioResult, TraceRef, Trial
+    from evalgate.models.run.trial_doc import TraceDoc
     from evalgate.models.trace.trace import Warning_
     from evalgate.suite.policy import FreshnessPolicy, Policy
 
@@ -64,7 +65,7 @@ def _build_warnings(places: Mapping[str, Sequence[str]]) -> list[Warning_]:
 
 
 def find_staleness(
-    trace: TraceRef, policy: FreshnessPolicy, present: FreshnessContext, watched: str | None
+    trace: TraceRef | TraceDoc, policy: FreshnessPolicy, present: FreshnessContext, watched: str | None
 ) -> str | None:
     """The first reason why a trace is stale, None if it is fresh. `watched`: the current fingerprint."""
     if policy.require == "head":
@@ -127,5 +128,5 @@ def _format_age(age: timedelta) -> str:
     return f"{days:,} day{'' if days == 1 else 's'}" if days else f"{hours} hour{'' if hours == 1 else 's'}"
 
 
-def _readable_traces(scenario: ScenarioResult) -> Iterator[tuple[Trial, TraceRef]]:
+def _readable_traces(scenario: ScenarioResult) -> Iterator[tuple[Trial, TraceRef | TraceDoc]]:
     return ((trial, trace) for trial in scenario.trials if (trace := trial.trace).id is not None)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from evalgate.models.comparison.comparison import CauseKind, Change, Comparison
     from evalgate.models.results.baseline_run import BaselineRun
-    from evalgate.models.run.run import AgentParts, Run, Verdict
+    from evalgate.models.run.run import Run, Verdict
+    from evalgate.models.run.trial_doc import AgentParts
 
     CauseText = tuple[CauseKind, str]
     Case = tuple[bool, bool]

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from evalgate.models.results.results_sections import PricingDoc  # noqa: TC001  for the decoder
 from evalgate.models.run.bounds import Amount, Score, Tokens  # noqa: TC001  the same
-from evalgate.models.run.run import AgentParts
+from evalgate.models.run.trial_doc import AgentParts, PricingDoc
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,7 +7,7 @@ rendered again by another. Fields may be added; none is renamed or removed in th
 from __future__ import annotations
 
 from collections.abc import Sequence  # noqa: TC003  the schema is made of these types
-from typing import Any, Literal, NotRequired, Required, TypedDict
+from typing import Literal, NotRequired, Required, TypedDict
 
 from evalgate.models.comparison.comparison import CallsDiff, Cause  # noqa: TC001  the same
 from evalgate.models.comparison.trajectory import TrajectoryDiff  # noqa: TC001  the same
@@ -15,21 +15,17 @@ from evalgate.models.results.results_sections import (  # noqa: TC001  the same
     ApprovalDoc,
     HistoryDoc,
     MutationScoreDoc,
-    PricingDoc,
     QuarantineDoc,
     RulesDoc,
     WeakeningDoc,
 )
-from evalgate.models.results.results_sections import LocationDoc as LocationDoc  # noqa: PLC0414, TC001  re-exported
 from evalgate.models.results.results_statistics import (  # noqa: TC001  the same
     ComparisonDoc,
     GoldenDoc,
-    GoldenTrialDoc,
     StatisticsDoc,
     VariantDoc,
 )
 from evalgate.models.run.bounds import (  # noqa: TC001  the same
-    Amount,
     Count,
     Dimension,
     Interval,
@@ -37,8 +33,8 @@ from evalgate.models.run.bounds import (  # noqa: TC001  the same
     ShownText,
     SignedScore,
     Sum,
-    Tokens,
 )
+from evalgate.models.run.trial_doc import LocationDoc, TrialDoc  # noqa: TC001  the same
 
 
 class ReasonDoc(TypedDict, total=False):
@@ -165,63 +161,6 @@ class ChangeDoc(TypedDict):
     behaviour: NotRequired[TrajectoryDiff]
     cause: NotRequired[Cause]
     comes_with: NotRequired[list[str]]
-
-
-class TraceDoc(TypedDict):
-    """The trace that a trial judged; `stale` is the reason why it is no longer evidence, if there is one.
-
-    `tools_hash` and `prompt_hash` identify the recorded tool definitions and system prompt.
-    """
-
-    id: str | None
-    path: str
-    format: str
-    sha256: str | None
-    line: int | None
-    record: int | None
-    commit: NotRequired[str | None]
-    agent_hash: NotRequired[str | None]
-    recorded_at: NotRequired[str | None]
-    stale: NotRequired[str | None]
-    model: NotRequired[str | None]
-    tools_hash: NotRequired[str | None]
-    prompt_hash: NotRequired[str | None]
-
-
-class AssertionDoc(TypedDict):
-    """One assertion on one trace."""
-
-    name: str
-    type: str
-    outcome: str
-    score: float
-    weight: float
-    required: bool
-    reason: str
-    location: LocationDoc | None
-    evidence: dict[str, Any] | None
-
-
-class TrialDoc(TypedDict):
-    """One judged trace; `pricing` is present only if its cost had to be computed.
-
-    A trial with the status `not_measured` has no assertions and no score; `reason` says what the outage was.
-    """
-
-    trial: int
-    trace: TraceDoc
-    status: str
-    score: Score | None
-    cost_usd: Amount | None
-    latency_seconds: Amount | None
-    total_tokens: Tokens | None
-    input_tokens: NotRequired[Tokens | None]
-    output_tokens: NotRequired[Tokens | None]
-    pricing: NotRequired[PricingDoc]
-    tool_calls: list[str]
-    reason: str | None
-    golden: NotRequired[GoldenTrialDoc]
-    assertions: list[AssertionDoc]
 
 
 class ScenarioDoc(TypedDict):

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import NotRequired, TypedDict
 
-from evalgate.models.run.bounds import Amount, Count, Days, Score, Sum, Tokens  # noqa: TC001  the schema is made of these
-
-
-class LocationDoc(TypedDict):
-    """A location in a suite file."""
-
-    file: str
-    line: int | None
-    column: int | None
+from evalgate.models.run.bounds import Count, Days, Score, Sum  # noqa: TC001  the schema is made of these
+from evalgate.models.run.trial_doc import LocationDoc  # noqa: TC001  the same
 
 
 class ApprovalLimitDoc(TypedDict):
@@ -166,26 +159,3 @@ class WeakeningDoc(TypedDict):
     scenarios: Count
     gates: bool
     message: str
-
-
-class ModelUsageDoc(TypedDict):
-    """Tokens of one model in all requests priced per token like one of `request_tokens`."""
-
-    model: str
-    provider: str | None
-    request_tokens: Tokens
-    input_tokens: Tokens
-    output_tokens: Tokens
-    cache_read_input_tokens: Tokens
-    cache_write_input_tokens: Tokens
-
-
-class PricingDoc(TypedDict):
-    """How a cost that was not recorded was computed; see models.trace.pricing.Pricing."""
-
-    table: str | None
-    usd: Amount | None
-    known_usd: Amount
-    recorded_usd: Amount
-    missing_models: list[str]
-    usage: list[ModelUsageDoc] | None

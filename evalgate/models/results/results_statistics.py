@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 from evalgate.models.run.bounds import (  # noqa: TC001  the schema is made of these types
     Amount,
@@ -13,14 +13,12 @@ from evalgate.models.run.bounds import (  # noqa: TC001  the schema is made of t
     SignedScore,
     SignedSum,
     Sum,
-    Tokens,
 )
 from evalgate.models.run.golden import (  # noqa: TC001  the same
-    IssueCategory,
     Level,
     RegressionStatus,
-    Severity,
 )
+from evalgate.models.run.trial_doc import IssueDoc  # noqa: TC001  the same
 
 
 class PassKDoc(TypedDict):
@@ -123,16 +121,6 @@ class VariantDoc(TypedDict):
     latency_seconds: Amount | None
 
 
-class IssueDoc(TypedDict):
-    """One issue; `turn` counts from 0 and is null for an issue of the whole conversation."""
-
-    category: IssueCategory
-    severity: Severity
-    message: str
-    evidence: str | None
-    turn: Count | None
-
-
 class MoveDoc(TypedDict):
     """Change of a dimension since the baseline; `turn` (from 0) changed most, null if unknown."""
 
@@ -172,34 +160,3 @@ class GoldenDoc(TypedDict):
     turns: dict[Dimension, list[Score | None]]
     issues: list[IssueDoc]
     critical_issues: Count
-
-
-class TurnDoc(TypedDict):
-    """One turn of a trial; `number` is the golden's turn, from 0, null if the golden does not have it.
-
-    `is_missing` is true if only the golden has it.
-    """
-
-    number: Count | None
-    is_missing: bool
-    user_message: str | None
-    actual_response: str | None
-    scores: dict[Dimension, Score | None]
-    latency_ms: Amount | None
-    tokens: Tokens | None
-    cost_usd: Amount | None
-    retrieved_memories: list[Any]
-    tools_invoked: list[str]
-    tool_results: list[Any]
-
-
-class GoldenTrialDoc(TypedDict):
-    """One trace compared with its golden; turns in `issues` are those of `turns`.
-
-    `conversation_id` is that of the trace, null if it has none.
-    """
-
-    dimensions: dict[Dimension, Score | None]
-    turns: list[TurnDoc]
-    issues: list[IssueDoc]
-    conversation_id: str | None

@@ -21,10 +21,12 @@ Dimension = Annotated[str, Meta(pattern=f"^({'|'.join(DIMENSIONS)})\\Z")]
 ShownText = Annotated[str, Meta(max_length=4_000)]
 Days = Annotated[int, Meta(ge=-4_000_000, le=4_000_000)]
 
-LIMIT, WORD, MOST = "limit", "word", "most"
+LIMIT, WORD, RARE, MOST = "limit", "word", "rare", "most"
 """Keys of what the fields of records ask of `clean_record`; a text that asks nothing is cut after 2,000 characters."""
 Name = Annotated[str, Meta(extra={LIMIT: 600})]
 """An id, a path or a name."""
+Id = Annotated[str, Meta(extra={RARE: True})]
+"""A name that occurs once, so that it is not cached."""
 LongText = Annotated[str, Meta(extra={LIMIT: 20_000})]
 Word = Annotated[str, Meta(extra={WORD: True})]
 """A word from a list in the code; a reader accepts others too, which later versions may write."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct, UnsetType, field
 
 # Needed when a shard is decoded:
 from evalgate.errors import Location  # noqa: TC001
 from evalgate.models.run.golden import GoldenTrial, Index, Score  # noqa: TC001
+from evalgate.models.run.trial_doc import AgentParts, AssertionDoc, PricingDoc, TraceDoc, TrialDoc
 from evalgate.models.trace.pricing import Amount, Pricing, Tokens  # noqa: TC001
 
 if TYPE_CHECKING:
@@ -54,14 +55,6 @@ class AssertionResult(Struct, array_like=True):
     """True if many trials share this object, as nearly all do for an assertion that passes."""
     fragment: Any = None
     """The encoded JSON of a shared result, cached when it is first encoded."""
-
-
-class AgentParts(NamedTuple):
-    """The model, tool definitions and system prompt of an agent, as a trace records them; None is unknown."""
-
-    model: str | None
-    tools_hash: str | None
-    prompt_hash: str | None
 
 
 class TraceRef(Struct, array_like=True):
@@ -120,13 +113,13 @@ class FailedAssertion(NamedTuple):
     type: str
     required: bool | Literal["always"]
     weight: float
-    outcome: Outcome
+    outcome: str
 
 
 class AssertionSummary(NamedTuple):
     """The outcomes of a trial's assertions, shared by many trials; `end` is the part that their documents share."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[str, ...]
     failed: tuple[FailedAssertion, ...]
     end: bytes = b""
 
@@ -137,7 +130,7 @@ class TrialDocuments(Protocol):
     def read(self, trial: StoredTrial) -> bytes:
         """The whole document of a trial."""
 
-    def load(self, trial: StoredTrial) -> TrialResult:
+    def load(self, trial: StoredTrial) -> TrialDoc:
         """A trial decoded from its document, with the raw values of its trace."""
 
 
@@ -175,17 +168,17 @@ class StoredTrial(Struct):
         return self.documents.read(self)
 
     @property
-    def whole(self) -> TrialResult:
+    def whole(self) -> TrialDoc:
         """The whole trial."""
         return self.documents.load(self)
 
     @property
-    def trace(self) -> TraceRef:
+    def trace(self) -> TraceDoc:
         """See TrialResult."""
         return self.whole.trace
 
     @property
-    def assertions(self) -> list[AssertionResult]:
+    def assertions(self) -> list[AssertionDoc]:
         """See TrialResult."""
         return self.whole.assertions
 
@@ -200,13 +193,17 @@ class StoredTrial(Struct):
         return self.whole.reason
 
     @property
-    def pricing(self) -> Pricing | None:
+    def pricing(self) -> PricingDoc | UnsetType:
         """See TrialResult."""
         return self.whole.pricing
 
 
-Trial = TrialResult | StoredTrial
-"""One judged trial, stored or not."""
+AnyAssertion = AssertionResult | AssertionDoc
+"""One assertion on one trace, judged or read back from a document."""
+RunTrial = TrialResult | StoredTrial
+"""One judged trial of this run, stored or not."""
+Trial = RunTrial | TrialDoc
+"""One judged trial, stored or not, or read back from a document."""
 
 
 class DuplicateNote(NamedTuple):

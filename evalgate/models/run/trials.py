@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, overload
+
+from msgspec.json import Decoder
 
 from evalgate.models.run.golden import is_unjudged_dimension
 from evalgate.models.run.run import AssertionSummary, FailedAssertion, Outcome, StoredTrial
+from evalgate.models.run.trial_doc import TrialDoc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
-    from evalgate.models.run.run import AgentParts, AssertionResult, ScenarioResult, SuiteResult, Trial, TrialStatus
+    from evalgate.models.run.run import AnyAssertion, ScenarioResult, SuiteResult, Trial, TrialStatus
+    from evalgate.models.run.trial_doc import AgentParts
 
 FAILED_OUTCOMES: frozenset[Outcome] = frozenset({"failed", "error", "not_evaluable"})
 """Outcomes of assertions that did not pass."""
@@ -23,7 +28,7 @@ def iter_trials(suite: SuiteResult) -> Iterator[Trial]:
 
 def is_priced(trial: Trial) -> bool:
     """Whether the cost of a trial had to be computed."""
-    return trial.is_priced if isinstance(trial, StoredTrial) else trial.pricing is not None
+    return trial.is_priced if isinstance(trial, StoredTrial) else bool(trial.pricing)
 
 
 def summarize(trial: Trial) -> AssertionSummary:
@@ -31,7 +36,7 @@ def summarize(trial: Trial) -> AssertionSummary:
     return trial.summary if isinstance(trial, StoredTrial) else summarize_assertions(trial.assertions)
 
 
-def summarize_assertions(assertions: Sequence[AssertionResult], end: bytes = b"") -> AssertionSummary:
+def summarize_assertions(assertions: Sequence[AnyAssertion], end: bytes = b"") -> AssertionSummary:
     """The outcomes of assertions."""
     outcomes = tuple([each.outcome for each in assertions])
     if FAILED_OUTCOMES.isdisjoint(outcomes):
@@ -43,12 +48,12 @@ def summarize_assertions(assertions: Sequence[AssertionResult], end: bytes = b""
     return AssertionSummary(outcomes, tuple(failed), end)
 
 
-def is_failed(found: AssertionResult) -> bool:
+def is_failed(found: AnyAssertion) -> bool:
     """Whether an assertion did not pass; a dimension that had nothing to judge does not count."""
     return found.outcome in FAILED_OUTCOMES and not is_unjudged_dimension(found.type, found.outcome)
 
 
-def _weight_lost(found: AssertionResult) -> float:
+def _weight_lost(found: AnyAssertion) -> float:
     """The weight that a trial's score lost by an assertion that did not pass.
 
     A score of 0.4 loses 0.6 of the weight; an assertion that could not be evaluated loses all of it, unless
@@ -96,3 +101,45 @@ def list_stale_reasons(trials: Sequence[Trial]) -> list[str]:
     """The reasons why traces are no longer evidence, for the stale ones."""
     found = [each.stale if isinstance(each, StoredTrial) else each.trace.stale for each in trials]
     return [why for why in found if why is not None]
+
+
+decode_trial = Decoder(TrialDoc).decode
+
+
+class TrialDocs(Sequence[TrialDoc]):
+    """The documents of a scenario's trials, each decoded from its bytes, and converted, on every access."""
+
+    __slots__ = ("_convert", "trials")
+
+    def __init__(self, trials: Sequence[StoredTrial], convert: Callable[[TrialDoc], TrialDoc] | None = None) -> None:
+        self.trials = trials
+        self._convert = convert
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __len__(self) -> int:
+        return len(self.trials)
+
+    @overload
+    def __getitem__(self, index: int) -> TrialDoc: ...
+    @overload
+    def __getitem__(self, index: slice) -> TrialDocs: ...
+    def __getitem__(self, index: int | slice) -> TrialDoc | TrialDocs:
+        if isinstance(index, slice):
+            return TrialDocs(self.trials[index], self._convert)
+        return self._decode(self.trials[index])
+
+    def __iter__(self) -> Iterator[TrialDoc]:
+        return map(self._decode, self.trials)
+
+    def select(self, status: str) -> TrialDocs:
+        """The documents of the trials with this status."""
+        return TrialDocs([trial for trial in self.trials if trial.status == status], self._convert)
+
+    def _decode(self, trial: StoredTrial) -> TrialDoc:
+        document = decode_trial(trial.document)
+        return self._convert(document) if self._convert is not None else document

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.models.github import Annotation
+from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.text.grouping import count_changes, describe_causes, group_failures
 from evalgate.reporting.text.scenario_sections import is_bad, sort_scenarios
 from evalgate.reporting.text.sentences import unmark_parts
@@ -13,7 +14,7 @@ from evalgate.reporting.text.wording import join_words, pluralize, scenario_name
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.models.results.results import LocationDoc, ReasonDoc, ResultsDoc, ScenarioDoc
+    from evalgate.models.results.results import ReasonDoc, ResultsDoc, ScenarioDoc
     from evalgate.reporting.text.grouping import FailureGroup
     from evalgate.reporting.text.scenario_sections import ScenarioSections
 
@@ -63,7 +64,7 @@ def _locate_suite(document: ResultsDoc, reason: ReasonDoc) -> LocationDoc | None
     if reason["code"] != "no_traces":
         return None
     paths = [suite["path"] for suite in document["suites"] if suite["suite"] == reason.get("suite")]
-    return {"file": paths[0], "line": 1, "column": None} if paths else None
+    return LocationDoc(paths[0], 1, None) if paths else None
 
 
 def _title(reason: ReasonDoc) -> str:
@@ -74,7 +75,7 @@ def _annotate_group(level: str, group: FailureGroup) -> Annotation:
     """Annotates the line of the check that failed first; the scenarios are named if there are several."""
     scenarios = [member.scenario for member in group.members]
     first, kinds = scenarios[0], count_changes(group, lambda member: member.kind)
-    location = next((each.first["location"] for each in group.causes), None)
+    location = next((each.first.location for each in group.causes), None)
     words = [
         *dict.fromkeys(each["verdict"].replace("_", " ") for each in scenarios),
         *([kinds] if kinds else []),
@@ -109,4 +110,4 @@ def _name(scenario: ScenarioDoc) -> str:
 def _annotate(level: str, title: str, message: str, location: LocationDoc | None) -> Annotation:
     if location is None:
         return Annotation(level, title, message)
-    return Annotation(level, title, message, location["file"], location["line"], location["column"])
+    return Annotation(level, title, message, location.file, location.line, location.column)

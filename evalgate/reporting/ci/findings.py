@@ -13,7 +13,8 @@ from evalgate.reporting.text.wording import scope
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalgate.models.results.results import LocationDoc, ResultsDoc, ScenarioDoc, SuiteDoc
+    from evalgate.models.results.results import ResultsDoc, ScenarioDoc, SuiteDoc
+    from evalgate.models.run.trial_doc import LocationDoc
 
     Level = Literal["error", "warning"]
 
@@ -50,9 +51,9 @@ def _iter_findings(suite: SuiteDoc, scenario: ScenarioDoc) -> Iterator[ReportFin
     for check in checks:
         first = check.first
         times = f" (in {check.failed} of {check.trials} trials)" if check.trials > 1 else ""
-        found = _build_finding([*names, first["name"]], f"{first['reason']}{times}", suite, scenario)
-        level: Level = "error" if first["required"] else "warning"
-        yield _move(found._replace(rule=first["type"], level=level), first["location"])
+        found = _build_finding([*names, first.name], f"{first.reason}{times}", suite, scenario)
+        level: Level = "error" if first.required else "warning"
+        yield _move(found._replace(rule=first.type, level=level), first.location)
     if not checks and scenario["verdict"] != "PASS":
         yield _build_finding(names, find_reason(scenario), suite, scenario)
 
@@ -77,4 +78,4 @@ def _move(finding: ReportFinding, location: LocationDoc | None) -> ReportFinding
     """The finding at a location if that is known."""
     if location is None:
         return finding
-    return finding._replace(file=location["file"], line=location["line"], column=location["column"])
+    return finding._replace(file=location.file, line=location.line, column=location.column)

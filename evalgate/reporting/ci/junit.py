@@ -46,8 +46,8 @@ def _render(document: ResultsDoc) -> Iterator[bytes]:
 def _render_case(suite: str, path: str, scenario: ScenarioDoc) -> str:
     element = _select_element(scenario)
     location = scenario["location"]
-    line = f' line="{location["line"]}"' if location and location["line"] is not None else ""
-    file = location["file"] if location else path
+    line = f' line="{location.line}"' if location and location.line is not None else ""
+    file = location.file if location else path
     head = (
         f'    <testcase classname="{suite}" name="{escape_xml(scenario_name(scenario["id"], scenario["variant"]))}"'
         f' file="{escape_xml(file)}"{line}'
@@ -68,7 +68,7 @@ def _describe_check(check: FailedCheck) -> str:
     """Describes a check that did not pass, in how many of several trials, and why in the first."""
     required = " (required)" if check.is_required else ""
     trials = f", in {check.failed} of {check.trials} trials" if check.trials > 1 else ""
-    return f"{check.first['name']}{required}{trials}: {unmark_parts(check.first['reason'])}"
+    return f"{check.first.name}{required}{trials}: {unmark_parts(check.first.reason)}"
 
 
 def _select_element(scenario: ScenarioDoc) -> str | None:

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalgate.models.results.results import ResultsDoc, ScenarioDoc
-    from evalgate.models.results.results_statistics import GoldenDoc, IssueDoc, MoveDoc
+    from evalgate.models.results.results_statistics import GoldenDoc, MoveDoc
     from evalgate.models.run.golden import Severity
+    from evalgate.models.run.trial_doc import IssueDoc
 
 BAR_WIDTH = 10
 FULL, EMPTY = "\u2588", "\u2591"

@@ -11,7 +11,7 @@ from evalgate.reporting.text.escaping import escape_cell, escape_link, escape_sp
 
 if TYPE_CHECKING:
     from evalgate.models.github import Pages
-    from evalgate.models.results.results import LocationDoc
+    from evalgate.models.run.trial_doc import LocationDoc
 
 SHORT_SHA = 7
 MAX_NAME, MAX_PATH = 120, 1_000
@@ -29,7 +29,7 @@ class Links:
         """Formats a file of the judged commit as `file:line`, without its folder if it is a link; empty for None."""
         if location is None:
             return ""
-        path, line = location["file"], location["line"]
+        path, line = location.file, location.line
         if self._pages is None or not _is_plain(path):
             return escape_span(wording.location(location), MAX_NAME)
         pages = self._pages

@@ -260,7 +260,7 @@ def _describe_score(scenario: ScenarioDoc, why: str) -> list[str]:
 def _name_trace(scenario: ScenarioDoc, lead: str) -> list[str]:
     """Where the trace of the first failed trial is; of one that can't be read its reason says so."""
     trial = find_failed_trial(scenario)
-    if trial is None or trial["status"] == "error":
+    if trial is None or trial.status == "error":
         return []
     return [f"{lead}\u00a0{escape_id(find_place(trial), MAX_PLACE)}"]
 
@@ -292,8 +292,8 @@ def _build_check_row(cause: FailedCheck | MissingEvidence, group: FailureGroup) 
     """Builds the row of a check that failed, or of all checks that lack the same evidence."""
     missing = cause if isinstance(cause, MissingEvidence) else None
     check = cause.checks[0] if isinstance(cause, MissingEvidence) else cause
-    names = missing.names if missing else [check.first["name"]]
-    reason = AS_IN_OTHERS.lstrip(", ") if missing and missing.is_stated else check.first["reason"]
+    names = missing.names if missing else [check.first.name]
+    reason = AS_IN_OTHERS.lstrip(", ") if missing and missing.is_stated else check.first.reason
     example = "for example: " if group.reasons_differ else ""
     more = f" and {len(names) - MAX_CHECKS:,} more" if len(names) > MAX_CHECKS else ""
     is_shared = missing is not None and missing.scenarios > len(group.members) and not missing.is_stated
@@ -310,9 +310,9 @@ def _build_check_row(cause: FailedCheck | MissingEvidence, group: FailureGroup) 
 def _format_evidence(checks: list[FailedCheck]) -> str:
     """Formats the evidence of checks, except what their reasons repeat already."""
     recorded = {
-        check.first["name"]: check.first["evidence"]
+        check.first.name: check.first.evidence
         for check in checks
-        if check.first["evidence"] and _REDUNDANT_EVIDENCE.isdisjoint(check.first["evidence"])
+        if check.first.evidence and _REDUNDANT_EVIDENCE.isdisjoint(check.first.evidence)
     }
     if not recorded:
         return ""

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache, lru_cache, partial
 from itertools import islice
 from math import isfinite
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, cast, get_args
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from evalgate.measures.redaction.redact import on_secrets_changed, redact, redact_field
-from evalgate.models.run.bounds import LIMIT, MOST, WORD
+from evalgate.models.run.bounds import LIMIT, MOST, RARE, WORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -147,43 +147,65 @@ def _find_cleaner(kind: Any) -> Clean:
     """The function that cleans values of this type; raises TypeError if it is none of those that records use."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return _find_declared(arguments[0], [each.extra or {} for each in arguments[1:] if isinstance(each, Meta)])
+        return _find_declared(arguments[0], [each for each in arguments[1:] if isinstance(each, Meta)])
     if origin in {Union, UnionType}:
-        return _join([each for each in arguments if each not in {NoneType, UnsetType}])
+        return _join(arguments)
     if origin in {list, tuple, Sequence}:
         return partial(_clean_list, clean=_find_cleaner(arguments[0]))
     if isinstance(kind, type) and issubclass(kind, Struct):
         return _cleaner(kind)
-    if kind not in _CLEANERS:
+    if kind not in CLEANERS:
         raise TypeError(f"it is not known how to clean a {kind}")
-    return _CLEANERS[kind]
+    return CLEANERS[kind]
 
 
-def _find_declared(kind: Any, declared: Sequence[Mapping[str, Any]]) -> Clean:
+def _find_declared(kind: Any, declared: Sequence[Meta]) -> Clean:
     for each in declared:
-        if WORD in each:
+        extra = each.extra or {}
+        if WORD in extra:
             return _keep
-        if LIMIT in each:
-            return partial(clean_text, limit=each[LIMIT])
-        if MOST in each:
-            return partial(_clean_list, clean=_find_cleaner(get_args(kind)[0]), most=each[MOST])
+        if RARE in extra:
+            return clean_id
+        if LIMIT in extra:
+            return partial(clean_text, limit=extra[LIMIT])
+        if MOST in extra:
+            return partial(_clean_names, most=extra[MOST])
+        if each.ge is not None and each.le is not None:
+            return partial(_clamp, least=each.ge, most=each.le)
     return _find_cleaner(kind)
 
 
 def _join(kinds: Sequence[Any]) -> Clean:
-    """Cleans a value that may be absent, which is of one type otherwise."""
-    if len(kinds) != 1:
+    """Cleans a value that may be absent, which is of one type otherwise; None is absent if a document has no null."""
+    known = [each for each in kinds if each not in {NoneType, UnsetType}]
+    if len(known) != 1:
         raise TypeError(f"it is not known how to clean one of {kinds}")
-    clean = _find_cleaner(kinds[0])
-    return lambda value: value if value is None or value is UNSET else clean(value)
+    clean, absent = _find_cleaner(known[0]), None if NoneType in kinds else UNSET
+    return lambda value: absent if value is None or value is UNSET else clean(value)
 
 
-def _clean_list(values: Sequence[Any], clean: Clean, most: int | None = None) -> list[Any]:
-    return [clean(each) for each in values[:most]]
+def _clean_list(values: Sequence[Any], clean: Clean) -> list[Any]:
+    return [clean(each) for each in values]
+
+
+def _clean_names(names: Sequence[str], most: int) -> list[str]:
+    return clean_names(names[:most])
+
+
+def _clamp(number: float, least: float, most: float) -> float:
+    """The number within the bounds that a reader of the document accepts."""
+    return number if least <= number <= most else most if number > most else max(number, least)
 
 
 def _keep(value: Any) -> Any:
     return value
 
 
-_CLEANERS: dict[Any, Clean] = {str: clean_text, int: clamp_count, float: _keep, bool: _keep}
+CLEANERS: dict[Any, Clean] = {
+    str: clean_text,
+    int: clamp_count,
+    float: _keep,
+    bool: bool,
+    dict[str, Any]: clean_evidence,
+}
+"""How to clean a value of a type; builders of nested documents add theirs."""

@@ -17,8 +17,9 @@ from evalgate.reporting.results.clean_values import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from evalgate.models.results.results_statistics import GoldenDoc, GoldenTrialDoc, IssueDoc, MoveDoc, TurnDoc
+    from evalgate.models.results.results_statistics import GoldenDoc, MoveDoc
     from evalgate.models.run.golden import GoldenResult, GoldenTrial, Issue, TurnResult
+    from evalgate.models.run.trial_doc import GoldenTrialDoc, IssueDoc, TurnDoc
 
 MAX_ISSUES, MAX_TURNS, MAX_VALUES = 50, 200, 50
 TEXTS = frozenset({"description", "user_messages", "golden_responses"})

@@ -9,8 +9,8 @@ import orjson
 from msgspec import to_builtins
 
 from evalgate.models.results.document_names import RESULTS_SCHEMA
-from evalgate.models.results.trial_docs import TrialDocs
 from evalgate.models.run.chunks import ChunkedText, join_chunks
+from evalgate.models.run.trials import TrialDocs
 from evalgate.reporting.results.clean_values import clean_text
 from evalgate.reporting.results.rulings_doc import (
     build_approval_doc,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         StatisticsDoc,
         VariantDoc,
     )
-    from evalgate.models.run.run import Outcome, Run, ScenarioResult, Share, VariantStatistics
+    from evalgate.models.run.run import Run, ScenarioResult, Share, VariantStatistics
     from evalgate.models.run.run_statistics import (
         CostlyAssertion,
         Interval,
@@ -129,7 +129,7 @@ def _count_computed_costs(scenario: ScenarioResult) -> int:
 
 
 def _count_checks(scenarios: Iterable[ScenarioResult]) -> ChecksDoc:
-    found: Counter[Outcome] = Counter()
+    found: Counter[str] = Counter()
     counted = Counter(summarize(trial).outcomes for scenario in scenarios for trial in scenario.trials)
     for outcomes, trials in counted.items():
         for outcome in outcomes:

@@ -14,7 +14,8 @@ from evalgate.reporting.text.sentences import unmark_parts
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
-    from evalgate.models.results.results import AssertionDoc, ScenarioDoc, SuiteDoc, TrialDoc
+    from evalgate.models.results.results import ScenarioDoc, SuiteDoc
+    from evalgate.models.run.trial_doc import AssertionDoc, TrialDoc
     from evalgate.reporting.terminal.terminal_page import TerminalPage
 
 MAX_TRIALS, MAX_CHECKS, MAX_EVIDENCE = 50, 200, 1_500
@@ -42,7 +43,7 @@ def add_trials(
     Of a single trial it leaves out reasons that are among the `stated` ones, which stand above.
     """
     page.add_title("Trials" if scenario["trials"] else "No trials")
-    trials = sorted(scenario["trials"], key=lambda trial: trial["status"] == "passed")
+    trials = sorted(scenario["trials"], key=lambda trial: trial.status == "passed")
     if full:
         _add_all(page, suite, trials)
     else:
@@ -52,7 +53,7 @@ def add_trials(
 def _add_all(page: TerminalPage, suite: SuiteDoc, trials: Sequence[TrialDoc]) -> None:
     checks_left = MAX_CHECKS
     for trial in trials[:MAX_TRIALS]:
-        checks = _sort_checks(trial["assertions"])
+        checks = _sort_checks(trial.assertions)
         _add_trial(page, suite, trial, checks[: max(checks_left, 0)], full=True)
         left = len(checks) - max(checks_left, 0)
         if left > 0:
@@ -72,8 +73,8 @@ def _add_kinds(page: TerminalPage, suite: SuiteDoc, trials: Sequence[TrialDoc], 
     shown = [each[0] for each in kinds.values()][:SHORT_TRIALS] or passed[:1]
     hidden_checks = 0
     for trial in shown:
-        checks = _sort_checks(trial["assertions"])
-        bad = [each for each in checks if each["outcome"] not in _NOT_FAILED] or checks
+        checks = _sort_checks(trial.assertions)
+        bad = [each for each in checks if each.outcome not in _NOT_FAILED] or checks
         _add_trial(page, suite, trial, bad[:SHORT_CHECKS], stated, full=False)
         hidden_checks += len(checks) - len(bad[:SHORT_CHECKS])
         alike = kinds.get(_identify_failure(trial), [])[1:]
@@ -94,20 +95,20 @@ def _add_kinds(page: TerminalPage, suite: SuiteDoc, trials: Sequence[TrialDoc], 
 
 def _identify_failure(trial: TrialDoc) -> Hashable:
     """What trials have in common that fail alike; None for one that passed."""
-    if trial["status"] == "passed":
+    if trial.status == "passed":
         return None
-    bad = [(each["name"], each["outcome"]) for each in trial["assertions"] if each["outcome"] not in _NOT_FAILED]
-    return (trial["status"], *bad, *([] if bad else [trial["reason"]]))
+    bad = [(each.name, each.outcome) for each in trial.assertions if each.outcome not in _NOT_FAILED]
+    return (trial.status, *bad, *([] if bad else [trial.reason]))
 
 
 def _sort_checks(checks: Sequence[AssertionDoc]) -> list[AssertionDoc]:
     """The checks, those that failed first, then those that could not be judged."""
-    return sorted(checks, key=lambda each: _ORDER.get(each["outcome"], 1))
+    return sorted(checks, key=lambda each: _ORDER.get(each.outcome, 1))
 
 
 def _name_trials(trials: Sequence[TrialDoc]) -> str:
     """Names trials by their numbers: `trials 1, 2 and 3`."""
-    names = [str(each["trial"]) for each in trials[:MOST_NUMBERS]]
+    names = [str(each.trial) for each in trials[:MOST_NUMBERS]]
     if len(trials) > MOST_NUMBERS:
         names.append(f"{len(trials) - MOST_NUMBERS:,} more")
     return f"trial{'s' if len(trials) > 1 else ''} {wording.join_words(names)}"
@@ -130,37 +131,37 @@ def _add_trial(
     full: bool,
 ) -> None:
     page.add_coloured(
-        f"trial {trial['trial']}: {to_words(trial['status'])}", _STATUS_COLOURS.get(trial["status"], "red"), indent=2
+        f"trial {trial.trial}: {to_words(trial.status)}", _STATUS_COLOURS.get(trial.status, "red"), indent=2
     )
-    where, form = find_place(trial), trial["trace"]["format"]
+    where, form = find_place(trial), trial.trace.format
     page.add_text(f"{where} ({form})" if form else where, indent=4)
     page.add_text(
-        f"score {wording.score(trial['score'])}, cost {wording.dollars(trial['cost_usd'])}, latency"
-        f" {wording.seconds(trial['latency_seconds'])}, tokens {wording.count(trial.get('total_tokens'))}",
+        f"score {wording.score(trial.score)}, cost {wording.dollars(trial.cost_usd)}, latency"
+        f" {wording.seconds(trial.latency_seconds)}, tokens {wording.count(trial.total_tokens)}",
         indent=4,
     )
-    if trial["tool_calls"]:
-        calls = f"calls {', '.join(_count_repeats(trial['tool_calls']))}"
+    if trial.tool_calls:
+        calls = f"calls {', '.join(_count_repeats(trial.tool_calls))}"
         page.add_text(calls, indent=4, limit=MAX_EVIDENCE if full else SHORT_EVIDENCE)
-    if trial["reason"]:
-        page.add_text(unmark_parts(trial["reason"]), indent=4)
+    if trial.reason:
+        page.add_text(unmark_parts(trial.reason), indent=4)
     for check in checks:
-        is_stated = any(unmark_parts(check["reason"]) in each for each in stated)
+        is_stated = any(unmark_parts(check.reason) in each for each in stated)
         _add_check(page, check, is_stated=is_stated, full=full)
-    if trial["status"] != "passed":
+    if trial.status != "passed":
         page.add_command(build_show_command(suite, trial), indent=4)
 
 
 def _add_check(page: TerminalPage, check: AssertionDoc, *, is_stated: bool, full: bool) -> None:
-    required = " (required)" if check["required"] else ""
-    weight = f", weight {check['weight']:g}" if check["weight"] != 1 else ""
-    partial = f", score {wording.score(check['score'])}" if 0 < check["score"] < 1 else ""
-    where = f" [{wording.location(check['location'])}]" if check["location"] else ""
-    outcome, reason = check["outcome"], unmark_parts(check["reason"])
-    reason_text = "" if is_stated or reason == check["name"] else f": {reason}"
-    text = f"{check['name']}{required}{weight}{partial}{reason_text}{where}"
+    required = " (required)" if check.required else ""
+    weight = f", weight {check.weight:g}" if check.weight != 1 else ""
+    partial = f", score {wording.score(check.score)}" if 0 < check.score < 1 else ""
+    where = f" [{wording.location(check.location)}]" if check.location else ""
+    outcome, reason = check.outcome, unmark_parts(check.reason)
+    reason_text = "" if is_stated or reason == check.name else f": {reason}"
+    text = f"{check.name}{required}{weight}{partial}{reason_text}{where}"
     page.add_labelled(to_words(outcome), text, _STATUS_COLOURS.get(outcome, "red"), indent=4)
-    evidence = check["evidence"]
+    evidence = check.evidence
     if evidence and outcome not in _NOT_FAILED:
         limit = MAX_EVIDENCE if full else SHORT_EVIDENCE
         for name in sorted(evidence.keys() - (_REDUNDANT_EVIDENCE if full else _IN_REASON)):

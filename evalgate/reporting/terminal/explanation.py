@@ -25,7 +25,8 @@ from evalgate.scoring.golden.rules import level
 
 if TYPE_CHECKING:
     from evalgate.models.results.results import ChangeDoc, RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
-    from evalgate.models.results.results_statistics import GoldenDoc, IssueDoc
+    from evalgate.models.results.results_statistics import GoldenDoc
+    from evalgate.models.run.trial_doc import IssueDoc
 
 
 MAX_ISSUES = 20
@@ -150,7 +151,7 @@ def _add_overview(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, sce
 
 def _add_background(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> None:
     """Adds stale traces, flakiness, quarantines and approvals of the scenario."""
-    stale_reasons = [why for trial in scenario["trials"] if (why := trial["trace"].get("stale"))]
+    stale_reasons = [why for trial in scenario["trials"] if (why := trial.trace.stale)]
     if stale_reasons:
         others = f" (and {len(stale_reasons) - 1} more)" if len(stale_reasons) > 1 else ""
         page.add_fact("stale", f"{stale_reasons[0]}{others}")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from evalgate.models.trace.trace import format_place
 
 if TYPE_CHECKING:
-    from evalgate.models.results.results import ResultsDoc, SuiteDoc, TrialDoc
+    from evalgate.models.results.results import ResultsDoc, SuiteDoc
+    from evalgate.models.run.trial_doc import TrialDoc
     from evalgate.reporting.text.scenario_sections import ScenarioSections, SuiteScenario
 
 CUSTOM = "custom"
@@ -46,7 +47,7 @@ def build_show_command(suite: SuiteDoc, trial: TrialDoc, folder: str = "") -> st
 
     The command is for a shell in `folder`, the working directory of the run, which the paths begin with.
     """
-    needed = ["--config", _make_relative(suite["path"], folder)] if trial["trace"]["format"] == CUSTOM else []
+    needed = ["--config", _make_relative(suite["path"], folder)] if trial.trace.format == CUSTOM else []
     return shlex.join(["evalgate", "show", *needed, _make_relative(find_place(trial), folder)])
 
 
@@ -63,5 +64,5 @@ def build_approve_command(failing: list[SuiteScenario]) -> str:
 
 def find_place(trial: TrialDoc) -> str:
     """Where the trace of a trial is, as `evalgate show` accepts it."""
-    trace = trial["trace"]
-    return format_place(trace["path"], trace["line"], trace["record"])
+    trace = trial.trace
+    return format_place(trace.path, trace.line, trace.record)

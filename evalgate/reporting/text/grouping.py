@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.measures.text.ids import cut_middle
 from evalgate.measures.text.plain_text import mark_part
 from evalgate.models.comparison.comparison import REGRESSIONS
+from evalgate.models.run.trial_doc import TraceDoc
 from evalgate.reporting.text.scenario_sections import (
     count_failed_trials,
     count_passed,
@@ -23,14 +24,8 @@ from evalgate.reporting.text.wording import pluralize
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
-    from evalgate.models.results.results import (
-        AssertionDoc,
-        ResultsDoc,
-        ScenarioDoc,
-        TraceDoc,
-        UnclaimedDoc,
-        WarningDoc,
-    )
+    from evalgate.models.results.results import ResultsDoc, ScenarioDoc, UnclaimedDoc, WarningDoc
+    from evalgate.models.run.trial_doc import AssertionDoc
     from evalgate.reporting.text.scenario_sections import FailedCheck, ScenarioSections, SuiteScenario
 
     _Place = tuple[str, int | None, int | None]
@@ -68,12 +63,12 @@ class MissingEvidence(NamedTuple):
     @property
     def names(self) -> list[str]:
         """The names of the checks, each once."""
-        return list(dict.fromkeys(check.first["name"] for check in self.checks))
+        return list(dict.fromkeys(check.first.name for check in self.checks))
 
     @property
     def outcome(self) -> str:
         """The outcome of the checks in words: `not evaluable` or `error`."""
-        return self.first["outcome"].replace("_", " ")
+        return self.first.outcome.replace("_", " ")
 
 
 class FailureGroup(NamedTuple):
@@ -153,8 +148,8 @@ def _find_cause(section: int, item: SuiteScenario) -> FailureGroup:
     verdict, change = scenario["verdict"], scenario["change"]
     increases = change["increases"] if change else []
     found = find_failed_checks(scenario)
-    checks = [check for check in found if check.first["outcome"] == "failed"]
-    missing = _find_missing(check for check in found if check.first["outcome"] != "failed")
+    checks = [check for check in found if check.first.outcome == "failed"]
+    missing = _find_missing(check for check in found if check.first.outcome != "failed")
     reason = ""
     if verdict == "PASS":
         moved = [describe_change(change)] if change and item.kind in REGRESSIONS and not found else []
@@ -163,15 +158,13 @@ def _find_cause(section: int, item: SuiteScenario) -> FailureGroup:
         reason = _leave_out_checks(find_reason(scenario), found, scenario["n"])
     elif verdict == "NOT_EVALUABLE" and count_passed(scenario):
         reason = scenario["reason"] or ""  # too few trials: no check of them says so
-    return FailureGroup(
-        section, [], reason, checks, missing, is_lost(item, {check.first["outcome"] for check in found})
-    )
+    return FailureGroup(section, [], reason, checks, missing, is_lost(item, {check.first.outcome for check in found}))
 
 
 def _leave_out_checks(reason: str, checks: Sequence[FailedCheck], trials: int) -> str:
     """Leaves out of a reason the check that it ends with, which is stated by itself; of one trial nothing remains."""
     for check in checks:
-        stated = f"{check.first['name']}: {check.first['reason']}"
+        stated = f"{check.first.name}: {check.first.reason}"
         if reason.endswith(stated):
             return reason.removesuffix(stated).rstrip(": ") if trials > 1 else ""
     return reason
@@ -189,19 +182,19 @@ def _find_missing(checks: Iterable[FailedCheck]) -> list[MissingEvidence]:
     """Lists each reason once, with the checks that could not be evaluated for it."""
     by_reason: dict[tuple[str, str], list[FailedCheck]] = {}
     for check in checks:
-        by_reason.setdefault((check.first["outcome"], check.first["reason"]), []).append(check)
+        by_reason.setdefault((check.first.outcome, check.first.reason), []).append(check)
     return [MissingEvidence(reason, needing) for (_, reason), needing in by_reason.items()]
 
 
 def _key(cause: FailureGroup) -> Hashable:
     """Returns what scenarios of one group have in common."""
-    checks = tuple((*_identify(check), check.first["reason"]) for check in cause.checks)
+    checks = tuple((*_identify(check), check.first.reason) for check in cause.checks)
     missing = frozenset((each.reason, *each.names) for each in cause.missing) if cause.is_lost else None
     return cause.section, cause.is_lost, cause.reason, checks, missing
 
 
 def _identify(check: FailedCheck) -> tuple[str, str, bool]:
-    return check.first["name"], check.first["type"], check.is_required
+    return check.first.name, check.first.type, check.is_required
 
 
 def _merge_similar(groups: Sequence[FailureGroup]) -> Iterator[FailureGroup]:
@@ -261,8 +254,8 @@ def describe_causes(group: FailureGroup) -> list[str]:
             where = f" in {pluralize(each.scenarios, 'scenario')}" if each.scenarios > len(group.members) else ""
             causes.append(f"{checks}{AS_IN_OTHERS}" if each.is_stated else f"{checks}{where}{example}: {each.reason}")
         else:
-            named = f"{mark_part(each.first['name'])}{_describe_trials(each, group)}"
-            causes.append(f"{named}{example}: {each.first['reason']}")
+            named = f"{mark_part(each.first.name)}{_describe_trials(each, group)}"
+            causes.append(f"{named}{example}: {each.first.reason}")
     return causes
 
 
@@ -317,7 +310,7 @@ def group_unclaimed(document: ResultsDoc) -> list[UnclaimedTraces]:
     if not document["unclaimed"]:
         return []
     trials = (trial for suite in document["suites"] for each in suite["scenarios"] for trial in each["trials"])
-    judged = {_find_place(trial["trace"]) for trial in trials}
+    judged = {_find_place(trial.trace) for trial in trials}
     readers: dict[_Place, list[str]] = {}
     first: dict[_Place, UnclaimedDoc] = {}
     for trace in document["unclaimed"]:
@@ -332,6 +325,8 @@ def group_unclaimed(document: ResultsDoc) -> list[UnclaimedTraces]:
 
 
 def _find_place(trace: TraceDoc | UnclaimedDoc) -> _Place:
+    if isinstance(trace, TraceDoc):
+        return trace.path, trace.line, trace.record
     return trace["path"], trace["line"], trace["record"]
 
 

@@ -6,13 +6,16 @@ import posixpath
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from msgspec.structs import replace
+
 from evalgate.models.approvals.approval import FILE as APPROVALS_FILE
-from evalgate.models.results.trial_docs import TrialDocs
+from evalgate.models.run.trials import TrialDocs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalgate.models.results.results import LocationDoc, ResultsDoc, ScenarioDoc, SuiteDoc, TrialDoc, WarningDoc
+    from evalgate.models.results.results import ResultsDoc, ScenarioDoc, SuiteDoc, WarningDoc
+    from evalgate.models.run.trial_doc import LocationDoc, TrialDoc
 
 T = TypeVar("T", bound="Mapping[str, Any]")
 BELOW = " below "
@@ -76,16 +79,12 @@ def _convert_scenario(scenario: ScenarioDoc, folder: str) -> ScenarioDoc:
 
 def _convert_trial(trial: TrialDoc, folder: str) -> TrialDoc:
     """Converts a trial; the reason of one that could not be read begins with the path of its trace."""
-    path, reason = trial["trace"]["path"], trial["reason"]
+    path, reason = trial.trace.path, trial.reason
     moved = join_folder(folder, path)
-    return {
-        **trial,
-        "trace": {**trial["trace"], "path": moved},
-        "reason": moved + reason.removeprefix(path)
-        if reason and reason.startswith((f"{path}:", f"{path}#"))
-        else reason,
-        "assertions": [_with_location(each, folder) for each in trial["assertions"]],
-    }
+    if reason and reason.startswith((f"{path}:", f"{path}#")):
+        reason = moved + reason.removeprefix(path)
+    assertions = [replace(each, location=_convert_location(each.location, folder)) for each in trial.assertions]
+    return replace(trial, trace=replace(trial.trace, path=moved), reason=reason, assertions=assertions)
 
 
 def _convert_warning(warning: WarningDoc, folder: str) -> WarningDoc:
@@ -95,9 +94,11 @@ def _convert_warning(warning: WarningDoc, folder: str) -> WarningDoc:
 
 def _with_location(entry: T, folder: str) -> T:
     location: LocationDoc | None = entry.get("location")
-    if location is None:
-        return entry
-    return cast("T", {**entry, "location": {**location, "file": join_folder(folder, location["file"])}})
+    return entry if location is None else cast("T", {**entry, "location": _convert_location(location, folder)})
+
+
+def _convert_location(location: LocationDoc | None, folder: str) -> LocationDoc | None:
+    return location and replace(location, file=join_folder(folder, location.file))
 
 
 def _convert_globs(entry: T, globs: Mapping[str, str]) -> T:

@@ -15,8 +15,9 @@ from evalgate.reporting.text.wording import location, scope
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from evalgate.models.results.results import LocationDoc, ResultsDoc, ScenarioDoc
+    from evalgate.models.results.results import ResultsDoc, ScenarioDoc
     from evalgate.models.results.results_sections import ApprovalDoc, FlakyDoc, QuarantineDoc, WeakeningDoc
+    from evalgate.models.run.trial_doc import LocationDoc
 
 APPROVAL_STATUSES = {
     "active": "approved",

@@ -10,24 +10,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from msgspec import Struct, field
 
 from evalgate.models.comparison.comparison import IMPROVEMENTS, NOT_MEASURED, REGRESSIONS, SINGLE_TRIAL_CAVEAT
-from evalgate.models.results.trial_docs import TrialDocs
 from evalgate.models.run.golden import is_unjudged_dimension
 from evalgate.models.run.run import HARD_FAILS, NOT_EVALUATED
-from evalgate.models.run.trials import FAILED_OUTCOMES
+from evalgate.models.run.trials import FAILED_OUTCOMES, TrialDocs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from evalgate.models.results.results import (
-        AssertionDoc,
-        ChangeDoc,
-        RemovedDoc,
-        ResultsDoc,
-        ScenarioDoc,
-        SuiteDoc,
-        TrialDoc,
-    )
-    from evalgate.models.run.run import Outcome
+    from evalgate.models.results.results import ChangeDoc, RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
+    from evalgate.models.run.trial_doc import AssertionDoc, TrialDoc
 
     CheckKey = tuple[str, str]
     FailedChecks = dict[CheckKey, tuple[int, AssertionDoc]]
@@ -40,7 +31,7 @@ def count_passed(scenario: ScenarioDoc) -> int:
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
         return sum(trial.status == "passed" for trial in trials.trials)
-    return sum(trial["status"] == "passed" for trial in trials)
+    return sum(trial.status == "passed" for trial in trials)
 
 
 def count_failed_trials(scenario: ScenarioDoc) -> int:
@@ -48,7 +39,7 @@ def count_failed_trials(scenario: ScenarioDoc) -> int:
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
         return sum(each.status in FAILED_STATUSES for each in trials.trials)
-    return sum(each["status"] in FAILED_STATUSES for each in trials)
+    return sum(each.status in FAILED_STATUSES for each in trials)
 
 
 def find_failed_trial(scenario: ScenarioDoc) -> TrialDoc | None:
@@ -57,7 +48,7 @@ def find_failed_trial(scenario: ScenarioDoc) -> TrialDoc | None:
     if isinstance(trials, TrialDocs):
         number = next((index for index, each in enumerate(trials.trials) if each.status in FAILED_STATUSES), None)
         return None if number is None else trials[number]
-    return next((each for each in trials if each["status"] in FAILED_STATUSES), None)
+    return next((each for each in trials if each.status in FAILED_STATUSES), None)
 
 
 def find_failed_outcomes(scenario: ScenarioDoc) -> set[str]:
@@ -65,7 +56,7 @@ def find_failed_outcomes(scenario: ScenarioDoc) -> set[str]:
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
         return {each.outcome for trial in trials.trials for each in trial.summary.failed}
-    return {assertion["outcome"] for _, assertion in _iter_failed(trials)}
+    return {assertion.outcome for _, assertion in _iter_failed(trials)}
 
 
 def find_worst_outcome(scenario: ScenarioDoc) -> Literal["failed", "not_evaluable"] | None:
@@ -91,7 +82,7 @@ def sum_seconds(scenario: ScenarioDoc) -> float:
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
         return float(sum(trial.latency_seconds or 0 for trial in trials.trials))
-    return sum(trial["latency_seconds"] or 0.0 for trial in trials)
+    return sum(trial.latency_seconds or 0.0 for trial in trials)
 
 
 def count_failed_checks(scenario: ScenarioDoc) -> FailedChecks:
@@ -110,7 +101,7 @@ def count_failed_checks(scenario: ScenarioDoc) -> FailedChecks:
 
 
 def _worse(first: AssertionDoc, other: AssertionDoc) -> AssertionDoc:
-    return other if first["outcome"] != "failed" and other["outcome"] == "failed" else first
+    return other if first.outcome != "failed" and other.outcome == "failed" else first
 
 
 def list_trial_reasons(scenario: ScenarioDoc) -> list[str]:
@@ -118,14 +109,14 @@ def list_trial_reasons(scenario: ScenarioDoc) -> list[str]:
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
         trials = trials.select("error")
-    return [trial["reason"] for trial in trials if trial["reason"] and trial["status"] == "error"]
+    return [trial.reason for trial in trials if trial.reason and trial.status == "error"]
 
 
 @lru_cache(maxsize=2_000)
 def _count_failed_in_store(docs: TrialDocs) -> FailedChecks:
     """Does the same for stored trials, decoding at most one trial per check; several reports ask for it."""
     counts: dict[CheckKey, int] = {}
-    first: dict[CheckKey, tuple[int, int, Outcome]] = {}
+    first: dict[CheckKey, tuple[int, int, str]] = {}
     for trial_index, trial in enumerate(docs.trials):
         for row, each in enumerate(trial.summary.failed):
             check = each.name, each.type
@@ -146,9 +137,9 @@ def _count_failed_in_store(docs: TrialDocs) -> FailedChecks:
 
 def _iter_failed(trials: Iterable[TrialDoc]) -> Iterator[tuple[CheckKey, AssertionDoc]]:
     for trial in trials:
-        for each in trial["assertions"]:
-            if each["outcome"] in FAILED_OUTCOMES and not is_unjudged_dimension(each["type"], each["outcome"]):
-                yield (each["name"], each["type"]), each
+        for each in trial.assertions:
+            if each.outcome in FAILED_OUTCOMES and not is_unjudged_dimension(each.type, each.outcome):
+                yield (each.name, each.type), each
 
 
 SINGLE_TRIAL = "single_trial"
@@ -195,7 +186,7 @@ class FailedCheck(NamedTuple):
     @property
     def is_required(self) -> bool:
         """Whether its failure is a hard fail."""
-        return self.first["required"]
+        return self.first.required
 
 
 class ScenarioSections(Struct):
@@ -267,7 +258,7 @@ def find_failed_checks(scenario: ScenarioDoc) -> list[FailedCheck]:
 
 
 def _check_rank(check: FailedCheck) -> tuple[bool, bool, float]:
-    return not check.is_required, check.first["outcome"] != "failed", -check.failed * check.first["weight"]
+    return not check.is_required, check.first.outcome != "failed", -check.failed * check.first.weight
 
 
 def find_reason(scenario: ScenarioDoc) -> str:
@@ -277,7 +268,7 @@ def find_reason(scenario: ScenarioDoc) -> str:
         reasons = list_trial_reasons(scenario)
         others = f" (and {len(reasons) - 1} more trials)" if len(reasons) > 1 else ""
         return f"{reasons[0]}{others}" if reasons else scenario["reason"] or ""
-    return f"{checks[0].first['name']}: {checks[0].first['reason']}"
+    return f"{checks[0].first.name}: {checks[0].first.reason}"
 
 
 def describe_unmet_rule(scenario: ScenarioDoc) -> str:

@@ -8,7 +8,8 @@ from evalgate.measures.text.plain_text import mark_unseen
 from evalgate.scoring.wording import join_words as join_words  # noqa: PLC0414  re-exported
 
 if TYPE_CHECKING:
-    from evalgate.models.results.results import LocationDoc, SummaryDoc
+    from evalgate.models.results.results import SummaryDoc
+    from evalgate.models.run.trial_doc import LocationDoc
 
 UNKNOWN = "unknown"
 DASH = "\u2013"
@@ -52,7 +53,7 @@ def location(place: LocationDoc | None) -> str:
     """Formats a location as `file:line`; empty for None."""
     if place is None:
         return ""
-    return place["file"] if place["line"] is None else f"{place['file']}:{place['line']}"
+    return place.file if place.line is None else f"{place.file}:{place.line}"
 
 
 def percent(share: float | None) -> str:

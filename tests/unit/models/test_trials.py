@@ -8,13 +8,14 @@ from copy import deepcopy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
 from run_builders import store_trials
 
 from evalgate.adapters.files.disk_spool import DiskSpool
 from evalgate.application.documents.trial_store import MOST_ROWS, TrialStore
 from evalgate.models.run.run import AssertionResult, TraceRef, TrialResult
 from evalgate.models.run.trials import is_priced, list_stale_reasons, set_stale, summarize
-from evalgate.reporting.results.trial_doc import build_trial_doc, build_trial_docs
+from evalgate.reporting.results.trial_doc import build_trial_docs
 from evalgate.reporting.text.scenario_sections import (
     count_failed_checks,
     count_passed,
@@ -70,7 +71,7 @@ def test_counts_and_reasons_of_stored_trials_are_the_same(trials):
         assert [getattr(trial, name) for trial in small] == [getattr(trial, name) for trial in trials]
     assert list(map(summarize, small)) == list(map(summarize, trials))
     assert list(map(is_priced, small)) == list(map(is_priced, trials))
-    assert list(build_trial_docs(small)) == [json.loads(json.dumps(build_trial_doc(trial))) for trial in trials]
+    assert list(build_trial_docs(small)) == build_trial_docs(trials)
     stored, plain = scenario(small), scenario(trials)
     assert count_failed_checks(stored) == count_failed_checks(plain)
     assert (count_passed(stored), sum_seconds(stored)) == (count_passed(plain), sum_seconds(plain))
@@ -81,8 +82,8 @@ def test_counts_and_reasons_of_stored_trials_are_the_same(trials):
 def test_documents_are_the_same_in_memory_and_on_disk(in_memory):
     trials = [a_trial(number, "unreadable" if number % 3 else None) for number in range(20)]
     stored = [*map(TrialStore(DiskSpool(in_memory)).keep, trials)]
-    assert [each.whole for each in stored] == trials
-    assert [json.loads(each.document) for each in stored] == [build_trial_doc(trial) for trial in trials]
+    assert [each.whole for each in stored] == build_trial_docs(trials)
+    assert [json.loads(each.document) for each in stored] == to_builtins(build_trial_docs(trials))
 
 
 def a_trial(number: int = 0, reason: str | None = None) -> TrialResult:
@@ -95,7 +96,7 @@ def test_the_reason_why_a_trace_is_stale_can_be_set_later():
     set_stale(trials[1], 'it is "old"')
     assert list_stale_reasons(trials) == ['it is "old"']
     assert [trial.trace.stale for trial in trials] == [None, 'it is "old"']
-    assert [doc["trace"].get("stale") for doc in build_trial_docs(trials)] == [None, 'it is "old"']
+    assert [doc.trace.stale for doc in build_trial_docs(trials)] == [None, 'it is "old"']
 
 
 def a_priced_trial(number: int) -> TrialResult:
@@ -119,7 +120,7 @@ def test_the_assertions_that_trials_share_are_encoded_once_and_decode_to_the_sam
     for trial, assertions in zip(trials, (shared, shared, shared, alone), strict=True):
         trial.assertions = assertions
     stored = store_trials(trials)
-    assert [json.loads(each.document) for each in stored] == [build_trial_doc(trial) for trial in trials]
+    assert [json.loads(each.document) for each in stored] == to_builtins(build_trial_docs(trials))
     assert stored[0].summary is stored[2].summary
     assert [each.summary.end != b"" for each in stored] == [True, False, True, False]
 

@@ -50,7 +50,7 @@ class BetterScenarios:
 
     def __init__(self, compared: Sequence[ComparedTrial]) -> None:
         better = [each for each in compared if each.trial is None and each.item.scenario["trials"]][:MOST_COMPARED]
-        self._places = {id(each): place_of(order_trials(each.item.scenario)[0]["trace"]) for each in better}
+        self._places = {id(each): place_of(order_trials(each.item.scenario)[0].trace) for each in better}
         self._wanted = {*self._places.values()}
         self._trajectories: dict[TracePlace, Trajectory] = {}
 
@@ -70,7 +70,7 @@ class BetterScenarios:
         current = None if place is None else self._trajectories.get(place)
         if current is None or scenario["change"] is None:
             return False
-        number = order_trials(scenario)[0]["trial"]
+        number = order_trials(scenario)[0].trial
         found = diff_trajectories(trajectory_from_trace(trace), current, trial, number)
         scenario["change"]["behaviour"] = clean_record(found, TrajectoryDiff)
         return True

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from evalgate.features.page.reporting.page_builder import ComparedTrial, RunPage
     from evalgate.models.results.baseline_run import BaselineRun, BaselineTrial, TracePosition
-    from evalgate.models.results.results import ResultsDoc, TrialDoc
+    from evalgate.models.results.results import ResultsDoc
+    from evalgate.models.run.trial_doc import TrialDoc
     from evalgate.models.trace.trace import Trace
     from evalgate.ports import BaselineFiles, TraceArchive
 
@@ -77,7 +78,7 @@ def build_run_page(
     builder = PageBuilder(copy_changes(document), options.max_bytes)
     if options.summary:
         return builder.build(has_traces=True)
-    failing = {place_of(trial["trace"]) for trial in _iter_failing(document)}
+    failing = {place_of(trial.trace) for trial in _iter_failing(document)}
     better = BetterScenarios(builder.compared)
     has_traces = False
     for line in lines:
@@ -97,7 +98,7 @@ def _iter_failing(document: ResultsDoc) -> Iterator[TrialDoc]:
     for suite in document["suites"]:
         for scenario in suite["scenarios"]:
             if scenario["verdict"] != "PASS":
-                yield from (trial for trial in scenario["trials"] if trial["status"] != "passed")
+                yield from (trial for trial in scenario["trials"] if trial.status != "passed")
 
 
 def _add_baseline(

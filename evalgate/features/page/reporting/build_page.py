@@ -19,7 +19,8 @@ from evalgate.reporting.text.escaping import clean_page_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.results.results import BaselineDoc, ResultsDoc, SummaryDoc, TraceDoc
+    from evalgate.models.results.results import BaselineDoc, ResultsDoc, SummaryDoc
+    from evalgate.models.run.trial_doc import TraceDoc
     from evalgate.reporting.text.scenario_sections import SuiteScenario
 
 MAX_TEXT, MAX_REASONS, MAX_WARNINGS, MAX_REMOVED, SHORT_SHA = 1_000, 20, 50, 100, 7
@@ -52,7 +53,7 @@ def find_filters(document: ResultsDoc) -> Filters:
 
 def place_of(trace: TraceDoc) -> TracePlace:
     """Where a trace was read, which identifies it in a run."""
-    return trace["path"], trace["line"], trace["record"]
+    return trace.path, trace.line, trace.record
 
 
 def build_page(

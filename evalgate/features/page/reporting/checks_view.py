@@ -15,7 +15,8 @@ from evalgate.reporting.text.escaping import clean_page_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalgate.models.results.results import AssertionDoc, ChangeDoc, TrialDoc
+    from evalgate.models.results.results import ChangeDoc
+    from evalgate.models.run.trial_doc import AssertionDoc, TrialDoc
 
 MAX_CHECKS, MAX_TEXT, MAX_EVIDENCE = 200, 2_000, 4_000
 """Checks of a scenario, characters of a text, and of evidence."""
@@ -58,8 +59,8 @@ def _group_checks(trials: Sequence[TrialDoc]) -> list[Mapping[int, AssertionDoc]
     found: dict[tuple[str, str, int], dict[int, AssertionDoc]] = {}
     for column, trial in enumerate(trials):
         seen: dict[tuple[str, str], int] = {}
-        for check in trial["assertions"]:
-            key = check["name"], check["type"]
+        for check in trial.assertions:
+            key = check.name, check.type
             seen[key] = repeat = seen.get(key, -1) + 1
             found.setdefault((*key, repeat), {})[column] = check
     return list(found.values())
@@ -77,23 +78,21 @@ class _Check:
     def __init__(self, cells: Mapping[int, AssertionDoc], change: ChangeDoc | None, columns: int) -> None:
         self._cells, self._change, self._columns = cells, change, columns
         self._column, self._worst = min(
-            cells.items(), key=lambda cell: (_SEVERITY.get(cell[1]["outcome"], 1), cell[1]["score"])
+            cells.items(), key=lambda cell: (_SEVERITY.get(cell[1].outcome, 1), cell[1].score)
         )
-        self.is_failed = self._worst["outcome"] not in (*_GOOD, "not_evaluable")
-        self.is_unknown = self._worst["outcome"] == "not_evaluable"
-        self.name = clean_page_text(self._worst["name"], MAX_TEXT)
+        self.is_failed = self._worst.outcome not in (*_GOOD, "not_evaluable")
+        self.is_unknown = self._worst.outcome == "not_evaluable"
+        self.name = clean_page_text(self._worst.name, MAX_TEXT)
 
     @property
     def rank(self) -> tuple[bool, bool, float]:
         """Required ones that failed first, then by lost weight."""
-        lost = sum(
-            check["weight"] * (1 - check["score"]) for check in self._cells.values() if not _is_judged_well(check)
-        )
-        return not self._worst["required"], self._worst["outcome"] != "failed", -lost
+        lost = sum(check.weight * (1 - check.score) for check in self._cells.values() if not _is_judged_well(check))
+        return not self._worst.required, self._worst.outcome != "failed", -lost
 
     def build_reason(self) -> CheckReason:
         """The failure in a sentence, with the suite's line and the call that it is about."""
-        failed = sum(check["outcome"] == self._worst["outcome"] for check in self._cells.values())
+        failed = sum(check.outcome == self._worst.outcome for check in self._cells.values())
         trials = f"in {failed} of {wording.pluralize(len(self._cells), 'trial')}" if len(self._cells) > 1 else ""
         notes = ", ".join(filter(None, (self._notes, trials)))
         parts = self._sentence
@@ -101,7 +100,7 @@ class _Check:
 
     def build_row(self, columns: int, *, is_explained: bool) -> TrialCheckRow:
         """The check as a row of outcomes; a reason that is shown elsewhere is left out."""
-        evidence = None if _is_judged_well(self._worst) else self._worst["evidence"]
+        evidence = None if _is_judged_well(self._worst) else self._worst.evidence
         return TrialCheckRow(
             self.name,
             self._notes,
@@ -113,16 +112,16 @@ class _Check:
 
     @property
     def _notes(self) -> str:
-        notes = ["required"] if self._worst["required"] else []
-        return ", ".join([*notes, *([f"weight {self._worst['weight']:g}"] if self._worst["weight"] != 1 else [])])
+        notes = ["required"] if self._worst.required else []
+        return ", ".join([*notes, *([f"weight {self._worst.weight:g}"] if self._worst.weight != 1 else [])])
 
     @property
     def _place(self) -> str:
-        return clean_page_text(wording.location(self._worst["location"]), MAX_TEXT)
+        return clean_page_text(wording.location(self._worst.location), MAX_TEXT)
 
     @property
     def _sentence(self) -> Sequence[str]:
-        return [] if self._worst["reason"] == self._worst["name"] else split_marks(self._worst["reason"])
+        return [] if self._worst.reason == self._worst.name else split_marks(self._worst.reason)
 
     def _find_call(self, parts: Sequence[str]) -> tuple[str, str]:
         """The call that the reason names, as the end of an anchor and in words; both empty if it names none.
@@ -153,12 +152,12 @@ def _iter_differing_calls(change: ChangeDoc | None) -> Iterator[tuple[str, str, 
 
 
 def _is_judged_well(check: AssertionDoc) -> bool:
-    return check["outcome"] in _GOOD
+    return check.outcome in _GOOD
 
 
 def _build_outcome(check: AssertionDoc | None) -> CellView:
     if check is None:
         return CellView("\u2013", "plain")
-    cell = build_cell(check["outcome"])
-    is_partial = check["outcome"] == "failed" and 0 < check["score"] < 1
-    return cell._replace(text=f"{cell.text} ({wording.score(check['score'])})") if is_partial else cell
+    cell = build_cell(check.outcome)
+    is_partial = check.outcome == "failed" and 0 < check.score < 1
+    return cell._replace(text=f"{cell.text} ({wording.score(check.score)})") if is_partial else cell

@@ -13,7 +13,8 @@ from evalgate.scoring.golden.rules import level
 
 if TYPE_CHECKING:
     from evalgate.models.results.results import ScenarioDoc
-    from evalgate.models.results.results_statistics import GoldenDoc, IssueDoc
+    from evalgate.models.results.results_statistics import GoldenDoc
+    from evalgate.models.run.trial_doc import IssueDoc
 
 MAX_ISSUES, MAX_TEXT = 50, 1_000
 _TONES = {"critical": "bad", "error": "bad", "warning": "warn"}

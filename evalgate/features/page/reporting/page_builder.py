@@ -130,7 +130,7 @@ class PageBuilder:
         """The conversations by importance: of each scenario the compared trial, the baseline's, then the others."""
         for item in self._items:
             trials = order_trials(item.scenario)[:MAX_TRIALS]
-            places = [place_of(trial["trace"]) for trial in trials]
+            places = [place_of(trial.trace) for trial in trials]
             if places:
                 self._first[id(item.scenario)] = places[0]
             yield from places[:1]
@@ -138,7 +138,7 @@ class PageBuilder:
                 yield compared.place
             yield from places[1:]
             if len(trials) < len(item.scenario["trials"]):
-                yield from (place_of(trial["trace"]) for trial in item.scenario["trials"])
+                yield from (place_of(trial.trace) for trial in item.scenario["trials"])
 
     def _measure_space(self, held: Held) -> float:
         """Bytes beside the frame of a page that holds so many conversations."""

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from evalgate.features.page.reporting.trace_details import RecordedPair
     from evalgate.models.comparison.comparison import CallsDiff, Cause
     from evalgate.models.comparison.trajectory import TrajectoryDiff
-    from evalgate.models.results.results import ChangeDoc, ScenarioDoc, SuiteDoc, TrialDoc
+    from evalgate.models.results.results import ChangeDoc, ScenarioDoc, SuiteDoc
+    from evalgate.models.run.trial_doc import TrialDoc
     from evalgate.reporting.text.scenario_sections import SuiteScenario
 
     BlockNumbers = Mapping[tuple[str, int | None, int | None], int]
@@ -70,10 +71,10 @@ def build_row(
 
 def _find_failed_check(scenario: ScenarioDoc) -> str:
     """The name of the first failed check of the trial that the page shows first, a required one before others."""
-    checks = next((trial["assertions"] for trial in order_trials(scenario)[:1]), [])
-    failed = [check for check in checks if check["outcome"] in ("failed", "error")]
-    first = min(failed, key=lambda check: not check["required"], default=None)
-    return clean_page_text(shorten(first["name"], MAX_FINDING)) if first else ""
+    checks = next((trial.assertions for trial in order_trials(scenario)[:1]), [])
+    failed = [check for check in checks if check.outcome in ("failed", "error")]
+    first = min(failed, key=lambda check: not check.required, default=None)
+    return clean_page_text(shorten(first.name, MAX_FINDING)) if first else ""
 
 
 MAX_FINDING = 80
@@ -105,7 +106,7 @@ def build_scenario_view(
     trials = every[:MAX_TRIALS]
     checks = build_checks(every, scenario["change"], len(trials))
     left = len(every) - len(trials)
-    names = [check["name"] for trial in every for check in trial["assertions"]]
+    names = [check.name for trial in every for check in trial.assertions]
     return ScenarioView(
         row,
         wording.score(scenario["score"]),
@@ -170,9 +171,7 @@ def order_trials(scenario: ScenarioDoc) -> list[TrialDoc]:
     """The trials, of which the page shows the first: the compared one, then those that did not pass, each by number."""
     compared = find_compared(scenario)
     number = compared.trial if compared else None
-    return sorted(
-        scenario["trials"], key=lambda each: (each["trial"] != number, each["status"] == "passed", each["trial"])
-    )
+    return sorted(scenario["trials"], key=lambda each: (each.trial != number, each.status == "passed", each.trial))
 
 
 def list_reasons(
@@ -216,13 +215,13 @@ def _build_figures(scenario: ScenarioDoc, trials: Sequence[TrialDoc]) -> list[Fi
     baseline = {each.name: each.baseline for each in behaviour.figures} if behaviour else {}
     rows = []
     for name, key, describe in _FIGURES:
-        values: list[float | None] = [trial[key] for trial in trials]  # type: ignore[literal-required]
+        values: list[float | None] = [getattr(trial, key) for trial in trials]
         before = baseline.get(key)
         if any(value is not None for value in values):
             rows.append(FigureRow(name, "" if before is None else describe(before), list(map(describe, values))))
         elif name == "Cost":
             rows.append(FigureRow(name, "", ["unknown" for _ in trials]))
-    return [*rows, FigureRow("Calls", "", [f"{len(each['tool_calls']):,}" for each in trials])]
+    return [*rows, FigureRow("Calls", "", [f"{len(each.tool_calls):,}" for each in trials])]
 
 
 def explain_unknown_cost(trials: Iterable[TrialDoc]) -> str:
@@ -230,8 +229,8 @@ def explain_unknown_cost(trials: Iterable[TrialDoc]) -> str:
     unpriced = {
         model
         for trial in trials
-        if trial["cost_usd"] is None and "pricing" in trial
-        for model in trial["pricing"]["missing_models"]
+        if trial.cost_usd is None and trial.pricing
+        for model in trial.pricing["missing_models"]
     }
     if not unpriced:
         return "none is recorded"
@@ -245,15 +244,15 @@ MAX_MODELS = 3
 
 def build_trial(trial: TrialDoc, blocks: BlockNumbers, *, has_traces: bool) -> TrialView:
     """A trial, and the number of its conversation in the page."""
-    trace = trial["trace"]
-    block = blocks.get((trace["path"], trace["line"], trace["record"]))
-    number = trace["line"] if trace["line"] is not None else trace["record"]
-    place = trace["path"] if number is None else f"{trace['path']}:{number}"
+    trace = trial.trace
+    block = blocks.get((trace.path, trace.line, trace.record))
+    number = trace.line if trace.line is not None else trace.record
+    place = trace.path if number is None else f"{trace.path}:{number}"
     return TrialView(
-        trial["trial"],
-        build_cell(trial["status"]),
+        trial.trial,
+        build_cell(trial.status),
         clean_page_text(place, MAX_TEXT),
-        clean_page_text(trial["reason"] or "", MAX_TEXT),
+        clean_page_text(trial.reason or "", MAX_TEXT),
         block,
         "" if block is not None else NO_BLOCK if has_traces else NO_TRACES,
     )

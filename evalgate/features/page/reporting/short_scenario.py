@@ -10,7 +10,7 @@ from evalgate.reporting.text import wording
 
 if TYPE_CHECKING:
     from evalgate.features.page.reporting.scenario_view import BlockNumbers
-    from evalgate.models.results.results import TrialDoc
+    from evalgate.models.run.trial_doc import TrialDoc
     from evalgate.reporting.text.scenario_sections import SuiteScenario
 
 
@@ -37,9 +37,9 @@ def _build_trial(trial: TrialDoc, blocks: BlockNumbers, *, has_traces: bool) -> 
         "block": view.block,
         "why": view.why_no_block,
         "figures": [
-            wording.score(trial["score"]),
-            wording.dollars(trial["cost_usd"]),
-            wording.seconds(trial["latency_seconds"]),
-            wording.mean_count(trial["total_tokens"]),
+            wording.score(trial.score),
+            wording.dollars(trial.cost_usd),
+            wording.seconds(trial.latency_seconds),
+            wording.mean_count(trial.total_tokens),
         ],
     }

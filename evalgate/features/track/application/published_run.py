@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from evalgate.features.track.models import TrackingContext, TrackingOptions
     from evalgate.models.results.baseline_run import TracePosition
     from evalgate.models.results.results import ResultsDoc, SuiteDoc
-    from evalgate.models.run.run import ScenarioResult, Trial
+    from evalgate.models.run.run import AnyAssertion, ScenarioResult, Trial
     from evalgate.models.trace.trace import Trace
     from evalgate.ports import BaselineFiles, TraceArchive
     from evalgate.ports.outputs import OutputSource
@@ -191,15 +191,15 @@ class _RunBuilder:
 
     def _build_metadata(self, document: SuiteDoc, suite: Suite | None) -> dict[str, str | None]:
         results, baseline = self._finished.results, self._finished.results["baseline"]
-        traces = [trial["trace"] for scenario in document["scenarios"] for trial in scenario["trials"]]
+        traces = [trial.trace for scenario in document["scenarios"] for trial in scenario["trials"]]
         text = None if suite is None else orjson.dumps(redact_value(suite.content), option=orjson.OPT_SORT_KEYS)
         return {
             "base_commit": baseline["sha"] if baseline else None,
             "baseline_status": baseline["status"] if baseline else None,
             "suite_sha256": None if text is None else sha256(text).hexdigest(),
             "verdict": results["verdict"],
-            "agent_hash": _only(trace.get("agent_hash") for trace in traces),
-            "model": _only(trace.get("model") for trace in traces),
+            "agent_hash": _only(trace.agent_hash for trace in traces),
+            "model": _only(trace.model for trace in traces),
             "replayed": "true" if any(texts.is_replayed for texts in self._finished.traces.values()) else None,
         }
 
@@ -272,7 +272,8 @@ class _ScenarioFacts:
     def list_keys(self, trial: Trial) -> list[str]:
         """The key of each assertion of a trial: its name in the suite, else its type, numbered if that repeats."""
         counts, keys = Counter[str](), list[str]()
-        for index, found in enumerate(trial.assertions):
+        assertions: Sequence[AnyAssertion] = trial.assertions
+        for index, found in enumerate(assertions):
             given = self._find_name(index, found.type)
             slug = _slug(clean_text(given or found.type))
             counts[slug] += 1
@@ -295,7 +296,8 @@ def _score_trial(trial: Trial, facts: _ScenarioFacts, *, with_reasons: bool) -> 
         PublishedScore("evalgate.verdict", VERDICTS.get(trial.status)),
         PublishedScore("evalgate.score", trial.score),
     ]
-    for key, found in zip(facts.list_keys(trial), trial.assertions, strict=True):
+    assertions: Sequence[AnyAssertion] = trial.assertions
+    for key, found in zip(facts.list_keys(trial), assertions, strict=True):
         comment = clean_text(found.reason) if with_reasons else None
         scores.append(PublishedScore(key, found.score if found.outcome in JUDGED else None, None, comment))
     scores += _score_calls(trial, facts)

@@ -71,7 +71,7 @@ def against(base, suite, *traces, table=None):
 
 
 def reason(results):
-    return results["suites"][0]["scenarios"][0]["trials"][0]["assertions"][0]["reason"]
+    return results["suites"][0]["scenarios"][0]["trials"][0].assertions[0].reason
 
 
 def increases(results):
@@ -156,8 +156,8 @@ def test_models_without_a_price_are_reported_once_per_run():
 def test_prices_of_a_suite_are_used_in_its_checks_and_its_results():
     results = run(PRICED, metered("mine", tokens_out=500_000))
     trial = results["suites"][0]["scenarios"][0]["trials"][0]
-    assert (trial["cost_usd"], trial["status"]) == (3.0, "passed")
-    assert trial["pricing"]["table"].startswith("prices ")
+    assert (trial.cost_usd, trial.status) == (3.0, "passed")
+    assert trial.pricing["table"].startswith("prices ")
     assert results["summary"]["cost_computed"] == 1
     assert load_results(dump_results(results)) == results
 

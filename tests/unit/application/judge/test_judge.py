@@ -72,7 +72,7 @@ def test_trials__one_good_trace_never_hides_a_bad_one():
     results = run(STAR, good("a", trial=0), bad("a", trial=1), good("a", trial=2, trace_id="t2"))
     scenario = results["suites"][0]["scenarios"][0]
     assert (scenario["verdict"], scenario["n"]) == ("HARD_FAIL", 3)
-    assert [trial["status"] for trial in scenario["trials"]] == ["passed", "hard_fail", "passed"]
+    assert [trial.status for trial in scenario["trials"]] == ["passed", "hard_fail", "passed"]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_trials__one_good_trace_never_hides_a_bad_one():
 )
 def test_trials__are_numbered_as_recorded_or_as_read(traces, numbers):
     trials = run(STAR, *traces)["suites"][0]["scenarios"][0]["trials"]
-    assert [(trial["trial"], trial["trace"]["id"]) for trial in trials] == numbers
+    assert [(trial.trial, trial.trace.id) for trial in trials] == numbers
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_trials__without_numbers_are_sorted_by_time(times):
     late, early = good(trace_id="late"), good(trace_id="early")
     late.started_at, early.started_at = times
     trials = run(STAR, late, early)["suites"][0]["scenarios"][0]["trials"]
-    assert [trial["trace"]["id"] for trial in trials] == ["early", "late"]
+    assert [trial.trace.id for trial in trials] == ["early", "late"]
 
 
 def test_a_named_scenario_without_trace__is_missing_and_fails():
@@ -132,7 +132,7 @@ def test_a_damaged_record__is_a_separate_scenario_that_no_glob_claims():
     results = run(STAR, good("a"), damaged())
     assert (verdicts(results), results["exit_code"]) == ({"a": "PASS", "traces/x.json": "ERROR"}, 1)
     scenario = results["suites"][0]["scenarios"][1]
-    assert scenario["trials"][0]["reason"] == "traces/x.json: the file is no JSON"
+    assert scenario["trials"][0].reason == "traces/x.json: the file is no JSON"
     assert (scenario["n"], scenario["pass_rate"]) == (1, 0.0)
     assert scenario["pass_rate_interval"] == [0.0, pytest.approx(0.793, abs=0.001)]
 

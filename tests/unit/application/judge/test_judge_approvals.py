@@ -14,6 +14,7 @@ from evalgate.application.judge.judge import judge
 from evalgate.application.messages.request import ApprovalInputs
 from evalgate.errors import RefusedPath, SettingError, Unreachable
 from evalgate.models.approvals.approval import ApprovalFile, Provenance
+from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.terminal.run_table import render_table
 
 SUITE = "version: 1\nsuite: s\ntraces: [t]\nscenarios: [{id: a, assertions: [{contains: yes, required: true}]}]\n"
@@ -43,7 +44,7 @@ def test_an_approved_failure_does_not_block_and_is_reported():
     [approval] = found.results["approvals"]
     assert (found.exit_code, found.results["suites"][0]["scenarios"][0]["verdict"]) == (0, "HARD_FAIL")
     assert (approval["status"], approval["message"], approval["days_left"]) == ("active", "expires in 3 days", 3)
-    assert approval["location"] == {"file": "evalgate-approvals.yaml", "line": 1, "column": 13}
+    assert approval["location"] == LocationDoc("evalgate-approvals.yaml", 1, 13)
     comment = found.files["comment.md"].decode()
     assert "passed, but 1 scenario hard-failed (approved)" in comment
     assert "- approved: ` s / a `, expires in 3 days, by ` Ana: outage `" in comment
@@ -147,9 +148,9 @@ def trace_with_origin(commit="c" * 40, agent_hash="hash of agent"):
 @pytest.mark.parametrize("where", ["commit", "merge_commit"])
 def test_a_fresh_trace_is_accepted(where):
     found = run_judge(FRESH, trace_with_origin(), Watched(), **{where: "c" * 40})
-    trace = found.results["suites"][0]["scenarios"][0]["trials"][0]["trace"]
-    assert (found.exit_code, trace["commit"], trace["agent_hash"]) == (0, "c" * 40, "hash of agent")
-    assert "stale" not in trace
+    trace = found.results["suites"][0]["scenarios"][0]["trials"][0].trace
+    assert (found.exit_code, trace.commit, trace.agent_hash) == (0, "c" * 40, "hash of agent")
+    assert trace.stale is None
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,7 @@ def test_a_stale_trace_fails_the_gate_if_the_policy_requires_it(trace, words):
     [reason] = found.results["reasons"]
     assert (found.exit_code, reason["code"]) == (1, "stale_evidence")
     assert words in reason["message"]
-    assert words in found.results["suites"][0]["scenarios"][0]["trials"][0]["trace"]["stale"]
+    assert words in found.results["suites"][0]["scenarios"][0]["trials"][0].trace.stale
     assert "failed: 1 scenario relied on stale evidence" in found.files["comment.md"].decode()
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from results_builder import a_change, a_reason, a_scenario, a_suite, a_trial, an_assertion, results
 
 from evalgate.models.github import Annotation
+from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.ci.annotations import MAX_PER_LEVEL, build_annotations
 
 
@@ -43,7 +44,7 @@ def test_annotations__nothing_is_blocked__has_no_errors():
 
 
 def test_annotations__error_in_a_suite__points_to_its_location():
-    location = {"file": "s.yaml", "line": 3, "column": 5}
+    location = LocationDoc("s.yaml", 3, 5)
     document = results([], "invalid", reasons=[a_reason("invalid_suite", "unknown key", location=location)])
     assert build_annotations(document) == [
         Annotation("error", "EvalGate: invalid suite", "unknown key", "s.yaml", 3, 5)

@@ -6,8 +6,10 @@ import unicodedata
 import jsonschema
 import pytest
 from markdown_check import HOSTILE
+from msgspec.structs import replace
 from results_builder import a_scenario, a_suite, a_trial, an_assertion, results
 
+from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.ci.code_quality import MAX_ENTRIES, render_code_quality
 
 SCHEMA = {
@@ -78,7 +80,7 @@ def test_a_run_that_passed_is_an_empty_report():
 
 def test_two_checks_of_one_name_have_two_fingerprints_that_stay():
     checks = [an_assertion("same", "failed"), an_assertion("same", "failed", type="contains")]
-    moved = [{**check, "location": {"file": "b.yaml", "line": 9, "column": 1}} for check in checks]
+    moved = [replace(check, location=LocationDoc("b.yaml", 9, 1)) for check in checks]
     first, second = ([each["fingerprint"] for each in entries_of(failing(*given))] for given in (checks, moved))
     assert len(set(first)) == 2
     assert first == second

@@ -7,6 +7,7 @@ from markdown_check import HOSTILE
 from results_builder import a_scenario, a_suite, a_trial, results
 
 from evalgate.models.run.chunks import join_chunks
+from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.ci.junit import render_junit
 
 VERDICTS = ["PASS", "PARTIAL", "FAIL", "HARD_FAIL", "MISSING", "ERROR", "NOT_EVALUABLE"]
@@ -69,7 +70,7 @@ def test_junit__scenario__has_its_location_time_and_reason():
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_junit__hostile_text__stays_well_formed(text):
-    scenario = a_scenario(text, "FAIL", variant=text, reason=text, location={"file": text, "line": 1, "column": 1})
+    scenario = a_scenario(text, "FAIL", variant=text, reason=text, location=LocationDoc(text, 1, 1))
     root = parse_cases(results([{**a_suite(text, [scenario, a_scenario("x", text)]), "path": text}]))
     assert [child.tag for child in root] == ["testsuite"]
     assert len(list(root.iter("testcase"))) == 2

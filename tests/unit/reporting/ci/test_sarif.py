@@ -7,6 +7,7 @@ import pytest
 from markdown_check import HOSTILE
 from results_builder import a_scenario, a_suite, a_trial, an_assertion, results
 
+from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.ci.sarif import MAX_RESULTS, render_sarif
 
 
@@ -53,7 +54,7 @@ def test_sarif__every_result__has_its_rule():
 
 
 def test_sarif__a_check_that_moved__keeps_its_fingerprint():
-    moved = {"file": "evals/other.yaml", "line": 99, "column": 1}
+    moved = LocationDoc("evals/other.yaml", 99, 1)
     here, there = (
         of_scenario(failing(an_assertion("x", "failed", **changes)))[0]["partialFingerprints"]
         for changes in ({}, {"location": moved, "reason": "differently worded"})

@@ -5,6 +5,7 @@ from markdown_check import HOSTILE, find_flaws, parse_html
 from results_builder import a_baseline, a_scenario, a_suite, results
 
 from evalgate.models.github import Pages
+from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.markdown.links import Links
 from evalgate.reporting.markdown.render import render_comment, render_summary
 
@@ -14,7 +15,7 @@ LINKS = Links(PAGES)
 
 
 def place(file, line=7):
-    return {"file": file, "line": line, "column": 1}
+    return LocationDoc(file, line, 1)
 
 
 def test_place__of_a_fork__is_a_line_of_its_judged_commit():

@@ -25,6 +25,7 @@ from results_builder import (
 )
 
 from evalgate.errors import SettingError
+from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.markdown.render import render_comment, render_summary
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -133,7 +134,7 @@ CASES = {
     "two_suites": lambda: results([a_suite("support", [a_scenario("a", variant="de")]), a_suite("sales", [a_scenario("a", "NOT_EVALUABLE", score=None)])]),
     "variants": lambda: results([{**a_suite("scheduling", [a_scenario("a", variant="flat"), a_scenario("a", variant="grouped")]), "variants": [a_variant(), a_variant("grouped", correct_tool={"held": 0, "of": 0}, output_tokens=None, total_tokens=None, cost_usd=None, latency_seconds=0.4)]}, a_suite("sales", [a_scenario()]), {**a_suite("more", [a_scenario("b", variant="x")]), "variants": [a_variant("x")]}]),
     "report_only": lambda: results([a_suite("support", [a_scenario("a", "HARD_FAIL")], "fail")], "fail", 0, report_only=True, reasons=[gating("a")]),
-    "invalid": lambda: results([], "invalid", reasons=[a_reason("invalid_suite", "unknown key `wieght` (did you mean `weight`?)", location={"file": "evals/s.yaml", "line": 3, "column": 5})]),
+    "invalid": lambda: results([], "invalid", reasons=[a_reason("invalid_suite", "unknown key `wieght` (did you mean `weight`?)", location=LocationDoc("evals/s.yaml", 3, 5))]),
 }  # fmt: skip
 
 
@@ -350,7 +351,7 @@ def poisoned(text):
         trials=[a_trial(0, "hard_fail", assertions=checks)],
         variant=text,
         reason=text,
-        location={"file": text, "line": 1, "column": 1},
+        location=LocationDoc(text, 1, 1),
     )
     soft = [
         a_scenario(f"{kind}{text}", verdict, a_change(kind, reason=text, flags=["flaky"]), reason=text)
@@ -374,7 +375,7 @@ def poisoned(text):
         commit=text,
         evalgate_version=text,
         baseline=a_baseline(text, sha=text),
-        reasons=[a_reason("hard_fail", text, suite=text, scenario=text, variant=text), a_reason(text, text, location={"file": text, "line": None, "column": None})],
+        reasons=[a_reason("hard_fail", text, suite=text, scenario=text, variant=text), a_reason(text, text, location=LocationDoc(text, None, None))],
         removed=[{"suite": text, "id": text, "variant": text, "verdict": text, "score": None}],
         warnings=[{"code": text, "message": text, "where": text}],
         unclaimed=[{"suite": text, "path": text, "id": text, "scenario_id": text, "line": None, "record": None}],
@@ -714,7 +715,7 @@ def test_comment__template_text_from_a_trace__is_not_executed():
 
 def test_comment__a_failing_scenario__has_its_trace_and_the_commands_that_open_it_once():
     trials = [a_trial(0), a_trial(1, "failed", assertions=[an_assertion("check", "failed")])]
-    trials[1]["trace"].update(record=2)
+    trials[1].trace.record = 2
     two = [a_scenario("late", "HARD_FAIL", trials=trials), a_scenario("soon", "HARD_FAIL", trials=[trials[0]])]
     text = comment(results([a_suite("s", two)], command="evalgate run s.yaml"))
     assert "\u00b7 trace\u00a0` traces/1.json#3 `" in text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -10,6 +9,7 @@ import pytest
 from damage import ANYTHING, places
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
 from msgspec.structs import replace
 from results_builder import a_scenario, a_suite, a_trial, results
 
@@ -18,6 +18,7 @@ from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.outcomes import outcomes_from_baseline
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.reporting.results.load_results import convert_baseline_run, load_baseline_run
+from evalgate.reporting.results.results_json import dump_results
 
 if TYPE_CHECKING:
     from evalgate.models.results.baseline_run import BaselineRun
@@ -53,16 +54,16 @@ def a_document() -> Any:
         a_trial(0, tool_calls=["look_up", "pay"], cost_usd=0.5, pricing=PRICING),
         a_trial(1, "failed", tool_calls=[], cost_usd=None, latency_seconds=None, total_tokens=None),
     ]
-    one[1]["trace"] |= {"path": one[0]["trace"]["path"], "line": 7, "model": "m", "tools_hash": "a1"}
+    one[1].trace = replace(one[1].trace, path=one[0].trace.path, line=7, model="m", tools_hash="a1")
     suites = [
         a_suite("one", [a_scenario("a", "PARTIAL", trials=one, variant="de"), a_scenario("b", "MISSING")]),
         a_suite("two", [a_scenario("x.json", "ERROR", location=None), a_scenario("c", "LATER")]),
     ]
-    return deepcopy(results(suites, approvals=[APPROVAL]))
+    return orjson.loads(dump_results(results(suites, approvals=[APPROVAL])))
 
 
 def read(document: Any) -> BaselineRun:
-    return load_baseline_run(orjson.dumps(document))
+    return load_baseline_run(orjson.dumps(document, default=to_builtins))
 
 
 def test_a_run_is_read_without_its_assertions():
@@ -95,7 +96,7 @@ def test_the_document_is_kept_on_request():
     document = a_document()
     kept = load_baseline_run(orjson.dumps(document), "f", whole=True)
     assert kept.document is not None
-    assert kept.document["suites"] == document["suites"]
+    assert orjson.loads(dump_results(kept.document))["suites"] == document["suites"]
     assert read(document).document is None
 
 

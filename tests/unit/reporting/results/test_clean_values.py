@@ -17,9 +17,9 @@ from evalgate.reporting.results.clean_values import (
     clean_evidence,
     clean_id,
     clean_name,
+    clean_names,
     clean_text,
 )
-from evalgate.reporting.results.trial_doc import clean_call_names
 
 TOKEN = "ghp_" + "a1B2" * 9
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30)
@@ -32,7 +32,7 @@ VALUES = st.recursive(
 
 
 def clean_call_name(name: str) -> str:
-    return clean_call_names([name])[0]
+    return clean_names([name])[0]
 
 
 def test_cached_names_are_bounded_in_number_and_size():

@@ -31,6 +31,7 @@ from evalgate.models.run.run import (
     TrialResult,
     UnclaimedTrace,
 )
+from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.results.load_results import load_results
 from evalgate.reporting.results.results_json import build_invalid_document, build_results_document, dump_results
 
@@ -143,7 +144,7 @@ def test_document__secrets_anywhere__are_redacted():
     unclaimed = UnclaimedTrace("support", TraceRef(SECRET, SECRET, "native", None), SECRET)
     made = document([a_result("a", trials=[trial], reason=SECRET)], warnings=[warning], unclaimed=[unclaimed])
     assert SECRET.encode() not in dump_results(made)
-    evidence = made["suites"][0]["scenarios"][0]["trials"][0]["assertions"][0]["evidence"]
+    evidence = made["suites"][0]["scenarios"][0]["trials"][0].assertions[0].evidence
     assert evidence == {"args": {"password": "[redacted: field]", "t": ["[redacted: GitHub token]"]}}
 
 
@@ -191,7 +192,7 @@ def test_invalid_document__every_problem__is_a_reason_with_its_location():
         {
             "code": "invalid_suite",
             "message": "unknown key `x` (did you mean `y`?)",
-            "location": {"file": "s.yaml", "line": 3, "column": 5},
+            "location": LocationDoc("s.yaml", 3, 5),
         },
         {"code": "invalid_suite", "message": "no file", "location": None},
     ]
@@ -385,16 +386,17 @@ def test_load__wrong_shape__names_the_field(path, value, words):
 
 
 def test_load__one_wrong_trial_among_many_good_ones__is_found():
+    trials = [a_stored_trial(number) for number in range(4)]
+    written = dump_results(results([a_suite("s", [a_scenario(trials=trials)])]))
     for name, value in (("score", "1"), ("trial", True), ("status", None), ("tool_calls", None)):
-        trials = [a_stored_trial(number) for number in range(4)]
-        trials[2][name] = value
-        document = results([a_suite("s", [a_scenario(trials=trials)])])
+        document = json.loads(written)
+        document["suites"][0]["scenarios"][0]["trials"][2][name] = value
         with pytest.raises(SettingError, match=rf"scenarios\[0\]\.trials\[2\]\.{name} is not"):
             load_results(dump_results(document))
-    trials = [a_stored_trial(number) for number in range(4)]
-    del trials[3]["trace"]
+    document = json.loads(written)
+    del document["suites"][0]["scenarios"][0]["trials"][3]["trace"]
     with pytest.raises(SettingError, match=r"trials\[3\].trace is missing"):
-        load_results(dump_results(results([a_suite("s", [a_scenario(trials=trials)])])))
+        load_results(dump_results(document))
 
 
 def test_load__invalid_json__reports_the_position():

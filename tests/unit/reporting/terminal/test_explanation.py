@@ -5,6 +5,7 @@ import re
 import pytest
 from builders import make_call, make_trace
 from markdown_check import HOSTILE, runner_commands
+from msgspec.structs import replace
 from results_builder import (
     a_baseline,
     a_change,
@@ -18,6 +19,7 @@ from results_builder import (
 
 from evalgate.gate.trajectory.trajectory_diff import diff_trajectories, trajectory_from_trace
 from evalgate.models.comparison.trajectory import FigureDelta, TrajectoryDiff
+from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.results.clean_values import clean_record
 from evalgate.reporting.terminal.explanation import render_explanation, render_removed_scenario
 
@@ -174,7 +176,7 @@ def test_every_trial__is_shown_with_its_failed_checks_first():
         a_trial(0, "failed", assertions=checks, tool_calls=["a", "b"]),
         a_trial(1, "error", reason="broken off", assertions=[]),
     ]
-    trials[1]["trace"].update(line=7)
+    trials[1].trace.line = 7
     assert part(explain(a_scenario(verdict="FAIL", trials=trials), full=True), "Trials") == [
         "  trial 0: failed",
         "    traces/0.json (native)",
@@ -209,7 +211,7 @@ def test_every_trial__is_shown_with_its_failed_checks_first():
 )
 def test_a_failed_trial_ends_with_the_command_that_shows_its_trace(fields, place, command):
     trial = a_trial(0, "failed")
-    trial["trace"].update(fields)
+    trial.trace = replace(trial.trace, **fields)
     lines = part(explain(a_scenario(verdict="FAIL", trials=[trial])), "Trials")
     assert lines[1].startswith(f"    {place}")
     assert lines[-1] == f"    {command}"
@@ -314,7 +316,8 @@ def test_hostile_text_everywhere__reaches_neither_terminal_nor_runner_as_a_comma
     trial = a_trial(0, text, reason=text, tool_calls=[text],
                     assertions=[an_assertion(text, text, reason=text, evidence={text: {text: [text]}})])  # fmt: skip
     scenario = a_scenario(text, text, change, variant=text, reason=text, trials=[trial])
-    scenario["location"]["file"] = trial["trace"]["path"] = text
+    scenario["location"] = LocationDoc(text, 7, 5)
+    trial.trace.path = text
     shown = explain(scenario, suite=text, command=text, baseline=a_baseline("given", path=text, sha=None))
     shown += render_removed_scenario({"suite": text, "id": text, "variant": text, "verdict": text, "score": None})
     assert runner_commands(shown) == []

@@ -97,7 +97,8 @@ STRAY = {"suite": "a", "path": "t/stray.json", "id": None, "scenario_id": "stray
 
 def test_reports__a_trace_that_another_suite_judges__is_not_without_a_scenario():
     shared = [{**STRAY, "path": f"t/{name}.json"} for name in ("refund", "order")]
-    judged = {**a_trial(), "trace": {**a_trial()["trace"], "path": "t/refund.json", "line": None, "record": None}}
+    judged = a_trial()
+    judged.trace.path = "t/refund.json"
     suites = [a_suite("a", [a_scenario("order")]), a_suite("b", [a_scenario("refund", trials=[judged])])]
     document = results(suites, unclaimed=shared[:1])
     assert "to no scenario" not in render_table(document)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from results_builder import a_change, a_scenario, a_suite, a_trial, results
 
+from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.markdown.render import render_comment
 from evalgate.reporting.results.load_results import load_results
@@ -29,7 +30,7 @@ def an_approval(status="active", scenario="s1", **changes):
         "days_left": 3,
         "status": status,
         "message": "expires in 3 days",
-        "location": {"file": "evalgate-approvals.yaml", "line": 2, "column": 5},
+        "location": LocationDoc("evalgate-approvals.yaml", 2, 5),
         **changes,
     }
 
@@ -131,7 +132,7 @@ def test_many_approvals_are_counted():
 
 def test_an_explanation_has_the_approvals_of_its_scenario_and_stale_traces():
     trial = a_trial(status="hard_fail")
-    trial["trace"]["stale"] = "it is 9 days old, at most 7d is allowed"
+    trial.trace.stale = "it is 9 days old, at most 7d is allowed"
     suite = a_suite("support", [a_scenario("s1", "HARD_FAIL", trials=[trial])])
     found = results([suite], approvals=[an_approval(), an_approval(scenario="other", who="Ben")])
     text = render_explanation(found, suite, suite["scenarios"][0])

@@ -131,7 +131,7 @@ def test_failures__of_a_scenario_that_passes__have_its_trials_and_checks():
 
 def test_reason__of_a_scenario_with_failures_and_missing_evidence__is_a_failure():
     item = an_item("a", missing(weight=9.0), failed())
-    assert [check.first["outcome"] for check in find_failed_checks(item.scenario)] == ["failed", "not_evaluable"]
+    assert [check.first.outcome for check in find_failed_checks(item.scenario)] == ["failed", "not_evaluable"]
     assert find_reason(item.scenario) == "check: it is wrong"
     assert describe_failures(item) == ["`check`: it is wrong", "`cost`: not evaluable: no price for x"]
 

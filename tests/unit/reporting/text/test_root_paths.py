@@ -5,6 +5,7 @@ from results_builder import a_scenario, a_suite, a_trial, an_assertion, results
 from run_builders import store_trials
 
 from evalgate.models.run.run import TraceRef, TrialResult
+from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.results.trial_doc import build_trial_docs
 from evalgate.reporting.text.root_paths import with_root_paths
 from evalgate.reporting.text.scenario_sections import find_reason
@@ -13,7 +14,7 @@ GLOBS = "traces/*.json below the working directory"
 
 
 def place(file, line=3):
-    return {"file": file, "line": line, "column": None}
+    return LocationDoc(file, line, None)
 
 
 def converted(folder="deep", **changes):
@@ -53,8 +54,8 @@ def test_every_path_that_a_report_shows_is_converted():
     assert [each["where"] for each in shown["warnings"]] == ["deep/traces/a.json:2", None]
     assert shown["unclaimed"][0]["path"] == "deep/traces/b.json"
     assert suite["path"] == "deep/evals/s.yaml"
-    assert trial["trace"]["path"] == "deep/traces/0.json"
-    assert [each["location"]["file"] for each in trial["assertions"]] == ["deep/evals/support.yaml"]
+    assert trial.trace.path == "deep/traces/0.json"
+    assert [each.location.file for each in trial.assertions] == ["deep/evals/support.yaml"]
 
 
 def test_a_suite_without_traces_names_the_folder_it_searches():
@@ -71,4 +72,4 @@ def test_stored_trials_are_converted_when_they_are_read():
     scenario = a_scenario("a", "ERROR", trials=build_trial_docs(store_trials(trials)))
     [suite] = converted(suites=[a_suite("s", [scenario])])["suites"]
     assert find_reason(suite["scenarios"][0]) == "deep/traces/a.json: the JSON ends unexpectedly"
-    assert suite["scenarios"][0]["trials"][:1][0]["trace"]["path"] == "deep/traces/a.json"
+    assert suite["scenarios"][0]["trials"][:1][0].trace.path == "deep/traces/a.json"

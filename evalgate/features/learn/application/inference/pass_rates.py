@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evalgate.features.learn.application.inference.draft import CheckPlace, DraftSuite
-    from evalgate.models.run.run import AssertionResult
+    from evalgate.models.run.run import AnyAssertion
     from evalgate.models.trace.trace import Trace
     from evalgate.suite.models import Scenario, Suite
 
@@ -149,7 +149,7 @@ class ScenarioTrials(NamedTuple):
         )
 
 
-def _list_failed(judged: JudgedTrace) -> list[AssertionResult]:
+def _list_failed(judged: JudgedTrace) -> list[AnyAssertion]:
     return [found for found in judged.trial.assertions if is_failed(found) and found.counts]
 
 

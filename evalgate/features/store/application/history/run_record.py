@@ -139,20 +139,20 @@ def _suite_row(suite: SuiteDoc) -> StoredSuiteRow:
 
 def _scenario_row(suite: str, scenario: ScenarioDoc) -> StoredScenarioRow:
     change, verdict = scenario["change"], scenario["verdict"]
-    trials = [trial for trial in scenario["trials"] if trial["status"] != "not_measured"]
+    trials = [trial for trial in scenario["trials"] if trial.status != "not_measured"]
     return StoredScenarioRow(
         ScenarioKey(suite, scenario["id"], scenario["variant"]),
         cast("Verdict", verdict) if verdict in VERDICTS else "NOT_EVALUABLE",
         scenario["score"],
         len(trials),
-        sum(trial["status"] == "passed" for trial in trials),
+        sum(trial.status == "passed" for trial in trials),
         scenario["pass_rate"],
         _dimensions(scenario),
-        mean_amount([trial["cost_usd"] for trial in trials]),
-        mean_amount([trial["latency_seconds"] for trial in trials]),
-        mean_amount([trial["total_tokens"] for trial in trials]),
+        mean_amount([trial.cost_usd for trial in trials]),
+        mean_amount([trial.latency_seconds for trial in trials]),
+        mean_amount([trial.total_tokens for trial in trials]),
         cast("ChangeKind", change["kind"]) if change and change["kind"] in KINDS else None,
-        trials[0]["trace"]["sha256"] if trials else None,
+        trials[0].trace.sha256 if trials else None,
         quarantined=bool(scenario.get("quarantined")),
         not_measured=len(scenario["trials"]) - len(trials),
     )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html import unescape
 
 import pytest
 from documents import ROOT
+from msgspec import convert
 from page_builders import a_large_run, a_page, a_small_page, a_step, an_approval
 from results_builder import a_change, a_scenario, a_suite, a_trial, an_assertion, results
 
 from evalgate.models.comparison.comparison import Cause
-from evalgate.reporting.results.load_results import load_results
+from evalgate.models.results.results import ResultsDoc
 from evalgate.reporting.text.escaping import clean_page_text
 
 
@@ -22,7 +24,7 @@ def read(page):
 
 def test_golden_shows_its_dimensions_and_issues():
     path = ROOT / "tests/acceptance/cases/golden_conversation_degraded/expected/results.json"
-    document = load_results(path.read_bytes())
+    document = convert(json.loads(path.read_text()), ResultsDoc)
     scenario = next(each for each in document["suites"][0]["scenarios"] if each.get("golden"))
     text = read(a_page(document, {}))
 
@@ -175,11 +177,11 @@ def test_check_that_names_a_tool_links_its_call_if_that_moved_or_has_other_argum
 def test_unknown_cost_says_why():
     document = a_large_run(1, 1, 1)
     trial = document["suites"][0]["scenarios"][0]["trials"][0]
-    trial["cost_usd"] = document["summary"]["cost_usd"] = None
+    trial.cost_usd = document["summary"]["cost_usd"] = None
     assert "Cost unknown: none is recorded" in read(a_page(document, {}))
 
     pricing = {"table": None, "usd": None, "known_usd": 0.0, "recorded_usd": 0.0, "usage": None}
-    trial["pricing"] = {**pricing, "missing_models": ["new-model"]}
+    trial.pricing = {**pricing, "missing_models": ["new-model"]}
     assert read(a_page(document, {})).count("unknown: no price is known for new-model") == 1
 
 

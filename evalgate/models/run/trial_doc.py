@@ -1,0 +1,175 @@
+"""One trial of `results.json`: what is shown of its trace, its assertions, its cost and its golden.
+
+A trial that was judged becomes a `TrialDoc` when it is cleaned, and one that is read back from a document is one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypedDict
+
+from msgspec import UNSET, Struct, UnsetType
+
+from evalgate.models.run.bounds import (  # noqa: TC001  needed for decoding
+    Amount,
+    CallNames,
+    Count,
+    Dimension,
+    Id,
+    Name,
+    Score,
+    Tokens,
+    Word,
+)
+from evalgate.models.run.golden import IssueCategory, Severity, is_unjudged_dimension
+
+
+class LocationDoc(Struct, frozen=True):
+    """A location in a suite file."""
+
+    file: Name
+    line: int | None
+    column: int | None
+
+
+class ModelUsageDoc(TypedDict):
+    """Tokens of one model in all requests priced per token like one of `request_tokens`."""
+
+    model: str
+    provider: str | None
+    request_tokens: Tokens
+    input_tokens: Tokens
+    output_tokens: Tokens
+    cache_read_input_tokens: Tokens
+    cache_write_input_tokens: Tokens
+
+
+class PricingDoc(TypedDict):
+    """How a cost that was not recorded was computed; see models.trace.pricing.Pricing."""
+
+    table: str | None
+    usd: Amount | None
+    known_usd: Amount
+    recorded_usd: Amount
+    missing_models: list[str]
+    usage: list[ModelUsageDoc] | None
+
+
+class IssueDoc(TypedDict):
+    """One issue; `turn` counts from 0 and is null for an issue of the whole conversation."""
+
+    category: IssueCategory
+    severity: Severity
+    message: str
+    evidence: str | None
+    turn: Count | None
+
+
+class TurnDoc(TypedDict):
+    """One turn of a trial; `number` is the golden's turn, from 0, null if the golden does not have it.
+
+    `is_missing` is true if only the golden has it.
+    """
+
+    number: Count | None
+    is_missing: bool
+    user_message: str | None
+    actual_response: str | None
+    scores: dict[Dimension, Score | None]
+    latency_ms: Amount | None
+    tokens: Tokens | None
+    cost_usd: Amount | None
+    retrieved_memories: list[Any]
+    tools_invoked: list[str]
+    tool_results: list[Any]
+
+
+class GoldenTrialDoc(TypedDict):
+    """One trace compared with its golden; turns in `issues` are those of `turns`.
+
+    `conversation_id` is that of the trace, null if it has none.
+    """
+
+    dimensions: dict[Dimension, Score | None]
+    turns: list[TurnDoc]
+    issues: list[IssueDoc]
+    conversation_id: str | None
+
+
+class AgentParts(NamedTuple):
+    """The model, tool definitions and system prompt of an agent, as a trace records them; None is unknown."""
+
+    model: str | None
+    tools_hash: str | None
+    prompt_hash: str | None
+
+
+class TraceDoc(Struct, kw_only=True, omit_defaults=True):
+    """The trace that a trial judged; `stale` is the reason why it is no longer evidence, if there is one.
+
+    `tools_hash` and `prompt_hash` identify the recorded tool definitions and system prompt.
+    """
+
+    stale: str | None = None
+    id: Id | None
+    path: Name
+    format: Word
+    sha256: Word | None
+    line: int | None
+    record: int | None
+    commit: Name | None = None
+    agent_hash: Name | None = None
+    recorded_at: Name | None = None
+    model: Name | None = None
+    tools_hash: Word | None = None
+    prompt_hash: Word | None = None
+
+    @property
+    def agent(self) -> AgentParts:
+        """What it records of the agent."""
+        return AgentParts(self.model, self.tools_hash, self.prompt_hash)
+
+
+class AssertionDoc(Struct):
+    """One assertion on one trace."""
+
+    name: Name
+    type: Word
+    outcome: Word
+    score: float
+    weight: float
+    required: bool
+    reason: str
+    location: LocationDoc | None
+    evidence: dict[str, Any] | None
+
+    @property
+    def counts(self) -> bool:
+        """See AssertionResult; a document does not tell what a suite leaves out of the mean."""
+        return not is_unjudged_dimension(self.type, self.outcome)
+
+
+class TrialHead(Struct, kw_only=True):
+    """The fields of a trial before its assertions.
+
+    A trial with the status `not_measured` has no assertions and no score; `reason` says what the outage was.
+    """
+
+    trial: int
+    trace: TraceDoc
+    status: Word
+    score: Score | None
+    cost_usd: Amount | None
+    latency_seconds: Amount | None
+    total_tokens: Tokens | None
+    input_tokens: Tokens | None = None
+    output_tokens: Tokens | None = None
+    tool_calls: CallNames
+    reason: str | None
+
+
+class TrialDoc(TrialHead, kw_only=True):
+    """One judged trace; `pricing` is present only if its cost had to be computed."""
+
+    assertions: list[AssertionDoc]
+    pricing: PricingDoc | UnsetType = UNSET
+    golden: GoldenTrialDoc | UnsetType = UNSET
