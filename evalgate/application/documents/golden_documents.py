@@ -8,6 +8,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from evalgate.gate.comparison.golden_changes import regression_status
 from evalgate.measures.numeric.means import mean_amount
 from evalgate.models.run.golden import (
@@ -96,9 +98,8 @@ JUDGE = "evalgate"
 
 def evaluations_of(document: ResultsDoc, run_id: str | None = None) -> list[GoldenEvaluation]:
     """One evaluation for each trial of each golden, in document order."""
-    moment, by = datetime.fromisoformat(document["created_at"]), f"{JUDGE} {document['evalgate_version']}"
     return [
-        _evaluation(suite["suite"], scenario, trial, found, moment, by, run_id)
+        replace(_evaluation(document, suite["suite"], scenario, trial, found), run_id=run_id)
         for suite in document["suites"]
         for scenario in suite["scenarios"]
         for trial in scenario["trials"]
@@ -117,14 +118,8 @@ def goldens_of(document: ResultsDoc) -> list[Golden]:
     return list(found.values())
 
 
-def _evaluation(  # noqa: PLR0913, PLR0917  one of each
-    suite: str,
-    scenario: ScenarioDoc,
-    trial: TrialDoc,
-    found: GoldenTrial,
-    moment: datetime,
-    by: str,
-    run_id: str | None,
+def _evaluation(
+    document: ResultsDoc, suite: str, scenario: ScenarioDoc, trial: TrialDoc, found: GoldenTrial
 ) -> GoldenEvaluation:
     golden = scenario["golden"]
     score = trial.score if trial.status not in ("error", "not_evaluable") else None
@@ -137,9 +132,8 @@ def _evaluation(  # noqa: PLR0913, PLR0917  one of each
         level=None if score is None else level(score),
         dimensions=found.dimensions,
         statistics=statistics_of(trial, found, scenario["threshold"]),
-        evaluated_by=by,
-        evaluated_at=moment,
-        run_id=run_id,
+        evaluated_by=f"{JUDGE} {document['evalgate_version']}",
+        evaluated_at=datetime.fromisoformat(document["created_at"]),
         trial=trial.trial,
         trace_id=trial.trace.id,
         trace_sha256=trial.trace.sha256,
