@@ -113,7 +113,10 @@ class LlmCall(TypedDict):
 
 
 class Usage(TypedDict):
-    """Numbers of tokens: input INCLUDES cache, output INCLUDES reasoning; None is unknown."""
+    """Numbers of tokens: input INCLUDES cache, output INCLUDES reasoning; None is unknown.
+
+    `doubt` says why, until the trace is read in full: then it is one of its warnings.
+    """
 
     input_tokens: int | None
     output_tokens: int | None
@@ -122,6 +125,7 @@ class Usage(TypedDict):
     cache_write_input_tokens: int | None
     reasoning_output_tokens: int | None
     source: Literal["recorded_total", "inference_sum", "agent_span", "none"]
+    doubt: NotRequired[Warning_]
 
 
 class Cost(TypedDict):

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 NAME = "ag-ui"
 INTERRUPTED = "the run was interrupted, as it waits for a person"
 USAGE = TokenTable(
+    "ag-ui",
     input_tokens="inputTokens",
     output_tokens="outputTokens",
     total_tokens="totalTokens",

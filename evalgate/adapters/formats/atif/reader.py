@@ -352,9 +352,10 @@ def _warn_of_missing_steps(trace: Trace, run: AtifConversation) -> None:
 
 
 STEP_USAGE = TokenTable(
-    input_tokens="prompt_tokens", output_tokens="completion_tokens", cache_read_input_tokens="cached_tokens"
+    "atif", input_tokens="prompt_tokens", output_tokens="completion_tokens", cache_read_input_tokens="cached_tokens"
 )
 FINAL_USAGE = TokenTable(
+    "atif",
     input_tokens="total_prompt_tokens",
     output_tokens="total_completion_tokens",
     cache_read_input_tokens="total_cached_tokens",

@@ -76,6 +76,7 @@ def add_framework_message(run: SavedRun, message: dict[str, Any]) -> None:
 
 
 USAGE = TokenTable(
+    "agent-framework",
     input_tokens="input_token_count",
     output_tokens="output_token_count",
     total_tokens="total_token_count",

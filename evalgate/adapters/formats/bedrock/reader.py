@@ -36,11 +36,11 @@ from evalgate.adapters.formats.core.fields import (
     time,
 )
 from evalgate.adapters.formats.core.format import Identity, Reader, split_each, words
-from evalgate.adapters.formats.core.usage import TokenTable, add_cached_input, total_tokens
+from evalgate.adapters.formats.core.usage import TokenTable
 from evalgate.adapters.formats.messages.blocks import MessageBuilder, check_arguments
 
 if TYPE_CHECKING:
-    from evalgate.models.trace.trace import Role, Trace, Usage
+    from evalgate.models.trace.trace import Role, Trace
 
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 MESSAGE_FIELDS = frozenset({"role", "content", "metadata", "tracking_id"})
@@ -158,7 +158,7 @@ def build(record: Any) -> Trace:
         with chat.at(response_path):
             _add_response(chat, response, model)
     elif document.get("usage") is not None:
-        chat.total = _read_usage(document["usage"])
+        chat.total = USAGE.read(document["usage"], "usage")
     _check_documents(chat, document, request, response)
     trace = chat.build_trace(_list_side_fields(document, request))
     _finish_trace(trace, chat)
@@ -244,7 +244,7 @@ def _add_llm_call(chat: CheckedConversation, metered: dict[str, Any], model: str
     """Adds a model call with its tokens and latency, as a response or the metadata of a message has them."""
     usage = metered.get("usage")
     chat.add_llm_call(
-        None if usage is None else _read_usage(usage),
+        None if usage is None else USAGE.read(usage, "usage"),
         reason,
         provider=None if model is None else PROVIDER,
         model=model,
@@ -253,22 +253,13 @@ def _add_llm_call(chat: CheckedConversation, metered: dict[str, Any], model: str
 
 
 USAGE = TokenTable(
+    "bedrock",
     input_tokens="inputTokens",
     output_tokens="outputTokens",
     total_tokens="totalTokens",
     cache_read_input_tokens="cacheReadInputTokens",
     cache_write_input_tokens="cacheWriteInputTokens",
 )
-
-
-def _read_usage(value: Any) -> Usage:
-    """Tokens; models that report cached tokens apart from the input have a total that includes them."""
-    usage = USAGE.read(value, "usage")
-    if total_tokens(usage) not in (None, value.get("totalTokens")):
-        add_cached_input(usage)
-        if value.get("totalTokens") is None:
-            usage["total_tokens"] = total_tokens(usage)
-    return usage
 
 
 def _list_side_fields(document: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:

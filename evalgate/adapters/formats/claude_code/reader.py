@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import ModelError, Trace, Usage
 
 MODEL_USAGE = TokenTable(
-    is_cache_apart=True,
+    "claude-code",
     input_tokens="inputTokens",
     output_tokens="outputTokens",
     cache_read_input_tokens="cacheReadInputTokens",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import ToolCall
 
 USAGE = TokenTable(
+    "codex",
     input_tokens="input_tokens",
     output_tokens="output_tokens",
     total_tokens="total_tokens",
@@ -31,15 +32,8 @@ USAGE = TokenTable(
 
 
 def read_total_usage(value: Any, path: str) -> Usage | None:
-    """Usage; raises FieldError. Input includes cache; output includes reasoning, as the total shows."""
-    if value is None:
-        return None
-    usage = USAGE.read(value, path)
-    reasoning, tokens_out = usage["reasoning_output_tokens"], usage["output_tokens"]
-    parts_sum = (usage["input_tokens"] or 0) + (tokens_out or 0) + (reasoning or 0)
-    if reasoning and tokens_out is not None and value.get("total_tokens") == parts_sum:
-        usage["output_tokens"] = tokens_out + reasoning
-    return usage
+    """Usage; raises FieldError."""
+    return None if value is None else USAGE.read(value, path)
 
 
 INJECTED_PREFIXES = (

@@ -33,6 +33,7 @@ NAME = "copilot"
 ABORTED = "the run was aborted"
 SEVERAL_TOTALS = "the session was shut down several times, and each total may include the others"
 USAGE = TokenTable(
+    "copilot",
     input_tokens="inputTokens",
     output_tokens="outputTokens",
     cache_read_input_tokens="cacheReadTokens",

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.fields import FieldError, FieldTable, count
 from evalgate.adapters.formats.core.format import first_object
-from evalgate.adapters.formats.core.usage import PROVIDER_USAGE, TokenTable, build_usage
+from evalgate.adapters.formats.core.token_rules import RULES
+from evalgate.adapters.formats.core.usage import TokenTable, build_usage, read_provider_usage
 
 if TYPE_CHECKING:
     from evalgate.adapters.formats.core.fields import Read
@@ -57,6 +58,7 @@ def read_detail(key: str) -> Read:
 
 
 LANGCHAIN_USAGE = TokenTable(
+    "langchain",
     input_tokens="input_tokens",
     output_tokens="output_tokens",
     total_tokens="total_tokens",
@@ -66,6 +68,7 @@ LANGCHAIN_USAGE = TokenTable(
 )
 """As LangChain writes it: input includes cache, output includes reasoning."""
 RESPONSES_USAGE = TokenTable(
+    "openai-responses",
     input_tokens="input_tokens",
     output_tokens="output_tokens",
     total_tokens="total_tokens",
@@ -75,11 +78,11 @@ RESPONSES_USAGE = TokenTable(
 )
 """Of OpenAI's Responses API: input includes cache, output reasoning."""
 ANTHROPIC_USAGE = TokenTable(
+    "anthropic",
     input_tokens="input_tokens",
     output_tokens="output_tokens",
     cache_read_input_tokens="cache_read_input_tokens",
     cache_write_input_tokens="cache_creation_input_tokens",
-    is_cache_apart=True,
 )
 """Of Anthropic's Messages API: recorded input excludes the cache's tokens."""
 GEMINI_USAGE = FieldTable(
@@ -101,12 +104,12 @@ def _read_gemini_usage(usage: dict[str, Any], path: str) -> Usage:
         thoughts = max(total - prompt - candidates - tool_use, 0) or None
     parts = {"total_tokens": total, "cache_read_input_tokens": found["cached"], "reasoning_output_tokens": thoughts}
     parts["input_tokens"] = None if prompt is None else prompt + tool_use
-    parts["output_tokens"] = None if candidates is None else candidates + (thoughts or 0)
-    return build_usage(parts)
+    parts["output_tokens"] = candidates
+    return build_usage(parts, RULES["gemini"], path)
 
 
 READERS = {
-    CHAT: PROVIDER_USAGE.read,
+    CHAT: read_provider_usage,
     RESPONSES: RESPONSES_USAGE.read,
     ANTHROPIC: ANTHROPIC_USAGE.read,
     GEMINI: _read_gemini_usage,

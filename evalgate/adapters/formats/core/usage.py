@@ -15,13 +15,15 @@ from evalgate.adapters.formats.core.fields import (
     text,
 )
 from evalgate.adapters.formats.core.strict_json import make_printable
+from evalgate.adapters.formats.core.token_rules import RULES, settle_tokens
 from evalgate.models.trace.trace import Cost, Latency, TraceScore, Usage, Warning_, unknown_cost, unknown_usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.adapters.formats.core.fields import Read
-    from evalgate.models.trace.trace import LlmCall
+    from evalgate.adapters.formats.core.token_rules import TokenRule
+    from evalgate.models.trace.trace import LlmCall, Trace
 
 FINISH_REASONS = {
     "end_turn": "stop",
@@ -60,59 +62,76 @@ def split_provider_and_model(recorded: Any) -> tuple[str | None, str | None]:
     return (provider, model) if slash and provider and model else (None, recorded)
 
 
-def build_usage(parts: Any) -> Usage:
-    """Recorded usage from the parts that are known; a missing total is input plus output."""
-    usage: Usage = {**unknown_usage(), **parts, "source": "recorded_total"}
-    if usage["total_tokens"] is None:
-        usage["total_tokens"] = total_tokens(usage)
+def build_usage(parts: dict[str, Any], rule: TokenRule, path: str = "usage", uncached: int | None = None) -> Usage:
+    """Recorded usage from the parts that are known, as `rule` reads them; a doubt about them is kept in `doubt`."""
+    usage: Usage = {**unknown_usage(), **parts, "source": "recorded_total"}  # type: ignore[typeddict-item]
+    settled = settle_tokens(usage, rule, uncached)
+    usage["input_tokens"], usage["output_tokens"], usage["total_tokens"], doubt = settled
+    if doubt is not None:
+        usage["doubt"] = {"code": doubt[0], "message": doubt[1], "where": path or "usage"}
     return usage
+
+
+def warn_of_doubts(trace: Trace) -> None:
+    """Makes warnings of the doubts about tokens that were kept in the usage of the trace and its model calls."""
+    usages = [trace.usage, *(call["usage"] for call in trace.llm_calls)]
+    doubts = [usage.pop("doubt") for usage in usages if usage is not None and "doubt" in usage]
+    codes = {warning["code"] for warning in trace.warnings}
+    for doubt in doubts:
+        if doubt["code"] not in codes:
+            codes.add(doubt["code"])
+            trace.warnings = [*trace.warnings, doubt]
 
 
 class TokenTable:
     """The field, or the reader and fields as in a FieldTable, of each number in `Usage`.
 
-    With `is_cache_apart` the recorded input leaves out cached tokens, which are added to it. A total that is not
-    recorded is the sum of input and output.
+    `rule` names the entry of RULES that says what the fields count; `uncached` is the field of the input without
+    cached tokens. A total that is not recorded is the sum of input and output.
 
-    >>> TokenTable(input_tokens="in", output_tokens="out").read({"in": 2, "out": 1}, "usage")["total_tokens"]
+    >>> TokenTable("plain", input_tokens="in", output_tokens="out").read({"in": 2, "out": 1}, "usage")["total_tokens"]
     3
     """
 
-    def __init__(self, *, is_cache_apart: bool = False, **fields: str | tuple[Read, *tuple[str, ...]]) -> None:
-        self._is_cache_apart = is_cache_apart
+    def __init__(self, rule: str, **fields: str | tuple[Read, *tuple[str, ...]]) -> None:
+        self._rule = RULES[rule]
         self._fields = FieldTable(
             **{name: (count, field) if isinstance(field, str) else field for name, field in fields.items()}
         )
 
-    def read(self, value: Any, path: str) -> Usage:
-        """The recorded tokens; raises FieldError."""
+    def read(self, value: Any, path: str, rule: str = "") -> Usage:
+        """The recorded tokens, by another rule where the record names one; raises FieldError."""
         parts = self._fields.read(value, path)
-        if self._is_cache_apart:
-            add_cached_input(parts)
-        return build_usage(parts)
+        return build_usage(parts, RULES[rule] if rule else self._rule, path, parts.pop("uncached", None))
 
     def read_if_counted(self, value: Any, path: str) -> Usage | None:
         """The recorded tokens; None without a number above 0, as many recorders write 0 for tokens not counted."""
         return none_if_uncounted(self.read(value, path))
 
 
-def add_cached_input(parts: Any) -> None:
-    """Adds cached tokens, which were counted apart, to the input."""
-    if parts["input_tokens"] is not None:
-        parts["input_tokens"] += (parts["cache_read_input_tokens"] or 0) + (parts["cache_write_input_tokens"] or 0)
-
-
 def none_if_uncounted(usage: Usage) -> Usage | None:
-    """The usage; None without a number above 0."""
-    return usage if usage["input_tokens"] or usage["output_tokens"] or usage["total_tokens"] else None
+    """The usage; None without a number above 0, or a doubt about one."""
+    is_counted = usage["input_tokens"] or usage["output_tokens"] or usage["total_tokens"] or "doubt" in usage
+    return usage if is_counted else None
 
 
 PROVIDER_USAGE = TokenTable(
+    "openai-chat",
     input_tokens=(count, "prompt_tokens", "input_tokens"),
     output_tokens=(count, "completion_tokens", "output_tokens"),
     total_tokens="total_tokens",
-    cache_read_input_tokens="prompt_tokens_details.cached_tokens",
-    reasoning_output_tokens="completion_tokens_details.reasoning_tokens",
+    cache_read_input_tokens=(
+        *(count, "prompt_tokens_details.cached_tokens", "input_tokens_details.cached_tokens"),
+        *("cache_read_input_tokens", "cache_read_tokens", "prompt_cache_hit_tokens"),
+    ),
+    cache_write_input_tokens=(
+        *(count, "prompt_tokens_details.cache_write_tokens", "prompt_tokens_details.cache_creation_tokens"),
+        *("cache_creation_input_tokens", "cache_write_tokens"),
+    ),
+    reasoning_output_tokens=(
+        *(count, "completion_tokens_details.reasoning_tokens", "output_tokens_details.reasoning_tokens"),
+        "reasoning_tokens",
+    ),
 )
 
 
@@ -120,11 +139,16 @@ def read_provider_usage(value: Any, path: str) -> Usage:
     """Usage as model providers spell it (`prompt_tokens` or `input_tokens`); raises FieldError if both differ."""
     if value is None:
         return unknown_usage()
-    usage = PROVIDER_USAGE.read(value, path)
+    is_anthropic = "prompt_tokens" not in value and not CACHE_OF_ANTHROPIC.isdisjoint(mapping(value, path))
+    usage = PROVIDER_USAGE.read(value, path, "anthropic" if is_anthropic else "")
     for one, other in (("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens")):
         if None not in (value.get(one), value.get(other)) and value[one] != value[other]:
             raise FieldError(f"{path}.{one}", f"and `{other}` differ")
     return usage
+
+
+CACHE_OF_ANTHROPIC = frozenset({"cache_read_input_tokens", "cache_creation_input_tokens"})
+"""Fields that Anthropic writes beside `input_tokens`, which leaves these tokens out."""
 
 
 def total_tokens(usage: Usage) -> int | None:
@@ -145,6 +169,9 @@ def sum_usages(usages: list[Usage]) -> Usage:
     total["reasoning_output_tokens"] = _sum_if_all_known([usage["reasoning_output_tokens"] for usage in usages])
     total["total_tokens"] = total_tokens(total)
     total["source"] = "inference_sum"
+    doubts = [usage["doubt"] for usage in usages if "doubt" in usage]
+    if doubts:
+        total["doubt"] = doubts[0]
     return total
 
 

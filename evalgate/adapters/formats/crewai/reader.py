@@ -141,6 +141,7 @@ def _add_times(trace: Trace, events: list[dict[str, Any]]) -> None:
 
 
 USAGE = TokenTable(
+    "crewai",
     input_tokens="prompt_tokens",
     output_tokens="completion_tokens",
     total_tokens="total_tokens",

@@ -257,7 +257,7 @@ def _add_end(trace: Trace, run: CursorRun) -> None:
 
 
 USAGE = TokenTable(
-    is_cache_apart=True,
+    "cursor",
     input_tokens="inputTokens",
     output_tokens="outputTokens",
     cache_read_input_tokens="cacheReadTokens",

@@ -23,12 +23,13 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import Format, Identity, Reader, build_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.token_rules import RULES
 from evalgate.adapters.formats.core.usage import (
     build_score,
+    build_usage,
     finish_reason,
     read_cost_usd,
     to_milliseconds,
-    total_tokens,
 )
 from evalgate.adapters.formats.custom.conversations import (
     NOTHING,
@@ -157,13 +158,10 @@ def _add_measurements(trace: Trace, run: FieldExpression) -> None:
 
 def _read_usage(run: FieldExpression) -> Usage:
     input_tokens, output_tokens, cached, total = (run.get(name, count) for name in TOKENS)
-    usage = unknown_usage()
-    usage["input_tokens"], usage["output_tokens"] = input_tokens, output_tokens
-    usage["cache_read_input_tokens"] = cached
-    usage["total_tokens"] = total_tokens(usage) if total is None else total
-    if usage != unknown_usage():
-        usage["source"] = "recorded_total"
-    return usage
+    parts = {"input_tokens": input_tokens, "output_tokens": output_tokens, "total_tokens": total}
+    if cached is None and not any(number is not None for number in parts.values()):
+        return unknown_usage()
+    return build_usage({**parts, "cache_read_input_tokens": cached}, RULES["custom"])
 
 
 def _read_latency(trace: Trace, run: FieldExpression) -> Latency:

@@ -177,6 +177,7 @@ def _add_turns(chat: MeteredConversation, case: dict[str, Any]) -> bool:
 
 
 USAGE = TokenTable(
+    "plain",
     input_tokens=(count, "inputTokenCount", "input_token_count"),
     output_tokens=(count, "outputTokenCount", "output_token_count"),
 )

@@ -224,7 +224,7 @@ def _add_cost(trace: Trace, session: ExgenticSession) -> None:
         add_warning(trace, "total_mismatch", message, "agent_cost")
 
 
-USAGE = TokenTable(input_tokens="input_tokens", output_tokens="output_tokens")
+USAGE = TokenTable("plain", input_tokens="input_tokens", output_tokens="output_tokens")
 
 
 STEP_FIELDS = frozenset({"action", "observation", "context", "metadata"})

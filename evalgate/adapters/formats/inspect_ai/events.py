@@ -26,7 +26,6 @@ from evalgate.adapters.formats.core.fields import (
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.adapters.formats.core.usage import (
     TokenTable,
-    add_cached_input,
     finish_reason,
     is_known,
     split_provider_and_model,
@@ -34,7 +33,6 @@ from evalgate.adapters.formats.core.usage import (
     sum_call_usages,
     sum_usages,
     to_milliseconds,
-    total_tokens,
     warn_of_mismatch,
 )
 from evalgate.models.trace.trace import Usage, unknown_usage
@@ -148,6 +146,7 @@ def read_duration_ms(event: dict[str, Any]) -> float | None:
 
 
 USAGE = TokenTable(
+    "inspect",
     input_tokens="input_tokens",
     output_tokens="output_tokens",
     total_tokens="total_tokens",
@@ -158,18 +157,10 @@ USAGE = TokenTable(
 
 
 def read_usage(value: Any, path: str) -> Usage | None:
-    """Usage as Inspect writes it; the total shows whether the input count includes cached tokens."""
-    usage = USAGE.read(value, path)
-    fresh, tokens_out = usage["input_tokens"], usage["output_tokens"] or 0
-    if fresh is None and usage["output_tokens"] is None:
-        return None
-    cached = (usage["cache_read_input_tokens"] or 0) + (usage["cache_write_input_tokens"] or 0)
-    total = value.get("total_tokens")
-    if fresh is not None and cached and total != fresh + tokens_out:
-        if total == fresh + cached + tokens_out or cached > fresh:
-            add_cached_input(usage)
-        usage["total_tokens"] = total_tokens(usage) if total is None else usage["total_tokens"]
-    return usage
+    """Usage as Inspect writes it; None if it counts neither input nor output."""
+    counted = mapping(value, path)
+    is_known = counted.get("input_tokens") is not None or counted.get("output_tokens") is not None
+    return USAGE.read(counted, path) if is_known else None
 
 
 CHOICE = FieldTable(message_id=(text, "message.id"), stop_reason=text)
@@ -233,7 +224,7 @@ def measure(trace: Trace, sample: dict[str, Any], events: InspectEvents, model: 
         judged = [call.usage for call in events.other_calls if call.usage is not None]
         warnings += warn_of_mismatch(usage, sum_usages([steps, *judged]), "model_usage")
         usage, usd = steps, sum_call_costs(trace.llm_calls)
-    elif is_known(usage):
+    elif is_known(usage) or ("doubt" in usage and not is_known(steps)):
         warnings = warn_of_mismatch(usage, steps, "model_usage")
     else:
         usage, usd = steps, sum_call_costs(trace.llm_calls)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.fields import amount, count, dict_or_empty, mapping, required_text, text
+from evalgate.adapters.formats.core.fields import amount, dict_or_empty, mapping, required_text, text
+from evalgate.adapters.formats.core.langfuse_tokens import read_usage_details
 from evalgate.adapters.formats.core.provider_response import ProviderResponse, read_provider_response
 from evalgate.adapters.formats.core.python_literals import unwrap_text
 from evalgate.adapters.formats.messages.sniff_messages import read_exchange, read_payload
@@ -13,10 +14,10 @@ from evalgate.adapters.formats.spans import dialects
 from evalgate.adapters.formats.spans.dialects.genai import read_tool_definitions
 from evalgate.adapters.formats.spans.encodings.values import parse_time
 from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind
-from evalgate.models.trace.trace import Usage, unknown_usage
 
 if TYPE_CHECKING:
     from evalgate.adapters.formats.core.builder.conversation import ToolResult
+    from evalgate.models.trace.trace import Usage
 
 KINDS: dict[str, SpanKind] = {
     "GENERATION": "inference",
@@ -171,34 +172,10 @@ def _is_same_usage(usage: Usage, recorded: Usage | None) -> bool:
 
 
 def _read_usage(row: dict[str, Any]) -> Usage | None:
-    """Usage of the row; details are added to input and output if only then they match the total."""
+    """Usage of the row."""
     columns = {name: row[key] for name, key in USAGE_COLUMNS.items() if row.get(key) is not None}  # of older exports
     counts = mapping(row.get("usageDetails"), "usageDetails") or dict_or_empty(row.get("usage")) or columns
-    known = {key: count(value, f"usageDetails.{key}") for key, value in counts.items() if key != "unit"}
-    tokens_in, tokens_out, total = (known.get(key) for key in ("input", "output", "total"))
-    if not any((tokens_in, tokens_out, total)):
-        return None
-    details_in = {key: value or 0 for key, value in known.items() if key.startswith(("input_", "prompt_"))}
-    details_out = {key: value or 0 for key, value in known.items() if key.startswith(("output_", "completion_"))}
-    usage = unknown_usage()
-    details_sum = sum(details_in.values()) + sum(details_out.values())
-    if details_sum and total == (tokens_in or 0) + (tokens_out or 0) + details_sum:
-        tokens_in = (tokens_in or 0) + sum(details_in.values())
-        tokens_out = (tokens_out or 0) + sum(details_out.values())
-    usage["input_tokens"], usage["output_tokens"], usage["total_tokens"] = (
-        tokens_in,
-        tokens_out or None,
-        total,
-    )
-    usage["cache_read_input_tokens"] = _detail(details_in, "cache_read", "cached_tokens")
-    usage["cache_write_input_tokens"] = _detail(details_in, "cache_creation", "cache_write")
-    usage["reasoning_output_tokens"] = _detail(details_out, "reasoning", "reasoning_tokens")
-    usage["source"] = "recorded_total"
-    return usage
-
-
-def _detail(details: dict[str, int], *words: str) -> int | None:
-    return next((value for key, value in details.items() if key.endswith(words)), None)
+    return read_usage_details(counts)
 
 
 def _add_tool(facts: SpanFacts, span: Span, outputs: Any) -> None:

@@ -133,6 +133,7 @@ def _read_usage(usage: dict[str, Any]) -> Usage | None:
 
 
 COLUMNS = TokenTable(
+    "langsmith",
     input_tokens="prompt_tokens",
     output_tokens="completion_tokens",
     total_tokens="total_tokens",

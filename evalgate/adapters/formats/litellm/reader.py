@@ -29,7 +29,8 @@ from evalgate.adapters.formats.core.fields import (
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, first_object, words
 from evalgate.adapters.formats.core.provider_response import read_provider_response
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage import TokenTable, read_cost_usd, sum_call_costs
+from evalgate.adapters.formats.core.token_rules import RULES
+from evalgate.adapters.formats.core.usage import TokenTable, build_usage, read_cost_usd, sum_call_costs
 from evalgate.adapters.formats.litellm import is_payload, list_payloads
 from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.messages.logged_calls import LoggedCall, build_conversation
@@ -234,12 +235,15 @@ def _read_usage(payload: dict[str, Any]) -> Usage:
     usage = USAGE.read_if_counted(payload, "")
     reported = read_provider_response(payload.get("response")).usage
     if usage is not None and reported is not None:
-        for key in ("cache_read_input_tokens", "cache_write_input_tokens", "reasoning_output_tokens"):
-            usage[key] = reported[key]
+        details = {key: number for key, number in reported.items() if key in DETAILS}
+        usage = build_usage({**usage, **details}, RULES["litellm"], "response")
     return usage or unknown_usage()
 
 
-USAGE = TokenTable(input_tokens="prompt_tokens", output_tokens="completion_tokens", total_tokens="total_tokens")
+DETAILS = ("cache_read_input_tokens", "cache_write_input_tokens", "reasoning_output_tokens")
+USAGE = TokenTable(
+    "plain", input_tokens="prompt_tokens", output_tokens="completion_tokens", total_tokens="total_tokens"
+)
 
 
 def _read_times(payload: dict[str, Any]) -> tuple[str | None, str | None]:

@@ -22,12 +22,13 @@ from evalgate.adapters.formats.core.fields import (
     time,
 )
 from evalgate.adapters.formats.core.strict_json import make_printable
+from evalgate.adapters.formats.core.token_rules import RULES
 from evalgate.adapters.formats.core.usage import (
+    build_usage,
     read_cost_usd,
     read_finish_reason,
     read_latency_seconds,
     read_scores,
-    total_tokens,
 )
 from evalgate.models.trace.trace import (
     KINDS,
@@ -87,10 +88,8 @@ USAGE = FieldTable(
 
 def read_usage(value: Any, path: str) -> Usage:
     """Tokens. Without `source` they are the recorded total, and a missing total is input plus output."""
-    tokens: Usage = {**unknown_usage(), **USAGE.read(value, path)}
-    if tokens["total_tokens"] is None and value.get("source") is None:
-        tokens["total_tokens"] = total_tokens(tokens)
-    return tokens
+    parts = USAGE.read(value, path)
+    return {**build_usage(parts, RULES["native"], path), "source": parts["source"]}
 
 
 COST = FieldTable(

@@ -30,7 +30,7 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import Identity, Reader, build_identity, split_list
 from evalgate.adapters.formats.core.strict_json import CONTAINERS, encode_json, make_printable, require_shallow
-from evalgate.adapters.formats.core.usage import read_finish_reason, to_milliseconds
+from evalgate.adapters.formats.core.usage import read_finish_reason, to_milliseconds, warn_of_doubts
 from evalgate.adapters.formats.native.parts import (
     FIELDS,
     GAPS,
@@ -292,6 +292,7 @@ def build(record: Any) -> Trace:
     warnings = [*conversation.list_warnings(), *unknown.list_warnings()]
     if warnings:
         trace.warnings = [*trace.warnings, *warnings]
+    warn_of_doubts(trace)
     return trace
 
 

@@ -31,6 +31,7 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity, words
 from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.token_rules import RULES
 from evalgate.adapters.formats.core.usage import build_usage, none_if_uncounted
 from evalgate.adapters.formats.opencode import is_export
 
@@ -43,8 +44,8 @@ NAME = "opencode"
 TASK = "task"
 """The tool that runs a sub-agent, in a session of its own."""
 TOKENS = FieldTable(
-    input=count,
-    output=count,
+    input_tokens=(count, "input"),
+    output_tokens=(count, "output"),
     reasoning_output_tokens=(count, "reasoning"),
     cache_read_input_tokens=(count, "cache.read"),
     cache_write_input_tokens=(count, "cache.write"),
@@ -204,16 +205,8 @@ def _add_step(session: AgentSession, part: dict[str, Any]) -> None:
 
 
 def _read_tokens(value: Any) -> Usage:
-    """Input leaves out what was cached. Newer versions leave reasoning out of the output, as the total shows."""
-    found = TOKENS.read(value, "tokens")
-    tokens_in, tokens_out = found.pop("input"), found.pop("output")
-    cached = (found["cache_read_input_tokens"] or 0) + (found["cache_write_input_tokens"] or 0)
-    reasoning, total = found["reasoning_output_tokens"] or 0, found["total_tokens"]
-    known = tokens_in is not None and tokens_out is not None
-    is_apart = known and total is not None and total == tokens_in + cached + tokens_out + reasoning
-    found["input_tokens"] = None if tokens_in is None else tokens_in + cached
-    found["output_tokens"] = tokens_out + reasoning if is_apart else tokens_out
-    return build_usage({**found, "total_tokens": None})
+    """The tokens of one answer, or of one step."""
+    return build_usage(TOKENS.read(value, "tokens"), RULES["opencode"], "tokens")
 
 
 def _add_error(session: AgentSession, info: dict[str, Any]) -> None:

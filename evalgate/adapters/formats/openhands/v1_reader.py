@@ -34,6 +34,7 @@ PAUSED = "the run was paused or interrupted"
 LLM = "LLM"
 """How the names of errors of requests to the model begin."""
 USAGE = TokenTable(
+    "openhands",
     input_tokens="prompt_tokens",
     output_tokens="completion_tokens",
     cache_read_input_tokens="cache_read_tokens",

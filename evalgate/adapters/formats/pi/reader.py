@@ -43,7 +43,7 @@ NO_ANSWER = ("error", "aborted")
 """Reasons of a request that may have ended before a token was used."""
 FINISH_REASONS = {"toolUse": "tool_calls"}
 USAGE = TokenTable(
-    is_cache_apart=True,
+    "pi",
     input_tokens="input",
     output_tokens="output",
     cache_read_input_tokens="cacheRead",

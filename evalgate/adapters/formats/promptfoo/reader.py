@@ -290,6 +290,7 @@ def _read_usage(record: dict[str, Any], response: dict[str, Any]) -> Usage | Non
 
 
 USAGE = TokenTable(
+    "promptfoo",
     input_tokens="prompt",
     output_tokens="completion",
     total_tokens="total",

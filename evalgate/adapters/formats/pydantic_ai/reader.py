@@ -77,6 +77,7 @@ def _add_final_output(trace: Trace) -> None:
 
 
 USAGE = TokenTable(
+    "pydantic-ai",
     input_tokens=(count, "input_tokens", "request_tokens"),
     output_tokens=(count, "output_tokens", "response_tokens"),
     cache_read_input_tokens="cache_read_tokens",

@@ -58,7 +58,7 @@ SHARED: dict[str, Any] = {
 }
 RUN, STORED_RUN = FieldTable(**SHARED, started_at=time), FieldTable(**SHARED, started_at=(time, "timestamp"))
 CALL = FieldTable(id=filled_text, name=required_text, arguments=lambda value, _: read_arguments(value))
-USAGE = TokenTable(input_tokens="input_tokens", output_tokens="output_tokens", total_tokens="total_tokens")
+USAGE = TokenTable("plain", input_tokens="input_tokens", output_tokens="output_tokens", total_tokens="total_tokens")
 
 
 def build(record: Any) -> Trace:

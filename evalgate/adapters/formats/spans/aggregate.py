@@ -163,7 +163,6 @@ def compute_usage(nodes: list[SpanNode], calls: list[ModelCall]) -> SpanUsage:
         found.warnings.append({"code": "tokens_incomplete", "message": message, "where": "usage"})
     elif stated is not None:
         found.usage = stated
-    found.warnings += _cache_warnings(found.usage)
     _add_cost(found, calls, agents)
     return found
 
@@ -283,15 +282,6 @@ def _mismatch_warnings(total: Usage, agents: list[SpanNode]) -> list[Warning_]:
         return []
     message = f"the agent's span records {sum(known):,} tokens, its model calls used {tokens:,}: their sum is used"
     return [{"code": "total_mismatch", "message": message, "where": "usage"}]
-
-
-def _cache_warnings(usage: Usage) -> list[Warning_]:
-    """Warns if the input leaves out cached tokens, as some tracers do; the numbers stay as recorded."""
-    cached = (usage["cache_read_input_tokens"] or 0) + (usage["cache_write_input_tokens"] or 0)
-    if usage["input_tokens"] is None or cached <= usage["input_tokens"]:
-        return []
-    message = f"{cached:,} cached tokens are not part of the {usage['input_tokens']:,} recorded input tokens"
-    return [{"code": "cache_not_in_input", "message": message, "where": "usage"}]
 
 
 def _is_near(one: float, other: float) -> bool:

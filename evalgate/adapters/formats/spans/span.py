@@ -76,6 +76,7 @@ class SpanFacts(Struct):
     model: str | None = None
     response_id: str | None = None
     usage: Usage | None = None
+    counted_as: str = "genai"
     is_metered: bool = True
     cost_usd: float | None = None
     finish_reason: str | None = None

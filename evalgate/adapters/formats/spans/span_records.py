@@ -13,6 +13,7 @@ from evalgate.adapters.formats.core.builder.side_fields import TRIAL_KEY
 from evalgate.adapters.formats.core.fields import FieldError
 from evalgate.adapters.formats.core.format import Identity, Reader, build_identity, no_identity
 from evalgate.adapters.formats.core.strict_json import encode_json, make_printable
+from evalgate.adapters.formats.core.usage import warn_of_doubts
 from evalgate.adapters.formats.spans import assemble, dialects
 from evalgate.adapters.formats.spans.dialects.platforms import clear_parents
 from evalgate.adapters.formats.spans.span import BOUNDARY_KINDS, NO_SPAN, UNKNOWN, SpanFile
@@ -211,6 +212,7 @@ def build(record: AgentRun) -> Trace:
         raise record.problem
     trace = read_embedded_trace(record.spans) or assemble.build(record.spans)
     trace.warnings += record.warnings
+    warn_of_doubts(trace)
     if record.missing is not None:
         add_gap(trace, "calls", record.missing)
     return trace

@@ -313,7 +313,7 @@ def _add_usage(trace: Trace, stats: dict[str, Any]) -> None:
     trace.warnings += warnings
 
 
-USAGE = TokenTable(input_tokens="tokens_sent", output_tokens="tokens_received")
+USAGE = TokenTable("plain", input_tokens="tokens_sent", output_tokens="tokens_received")
 
 
 HISTORY_FIELDS = frozenset({"content", "tool_calls", "tool_call_ids", "thinking_blocks", "cache_control", "tags"})

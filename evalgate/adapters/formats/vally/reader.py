@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 NAME = "vally"
 ENDED_WELL = frozenset({"success", "completed"})
 USAGE = TokenTable(
+    "vally",
     input_tokens="inputTokens",
     output_tokens="outputTokens",
     total_tokens="totalTokens",

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, open_record, set_final_response
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
-from evalgate.adapters.formats.core.fields import count, do_each, listing, mapping, objects, text, time
+from evalgate.adapters.formats.core.fields import do_each, listing, mapping, objects, text, time
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, split_each, words
-from evalgate.adapters.formats.core.usage import TokenTable
+from evalgate.adapters.formats.core.vercel_tokens import read_vercel_usage
 from evalgate.adapters.formats.messages import roles, vercel
 from evalgate.adapters.formats.messages.blocks import MessageBuilder, read_blocks, read_request, read_result
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS, ROLE_FIELDS
@@ -49,7 +49,8 @@ def _add_message(chat: MeteredConversation, message: dict[str, Any]) -> None:
     if not isinstance(usage, dict):
         chat.unmetered += 1
     else:
-        chat.add_llm_call(USAGE.read(usage, "usage"), model=text(meta.get("model"), "metadata.model") if meta else None)
+        counted = read_vercel_usage(usage, "usage", mapping(meta, "metadata").get("providerMetadata"))
+        chat.add_llm_call(counted, model=text(meta.get("model"), "metadata.model") if meta else None)
 
 
 def _add_step(chat: MeteredConversation, step: dict[str, Any]) -> None:
@@ -65,9 +66,9 @@ def _add_step(chat: MeteredConversation, step: dict[str, Any]) -> None:
     else:
         _add_lists(builder, step)
     chat.add_messages(builder.build_messages())
-    usage = step.get("usage")
+    usage, metadata = step.get("usage"), step.get("providerMetadata")
     chat.add_llm_call(
-        None if usage is None else USAGE.read(usage, "usage"),
+        None if usage is None else read_vercel_usage(usage, "usage", metadata),
         model=model,
         response_id=text(response.get("id"), "response.id"),
         reason=reason,
@@ -83,20 +84,6 @@ def _add_lists(builder: MessageBuilder, step: dict[str, Any]) -> None:
         builder.add_call(read_request(call))
     for result in objects(step.get("toolResults"), "toolResults"):
         builder.add_result(read_result(result))
-
-
-def _count_total(value: Any, path: str) -> int | None:
-    """A number, which version 6 writes as an object with a `total`."""
-    return count(value.get("total") if isinstance(value, dict) else value, path)
-
-
-USAGE = TokenTable(
-    input_tokens=(_count_total, "inputTokens", "promptTokens"),
-    output_tokens=(_count_total, "outputTokens", "completionTokens"),
-    cache_read_input_tokens="cachedInputTokens",
-    reasoning_output_tokens="reasoningTokens",
-    total_tokens="totalTokens",
-)
 
 
 STEP_FIELDS = words("""

@@ -343,8 +343,11 @@ def traces(draw):
             draw(JSON),
         )
         call["duration_ms"], call["started_at"] = draw(AMOUNT), draw(STAMP)
-    for name in ("input_tokens", "output_tokens", "total_tokens", "cache_read_input_tokens"):
-        trace.usage[name] = draw(TOKENS)
+    tokens_in, tokens_out, cached = draw(TOKENS), draw(TOKENS), draw(TOKENS)
+    is_whole = tokens_in is not None and tokens_out is not None
+    trace.usage["input_tokens"], trace.usage["output_tokens"] = tokens_in, tokens_out
+    trace.usage["total_tokens"] = tokens_in + tokens_out if is_whole else draw(TOKENS)
+    trace.usage["cache_read_input_tokens"] = cached if None in (cached, tokens_in) else min(cached, tokens_in)
     trace.usage["source"] = draw(st.sampled_from(["recorded_total", "inference_sum", "agent_span", "none"]))
     trace.cost["source"] = draw(st.sampled_from(["recorded", "computed", "partial", "unknown"]))
     trace.status = draw(st.sampled_from(["ok", "error", "incomplete"]))

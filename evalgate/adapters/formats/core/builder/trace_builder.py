@@ -12,7 +12,7 @@ from evalgate.adapters.formats.core.builder.conversation import find_opening_tex
 from evalgate.adapters.formats.core.builder.evidence_gaps import find_gaps, require_content
 from evalgate.adapters.formats.core.builder.run import warn_of_missing_results
 from evalgate.adapters.formats.core.builder.side_fields import set_origin
-from evalgate.adapters.formats.core.usage import sum_usages, warn_of_mismatch
+from evalgate.adapters.formats.core.usage import sum_usages, warn_of_doubts, warn_of_mismatch
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import MAX_ID_LENGTH, DamagedTrace, Trace, TraceLocation, unknown_cost
 
@@ -176,6 +176,7 @@ def read_record(reader: Reader, record: Any, source: TraceLocation, relative_pat
     is_one_of_several = source.line is not None or source.record is not None
     try:
         trace = reader.build(record)
+        warn_of_doubts(trace)
         require_content(trace)
         apply_exit_codes(trace)
         find_gaps(trace, record, reader)

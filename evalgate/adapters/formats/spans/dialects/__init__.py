@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.formats.spans.dialects.attributes import add_common, add_evalgate_attributes
+from evalgate.adapters.formats.spans.dialects.attributes import add_common, add_evalgate_attributes, settle_usage
 from evalgate.adapters.formats.spans.dialects.frameworks import ADK, ANY_AGENT, CLAUDE_CODE, PYDANTIC_AI
 from evalgate.adapters.formats.spans.dialects.genai import GENAI
 from evalgate.adapters.formats.spans.dialects.monocle import MONOCLE
@@ -38,6 +38,7 @@ def read_facts(span: Span) -> SpanFacts:
         dialect.add(span, facts)
     add_common(span, facts)
     add_evalgate_attributes(span, facts)
+    settle_usage(facts)
     if facts.finish_reason is None and facts.output:
         facts.finish_reason = facts.output[-1].finish_reason
     if not kinds and facts.model is not None and facts.usage is not None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from evalgate.adapters.formats.core import strict_json
 from evalgate.adapters.formats.core.builder.side_fields import ORIGIN_KEYS, SCENARIO_KEYS, TRIAL_KEYS, parse_digits
 from evalgate.adapters.formats.core.fields import amount, count, identifier, number
+from evalgate.adapters.formats.core.token_rules import RULES
 from evalgate.adapters.formats.core.usage import build_usage, none_if_uncounted
 from evalgate.adapters.formats.messages import genai
 from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
 from evalgate.errors import TraceError
+from evalgate.models.trace.trace import unknown_usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.core.builder.conversation import RawMessage
     from evalgate.adapters.formats.spans.span import Span, SpanEvent, SpanFacts
     from evalgate.models.trace.trace import Usage
+
+    Detail = Literal["cache_read_input_tokens", "cache_write_input_tokens", "reasoning_output_tokens"]
 
 MAX_INDEX = 20_000
 MAX_DIGITS = 18
@@ -61,21 +65,50 @@ def dollars(attributes: Mapping[str, Any], *keys: str) -> float | None:
 
 
 def read_usage(attributes: Mapping[str, Any], keys: Mapping[str, tuple[str, ...]], prefix: str = "") -> Usage | None:
-    """Usage by the attributes of its parts, which start with `prefix`; None if nothing was counted."""
-    return none_if_uncounted(
-        build_usage({part: tokens(attributes, *(prefix + key for key in keys[part])) for part in keys})
-    )
+    """Usage as recorded, by the attributes of its parts, which start with `prefix`; None if nothing was counted."""
+    parts: Any = {part: tokens(attributes, *(prefix + key for key in keys[part])) for part in keys}
+    return none_if_uncounted({**unknown_usage(), **parts, "source": "recorded_total"})
 
 
-def complete(usage: Usage | None, other: Usage | None) -> Usage | None:
-    """Adds cache and reasoning tokens of another vocabulary, if both record the same input and output."""
-    if usage is None or other is None:
-        return usage or other
-    if (usage["input_tokens"], usage["output_tokens"]) == (other["input_tokens"], other["output_tokens"]):
-        for key in ("cache_read_input_tokens", "cache_write_input_tokens", "reasoning_output_tokens"):
-            if usage[key] is None:
-                usage[key] = other[key]
-    return usage
+SETTLED = "native"
+"""The rule of tokens that are settled already, as those of a provider's response."""
+DETAILS: tuple[Detail, ...] = ("cache_read_input_tokens", "cache_write_input_tokens", "reasoning_output_tokens")
+
+
+def add_usage(facts: SpanFacts, found: Usage | None, rule: str) -> None:
+    """Adds tokens as one vocabulary records them, whose meaning is the entry `rule` of RULES.
+
+    Of a later vocabulary only details count, if it records the same input and output, with or without them: then
+    its rule says where they are counted.
+    """
+    known = facts.usage
+    if known is None or found is None:
+        if found is not None:
+            facts.usage, facts.counted_as = found, rule
+        return
+    if _is_same_without_details(known, found):
+        facts.usage, facts.counted_as = found, rule
+    elif (known["input_tokens"], known["output_tokens"]) == (found["input_tokens"], found["output_tokens"]):
+        if all(known[key] is None for key in DETAILS):
+            facts.counted_as = rule
+        for key in DETAILS:
+            known[key] = found[key] if known[key] is None else known[key]
+
+
+def _is_same_without_details(known: Usage, found: Usage) -> bool:
+    """True if `known` is what `found` would be without the cached tokens that its input includes."""
+    cached = (found["cache_read_input_tokens"] or 0) + (found["cache_write_input_tokens"] or 0)
+    if not cached or None in (known["input_tokens"], found["input_tokens"]) or known["cache_read_input_tokens"]:
+        return False
+    is_less = known["input_tokens"] == (found["input_tokens"] or 0) - cached
+    return is_less and known["output_tokens"] == found["output_tokens"]
+
+
+def settle_usage(facts: SpanFacts) -> None:
+    """Decides what the recorded tokens count, once all vocabularies are read."""
+    if facts.usage is not None:
+        parts: Any = facts.usage
+        facts.usage = build_usage(parts, RULES[facts.counted_as], "usage", parts.pop("uncached", None))
 
 
 def decode(value: Any) -> Any:

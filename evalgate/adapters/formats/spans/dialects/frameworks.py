@@ -7,24 +7,21 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest
 from evalgate.adapters.formats.core.provider_response import read_provider_response
 from evalgate.adapters.formats.core.strict_json import encode_text
-from evalgate.adapters.formats.core.usage import add_cached_input, build_usage, none_if_uncounted
 from evalgate.adapters.formats.spans.dialects.attributes import (
+    SETTLED,
     add_texts,
-    complete,
+    add_usage,
     decode,
     dollars,
     first,
     first_text,
     read_messages,
-    tokens,
+    read_usage,
 )
 from evalgate.adapters.formats.spans.span import Dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind
-    from evalgate.models.trace.trace import Usage
 
 ADK_REQUEST, ADK_RESPONSE = "gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_response"
 ADK_CONTEXT = "For context:"  # starts a report on other agents, which is not a user's message
@@ -54,7 +51,7 @@ def _add_adk(span: Span, facts: SpanFacts) -> None:
             message.role = "system"
     facts.output = facts.output or read_messages(_drop_placeholder(attributes.get(ADK_RESPONSE)), facts, ADK_RESPONSE)
     answer = read_provider_response(decode(attributes.get(ADK_RESPONSE)))
-    facts.usage = complete(facts.usage, answer.usage)
+    add_usage(facts, answer.usage, SETTLED)
     facts.finish_reason = facts.finish_reason or answer.finish_reason
 
 
@@ -124,10 +121,10 @@ CLAUDE_CODE_KINDS: dict[str, SpanKind] = {
     CLAUDE_CODE_EXECUTION: "tool",
 }
 CLAUDE_CODE_TOKENS = {
-    "input_tokens": "input_tokens",
-    "output_tokens": "output_tokens",
-    "cache_read_input_tokens": "cache_read_tokens",
-    "cache_write_input_tokens": "cache_creation_tokens",
+    "input_tokens": ("input_tokens",),
+    "output_tokens": ("output_tokens",),
+    "cache_read_input_tokens": ("cache_read_tokens",),
+    "cache_write_input_tokens": ("cache_creation_tokens",),
 }
 CLAUDE_CODE_REDACTED = "<REDACTED>"
 CLAUDE_CODE_ARGUMENTS = {"command": "full_command", "file_path": "file_path"}
@@ -146,7 +143,8 @@ def _add_claude_code(span: Span, facts: SpanFacts) -> None:
     facts.framework = "claude-code"
     if facts.kind == "inference":
         add_texts(facts, attributes, {"model": ("model",), "response_id": ("request_id",)})
-        facts.usage = facts.usage or _read_claude_code_usage(attributes)
+        if facts.usage is None:
+            add_usage(facts, read_usage(attributes, CLAUDE_CODE_TOKENS), "claude-code")
     elif facts.kind == "agent":
         prompt = first_text(attributes, "user_prompt")
         if prompt is not None and prompt != CLAUDE_CODE_REDACTED:
@@ -155,13 +153,6 @@ def _add_claude_code(span: Span, facts: SpanFacts) -> None:
         _add_claude_code_tool(span, facts)
     if attributes.get("success") is False:
         facts.error_type = facts.error_type or first_text(attributes, "error.type") or "error"
-
-
-def _read_claude_code_usage(attributes: Mapping[str, Any]) -> Usage | None:
-    """Adds cache tokens to the input tokens, from which Anthropic leaves them out."""
-    parts = {part: tokens(attributes, key) for part, key in CLAUDE_CODE_TOKENS.items()}
-    add_cached_input(parts)
-    return none_if_uncounted(build_usage(parts))
 
 
 def _add_claude_code_tool(span: Span, facts: SpanFacts) -> None:

@@ -9,6 +9,7 @@ from evalgate.adapters.formats.messages.genai import join_text_parts
 from evalgate.adapters.formats.messages.roles import read_message
 from evalgate.adapters.formats.spans.dialects.attributes import (
     add_texts,
+    add_usage,
     decode,
     dollars,
     first,
@@ -92,7 +93,7 @@ def add(span: Span, facts: SpanFacts) -> None:
     attributes = span.attributes
     facts.provider = _provider(attributes)
     add_texts(facts, attributes, TEXTS)
-    facts.usage = _read_usage(span, facts)
+    add_usage(facts, _read_usage(span, facts), "genai")
     facts.cost_usd = dollars(attributes, "gen_ai.usage.cost", "gen_ai.usage.cost_usd", "operation.cost")
     reasons = list_texts(first(attributes, *FINISH_REASONS))
     facts.finish_reason = reasons[-1] if reasons else None

@@ -10,7 +10,7 @@ from evalgate.adapters.formats.messages.roles import ROLES
 from evalgate.adapters.formats.messages.sniff_messages import read_payload
 from evalgate.adapters.formats.spans.dialects.attributes import (
     add_texts,
-    complete,
+    add_usage,
     decode,
     dollars,
     first,
@@ -165,7 +165,7 @@ def add(span: Span, facts: SpanFacts) -> None:
     """Adds all facts that the vocabulary names."""
     attributes = span.attributes
     add_texts(facts, attributes, TEXTS)
-    facts.usage = complete(facts.usage, read_usage(attributes, TOKENS, "llm.token_count."))
+    add_usage(facts, read_usage(attributes, TOKENS, "llm.token_count."), "openinference")
     if facts.cost_usd is None:
         facts.cost_usd = dollars(attributes, "llm.cost.total")
     facts.tags += [tag for tag in list_texts(attributes.get("tag.tags")) if tag not in facts.tags]

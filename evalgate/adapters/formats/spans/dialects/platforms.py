@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.fields import FieldError, amount
+from evalgate.adapters.formats.core.langfuse_tokens import read_usage_details
 from evalgate.adapters.formats.core.provider_response import read_provider_response
 from evalgate.adapters.formats.core.python_literals import unwrap_text
 from evalgate.adapters.formats.messages.roles import read_message
 from evalgate.adapters.formats.messages.sniff_messages import read_exchange, read_payload
 from evalgate.adapters.formats.spans.dialects.attributes import (
-    complete,
+    SETTLED,
+    add_usage,
     decode,
     first,
     first_text,
@@ -134,7 +136,10 @@ def _parse(value: Any) -> Any:
 
 
 def _add_usage(platform: Platform, span: Span, facts: SpanFacts) -> None:
-    facts.usage = complete(facts.usage, _read_usage(span.attributes.get(platform.usage)))
+    counts = decode(span.attributes.get(platform.usage))
+    if type(counts) is dict:
+        found = read_usage_details(counts) if platform is LANGFUSE else read_usage(counts, TOKENS)
+        add_usage(facts, found, SETTLED)
     cost: Any = decode(span.attributes.get(platform.cost))
     if facts.cost_usd is None and type(cost) is dict:
         facts.cost_usd = amount(cost.get("total", cost.get("total_cost")), f"attributes.{platform.cost}")
@@ -174,7 +179,7 @@ def _add_langsmith(span: Span, facts: SpanFacts) -> None:
         facts.input, facts.output = read_exchange(inputs, outputs)
     if facts.kind == "inference":
         answer = read_provider_response(outputs)
-        facts.usage = complete(facts.usage, answer.usage)
+        add_usage(facts, answer.usage, SETTLED)
         facts.finish_reason = facts.finish_reason or answer.finish_reason
         named = facts.output[-1].model if facts.output else None
         facts.model = answer.model or named or facts.model

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest
+from evalgate.adapters.formats.core.fields import count
 from evalgate.adapters.formats.core.strict_json import encode_json
+from evalgate.adapters.formats.core.vercel_tokens import TOKENS, find_written, name_rule
 from evalgate.adapters.formats.spans.dialects.attributes import (
     add_texts,
-    complete,
+    add_usage,
     decode,
     first,
     first_text,
@@ -29,14 +31,7 @@ TEXTS = {
     "finish_reason": ("ai.response.finishReason", "ai.finishReason"),
     "agent": ("ai.telemetry.functionId", "resource.name"),
 }
-TOKENS = {
-    "input_tokens": ("inputTokens", "promptTokens"),
-    "output_tokens": ("outputTokens", "completionTokens"),
-    "total_tokens": ("totalTokens",),
-    "cache_read_input_tokens": ("cachedInputTokens", "inputTokenDetails.cacheReadTokens"),
-    "cache_write_input_tokens": ("inputTokenDetails.cacheWriteTokens",),
-    "reasoning_output_tokens": ("reasoningTokens", "outputTokenDetails.reasoningTokens"),
-}
+DETAILS = ("ai.usage.inputTokenDetails.cacheReadTokens", "ai.usage.inputTokenDetails.noCacheTokens")
 METADATA_PREFIX = "ai.telemetry.metadata."
 
 
@@ -61,7 +56,7 @@ def add(span: Span, facts: SpanFacts) -> None:
     model = first_text(attributes, "gen_ai.response.model", "ai.response.model", "ai.model.id")
     facts.model = model or facts.model
     facts.response_id = facts.response_id or _provider_id(attributes)
-    facts.usage = complete(facts.usage, read_usage(attributes, TOKENS, "ai.usage."))
+    _add_usage(attributes, facts)
     facts.framework = facts.framework or "vercel-ai"
     for key, value in attributes.items():
         if key.startswith(METADATA_PREFIX):
@@ -122,3 +117,11 @@ def _read_call(value: Any) -> ToolRequest | None:
 
 
 VERCEL = Dialect(kind_of, add)
+
+
+def _add_usage(attributes: Mapping[str, Any], facts: SpanFacts) -> None:
+    metadata = decode(attributes.get("ai.response.providerMetadata"))
+    found = read_usage(attributes, TOKENS, "ai.usage.")
+    if found is not None and found["cache_write_input_tokens"] is None:
+        found["cache_write_input_tokens"] = count(find_written(metadata), "ai.response.providerMetadata")
+    add_usage(facts, found, name_rule(metadata, has_details=any(key in attributes for key in DETAILS)))

@@ -12,7 +12,7 @@ from evalgate.adapters.formats.core.builder.run import (
     add_warning,
     mark_incomplete,
 )
-from evalgate.adapters.formats.core.usage import finish_reason, none_if_uncounted, sum_call_usages
+from evalgate.adapters.formats.core.usage import finish_reason, none_if_uncounted, sum_call_usages, warn_of_doubts
 from evalgate.features.record.adapters.exchanges.model_calls import ExchangeCall, read_model_call
 from evalgate.features.record.adapters.exchanges.threads import CallThread, find_threads
 from evalgate.features.record.models.exchange import format_time
@@ -40,6 +40,7 @@ def build_trace(exchanges: Iterable[Exchange], run: ProcessRun) -> Trace:
     main = threads[0] if threads else CallThread([], [], [])
     trace = _build_conversation(main)
     _add_calls(trace, main, counted)
+    warn_of_doubts(trace)
     _add_times(trace, main, counted)
     _add_notes(trace, threads, calls)
     _add_end(trace, counted, run.failure)
