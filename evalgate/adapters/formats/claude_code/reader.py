@@ -6,7 +6,15 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.claude_code import list_claude_lines
+from evalgate.adapters.formats.claude_code.forks import join_forks
 from evalgate.adapters.formats.claude_code.sessions import ClaudeSession, MessageDraft, SubAgent, merge_sub_agents
+from evalgate.adapters.formats.core.builder.copied_history import (
+    COPIED,
+    count_copied,
+    is_copied,
+    keep_texts,
+    warn_of_copies,
+)
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     add_warning,
@@ -151,7 +159,8 @@ PROVIDER = "anthropic"
 
 def split(documents: Any) -> Sequence[Any]:
     """Splits a file into sessions; a line without a session id belongs to the session before it."""
-    return group_lines((line for document in documents for line in list_claude_lines(document)), _read_session_id)
+    lines = (line for document in documents for line in list_claude_lines(document))
+    return join_forks(group_lines(lines, _read_session_id))
 
 
 def build(record: Any) -> Trace:
@@ -163,7 +172,9 @@ def build(record: Any) -> Trace:
     merge_sub_agents(main, agents)
     main.failure = session.failure or find_failure(session.results)
     trace = main.build_trace()
-    trace.conversation_id = next(filter(None, map(_read_session_id, record)), None)
+    warn_of_copies(trace, count_copied(record))
+    own = (line for line in record if not is_copied(line))
+    trace.conversation_id = next(filter(None, map(_read_session_id, own)), None)
     trace.trace_id = trace.conversation_id or ""
     _add_settings(trace, session)
     set_times(trace)
@@ -197,6 +208,9 @@ def _build_conversations(session: ClaudeSession) -> tuple[MeteredConversation, l
                     MeteredConversation(), draft.owner, _read_prompt(draft), main.conversation.step
                 )
             chat = agents[draft.owner].metered
+        if draft.is_copied:
+            main.add_messages(keep_texts(draft.to_messages(tools)) if draft.owner is None else [])
+            continue
         chat.add_messages(draft.to_messages(tools))
         if draft.role != "assistant":
             continue
@@ -286,4 +300,4 @@ SHAPES = (
     Shape((EACH, "message"), ROLE_FIELDS),
     Shape((EACH, "message", "content", EACH), PART_FIELDS),
 )
-READER = Reader(build=build, identify=no_identity, split=split, shapes=SHAPES)
+READER = Reader(build=build, identify=no_identity, split=split, shapes=SHAPES, copy_flag=COPIED)

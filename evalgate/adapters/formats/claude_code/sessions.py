@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
+from evalgate.adapters.formats.core.builder.copied_history import COPIED
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, build_model_error
 from evalgate.adapters.formats.core.fields import amount, mapping, required_text, text, time
 from evalgate.adapters.formats.core.strict_json import encode_json
@@ -39,7 +40,33 @@ class MessageDraft(Struct):
     reason: str | None = None
     timestamp: str | None = None
     tool_use_result: Any = None
+    is_copied: bool = False
     block_keys: set[str] = field(default_factory=set)
+
+    def add_block(self, block: Any) -> None:
+        """Adds a block; in a snapshot of the same message it replaces what it goes on with."""
+        key = encode_json(block)
+        if self.id is not None and key in self.block_keys:
+            return
+        self.block_keys.add(key)
+        place = None if self.id is None else self._find_replaced(block)
+        if place is None:
+            self.blocks.append(block)
+        else:
+            self.blocks[place] = block
+
+    def _find_replaced(self, block: Any) -> int | None:
+        """The place of the call with the same id, or of the last text if this one goes on with it."""
+        if not isinstance(block, dict) or block.get("type") not in ("tool_use", "text"):
+            return None
+        kind = block["type"]
+        places = [at for at, each in enumerate(self.blocks) if isinstance(each, dict) and each.get("type") == kind]
+        if kind == "tool_use":
+            return next((at for at in places if block.get("id") and self.blocks[at].get("id") == block["id"]), None)
+        last = self.blocks[places[-1]].get("text") if places else None
+        words = block.get("text")
+        is_longer = isinstance(last, str) and isinstance(words, str) and bool(last) and words.startswith(last)
+        return places[-1] if is_longer else None
 
     def to_messages(self, tools: dict[str, str]) -> list[RawMessage]:
         """The raw messages of this draft; `tools` maps call ids to tool names."""
@@ -139,10 +166,7 @@ class ClaudeSession(Struct):
         content = message.get("content")
         if isinstance(content, list):
             for block in content:
-                key = encode_json(block)
-                if draft.id is None or key not in draft.block_keys:
-                    draft.block_keys.add(key)
-                    draft.blocks.append(block)
+                draft.add_block(block)
         else:
             draft.text = text(content, "message.content")
         if message.get("usage") is not None:
@@ -151,6 +175,7 @@ class ClaudeSession(Struct):
         draft.cost_usd = cost if cost is not None else draft.cost_usd
         draft.reason = text(message.get("stop_reason"), "message.stop_reason") or draft.reason
         draft.timestamp = draft.timestamp or time(line.get("timestamp"), "timestamp")
+        draft.is_copied = draft.is_copied or line.get(COPIED) is True
         draft.tool_use_result = line.get("tool_use_result", line.get("toolUseResult"))
 
     def _add_error(self, line: dict[str, Any], message: dict[str, Any]) -> None:

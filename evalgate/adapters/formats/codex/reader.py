@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import field
 
 from evalgate.adapters.formats.codex import list_codex_lines
+from evalgate.adapters.formats.codex.forks import SESSION, is_second_meta, mark_history
 from evalgate.adapters.formats.codex.rollout import CodexRun, Rollout, has_unknown_outcome, read_total_usage
 from evalgate.adapters.formats.core.builder.call_outcomes import note_unknown_outcomes
 from evalgate.adapters.formats.core.builder.conversation import (
@@ -15,6 +16,7 @@ from evalgate.adapters.formats.core.builder.conversation import (
     ToolResult,
     conversation_from_messages,
 )
+from evalgate.adapters.formats.core.builder.copied_history import COPIED, warn_of_copies
 from evalgate.adapters.formats.core.builder.evidence_gaps import describe_unknown, note_unknown
 from evalgate.adapters.formats.core.builder.run import (
     add_failed_call,
@@ -162,7 +164,6 @@ def _read_result(result: dict[str, Any]) -> Any:
 
 NAME = "codex"
 STARTED = "thread.started"
-SESSION = "session_meta"
 
 
 def split(documents: Any) -> Sequence[Any]:
@@ -171,10 +172,10 @@ def split(documents: Any) -> Sequence[Any]:
     for document in documents:
         for line in list_codex_lines(document) or [document]:
             kind = line.get("type") if isinstance(line, dict) else None
-            if kind in (STARTED, SESSION) and runs[-1]:
+            if kind in (STARTED, SESSION) and runs[-1] and not is_second_meta(runs[-1], line):
                 runs.append([])
             runs[-1].append(line)
-    return [run for run in runs if run]
+    return [mark_history(run) for run in runs if run]
 
 
 def build(record: Any) -> Trace:
@@ -187,6 +188,7 @@ def build(record: Any) -> Trace:
     trace = _build_trace(run)
     note_unknown(trace, run.unknown)
     if isinstance(run, Rollout):
+        warn_of_copies(trace, run.copied, may_be_more=run.may_have_copies)
         note_unknown_outcomes(trace, [call for call in trace.tool_calls if has_unknown_outcome(call)])
     return trace
 
@@ -223,4 +225,4 @@ SHAPES = (
     Shape((EACH, "payload", "content", EACH), PART_FIELDS),
     Shape((EACH, "item"), ITEM_FIELDS | {"changes", "items", "result", "receiver_thread_ids", "agents_states"}),
 )
-READER = Reader(build=build, identify=no_identity, split=split, shapes=SHAPES)
+READER = Reader(build=build, identify=no_identity, split=split, shapes=SHAPES, copy_flag=COPIED)

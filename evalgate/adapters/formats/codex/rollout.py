@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
+from evalgate.adapters.formats.codex.forks import find_inherited, find_origin, subtract_inherited
+from evalgate.adapters.formats.core.builder.copied_history import COPIED, keep_texts
 from evalgate.adapters.formats.core.builder.evidence_gaps import describe_unknown
 from evalgate.adapters.formats.core.builder.run import BLANK_LLM_CALL
 from evalgate.adapters.formats.core.fields import mapping, text, time
@@ -92,11 +94,22 @@ class Rollout(CodexRun):
     """The run that the lines describe, collected in order. A line may be a bare item."""
 
     was_aborted: bool = False
+    is_fork: bool = False
+    copied: int = 0
+    history: list[RawMessage] = field(default_factory=list)
+    inherited: dict[str, Any] | None = None
+    has_counter: bool = False
+    has_origin: bool = False
     answer: str | None = None
     tools: dict[str, str] = field(default_factory=dict)
     last_total: Any = None
     turns: int = 0
     steps: int = 0
+
+    @property
+    def may_have_copies(self) -> bool:
+        """True for a fork that holds its origin's settings or inherited its counter, but no line known as copied."""
+        return self.is_fork and not self.copied and (self.has_origin or any((self.inherited or {}).values()))
 
     @property
     def incomplete_reason(self) -> str | None:
@@ -112,6 +125,10 @@ class Rollout(CodexRun):
         payload = mapping(line.get("payload"), "payload")
         kind = text(line.get("type"), "type")
         when = time(line.get("timestamp"), "timestamp")
+        if line.get(COPIED) is True:
+            self._add_copied(kind, payload)
+            return
+        self._end_history(kind)
         if kind == "session_meta":
             self._add_settings(payload)
         elif kind == "turn_context":
@@ -126,7 +143,25 @@ class Rollout(CodexRun):
         else:
             self._add_item(line, None)
 
+    def _add_copied(self, kind: str | None, payload: dict[str, Any]) -> None:
+        """Adds a line of the thread that this one was forked from: its texts are context, its counter goes on."""
+        self.copied += 1
+        if kind == "response_item":
+            responses.add_item(self.history, payload)
+        elif payload.get("type") == "token_count":
+            total = mapping(payload.get("info"), "payload.info").get("total_token_usage")
+            self.inherited = self.last_total = mapping(total, "payload.info.total_token_usage") or self.inherited
+
+    def _end_history(self, kind: str | None) -> None:
+        if self.history and kind != "session_meta":
+            self._add_messages(keep_texts(self.history), 0)
+            self.history = []
+
     def _add_settings(self, payload: dict[str, Any]) -> None:
+        if self.id is not None:
+            self.has_origin = True  # settings of the thread that this one was forked from
+            return
+        self.is_fork = find_origin(payload) is not None
         self.id = text(payload.get("id"), "payload.id")
         self.version = text(payload.get("cli_version"), "payload.cli_version")
         self.provider = text(payload.get("model_provider"), "payload.model_provider") or self.provider
@@ -157,7 +192,7 @@ class Rollout(CodexRun):
         if total is None or total == self.last_total:
             return
         self.last_total = total
-        self.usage = read_total_usage(total, "payload.info.total_token_usage") or self.usage
+        self._count(mapping(total, "payload.info.total_token_usage"), info.get("last_token_usage"))
         self.model = text(info.get("model"), "payload.info.model") or self.model
         last = read_total_usage(info.get("last_token_usage"), "payload.info.last_token_usage")
         self.llm_calls.append(
@@ -172,17 +207,30 @@ class Rollout(CodexRun):
             }
         )
 
+    def _count(self, total: dict[str, Any], last: Any) -> None:
+        """Sets the tokens of this thread: the counter without what a fork inherited, unknown if that is not shown."""
+        if not self.has_counter and self.inherited is None:
+            self.inherited = find_inherited(total, last, is_fork=self.is_fork)
+        self.has_counter = True
+        own = None if self.inherited is None else subtract_inherited(total, self.inherited)
+        self.usage = unknown_usage() if own is None else USAGE.read(own, "payload.info.total_token_usage")
+
     def _add_item(self, item: dict[str, Any], when: str | None) -> None:
         first_new = len(self.messages)
         responses.add_item(self.messages, item)
         self.unknown = self.unknown or responses.describe_unnamed(item, "an item")
+        self._add_messages([], first_new)
+        if self.messages:
+            self._complete_message(self.messages[-1], when)
+
+    def _add_messages(self, messages: list[RawMessage], first_new: int) -> None:
+        """Adds messages, and counts turns and steps of all from the first new one on."""
+        self.messages += messages
         for message in self.messages[first_new:]:
             if message.role == "user" and (message.content or "").lstrip().startswith(INJECTED_PREFIXES):
                 message.role = "system"
             self.turns += message.role == "user"
             self.steps += message.role == "assistant"
-        if self.messages:
-            self._complete_message(self.messages[-1], when)
 
     def _complete_message(self, message: RawMessage, when: str | None) -> None:
         message.timestamp = message.timestamp or when

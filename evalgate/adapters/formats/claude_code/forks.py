@@ -1,0 +1,47 @@
+"""Sessions of Claude Code that began as a copy of another: by `--fork-session`, `/branch` or `--resume`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalgate.adapters.formats.core.builder.copied_history import is_copied, mark_copied, unmark
+
+
+def join_forks(sessions: list[list[Any]]) -> list[list[Any]]:
+    """The sessions of a file; one that goes on from an earlier one begins with its lines, marked as copied.
+
+    A line is copied if it says so (`forkedFrom`), if an earlier session of the file holds it too, or if it is of the
+    session in which the first line of this one has its parent.
+    """
+    if len(sessions) == 1 and not any(_says_copied(line) for line in sessions[0]):
+        return sessions
+    found: list[list[Any]] = []
+    seen: dict[str, Any] = {}
+    for session in sessions:
+        own = [mark_copied(line) if _says_copied(line) or _is_known(line, seen) else line for line in session]
+        earlier = next((each for each in reversed(found) if _goes_on_from(session, each)), None)
+        if earlier is None:
+            found.append(own)
+        else:
+            found[found.index(earlier)] = [*(mark_copied(line) for line in earlier), *own]
+        seen |= {line["uuid"]: line["message"] for line in session if _has_message(line)}
+    return [session if any(not is_copied(line) for line in session) else unmark(session) for session in found]
+
+
+def _goes_on_from(session: list[Any], earlier: list[Any]) -> bool:
+    """True if the first message of the session names one of the earlier session as its parent."""
+    first = next((line for line in session if isinstance(line, dict) and isinstance(line.get("message"), dict)), {})
+    parent = first.get("parentUuid")
+    return isinstance(parent, str) and any(isinstance(line, dict) and line.get("uuid") == parent for line in earlier)
+
+
+def _says_copied(line: Any) -> bool:
+    return isinstance(line, dict) and isinstance(line.get("forkedFrom"), dict)
+
+
+def _is_known(line: Any, seen: dict[str, Any]) -> bool:
+    return _has_message(line) and seen.get(line["uuid"]) == line["message"]
+
+
+def _has_message(line: Any) -> bool:
+    return isinstance(line, dict) and isinstance(line.get("uuid"), str) and isinstance(line.get("message"), dict)
