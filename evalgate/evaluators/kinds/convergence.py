@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from math import isfinite
 from sys import float_info
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -15,18 +16,28 @@ from evalgate.evaluators.core.queries import compile_query, query_evidence
 from evalgate.evaluators.kinds.output_source import (
     Output,
     SourceField,
+    Target,
     build_check,
     build_finding,
     describe_source,
 )
 from evalgate.measures.numeric.means import DIGITS, mean_amount
 from evalgate.measures.values.json_values import show, show_typed
-from evalgate.measures.values.outputs import OutputError, format_number, read_number
+from evalgate.measures.values.outputs import (
+    OutputError,
+    format_number,
+    read_number,
+    subtract,
+    to_decimal,
+    to_json_number,
+)
 from evalgate.models.trace.trace_view import get_view
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import EvidenceKind, Trace
 
+LEAST_DIFFERENCE = Decimal(5).scaleb(-DIGITS - 1)
+"""Half a unit of the last digit in which a difference must show: means of several trials are not exact."""
 _PREVIOUS = {"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "null"}], "default": None}
 
 
@@ -40,7 +51,7 @@ class Convergence(Evaluator):
     type: Literal["convergence"]
     judges_calls_of = ("source.tool",)
     orders: ClassVar[dict[str, Order]] = {"tolerance": "at_most"}
-    target: float
+    target: Target
     tolerance: Annotated[float, Field(ge=0)] = 0.0
     direction: Literal["minimize", "maximize"] = "minimize"
     previous: Annotated[Any, WithJsonSchema(_PREVIOUS)] = None
@@ -54,21 +65,23 @@ class Convergence(Evaluator):
         """Returns the check; raises FieldProblemError if the source or `previous` is invalid."""
         upwards = self.direction == "maximize"
         read_previous = build_previous_reader(self.previous, self.name or self.label(), self.type)
+        target, tolerance = to_decimal(self.target), to_decimal(self.tolerance)
         goal = f"target {format_number(self.target)}" + (
             f" ± {format_number(self.tolerance)}" if self.tolerance else ""
         )
 
         def judge(output: Output, trace: Trace) -> Finding:
             current = read_number(output.text)
-            found = f"{output.subject} is {format_number(current)}, {goal}"
-            if round(abs(current - self.target) - self.tolerance, DIGITS) <= 0:
-                return build_finding("target", found, value=current)
+            found, figure = f"{output.subject} is {format_number(current)}, {goal}", to_json_number(current)
+            if subtract(abs(subtract(current, target)), tolerance) <= LEAST_DIFFERENCE:
+                return build_finding("target", found, value=figure)
             previous = read_previous(trace)
             if previous is None:
-                return build_finding("progress", f"{found}, no previous value", value=current)
-            improvement = round(current - previous if upwards else previous - current, DIGITS)
+                return build_finding("progress", f"{found}, no previous value", value=figure)
+            higher = subtract(current, to_decimal(previous))
+            is_better = (higher if upwards else -higher) > LEAST_DIFFERENCE
             change = f"{found}, was {format_number(previous)}, {'higher' if upwards else 'lower'} is better"
-            return build_finding("progress" if improvement > 0 else "stall", change, value=current, previous=previous)
+            return build_finding("progress" if is_better else "stall", change, value=figure, previous=previous)
 
         return build_check(self.source, judge, more_evidence=_previous_evidence(self.previous))
 
@@ -128,7 +141,7 @@ def _read_baseline(scenario: Any, name: str, type_name: str) -> float | None:
             )
         if found and found[0] is not None:
             figures.append(_require_number(found[0], "the value in the baseline"))
-    return mean_amount(figures)
+    return figures[0] if figures and len(set(figures)) == 1 else mean_amount(figures)
 
 
 def _list_figures(rows: Any, type_name: str) -> Iterator[tuple[Any, Any]]:

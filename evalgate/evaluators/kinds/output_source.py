@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from evalgate.evaluators.core.evaluator import Check, Finding, require_evidence
 from evalgate.evaluators.core.field_problems import FieldProblemError
@@ -63,6 +63,15 @@ def _parse_source(given: Any) -> Any:
 
 SourceField = Annotated[Source, BeforeValidator(_parse_source, json_schema_input_type=Source | str)]
 """A source as written in a suite; plain text is a path."""
+
+
+def _keep_whole(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
+    number = validate(value)
+    return value if type(value) is int else number
+
+
+Target = Annotated[float, WrapValidator(_keep_whole)]
+"""A number as written in a suite: a whole one keeps all of its digits."""
 
 
 def describe_source(source: Source | None, part: SourcePart = "result") -> str:

@@ -14,6 +14,7 @@ from evalgate.evaluators.core.operators import Alias, resolve_alias, sign
 from evalgate.evaluators.kinds.output_source import (
     Output,
     SourceField,
+    Target,
     build_check,
     build_finding,
     describe_source,
@@ -39,6 +40,8 @@ from evalgate.measures.values.outputs import (
     quote_beginning,
     read_json,
     read_number,
+    to_decimal,
+    to_json_number,
 )
 
 if TYPE_CHECKING:
@@ -122,7 +125,7 @@ class OutputNumeric(Evaluator):
     compares_with = "target"
     judges_calls_of = ("source.tool",)
     operator: Relation
-    target: float
+    target: Target
     source: SourceField | None = None
 
     def label(self) -> str:
@@ -131,15 +134,16 @@ class OutputNumeric(Evaluator):
 
     def compile(self) -> Check:
         """Returns the comparison; raises FieldProblemError if the source is invalid."""
-        compare, target = COMPARE[self.operator], self.target
+        compare, target = COMPARE[self.operator], to_decimal(self.target)
         relation = f"{sign(self.operator)} {format_number(self.target)}"
 
         def judge(output: Output, _: Trace) -> Finding:
             value = read_number(output.text)
+            figure = to_json_number(value)
             if compare(value, target):
-                return build_finding("success", f"{output.subject} is {format_number(value)}", value=value)
+                return build_finding("success", f"{output.subject} is {format_number(value)}", value=figure)
             expected = f"expected {output.subject} {relation}"
-            return build_finding("failure", f"{expected}, got {format_number(value)}", value=value)
+            return build_finding("failure", f"{expected}, got {format_number(value)}", value=figure)
 
         return build_check(self.source, judge)
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.measures.jmespath.interpreter import Functions, build_equality
+from evalgate.measures.jmespath.interpreter import ORDERS, Functions, build_equality, build_ordering
 from evalgate.measures.jmespath.parse_tree import Node, cost_of, is_finite, links
-from evalgate.measures.values.json_values import COMPARE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
 
     Step = Callable[[Any], Any]
 
-COMPARABLE = frozenset({int, float, str})
-ORDERS = {name: COMPARE[name] for name in ("lt", "lte", "gt", "gte")}
 SIZED = frozenset({str, list, dict})
 
 
@@ -100,21 +97,10 @@ def _compile_condition(node: Node, budget: QueryBudget) -> Step:
     if name == "eq" and isinstance(literal, str):
         return lambda value: find(value) == literal
     if name in ORDERS:
-        if type(literal) not in {int, float}:
-            raise UnsupportedExpression(name)
-        return _build_ordering(ORDERS[name], find, literal)
+        orders = build_ordering(name)
+        return lambda value: orders(find(value), literal)
     equals, is_wanted = build_equality(budget), name == "eq"
     return lambda value: equals(find(value), literal) is is_wanted
-
-
-def _build_ordering(compare: Callable[[Any, Any], Any], find: Step, limit: float) -> Step:
-    """Null if the value is neither number nor text; a text raises TypeError, as in the library."""
-
-    def holds(value: Any) -> Any:
-        found = find(value)
-        return compare(found, limit) if type(found) in COMPARABLE else None
-
-    return holds
 
 
 def _build_length(node: Node, budget: QueryBudget) -> Step:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from jmespath import functions, visitor
 
+from evalgate.measures.values.json_values import COMPARE
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -119,6 +121,7 @@ class Interpreter(visitor.TreeInterpreter):
             **visitor.TreeInterpreter.COMPARATOR_FUNC,
             "eq": equals,
             "ne": lambda left, right: not equals(left, right),
+            **{name: build_ordering(name) for name in ORDERS},
         }
 
     def visit(self, node: Any, *args: Any, **kwargs: Any) -> Any:
@@ -135,6 +138,24 @@ class Interpreter(visitor.TreeInterpreter):
             return members if isinstance(members, list) else None
         self._budget.spend(sum(len(each) for each in members if isinstance(each, list)))
         return [inner for each in members for inner in (each if isinstance(each, list) else [each])]
+
+
+ORDERS = ("lt", "lte", "gt", "gte")
+
+
+def build_ordering(name: str) -> Callable[[Any, Any], bool | None]:
+    """Builds `<`, `<=`, `>` or `>=`: null unless both are numbers, or both text as the library allows for dates."""
+    compare = COMPARE[name]
+
+    def orders(left: Any, right: Any) -> bool | None:
+        kind, other = type(left), type(right)
+        can_compare = kind is other is str or (kind in NUMBERS and other in NUMBERS)
+        return compare(left, right) if can_compare else None
+
+    return orders
+
+
+NUMBERS = frozenset({int, float})
 
 
 def build_equality(budget: QueryBudget) -> Callable[[Any, Any], bool]:

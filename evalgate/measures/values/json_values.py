@@ -37,7 +37,7 @@ def is_number(value: Any) -> bool:
     )
 
 
-COMPARE: dict[str, Callable[[float, float], bool]] = {
+COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "eq": operator.eq,
     "ne": operator.ne,
     "lt": operator.lt,

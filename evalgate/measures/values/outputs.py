@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from decimal import Context, Decimal
+from typing import Any, NoReturn, TypeAlias
 
 import orjson
 
 from evalgate.measures.text.plain_text import mark_part
-from evalgate.measures.values.json_values import as_number, json_type, show, truncate
+from evalgate.measures.values.json_values import as_number, json_type, shorten, show, truncate
 
 MAX_SHOWN = 100
 MAX_PATH = 1_000
 _MAX_EXACT = 2**53
+_MAX_WRITTEN = 10**21
+_LEAST_EXPONENT = -400
+"""Decimal places below which a number is read as a float, which makes it 0."""
+_EXACT = Context(prec=800)
+Number: TypeAlias = int | float | Decimal
 
 
 class OutputError(ValueError):
@@ -44,21 +50,43 @@ def quote_beginning(text: str) -> str:
     return mark_part(shown if len(text) <= MAX_SHOWN else f"{shown}… (+{len(text) - MAX_SHOWN})")
 
 
-def read_number(text: str) -> float:
-    """Reads the text as a finite number, ignoring blanks around it. Raises OutputError."""
-    number = as_number(_strip_text(text))
+def read_number(text: str) -> Decimal:
+    """Reads the text as a finite number, exactly, ignoring blanks around it. Raises OutputError."""
+    bare = _strip_text(text)
+    number = as_number(bare)
     if number is None:
         raise OutputError(f"not a number: {quote_beginning(text)}")
-    return float(number)
+    exact = Decimal(bare)
+    return exact if exact.adjusted() > _LEAST_EXPONENT else Decimal(repr(number))
 
 
-def format_number(number: float) -> str:
-    """Formats the number as people write it.
+def to_decimal(number: Number) -> Decimal:
+    """The number as it is written: 0.1 is one tenth."""
+    return number if isinstance(number, Decimal) else Decimal(repr(number))
 
-    >>> format_number(7.0), format_number(0.1), format_number(1e300)
-    ('7', '0.1', '1e+300')
+
+def subtract(number: Decimal, other: Decimal) -> Decimal:
+    """The difference, exact for all digits that two finite numbers can have before nine decimal places."""
+    return _EXACT.subtract(number, other)
+
+
+def to_json_number(number: Decimal) -> int | float:
+    """The number for a JSON document: one of many digits stays whole if 64 bits hold it, others are floats."""
+    is_long = _MAX_EXACT < abs(number) < 2**63 and number == number.to_integral_value()
+    return int(number) if is_long else float(number)
+
+
+def format_number(number: Number) -> str:
+    """Formats the number as people write it, in full unless it is very large.
+
+    >>> format_number(7.0), format_number(0.1), format_number(1e300), format_number(1234567890123456789)
+    ('7', '0.1', '1e+300', '1234567890123456789')
     """
-    return show(int(number)) if abs(number) < _MAX_EXACT and number == int(number) else show(number)
+    exact = to_decimal(number)
+    if abs(exact) < _MAX_WRITTEN and exact == exact.to_integral_value():
+        return format(exact, ".0f") if exact else "0"
+    short = float(exact)
+    return show(short) if exact == Decimal(repr(short)) else shorten(str(exact), MAX_SHOWN)
 
 
 def read_json(text: str) -> Any:

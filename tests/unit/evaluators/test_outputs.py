@@ -591,3 +591,29 @@ def test_a_long_expression__is_whole_in_the_evidence_and_cut_in_no_reason():
     assert found.reason == "expected the value of the expression to be `2`, got `0`"
     assert found.evidence == {"expression": expression}
     assert assess({**raw, "path": "length(tool_calls)"}, make_trace()).evidence is None
+
+
+BIG = 1234567890123456789
+
+
+@pytest.mark.parametrize(
+    ("operator", "target", "outcome"),
+    [("eq", BIG, "passed"), ("eq", BIG - 1, "failed"), ("ne", BIG - 1, "passed"), ("gt", BIG - 1, "passed")],
+)
+def test_numbers_of_19_digits_are_compared_exactly(operator, target, outcome):
+    check = {"type": "output_numeric", "operator": operator, "target": target}
+    found = assess(check, make_trace(response=str(BIG)))
+    assert (found.outcome, found.evidence["value"]) == (outcome, BIG)
+    assert str(BIG) in found.reason
+
+
+def test_a_number_of_19_digits_converges_only_to_itself():
+    check = {"type": "convergence", "target": BIG - 1, "previous": BIG}
+    assert assess(check, make_trace(response=str(BIG))).evidence["verdict"] == "stall"
+    assert assess(check, make_trace(response=str(BIG - 1))).evidence["verdict"] == "target"
+
+
+@pytest.mark.parametrize("text", ["1e-999999999", "0." + "3" * 5_000, "1e308"])
+def test_numbers_of_any_length_are_read_in_bounded_time(text):
+    check = {"type": "output_numeric", "operator": "lt", "target": 1e307}
+    assert assess(check, make_trace(response=text)).outcome == ("failed" if text == "1e308" else "passed")

@@ -410,3 +410,9 @@ def test_reason__reports_an_incomplete_comparison():
         True,
     )
     assert "compare them all" not in assess(steps, [("search", {"q": 1})]).reason
+
+
+def test_an_unordered_step_that_is_made_too_seldom_says_how_often():
+    found = assess(["a", "a"], ["a"], mode="any_order")
+    assert found.reason == "expected `a`, but it was called once, expected twice"
+    assert "called twice, expected 3 times" in assess(["a", "a", "a"], ["a", "a"], mode="any_order").reason

@@ -21,7 +21,12 @@ from evalgate.evaluators.core.evaluator import (
 )
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.call_matcher import CallMatcher, NameMatcher
-from evalgate.evaluators.kinds.calls.call_selection import MAX_LISTED, describe_unwanted, mark_names, suggest_name
+from evalgate.evaluators.kinds.calls.call_selection import (
+    MAX_LISTED,
+    describe_unwanted,
+    mark_names,
+    suggest_name,
+)
 from evalgate.evaluators.kinds.calls.steps import (
     BROKEN,
     MATCHES,
@@ -294,6 +299,9 @@ def _describe_divergence(
     if not ordered:
         others = list(dict.fromkeys(calls.name(at) for at in alignment.extra))
         got = f" (other calls: {mark_names(others)})" if others and not closed else ""
+        wanted = sum(each.kind == steps.plan.slots[slot].kind for each in steps.plan.slots)
+        if made := sum(calls.difference(steps.plan.slots[slot].kind, at) is not None for at in range(calls.count)):
+            return f"{expected}, but it was called {_often(made)}, expected {_often(wanted)}{got}"
         return f"{expected}, but it was not called{got}"
     if position >= calls.count:
         return f"{expected}, got no more calls"
@@ -305,6 +313,10 @@ def _describe_divergence(
     called = list(dict.fromkeys(calls.name(at) for at in range(calls.count)))
     similar = suggest_name([step.tool for step in steps.kinds[kind]], called)
     return f"{expected}, but it was not called ({got}){similar}"
+
+
+def _often(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
 
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
