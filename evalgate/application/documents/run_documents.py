@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, cast
 
+from msgspec.structs import replace
+
 from evalgate.errors import Location
 from evalgate.models.comparison.comparison import Change, ScenarioKey
 from evalgate.models.run.run import Run, ScenarioResult, SuiteResult, TraceRef, UnclaimedTrace, Verdict
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc, ScenarioDoc
     from evalgate.models.run.golden import GoldenResult
     from evalgate.models.run.run import Verdict
-    from evalgate.models.run.trial_doc import LocationDoc
+    from evalgate.models.run.trial_doc import LocationDoc, TrialDoc
 
 
 def run_of(document: ResultsDoc) -> Run:
@@ -45,21 +47,29 @@ def run_of(document: ResultsDoc) -> Run:
 
 
 def _scenario(document: ScenarioDoc) -> ScenarioResult:
-    interval = document["pass_rate_interval"]
+    interval, golden = document["pass_rate_interval"], _golden(document)
     return ScenarioResult(
         document["id"],
         cast("Verdict", document["verdict"]),
         document["score"],
         document["threshold"],
-        document["trials"],
+        document["trials"] if golden is None else [_with_golden(each, document) for each in document["trials"]],
         variant=document["variant"],
         pass_rate=document["pass_rate"],
         pass_rate_interval=None if interval is None else (interval[0], interval[1]),
         reason=document["reason"],
         location=location_in(document["location"]),
         quarantined=document.get("quarantined") or False,
-        golden=_golden(document),
+        golden=golden,
     )
+
+
+def _with_golden(trial: TrialDoc, scenario: ScenarioDoc) -> TrialDoc:
+    """A trial with its golden as it is judged, from which its document is built, and cleaned, again."""
+    from evalgate.application.documents.golden_documents import golden_trial_of
+
+    found = golden_trial_of(trial, scenario)
+    return trial if found is None else replace(trial, golden=found)
 
 
 def _golden(document: ScenarioDoc) -> GoldenResult | None:
