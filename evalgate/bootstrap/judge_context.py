@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         RenderedReport,
     )
     from evalgate.models.approvals.review import CommentApproval, TriggeringRun
-    from evalgate.ports import MutationComparer, Progress
+    from evalgate.ports import Progress
     from evalgate.ports.outputs import RenderOptions
     from evalgate.settings.settings import Settings
 
@@ -115,6 +115,7 @@ class JudgeContext(Struct, frozen=True):
             build_suite_files,
             build_trace_files,
             find_price_list,
+            make_mutation_comparer,
         )
 
         return Tools(
@@ -128,20 +129,12 @@ class JudgeContext(Struct, frozen=True):
             load_output,
             find_price_list(),
             build_fingerprints(self.cwd, self.root),
-            make_mutation_comparer=_make_mutation_comparer,
+            make_mutation_comparer=make_mutation_comparer,
         )
 
     def with_folder(self, folder: str) -> JudgeContext:
         """A copy for a sandboxed judge, which writes its files to another folder."""
         return replace(self, folder=folder, is_apart=True)
-
-
-def _make_mutation_comparer(*of: Any) -> MutationComparer:
-    """The comparer of the feature that has one; only a run that asks for it loads it."""
-    from evalgate.bootstrap.features import load_port
-
-    comparer: MutationComparer = load_port("mutation_comparer")(*of)
-    return comparer
 
 
 def make_judge_context(settings: Settings) -> JudgeContext:

@@ -14,6 +14,7 @@ from evalgate.bootstrap.sources import (
     build_trace_limits,
     build_workspace,
     find_price_list,
+    make_mutation_comparer,
 )
 from evalgate.errors import Problem, SettingError
 
@@ -74,6 +75,7 @@ def build_shell_tools(  # noqa: PLR0913  one for each option of the command
         find_price_list(),
         build_fingerprints(cwd),
         None if parallel is None else ConfiguredPools(files, limits, parallel),
+        make_mutation_comparer=make_mutation_comparer,
     )
 
 

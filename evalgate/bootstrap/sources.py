@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalgate.settings.limits import Limits
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.core.format import TraceLimits
     from evalgate.adapters.formats.open.trace_files import TraceFiles
     from evalgate.adapters.suites import SuiteFiles
-    from evalgate.ports import PriceTable
+    from evalgate.ports import MutationComparer, PriceTable
     from evalgate.ports.store import GoldenStore
 
 
@@ -91,3 +91,11 @@ def find_price_list() -> PriceTable | None:
     from evalgate.adapters.price_list import find_price_list
 
     return find_price_list()
+
+
+def make_mutation_comparer(*of: Any) -> MutationComparer:
+    """The comparer of the feature that has one; only a run that asks for it loads it."""
+    from evalgate.bootstrap.features import load_port
+
+    comparer: MutationComparer = load_port("mutation_comparer")(*of)
+    return comparer

@@ -181,7 +181,11 @@ def main() -> None:
     figures = {
         "lines of evalgate/": lines_in(PACKAGE),
         "lines of the kernel": lines_in(PACKAGE) - features,
-        **{f"lines of {folder.name}": lines_in(folder) for folder in sorted(FEATURES.iterdir()) if (folder / "feature.py").exists()},
+        **{
+            f"lines of {folder.name}": lines_in(folder)
+            for folder in sorted(FEATURES.iterdir())
+            if (folder / "feature.py").exists()
+        },
         "lines of tests/": lines_in(ROOT / "tests"),
         "modules of features outside of their folder": places_of_features(),
         "kernel imports of features": [f"{each.importer} -> {each.imported}" for each in kernel_imports_of_features()],
