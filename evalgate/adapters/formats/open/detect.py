@@ -25,12 +25,12 @@ LISTED = """
     native.NATIVE tau.TAU2 tau.TAU2_FOLDER tau.TAU_BENCH atif.ATIF inspect_ai.INSPECT adk.ADK adk.ADK_EVAL
     adk.ADK_EVALSET swe_agent.SWE_AGENT mini_swe_agent.MINI_SWE_AGENT openhands.OPENHANDS openhands.OPENHANDS_V1
     exgentic.EXGENTIC toolbench.TOOLBENCH salvo.SALVO litellm.LITELLM dspy.DSPY response_cache.RESPONSE_CACHE
-    promptfoo.PROMPTFOO vally.VALLY deepeval.DEEPEVAL ragas.RAGAS managed_agents.MANAGED_AGENTS langfuse.LANGFUSE
+    promptfoo.PROMPTFOO deepeval.DEEPEVAL ragas.RAGAS managed_agents.MANAGED_AGENTS langfuse.LANGFUSE
     langsmith.LANGSMITH openai_agents.OPENAI_AGENTS openai_agents.OPENAI_AGENTS_STATE opentelemetry.OTLP
-    opentelemetry.JAEGER opentelemetry.SPAN_LIST gemini_cli.GEMINI_CLI copilot.COPILOT opencode.OPENCODE pi.PI
-    ag_ui.AG_UI cursor.CURSOR claude_code.CLAUDE_CODE codex.CODEX bedrock.BEDROCK gemini.GEMINI langgraph.LANGGRAPH
-    autogen.AUTOGEN crewai.CREWAI pydantic_ai.PYDANTIC_AI vercel.VERCEL langchain.LANGCHAIN
-    openai_responses.OPENAI_RESPONSES anthropic.ANTHROPIC openai_chat.OPENAI_CHAT
+    opentelemetry.JAEGER opentelemetry.SPAN_LIST cursor.CURSOR claude_code.CLAUDE_CODE codex.CODEX
+    gemini_cli.GEMINI_CLI copilot.COPILOT opencode.OPENCODE pi.PI ag_ui.AG_UI vally.VALLY bedrock.BEDROCK
+    gemini.GEMINI langgraph.LANGGRAPH autogen.AUTOGEN crewai.CREWAI pydantic_ai.PYDANTIC_AI vercel.VERCEL
+    langchain.LANGCHAIN openai_responses.OPENAI_RESPONSES anthropic.ANTHROPIC openai_chat.OPENAI_CHAT
 """.split()  # noqa: SIM905  (a list takes a line for each)
 """Each format's package and its name there in the order of detection: the one with the most specific check first."""
 
