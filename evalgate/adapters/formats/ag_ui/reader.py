@@ -48,7 +48,7 @@ PIECES = {
 """Types of events with a piece of a text or of arguments, and the field with the id of the whole."""
 
 
-class Thread(AgentSession):
+class AgUiThread(AgentSession):
     """The run, the texts and arguments by id, and what was added so far."""
 
     def __init__(self, pieces: dict[str, str]) -> None:
@@ -73,7 +73,7 @@ def split(documents: Any) -> Sequence[Any]:
 def build(record: Any) -> Trace:
     """Builds the run of a thread."""
     require_shallow(record)
-    thread = Thread(_join_pieces(record))
+    thread = AgUiThread(_join_pieces(record))
     do_each(record, "events", lambda event: _add_event(thread, event))
     if thread.usages:
         thread.total = none_if_uncounted({**sum_usages(thread.usages), "source": "recorded_total"})
@@ -95,13 +95,13 @@ def _join_pieces(record: list[Any]) -> dict[str, str]:
     return {key: "".join(pieces) for key, pieces in found.items()}
 
 
-def _add_event(thread: Thread, event: dict[str, Any]) -> None:
+def _add_event(thread: AgUiThread, event: dict[str, Any]) -> None:
     handle = HANDLERS.get(text(event.get("type"), "type") or "")
     if handle is not None:
         handle(thread, event, time_if_valid(event.get("timestamp")))
 
 
-def _start_run(thread: Thread, event: dict[str, Any], when: str | None) -> None:
+def _start_run(thread: AgUiThread, event: dict[str, Any], when: str | None) -> None:
     thread.id = text(event.get("threadId"), "threadId") or thread.id
     given = mapping(event.get("input"), "input")
     do_each(
@@ -109,11 +109,11 @@ def _start_run(thread: Thread, event: dict[str, Any], when: str | None) -> None:
     )
 
 
-def _add_snapshot(thread: Thread, event: dict[str, Any], when: str | None) -> None:
+def _add_snapshot(thread: AgUiThread, event: dict[str, Any], when: str | None) -> None:
     do_each(objects(event.get("messages"), "messages"), "messages", lambda one: _add_message(thread, one, when))
 
 
-def _add_message(thread: Thread, message: dict[str, Any], when: str | None) -> None:
+def _add_message(thread: AgUiThread, message: dict[str, Any], when: str | None) -> None:
     """Adds a whole message, unless its events or an earlier copy were read."""
     role = text(message.get("role"), "role")
     if role == "tool":
@@ -136,7 +136,7 @@ def _add_message(thread: Thread, message: dict[str, Any], when: str | None) -> N
         thread.add_message(RawMessage(ROLES[role], content, parts=parts, timestamp=when))
 
 
-def _add_text(thread: Thread, event: dict[str, Any], when: str | None) -> None:
+def _add_text(thread: AgUiThread, event: dict[str, Any], when: str | None) -> None:
     key, role = text(event.get("messageId"), "messageId"), text(event.get("role"), "role") or "assistant"
     if key is None or not thread.is_new(key):
         return
@@ -148,13 +148,13 @@ def _add_text(thread: Thread, event: dict[str, Any], when: str | None) -> None:
         thread.add_text(content, when)
 
 
-def _add_reasoning(thread: Thread, event: dict[str, Any], when: str | None) -> None:
+def _add_reasoning(thread: AgUiThread, event: dict[str, Any], when: str | None) -> None:
     key = text(event.get("messageId"), "messageId")
     if key is not None and thread.is_new(f"reasoning {key}"):
         thread.add_reasoning(thread.pieces.get(f"REAS{key}"), when)
 
 
-def _add_call(thread: Thread, event: dict[str, Any], when: str | None) -> None:
+def _add_call(thread: AgUiThread, event: dict[str, Any], when: str | None) -> None:
     call_id = text(event.get("toolCallId"), "toolCallId")
     if event.get("toolCallName") is None and event.get("type") == "TOOL_CALL_CHUNK":
         return
@@ -163,7 +163,7 @@ def _add_call(thread: Thread, event: dict[str, Any], when: str | None) -> None:
         thread.add_call(ToolRequest(call_id, name, thread.pieces.get(f"TOOL{call_id}")), when)
 
 
-def _add_result(thread: Thread, event: dict[str, Any], when: str | None) -> None:
+def _add_result(thread: AgUiThread, event: dict[str, Any], when: str | None) -> None:
     call_id = text(event.get("toolCallId"), "toolCallId")
     if call_id is None or thread.is_new(f"result {call_id}"):
         error = text(event.get("error"), "error")
@@ -172,7 +172,7 @@ def _add_result(thread: Thread, event: dict[str, Any], when: str | None) -> None
         thread.add_result(result, when)
 
 
-def _end_run(thread: Thread, event: dict[str, Any], when: str | None) -> None:
+def _end_run(thread: AgUiThread, event: dict[str, Any], when: str | None) -> None:
     del when
     thread.end_answer()
     usages = event.get("usage")
@@ -184,7 +184,7 @@ def _end_run(thread: Thread, event: dict[str, Any], when: str | None) -> None:
         thread.end = INTERRUPTED
 
 
-def _add_error(thread: Thread, event: dict[str, Any], when: str | None) -> None:
+def _add_error(thread: AgUiThread, event: dict[str, Any], when: str | None) -> None:
     del when
     thread.end_answer()
     message = text(event.get("message"), "message")
@@ -193,7 +193,7 @@ def _add_error(thread: Thread, event: dict[str, Any], when: str | None) -> None:
 
 
 ROLES: dict[str, Any] = {"user": "user", "system": "system", "developer": "system"}
-HANDLERS: dict[str, Callable[[Thread, dict[str, Any], str | None], None]] = {
+HANDLERS: dict[str, Callable[[AgUiThread, dict[str, Any], str | None], None]] = {
     "RUN_STARTED": _start_run,
     "MESSAGES_SNAPSHOT": _add_snapshot,
     "TEXT_MESSAGE_START": _add_text,
