@@ -14,7 +14,7 @@ LINE_KEYS = ("loglines", "messages")
 
 def is_claude_line(value: Any) -> bool:
     """True for a line of a stream, or of a session file of any version."""
-    if not isinstance(value, dict) or _is_of_qwen(value.get("message")):
+    if not isinstance(value, dict) or is_of_qwen(value.get("message")):
         return False
     kind, message = value.get("type"), value.get("message")
     if kind == "summary":
@@ -28,7 +28,7 @@ def is_claude_line(value: Any) -> bool:
     return isinstance(message, dict) and message.get("role") in SPEAKER_ROLES
 
 
-def _is_of_qwen(message: Any) -> bool:
+def is_of_qwen(message: Any) -> bool:
     """True for a message of Qwen Code, whose lines have the same envelope."""
     return isinstance(message, dict) and "parts" in message and "content" not in message
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.claude_code import list_claude_lines
+from evalgate.adapters.formats.claude_code import is_of_qwen, list_claude_lines
 from evalgate.adapters.formats.claude_code.forks import join_forks
 from evalgate.adapters.formats.claude_code.sessions import ClaudeSession, MessageDraft, SubAgent, merge_sub_agents
 from evalgate.adapters.formats.core.builder.copied_history import (
@@ -26,7 +26,17 @@ from evalgate.adapters.formats.core.builder.run import (
     set_final_response,
     set_times,
 )
-from evalgate.adapters.formats.core.fields import amount, count, do_each, flag, listing, mapping, objects, text
+from evalgate.adapters.formats.core.fields import (
+    FieldError,
+    amount,
+    count,
+    do_each,
+    flag,
+    listing,
+    mapping,
+    objects,
+    text,
+)
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity, words
 from evalgate.adapters.formats.core.provider_response import ANTHROPIC_USAGE
 from evalgate.adapters.formats.core.strict_json import encode_json, make_printable, require_shallow
@@ -46,6 +56,8 @@ MODEL_USAGE = TokenTable(
     cache_write_input_tokens="cacheCreationInputTokens",
 )
 API_ERROR = "API Error"
+OF_QWEN = "it looks like a session of Qwen Code; declare its fields with `format: custom` (docs/custom-formats.md)"
+"""Some lines of Qwen Code can't be told from those of Claude Code."""
 BOUNDS = ("error_max_turns", "error_max_budget_usd", "error_max_structured_output_retries")
 
 
@@ -166,6 +178,8 @@ def split(documents: Any) -> Sequence[Any]:
 def build(record: Any) -> Trace:
     """Builds one session. Without a result line, its cost is known only if every answer has its own."""
     require_shallow(record)
+    if any(is_of_qwen(line.get("message")) for line in record if isinstance(line, dict)):
+        raise FieldError("", OF_QWEN)
     session = ClaudeSession()
     do_each(record, "lines", session.add)
     main, agents = _build_conversations(session)

@@ -96,6 +96,17 @@ def test_every_line_of_the_table_is_the_one_that_names_a_document():
     assert len({shape.what for shape in foreign.SHAPES}) >= 30
 
 
+def test_lines_of_qwen_code_that_look_like_those_of_claude_code_are_named_too(tmp_path):
+    about = {"uuid": "u", "parentUuid": None, "sessionId": "s"}
+    said = {**about, "type": "user", "message": {"role": "user", "parts": [{"text": "hi"}]}}
+    (tmp_path / "q.jsonl").write_text(
+        f"{json.dumps(said)}\n{json.dumps({**about, 'type': 'system', 'subtype': 'x'})}\n"
+    )
+    done = evalgate("traces", str(tmp_path / "q.jsonl"))
+    assert done.exit_code == 2
+    assert "it looks like a session of Qwen Code; declare" in done.err
+
+
 def test_a_shape_is_recognised_after_other_lines():
     lines = [{"type": "user", "content": []}, {"type": "assistant", "content": "x", "model_id": "grok"}]
     with pytest.raises(TraceError, match="Grok"):
