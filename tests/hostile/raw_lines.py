@@ -77,8 +77,7 @@ def parse_strictly(data: bytes) -> Any:
         )
     except (ValueError, RecursionError) as error:
         raise RefusedError(str(error)) from None
-    _walk(value)
-    return value
+    return _repair(value)
 
 
 def _refuse(text: str) -> Any:
@@ -101,17 +100,15 @@ def _integer(digits: str) -> float:
     return _finite(digits)
 
 
-def _walk(value: Any) -> None:
-    """Refuses half of a surrogate pair in any text or key."""
-    waiting = [value]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, dict):
-            waiting += [*each, *each.values()]
-        elif isinstance(each, list):
-            waiting += each
-        elif isinstance(each, str) and any("\ud800" <= char <= "\udfff" for char in each):
-            raise RefusedError("half of a surrogate pair")
+def _repair(value: Any) -> Any:
+    """The value with U+FFFD for each half of a surrogate pair; a key that appears twice then is refused."""
+    if isinstance(value, dict):
+        return _unique([(_repair(key), _repair(each)) for key, each in value.items()])
+    if isinstance(value, list):
+        return [_repair(each) for each in value]
+    if isinstance(value, str):
+        return "".join("\N{REPLACEMENT CHARACTER}" if "\ud800" <= char <= "\udfff" else char for char in value)
+    return value
 
 
 def count_levels(value: Any) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from math import isinf
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import orjson
 
@@ -19,11 +19,20 @@ SIZE_FACTOR, BOUND_DIVISOR = 90, 4
 SMALL = 500_000
 """Texts up to this many bytes fit any memory bound."""
 SHOWN_CHARS = 40
+UNPAIRED = "an unpaired surrogate"
 CONTAINERS = frozenset({dict, list})
 _MAX_DIGITS = 25
 _INT_RANGE = range(-(2**63), 2**64)
 _LARGE_NUMBERS = re.compile(rb"[0-9]{19}|[eE][+]?[0-9]{3}")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+class Decoded(NamedTuple):
+    """The value of a JSON text; `has_halves` if it held one half of a surrogate pair, which is U+FFFD in it."""
+
+    value: Any
+    has_halves: bool = False
 
 
 def decode(data: bytes) -> Any:
@@ -31,14 +40,22 @@ def decode(data: bytes) -> Any:
 
     Depth is not checked: see `require_shallow`.
     """
+    return decode_repaired(data).value
+
+
+def decode_repaired(data: bytes) -> Decoded:
+    """Like `decode`, and whether a text had to be repaired: RFC 8259 allows an escape that is half a character."""
     if not _fits_memory(len(data)):
-        return decode_slowly(data)
+        return _decode_slowly(data)
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise TraceError(_describe_error(data, error)) from None
+        problem = _describe_error(data, error)
+        if problem.startswith(UNPAIRED) and _SURROGATE_ESCAPE.search(data):
+            return _decode_slowly(data)
+        raise TraceError(problem) from None
     _require_unique_keys(data, value)
-    return value
+    return Decoded(value)
 
 
 def _fits_memory(size: int) -> bool:
@@ -52,6 +69,10 @@ def decode_slowly(data: bytes) -> Any:
     orjson allocates twelve times the size of the text at the start; encoding the value again, to find duplicate
     keys, takes a quarter of a kilobyte an item. Both return exactly the same values.
     """
+    return _decode_slowly(data).value
+
+
+def _decode_slowly(data: bytes) -> Decoded:
     numbers: dict[str, Any] = {}
     if _LARGE_NUMBERS.search(data):
         numbers = {"parse_int": _parse_whole_number, "parse_float": _parse_finite_number}
@@ -65,9 +86,8 @@ def decode_slowly(data: bytes) -> Any:
         raise TraceError(_describe_error(data, error)) from None
     except RecursionError:
         raise TraceError("lists and objects are nested too deeply") from None
-    if _SURROGATE_ESCAPE.search(data):
-        _require_whole_characters(value)
-    return value
+    has_halves = bool(_SURROGATE_ESCAPE.search(data)) and _has_halves(value)
+    return Decoded(_repair(value) if has_halves else value, has_halves)
 
 
 def is_complete(data: bytes) -> bool:
@@ -77,6 +97,16 @@ def is_complete(data: bytes) -> bool:
             orjson.loads(data)
         else:
             json.loads(data.decode(), object_pairs_hook=_discard_object)
+    except orjson.JSONDecodeError:
+        return bool(_SURROGATE_ESCAPE.search(data)) and _is_json(data)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        json.loads(data.decode(), object_pairs_hook=_discard_object)
     except (ValueError, RecursionError):
         return False
     return True
@@ -181,7 +211,7 @@ def _describe_error(data: bytes, error: json.JSONDecodeError) -> str:
     if rest.lstrip("-").startswith(("NaN", "Inf")):
         return f"NaN and Infinity are not valid JSON, at {position}"
     if rest.startswith("\\u"):
-        return f"an unpaired surrogate, at {position}"
+        return f"{UNPAIRED}, at {position}"
     if rest.lstrip("-")[:1].isdigit() and "infinity" in error.msg:
         return f"a number is too large, at {position}"
     return f"not valid JSON, at {position}"
@@ -209,8 +239,8 @@ def _refuse_constant(_: str) -> NoReturn:
     raise TraceError("NaN and Infinity are not valid JSON")
 
 
-def _require_whole_characters(value: Any) -> None:
-    """Raises TraceError for an unpaired surrogate in any text or key."""
+def _has_halves(value: Any) -> bool:
+    """Whether any text or key has a surrogate, which is half a character."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
@@ -219,8 +249,21 @@ def _require_whole_characters(value: Any) -> None:
             waiting += each.values()
         elif isinstance(each, list):
             waiting += each
-        elif isinstance(each, str) and not each.isascii():
-            try:
-                each.encode()
-            except UnicodeEncodeError:
-                raise TraceError("an unpaired surrogate") from None
+        elif isinstance(each, str) and _is_half(each):
+            return True
+    return False
+
+
+def _is_half(text: str) -> bool:
+    return not text.isascii() and _SURROGATE.search(text) is not None
+
+
+def _repair(value: Any) -> Any:
+    """The value with U+FFFD for each half of a character; raises TraceError if two keys become the same."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
+    if isinstance(value, list):
+        return [_repair(each) for each in value]
+    if isinstance(value, dict):
+        return _build_unique_object([(_repair(key), _repair(each)) for key, each in value.items()])
+    return value

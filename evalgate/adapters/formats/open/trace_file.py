@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from evalgate.adapters.formats.core.builder.run import add_warning
 from evalgate.adapters.formats.core.builder.trace_builder import name_damaged_record, read_record, read_records
 from evalgate.adapters.formats.core.fields import describe_shape
-from evalgate.adapters.formats.core.strict_json import decode, decode_leniently, is_complete
+from evalgate.adapters.formats.core.strict_json import Decoded, decode, decode_leniently, decode_repaired, is_complete
 from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.open.raw_file import BOM, RawFile, RawLine
 from evalgate.errors import TraceError
-from evalgate.models.trace.trace import DamagedTrace, TraceLocation
+from evalgate.models.trace.trace import DamagedTrace, Trace, TraceLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -127,11 +128,12 @@ class TraceFile:
             raise TraceError(self._describe_record_limit())
         source = TraceLocation(self._file.path, sha256=hashlib.sha256(data).hexdigest())
         try:
-            value = decode(data.removeprefix(BOM))
+            value, has_halves = decode_repaired(data.removeprefix(BOM))
         except TraceError as error:
             yield self._build_damaged(_name_text(error, data), source, decode_leniently(data.removeprefix(BOM)))
             return
-        yield from self._read_value(value, source, len(data))
+        records = self._read_value(value, source, len(data))
+        yield from map(warn_of_halves, records) if has_halves else records
 
     def _read_lines(self, lines: Iterator[RawLine]) -> Iterator[TraceRecord | FilePart]:
         if self._format is None:
@@ -148,42 +150,46 @@ class TraceFile:
     def _read_each_line(self, trace_format: Format, lines: Iterable[RawLine]) -> Iterator[TraceRecord | FilePart]:
         for number, data in lines:
             if data is None:
-                yield self._decode_line(number, data)
+                yield self._decode_line(number, data).value
                 continue
             source = TraceLocation(self._file.path, trace_format.name, number, None, hashlib.sha256(data).hexdigest())
             try:
-                value = decode(data)
+                value, has_halves = decode_repaired(data)
             except TraceError as error:
                 yield self._build_damaged(error, source, decode_leniently(data))
                 continue
-            yield from self._read_line(trace_format, value, source, len(data))
+            records = self._read_line(trace_format, value, source, len(data))
+            yield from map(warn_of_halves, records) if has_halves else records
 
     def _read_joined_lines(self, trace_format: Format, lines: Iterable[RawLine]) -> Iterator[TraceRecord | FilePart]:
         """Reads all lines as one trace; each damaged line is yielded as its own record and left out."""
         documents, size, digest = [], 0, hashlib.sha256()
+        has_halves = False
         for number, data in lines:
-            value = self._decode_line(number, data)
+            value, is_repaired = self._decode_line(number, data)
             if isinstance(value, DamagedTrace):
                 yield value
                 continue
+            has_halves = has_halves or is_repaired
             size += len(data or b"")
             if size > self._limits.whole_file_bytes:
                 raise TraceError(self._describe_file_limit())
             digest.update(data or b"")
             documents.append(value)
         if documents:
-            yield from self._read_joined(trace_format, documents, size, digest.hexdigest())
+            records = self._read_joined(trace_format, documents, size, digest.hexdigest())
+            yield from map(warn_of_halves, records) if has_halves else records
 
-    def _decode_line(self, number: int, data: bytes | None) -> Any:
+    def _decode_line(self, number: int, data: bytes | None) -> Decoded:
         name = "" if self._format is None else self._format.name
         if data is None:
             source = TraceLocation(self._file.path, name, number)
-            return self._build_damaged(TraceError(self._describe_record_limit()), source, None)
+            return Decoded(self._build_damaged(TraceError(self._describe_record_limit()), source, None))
         try:
-            return decode(data)
+            return decode_repaired(data)
         except TraceError as error:
             source = TraceLocation(self._file.path, name, number, None, hashlib.sha256(data).hexdigest())
-            return self._build_damaged(error, source, decode_leniently(data))
+            return Decoded(self._build_damaged(error, source, decode_leniently(data)))
 
     def _look_ahead(self, lines: Iterator[RawLine]) -> list[RawLine]:
         """Enough lines to detect the format, up to about the bytes that one record may have."""
@@ -257,6 +263,13 @@ class TraceFile:
     def _describe_file_limit(self) -> str:
         most = f"{self._limits.whole_file_bytes:,} bytes (raise limit `together`)"
         return f"the file must be read as a whole and is larger than {most}"
+
+
+def warn_of_halves(record: Any) -> Any:
+    """The record; a trace of it with the warning that a text held half a character."""
+    if isinstance(record, Trace):
+        add_warning(record, "half_character", "a half of a surrogate pair is shown as U+FFFD", "messages")
+    return record
 
 
 def _name_text(error: TraceError, data: bytes) -> TraceError:

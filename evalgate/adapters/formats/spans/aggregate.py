@@ -133,7 +133,7 @@ def model_calls(nodes: list[SpanNode]) -> list[ModelCall]:
     groups.join_equal_ids()
     groups.join_nested()
     calls = [ModelCall(max(group, key=_reliability), group) for group in groups.list_groups()]
-    return sorted(calls, key=lambda call: (call.start, call.end, call.best.span.span_id))
+    return sorted(calls, key=lambda call: (call.start, call.best.position))
 
 
 def sort_failed_last(calls: Sequence[ModelCall]) -> list[ModelCall]:

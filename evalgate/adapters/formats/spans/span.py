@@ -128,6 +128,7 @@ class SpanNode(Struct, eq=False):
     rank: int = 0
     depth: int = 0
     is_excluded: bool = False
+    position: int = 0
 
     @property
     def start(self) -> int:
@@ -141,14 +142,17 @@ class SpanNode(Struct, eq=False):
 
 
 def build_tree(spans: Sequence[Span], read_facts: Callable[[Span], SpanFacts]) -> list[SpanNode]:
-    """One node for each span, by start; raises TraceError for values too deep or refused by a dialect."""
-    nodes = [SpanNode(span, read_facts(_require_shallow_span(span))) for span in spans]
+    """One node for each span, by start, those with equal starts as recorded, after the spans that contain them.
+
+    Raises TraceError for values too deep or refused by a dialect.
+    """
+    nodes = [SpanNode(span, read_facts(_require_shallow_span(span)), position=at) for at, span in enumerate(spans)]
     nodes.sort(key=lambda node: node.span.span_id)
     _link_parents(nodes)
     _break_cycles(nodes)
     _set_ranks(nodes)
     _set_owners(sorted(nodes, key=lambda node: node.rank))
-    nodes.sort(key=lambda node: (node.start, node.rank, node.end, node.span.span_id))
+    nodes.sort(key=lambda node: (node.start, node.rank, node.position))
     return nodes
 
 

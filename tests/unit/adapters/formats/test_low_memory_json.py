@@ -28,8 +28,6 @@ REFUSED = [
     b"[1e999]",
     b"9" * 400,
     b"9" * 5_000,
-    b'"\\ud800"',
-    b'{"\\udc00": 1}',
     b'"a\x01"',
     b'"\xff"',
     b"\xef\xbb\xbf1",
@@ -90,7 +88,6 @@ REFUSED_TAILS = {
     b', "a": 1, "a": 2}': "the key `a` appears twice in one object",
     b', "a": NaN}': "NaN and Infinity are not valid JSON",
     b', "a": 1e999}': "a number is too large",
-    b', "a": "\\ud800"}': "an unpaired surrogate",
     b', "a": }': "not valid JSON, at column 24000016",
 }
 READ = """

@@ -326,3 +326,15 @@ def test_answers_may_have_either_name():
         genai_message("tool", response_part("done", "c1", key="result")),
     ]
     assert build([chat(0, 900, (5, 5), history, [ANSWER])]).tool_calls[0]["result"] == "done"
+
+
+@pytest.mark.parametrize("ids", [("a", "b", "c"), ("c", "b", "a"), ("b", "c", "a")])
+def test_spans_that_begin_at_the_same_time_keep_the_recorded_order(ids):
+    whole = agent(0, 900)
+    tools = [
+        tool(name, 10, 60, parent=whole, span_id=each)
+        for name, each in zip(("fetch", "build", "apply"), ids, strict=True)
+    ]
+    assert [call["name"] for call in build([whole, *tools]).tool_calls] == ["fetch", "build", "apply"]
+    chats = [chat(10, 60, (number, 1), parent=whole, span_id=each) for number, each in enumerate(ids, 1)]
+    assert [call["usage"]["input_tokens"] for call in build([whole, *chats]).llm_calls] == [1, 2, 3]
