@@ -28,7 +28,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
-class Decoded(NamedTuple):
+class DecodedText(NamedTuple):
     """The value of a JSON text; `has_halves` if it held one half of a surrogate pair, which is U+FFFD in it."""
 
     value: Any
@@ -43,7 +43,7 @@ def decode(data: bytes) -> Any:
     return decode_repaired(data).value
 
 
-def decode_repaired(data: bytes) -> Decoded:
+def decode_repaired(data: bytes) -> DecodedText:
     """Like `decode`, and whether a text had to be repaired: RFC 8259 allows an escape that is half a character."""
     if not _fits_memory(len(data)):
         return _decode_slowly(data)
@@ -55,7 +55,7 @@ def decode_repaired(data: bytes) -> Decoded:
             return _decode_slowly(data)
         raise TraceError(problem) from None
     _require_unique_keys(data, value)
-    return Decoded(value)
+    return DecodedText(value)
 
 
 def _fits_memory(size: int) -> bool:
@@ -72,7 +72,7 @@ def decode_slowly(data: bytes) -> Any:
     return _decode_slowly(data).value
 
 
-def _decode_slowly(data: bytes) -> Decoded:
+def _decode_slowly(data: bytes) -> DecodedText:
     numbers: dict[str, Any] = {}
     if _LARGE_NUMBERS.search(data):
         numbers = {"parse_int": _parse_whole_number, "parse_float": _parse_finite_number}
@@ -87,7 +87,7 @@ def _decode_slowly(data: bytes) -> Decoded:
     except RecursionError:
         raise TraceError("lists and objects are nested too deeply") from None
     has_halves = bool(_SURROGATE_ESCAPE.search(data)) and _has_halves(value)
-    return Decoded(_repair(value) if has_halves else value, has_halves)
+    return DecodedText(_repair(value) if has_halves else value, has_halves)
 
 
 def is_complete(data: bytes) -> bool:

@@ -98,10 +98,10 @@ class Settled(NamedTuple):
     input_tokens: int | None
     output_tokens: int | None
     total_tokens: int | None
-    doubt: tuple[str, str] | None = None
+    doubt: dict[str, str] | None = None
 
 
-class Reading(NamedTuple):
+class TotalReading(NamedTuple):
     """One way to read a total: where it has cached and reasoning tokens."""
 
     total: int
@@ -127,24 +127,24 @@ def settle_tokens(parts: Mapping[str, Any], rule: TokenRule, uncached: int | Non
     tokens_in, doubt_in = _count(given, cached, cache, "input", "cached")
     tokens_out, doubt_out = _count(output, thought, reasoning, "output", "reasoning")
     if doubt_in or doubt_out:
-        return Settled(tokens_in, tokens_out, None, ("tokens_ambiguous", doubt_in or doubt_out))
+        return Settled(tokens_in, tokens_out, None, {"code": "tokens_ambiguous", "message": doubt_in or doubt_out})
     if tokens_in is None or tokens_out is None:
         return Settled(tokens_in, tokens_out, total)
     fits = any(total == reading.total for reading in readings) or (cached > (given or 0) and (total or 0) < tokens_in)
     return _check_total(tokens_in, tokens_out, None if fits else total)
 
 
-def _list_readings(plain: int, cached: int, reasoning: int) -> list[Reading]:
+def _list_readings(plain: int, cached: int, reasoning: int) -> list[TotalReading]:
     """What a total can be; where two readings give the same, the first counts."""
     found = [
-        Reading(plain + cached, "outside", "inside"),
-        Reading(plain + reasoning, "inside", "outside"),
-        Reading(plain + cached + reasoning, "outside", "outside"),
+        TotalReading(plain + cached, "outside", "inside"),
+        TotalReading(plain + reasoning, "inside", "outside"),
+        TotalReading(plain + cached + reasoning, "outside", "outside"),
     ]
-    return [*(reading for reading in found if reading.total > plain), Reading(plain, "inside", "inside")]
+    return [*(reading for reading in found if reading.total > plain), TotalReading(plain, "inside", "inside")]
 
 
-def _find_reading(readings: list[Reading], total: int | None, rule: TokenRule) -> Reading | None:
+def _find_reading(readings: list[TotalReading], total: int | None, rule: TokenRule) -> TotalReading | None:
     """The reading that a total shows; the plain sum of an SDK shows none."""
     shown = next((reading for reading in readings if reading.total == total), None)
     is_plain = bool(readings) and shown is readings[-1]
@@ -182,4 +182,4 @@ def _check_total(tokens_in: int, tokens_out: int, total: int | None) -> Settled:
     if not known:
         return Settled(None, None, total)
     message = f"the recorded total of {total:,} tokens is not the sum of input and output, {known:,}"
-    return Settled(None, None, total if total > known else None, ("total_mismatch", message))
+    return Settled(None, None, total if total > known else None, {"code": "total_mismatch", "message": message})

@@ -68,7 +68,7 @@ def build_usage(parts: dict[str, Any], rule: TokenRule, path: str = "usage", unc
     settled = settle_tokens(usage, rule, uncached)
     usage["input_tokens"], usage["output_tokens"], usage["total_tokens"], doubt = settled
     if doubt is not None:
-        usage["doubt"] = {"code": doubt[0], "message": doubt[1], "where": path or "usage"}
+        usage["doubt"] = {"code": doubt["code"], "message": doubt["message"], "where": path or "usage"}
     return usage
 
 

@@ -11,7 +11,13 @@ from msgspec import Struct
 from evalgate.adapters.formats.core.builder.run import add_warning
 from evalgate.adapters.formats.core.builder.trace_builder import name_damaged_record, read_record, read_records
 from evalgate.adapters.formats.core.fields import describe_shape
-from evalgate.adapters.formats.core.strict_json import Decoded, decode, decode_leniently, decode_repaired, is_complete
+from evalgate.adapters.formats.core.strict_json import (
+    DecodedText,
+    decode,
+    decode_leniently,
+    decode_repaired,
+    is_complete,
+)
 from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.open.raw_file import BOM, RawFile, RawLine
 from evalgate.errors import TraceError
@@ -180,16 +186,16 @@ class TraceFile:
             records = self._read_joined(trace_format, documents, size, digest.hexdigest())
             yield from map(warn_of_halves, records) if has_halves else records
 
-    def _decode_line(self, number: int, data: bytes | None) -> Decoded:
+    def _decode_line(self, number: int, data: bytes | None) -> DecodedText:
         name = "" if self._format is None else self._format.name
         if data is None:
             source = TraceLocation(self._file.path, name, number)
-            return Decoded(self._build_damaged(TraceError(self._describe_record_limit()), source, None))
+            return DecodedText(self._build_damaged(TraceError(self._describe_record_limit()), source, None))
         try:
             return decode_repaired(data)
         except TraceError as error:
             source = TraceLocation(self._file.path, name, number, None, hashlib.sha256(data).hexdigest())
-            return Decoded(self._build_damaged(error, source, decode_leniently(data)))
+            return DecodedText(self._build_damaged(error, source, decode_leniently(data)))
 
     def _look_ahead(self, lines: Iterator[RawLine]) -> list[RawLine]:
         """Enough lines to detect the format, up to about the bytes that one record may have."""

@@ -75,17 +75,15 @@ def test_a_reported_total_then_the_documented_meaning_decide(name, total, right)
 def test_a_total_that_the_sdk_added_up_decides_nothing_and_both_sums_are_named():
     settled = settle_tokens(parts(100, 10, 110, 20, 10), RULES["vercel"])
     assert settled[:3] == (None, 10, None)
-    assert settled.doubt == (
-        "tokens_ambiguous",
-        "input is 100 or 130 tokens: nothing says whether it includes 30 cached ones",
-    )
+    message = "input is 100 or 130 tokens: nothing says whether it includes 30 cached ones"
+    assert settled.doubt == {"code": "tokens_ambiguous", "message": message}
 
 
 @pytest.mark.parametrize(("total", "kept"), [(999, 999), (9, None)])
 def test_a_total_that_fits_no_reading_leaves_what_it_counts_unknown(total, kept):
     settled = settle_tokens(parts(100, 10, total, 20), RULES["openai-chat"])
     assert settled[:3] == (None, None, kept)
-    assert settled.doubt[0] == "total_mismatch"
+    assert settled.doubt["code"] == "total_mismatch"
 
 
 def test_reasoning_above_the_output_is_not_part_of_it():

@@ -49,7 +49,7 @@ def keep_texts(messages: Iterable[RawMessage]) -> list[RawMessage]:
 
 
 def warn_of_copies(trace: Trace, copied: int, *, may_be_more: bool = False) -> None:
-    """Says that copied lines are context, or that none could be told although the session is a fork."""
+    """Says that copied lines are context, or that none is known although the session is a fork."""
     if copied:
         message = f"{copied:,} lines copied from an earlier session are context: their calls and tokens do not count"
         add_warning(trace, "copied_context", message, "lines")
