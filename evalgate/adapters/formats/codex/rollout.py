@@ -9,13 +9,14 @@ from msgspec import Struct, field
 
 from evalgate.adapters.formats.codex.forks import find_inherited, find_origin, subtract_inherited
 from evalgate.adapters.formats.core.builder.copied_history import COPIED, keep_texts
-from evalgate.adapters.formats.core.builder.evidence_gaps import describe_unknown
+from evalgate.adapters.formats.core.builder.evidence_gaps import describe_unknown, find_unknown
 from evalgate.adapters.formats.core.builder.run import BLANK_LLM_CALL
 from evalgate.adapters.formats.core.fields import mapping, text, time
-from evalgate.adapters.formats.core.format import words
+from evalgate.adapters.formats.core.format import Shape, words
 from evalgate.adapters.formats.core.strict_json import decode
 from evalgate.adapters.formats.core.usage import TokenTable
 from evalgate.adapters.formats.messages import responses
+from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import LlmCall, Usage, unknown_usage
 
@@ -71,6 +72,8 @@ SHELLS = frozenset({"shell", "shell_command", "exec_command", "container.exec", 
 EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,6})$", re.MULTILINE)
 STILL_RUNNING = "Process running with session ID"
 HEADER_CHARS = 400
+ITEM = (Shape((), ITEM_FIELDS),)
+"""What may hold objects in an item of the Responses API."""
 
 
 class CodexRun(Struct):
@@ -218,7 +221,7 @@ class Rollout(CodexRun):
     def _add_item(self, item: dict[str, Any], when: str | None) -> None:
         first_new = len(self.messages)
         responses.add_item(self.messages, item)
-        self.unknown = self.unknown or responses.describe_unnamed(item, "an item")
+        self.unknown = self.unknown or responses.describe_unnamed(item, "an item") or find_unknown(item, ITEM)
         self._add_messages([], first_new)
         if self.messages:
             self._complete_message(self.messages[-1], when)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.builder.conversation import conversation_from_messages
+from evalgate.adapters.formats.core.builder.evidence_gaps import find_unknown, note_unknown
 from evalgate.adapters.formats.core.builder.run import add_warning, read_tags
 from evalgate.adapters.formats.core.builder.side_fields import (
     drop_recorder_keys,
@@ -12,11 +13,11 @@ from evalgate.adapters.formats.core.builder.side_fields import (
     set_scenario_and_trial,
 )
 from evalgate.adapters.formats.core.fields import do_each, listing, mapping, text, time
-from evalgate.adapters.formats.core.format import Identity, Reader
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, words
 from evalgate.adapters.formats.core.python_literals import unwrap_text
 from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
 from evalgate.adapters.formats.core.usage import build_score, read_latency_seconds
-from evalgate.adapters.formats.langfuse import is_langfuse_row, is_langfuse_trace
+from evalgate.adapters.formats.langfuse import ROW_TYPES, is_langfuse_row, is_langfuse_trace
 from evalgate.adapters.formats.langfuse.observations import is_estimated, read_facts, span_from_row
 from evalgate.adapters.formats.messages.sniff_messages import read_payload
 from evalgate.adapters.formats.spans import assemble
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
 TRACER_KEYS = frozenset({"attributes", "resourceAttributes", "scope"})
 ROW_FIELDS = {"name": "traceName", "sessionId": "sessionId", "tags": "tags"}
 EXAMPLE_KEYS = ("dataset_item_id", "datasetItemId")
+ROW_HOLDERS = words("""
+    input output metadata modelParameters usage usageDetails costDetails providedUsageDetails providedCostDetails
+    toolDefinitions toolCalls toolCallNames tags scores comments model
+""")
+SHAPES = (Shape(("observations", EACH), ROW_HOLDERS, frozenset(ROW_TYPES)),)
 
 
 class LangfuseExport(NamedTuple):
@@ -84,6 +90,7 @@ def build(record: LangfuseExport) -> Trace:
     if trace.response["content"] is None:
         _add_answer(trace, head)
     _warn_of_estimates(trace, spans)
+    note_unknown(trace, find_unknown({"observations": record.rows}, SHAPES))
     return trace
 
 

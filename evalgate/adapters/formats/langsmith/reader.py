@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalgate.adapters.formats.core.builder.evidence_gaps import find_unknown, note_unknown
 from evalgate.adapters.formats.core.builder.run import read_tags
 from evalgate.adapters.formats.core.builder.side_fields import (
     drop_recorder_keys,
@@ -23,7 +24,7 @@ from evalgate.adapters.formats.core.fields import (
     required_text,
     text,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, words
 from evalgate.adapters.formats.core.provider_response import (
     LANGCHAIN_USAGE,
     ProviderResponse,
@@ -44,6 +45,12 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace, TraceScore, Usage
 
 KINDS: dict[str, SpanKind] = {"llm": "inference", "tool": "tool", "embedding": "excluded"}
+RUN_HOLDERS = words("""
+    inputs outputs extra events child_runs serialized tags feedback feedback_stats manifest attachments
+    child_run_ids direct_child_run_ids parent_run_ids prompt_token_details completion_token_details
+    prompt_cost_details completion_cost_details s3_urls inputs_s3_urls outputs_s3_urls
+""")
+SHAPES = (Shape(("runs", EACH), RUN_HOLDERS, words("llm chain tool retriever embedding prompt parser"), "run_type"),)
 DECIMAL_PATTERN = re.compile(r"\d{1,9}(\.\d{1,30})?([eE]-?\d{1,2})?")
 START_PATTERN = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{6})Z")
 
@@ -223,6 +230,7 @@ def build(record: RunTree) -> Trace:
     trace.evaluations += _feedback(root)
     if root.get("end_time") is None and trace.status == "ok":
         trace.status = "incomplete"
+    note_unknown(trace, find_unknown({"runs": record.runs}, SHAPES))
     return trace
 
 

@@ -31,7 +31,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader, build_identity, words
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity, words
 from evalgate.adapters.formats.core.provider_response import ANTHROPIC_USAGE
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import finish_reason, sum_call_usages
@@ -296,4 +296,8 @@ def _event_time(event: dict[str, Any]) -> str | None:
     return time(event.get("processed_at"), "processed_at")
 
 
-READER = Reader(build=build, identify=identify, shapes=(), split=split)
+EVENT_HOLDERS = words("""
+    agent content input model_usage usage stats tags vault_ids stop_reason metadata resources error events event data
+    rubric outcome_evaluations environment
+""")
+READER = Reader(build=build, identify=identify, shapes=(Shape((EACH,), EVENT_HOLDERS),), split=split)

@@ -11,6 +11,7 @@ from evalgate.adapters.formats.core.builder.conversation import (
     read_arguments,
     set_outcome,
 )
+from evalgate.adapters.formats.core.builder.evidence_gaps import holds_objects, note_unknown
 from evalgate.adapters.formats.core.builder.side_fields import SCENARIO_KEY
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
@@ -56,10 +57,11 @@ CHECKED_CHARS = 3_000
 class UnknownFields:
     """Collects unknown fields while a trace is read; a field of a hundred messages is one warning."""
 
-    __slots__ = ("found",)
+    __slots__ = ("found", "in_messages")
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, str], frozenset[str]] = {}
+        self.in_messages: str | None = None  # a field that may hold a call
 
     def check(self, where: str, recorded: dict[str, Any], known: frozenset[str], levels_above: int) -> None:
         """Notes the unknown fields of an object; raises TraceError for one too deep within `levels_above` others.
@@ -70,6 +72,9 @@ class UnknownFields:
             return
         for name in sorted(recorded.keys() - known):
             require_shallow(recorded[name], levels_above)
+            if where.startswith("messages") and holds_objects(recorded[name]):
+                shown = make_printable(name[:CHECKED_CHARS])
+                self.in_messages = self.in_messages or f"`{where}.{shown}` is an unknown field"
             if len(self.found) < MAX_WARNINGS:
                 self.found.setdefault((where, name), known)
 
@@ -292,6 +297,7 @@ def build(record: Any) -> Trace:
     warnings = [*conversation.list_warnings(), *unknown.list_warnings()]
     if warnings:
         trace.warnings = [*trace.warnings, *warnings]
+    note_unknown(trace, unknown.in_messages)
     warn_of_doubts(trace)
     return trace
 

@@ -177,7 +177,11 @@ HANDLERS: dict[str, Callable[[dict[str, Any]], SpanFacts]] = {
 OTHER_SPANS = words("""
     handoff guardrail custom mcp_tools transcription speech speech_group task turn
 """)
-SHAPES = (Shape((EACH, "span_data"), None, OTHER_SPANS.union(HANDLERS)),)
+SPAN_HOLDERS = words("data handoffs tools usage input output mcp_data response model_config result metadata")
+SHAPES = (
+    Shape((EACH,), words("span_data error metadata")),
+    Shape((EACH, "span_data"), SPAN_HOLDERS, OTHER_SPANS.union(HANDLERS)),
+)
 
 
 def _compare_totals(trace: Trace, spans: list[Any]) -> None:

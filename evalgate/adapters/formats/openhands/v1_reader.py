@@ -195,7 +195,11 @@ FIELDS = words("""
     thinking_blocks responses_reasoning_item action tool_call observation value classification forgotten_event_ids
     log_data
 """)
-SHAPES = (Shape((EACH,), FIELDS, HARMLESS | HANDLERS.keys(), "kind"),)
+MESSAGE_FIELDS = words("content tool_calls thinking_blocks responses_reasoning_item")
+SHAPES = (
+    Shape((EACH,), FIELDS, HARMLESS | HANDLERS.keys(), "kind"),
+    Shape((EACH, "llm_message"), MESSAGE_FIELDS),
+)
 READER = Reader(
     build=build,
     identify=no_identity,
