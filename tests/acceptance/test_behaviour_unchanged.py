@@ -22,14 +22,15 @@ def test_the_demo_behaves_as_expected():
 def test_real_traces_behave_as_expected(shared, part):
     """A part of them; `prove.py` and `make matrix` compare all."""
     runs, expected = prove.recordings(), prove.expected("traces")
-    names = list(runs)[part::PARTS]
+    names = list(expected)[part::PARTS]
     found = {name: prove.digest(runs[name]()) for name in names}
     assert prove.differences(found, {name: expected[name] for name in names}) == []
 
 
 @pytest.mark.shared
-def test_every_real_trace_has_a_digest(shared):
-    assert prove.expected("traces").keys() == prove.recordings().keys()
+def test_every_digest_of_a_real_trace_has_its_trace(shared):
+    """Others may lie there: digests are for the files that they list."""
+    assert prove.expected("traces").keys() - prove.recordings().keys() == set()
 
 
 def test_every_acceptance_case_has_a_digest():

@@ -236,7 +236,10 @@ def main() -> int:
         if options.refresh:
             text = json.dumps(found, indent=1, ensure_ascii=False, sort_keys=True)
             (HERE / "expected" / f"{group}.json").write_text(f"{text}\n", encoding="utf-8")
-        lines = differences(found, expected(group))
+        wanted = expected(group)
+        if group == "traces":  # others may lie there: digests are for the files that they list
+            found = {name: each for name, each in found.items() if name in wanted}
+        lines = differences(found, wanted)
         wrong += len(lines)
         print(f"{group}: {len(found)} compared, {len(lines)} differ", *lines, sep="\n  ")
     return 1 if wrong else 0
