@@ -1,10 +1,10 @@
-"""A stand-in for the runner of GitHub Actions: gives a job's environment and reads what the step prints."""
+"""Runs the Action as the runner of GitHub Actions would, in this process or in a new one, and checks what it printed."""
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -13,7 +13,10 @@ from types import MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from fakes.hub import SHARED
+from fakes.github.runner.commands import PrintedStep
+from fakes.github.runner.events import make_event
+from fakes.github.runner.files import parse_outputs
+from fakes.github.runner.job import job_environment
 
 from evalgate.action import run
 from evalgate.adapters.github.workflow_step import WorkflowStep
@@ -26,18 +29,14 @@ if TYPE_CHECKING:
     from evalgate.adapters.http import RequestDeadline
 
 ROOT = Path(__file__).resolve().parents[2]
-FAKERUNNER = SHARED / "fakerunner.py"
 ENTRYPOINT = ROOT / "entrypoint.py"
 ACTION = ROOT / "action.yml"
 
 
 class FakeRunner:
-    """Runs the Action for one workspace, in this process or in a new one."""
+    """Runs the Action for one workspace."""
 
     def __init__(self, hub: FakeHub, workspace: Path, folder: Path) -> None:
-        spec = importlib.util.spec_from_file_location("fakerunner", FAKERUNNER)
-        self._module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(self._module)
         self._hub, self._workspace, self._folder = hub, workspace, folder
 
     def environment(
@@ -59,37 +58,18 @@ class FakeRunner:
         `after_run` is the run that a `workflow_run` event is about, `heard` the comment of an `issue_comment`,
         `matrix` the job's leg; `variables` replace what the runner sets.
         """
-        described_as = "workflow_dispatch" if event == "issue_comment" else event
-        asked = SimpleNamespace(event=described_as, pr=pr, token=token, ref=ref, run_id=after_run, attempt=1)
-        asked.workspace, asked.debug, asked.no_runtime = self._workspace, False, False
+        name = "workflow_dispatch" if event == "issue_comment" and heard is None else event
+        about = {"pr": pr, "ref": ref, "after_run": after_run, "heard": heard, "action": action}
+        made = make_event(self._hub.state, name, **about)
         home = Path(tempfile.mkdtemp(dir=self._folder))
-        environ, _ = self._module.world_env(asked, vars(self._hub.info), self._hub.state, home)
-        if heard is not None:
-            environ |= self._comment_event(heard, action, Path(environ["GITHUB_EVENT_PATH"]), environ)
+        environ = job_environment(self._hub.state, self._hub.info, made, home)
+        environ |= {"GITHUB_EVENT_NAME": name, "GITHUB_WORKSPACE": str(self._workspace.resolve())}
+        contexts = {"${{ github.token }}": token, "${{ toJSON(matrix) }}": json.dumps(matrix, indent=2)}
         declared = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["inputs"]
-        contexts = {"github.token": token, "matrix": json.dumps(matrix, indent=2)}
         for name, described in declared.items():
-            given = inputs.get(name.replace("-", "_"))
-            default = self._module.expr(described["default"].replace("toJSON(matrix)", "matrix"), contexts)
-            environ[f"INPUT_{name.upper()}"] = default if given is None else given
+            default = described["default"]
+            environ[f"INPUT_{name.upper()}"] = inputs.get(name.replace("-", "_"), contexts.get(default, default))
         return {**environ, **variables}
-
-    def _comment_event(
-        self, comment: Mapping[str, Any], action: str, path: Path, environ: Mapping[str, str]
-    ) -> dict[str, str]:
-        """The event of a comment, which the runner's stand-in does not know."""
-        payload = json.loads(path.read_text(encoding="utf-8"))
-        number = comment["issue_number"]
-        is_pull_request = str(number) in self._hub.state["pulls"]
-        issue = {"number": number, **({"pull_request": {"url": "x"}} if is_pull_request else {})}
-        event = {"action": action, "issue": issue, "comment": {**comment, "user": {"login": comment["user"]}}}
-        path.write_text(json.dumps({**payload, **event}), encoding="utf-8")
-        workflow = environ["GITHUB_WORKFLOW_REF"].replace("/evalgate.yml@", "/approve.yml@")
-        return {
-            "GITHUB_EVENT_NAME": "issue_comment",
-            "GITHUB_WORKFLOW_REF": workflow,
-            "GITHUB_JOB": "approve",
-        }
 
     def act(
         self,
@@ -109,39 +89,34 @@ class FakeRunner:
         console = io.StringIO()
         step = WorkflowStep(console, environ["GITHUB_OUTPUT"], environ["GITHUB_STEP_SUMMARY"])
         code = run(environ, step, budget, is_sandboxed=is_sandboxed)
-        seen = self._module.Step()
-        for line in console.getvalue().split("\n"):
-            seen.line(line)
-        outputs = self._module.parse_env_file(Path(environ["GITHUB_OUTPUT"]).read_text(encoding="utf-8"))
+        return self._read(environ, code, console.getvalue())
+
+    def act_as_process(self, event: str = "pull_request", **options: Any) -> SimpleNamespace:
+        """One run as a separate process, which gets nothing else of this one's environment than its path."""
+        environ = {**self.environment(event, **options), "PATH": os.environ["PATH"]}
+        command = [sys.executable, ENTRYPOINT]
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        done = subprocess.run(command, env=environ, cwd=self._workspace, check=False, timeout=60, **streams)
+        return self._read(environ, done.returncode, done.stdout)
+
+    def _read(self, environ: Mapping[str, str], code: int, printed: str) -> SimpleNamespace:
+        """Checks what holds for every run: no command but the Action's, no secret, no malformed file."""
+        seen = PrintedStep().read(printed)
+        outputs = parse_outputs(Path(environ["GITHUB_OUTPUT"]).read_text(encoding="utf-8"))
         summary = Path(environ["GITHUB_STEP_SUMMARY"]).read_text(encoding="utf-8")
-        unmasked = [line for line in console.getvalue().split("\n") if not line.startswith("::add-mask::")]
-        printed = "\n".join([*unmasked, summary, json.dumps(outputs)])
+        unmasked = [line for line in printed.split("\n") if not line.startswith("::add-mask::")]
+        shown = "\n".join([*unmasked, summary, json.dumps(outputs)])
         secrets = (environ["INPUT_GITHUB-TOKEN"], self._hub.info.runtime_token)
-        return self._checked(
+        assert [secret for secret in secrets if secret and secret in shown] == []
+        assert seen.old_commands == seen.errors == []
+        assert {each["command"] for each in seen.commands} <= {"error", "warning", "notice", "add-mask"}
+        assert "Traceback" not in "\n".join(seen.log)
+        return SimpleNamespace(
             exit_code=code,
-            annotations=seen.ann,
+            result="failure" if code else "success",
+            annotations=seen.annotations,
             outputs=outputs,
             summary=summary,
             log=seen.log,
-            commands=seen.cmds,
-            legacy_commands=seen.legacy,
-            errors=seen.err,
-            token_leaks=[secret for secret in secrets if secret and secret in printed],
+            commands=seen.commands,
         )
-
-    def act_as_process(self, *options: str) -> SimpleNamespace:
-        """One run as a separate process."""
-        ready = self._hub.ready_file(self._folder / "ready.json")
-        command = [sys.executable, FAKERUNNER, "--ready", ready, "--workspace", self._workspace]
-        command += ["--action-yml", ACTION, "--input", "matrix=null", *options, "--", sys.executable, ENTRYPOINT]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
-        return self._checked(**json.loads(done.stdout))
-
-    def _checked(self, **run: Any) -> SimpleNamespace:
-        """Checks what holds for every run: no command but the Action's, no secret, no malformed file."""
-        assert run["legacy_commands"] == []
-        assert run["token_leaks"] == []
-        assert run["errors"] == []
-        assert {each["command"] for each in run["commands"]} <= {"error", "warning", "notice", "add-mask"}
-        assert "Traceback" not in "\n".join(run["log"])
-        return SimpleNamespace(**run)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from fakes.agent import make_workspace
-from fakes.hub import FAKEHUB, FakeHub, site_of
+from fakes.hub import FakeHub, site_of
 from fakes.runner import FakeRunner
 
 from evalgate.adapters.github.client import Client
@@ -10,19 +10,15 @@ from evalgate.adapters.http import RequestDeadline
 
 
 @pytest.fixture(scope="session")
-def _running_hub(tmp_path_factory):
-    if not FAKEHUB.exists():
-        pytest.skip("the stand-in for GitHub lies in ../shared, which is absent")
-    hub = FakeHub(tmp_path_factory.mktemp("hub"))
+def _running_hub():
+    hub = FakeHub()
     yield hub
     hub.stop()
 
 
 @pytest.fixture(scope="session")
-def _running_enterprise_server(tmp_path_factory):
-    if not FAKEHUB.exists():
-        pytest.skip("the stand-in for GitHub lies in ../shared, which is absent")
-    hub = FakeHub(tmp_path_factory.mktemp("ghes"), "--ghes")
+def _running_enterprise_server():
+    hub = FakeHub(is_enterprise=True)
     yield hub
     hub.stop()
 

@@ -16,8 +16,6 @@ from markdown_check import read_text
 
 from evalgate.application.action.step_outputs import OUTPUTS
 
-pytestmark = pytest.mark.shared
-
 HOSTILE = "refunded @acme/everyone <img src=x onerror=y> ::error::x ##[error]y | `a` <!-- z -->\n::set-env name=A::b"
 
 
@@ -236,7 +234,7 @@ def test_text_of_traces_mentions_no_one_and_runs_no_workflow_command(hub, act, w
 
 def test_as_a_process_it_does_the_same(hub, runner):
     on_main(hub)
-    assert runner.act_as_process("--event", "push").result == "success"
+    assert runner.act_as_process("push").result == "success"
     next_run(hub, "success")
     step = runner.act_as_process()
     assert (step.result, step.outputs["baseline-status"]) == ("success", "exact")

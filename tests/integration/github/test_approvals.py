@@ -13,8 +13,6 @@ from evalgate.errors import Forbidden, OverLimit, Unreachable
 from evalgate.features.store.bootstrap.store import open_store
 from evalgate.models.approvals.approval import FILE, ApprovalFile, Provenance, StoredApproval
 
-pytestmark = pytest.mark.shared
-
 APPROVAL = """\
 approvals:
   - {suite: support, scenario: refund, reason: outage, who: Ana, until: 2099-12-31}

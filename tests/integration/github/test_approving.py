@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
-from pathlib import Path
 
 import pytest
 from fakes.agent import FORK, own_comments, trace, write_trace
+from fakes.github.messages import in_json
 from markdown_check import find_flaws
 
 from evalgate.application.action.deliver import add_line
 from evalgate.features.store.bootstrap.store import open_store
-
-pytestmark = pytest.mark.shared
 
 REPORT = "evalgate-report-evalgate"
 KEY = {"comment_key": "evalgate", "approvals_from": "comments"}
@@ -301,15 +299,14 @@ def test_a_comment_of_evalgate_approves_nothing(hub, failing, approve, gate):
 
 def test_an_account_that_took_over_a_name_approves_nothing(hub, failing, approve):
     comment = hub.post_comment(COMMAND, "bob")
-    original = hub._module.Api.repos_get_collaborator_permission_level
-    hub._hub.api.repos_get_collaborator_permission_level = lambda request: _renamed(original(hub._hub.api, request))
+    hub.change_answers("repos/get-collaborator-permission-level", _renamed)
     refused(approve(comment), "its name belongs to another account now")
 
 
 def _renamed(answer):
-    status, document, headers = answer
+    document = answer.document
     document["user"]["id"] += 1
-    return status, document, headers
+    return in_json(document)
 
 
 # --- when it may not ------------------------------------------------------------------------------------------
@@ -382,17 +379,15 @@ def test_a_comment_on_a_push_without_a_run_is_not_an_approval(hub, failing, appr
 
 def test_a_head_that_moves_while_the_comment_is_checked_voids_it(hub, failing, approve):
     comment = hub.post_comment(COMMAND, "bob")
-    answers = hub._module.Api.pulls_get
     asked = []
 
-    def moving(request):
-        asked.append(request)
+    def move():
+        asked.append(1)
         if len(asked) == 2:
             hub.commit("b" * 40)
             hub.state["pulls"]["7"]["head"]["sha"] = "b" * 40
-        return answers(hub._hub.api, request)
 
-    hub._hub.api.pulls_get = moving
+    hub.before_each("pulls/get", move)
     refused(approve(comment), "the pull request has the newer commit bbbbbbb")
     still_failing(hub)
 
@@ -577,16 +572,9 @@ def test_the_mode_belongs_to_comments(act):
     assert "belongs in a workflow that runs on `issue_comment`" in step.annotations[0]["message"]
 
 
-def test_as_a_process_it_does_the_same(hub, failing, runner, tmp_path):
+def test_as_a_process_it_does_the_same(hub, failing, runner):
     comment = hub.post_comment(COMMAND, "bob")
-    environ = runner.environment("issue_comment", heard=comment)
-    event = tmp_path / "event.json"
-    event.write_bytes(Path(environ["GITHUB_EVENT_PATH"]).read_bytes())
-    asked = ("mode=approve", "comment-key=evalgate", "baseline-workflow=evalgate.yml")
-    step = runner.act_as_process(
-        *("--event", "workflow_dispatch", "--set", "GITHUB_EVENT_NAME=issue_comment"),
-        *("--set", f"GITHUB_EVENT_PATH={event}"),
-        *(word for each in asked for word in ("--input", each)),
-    )
+    asked = {"mode": "approve", "comment_key": "evalgate", "baseline_workflow": "evalgate.yml"}
+    step = runner.act_as_process("issue_comment", heard=comment, **asked)
     assert (step.result, step.annotations) == ("success", [])
     assert "EvalGate passed" in own_comments(hub)[0]

@@ -13,8 +13,6 @@ from fakes.faults import FAULTS
 from evalgate.adapters.github.ancestry import Reference
 from evalgate.adapters.github.baselines import BaselineRequest, Baselines
 
-pytestmark = pytest.mark.shared
-
 MERGE = sha1(b"pr-merge", usedforsecurity=False).hexdigest()
 EVALGATE = ".github/workflows/evalgate.yml"
 LIST, RUNS, RUN = "actions/list-artifacts-for-repo", "actions/list-workflow-runs", "actions/get-workflow-run"

@@ -12,8 +12,6 @@ from evalgate.adapters.github.artifacts import BLOCK, Artifacts
 from evalgate.adapters.github.baselines import BaselineRequest, Baselines
 from evalgate.errors import Unreachable
 
-pytestmark = pytest.mark.shared
-
 
 class Noon:
     def now(self):

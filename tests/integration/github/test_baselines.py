@@ -12,8 +12,6 @@ from evalgate.adapters.github.ancestry import Reference
 from evalgate.adapters.github.baselines import BaselineRequest, Baselines
 from evalgate.adapters.github.client import Client
 
-pytestmark = pytest.mark.shared
-
 COMMITS = ("c0", "c1", "c2", "pr-head", "pr-merge")
 C0, C1, C2, PR, MERGE = (sha1(name.encode(), usedforsecurity=False).hexdigest() for name in COMMITS)
 EVALGATE = ".github/workflows/evalgate.yml"

@@ -9,8 +9,6 @@ from fakes.agent import on_main, own_comments
 
 from evalgate.adapters.http import WHOLE_RUN_SECONDS, RequestDeadline
 
-pytestmark = pytest.mark.shared
-
 PACE = 0.02
 EVERYTHING = {
     "hanging": {"kind": "hang", "seconds": 2},

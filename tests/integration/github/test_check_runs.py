@@ -9,8 +9,6 @@ from evalgate.adapters.http import RequestDeadline
 from evalgate.errors import Forbidden, Unreachable
 from evalgate.models.github import Annotation, CheckRun
 
-pytestmark = pytest.mark.shared
-
 HEAD = "a" * 40
 
 

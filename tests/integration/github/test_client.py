@@ -9,8 +9,6 @@ from evalgate.adapters.github.client import Client, RequestRefused, ResourceExpi
 from evalgate.adapters.http import AnswerTooLarge, HttpRequest, Network, RequestDeadline
 from evalgate.errors import Forbidden, NotFound, Unreachable
 
-pytestmark = pytest.mark.shared
-
 RUN = "/actions/runs/8001"
 CLOSED = "http://127.0.0.1:9"
 

@@ -10,8 +10,6 @@ from evalgate.adapters.github.pull_requests import Comments, marker
 from evalgate.adapters.http import RequestDeadline
 from evalgate.errors import Forbidden, Unreachable
 
-pytestmark = pytest.mark.shared
-
 KEY = "evalgate.yml/gate"
 BOT = "github-actions[bot]"
 CREATE = {"method": "POST", "path": "/comments$"}

@@ -88,7 +88,6 @@ def test_inputs_and_outputs_are_those_of_the_container():
     assert composite["outputs"].keys() == action["outputs"].keys()
 
 
-@pytest.mark.shared
 def test_a_push_to_main_names_its_baseline_for_the_step_that_uploads_it(hub, gate, workspace):
     on_main(hub)
     ended = gate("push")
@@ -102,7 +101,6 @@ def test_a_push_to_main_names_its_baseline_for_the_step_that_uploads_it(hub, gat
     assert "upload" not in ended.log
 
 
-@pytest.mark.shared
 def test_a_failed_gate_fails_the_step_and_comments(hub, gate, workspace):
     write_trace(workspace, trace(content="No."))
     ended = gate(baseline="none", fail_on="below_threshold")
@@ -111,14 +109,12 @@ def test_a_failed_gate_fails_the_step_and_comments(hub, gate, workspace):
     assert ended.outputs.keys() == {*OUTPUTS}
 
 
-@pytest.mark.shared
 def test_a_report_is_named_for_the_step_that_uploads_it(hub, gate, workspace):
     ended = gate(mode="evaluate", comment_key="a/b", baseline="none")
     assert ended.outputs["report-artifact"] == "evalgate-report-a-b", ended.log
     assert ended.outputs["results-path"] == ".evalgate/results.json"
 
 
-@pytest.mark.shared
 def test_inputs_of_several_lines_and_wrong_ones_arrive(hub, gate, workspace):
     shutil.copy(workspace / "evals/support.yaml", workspace / "evals/other.yaml")
     (workspace / "evals/other.yaml").write_text(
@@ -202,7 +198,6 @@ def test_windows_is_refused_with_what_to_do(capsys):
     assert "judge them in a job on Linux or macOS" in capsys.readouterr().out
 
 
-@pytest.mark.shared
 def test_on_another_system_than_linux_one_notice_says_what_it_lacks(hub, act, workspace, monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     step = act(baseline="none", comment="off", is_sandboxed=True)

@@ -11,8 +11,6 @@ from fakes.hub import site_of
 from evalgate.adapters.github.client import Client
 from evalgate.adapters.github.pull_requests import Comments
 
-pytestmark = pytest.mark.shared
-
 SERVER = {"GITHUB_SERVER_URL": "https://github.acme.example", "ACTIONS_RESULTS_URL": ""}
 
 

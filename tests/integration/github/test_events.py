@@ -7,8 +7,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from fakes.agent import next_run, on_main, own_comments, trace, write_trace
 
-pytestmark = pytest.mark.shared
-
 FEATURE = "refs/heads/feature/x"
 
 

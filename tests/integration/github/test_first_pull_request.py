@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from fakes.agent import own_comments, trace, write_trace
 
-pytestmark = pytest.mark.shared
-
 APPROVAL = "approvals:\n  - {suite: support, scenario: refund, reason: r, who: w, until: 2999-01-01}\n"
 
 

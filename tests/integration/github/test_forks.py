@@ -6,17 +6,15 @@ import base64
 import io
 import json
 import re
-import sys
 import zipfile
 
 import pytest
 from fakes.agent import BOT, FORK, current, next_run, own_comments, trace, write_trace
+from fakes.github.archives import evil_zip
 from markdown_check import find_flaws
 
 from evalgate.adapters.archives.report_zip import LARGEST_UNPACKED
 from evalgate.adapters.github.reports import LARGEST_REPORT
-
-pytestmark = pytest.mark.shared
 
 REPORT = "evalgate-report-evalgate"
 MARKER = "<!-- evalgate:sticky v1 key=evalgate -->"
@@ -151,10 +149,10 @@ def test_the_mode_evaluate_leaves_the_comment_to_the_publisher_everywhere(hub, a
 
 
 def test_as_processes_the_two_do_the_same(hub, runner, as_fork):
-    key = ("--input", "comment-key=evalgate")
-    assert runner.act_as_process("--pr", "8", "--token", "ghs_readonly", *key).result == "success"
+    evaluated = runner.act_as_process(pr=8, token="ghs_readonly", comment_key="evalgate")
+    assert evaluated.result == "success"
     next_run(hub, "success", event="workflow_run", head_repository_id=1001)
-    step = runner.act_as_process("--event", "workflow_run", *key, "--input", "mode=publish")
+    step = runner.act_as_process("workflow_run", comment_key="evalgate", mode="publish")
     assert (step.result, step.annotations) == ("success", [])
     assert [comment["issue_number"] for comment in hub.comments_of(BOT)] == [8]
 
@@ -244,10 +242,6 @@ def test_too_deeply_nested_results_end_in_one_line(hub, publish, evaluated):
     assert nothing_posted(hub)
 
 
-def evil(kind):
-    return sys.modules["fakehub"].evil_zip(kind)
-
-
 def a_zip(*, content=b"{}", mode=0o100644, others=0, twice=False, encrypted=False, claims=None):
     """A zip whose results may be a link, doubled, encrypted, or of any size that its directory claims."""
     packed = io.BytesIO()
@@ -271,11 +265,11 @@ def a_zip(*, content=b"{}", mode=0o100644, others=0, twice=False, encrypted=Fals
 
 
 ARCHIVES = {
-    "has no entries called": lambda: evil("slip"),
-    "no entries called results.json": lambda: evil("abs"),
+    "has no entries called": lambda: evil_zip("slip"),
+    "no entries called results.json": lambda: evil_zip("abs"),
     "more than 1,000 entries": lambda: a_zip(others=1_000),
-    "it is not a zip file": lambda: evil("notzip"),
-    "is not a zip file, or it is damaged": lambda: evil("truncated"),
+    "it is not a zip file": lambda: evil_zip("notzip"),
+    "is not a zip file, or it is damaged": lambda: evil_zip("truncated"),
     "not a regular file": lambda: a_zip(mode=0o120777, content=b"/etc/passwd"),
     "is too large": lambda: a_zip(claims=LARGEST_UNPACKED + 1),
     "2 entries called": lambda: a_zip(twice=True),

@@ -12,8 +12,6 @@ import pytest
 from fakes.agent import make_workspace, on_main
 from fakes.runner import FakeRunner
 
-pytestmark = pytest.mark.shared
-
 MADE = (2026, 1, 1, 0, 0, 0)
 LARGE = 50 * 1024 * 1024
 KINDS = ["slip", "abs", "symlink", "dup", "notzip", "empty", "truncated", "encrypted"]

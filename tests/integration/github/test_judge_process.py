@@ -17,8 +17,6 @@ from fakes.agent import SUITE, on_main, own_comments, trace, write_trace
 from fakes.runner import ENTRYPOINT
 from programs import require
 
-pytestmark = pytest.mark.shared
-
 TRACED = re.compile(r"(\d+) +(\w+)\((.*)")
 TOKEN, PLANTED = "ghs_planted4in7the9environment", "value-of-a-variable-9f2c7d51"
 CALLS = "execve,connect,sendto,exit_group"

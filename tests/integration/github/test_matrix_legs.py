@@ -5,10 +5,7 @@ from __future__ import annotations
 import base64
 import json
 
-import pytest
 from fakes.agent import BOT, SUITE, next_run, on_main, own_comments, trace, write_trace
-
-pytestmark = pytest.mark.shared
 
 SUPPORT, BILLING = {"suite": "support"}, {"suite": "billing"}
 

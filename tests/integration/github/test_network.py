@@ -12,10 +12,7 @@ from evalgate.adapters.github.client import Client
 from evalgate.adapters.http import Network, RequestDeadline
 from evalgate.errors import Unreachable
 
-pytestmark = [
-    pytest.mark.shared,
-    pytest.mark.skipif(OPENSSL is None, reason="openssl makes the certificates"),
-]
+pytestmark = pytest.mark.skipif(OPENSSL is None, reason="openssl makes the certificates")
 
 RUN = "/actions/runs/8001"
 NAME = "github.acme.example"

@@ -12,8 +12,6 @@ from markdown_check import read_text
 from evalgate.adapters.github.artifacts import Artifacts
 from evalgate.errors import Unreachable
 
-pytestmark = pytest.mark.shared
-
 DEPENDABOT = {"GITHUB_ACTOR": "dependabot[bot]", "GITHUB_TRIGGERING_ACTOR": "dependabot[bot]"}
 NO_ACCESS = 'GitHub refuses it (403): "Resource not accessible by integration"'
 STAYS_PENDING = "a required check of this name stays pending: require the job instead"

@@ -8,8 +8,6 @@ import json
 import pytest
 from fakes.agent import SUITE, next_run, on_main, own_comments, trace, write_trace
 
-pytestmark = pytest.mark.shared
-
 WEAKER = SUITE.replace("      - {type: tool_called, tool: lookup_order, required: true}\n", "")
 
 

@@ -13,8 +13,6 @@ from evalgate.action import run
 from evalgate.adapters.github.workflow_step import WorkflowStep
 from evalgate.adapters.http import RequestDeadline
 
-pytestmark = pytest.mark.shared
-
 PASSWORD = "pr0xy-passw0rd"
 CLOSED = f"http://someone:{PASSWORD}@127.0.0.1:9"
 TOKEN = "ghs_write"

@@ -12,8 +12,6 @@ import zipfile
 import pytest
 from fakes.agent import next_run, on_main, own_comments, trace, write_trace
 
-pytestmark = pytest.mark.shared
-
 PASSWORD = 'n0-known/shape "of" @all'
 
 

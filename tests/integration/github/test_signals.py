@@ -14,8 +14,6 @@ from fakes.runner import ENTRYPOINT
 
 from evalgate.application.action.step_outputs import OUTPUTS
 
-pytestmark = pytest.mark.shared
-
 BEFORE_THE_VERDICT = "actions/list-artifacts-for-repo"
 AFTER_THE_VERDICT = ("issues/list-comments", "issues/create-comment")
 

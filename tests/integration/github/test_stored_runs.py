@@ -13,7 +13,6 @@ from evalgate.features.store.bootstrap.store import open_store
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.history.stored_run import RunFacts, StoredRun, StoredScenarioRow
 
-pytestmark = pytest.mark.shared
 PASSWORD = "hunter22"
 
 

@@ -180,7 +180,6 @@ def test_a_wait_of_more_than_half_a_minute_is_given_up(begun):
     assert (len(server.requests), pauses) == (1, [])
 
 
-@pytest.mark.shared
 @pytest.mark.parametrize("request_answered", ["issues/list-comments", "actions/list-artifacts-for-repo"])
 @pytest.mark.parametrize(
     "fault",

@@ -11,8 +11,6 @@ from evalgate.adapters.github.commit_files import TemplateInCommit
 from evalgate.errors import Forbidden, InvalidTemplate, NotFound, OverLimit, Unreachable
 from evalgate.models.github import TemplateFile
 
-pytestmark = pytest.mark.shared
-
 PATH = ".github/evalgate-comment.md.j2"
 OWN = '{% extends "comment.md.j2" %}\n{% block footer %}\nAsk the agents team.\n{% endblock %}\n'
 ANSWER = {"type": "file", "encoding": "base64", "size": 3, "content": "YWJj"}

@@ -15,8 +15,6 @@ import pytest
 from fakes.agent import SUITE, next_run, on_main, own_comments, trace, write_trace
 from markdown_check import read_text
 
-pytestmark = pytest.mark.shared
-
 SUITE_PATH = "deep/evals/support.yaml"
 APPROVAL = "version: 1\napprovals:\n  - {suite: support, scenario: gone, reason: x}\n"
 

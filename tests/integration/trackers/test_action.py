@@ -9,13 +9,11 @@ from urllib.parse import quote, urlencode
 
 import pytest
 from fakes.agent import FORK, current, next_run, on_main, own_comments
-from fakes.hub import FAKEHUB, FakeHub
+from fakes.hub import FakeHub
 from fakes.langsmith import KEY, TENANT
 from fakes.runner import FakeRunner
 from scheduling_project import ANSWER, ARGUMENT, a_trace, write_project
 from tracker_servers import PHOENIX_KEY, ask, needs
-
-pytestmark = pytest.mark.shared
 
 CALLS = ("correct_tool", "correct_count", "no_false_trigger")
 BY_HAND = {
@@ -30,10 +28,8 @@ FIXED = {"SOURCE_DATE_EPOCH": "1790000000"}
 
 
 @pytest.fixture(scope="module")
-def _running_hub(tmp_path_factory):
-    if not FAKEHUB.exists():
-        pytest.skip("the stand-in for GitHub lies in ../shared, which is absent")
-    hub = FakeHub(tmp_path_factory.mktemp("hub"))
+def _running_hub():
+    hub = FakeHub()
     yield hub
     hub.stop()
 

@@ -10,7 +10,6 @@ from comment_states import RUN_URL, STATES, make_comment
 from markdown_check import find_flaws
 
 made = cache(make_comment)
-pytestmark = pytest.mark.shared
 
 
 def unfolded(comment: str) -> str:

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import importlib.util
 import re
 import shlex
 import subprocess
 import unicodedata
 
 import pytest
+from fakes.github.runner.commands import parse_command, parse_old_command
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_check import HOSTILE, find_flaws, parse_html, render_html, runner_commands
@@ -96,22 +96,11 @@ def test_runner_commands__plain_commands__are_found():
     assert runner_commands("text ##[warning]x") == ["warning"]
 
 
-@pytest.fixture
-def runner(shared):
-    spec = importlib.util.spec_from_file_location("fakerunner", shared / "github" / "fakerunner.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.mark.shared
-def test_logsafe__parsed_by_the_fake_runner__holds_no_command(runner):
+def test_logsafe__parsed_by_the_fake_runner__holds_no_command():
     for text in HOSTILE:
         for line in (escape_log(text), escape_terminal(text, None)):
-            assert runner.parse_v1(line, runner.CMDS) is None
-            assert runner.parse_v2(line, runner.CMDS) is None
+            assert parse_old_command(line) is None
+            assert parse_command(line) is None
 
 
 @pytest.mark.parametrize("text", HOSTILE)
