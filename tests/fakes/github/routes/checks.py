@@ -66,7 +66,8 @@ def update(world: World, request: Request) -> Answer:
 
 def list_of_commit(world: World, request: Request) -> Answer:
     """The newest first."""
-    sha, name = resolve(world.state, request.values["ref"]), request.query.get("check_name")
+    ref, name = request.values["ref"], request.query.get("check_name")
+    sha = resolve(world.state, ref) or ref
     found = [
         check
         for check in reversed(world.state["check_runs"])
