@@ -11,10 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalgate.errors import InvalidInput, Problem, SettingError
-from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_versions
+from evalgate.evaluators.core.registry import BUILT_IN_TYPES
 from evalgate.models.comparison.comparison import BaselineDrift, BaselineInfo, ChangedEvaluator
 from evalgate.models.results.document_names import BASELINE_SCHEMA, SUITES_SCHEMA
-from evalgate.models.run.golden import DIMENSION_TYPE
 from evalgate.ports import BaselineParts
 from evalgate.version import __version__
 
@@ -31,9 +30,8 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Configuration
 
 
-BUILT_IN = frozenset({*BUILT_IN_TYPES, DIMENSION_TYPE})
-NEEDS_CHECKS = b'"convergence"'
-"""The type whose `previous` value comes from an assertion of the baseline."""
+WITHOUT_BASELINE = BUILT_IN_TYPES.keys() - {"convergence"}
+"""Types that read no assertion of the baseline: `convergence` does, goldens and plugin evaluators may."""
 
 
 class Rules(Struct, frozen=True):
@@ -47,26 +45,29 @@ class Rules(Struct, frozen=True):
 
 def rules_of(configuration: Configuration) -> Rules:
     """The rules of today's configuration."""
-    all_versions = evaluator_versions()
-    used = {
-        assertion.type
-        for suite in configuration.suites
-        for scenario in suite.scenarios
-        for assertion in scenario.assertions
-    }
-    evaluators = {kind: all_versions[kind] for kind in sorted(used) if kind in all_versions}
     return Rules(
-        config_hash(configuration), paths_hash(configuration), evaluators, needs_baseline_checks(configuration)
+        config_hash(configuration),
+        paths_hash(configuration),
+        versions_of(configuration),
+        needs_baseline_checks(configuration),
     )
 
 
 def needs_baseline_checks(configuration: Configuration) -> bool:
-    """Whether these suites may read single assertions of a baseline: goldens and plugin evaluators may."""
+    """Whether these suites may read single assertions of a baseline."""
     if any(scenario.golden is not None for suite in configuration.suites for scenario in suite.scenarios):
         return True
-    if not evaluator_versions().keys() <= BUILT_IN:
-        return True
-    return NEEDS_CHECKS in orjson.dumps([suite.content for suite in configuration.suites])
+    return not versions_of(configuration).keys() <= WITHOUT_BASELINE
+
+
+def versions_of(configuration: Configuration) -> dict[str, int]:
+    """The version of each evaluator that the suites use, also within groups, and of golden scoring."""
+    found: dict[str, int] = {}
+    for suite in configuration.suites:
+        for scenario in suite.scenarios:
+            for assertion in scenario.assertions:
+                found.update(assertion.versions)
+    return dict(sorted(found.items()))
 
 
 def config_hash(configuration: Configuration) -> str:
@@ -197,7 +198,7 @@ def build_baseline_parts(
         "config_hash": config_hash(configuration),
         "paths_hash": paths_hash(configuration),
         "evalgate_version": __version__,
-        "evaluators": evaluator_versions(),
+        "evaluators": versions_of(configuration),
     }
     suites = {
         "schema": SUITES_SCHEMA,

@@ -69,6 +69,7 @@ class Assertion(Struct, frozen=True, eq=False):
     written: Any = None
     dimension: Dimension | None = None
     careful_check: Check | None = None
+    versions: dict[str, int] = {}  # of the evaluators that it and its members use, by type
     row_cache: Any = None  # a _RowCache
 
     def __post_init__(self) -> None:

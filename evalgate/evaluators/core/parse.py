@@ -40,6 +40,7 @@ class Parser:
     def __init__(self, locate: Callable[[Path], Location | None]) -> None:
         self.problems: list[FieldProblem] = []
         self._locate = locate
+        self._versions: dict[str, int] = {}  # of the evaluators of the current assertion, by type
         self._is_required = False  # true if the current assertion, or a group around it, is required
 
     def parse_assertions(self, raw: Any, path: Path) -> list[Assertion]:
@@ -57,6 +58,7 @@ class Parser:
 
     def parse_assertion(self, raw: Any, path: Path) -> Assertion | None:
         """Parses one assertion at `path`; None if it is invalid, with its problems in `problems`."""
+        self._versions = {}
         return self._parse_assertion(raw, path, 0)
 
     def _parse_assertion(self, raw: Any, path: Path, depth: int) -> Assertion | None:
@@ -79,7 +81,10 @@ class Parser:
         if settings is None or check is None or len(self.problems) > problem_count:
             return None
         warning = getattr(settings, "warning", None)
-        label = settings.label() if _is_evaluator(settings) else None
+        label = None
+        if _is_evaluator(settings):
+            label = settings.label()
+            self._versions[settings.type] = settings.version
         if settings.negate:
             describe = getattr(settings, "describe_unwanted", None) if settings.type in BUILT_IN_TYPES else None
             check = negate_check(check, label, describe)
@@ -95,6 +100,7 @@ class Parser:
             written=raw,
             dimension=settings.dimension,
             careful_check=careful_form(check),
+            versions=self._versions,
         )
 
     def _parse_settings(self, form: CanonicalForm, path: Path) -> EvaluatorSettings | None:

@@ -49,6 +49,7 @@ class Convergence(Evaluator):
     """
 
     type: Literal["convergence"]
+    version = 2  # `*` in the name of a tool matches any characters
     judges_calls_of = ("source.tool",)
     orders: ClassVar[dict[str, Order]] = {"tolerance": "at_most"}
     target: Target

@@ -61,6 +61,7 @@ class OutputContains(Evaluator):
     """
 
     type: Literal["output_contains"]
+    version = 2  # `*` in the name of a tool matches any characters
     judges_calls_of = ("source.tool",)
     orders: ClassVar[dict[str, Order]] = {"value": "part"}
     value: Annotated[str, Field(min_length=1)] | None = None
@@ -122,6 +123,7 @@ class OutputNumeric(Evaluator):
     """
 
     type: Literal["output_numeric"]
+    version = 2  # `*` in the name of a tool matches any characters
     compares_with = "target"
     judges_calls_of = ("source.tool",)
     operator: Relation
@@ -156,6 +158,7 @@ class OutputJson(Evaluator):
     """
 
     type: Literal["output_json"]
+    version = 2  # `*` in the name of a tool matches any characters
     compares_with = "target"
     judges_calls_of = ("source.tool",)
     path: str
@@ -215,6 +218,7 @@ class ExitCode(Evaluator):
     """
 
     type: Literal["exit_code"]
+    version = 2  # `*` in the name of a tool matches any characters
     judges_calls_of = ("source.tool",)
     source: SourceField | None = None
 

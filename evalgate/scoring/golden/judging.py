@@ -36,6 +36,8 @@ NO_SOURCE = "no score of this name is recorded, and no assertion is assigned to 
 MEMORY_EVIDENCE: tuple[EvidenceKind, ...] = ("calls", "results")
 FORMULAS = (*("memory_precision", "memory_recall", "tool_success_rate", "refusal_correctness"), "response_completeness")
 MOST_QUOTED = 3
+VERSION = 1
+"""Increase it when the same trace could get another score against the same golden."""
 """Findings that a reason quotes."""
 
 
@@ -257,6 +259,7 @@ def dimension_checks(rules: GoldenRules, location: Location | None) -> list[Asse
             on_missing_skip=True,
             check=partial(judge_dimension, rules, name),
             location=location,
+            versions={DIMENSION_TYPE: VERSION},
             written={
                 "type": DIMENSION_TYPE,
                 "name": name,

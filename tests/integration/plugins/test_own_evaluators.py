@@ -161,7 +161,16 @@ def test_schema_of_suites__of_an_evaluator_without_one_is_an_error(folder):
     assert done.stderr.startswith("error: no JSON Schema can be made of own (")
 
 
-def test_version_of_an_own_evaluator__is_in_the_baseline_and_a_change_is_reported(folder):
+@pytest.mark.parametrize(
+    "written",
+    ["CHECK", "{all_of: [CHECK], required: true}", "{when: {type: not_empty}, then: [{any_of: [CHECK]}]}"],
+    ids=["alone", "in a group", "in a group with a condition"],
+)
+def test_version_of_an_own_evaluator__is_in_the_baseline_and_a_change_is_reported(folder, written):
+    alone = "{type: mentions_result, tool: issue_refund, field: refund_id, required: true}"
+    check = written.replace("CHECK", alone if written == "CHECK" else alone.replace(", required: true", ""))
+    suite = folder / "suite.yaml"
+    suite.write_text(suite.read_text().replace(alone, check))
     run = ["run", "suite.yaml", "--traces", TRACES, "--plugin", "evalgate_mentions"]
     evalgate(folder, *run)
     shutil.copy(folder / ".evalgate/baseline.zip", folder / "main.zip")

@@ -46,6 +46,7 @@ class ToolArguments(Evaluator):
     """
 
     type: Literal["tool_arguments"]
+    version = 2  # `*` in the name of a tool matches any characters
     judges_calls_of = ("tool",)
     tool: ToolName
     json_schema: dict[str, Any] | None = Field(default=None, alias="schema")
@@ -157,6 +158,7 @@ class ToolLatencyLimit(Evaluator):
     """Each call of `tool` took at most `max_seconds` s. Without a call or a known time: not_evaluable."""
 
     type: Literal["tool_latency_limit"]
+    version = 2  # `*` in the name of a tool matches any characters
     judges_calls_of = ("tool",)
     orders: ClassVar[dict[str, Order]] = {"max_seconds": "at_most"}
     tool: ToolName

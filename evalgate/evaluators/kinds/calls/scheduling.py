@@ -94,6 +94,7 @@ class ExpectedTool(Evaluator):
     """
 
     type: Literal["expected_tool"]
+    version = 3  # 2: `*` in names; 3: without an expected tool, only the scheduling tools are forbidden
     demands = ("expected_tool", "tool")
     orders: ClassVar[dict[str, Order]] = {"min_calls": "at_least"}
     expected_tool: ToolName | None = None
@@ -153,6 +154,7 @@ class NoTool(Evaluator):
     """`tool` is not called; with `action`, not with this action."""
 
     type: Literal["no_tool"]
+    version = 2  # `*` in the name of a tool matches any characters
     forbids = ("tool",)
     tool: ToolName
     action: str | None = None
@@ -171,6 +173,7 @@ class NoRunCode(Evaluator):
     """Another name of `no_tool`, whose `tool` is `run_code` by default."""
 
     type: Literal["no_run_code"]
+    version = 2  # `*` in the name of a tool matches any characters
     forbids = ("tool",)
     tool: ToolName = "run_code"
     words = "no call of {tool}"
@@ -186,6 +189,7 @@ class Timing(Evaluator):
     Without such a call: failed. If the result depends on arguments that were not captured: not_evaluable.
     """
 
+    version = 2  # `*` in the name of a tool matches any characters
     demands = ("tool",)
     tool: ToolName
     action: str | None = None

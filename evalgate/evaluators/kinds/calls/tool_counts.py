@@ -48,6 +48,7 @@ class ToolCalled(Evaluator):
     """The agent called `tool` at least once. `*` in its name matches any characters, other characters are literal."""
 
     type: Literal["tool_called"]
+    version = 2  # `*` in the name of a tool matches any characters
     demands = ("tool",)
     tool: ToolName
     words = "tool {tool} called"
@@ -194,6 +195,7 @@ class ToolCalls(Evaluator):
     """
 
     type: Literal["tool_calls"]
+    version = 2  # `*` in the name of a tool matches any characters
     forbids = ("forbidden_tools",)
     demands = ("allowed_tools", "tool")
     orders: ClassVar[dict[str, Order]] = {

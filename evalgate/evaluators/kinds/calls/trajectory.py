@@ -44,6 +44,7 @@ class TrajectoryScore(Evaluator):
     """
 
     type: Literal["trajectory_score"]
+    version = 2  # `*` in the name of a tool matches any characters
     demands = ("reference",)
     orders: ClassVar[dict[str, Order]] = {"min_score": "at_least"}
     metric: Literal["precision", "recall", "f1", "lcs", "exact", "in_order", "any_order"]
