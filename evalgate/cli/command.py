@@ -8,7 +8,7 @@ from evalgate.cli.shell import STDOUT
 from evalgate.errors import SettingError
 from evalgate.settings import limits
 from evalgate.settings.inputs import Inputs
-from evalgate.settings.readers import Choice, Choices, read_lines
+from evalgate.settings.readers import OneOf, OneOrMoreOf, read_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -63,9 +63,9 @@ def flag(setting: Setting[Any]) -> Option:
 
 def _kind_of(read: Callable[[str], Any]) -> dict[str, Any]:
     """How argparse reads what an input of the Action reads so."""
-    if isinstance(read, Choice):
+    if isinstance(read, OneOf):
         return {"choices": [*read.words]}
-    if isinstance(read, Choices):
+    if isinstance(read, OneOrMoreOf):
         return {"type": parse_words}
     return {"action": "append"} if read is read_lines else {}
 

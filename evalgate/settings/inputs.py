@@ -10,10 +10,10 @@ from evalgate.models.comparison.weakening import OnWeakening
 from evalgate.settings.limits import IN_ACTION, Limits, read_action_limits
 from evalgate.settings.matrix import MatrixLeg, parse_matrix
 from evalgate.settings.readers import (
-    Choice,
-    Choices,
     Count,
-    Pattern,
+    Matching,
+    OneOf,
+    OneOrMoreOf,
     read_branch,
     read_file_path,
     read_flag,
@@ -82,7 +82,7 @@ class Inputs(SettingGroup):
     )
     mode = Setting(
         "auto",
-        Choice("auto", "gate", "report-only", "evaluate", "publish", "approve"),
+        OneOf("auto", "gate", "report-only", "evaluate", "publish", "approve"),
         Text(
             "auto or gate to fail on what fail-on names, report-only to never fail, evaluate to leave the comment to "
             "another workflow, publish to post the report of such a run, approve to process an approval in a comment "
@@ -94,7 +94,7 @@ class Inputs(SettingGroup):
     )
     fail_on: Setting[tuple[str, ...]] = Setting(
         (),
-        Choices(*get_args(FailOn), hint="; to never fail the check use `mode: report-only`"),
+        OneOrMoreOf(*get_args(FailOn), hint="; to never fail the check use `mode: report-only`"),
         Text(
             "What fails the check, separated by commas; overrides every policy: "
             f"{', '.join(get_args(FailOn))}. Default from the policies, else hard_fail",
@@ -105,7 +105,7 @@ class Inputs(SettingGroup):
     )
     on_weakening: Setting[OnWeakening | None] = Setting(
         None,
-        Choice(*get_args(OnWeakening)),
+        OneOf(*get_args(OnWeakening)),
         Text(
             "What to do if the suites or the policy require less than the baseline's - ignore, warn, or fail; "
             "overrides every policy. Default from the policies, else warn (docs/baseline.md)",
@@ -127,7 +127,7 @@ class Inputs(SettingGroup):
     )
     baseline_artifact = Setting(
         "",
-        Pattern(ARTIFACT_NAME, 'a name without any of " : < > | * ? \\ /'),
+        Matching(ARTIFACT_NAME, 'a name without any of " : < > | * ? \\ /'),
         Text(
             "The name of the artifact that holds the baseline. Default evalgate-baseline, with the matrix leg if the "
             "job has a matrix",
@@ -146,7 +146,7 @@ class Inputs(SettingGroup):
     )
     baseline_workflow = Setting(
         "",
-        Pattern(WORKFLOW, "a workflow's file name, such as evalgate.yml"),
+        Matching(WORKFLOW, "a workflow's file name, such as evalgate.yml"),
         Text(
             "The workflow file whose runs upload the baseline. Default this workflow; required where comments are "
             "processed",
@@ -156,7 +156,7 @@ class Inputs(SettingGroup):
     )
     upload_baseline = Setting(
         "auto",
-        Choice("auto", "true", "false"),
+        OneOf("auto", "true", "false"),
         Text(
             "auto to upload this run's baseline on a push, schedule or workflow_dispatch of the baseline's branch, "
             "true also on those of other branches, false to upload it in a separate step",
@@ -167,7 +167,7 @@ class Inputs(SettingGroup):
     )
     upload_report = Setting(
         "auto",
-        Choice("auto", "true", "false"),
+        OneOf("auto", "true", "false"),
         Text(
             "auto to upload the report for a publishing workflow where no comment can be written, true to upload it "
             "on every pull request, false to upload it in a separate step",
@@ -195,7 +195,7 @@ class Inputs(SettingGroup):
     )
     comment: Setting[CommentMode] = Setting(
         "auto",
-        Choice("auto", "always", "on-change", "on-failure", "off"),
+        OneOf("auto", "always", "on-change", "on-failure", "off"),
         Text(
             "auto and always post and update one comment, on-change and on-failure create it only then, off posts "
             "none; always additionally tries on pull requests from forks",
@@ -205,7 +205,7 @@ class Inputs(SettingGroup):
     )
     comment_key = Setting(
         "",
-        Pattern(KEY, "made of letters, digits and . _ / -"),
+        Matching(KEY, "made of letters, digits and . _ / -"),
         Text(
             "Distinguishes the comments of several gates. Default workflow file, job and matrix leg",
             "identifies the comment when several gates run on one pull request",
@@ -224,7 +224,7 @@ class Inputs(SettingGroup):
     )
     policy_from = Setting(
         "head",
-        Choice("head", "base"),
+        OneOf("head", "base"),
         Text(
             "Which suites and policy decide on a pull request - head for its own, or base for those of the baseline "
             "(docs/security.md, Main's rules)",
@@ -234,7 +234,7 @@ class Inputs(SettingGroup):
     )
     approvals_from = Setting(
         "base",
-        Choice("base", "head", "comments"),
+        OneOf("base", "head", "comments"),
         Text(
             "Which approvals count on a pull request - base for the base commit's evalgate-approvals.yaml, head for "
             "its own, comments for the base commit's and those in comments (docs/approvals.md)",

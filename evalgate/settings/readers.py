@@ -35,10 +35,10 @@ def read_lines(text: str) -> tuple[str, ...]:
 
 def read_flag(text: str) -> bool:
     """`true` or `false`."""
-    return Choice("true", "false")(text.lower()) == "true"
+    return OneOf("true", "false")(text.lower()) == "true"
 
 
-class Choice:
+class OneOf:
     """One of some words."""
 
     def __init__(self, *words: str) -> None:
@@ -53,7 +53,7 @@ class Choice:
         return text
 
 
-class Choices:
+class OneOrMoreOf:
     """Some of these words, separated by commas or lines; `hint` says what to do instead of naming none."""
 
     def __init__(self, *words: str, hint: str = "") -> None:
@@ -64,11 +64,11 @@ class Choices:
         words = [word.strip() for word in re.split(r"[,\n]", text) if word.strip()]
         if not words or text.strip() == "[]":
             raise ValueError(f"is empty{self.hint}")
-        read_choice = Choice(*self.words)
+        read_choice = OneOf(*self.words)
         return tuple(dict.fromkeys(read_choice(word) for word in words))
 
 
-class Pattern:
+class Matching:
     """A text that the pattern matches as a whole."""
 
     def __init__(self, pattern: re.Pattern[str], description: str) -> None:
@@ -122,7 +122,7 @@ def read_branch(text: str) -> str:
     is_wrong = any(each in text for each in ("..", "//", "@{"))
     if is_wrong or text.startswith(("/", "-")) or text.endswith(("/", ".", ".lock")):
         raise ValueError(f"must be the name of a branch, not `{shorten(text)}`")
-    return Pattern(re.compile(BRANCH), "the name of a branch")(text)
+    return Matching(re.compile(BRANCH), "the name of a branch")(text)
 
 
 def read_token(text: str) -> str:

@@ -175,7 +175,7 @@ PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
     "docs/scale.md": (project, [Run(), Run((0, 0, 0)), Skip("needs a Dask cluster and an object store"), DASK]),
     "docs/store.md": (stored, [Run() if shutil.which("sqlite3") else Skip("needs the program sqlite3")]),
     "docs/suites.md": (repository, [Run()]),
-    "docs/traces.md": (project, [INSTALLS, *[AGENT] * 6]),
+    "docs/traces.md": (project, [INSTALLS, *[AGENT] * 10]),
     "examples/plugin/README.md": (examples, [Run((0, 0))]),
     "examples/support-agent/README.md": (examples, [Run()]),
     **{f"examples/{name}/README.md": (nothing, [FRAMEWORK] * 3) for name in NAMES},

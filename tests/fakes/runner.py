@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
     from evalgate.adapters.http import RequestDeadline
 
 ROOT = Path(__file__).resolve().parents[2]
+MEASURED = """
+import resource, subprocess, sys
+code = subprocess.call(sys.argv[2:])
+open(sys.argv[1], "w").write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+sys.exit(code)
+"""
+"""Runs a command, and writes the most memory that it used, in kB, to the file named first."""
 ENTRYPOINT = ROOT / "entrypoint.py"
 ACTION = ROOT / "action.yml"
 
@@ -94,10 +102,14 @@ class FakeRunner:
     def act_as_process(self, event: str = "pull_request", **options: Any) -> SimpleNamespace:
         """One run as a separate process, which gets nothing else of this one's environment than its path."""
         environ = {**self.environment(event, **options), "PATH": os.environ["PATH"]}
-        command = [sys.executable, ENTRYPOINT]
+        peak = self._workspace.parent / "peak-memory"
+        command = [sys.executable, "-c", MEASURED, peak, sys.executable, ENTRYPOINT]
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        started = time.monotonic()
         done = subprocess.run(command, env=environ, cwd=self._workspace, check=False, timeout=60, **streams)
-        return self._read(environ, done.returncode, done.stdout)
+        step = self._read(environ, done.returncode, done.stdout)
+        step.seconds, step.max_rss_kb = time.monotonic() - started, int(peak.read_text(encoding="utf-8"))
+        return step
 
     def _read(self, environ: Mapping[str, str], code: int, printed: str) -> SimpleNamespace:
         """Checks what holds for every run: no command but the Action's, no secret, no malformed file."""

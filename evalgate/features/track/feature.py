@@ -3,7 +3,7 @@
 from typing import Literal, get_args
 
 from evalgate.bootstrap.feature import Feature, OutputDeclaration, Verb
-from evalgate.settings.readers import Choice, Choices, Count, read_flag
+from evalgate.settings.readers import Count, OneOf, OneOrMoreOf, read_flag
 from evalgate.settings.setting import Flag, Setting, SettingGroup, Text
 
 TRACKERS = ("langsmith", "mlflow", "phoenix")
@@ -11,7 +11,7 @@ MAX_SECONDS = 30
 """Seconds that all requests of one run may take."""
 ContentLevel = Literal["none", "final", "full"]
 """How much text leaves: ids and numbers only; also prompts, names of tools and final answers; also conversations."""
-LEVELS = Choice(*get_args(ContentLevel))
+LEVELS = OneOf(*get_args(ContentLevel))
 
 
 class TrackInputs(SettingGroup):
@@ -19,7 +19,7 @@ class TrackInputs(SettingGroup):
 
     track: Setting[tuple[str, ...]] = Setting(
         (),
-        Choices(*TRACKERS),
+        OneOrMoreOf(*TRACKERS),
         Text(
             "Trackers to publish the run to after the verdict, separated by commas: "
             f"{', '.join(TRACKERS)}; keys come from the step's env (docs/tracking.md). Default none",

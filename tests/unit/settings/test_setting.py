@@ -15,7 +15,7 @@ from documents import ROOT
 
 from evalgate.cli.command import flag
 from evalgate.settings.read_inputs import read_values
-from evalgate.settings.readers import Choice, Choices, Count, read_flag, read_lines, read_text
+from evalgate.settings.readers import Count, OneOf, OneOrMoreOf, read_flag, read_lines, read_text
 from evalgate.settings.setting import Flag, Guard, Setting, SettingGroup, Text
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ TEXT = Text("How warm it is", "how warm it is")
 DECLARATION = """
     warmth = Setting(
         "mild",
-        Choice("mild", "hot"),
+        OneOf("mild", "hot"),
         Text("How warm it is: mild, hot", "how warm it is: `mild`, `hot`"),
         flag=Flag("how warm it is (default mild)", default="mild"),
     )
@@ -48,9 +48,11 @@ print(write_inputs(all_settings()))
 class Weather(SettingGroup):
     """Settings of a test."""
 
-    warmth = Setting("mild", Choice("mild", "hot"), TEXT, flag=Flag("how warm", default="mild"))
+    warmth = Setting("mild", OneOf("mild", "hot"), TEXT, flag=Flag("how warm", default="mild"))
     days = Setting(3, Count(1, 9), TEXT)
-    wind_from: Setting[tuple[str, ...]] = Setting((), Choices("north", "south"), TEXT, Flag("where from", name="wind"))
+    wind_from: Setting[tuple[str, ...]] = Setting(
+        (), OneOrMoreOf("north", "south"), TEXT, Flag("where from", name="wind")
+    )
     places: Setting[tuple[str, ...]] = Setting((), read_lines, TEXT, Flag("where", metavar="PLACE"))
     is_wet = Setting(False, read_flag, TEXT)
     station = Setting("", read_text, TEXT, guard=Guard(f"{__name__}:find_problem", f"{__name__}:find_secrets"))

@@ -142,7 +142,7 @@ def test_an_empty_file_is_damage(content):
         (b"hello\nworld\n", "not valid JSON"),
         (
             b'{"widgets": []}',
-            "no format matches an object with `widgets` (use `format: custom` for your own JSON format): native needs",
+            "no format matches an object with `widgets` (use `format: custom` for your own JSON format)",
         ),
         (b'{"resourceSpans": []}', "it contains no trace"),
         (b"5", "no format matches a single value"),
