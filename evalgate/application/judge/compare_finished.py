@@ -26,7 +26,7 @@ from evalgate.gate.trajectory.trial_pairs import add_tool_calls, compare_pair, p
 from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey
 from evalgate.models.comparison.trajectory import TrajectoryDiff
 from evalgate.reporting.results.clean_values import clean_record
-from evalgate.reporting.results.results_json import build_results_document
+from evalgate.reporting.results.results_json import RunFindings, RunOrigin, build_results_document
 from evalgate.suite.policy import Policy
 
 if TYPE_CHECKING:
@@ -62,18 +62,14 @@ def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequen
     decision = decide(
         run, comparison, info, policies.suites, run_policy=policy, report_only=words is None, weakenings=weakenings
     )
-    document = build_results_document(
-        run,
-        comparison,
-        decision,
-        baseline=info,
-        baseline_summary=baseline.summary,
-        commit=head_results["commit"],
-        created_at=datetime.fromisoformat(head_results["created_at"]),
-        warnings=[*warnings, *map(warning_of, weakening_problems(weakenings))],
+    created_at = datetime.fromisoformat(head_results["created_at"])
+    found = RunFindings(
+        [*warnings, *map(warning_of, weakening_problems(weakenings))],
+        compute_run_statistics(run, comparison),
         weakenings=weakenings,
-        statistics=compute_run_statistics(run, comparison),
     )
+    origin = RunOrigin(head_results["commit"], created_at, info, baseline.summary)
+    document = build_results_document(run, comparison, decision, origin, found)
     if "quarantines" in head_results:
         document["quarantines"] = head_results["quarantines"]
     return document

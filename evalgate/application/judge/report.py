@@ -20,6 +20,8 @@ from evalgate.reporting.ci.annotations import build_annotations
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.results.clean_values import clean_text
 from evalgate.reporting.results.results_json import (
+    RunFindings,
+    RunOrigin,
     build_invalid_document,
     build_results_document,
     dump_results,
@@ -62,24 +64,25 @@ def render_judgement(
     request: JudgeRequest, decided: DecidedRun, now: datetime, load: LoadOutput
 ) -> tuple[Judgement, OutputSource]:
     """The documents of a run, all rendered from its results, but those that need its traces; and what they show."""
-    results = build_results_document(
-        decided.run,
-        decided.comparison,
-        decided.decision,
-        baseline=decided.baseline.info,
-        baseline_summary=decided.baseline.results.summary if decided.baseline.results else None,
-        commit=request.subject.commit,
-        created_at=now,
-        warnings=[warning_of(problem) for problem in decided.warnings],
-        command=build_rerun_command(request, decided.baseline.info),
-        fetch_command=build_fetch_command(request, decided.baseline.info),
-        statistics=compute_run_statistics(decided.run, decided.comparison),
-        rulings=decided.rulings,
-        weakenings=decided.weakenings,
-        quarantines=decided.quarantines,
-        rules=decided.rules,
-        mutations=decided.mutations,
+    baseline = decided.baseline
+    origin = RunOrigin(
+        request.subject.commit,
+        now,
+        baseline.info,
+        baseline.results.summary if baseline.results else None,
+        build_rerun_command(request, baseline.info),
+        build_fetch_command(request, baseline.info),
     )
+    found = RunFindings(
+        [warning_of(problem) for problem in decided.warnings],
+        compute_run_statistics(decided.run, decided.comparison),
+        decided.rulings,
+        decided.weakenings,
+        decided.quarantines,
+        decided.rules,
+        decided.mutations,
+    )
+    results = build_results_document(decided.run, decided.comparison, decided.decision, origin, found)
     if decided.selection is not None:
         leave_only_selected(results, decided.selection)
     elif request.history is not None:

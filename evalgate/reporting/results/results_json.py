@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 from msgspec import to_builtins
@@ -49,46 +49,53 @@ if TYPE_CHECKING:
     Write = Callable[[Any], Iterator[bytes]]
 
 
-def build_results_document(  # noqa: PLR0913  the document has all of it
-    run: Run,
-    comparison: Comparison | None,
-    decision: Decision,
-    *,
-    baseline: BaselineInfo | None,
-    commit: str | None,
-    created_at: datetime,
-    warnings: Sequence[Warning_] = (),
-    baseline_summary: SummaryDoc | None = None,
-    command: str | None = None,
-    fetch_command: str | None = None,
-    statistics: RunStatistics | None = None,
-    rulings: Sequence[ApprovalRuling] = (),
-    weakenings: WeakeningList | None = None,
-    quarantines: Sequence[QuarantineRuling] = (),
-    rules: RulesDoc | None = None,
-    mutations: Sequence[SuiteMutations] = (),
-) -> ResultsDoc:
-    """Builds the document of a finished run; texts are redacted and bounded.
+class RunOrigin(NamedTuple):
+    """Which run a document is of: its commit and time, and what it was compared with.
 
-    Changes come from the comparison; `warnings` come before those of the run. `baseline_summary` is for the
-    deltas of the whole run; `command` repeats the run in a shell, `fetch_command` downloads the baseline for it.
+    `baseline_summary` is for the deltas of the whole run; `command` repeats the run in a shell, `fetch_command`
+    downloads the baseline for it.
     """
+
+    commit: str | None
+    created_at: datetime
+    baseline: BaselineInfo | None = None
+    baseline_summary: SummaryDoc | None = None
+    command: str | None = None
+    fetch_command: str | None = None
+
+
+class RunFindings(NamedTuple):
+    """What was found of a run beside its results; `warnings` come before those of the run."""
+
+    warnings: Sequence[Warning_] = ()
+    statistics: RunStatistics | None = None
+    rulings: Sequence[ApprovalRuling] = ()
+    weakenings: WeakeningList | None = None
+    quarantines: Sequence[QuarantineRuling] = ()
+    rules: RulesDoc | None = None
+    mutations: Sequence[SuiteMutations] = ()
+
+
+def build_results_document(
+    run: Run, comparison: Comparison | None, decision: Decision, origin: RunOrigin, found: RunFindings
+) -> ResultsDoc:
+    """Builds the document of a finished run; texts are redacted and bounded. Changes come from the comparison."""
     changes = comparison.changes if comparison else {}
     removed = comparison.removed if comparison else []
-    suite_statistics = statistics.suites if statistics else {}
+    suite_statistics = found.statistics.suites if found.statistics else {}
     document: ResultsDoc = {
         "schema": RESULTS_SCHEMA,
         "evalgate_version": __version__,
-        "created_at": _format_time(created_at),
-        "commit": commit,
+        "created_at": _format_time(origin.created_at),
+        "commit": origin.commit,
         "verdict": decision.verdict,
         "exit_code": decision.exit_code,
         "report_only": decision.report_only,
         "reasons": [build_reason_doc(reason) for reason in decision.reasons],
         "summary": build_summary(
-            run, changes.values(), len(removed), statistics.run.statistics if statistics else None
+            run, changes.values(), len(removed), found.statistics.run.statistics if found.statistics else None
         ),
-        "baseline": build_baseline_doc(baseline, baseline_summary) if baseline else None,
+        "baseline": build_baseline_doc(origin.baseline, origin.baseline_summary) if origin.baseline else None,
         "suites": [
             build_suite_doc(
                 suite,
@@ -100,24 +107,24 @@ def build_results_document(  # noqa: PLR0913  the document has all of it
         ],
         "removed": [build_removed_doc(outcome) for outcome in removed],
         "unclaimed": [build_unclaimed_doc(unclaimed) for unclaimed in run.unclaimed],
-        "warnings": [build_warning_doc(warning) for warning in (*warnings, *run.warnings)],
-        "approvals": [build_approval_doc(ruling) for ruling in rulings],
-        "command": clean_text(command) if command else None,
+        "warnings": [build_warning_doc(warning) for warning in (*found.warnings, *run.warnings)],
+        "approvals": [build_approval_doc(ruling) for ruling in found.rulings],
+        "command": clean_text(origin.command) if origin.command else None,
     }
-    if fetch_command is not None:
-        document["fetch_command"] = clean_text(fetch_command)
-    if statistics is not None:
-        document["figures"] = build_statistics_doc(statistics.run)
+    if origin.fetch_command is not None:
+        document["fetch_command"] = clean_text(origin.fetch_command)
+    if found.statistics is not None:
+        document["figures"] = build_statistics_doc(found.statistics.run)
     if comparison is not None and comparison.power is not None:
         document["comparison"] = build_comparison_doc(comparison.power)
-    if rules is not None:
-        document["rules"] = rules
-    if quarantines:
-        document["quarantines"] = [build_quarantine_doc(ruling) for ruling in quarantines]
-    if weakenings is not None:
-        document["weakenings"] = build_weakenings_doc(weakenings)
-    if mutations:
-        document["mutations"] = build_mutation_scores_doc(mutations)
+    if found.rules is not None:
+        document["rules"] = found.rules
+    if found.quarantines:
+        document["quarantines"] = [build_quarantine_doc(ruling) for ruling in found.quarantines]
+    if found.weakenings is not None:
+        document["weakenings"] = build_weakenings_doc(found.weakenings)
+    if found.mutations:
+        document["mutations"] = build_mutation_scores_doc(found.mutations)
     return document
 
 

@@ -33,7 +33,13 @@ from evalgate.models.run.run import (
 )
 from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.results.load_results import load_results
-from evalgate.reporting.results.results_json import build_invalid_document, build_results_document, dump_results
+from evalgate.reporting.results.results_json import (
+    RunFindings,
+    RunOrigin,
+    build_invalid_document,
+    build_results_document,
+    dump_results,
+)
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 SECRET = "ghp_" + "a1B2" * 9
@@ -60,7 +66,7 @@ def a_result(id_, verdict="PASS", score=1.0, trials=(), **changes):
 def document(scenarios, comparison=None, *, decision=None, suites=(), **changes):
     run = Run([SuiteResult("support", "evals/support.yaml", list(scenarios)), *suites], **changes)
     decision = decision or Decision("pass", 0, suite_verdicts={"support": "pass"})
-    return build_results_document(run, comparison, decision, baseline=None, commit="c0ffee", created_at=NOW)
+    return build_results_document(run, comparison, decision, RunOrigin("c0ffee", NOW), RunFindings())
 
 
 def test_summary__verdicts__add_up_to_the_scenarios():
@@ -172,7 +178,7 @@ def test_document__unpaired_surrogates__become_valid_text():
 def test_document__baseline__has_all_its_fields():
     run = Run([SuiteResult("s", "s.yaml", [a_result("a")])])
     info = BaselineInfo("ancestor", "abc", 60, None, 3)
-    made = build_results_document(run, None, Decision("pass", 0), baseline=info, commit=None, created_at=NOW)
+    made = build_results_document(run, None, Decision("pass", 0), RunOrigin(None, NOW, info), RunFindings())
     assert made["baseline"] == {
         "status": "ancestor",
         "sha": "abc",
@@ -269,7 +275,7 @@ def test_load__drift__is_read_back_unchanged():
     drift = BaselineDrift("ancestor", has_changed_suites=True, evaluators=[ChangedEvaluator("contains", 1, 2)])
     info = BaselineInfo("drifted", sha="b" * 40, age_seconds=60, distance=2, drift=drift)
     run, decision = Run([SuiteResult("s", "s.yaml", [a_result("a")])]), Decision("pass", 0)
-    written = build_results_document(run, None, decision, baseline=info, commit=None, created_at=NOW)
+    written = build_results_document(run, None, decision, RunOrigin(None, NOW, info), RunFindings())
     assert load_results(dump_results(written))["baseline"]["drift"] == {
         "found": "ancestor",
         "suites": True,

@@ -11,7 +11,7 @@ from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.outcomes import compute_run_statistics, outcomes_from_run
 from evalgate.models.comparison.decision import Decision
 from evalgate.reporting.results.load_results import load_results
-from evalgate.reporting.results.results_json import build_results_document, dump_results
+from evalgate.reporting.results.results_json import RunFindings, RunOrigin, build_results_document, dump_results
 from evalgate.suite.policy import RegressionPolicy
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -31,15 +31,8 @@ def a_run(*statuses):
 def document(before, now, **policy):
     comparison = compare(outcomes_from_run(now), outcomes_from_run(before), {"support": RegressionPolicy(**policy)})
     decision = Decision("pass", 0, suite_verdicts={"support": "pass"})
-    return build_results_document(
-        now,
-        comparison,
-        decision,
-        baseline=None,
-        commit=None,
-        created_at=NOW,
-        statistics=compute_run_statistics(now, comparison),
-    )
+    found = RunFindings(statistics=compute_run_statistics(now, comparison))
+    return build_results_document(now, comparison, decision, RunOrigin(None, NOW), found)
 
 
 GOOD, BAD = a_run(*["passed"] * 4), a_run(*["failed"] * 4)
