@@ -328,12 +328,12 @@ def test_a_suite_that_can_fail_nothing__is_no_warning_where_a_flag_decides(proje
 
 
 def test_validate__says_how_many_trials_a_rule_needs(project):
-    policy = "    trials: {min: 3}\npolicy: {fail_on: [hard_fail, broken]}\n"
+    policy = "    trials: {min: 2}\npolicy: {fail_on: [hard_fail, broken], regression: {require_evidence: true}}\n"
     (project / "evals" / "refunds.yaml").write_text(SUITE + policy)
     done = evalgate(project, "validate")
     assert done.returncode == 0
-    assert done.stderr.startswith("warning: evals/refunds.yaml:5:5: `trials.min: 3` is too few for `broken`: ")
-    assert done.stderr.endswith("; `min: 4` would do\n")
+    assert done.stderr.startswith("warning: evals/refunds.yaml:5:5: `trials.min: 2` is too few for `broken`: ")
+    assert done.stderr.endswith("; `min: 3` would do\n")
 
 
 def test_project_file__names_its_suites_and_shares_defaults(project):
