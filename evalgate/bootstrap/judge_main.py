@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from msgspec import to_builtins
+
 from evalgate.adapters.sandbox.exchange_dir import ANSWER, QUESTION, READING
 from evalgate.adapters.sandbox.judge_process import JUDGE_GROUP
 from evalgate.adapters.sandbox.process_bounds import (
@@ -104,7 +106,8 @@ def answer_request(folder: str, *, is_filtered: bool = False) -> int:
         if is_out_of_memory(bug):
             return OUT_OF_MEMORY
         response = encode_bug(type(bug).__name__, process.describe_frames(bug))
-    (exchange / ANSWER).write_bytes(json.dumps({**response, "is_filtered": is_filtered}).encode())
+    answer = json.dumps({**response, "is_filtered": is_filtered}, default=to_builtins)
+    (exchange / ANSWER).write_bytes(answer.encode())
     return 0
 
 

@@ -83,8 +83,10 @@ class Shell(NamedTuple):
     def print_json(self, document: Any, *, indent: bool = True) -> None:
         """Prints a JSON document with invisible characters escaped."""
         import orjson
+        from msgspec import to_builtins
 
-        self.print_line(escape_invisible(orjson.dumps(document, option=orjson.OPT_INDENT_2 if indent else 0).decode()))
+        option = orjson.OPT_INDENT_2 if indent else 0
+        self.print_line(escape_invisible(orjson.dumps(document, default=to_builtins, option=option).decode()))
 
     def print_results(
         self, results: ResultsDoc, verbosity: Verbosity = "normal", grouped: GroupedScenarios | None = None

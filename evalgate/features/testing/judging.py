@@ -78,10 +78,9 @@ class SessionJudge:
     @cached_property
     def results(self) -> ResultsDoc:
         """The results of the run, judged when they are first needed. Raises InvalidInput."""
-        import msgspec
+        from evalgate.reporting.results.load_results import load_results
 
-        content = self._judge() if self._shared is None else self._judge_once(self._shared)
-        results: ResultsDoc = msgspec.json.decode(content)
+        results = load_results(self._judge() if self._shared is None else self._judge_once(self._shared))
         if results["verdict"] == "invalid":
             raise InvalidInput(*map(_describe_problem, results["reasons"]))
         return results

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import zipfile
 from typing import TYPE_CHECKING
 
@@ -15,11 +14,12 @@ from evalgate.adapters.formats.open.stored_traces import encode_stored_trace, re
 from evalgate.errors import InvalidInput
 from evalgate.models.results.document_names import BASELINE_SCHEMA
 from evalgate.ports import BaselineParts
+from evalgate.reporting.results.results_json import dump_results
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-RESULTS = json.dumps(results([a_suite("support", [a_scenario()])])).encode()
+RESULTS = dump_results(results([a_suite("support", [a_scenario()])]))
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from evalgate.application.judge.judge import judge
 from evalgate.errors import InvalidInput
 from evalgate.models.run.chunks import join_chunks
 from evalgate.ports import BaselineParts
+from evalgate.reporting.results.load_results import load_results
 
 SUITE = "version: 1\nsuite: s\ntraces: [t]\nscenarios: [{id: '*', assertions: [{contains: a}]}]\n"
 MANIFEST = {"schema": "evalgate.baseline/1", "commit": "c0ffee"}
@@ -56,7 +57,7 @@ def test_baseline__is_read_back_as_it_was_written(zips, results, tmp_path):
     )
     loaded = zips.load("b.zip")
     assert left_out == []
-    assert loaded.results == json.loads(results)
+    assert loaded.results == load_results(results)
     assert loaded.manifest == {**MANIFEST, "traces": {"kept": 2, "left_out": 0}}
     with zipfile.ZipFile(tmp_path / "b.zip") as archive:
         lines = archive.read("traces.jsonl").splitlines()
@@ -231,7 +232,7 @@ def test_create__from_results_alone_says_what_is_missing(zips, results, tmp_path
     (tmp_path / "out" / "results.json").write_bytes(results)
     (warning,) = make(zips, tmp_path / "made.zip")
     assert "left out" in warning.message
-    assert zips.load("made.zip").results == json.loads(results)
+    assert zips.load("made.zip").results == load_results(results)
 
 
 def test_create__leaves_the_zip_of_an_earlier_run_alone(zips, results, tmp_path):

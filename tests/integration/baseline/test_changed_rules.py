@@ -10,6 +10,7 @@ from command import evalgate
 from evalgate.cli import main as main_of_command
 from evalgate.cli.shell import Shell
 from evalgate.reporting.ci.annotations import build_annotations
+from evalgate.reporting.results.load_results import load_results
 
 ZIP = ".evalgate/baseline.zip"
 SECRET = "ghp_" + "a1B2" * 9
@@ -369,6 +370,6 @@ def test_explain__shows_the_cause(tmp_path):
 
 def test_a_scenario_with_weaker_requirements__is_annotated_where_that_fails_the_gate(tmp_path):
     ran = weaken(tmp_path, flags=["--on-weakening", "fail"])
-    (found,) = build_annotations(ran.results)
+    (found,) = build_annotations(load_results(json.dumps(ran.results).encode()))
     assert (found.level, found.title) == ("error", "EvalGate: weakened")
     assert "threshold: 0.9 -> 0.5" in found.message

@@ -84,7 +84,7 @@ def test_junit_sarif_and_annotations_set_it_apart(tmp_path):
     assert case[0].get("message").startswith("quarantined, HARD_FAIL: ")
     [result] = json.loads(ran.text("results.sarif"))["runs"][0]["results"]
     assert (result["level"], [each["kind"] for each in result["suppressions"]]) == ("note", ["external"])
-    built = build_annotations(ran.results)
+    built = build_annotations(load_results(json.dumps(ran.results).encode()))
     assert [(each.level, each.title) for each in built] == [("notice", "b: HARD FAIL and quarantined")]
 
 
