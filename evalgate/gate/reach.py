@@ -7,7 +7,7 @@ from math import comb, floor, fsum
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.errors import Location, Problem
-from evalgate.evaluators.core.registry import BUILT_IN_TYPES
+from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class
 from evalgate.evaluators.core.shorthands import GROUPS
 from evalgate.gate.common.wording import format_p_value
 from evalgate.gate.comparison.significance import flip_p, pairs_for_scores, trials_for_reversal, trials_for_scores
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Scenario, Suite
     from evalgate.suite.policy import Policy, RegressionPolicy
 
-_GRADED = frozenset({"recorded_score", "trajectory_score", "similarity", DIMENSION_TYPE})
-"""Built-in types whose score may be below 1 where they pass."""
 _BY_HARD_FAIL = frozenset({"hard_fail", "new_hard_fail", "broken"})
 _BY_SCORE = frozenset({"below_threshold", "broken"})
 _BY_CHANGE = frozenset({"regression", "model_changed"})
@@ -68,7 +66,7 @@ def find_lowest_score(scenario: Scenario) -> float:
 
 
 def _always_scores_one(assertion: Assertion, scenario: Scenario) -> bool:
-    if not assertion.required or assertion.type in _GRADED or _is_from_plugin(assertion):
+    if not assertion.required or _may_be_graded(assertion):
         return False
     return assertion.required == "always" or not scenario.rules.may_fail_trials
 
@@ -76,6 +74,14 @@ def _always_scores_one(assertion: Assertion, scenario: Scenario) -> bool:
 def _may_be_left_out(assertion: Assertion) -> bool:
     """Whether it may leave nothing to score: by `on_missing: skip`, or a condition that does not hold."""
     return not assertion.weight or assertion.on_missing_skip or assertion.type in GROUPS or _is_from_plugin(assertion)
+
+
+def _may_be_graded(assertion: Assertion) -> bool:
+    """Whether its score may be below 1 where it passes; a group's is not."""
+    if assertion.type in GROUPS:
+        return False
+    found = evaluator_class(assertion.type) if assertion.type in BUILT_IN_TYPES else None
+    return found is None or found.is_graded
 
 
 def _is_from_plugin(assertion: Assertion) -> bool:

@@ -80,6 +80,7 @@ class Evaluator(EvaluatorSettings):
     `orders` names the fields of which one value can be stricter than another, such as the lower (`at_most`) or the
     higher (`at_least`) one: loosening one is a weakening, tightening it is not. Of any other field each change is one.
     `compares_with` is the field with which its `operator` compares: the two are one demand.
+    `is_graded`: its score may be below 1 where it passes.
     `words` is the check in words, with fields in braces, unless `label` builds them.
     Each field that names tools has a role, which says when a misspelt name goes unseen: `forbids` (must not be
     called), `demands` (must be called, or alone may be), `judges_calls_of` (without a call, `on_missing` decides).
@@ -88,6 +89,7 @@ class Evaluator(EvaluatorSettings):
     version: ClassVar[int] = 1
     orders: ClassVar[dict[str, Order]] = {}
     compares_with: ClassVar[str] = ""
+    is_graded: ClassVar[bool] = False
     words: ClassVar[str] = ""
     forbids: ClassVar[tuple[str, ...]] = ()
     demands: ClassVar[tuple[str, ...]] = ()

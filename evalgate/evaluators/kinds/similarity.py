@@ -26,6 +26,7 @@ class Similarity(TextEvaluator):
     """The similarity of the text to `reference`, measured by `metric`, is at least `min_score` (0 to 1)."""
 
     type: Literal["similarity"]
+    is_graded = True
     orders: ClassVar[dict[str, Order]] = {"min_score": "at_least"}
     metric: Metric
     reference: Annotated[str, Field(min_length=1)]

@@ -242,6 +242,7 @@ class RecordedScore(Evaluator):
     """
 
     type: Literal["recorded_score"]
+    is_graded = True
     orders: ClassVar[dict[str, Order]] = {"min": "at_least"}
     name: Annotated[str, Field(min_length=1, max_length=200)]
     min: float = 1.0

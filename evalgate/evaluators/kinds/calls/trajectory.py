@@ -44,6 +44,7 @@ class TrajectoryScore(Evaluator):
     """
 
     type: Literal["trajectory_score"]
+    is_graded = True
     version = 2  # `*` in the name of a tool matches any characters
     demands = ("reference",)
     orders: ClassVar[dict[str, Order]] = {"min_score": "at_least"}
