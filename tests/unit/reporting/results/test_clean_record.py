@@ -12,6 +12,7 @@ from msgspec import Meta, Struct, UnsetType, to_builtins
 
 from evalgate.models.results.results import ResultsDoc
 from evalgate.models.run.bounds import MOST, WORD, Name
+from evalgate.reporting.results import trial_doc  # noqa: F401  says how to clean pricing and golden
 from evalgate.reporting.results.clean_values import clean_record
 
 SECRET = f"ghp_{'Ab3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6'}"
@@ -66,7 +67,7 @@ def list_texts(kind: type[Struct]) -> list[tuple[type[Struct], tuple[str, ...]]]
 
 
 BUILT = ("pricing", "golden")
-"""Fields that functions build, not the walk; `test_results_json` plants secrets in them."""
+"""Fields that functions build and clean, not the walk: what they hold is not tried here."""
 RECORDS = find_records(ResultsDoc)
 TEXTS = [each for kind in RECORDS for each in list_texts(kind)]
 
