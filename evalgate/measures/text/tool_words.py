@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
-_DESTRUCTIVE = re.compile(
-    r"(?<![a-z])(?:delete|remove|drop|destroy|purge|wipe|erase|cancel|refund|revoke|terminate|transfer|reset|disable"
-    r"|deactivate|unsubscribe|overwrite|kill|uninstall|void|charge|rm)(?![a-z])"
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+MAX_LENGTH = 200
+"""Characters of a name that are looked at."""
+_DESTRUCTIVE_VERBS = (
+    "delete|remove|drop|destroy|purge|wipe|erase|cancel|refund|revoke|terminate|transfer|reset|disable"
+    "|deactivate|unsubscribe|overwrite|kill|uninstall|void|charge|rm"
 )
-_CHANGES = re.compile(
-    r"(?<![a-z])(?:add|apply|book|buy|create|edit|exchange|execute|insert|issue|make|modify|move|pay|place|post"
-    r"|publish|push|put|return|run|save|schedule|send|set|submit|update|upload|write)(?![a-z])"
+_CHANGING_VERBS = (
+    "add|apply|book|buy|create|edit|exchange|execute|insert|issue|make|modify|move|pay|place|post"
+    "|publish|push|put|return|run|save|schedule|send|set|submit|update|upload|write"
 )
-_READS = re.compile(
-    r"(?:check|get|list|search|find|read|look|lookup|show|fetch|query|describe|view|count|verify)(?![a-z])"
-)
+_READING_VERBS = "get|list|search|find|read|fetch|lookup|query|check|view|describe"
+_DESTRUCTIVE = re.compile(rf"(?<![a-z])(?:{_DESTRUCTIVE_VERBS})(?![a-z])")
+_CHANGES = re.compile(rf"(?<![a-z])(?:{_CHANGING_VERBS})(?![a-z])")
+_READS = re.compile(rf"(?:{_READING_VERBS}|look|show|count|verify)(?![a-z])")
+_VERB = re.compile(rf"(?<![a-z])(?:(?P<reads>{_READING_VERBS})|{_CHANGING_VERBS}|{_DESTRUCTIVE_VERBS})(?![a-z])")
+_READS_IN_ONE_WORD = re.compile(r"(?:get|list|search|find|read|fetch|lookup|query|view|describe)[a-z0-9]+")
+_OR_CHANGES = re.compile(rf"_(?:or|and)_(?:{_CHANGING_VERBS}|{_DESTRUCTIVE_VERBS})(?![a-z])")
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -54,3 +65,37 @@ def has_effect(tool: str) -> bool:
     words = separate_words(tool).lower()
     is_changing = _DESTRUCTIVE.search(words) is not None or _CHANGES.search(words) is not None
     return is_changing and not is_look_up(tool)
+
+
+def changes_something(tool: str, definitions: Iterable[Mapping[str, Any]] = ()) -> bool:
+    """Whether a call of a tool may change something: unless its `readOnlyHint` or the first verb of its name denies it.
+
+    An unknown verb changes something. `definitions` are those of the trace, with MCP's `annotations`.
+
+    >>> [changes_something(each) for each in ("get_order", "web_search", "mcp__db__listTables", "getweather")]
+    [False, False, False, False]
+    >>> [changes_something(each) for each in ("delete_view", "get_or_create_user", "checkout", "think")]
+    [True, True, True, True]
+    >>> changes_something("peek", [{"name": "peek", "annotations": {"readOnlyHint": True}}])
+    False
+    """
+    hint = _find_read_only_hint(tool, definitions)
+    return _has_changing_name(tool) if hint is None else not hint
+
+
+@lru_cache(maxsize=1_000)
+def _has_changing_name(tool: str) -> bool:
+    words = separate_words(tool[:MAX_LENGTH]).lower()
+    if _READS_IN_ONE_WORD.fullmatch(words):
+        return False
+    verb = _VERB.search(words)
+    return verb is None or verb["reads"] is None or _OR_CHANGES.search(words) is not None
+
+
+def _find_read_only_hint(tool: str, definitions: Iterable[Mapping[str, Any]]) -> bool | None:
+    for definition in definitions:
+        annotations = definition.get("annotations")
+        if definition.get("name") == tool and isinstance(annotations, dict):
+            hint = annotations.get("readOnlyHint")
+            return hint if isinstance(hint, bool) else None
+    return None
