@@ -97,12 +97,23 @@ class Settings(Struct, frozen=True):
 
     @property
     def baseline_branch(self) -> str:
-        """The branch of the baseline: the input, else the pull request's base, else the default branch."""
+        """The branch of the baseline: the input, else the pull request's base, else the default branch.
+
+        A run on another branch that uploads a baseline of it is compared within that branch, as the pull requests
+        into it are.
+        """
         if self.inputs.baseline_branch:
             return self.inputs.baseline_branch
         pull_request = self.event.pull_request
         base = pull_request.base_ref if pull_request else self.event.queue_base_branch
-        return base or self.event.default_branch
+        return base or self._uploading_branch or self.event.default_branch
+
+    @property
+    def _uploading_branch(self) -> str:
+        """The branch that this run uploads a baseline of because it was asked to; empty if it wasn't, or on a tag."""
+        branch = self.job.ref.removeprefix("refs/heads/")
+        is_asked = self.inputs.upload_baseline == "true" and self.event.name in BASELINE_EVENTS
+        return branch if is_asked and branch != self.job.ref else ""
 
     @property
     def baseline_workflow(self) -> str:

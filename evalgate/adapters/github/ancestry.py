@@ -44,11 +44,16 @@ class Ancestry:
                 commit = self._client.get(f"/commits/{reference.sha}")
                 parents = [as_sha(parent.get("sha")) for parent in objects(commit, "parents")]
                 return (parents[0] if parents else None) or reference.fallback
-            if reference.kind == "fork_point":
-                return as_sha(dig(self._compare(branch, reference.sha), "merge_base_commit", "sha"))
         except (NotFound, RequestRefused):
             return reference.fallback
-        return reference.sha
+        return self.fork_point(branch, reference.sha) if reference.kind == "fork_point" else reference.sha
+
+    def fork_point(self, branch: str, sha: str) -> str | None:
+        """The newest commit that the branch and the commit have in common; None if there is none."""
+        try:
+            return as_sha(dig(self._compare(branch, sha), "merge_base_commit", "sha"))
+        except (NotFound, RequestRefused):
+            return None
 
     def distance(self, older: str, newer: str) -> int | None:
         """How many commits `newer` is ahead of `older`; None if `older` is not in its history."""

@@ -1,4 +1,4 @@
-"""Finds a trusted baseline: of the commit, of its nearest ancestor, or the latest of the branch."""
+"""Finds a trusted baseline: of the commit, of its nearest ancestor, or the latest of a branch."""
 
 from __future__ import annotations
 
@@ -53,9 +53,10 @@ class BaselineRequest(Struct, frozen=True):
 
 
 class BaselineCandidate(Struct, frozen=True):
-    """A trusted artifact and its distance in commits to the requested commit."""
+    """A trusted artifact, its branch, and its distance in commits to the requested commit."""
 
     artifact: Artifact
+    branch: str
     status: BaselineStatus
     distance: int | None = None
 
@@ -95,12 +96,11 @@ class Baselines:
             pass
         is_any = artifacts.known or artifacts.may_have_more
         commit = self._ancestry.resolve(request.reference, request.branch) if is_any else None
-        branches = dict.fromkeys((request.branch, request.default_branch))
-        for branch in branches:
-            for candidate in self._find_candidates(artifacts, branch, commit if branch == request.branch else None):
-                info = self._download(candidate)
-                if info is not None:
-                    return info
+        branches = tuple(dict.fromkeys((request.branch, request.default_branch)))
+        for candidate in self._find_candidates(artifacts, branches, commit):
+            info = self._download(candidate)
+            if info is not None:
+                return info
         while artifacts.read_page():
             pass
         if artifacts.cut is not None:  # anyone who can start runs can fill the list: that must not let a gate pass
@@ -111,16 +111,39 @@ class Baselines:
         return BaselineInfo("expired" if has_expired else "none")
 
     def _find_candidates(
-        self, artifacts: BaselineArtifacts, branch: str, commit: str | None
+        self, artifacts: BaselineArtifacts, branches: tuple[str, ...], commit: str | None
     ) -> Iterator[BaselineCandidate]:
-        """Yields trusted artifacts, best first. Lazy: no request for the second if the first is usable."""
+        """Yields trusted artifacts: those of the commit and its ancestors on each branch, then each branch's latest.
+
+        Lazy: no request for the second if the first is usable.
+        """
+        latest: dict[str, list[_Location]] = {branch: [] for branch in branches}
+        for branch in branches:
+            for location in self._find_locations(artifacts, branch, commit):
+                if location.status == "latest":
+                    latest[branch].append(location)
+                else:
+                    yield from self._screen(artifacts, branch, location)
+        for branch, locations in latest.items():
+            for location in locations:
+                yield from self._screen(artifacts, branch, location)
+
+    def _find_locations(self, artifacts: BaselineArtifacts, branch: str, commit: str | None) -> Iterator[_Location]:
+        """Yields the commits of a branch that may have a usable artifact, nearest first.
+
+        On a branch other than the requested one the point where the commit left it comes first.
+        """
+        done: set[str | None] = set()
         if commit:
-            yield from self._screen(artifacts, branch, _Location(commit, "exact"))
-        done: set[str | None] = {commit} if commit else set()
+            done.add(commit)
+            yield _Location(commit, "exact")
+            fork = self._ancestry.fork_point(branch, commit) if branch != self._request.branch else None
+            if fork and fork not in done:
+                done.add(fork)
+                yield _Location(fork, "ancestor", self._ancestry.distance(fork, commit))
         for _ in range(MAX_ROUNDS):
             newest = self._next_commits(artifacts, branch, done)
-            for location in self._locate_all(newest, branch, commit):
-                yield from self._screen(artifacts, branch, location)
+            yield from self._locate_all(newest, branch, commit)
 
     def _next_commits(self, artifacts: BaselineArtifacts, branch: str, done: set[str | None]) -> list[Artifact]:
         """The newest artifact of each of the next commits on the branch, which it adds to `done`; reads more pages."""
@@ -152,7 +175,7 @@ class Baselines:
             if reason:
                 self._refuse(found.artifact, reason)
             else:
-                yield BaselineCandidate(found.artifact, location.status, location.distance)
+                yield BaselineCandidate(found.artifact, branch, location.status, location.distance)
 
     def _find_run_problem(self, found: RunArtifact, provenance: ArtifactProvenance) -> str | None:
         artifact = found.artifact
@@ -194,6 +217,7 @@ class Baselines:
         return BaselineInfo(
             candidate.status,
             sha=artifact.head_sha,
+            branch=candidate.branch,
             age_seconds=self._age(artifact),
             path=str(path),
             distance=candidate.distance,

@@ -179,7 +179,7 @@ class BaselineDrift(NamedTuple):
 class BaselineInfo(Struct):
     """Which baseline a run was compared with, and how it was found; `drift` is set if it drifted.
 
-    `problem` is why it could not be fetched; `run_id` and `artifact` are those of a downloaded one.
+    `problem` is why it could not be fetched; `run_id`, `artifact` and `branch` are those of a downloaded one.
     """
 
     status: BaselineStatus
@@ -191,6 +191,7 @@ class BaselineInfo(Struct):
     problem: str | None = None
     run_id: int | None = None
     artifact: str = ""
+    branch: str = ""
 
 
 class StatisticalPower(NamedTuple):

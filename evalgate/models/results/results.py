@@ -126,7 +126,7 @@ class DriftDoc(TypedDict):
 class BaselineDoc(TypedDict):
     """The baseline of the comparison; `summary` is the baseline's, if one was loaded.
 
-    `drift` is present if the status is `drifted`.
+    `drift` is present if the status is `drifted`, `branch` if the baseline was found on GitHub.
     """
 
     status: str
@@ -136,6 +136,7 @@ class BaselineDoc(TypedDict):
     distance: int | None
     summary: SummaryDoc | None
     drift: NotRequired[DriftDoc]
+    branch: NotRequired[str]
 
 
 class ChangeDoc(TypedDict):

@@ -25,11 +25,12 @@ def format_origin(run: TriggeringRun, run_url: str, links: Links) -> str:
     return f"{where} of the fork {repository}, which controls the results: they are not verified."
 
 
+MAX_BRANCH = 60
 MAX_TYPES = 5
 MAX_TYPE = 60
 _STATUS_WORDS = {
     "exact": "the base commit",
-    "latest": "the latest on the base branch, not the base commit",
+    "latest": "the latest of its branch, not the base commit",
     "given": "chosen with --baseline",
 }
 _MISSING_WORDS = {
@@ -65,7 +66,8 @@ def _rules(document: ResultsDoc) -> str:
 
 def _commit(baseline: BaselineDoc, links: Links) -> str:
     if baseline["sha"]:
-        return links.base(baseline["sha"])
+        branch = baseline.get("branch")
+        return links.base(baseline["sha"]) + (f" of {escape_span(branch, MAX_BRANCH)}" if branch else "")
     return escape_span(baseline["path"]) if baseline["path"] else "from an unknown commit"
 
 

@@ -97,6 +97,8 @@ def build_baseline_doc(baseline: BaselineInfo, summary: SummaryDoc | None) -> Ba
     }
     if baseline.drift is not None:
         document["drift"] = _build_drift_doc(baseline.drift)
+    if baseline.branch:
+        document["branch"] = clean_name(baseline.branch)
     return document
 
 

@@ -141,12 +141,13 @@ def test_of_a_list_in_arbitrary_order_all_pages_are_read(hub, find, commits):
     assert asked(hub)[LIST] == 3
 
 
-def test_a_branch_without_a_baseline_gets_the_default_branchs_newest_at_once(hub, find, commits):
+def test_a_branch_without_a_baseline_gets_that_of_where_it_left_the_default_branch_at_once(hub, find, commits):
     hub.state["refs"]["refs/heads/release"] = hub.commit("b" * 40, commits[0])
+    base_on(hub, "b" * 40)
     hub.plant_many(commits[:9])
     found = find("release")
-    assert (found.info.status, content_of(found)) == ("latest", commits[8])
-    assert asked(hub)[COMPARE] == 1
+    assert (found.info.status, content_of(found), found.info.distance) == ("ancestor", commits[0], 1)
+    assert asked(hub)[COMPARE] == 2
 
 
 @pytest.mark.parametrize("others", [0, 150])
