@@ -111,10 +111,11 @@ def _find_order_hint(words: list[str]) -> str | None:
 
 
 def _compile_query(expression: str, hint: str | None) -> Query:
+    from evalgate.evaluators.core.queries import JSON_FIELDS
     from evalgate.measures.jmespath.query import Query, QueryError
 
     try:
-        return Query(expression)
+        return Query(expression, JSON_FIELDS)
     except QueryError as error:
         place = f" (character {error.position})" if error.position else ""
         raise SettingError(Problem(f"invalid expression: {error}{place}", hint=hint)) from None

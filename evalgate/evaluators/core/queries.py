@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from evalgate.models.trace.trace import EvidenceKind, Trace
 
+JSON_FIELDS = frozenset({"result"})
+"""Fields of a trace that hold JSON as text or decoded, as the recorder chose."""
 _CALL_FIELDS = frozenset({"tool_calls", "tool_call_count"})
 _WITH_CALLS = frozenset({"exchanges", "turns"})
 """Sections whose entries contain calls."""
@@ -94,7 +96,7 @@ def build_getter(query: Query) -> Callable[[Trace], Any]:
 def compile_query(expression: str, field: str) -> Query:
     """Compiles an expression of the suite; raises FieldProblemError on `field` if that fails."""
     try:
-        return Query(expression)
+        return Query(expression, JSON_FIELDS)
     except QueryError as error:
         place = f" (character {error.position})" if error.position else ""
         raise FieldProblemError(field, f"invalid expression: {error}{place}: {shorten(expression, 60)}") from None

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.measures.jmespath.interpreter import ORDERS, Functions, build_equality, build_ordering
-from evalgate.measures.jmespath.parse_tree import Node, cost_of, is_finite, links
+from evalgate.measures.jmespath.interpreter import ORDERS, Functions, build_equality, build_ordering, decode_json_text
+from evalgate.measures.jmespath.parse_tree import JSON_TEXT, Node, cost_of, is_finite, links
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,6 +115,18 @@ def _build_length(node: Node, budget: QueryBudget) -> Step:
     return find
 
 
+def _build_json_text(node: Node, budget: QueryBudget) -> Step:
+    find_text = compile_tree(node["children"][0], budget)
+
+    def find(value: Any) -> Any:
+        found = find_text(value)
+        if type(found) is str:
+            budget.spend_on_text(found)
+        return decode_json_text(found)
+
+    return find
+
+
 _BUILDERS: dict[str, Callable[[Node, QueryBudget], Step]] = {
     "field": _build_field,
     "identity": lambda _, __: lambda value: value,
@@ -126,4 +138,5 @@ _BUILDERS: dict[str, Callable[[Node, QueryBudget], Step]] = {
     "projection": _build_projection,
     "filter_projection": _build_projection,
     "function_expression": _build_length,
+    JSON_TEXT: _build_json_text,
 }

@@ -9,6 +9,7 @@ from math import isfinite
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+import orjson
 from jmespath import functions, visitor
 
 from evalgate.measures.values.json_values import COMPARE
@@ -138,6 +139,23 @@ class Interpreter(visitor.TreeInterpreter):
             return members if isinstance(members, list) else None
         self._budget.spend(sum(len(each) for each in members if isinstance(each, list)))
         return [inner for each in members for inner in (each if isinstance(each, list) else [each])]
+
+    def visit_json_text(self, node: Any, value: Any) -> Any:
+        """Decodes a text that may be JSON."""
+        found = self.visit(node["children"][0], value)
+        if type(found) is str:
+            self._budget.spend_on_text(found)
+        return decode_json_text(found)
+
+
+def decode_json_text(value: Any) -> Any:
+    """The object or list that a text is; any other value as it is."""
+    if type(value) is not str or value.lstrip()[:1] not in ("{", "["):
+        return value
+    try:
+        return orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return value
 
 
 ORDERS = ("lt", "lte", "gt", "gte")

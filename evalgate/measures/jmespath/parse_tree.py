@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+    from collections.abc import Set as AbstractSet
 
 Node = Any
 """A tree of the jmespath library: dictionaries with type, children and value."""
@@ -18,6 +19,11 @@ _MEASURES = frozenset({"length", "keys", "type"})
 SELECTIONS = frozenset({"multi_select_list", "multi_select_dict"})
 FIXED_COST = frozenset({"field", "subexpression", "index", "index_expression", "pipe", "identity", "current"})
 """Nodes that can't fail, and whose work depends on the expression alone."""
+
+JSON_TEXT = "json_text"
+"""The type of a node whose only child finds text that may be JSON."""
+_INTO = frozenset({"index_expression", "projection", "filter_projection", "value_projection", "flatten"})
+"""Nodes that go on into what their first child finds; a subexpression goes on into all but the last."""
 
 
 def cost_of(node: Node) -> int:
@@ -114,3 +120,23 @@ def ends_in(node: Node, names: Collection[str]) -> bool:
 
 def _children(node: Node) -> list[Node]:
     return [child for child in node["children"] if isinstance(child, dict)]
+
+
+def mark_json_texts(node: Node, fields: AbstractSet[str]) -> Node:
+    """The tree with a `json_text` node around each of these fields that the expression goes on into.
+
+    So `result.hits` finds the same whether the recorder kept an object or its text, and `result` what it kept.
+    """
+    children = [mark_json_texts(child, fields) if isinstance(child, dict) else child for child in node["children"]]
+    count = len(children) - 1 if node["type"] == "subexpression" else node["type"] in _INTO
+    for at, child in enumerate(children[:count]):
+        if _find_last(child) in fields:
+            children[at] = {"type": JSON_TEXT, "children": [child]}
+    return {**node, "children": children}
+
+
+def _find_last(node: Node) -> str | None:
+    """The name of the field that a path ends in."""
+    while node["type"] == "subexpression":
+        node = node["children"][-1]
+    return node["value"] if node["type"] == "field" else None

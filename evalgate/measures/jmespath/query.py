@@ -16,11 +16,20 @@ from evalgate.measures.jmespath.interpreter import (
     QueryBudget,
     QueryFailedError,
 )
-from evalgate.measures.jmespath.parse_tree import FIXED_COST, SELECTIONS, Node, node_types, path_of, uses_root
+from evalgate.measures.jmespath.parse_tree import (
+    FIXED_COST,
+    SELECTIONS,
+    Node,
+    mark_json_texts,
+    node_types,
+    path_of,
+    uses_root,
+)
 from evalgate.measures.values.json_values import show
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from collections.abc import Set as AbstractSet
 
 __all__ = ["MAX_ELEMENTS", "MAX_SECONDS", "Query", "QueryError", "QueryFailedError", "View"]
 
@@ -54,14 +63,14 @@ class Query:
     """One compiled expression, used for a whole run, one search at a time.
 
     `path` has the names of a plain path; it is empty if the expression does anything else. `tree` is its parse
-    tree.
+    tree. Text in one of the `json_fields` is decoded where the expression goes on into it.
     """
 
     __slots__ = ("_budget", "_find", "_has_fixed_cost", "_may_multiply", "_needs_whole", "expression", "path", "tree")
 
-    def __init__(self, expression: str) -> None:
+    def __init__(self, expression: str, json_fields: AbstractSet[str] = frozenset()) -> None:
         self.expression = expression
-        self.tree = tree = _parse(expression)
+        self.tree = tree = mark_json_texts(_parse(expression), json_fields)
         _check(tree)
         found = node_types(tree)
         self._needs_whole = uses_root(tree)

@@ -1,3 +1,4 @@
+import json
 import time
 
 import jmespath
@@ -138,3 +139,42 @@ def test_search__of_a_number_that_is_not_finite_fails(expression):
 def test_query__whose_result_is_not_finite_fails(expression):
     with pytest.raises(QueryFailedError, match="not finite"):
         Query(expression).search_value({})
+
+
+HITS = '{"hits": [{"id": 1, "price": 9.5}, {"id": 2}], "next": {"page": 2}}'
+AS_TEXT = {"tool_calls": [{"result": HITS}, {"result": "ok {"}, {"result": "[3, 4]"}, {"result": None}]}
+AS_VALUES = {"tool_calls": [{"result": json.loads(HITS)}, {"result": "ok {"}, {"result": [3, 4]}, {"result": None}]}
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "length(tool_calls[0].result.hits)",
+        "tool_calls[0].result.hits[?price > `9`].id | [0]",
+        "tool_calls[].result.hits[]",
+        "tool_calls[].result.next.page",
+        "tool_calls[2].result[1]",
+        "tool_calls[2].result[*]",
+        "tool_calls[2].result[?@ > `3`]",
+        "tool_calls[2].result[]",
+        "tool_calls[0].result.*",
+        "tool_calls[1].result.hits",
+        "tool_calls[3].result.hits",
+        "max_by(tool_calls[0].result.hits, &id).id",
+    ],
+)
+def test_query__that_goes_on_into_json_text__finds_what_it_finds_in_its_value(expression):
+    query = Query(expression, frozenset({"result"}))
+    assert query.search_value(AS_TEXT) == Query(expression).search_value(AS_VALUES)
+
+
+@pytest.mark.parametrize("expression", ["tool_calls[0].result", "tool_calls[].result", "tool_calls[0].{a: result}"])
+def test_query__that_ends_in_json_text__finds_the_text(expression):
+    query = Query(expression, frozenset({"result"}))
+    assert query.search_value(AS_TEXT) == Query(expression).search_value(AS_TEXT)
+
+
+def test_query__of_long_json_text__spends_its_characters():
+    text = json.dumps({"hits": "x" * 1_700_000})
+    with pytest.raises(QueryFailedError, match="needs more than"):
+        Query("tool_calls[].result.hits", frozenset({"result"})).search_value({"tool_calls": [{"result": text}] * 10})
