@@ -76,6 +76,7 @@ class _Reader(HTMLParser):
         self.counts: dict[str, int] = {}
         self.text: list[str] = []
         self.text_outside_code: list[str] = []
+        self.text_in_code: list[str] = []
         self.links: list[str] = []
         self.comments: list[str] = []
         self.rows: list[int] = []
@@ -102,6 +103,8 @@ class _Reader(HTMLParser):
         self.text.append(data)
         if "code" not in self.inside and "pre" not in self.inside:
             self.text_outside_code.append(data)
+        else:
+            self.text_in_code.append(data)
 
     def handle_comment(self, data):
         self.comments.append(data.strip())

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 MAX_MARKS = 4
+MARK = "`"
+MARKED = r"(?P<fence>`+)(?P<part>.*?)(?:(?<!`)(?P=fence)(?!`)|\Z)"
+"""A part with its marks, as a pattern; a sentence that was cut may end within one."""
 
 # Format characters (Cf) and others that are not shown: fillers, variation selectors, tags.
 INVISIBLE = (
@@ -121,11 +124,32 @@ class LookAlike(NamedTuple):
 def mark_part(text: str) -> str:
     """Marks a name, a value or untrusted text as a part of a sentence; each output shows it in its own way.
 
+    A code span of Markdown (CommonMark 0.31, section 6.1): a part that holds backticks has more of them around it,
+    and blanks between, so that `split_parts` returns every part as it was given.
+
     >>> mark_part("issue_refund"), mark_part("a `b`")
-    ('`issue_refund`', "`a 'b'`")
+    ('`issue_refund`', '`` a `b` ``')
     """
-    inner = text.replace("`", "'")
-    return f"`{inner}`"
+    if MARK not in text and text:
+        return f"{MARK}{text}{MARK}"
+    fence = MARK * (1 + max(map(len, re.findall(f"{MARK}+", text)), default=1))
+    return f"{fence} {text} {fence}"
+
+
+def split_parts(sentence: str) -> list[str]:
+    """The words of a sentence and its parts, in turns, beginning with words.
+
+    >>> split_parts("got `a`, not `` ` ``")
+    ['got ', 'a', ', not ', '`', '']
+    """
+    found, end = [], 0
+    for marked in re.finditer(MARKED, sentence, re.DOTALL):
+        part = marked["part"]
+        if marked["fence"] != MARK:
+            part = part.removeprefix(" ").removesuffix(" ")
+        found += [sentence[end : marked.start()], part]
+        end = marked.end()
+    return [*found, sentence[end:]]
 
 
 def find_look_alikes(names: Iterable[str]) -> Iterator[LookAlike]:

@@ -10,17 +10,16 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from evalgate.measures.text.plain_text import MARK, MARKED, split_parts
 from evalgate.reporting.text.escaping import LINE_BREAK_SIGN, escape_span, to_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SENTENCE_LIMIT = 300
-_MARK = "`"
 
 # Compiled by `re` on first use, then cached: not every run writes a report.
-_TOKENS = "(?:[^ `]|`[^`]*`?)+"
-_PART = "`[^`]*`?"
+_TOKEN = f"(?:[^ `]|{MARKED})+"
 _AROUND = r"""([("']*)(.*?)((?:'s)?[)"'.,;:?!\u2026]*)"""
 _NUMBER = r"[-+\u2212]?(?:\d{1,6}|\d{1,3}(?:,\d{3}){1,4})(?:\.\d{1,9})?%?"
 _WORD = rf"[A-Za-z]{{1,30}}(?:[-'][A-Za-z]{{1,30}})*|{_NUMBER}|\d{{1,6}}/\d{{1,6}}|p\d\d|\d{{4}}-\d\d-\d\d"
@@ -38,7 +37,8 @@ _SIGNS = {
 @lru_cache(maxsize=4096)
 def escape_sentence(text: str, limit: int = SENTENCE_LIMIT) -> str:
     """Escapes a sentence as Markdown text on one line, cut to `limit` characters."""
-    return " ".join(_iter_escaped(re.findall(_TOKENS, to_one_line(text, limit))))
+    tokens = [found[0] for found in re.finditer(_TOKEN, to_one_line(text, limit))]
+    return " ".join(_iter_escaped(tokens))
 
 
 def escape_sentence_cell(text: str, limit: int = SENTENCE_LIMIT) -> str:
@@ -48,7 +48,7 @@ def escape_sentence_cell(text: str, limit: int = SENTENCE_LIMIT) -> str:
 
 def unmark_parts(text: str) -> str:
     """Returns a sentence as plain text, for outputs that have no code."""
-    return text.replace(_MARK, "")
+    return "".join(split_parts(text)) if MARK in text else text
 
 
 def _iter_escaped(tokens: list[str]) -> Iterator[str]:
@@ -72,7 +72,7 @@ def _escape_word(token: str, *, is_first: bool) -> str | None:
     if token in _SIGNS:
         return None if is_first else _SIGNS[token]
     core = _split(token)[1]
-    if re.fullmatch(_PART, core):
+    if re.fullmatch(MARKED, core):
         return _escape_code(token)
     is_plain = re.fullmatch(_WORD, core) and not (is_first and re.match(_LIST_ITEM, token))
     return token if is_plain else None

@@ -11,6 +11,7 @@ from evalgate.features.page.reporting.history_view import build_history, list_ap
 from evalgate.features.page.reporting.page_view import CellView, ChoiceView, Fact, PageView
 from evalgate.features.page.reporting.scenario_order import GROUPS, count_changes, list_groups
 from evalgate.features.page.reporting.scenario_view import MAX_NAME, explain_unknown_cost
+from evalgate.measures.text.plain_text import mark_part
 from evalgate.reporting.markdown.header_lines import describe_agent_changes, describe_noise
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.text import wording
@@ -98,7 +99,7 @@ def build_page(
 
 def _list_remarks(document: ResultsDoc) -> list[Sequence[str]]:
     """What holds for all scenarios: how many changes may be noise, and what the regressions come with."""
-    changed = describe_agent_changes(document, lambda text: f"`{text.replace('`', '')}`".replace("->", "\u2192"))
+    changed = describe_agent_changes(document, lambda text: mark_part(text.replace("->", "\u2192")))
     return [split_marks(text) for text in (describe_noise(document), changed) if text]
 
 

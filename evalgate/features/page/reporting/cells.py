@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.features.page.reporting.page_view import CellView
+from evalgate.measures.text.plain_text import split_parts
 from evalgate.reporting.text.escaping import clean_page_text
 
 if TYPE_CHECKING:
@@ -27,4 +28,4 @@ def build_cell(word: str) -> CellView:
 
 def split_marks(text: str) -> Sequence[str]:
     """A sentence as parts, of which every second one was marked as untrusted and is shown as code."""
-    return clean_page_text(text, MAX_SENTENCE).split("`")
+    return split_parts(clean_page_text(text, MAX_SENTENCE))

@@ -70,8 +70,26 @@ def test_sentence__outside_of_code__are_only_words_numbers_and_punctuation(text)
     assert not re.search(r"[A-Za-z]+\.[A-Za-z]|[0-9a-f]{7}[0-9]|//|@", outside)
 
 
-def test_unmark__sentence__is_plain_text():
-    assert unmark_parts(f"got {mark_part('a `b`')}") == "got a 'b'"
+BACKTICKS = ["a `b`", "`", "``", "tool_calls[?arguments.price > `10`]", "` a", "a `", " ", "", "plain", "a ```b` `"]
+
+
+@pytest.mark.parametrize("part", BACKTICKS)
+def test_unmark__part_of_a_sentence__is_as_it_was_given(part):
+    assert unmark_parts(f"got {mark_part(part)}, {mark_part('x')}: {mark_part(part)}") == f"got {part}, x: {part}"
+
+
+@given(TRICKY | ANY_TEXT, st.text("ab `", max_size=12))
+def test_unmark__any_part__is_as_it_was_given(part, other):
+    assert unmark_parts(f"{mark_part(part)} or {mark_part(other)}") == f"{part} or {other}"
+
+
+@pytest.mark.parametrize("part", BACKTICKS[:4])
+def test_sentence__part_with_backticks__is_one_code_span_with_them(part):
+    assert parse_html(escape_sentence(f"got {mark_part(part)} here")).text_in_code == [part]
+
+
+def test_unmark__part_that_was_cut_off__ends_with_the_text():
+    assert unmark_parts(mark_part("a `b` c")[:-3]) == "a `b` c"
 
 
 def test_sentence__secret_in_a_part__is_redacted():
