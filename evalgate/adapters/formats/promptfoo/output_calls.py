@@ -14,6 +14,7 @@ from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
 
 SENTENCE = re.compile(r"^Called function (\S+) with arguments: (.*)$", re.MULTILINE)
 CALL_TYPES = frozenset({"tool_use", "function_call", "function", "tool_call", "server_tool_use", "mcp_tool_use"})
+LINE_END = re.compile(r"\r\n?|\n")  # not `splitlines`, which also splits JSON texts that hold U+2028
 MAX_TEXT = 200_000
 
 
@@ -60,7 +61,7 @@ def _read_call(value: dict[str, Any], path: str) -> ToolRequest:
 def _read_text(text: str) -> tuple[list[ToolRequest], bool]:
     """Calls in text: one JSON object a line (Anthropic, Bedrock, Responses), or a sentence (assistants)."""
     calls, others = [], False
-    for number, line in enumerate(text[:MAX_TEXT].splitlines()):
+    for number, line in enumerate(LINE_END.split(text[:MAX_TEXT])):
         value = decode_json_text(line)
         found = value if type(value) is list else [value]
         if type(value) is not str and found and all(map(is_call, found)):

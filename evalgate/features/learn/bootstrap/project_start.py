@@ -77,7 +77,7 @@ def build_ignore(cwd: str, folder: str) -> NewFile | None:
         return None
     path = root / IGNORE
     text = path.read_text(encoding="utf-8", errors="surrogateescape") if path.is_file() else ""
-    if {line, folder, f"{folder}/", f"/{folder}"}.intersection(text.splitlines()):
+    if {line, folder, f"{folder}/", f"/{folder}"}.intersection(text.split("\n")):
         return None
     text += ("" if text.endswith("\n") or not text else "\n") + f"{line}\n"
     note = f"git ignores {folder}/ now, since recordings may hold personal data; to commit them, remove the line"

@@ -71,8 +71,8 @@ def export_evaluations(arguments: Namespace, shell: Shell) -> int:
     export_format = FORMATS[arguments.form]
     parts = export_format.render(gathered, request)
     if is_stdout(arguments.output):
-        for line in b"".join(parts).decode().splitlines():
-            (shell.print_line if export_format.is_ascii else shell.print_safe)(line)
+        for line in b"".join(parts).splitlines():  # of bytes: a text would also be split at U+2028 and others
+            (shell.print_line if export_format.is_ascii else shell.print_safe)(line.decode())
         return 0
     path = export(parts, arguments.output, arguments.form, cwd=shell.cwd, source_date_epoch=shell.epoch)
     shell.print_safe(f"{pluralize(len(gathered.evaluations), 'evaluation')} written to {path}")

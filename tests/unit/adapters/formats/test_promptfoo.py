@@ -44,3 +44,12 @@ def test_damaged_results_keep_their_scenario():
         promptfoo.build({"x": 1})
     with pytest.raises(TraceError, match=r"response\.metadata\.toolCalls\[0\]\.name is missing"):
         promptfoo.build({**RESULTS[0], "response": {"metadata": {"toolCalls": [{"input": {}}]}, "output": "x"}})
+
+
+@pytest.mark.parametrize("end", ["\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])
+def test_call_in_the_output_is_one_line_whatever_its_texts_hold(end):
+    note = f"a{end}b"
+    line = orjson.dumps({"name": "delete_user", "arguments": {"note": note}}).decode()
+    text = line.replace(orjson.dumps(note).decode(), f'"{note}"') if ord(end) > 31 else line
+    found = promptfoo.build({**RESULTS[0], "response": {"output": f"{text}\r\n{text}"}})
+    assert calls(found) == [("delete_user", {"note": note})] * 2
