@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 from math import isinf
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import orjson
 
 from evalgate.errors import TraceError
 from evalgate.measures.values.json_stream import get_memory_limit
 from evalgate.measures.values.json_values import truncate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MAX_DEPTH = 64
 SIZE_FACTOR, BOUND_DIVISOR = 90, 4
@@ -24,7 +27,6 @@ CONTAINERS = frozenset({dict, list})
 _MAX_DIGITS = 25
 _INT_RANGE = range(-(2**63), 2**64)
 _LARGE_NUMBERS = re.compile(rb"[0-9]{19}|[eE][+]?[0-9]{3}")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -86,8 +88,15 @@ def _decode_slowly(data: bytes) -> DecodedText:
         raise TraceError(_describe_error(data, error)) from None
     except RecursionError:
         raise TraceError("lists and objects are nested too deeply") from None
-    has_halves = bool(_SURROGATE_ESCAPE.search(data)) and _has_halves(value)
-    return DecodedText(_repair(value) if has_halves else value, has_halves)
+    return _repair(value) if _SURROGATE_ESCAPE.search(data) else DecodedText(value)
+
+
+def _repair(value: Any) -> DecodedText:
+    """The value with U+FFFD for each half of a character; raises TraceError if two keys become the same."""
+    from evalgate.measures.text.half_characters import has_halves, repair_value  # few texts are cut in a character
+
+    is_cut = any(map(has_halves, _list_texts(value)))
+    return DecodedText(repair_value(value, _build_unique_object) if is_cut else value, is_cut)
 
 
 def is_complete(data: bytes) -> bool:
@@ -239,8 +248,8 @@ def _refuse_constant(_: str) -> NoReturn:
     raise TraceError("NaN and Infinity are not valid JSON")
 
 
-def _has_halves(value: Any) -> bool:
-    """Whether any text or key has a surrogate, which is half a character."""
+def _list_texts(value: Any) -> Iterator[str]:
+    """Every text and key in the value."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
@@ -249,21 +258,5 @@ def _has_halves(value: Any) -> bool:
             waiting += each.values()
         elif isinstance(each, list):
             waiting += each
-        elif isinstance(each, str) and _is_half(each):
-            return True
-    return False
-
-
-def _is_half(text: str) -> bool:
-    return not text.isascii() and _SURROGATE.search(text) is not None
-
-
-def _repair(value: Any) -> Any:
-    """The value with U+FFFD for each half of a character; raises TraceError if two keys become the same."""
-    if isinstance(value, str):
-        return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
-    if isinstance(value, list):
-        return [_repair(each) for each in value]
-    if isinstance(value, dict):
-        return _build_unique_object([(_repair(key), _repair(each)) for key, each in value.items()])
-    return value
+        elif isinstance(each, str):
+            yield each

@@ -6,7 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from evalgate.features.record.measures.half_characters import decode_repaired, repair_text
+from evalgate.features.record.measures.provider_json import decode_repaired
+from evalgate.measures.text.half_characters import repair_text
 
 TEXTS = ("text", "thinking", "signature")
 CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from evalgate.features.record.measures.half_characters import decode_repaired
+from evalgate.features.record.measures.provider_json import decode_repaired
 from evalgate.measures.redaction.redact import redact, redact_value
 
 if TYPE_CHECKING:

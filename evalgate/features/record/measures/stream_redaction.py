@@ -14,7 +14,7 @@ import orjson
 
 from evalgate.features.record.measures.canonical import is_deep
 from evalgate.features.record.measures.event_stream import DATA, read_data, split_lines
-from evalgate.features.record.measures.half_characters import decode_json
+from evalgate.features.record.measures.provider_json import decode_json
 from evalgate.features.record.measures.repeated_names import has_repeated_names
 from evalgate.measures.redaction.redact import get_project_secrets, redact, redact_value
 

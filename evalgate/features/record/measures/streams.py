@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalgate.features.record.measures.anthropic_stream import EVENTS, AnthropicStream
 from evalgate.features.record.measures.chat_stream import ChatStream
 from evalgate.features.record.measures.event_stream import BYTE_ORDER_MARK, begins_like_stream, read_data, split_events
-from evalgate.features.record.measures.half_characters import decode_json, decode_repaired, repair_value
+from evalgate.features.record.measures.provider_json import decode_json, decode_repaired
 from evalgate.features.record.measures.responses_stream import ResponsesStream
+from evalgate.measures.text.half_characters import repair_value
 
 if TYPE_CHECKING:
     from evalgate.features.record.models.exchange import ProviderAnswer

@@ -18,7 +18,7 @@ from evalgate.adapters.formats.core.usage import finish_reason
 from evalgate.adapters.formats.messages import responses, roles
 from evalgate.adapters.formats.messages.blocks import join_text
 from evalgate.errors import TraceError
-from evalgate.features.record.measures.half_characters import Decoded, decode_repaired
+from evalgate.features.record.measures.provider_json import Decoded, decode_repaired
 from evalgate.features.record.measures.streams import read_answer
 
 if TYPE_CHECKING:
