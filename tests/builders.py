@@ -34,6 +34,7 @@ def make_message(
         "timestamp": None,
         "name": None,
         "agent": None,
+        "actor": "root",
         "model": None,
         "reasoning": None,
         "finish_reason": None,
@@ -73,6 +74,8 @@ def make_call(
         "started_at": None,
         "requestor": "user" if requestor == "user" else "assistant",
         "agent": None,
+        "actor": "root",
+        "started_by": None,
     }
 
 

@@ -51,6 +51,7 @@ class Message(TypedDict):
     timestamp: str | None
     name: str | None
     agent: str | None
+    actor: str | None
     model: str | None
     reasoning: str | None
     finish_reason: str | None
@@ -75,6 +76,8 @@ class ToolCall(TypedDict):
 
     `step` is the number of the model response that requested it: calls of one step were made in parallel.
     `arguments` is None if none were captured; `arguments_error` is the reason why raw text is not JSON.
+    `actor` is who made it (see models.trace.actors), None if unknown, and `agent` that one's name as recorded;
+    `started_by` is the index of the call that started this actor.
     """
 
     index: int
@@ -94,6 +97,8 @@ class ToolCall(TypedDict):
     started_at: str | None
     requestor: Literal["assistant", "user"]
     agent: str | None
+    actor: str | None
+    started_by: int | None
 
 
 class LlmCall(TypedDict):

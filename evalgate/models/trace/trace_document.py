@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalgate.models.trace.actors import ROOT
 from evalgate.models.trace.trace import KINDS, MAX_ID_LENGTH, SCHEMA, unknown_cost, unknown_usage
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def encode_trace(trace: Trace) -> dict[str, Any]:
     if trace.error is not None:
         document["error"] = drop_unknown(trace.error)
     document["messages"] = [_encode_message(message) for message in trace.messages]
-    document["tool_calls"] = [drop_unknown(call) for call in trace.tool_calls]
+    is_only = len({call["agent"] for call in trace.tool_calls}) <= 1
+    document["tool_calls"] = [_encode_actor(call, is_only=is_only) for call in trace.tool_calls]
     document["response"] = drop_unknown(trace.response)
     document.update({name: value for name in LISTS if (value := _drop_unknown_in_each(getattr(trace, name)))})
     document.update({name: value for name in AS_RECORDED if (value := getattr(trace, name))})
@@ -59,8 +61,21 @@ def encode_trace(trace: Trace) -> dict[str, Any]:
     return document
 
 
+def _encode_actor(record: Mapping[str, Any], *, is_only: bool = True) -> dict[str, Any]:
+    """A message or call without unknown values; an actor of null is unknown.
+
+    None is the main agent, but not beside calls of several names: in traces of before, these have no actor.
+    """
+    document = drop_unknown(record)
+    if record["actor"] == ROOT and is_only:
+        del document["actor"]
+    elif record["actor"] is None:
+        document["actor"] = None
+    return document
+
+
 def _encode_message(message: Message) -> dict[str, Any]:
-    document = drop_unknown(message)
+    document = _encode_actor(message)
     if message["tool_calls"]:
         document["tool_calls"] = [drop_unknown(call) for call in message["tool_calls"]]
     else:
@@ -93,6 +108,8 @@ _CALL = {
         "arguments": {"description": "An object, or JSON text as some recorders write it."},
     },
 }
+_AGENT = {**_TEXT, "description": "The name of the agent that acted."}
+_ACTOR = {**_TEXT, "description": "Who acted: `root`, or a path such as `root/cleaner#2`; null if unknown."}
 _MESSAGE = {
     "type": "object",
     "required": ["role"],
@@ -105,6 +122,8 @@ _MESSAGE = {
         "exit_code": {"type": ["integer", "null"]},
         "duration_seconds": _AMOUNT,
         "timestamp": _TIME,
+        "agent": _AGENT,
+        "actor": _ACTOR,
     },
 }
 _USAGE = {

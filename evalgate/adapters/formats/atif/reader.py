@@ -49,6 +49,7 @@ from evalgate.adapters.formats.core.usage import (
     usages_differ,
     warn_of_mismatch,
 )
+from evalgate.models.trace.actors import ROOT, ActorPaths
 from evalgate.models.trace.final_answer import find_final_answer
 from evalgate.models.trace.trace import Cost, LlmCall, Message, Role, ToolCall, Trace, Usage, unknown_usage
 
@@ -67,6 +68,8 @@ class AtifPart(Struct):
     name: str | None
     model: str | None
     is_own: bool
+    actor: str = ROOT
+    starter: ToolCall | None = None
     llm_calls: list[LlmCall] = field(default_factory=list)
     copied: int = 0
     started_at: str | None = None
@@ -81,21 +84,26 @@ class AtifConversation(MeteredConversation):
         self.parts: list[AtifPart] = []
         self.inner: set[int] = set()  # indexes of messages of sub-agents, which are addressed to the agent
         self.external_subagents = 0
-        self._add_trajectory(trajectory, is_own=True)
+        self._paths = ActorPaths()
+        self._add_trajectory(trajectory, None, None)
 
-    def _add_trajectory(self, trajectory: dict[str, Any], *, is_own: bool) -> None:
+    def _add_trajectory(self, trajectory: dict[str, Any], outer: AtifPart | None, starter: ToolCall | None) -> None:
+        """Adds a trajectory, and those of the sub-agents that it started; `outer` is None for the agent's own."""
         name, model = (read_at(trajectory, key, text) for key in ("agent.name", "agent.model_name"))
-        part = AtifPart(trajectory, name, model, is_own)
+        part = AtifPart(trajectory, name, model, outer is None, starter=starter)
+        part.actor = ROOT if outer is None else self._paths.add(outer.actor, name)
         self.parts.append(part)
         inner = _subagents_by_id(trajectory)
         steps = listing(trajectory.get("steps"), "steps")
         do_each(steps, "steps", lambda step: self._add_step(part, step, inner))
         for trajectory_id in list(inner):  # no step refers to these
-            self._add_subagent(inner, trajectory_id)
+            self._add_subagent(inner, trajectory_id, part, None)
 
-    def _add_subagent(self, inner: dict[str, dict[str, Any]], name: str) -> None:
+    def _add_subagent(
+        self, inner: dict[str, dict[str, Any]], name: str, outer: AtifPart, starter: ToolCall | None
+    ) -> None:
         with prefix_errors("subagent_trajectories"):
-            self._add_trajectory(inner.pop(name), is_own=False)
+            self._add_trajectory(inner.pop(name), outer, starter)
 
     def _add_step(self, part: AtifPart, step: dict[str, Any], inner: dict[str, dict[str, Any]]) -> None:
         if flag(step.get("is_copied_context"), "is_copied_context"):
@@ -113,15 +121,17 @@ class AtifConversation(MeteredConversation):
         results = read_at(step, "observation.results", listing)
 
         def add_result(result: dict[str, Any]) -> None:
-            self._add_subagents(result, inner)
+            self._add_subagents(result, inner, part, calls)
             self._add_result(role, waiting, result, is_only=len(results) == 1)
 
         do_each(results, "observation.results", add_result)
         for message in self.conversation.messages[first_new:]:
             message["timestamp"] = message["timestamp"] or at
-            message["agent"] = message["agent"] or part.name
+            if message["index"] not in self.inner:
+                message["agent"], message["actor"] = message["agent"] or part.name, part.actor
         for call in calls:
-            call["started_at"], call["agent"] = at, part.name
+            call["started_at"], call["agent"], call["actor"] = at, part.name, part.actor
+            call["started_by"] = None if part.starter is None else part.starter["index"]
         if not part.is_own:
             self.inner.update(range(first_new, len(self.conversation.messages)))
 
@@ -158,14 +168,18 @@ class AtifConversation(MeteredConversation):
             )
         )
 
-    def _add_subagents(self, result: dict[str, Any], inner: dict[str, dict[str, Any]]) -> None:
+    def _add_subagents(
+        self, result: dict[str, Any], inner: dict[str, dict[str, Any]], outer: AtifPart, calls: list[ToolCall]
+    ) -> None:
+        by_id = [call for call in calls if call["id"] == result.get("source_call_id")] or calls
+        starter = by_id[0] if len(by_id) == 1 else None
         refs = result.get("subagent_trajectory_ref")
         for ref in refs if isinstance(refs, list) else [refs]:
             if not isinstance(ref, dict):
                 continue
             name = ref.get("trajectory_id")
             if isinstance(name, str) and name in inner:
-                self._add_subagent(inner, name)
+                self._add_subagent(inner, name, outer, starter)
             else:
                 self.external_subagents += 1
 

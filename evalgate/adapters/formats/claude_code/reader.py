@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.claude_code import is_of_qwen, list_claude_lines
 from evalgate.adapters.formats.claude_code.forks import join_forks
-from evalgate.adapters.formats.claude_code.sessions import ClaudeSession, MessageDraft, SubAgent, merge_sub_agents
+from evalgate.adapters.formats.claude_code.sessions import ClaudeSession, MessageDraft
+from evalgate.adapters.formats.claude_code.sub_agents import SideChain, join_side_chains
 from evalgate.adapters.formats.core.builder.copied_history import (
     COPIED,
     count_copied,
@@ -183,7 +184,7 @@ def build(record: Any) -> Trace:
     session = ClaudeSession()
     do_each(record, "lines", session.add)
     main, agents = _build_conversations(session)
-    merge_sub_agents(main, agents)
+    join_side_chains(main, agents)
     main.failure = session.failure or find_failure(session.results)
     trace = main.build_trace()
     warn_of_copies(trace, count_copied(record))
@@ -209,7 +210,7 @@ def _read_session_id(line: Any) -> str | None:
     return found if isinstance(found, str) and found else None
 
 
-def _build_conversations(session: ClaudeSession) -> tuple[MeteredConversation, list[SubAgent]]:
+def _build_conversations(session: ClaudeSession) -> tuple[MeteredConversation, list[SideChain]]:
     """The conversations of the main agent and its sub-agents; a file may hold only a sub-agent."""
     is_alone = all(draft.owner is not None for draft in session.drafts)
     main, agents = MeteredConversation(), {}
@@ -218,7 +219,7 @@ def _build_conversations(session: ClaudeSession) -> tuple[MeteredConversation, l
         chat = main
         if draft.owner is not None and not is_alone:
             if draft.owner not in agents:
-                agents[draft.owner] = SubAgent(
+                agents[draft.owner] = SideChain(
                     MeteredConversation(), draft.owner, _read_prompt(draft), main.conversation.step
                 )
             chat = agents[draft.owner].metered

@@ -23,11 +23,12 @@ from evalgate.adapters.formats.core.fields import (
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity, words
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import TokenTable, none_if_uncounted, sum_usages
+from evalgate.models.trace.actors import ROOT, ActorPaths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import Message, ToolCall, Trace
 
 NAME = "copilot"
 ABORTED = "the run was aborted"
@@ -42,23 +43,40 @@ USAGE = TokenTable(
 )
 
 
+INNER = "subagent"
+"""The name of a sub-agent whose own is not recorded."""
+
+
 class CopilotSession(AgentSession):
-    """The run, the calls that it holds so far, and the totals that were written when it was shut down."""
+    """The run, the calls that it holds so far, and the totals that were written when it was shut down.
+
+    A sub-agent is known by the id of the call that started it, or by its own until that is known; `started` maps its
+    own to that of the call, `names` the call to the agent's name.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.known: set[str] = set()
         self.totals: list[list[Any]] = []
         self.agent: str | None = None
+        self.started: dict[str, str] = {}
+        self.names: dict[str, str] = {}
 
     def add(self, event: dict[str, Any]) -> None:
         """Adds one event; raises FieldError."""
         handle = HANDLERS.get(text(event.get("type"), "type") or "")
         if handle is not None:
             data = mapping(event.get("data"), "data")
-            parent = event.get("agentId", data.get("parentToolCallId"))
-            self.agent = "subagent" if parent else None
+            self.agent = self._find_agent(event.get("agentId"), data)
             handle(self, data, time_if_valid(event.get("timestamp")))
+
+    def _find_agent(self, own_id: Any, data: dict[str, Any]) -> str | None:
+        """The sub-agent that an event is of."""
+        by_call = data.get("parentToolCallId") or data.get("parentAgentTaskId")
+        if isinstance(own_id, str) and own_id and isinstance(by_call, str):
+            self.started[own_id] = by_call
+        found = own_id or data.get("parentToolCallId")
+        return found if isinstance(found, str) and found else None
 
     def request(self, data: dict[str, Any], name_key: str, when: str | None) -> None:
         """Adds a call, unless it is known: its message and its execution both record it."""
@@ -66,6 +84,25 @@ class CopilotSession(AgentSession):
         if call_id is None or call_id not in self.known:
             self.known.update({call_id} if call_id else ())
             self.add_call(ToolRequest(call_id, name, data.get("arguments")), when, agent=self.agent)
+
+    def add_actors(self, trace: Trace) -> None:
+        """Sets who made each call, and the call that started that agent."""
+        paths = ActorPaths()
+        actors: dict[str, str] = {}
+        starters: dict[str, int | None] = {}
+        by_id = {call["id"]: call["index"] for call in reversed(trace.tool_calls) if call["id"]}
+        entries: list[Message | ToolCall] = [*trace.messages, *trace.tool_calls]
+        for entry in entries:
+            if entry["agent"] is None:
+                continue
+            starter = self.started.get(entry["agent"], entry["agent"])
+            name = self.names.get(starter)
+            if starter not in actors:
+                actors[starter] = paths.add(ROOT, name or INNER)
+            starters[actors[starter]] = by_id.get(starter)
+            entry["agent"], entry["actor"] = name or INNER, actors[starter]
+        for call in trace.tool_calls:
+            call["started_by"] = starters.get(call["actor"] or "")
 
 
 def split(documents: Any) -> Sequence[Any]:
@@ -87,6 +124,7 @@ def build(record: Any) -> Trace:
     if len(session.totals) == 1 and not session.llm_calls:
         session.total = none_if_uncounted({**sum_usages(session.totals[0]), "source": "recorded_total"})
     trace = session.build_session(NAME)
+    session.add_actors(trace)
     if len(session.totals) > 1 and not session.llm_calls:
         add_warning(trace, "tokens_incomplete", SEVERAL_TOTALS, "usage")
     carriers = [event for event in record if event.get("type") in CARRIES_CALLS]
@@ -108,6 +146,13 @@ def _change_model(session: CopilotSession, data: dict[str, Any], when: str | Non
 
 def _add_instructions(session: CopilotSession, data: dict[str, Any], when: str | None) -> None:
     session.add_message(RawMessage("system", text(data.get("content"), "content"), timestamp=when))
+
+
+def _name_agent(session: CopilotSession, data: dict[str, Any], when: str | None) -> None:
+    del when
+    call_id, name = data.get("toolCallId"), text(data.get("agentName"), "agentName")
+    if isinstance(call_id, str) and name:
+        session.names[call_id] = name
 
 
 def _add_user(session: CopilotSession, data: dict[str, Any], when: str | None) -> None:
@@ -208,6 +253,7 @@ HANDLERS: dict[str, Callable[[CopilotSession, dict[str, Any], str | None], None]
     "system.message": _add_instructions,
     "user.message": _add_user,
     "assistant.turn_start": _start_turn,
+    "subagent.started": _name_agent,
     "assistant.message": _add_answer,
     "assistant.usage": _add_usage,
     "tool.execution_start": _add_execution,

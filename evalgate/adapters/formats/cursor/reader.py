@@ -35,6 +35,7 @@ from evalgate.adapters.formats.cursor import list_cursor_lines
 from evalgate.adapters.formats.cursor.tool_calls import SUB_AGENT, read_steps, read_tool_call
 from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS, ROLE_FIELDS
+from evalgate.models.trace.actors import ROOT, ActorPaths
 from evalgate.models.trace.trace import Trace, unknown_usage
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 NAME = "cursor"
 WITHOUT_CALLS = frozenset({"system", "connection", "retry"})
 ONLY_RESULT = "`--output-format json` records only the final answer: record with `--output-format stream-json`"
+INNER = "subagent"
+"""The name of every sub-agent: Cursor records none."""
 NO_STEPS = "the calls of a sub-agent are not recorded"
 SHORTENED = "a call was recorded without its tool"
 
@@ -217,12 +220,17 @@ def build(record: Any) -> Trace:
 def _add_durations(conversation: Conversation, run: CursorRun) -> None:
     """Sets how long calls took, and puts the calls of sub-agents after the call that started them."""
     calls: list[ToolCall] = []
+    paths = ActorPaths()
     for call in conversation.calls:
         call["duration_ms"] = run.durations.get(call["id"] or "")
+        call["index"] = len(calls)
         calls.append(call)
-        calls += [_build_inner_call(call, inner) for inner in run.steps.get(call["id"] or "", [])]
-    for index, call in enumerate(calls):
-        call["index"] = index
+        steps = run.steps.get(call["id"] or "", [])
+        actor = paths.add(ROOT, INNER) if steps else ROOT
+        for inner in steps:
+            inner_call = _build_inner_call(call, inner)
+            inner_call["index"], inner_call["actor"] = len(calls), actor
+            calls.append(inner_call)
     conversation.calls = calls
 
 
@@ -230,7 +238,7 @@ def _build_inner_call(outer: ToolCall, inner: CursorCall) -> ToolCall:
     if inner.name is None:
         raise FieldError("conversationSteps", "hold a call without the name of its tool")
     call = build_call(inner.name, inner.arguments, turn=outer["turn"], step=outer["step"])
-    call["agent"] = "subagent"
+    call["agent"], call["started_by"] = INNER, outer["index"]
     if inner.outcome is not None:
         content, has_failed, exit_code = inner.outcome
         details = {"result": content, "exit_code": exit_code, "status": "error" if has_failed else "ok"}

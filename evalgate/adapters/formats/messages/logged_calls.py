@@ -13,6 +13,7 @@ from evalgate.adapters.formats.core.builder.conversation import (
     build_recorded_call_key,
 )
 from evalgate.adapters.formats.core.builder.run import MeteredConversation
+from evalgate.models.trace.actors import ROOT, ActorPaths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -70,6 +71,7 @@ def build_conversation(calls: Sequence[LoggedCall], *, is_one_thread: bool) -> M
         ranked += [(rank, number, found) for found in into.calls[before:]]
         if call.is_metered:
             _add_llm_call(chat, call, rank)
+    _name_actors(ranked, chat.conversation.calls)
     _number_calls(chat, ranked)
     return chat
 
@@ -131,6 +133,19 @@ def _add_llm_call(chat: MeteredConversation, call: LoggedCall, rank: int) -> Non
         duration_ms=call.duration_ms,
     )
     added["step"] = rank
+
+
+def _name_actors(ranked: Iterable[tuple[int, int, ToolCall]], own: Iterable[ToolCall]) -> None:
+    """Calls of another thread than the main one are those of another agent, whose name is not recorded."""
+    known = set(map(id, own))
+    paths = ActorPaths()
+    actors: dict[int, str] = {}
+    for _, number, call in ranked:
+        if id(call) in known:
+            continue
+        if number not in actors:
+            actors[number] = paths.add(ROOT, None)
+        call["actor"] = actors[number]
 
 
 def _number_calls(chat: MeteredConversation, ranked: list[tuple[int, int, ToolCall]]) -> None:

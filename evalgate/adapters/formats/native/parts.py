@@ -30,6 +30,7 @@ from evalgate.adapters.formats.core.usage import (
     read_latency_seconds,
     read_scores,
 )
+from evalgate.models.trace.actors import ROOT
 from evalgate.models.trace.trace import (
     KINDS,
     NO_GAPS,
@@ -44,9 +45,9 @@ from evalgate.models.trace.trace import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from evalgate.models.trace.trace import EvidenceKind, ModelError, Trace
+    from evalgate.models.trace.trace import EvidenceKind, ModelError, ToolCall, Trace
 
 TOLERANCE = 1e-9
 
@@ -147,6 +148,16 @@ def _read_tag_value(name: str, value: Any, path: str) -> str:
     if type(value) is not str:
         raise FieldError(f"{path}.{make_printable(name)}", "is neither text nor a number")
     return value
+
+
+def settle_actors(calls: Sequence[ToolCall], recorded: Sequence[dict[str, Any]]) -> None:
+    """Sets the actors of calls that name none: the main agent; unknown if the names of several agents are recorded."""
+    is_one = len({call["agent"] for call in calls}) <= 1
+    for call, given in zip(calls, recorded, strict=True):
+        if "actor" not in given:
+            call["actor"] = ROOT if is_one else None
+        if call["started_by"] is not None and call["started_by"] >= len(calls):
+            raise FieldError(f"tool_calls[{call['index']}].started_by", "is not the index of a call")
 
 
 SOURCE = FieldTable(path=text, format=text, line=count, record=count, sha256=text)

@@ -19,6 +19,7 @@ from evalgate.adapters.formats.core.fields import (
     FieldTable,
     amount,
     any_value,
+    count,
     flag,
     identifier,
     listing,
@@ -42,8 +43,10 @@ from evalgate.adapters.formats.native.parts import (
     read_error_info,
     read_gaps,
     read_mappings,
+    settle_actors,
     settle_spellings,
 )
+from evalgate.models.trace.actors import ROOT
 from evalgate.models.trace.trace import SCHEMA, Response, Trace
 
 if TYPE_CHECKING:
@@ -118,9 +121,13 @@ CALL = FieldTable(
     started_at=time,
     requestor=one_of("assistant", "user"),
     agent=text,
+    actor=text,
+    started_by=count,
 )
 CALL_KEYS = CALL.keys | {"type", "server", "span_id", "source"}
-DETAILS = FieldTable(timestamp=time, agent=text, model=text, reasoning=text, finish_reason=read_finish_reason)
+DETAILS = FieldTable(
+    timestamp=time, agent=text, actor=text, model=text, reasoning=text, finish_reason=read_finish_reason
+)
 """Fields that few messages have."""
 LEVELS_ABOVE_ARGUMENTS = 5  # trace, messages, message, tool_calls, call
 LEVELS_ABOVE_FIELDS = 3  # trace, messages, message
@@ -156,6 +163,7 @@ def _read_calls(recorded: Any, unknown: UnknownFields) -> list[ToolCall]:
     for index, call in enumerate(calls):
         call["index"] = index
         unknown.check("tool_calls[]", recorded[index], CALL_KEYS, 3)
+    settle_actors(calls, recorded)
     return calls
 
 
@@ -174,12 +182,15 @@ def _add_message(conversation: Conversation, recorded: Any, unknown: UnknownFiel
         content, parts = read_content(content, "content")
     message = conversation.add_message(ROLES[role], content)
     message["parts"] = parts
+    first_call = len(conversation.calls)
     if is_joined:
         _add_references(message, recorded, unknown)
     elif calls is not None:
         _add_calls(conversation, message, calls, unknown)
     if len(recorded) > 1 + ("content" in recorded) + (calls is not None):
         _add_optional_fields(message, recorded, unknown)
+    for call in conversation.calls[first_call:]:
+        call["agent"], call["actor"] = message["agent"], message["actor"]
 
 
 def _add_calls(conversation: Conversation, message: Message, recorded: Any, unknown: UnknownFields) -> None:
@@ -256,6 +267,8 @@ def _add_optional_fields(message: Message, recorded: dict[str, Any], unknown: Un
         message["name"] = text(recorded["name"], "name")
     if not DETAILS.keys.isdisjoint(recorded):
         message.update(DETAILS.read(recorded))
+        if "actor" not in recorded:
+            message["actor"] = ROOT
     if recorded.get("tool_name") is not None:
         message["tool_name"] = text(recorded["tool_name"], "tool_name")
     if recorded.get("parts") is not None:

@@ -15,6 +15,7 @@ from evalgate.adapters.formats.core.builder.conversation import (
     read_arguments,
 )
 from evalgate.adapters.formats.core.strict_json import encode_text
+from evalgate.adapters.formats.spans.actors import add_actors
 from evalgate.adapters.formats.spans.aggregate import duration_ms
 from evalgate.adapters.formats.spans.span import UNKNOWN
 from evalgate.adapters.formats.spans.timeline import format_rfc3339
@@ -56,7 +57,17 @@ def merge_tool_calls(
             entry.asked_by = timeline.find_requesting_call(entry.node)
     unrequested = [one.node for one in entries if one.asked_by is None and not one.is_main]
     timeline.assign_steps([node for node in unrequested if node is not None], _start_times(entries))
-    return _number_calls(entries, timeline)
+    for entry in entries:
+        if entry.asked_by is not None:
+            entry.call["agent"] = entry.call["agent"] or _agent_of(entry.asked_by.best)
+    found = _number_calls(entries, timeline)
+    add_actors([(entry.call, _find_node(entry), entry.node) for entry in entries], calls)
+    return found
+
+
+def _find_node(entry: SpanToolCall) -> SpanNode | None:
+    """A span of the agent that made the call."""
+    return entry.node if entry.asked_by is None else entry.asked_by.best
 
 
 def _start_times(entries: list[SpanToolCall]) -> dict[int, int]:

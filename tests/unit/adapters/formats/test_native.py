@@ -305,6 +305,7 @@ JSON = st.recursive(
 )
 TOKENS = st.none() | st.integers(0, 10**11)
 AMOUNT = st.none() | st.floats(0, 1e6)
+ACTOR = st.sampled_from(["root", None, "root/cleaner#2"])
 STAMP = st.sampled_from([None, "2026-01-01T00:00:00Z", "2026-02-01T00:00:00.5Z"])
 
 
@@ -334,7 +335,7 @@ def traces(draw):
     )
     for message in trace.messages:
         message["agent"], message["reasoning"] = draw(MAYBE_TEXT), draw(MAYBE_TEXT)
-        message["timestamp"] = draw(STAMP)
+        message["timestamp"], message["actor"] = draw(STAMP), draw(ACTOR)
         message["parts"] = draw(st.none() | st.lists(st.dictionaries(TEXT, JSON, max_size=2), max_size=2))
     for call in trace.tool_calls:
         call["arguments_raw"], call["arguments_error"], call["result"] = (
@@ -343,6 +344,7 @@ def traces(draw):
             draw(JSON),
         )
         call["duration_ms"], call["started_at"] = draw(AMOUNT), draw(STAMP)
+        call["agent"], call["actor"] = draw(MAYBE_TEXT), draw(ACTOR)
     tokens_in, tokens_out, cached = draw(TOKENS), draw(TOKENS), draw(TOKENS)
     is_whole = tokens_in is not None and tokens_out is not None
     trace.usage["input_tokens"], trace.usage["output_tokens"] = tokens_in, tokens_out

@@ -11,6 +11,7 @@ from evalgate.adapters.formats.core import strict_json
 from evalgate.adapters.formats.core.strict_json import encode_json, encode_text
 from evalgate.adapters.formats.core.usage import finish_reason
 from evalgate.errors import TraceError
+from evalgate.models.trace.actors import ROOT
 from evalgate.models.trace.final_answer import find_final_answer
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ BLANK_MESSAGE: Message = {
     "timestamp": None,
     "name": None,
     "agent": None,
+    "actor": ROOT,
     "model": None,
     "reasoning": None,
     "finish_reason": None,
@@ -105,6 +107,8 @@ BLANK_CALL: ToolCall = {
     "started_at": None,
     "requestor": "assistant",
     "agent": None,
+    "actor": ROOT,
+    "started_by": None,
 }
 
 

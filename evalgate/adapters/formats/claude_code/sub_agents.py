@@ -1,0 +1,50 @@
+"""Sub-agents of Claude Code: which call started each, and the name that it was given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from evalgate.adapters.formats.core.builder.sub_agents import SubAgent, merge_sub_agents
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.adapters.formats.core.builder.run import MeteredConversation
+    from evalgate.models.trace.trace import ToolCall
+
+STARTERS = ("Task", "Agent")
+"""Tools that start a sub-agent."""
+
+
+class SideChain(Struct, eq=False):
+    """One run of a sub-agent: `parent` is the id of the call that started it, `after` a step before it."""
+
+    metered: MeteredConversation
+    parent: str
+    prompt: str | None
+    after: int
+
+
+def join_side_chains(main: MeteredConversation, chains: Sequence[SideChain]) -> None:
+    """Adds the calls of sub-agents to those of the main agent."""
+    runs = [main, *(chain.metered for chain in chains)]
+    calls = [call for run in runs for call in run.conversation.calls]
+    by_id = {call["id"]: call for call in reversed(calls) if call["id"] is not None}
+    by_prompt = {
+        prompt: call
+        for call in reversed(main.conversation.calls)
+        if call["name"] in STARTERS and isinstance(prompt := _argument(call, "prompt"), str)
+    }
+    found = []
+    for chain in chains:
+        call = by_id.get(chain.parent) or by_prompt.get(chain.prompt or "")
+        name = None if call is None else _argument(call, "subagent_type")
+        found.append(SubAgent(chain.metered, call, name if isinstance(name, str) and name else "subagent", chain.after))
+    merge_sub_agents(main, found)
+
+
+def _argument(call: ToolCall, name: str) -> Any:
+    given = call["arguments"]
+    return given.get(name) if isinstance(given, dict) else None

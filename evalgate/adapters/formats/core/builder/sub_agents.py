@@ -1,0 +1,129 @@
+"""Joins the runs of sub-agents into that of the main agent: their calls, in the order of time, with who made them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import Struct
+
+from evalgate.models.trace.actors import ROOT, ActorPaths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evalgate.adapters.formats.core.builder.run import MeteredConversation
+    from evalgate.models.trace.trace import ToolCall
+
+Place = tuple[int, ...]
+"""Where a step stands by the order of the record: a step of the main agent, or below the step that started it."""
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+MAX_DEPTH = 16
+"""Levels of sub-agents that start sub-agents; deeper ones stand below the last of them."""
+
+
+class _Step(NamedTuple):
+    """One answer of a model: its number in its own run, its place, and its time if that is recorded."""
+
+    run: MeteredConversation
+    number: int
+    place: Place
+    time: datetime | None
+
+
+class SubAgent(Struct, eq=False):
+    """One run of a sub-agent: `call` started it, or it began after step `after` of the main agent if that is unknown.
+
+    `name` is as recorded. `actor` is its path, unless the reader gives it one.
+    """
+
+    metered: MeteredConversation
+    call: ToolCall | None
+    name: str | None = None
+    after: int = 0
+    actor: str = ""
+
+
+def merge_sub_agents(main: MeteredConversation, agents: Sequence[SubAgent]) -> None:
+    """Adds the calls of sub-agents to those of the main agent, and their model calls; messages stay out."""
+    if not agents:
+        return
+    starters = {id(call): agent for agent in agents for call in agent.metered.conversation.calls}
+    paths = ActorPaths()
+    named: dict[int, str] = {}
+    for agent in agents:
+        _name_actor(agent, starters, paths, named)
+    places = {id(agent): _place(agent, agents, starters) for agent in agents}
+    steps = [
+        *_list_steps(main, ()),
+        *(step for agent in agents for step in _list_steps(agent.metered, places[id(agent)])),
+    ]
+    if all(step.time is not None for step in steps):
+        steps.sort(key=lambda step: (step.time or LONG_AGO, step.place))
+    else:
+        steps.sort(key=lambda step: step.place)
+    _number_steps(main, agents, {(id(step.run), step.number): number for number, step in enumerate(steps, 1)})
+
+
+def _name_actor(agent: SubAgent, starters: dict[int, SubAgent], paths: ActorPaths, named: dict[int, str]) -> str:
+    """The path of an agent, below that of the agent whose call started it."""
+    if id(agent) not in named:
+        named[id(agent)] = ROOT  # of agents that start each other
+        outer = starters.get(id(agent.call))
+        above = ROOT if outer is None else _name_actor(outer, starters, paths, named)
+        above = ROOT if above.count("/") >= MAX_DEPTH else above
+        agent.actor = named[id(agent)] = agent.actor or paths.add(above, agent.name)
+        for call in agent.metered.conversation.calls:
+            call["actor"], call["agent"] = agent.actor, agent.name
+    return named[id(agent)]
+
+
+def _place(agent: SubAgent, agents: Sequence[SubAgent], starters: dict[int, SubAgent], level: int = 0) -> Place:
+    """The place of an agent by the call that started it; agents of one step follow each other in their order."""
+    number = next(at for at, each in enumerate(agents) if each is agent)
+    outer = starters.get(id(agent.call))
+    if agent.call is None or level >= MAX_DEPTH:
+        return agent.after, number
+    if outer is None or outer is agent:
+        return agent.call["step"], number
+    return (*_place(outer, agents, starters, level + 1), agent.call["step"], number)
+
+
+def _list_steps(run: MeteredConversation, place: Place) -> list[_Step]:
+    """The steps of a run, each with its time: that of its answer, and none before the step that it follows."""
+    found: list[_Step] = []
+    latest: datetime | None = None
+    for message in run.conversation.messages:
+        if message["role"] == "assistant":
+            time = None if message["timestamp"] is None else datetime.fromisoformat(message["timestamp"])
+            latest = time if latest is None or time is None else max(latest, time)
+            number = len(found) + 1
+            found.append(_Step(run, number, (*place, number), latest))
+    return found
+
+
+def _number_steps(main: MeteredConversation, agents: Sequence[SubAgent], numbers: dict[tuple[int, int], int]) -> None:
+    """Sets step, turn and index of all calls; the turn of a sub-agent is that of the call that started it."""
+    runs = [main, *(agent.metered for agent in agents)]
+    turns = {id(agent.metered): 0 if agent.call is None else agent.call["turn"] for agent in agents}
+    for run in runs:
+        for entry in _entries(run):
+            entry["turn"] = turns.get(id(run), entry["turn"])
+            entry["step"] = numbers.get((id(run), entry["step"]), entry["step"])
+    main.conversation.calls = _renumber(chain.from_iterable(run.conversation.calls for run in runs))
+    main.llm_calls = _renumber(chain.from_iterable(run.llm_calls for run in runs))
+    for agent in agents:
+        for call in agent.metered.conversation.calls:
+            call["started_by"] = None if agent.call is None else agent.call["index"]
+
+
+def _entries(run: MeteredConversation) -> list[Any]:
+    return [*run.conversation.calls, *run.llm_calls]
+
+
+def _renumber(entries: Iterable[Any]) -> list[Any]:
+    ordered = sorted(entries, key=lambda entry: entry["step"])
+    for index, entry in enumerate(ordered):
+        entry["index"] = index
+    return ordered
