@@ -6,7 +6,7 @@ import os
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import Self, cast
+from typing import Any, Self, cast
 
 LOADER = "pydantic.plugin._loader"
 
@@ -31,7 +31,12 @@ class _NoPlugins(ModuleType):
 os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
 sys.modules.setdefault(LOADER, _NoPlugins(LOADER))
 
-from pydantic import BaseModel, ConfigDict  # noqa: E402  (not before it knows that it has no plugins)
+from pydantic import BaseModel, ConfigDict, Field  # noqa: E402  (not before it knows that it has no plugins)
+
+
+def described(text: str, example: Any) -> Any:
+    """What a field means, with an example: what `evalgate evaluators`, the schemas and editors show."""
+    return Field(description=text, examples=[example])
 
 
 class StrictModel(BaseModel):

@@ -21,7 +21,6 @@ EDITED_KINDS = ("suite", "project")
 
 def list_evaluators(arguments: Namespace, shell: Shell) -> int:
     """Prints a line per evaluator, or what one checks and its settings."""
-    from evalgate.application.judge.property_texts import find_text
     from evalgate.bootstrap.shell_tools import use_plugin_evaluators
     from evalgate.evaluators.core.field_problems import suggest
     from evalgate.evaluators.core.other_tools import find_equivalent
@@ -49,8 +48,7 @@ def list_evaluators(arguments: Namespace, shell: Shell) -> int:
             needed = (
                 "required" if field.is_required() else "optional" if default is None else f"default {show(default)}"
             )
-            text = find_text(name, field.alias or setting) if name in BUILT_IN_TYPES else None
-            shell.print_safe(f"  {field.alias or setting:20} {needed:26} {text[0] if text else ''}".rstrip())
+            shell.print_safe(f"  {field.alias or setting:20} {needed:26} {field.description or ''}".rstrip())
     shell.print_line("")
     shell.print_line(f"and as for all evaluators: {', '.join(COMMON)}")
     if name in BUILT_IN_TYPES:
@@ -61,7 +59,6 @@ def list_evaluators(arguments: Namespace, shell: Shell) -> int:
 
 def build_example(name: str, evaluator: type[Evaluator]) -> dict[str, Any]:
     """A valid assertion of this built-in type: what it requires, and as many more settings as it takes to be valid."""
-    from evalgate.application.judge.property_texts import find_text
     from evalgate.evaluators.core.parse import Parser
     from evalgate.evaluators.core.shorthands import COMMON
 
@@ -71,15 +68,10 @@ def build_example(name: str, evaluator: type[Evaluator]) -> dict[str, Any]:
         return not parser.problems
 
     example: dict[str, Any] = {"type": name}
-    settings = {field.alias or setting: field.is_required() for setting, field in evaluator.model_fields.items()}
-    for setting in sorted(
-        settings.keys() - {"type"}, key=lambda each: (not settings[each], list(settings).index(each))
-    ):
-        if not settings[setting] and (setting in COMMON or is_valid(example)):
-            continue
-        text = find_text(name, setting)
-        if text is not None:
-            example[setting] = text[1]
+    for setting, field in sorted(evaluator.model_fields.items(), key=lambda each: not each[1].is_required()):
+        is_needed = field.is_required() or not (setting in COMMON or is_valid(example))
+        if setting != "type" and is_needed and field.examples:
+            example[field.alias or setting] = field.examples[0]
     return example
 
 

@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 from evalgate.application.judge.property_texts import find_text
-from evalgate.evaluators.core.registry import BUILT_IN_TYPES
 from evalgate.evaluators.core.shorthands import COMMON
 
 _WORD = re.compile("([A-Z])")
@@ -41,15 +40,11 @@ def _describe_assertion(form: dict[str, Any], shared: dict[str, Any]) -> None:
         _describe_object("", form)
         for inner in properties.values():
             _describe_object("", inner)
-    elif kind in BUILT_IN_TYPES:
-        _describe_object(kind, form)
-    else:  # another author's evaluator, whose settings may have the same names and another meaning
-        shared_settings = {"properties": {name: properties[name] for name in (*COMMON, "type")}, "required": ["type"]}
-        _describe_object("", shared_settings)
-        properties |= shared_settings["properties"]
-    if kind is not None:
+    else:
         form["title"] = kind
-        properties["type"]["description"] = _join_lines(form.get("description", ""))
+        for name, given in properties.items():
+            properties[name] = _tidy(given, is_required=name in form.get("required", ()))
+        properties["type"] |= {"description": _join_lines(form.get("description", "")), "examples": [kind]}
     for name in COMMON:
         if properties[name] == shared.setdefault(name, properties[name]):
             properties[name] = {"$ref": f"#/$defs/{SHARED}{name}"}
@@ -62,11 +57,15 @@ def _describe_object(model: str, definition: dict[str, Any]) -> None:
 
 
 def _describe(model: str, name: str, given: dict[str, Any], *, is_required: bool) -> dict[str, Any]:
-    described = {key: value for key, value in given.items() if key != "title"}
-    text = find_text(model, name)
-    if text is not None:
-        described["description"], example = text
-        described["examples"] = [given.get("const", example)]
+    text = None if "examples" in given else find_text(model, name)
+    found = given if text is None else given | {"description": text[0], "examples": [text[1]]}
+    return _tidy(found, is_required=is_required)
+
+
+def _tidy(given: dict[str, Any], *, is_required: bool) -> dict[str, Any]:
+    """A property as editors show it: without a title, with a default if it may be absent."""
+    texts = {key: given[key] for key in ("description", "examples") if key in given}
+    described = {key: value for key, value in given.items() if key not in ("title", *texts)} | texts
     if not is_required and "default" not in described and "const" not in described:
         described["default"] = {"array": [], "object": {}}.get(str(given.get("type")))
     if isinstance(described.get("default"), dict):

@@ -1,6 +1,6 @@
 """What each property of a suite or project file means, with an example: the texts that editors show.
 
-A key is `Model.field` (the model of an evaluator is its type), or a field's name where it means the same in several.
+A key is `Model.field`, or a field's name where it means the same in several. Evaluators describe their own fields.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ _GOLDEN = {"id": "greeting", "user_messages": ["Hello"], "golden_responses": ["H
 _VARIANTS = {"flat": {"match": {"tags": ["tools:flat"]}}}
 _CUSTOM = {"messages": "log", "message": {"role": "who", "content": "text"}, "cost_usd": "bill.usd"}
 _CHECK = {"type": "cost_limit", "max_usd": 0.05}
-
-_ORDERS = "How the values are compared: eq, ne, lt, lte, gt or gte."
 
 TEXTS: Mapping[str, tuple[str, Any]] = {
     # Suite and project
@@ -124,106 +122,9 @@ TEXTS: Mapping[str, tuple[str, Any]] = {
     "FreshnessPolicy.watch": ("Globs of the agent's files, from the working directory.", ["agent/**"]),
     "FreshnessPolicy.max_age": ("The maximum age of a trace in hours, days or weeks.", "7d"),
     "ValidityPolicy.max_not_measured": ("The maximum share of trials that outages may leave unmeasured.", 0.3),
-    # All evaluators
-    "type": ("The evaluator: what is checked.", "tool_called"),
-    "name": ("What reports call this check.", "refund was issued"),
-    "weight": ("Its weight in the trial's score.", 2),
-    "required": ("Whether its failure is a hard fail; `always`: even if the pass rate is met.", True),
-    "on_missing": ("What lacking evidence does: fail, or skip the check.", "skip"),
-    "negate": ("Whether passed and failed are swapped.", True),
-    "dimension": ("The dimension of a golden that it judges.", "tone_adherence"),
-    "recorded_score.name": ("The name of the recorded score.", "reward"),
+    # Forms of assertions without a model
     "params": ("The evaluator's settings.", {"tool": "issue_refund"}),
-    # Evaluators of tool calls
-    "tool": ("The name of a tool; `*` matches any characters.", "issue_refund"),
-    "tools": ("Names of tools; `*` matches any characters.", ["issue_refund", "lookup_*"]),
-    "action": ("Only calls whose action has this value count.", "create"),
-    "action_argument": ("The argument that holds the action.", "action"),
-    "delay_argument": ("The argument that holds a delay in seconds.", "delay_seconds"),
-    "when_argument": ("The argument that holds a time.", "when"),
-    "recurring_argument": ("The argument that says whether the call recurs.", "recurring"),
-    "expected_tool.expected_tool": ("The tool that must be called; null: none.", "schedule_task"),
-    "min_calls": ("The minimum number of calls; 1 unless set.", 3),
-    "max_tool_calls.max": ("The maximum number of calls.", 10),
-    "max_tool_errors.max": ("The maximum number of calls that ended in an error.", 0),
-    "no_loops.max_repeats": ("How many times in a row a call or a cycle of calls may occur.", 3),
-    "tool_arguments.schema": ("A JSON Schema (2020-12); by default the tool's in the trace.", {"required": ["amount"]}),
-    "tool_calls.min": ("The minimum number of calls.", 1),
-    "tool_calls.max": ("The maximum number of calls.", 3),
-    "tool_calls.exactly": ("The exact number of calls.", 2),
-    "tool_calls.allowed_tools": ("Only these tools may be called.", ["lookup_*"]),
-    "tool_calls.forbidden_tools": ("None of these tools may be called.", ["delete_*"]),
-    "tool_calls.max_tool_calls": ("The maximum number of calls of all tools.", 10),
-    "tool_calls.max_tool_errors": ("The maximum number of calls that ended in an error.", 0),
-    "tool_sequence.sequence": (
-        "The expected calls, in order; a list in it is a group in any order.",
-        ["lookup", "refund"],
-    ),
-    "tool_sequence.mode": ("The same calls, these in order, or these in any order.", "in_order"),
-    "tool_sequence.extra_calls": ("Whether other calls are allowed, unless `mode` is `exact`.", "forbid"),
-    "Step.args": ("Arguments of the call, with operators such as `$regex`.", {"amount": {"$lte": 100}}),
-    "Step.args_match": ("How arguments are compared: those given, exactly, at most these, or not at all.", "subset"),
-    "Step.status": ("How the call must have ended.", "ok"),
-    "Choice.one_of": ("One of these calls.", ["email", "sms"]),
-    "trajectory_score.metric": ("How the calls are compared with the reference.", "f1"),
-    "trajectory_score.reference": ("The expected names of tools, in order.", ["lookup_order", "issue_refund"]),
-    # Evaluators of texts and outputs
-    "path": ("A JMESPath expression that finds the text; the final answer by default.", "response.content"),
-    "value": ("The text to look for.", "refunded"),
-    "values": ("The texts to look for.", ["refund", "30 days"]),
-    "pattern": ("A regular expression.", "refund(ed)?"),
-    "equals.value": ("The whole text.", "yes"),
-    "is_json.schema": ("A JSON Schema (2020-12) that the value must fit.", {"type": "object"}),
-    "is_refusal.phrases": ("Phrases of a refusal, in place of the built-in ones.", ["I can't help with"]),
-    "max_length.max": ("The maximum number of characters.", 500),
-    "min_length.min": ("The minimum number of characters.", 20),
-    "similarity.metric": ("How similarity is measured.", "rouge_l"),
-    "similarity.reference": ("The text to compare with.", "Your refund is on its way."),
-    "min_score": ("The score, 0 to 1, from which it passes.", 0.8),
-    "source": (
-        "Read instead of the final answer: the result of a tool's last call, as `{tool: NAME}`, or a path.",
-        {"tool": "run_tests", "field": "exit_code"},
-    ),
-    "Source.tool": ("The tool whose output is meant.", "run_tests"),
-    "Source.index": ("Which of its calls, from 0; negative counts from the end.", -1),
-    "Source.field": ("Its result or its exit code.", "exit_code"),
-    "Source.path": ("A JMESPath expression that finds the output.", "response.content"),
-    "operator": ("How the values are compared.", "lte"),
-    "output_json.operator": (_ORDERS, "lte"),
-    "output_numeric.operator": (_ORDERS, "lte"),
-    "output_json.path": ("The way to the value in the JSON output.", ".summary.failed"),
-    "target": ("The value to compare with.", 0),
-    "convergence.target": ("The number to reach.", 0),
-    "convergence.tolerance": ("How far from the target counts as reached.", 0.5),
-    "convergence.direction": ("Whether lower or higher is better.", "minimize"),
-    "convergence.previous": ("The previous value: a number or `${expression}`; the baseline's by default.", 7),
-    "jmespath.expression": ("A JMESPath expression over the trace.", "length(tool_calls)"),
-    "jmespath.value": ("The value to compare with.", 3),
-    # Evaluators of the whole run
-    "cost_limit.max_usd": ("The maximum cost in US dollars.", 0.05),
-    "max_seconds": ("The maximum time in seconds.", 10),
-    "token_limit.max_total": ("The maximum number of tokens.", 20_000),
-    "token_limit.max_input": ("The maximum number of input tokens, with cached ones.", 18_000),
-    "token_limit.max_output": ("The maximum number of output tokens.", 2_000),
-    "turn_limit.max_turns": ("The maximum number of exchanges, each a user message with its answers.", 4),
-    "finish_reason.in": ("The reasons that are allowed.", ["stop"]),
-    "recorded_score.min": ("The score from which it passes.", 0.8),
-    # Forms without a type
-    "eq": ("Equal to this value.", 3),
-    "ne": ("Not equal to this value.", 0),
-    "gt": ("Greater than this number.", 0),
-    "gte": ("At least this number.", 1),
-    "ge": ("At least this number.", 1),
-    "lt": ("Less than this number.", 5),
-    "lte": ("At most this number.", 3),
-    "le": ("At most this number.", 3),
-    "contains": ("Contains this text or element.", "refunded"),
-    "regex": ("Matches this regular expression.", "^OK"),
-    "exists": ("Whether the expression finds something.", True),
-    "in": ("One of these values.", ["stop", "end_turn"]),
-    "not_in": ("None of these values.", ["error"]),
-    "length": ("The length compares to numbers.", {"lte": 3}),
-    "matches_schema": ("Fits this JSON Schema (2020-12).", {"type": "object"}),
+    "type": ("The evaluator: what is checked.", "tool_called"),
     "not": ("The opposite of this check.", {"contains": "sorry"}),
     "all_of": ("All of these checks pass.", [{"contains": "refund"}, {"contains": "30 days"}]),
     "any_of": ("At least one of these checks passes.", [{"contains": "refund"}, {"contains": "repay"}]),

@@ -10,9 +10,10 @@ from msgspec.structs import fields as fields_of
 
 from evalgate.application.judge.described_schema import describe_properties
 from evalgate.errors import SettingError
-from evalgate.evaluators.core.operators import OPERATORS
+from evalgate.evaluators.core.operators import MEANINGS, OPERATORS, resolve_alias
 from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class, plugin_types
-from evalgate.evaluators.core.shorthands import COMMON, DEFAULT_PATH
+from evalgate.evaluators.core.shorthands import COMMON
+from evalgate.evaluators.kinds.texts import TextEvaluator
 from evalgate.measures.values.json_values import ALIASES
 from evalgate.models.trace.trace_document import trace_schema
 from evalgate.suite.scheduled_tool import TIMING_TYPES
@@ -162,17 +163,20 @@ def _params_form(own: Sequence[str]) -> dict[str, Any]:
 
 def _operator_form() -> dict[str, Any]:
     """`{path, OP: value}`."""
-    names = [*OPERATORS, *ALIASES]
+    values = {}
+    for name in (*OPERATORS, *ALIASES):
+        text, example = MEANINGS[resolve_alias(name)]
+        values[name] = {"description": text, "examples": [example]}
     return {
         "type": "object",
         "title": "path and operator",
         "description": "An expression over the trace, an operator, a value.",
         "properties": {
-            "path": {"type": "string", "default": DEFAULT_PATH},
+            "path": TextEvaluator.model_json_schema()["properties"]["path"],
             **_common(),
-            **{name: {} for name in names},
+            **values,
         },
-        "oneOf": [{"required": [name]} for name in names],
+        "oneOf": [{"required": [name]} for name in values],
         "additionalProperties": False,
     }
 

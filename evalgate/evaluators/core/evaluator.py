@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from evalgate.models.run.golden import Dimension
 from evalgate.models.run.run import Required
-from evalgate.strict_model import StrictModel
+from evalgate.strict_model import StrictModel, described
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,6 +43,8 @@ TOOL = "names a tool"
 MAX_TOOLS = 200
 """Names of tools that a field may list to forbid calls of any."""
 ToolName = Annotated[str, Field(min_length=1, max_length=512), TOOL]
+A_TOOL = described("The name of a tool; `*` matches any characters.", "issue_refund")
+NamedTool = Annotated[ToolName, A_TOOL]
 ToolNames = Annotated[
     list[ToolName],
     BeforeValidator(wrap_in_list, json_schema_input_type=ToolName | list[ToolName]),
@@ -65,12 +67,21 @@ class EvaluatorSettings(StrictModel):
     """
 
     type: str
-    name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    weight: Annotated[float, Field(ge=0)] = 1.0
-    required: Required = False
-    on_missing: Literal["fail", "skip"] = "fail"
-    negate: bool = False
-    dimension: Dimension | None = None
+    name: Annotated[
+        Annotated[str, Field(min_length=1, max_length=200)] | None,
+        described("What reports call this check.", "refund was issued"),
+    ] = None
+    weight: Annotated[float, Field(ge=0), described("Its weight in the trial's score.", 2)] = 1.0
+    required: Annotated[
+        Required, described("Whether its failure is a hard fail; `always`: even if the pass rate is met.", True)
+    ] = False
+    on_missing: Annotated[
+        Literal["fail", "skip"], described("What lacking evidence does: fail, or skip the check.", "skip")
+    ] = "fail"
+    negate: Annotated[bool, described("Whether passed and failed are swapped.", True)] = False
+    dimension: Annotated[Dimension | None, described("The dimension of a golden that it judges.", "tone_adherence")] = (
+        None
+    )
 
 
 class Evaluator(EvaluatorSettings):

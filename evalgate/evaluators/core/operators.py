@@ -36,6 +36,22 @@ ValueCheck = Callable[[Any], str | None]
 A pattern search that exceeds its limit is an error, never a failure: it raises PatternFailedError.
 """
 
+MEANINGS: dict[str, tuple[str, Any]] = {
+    "eq": ("Equal to this value.", 3),
+    "ne": ("Not equal to this value.", 0),
+    "gt": ("Greater than this number.", 0),
+    "gte": ("At least this number.", 1),
+    "lt": ("Less than this number.", 5),
+    "lte": ("At most this number.", 3),
+    "contains": ("Contains this text or element.", "refunded"),
+    "regex": ("Matches this regular expression.", "^OK"),
+    "exists": ("Whether the expression finds something.", True),
+    "in": ("One of these values.", ["stop", "end_turn"]),
+    "not_in": ("None of these values.", ["error"]),
+    "length": ("The length compares to numbers.", {"lte": 3}),
+    "matches_schema": ("Fits this JSON Schema (2020-12).", {"type": "object"}),
+}
+"""What the value of each operator means, with an example: what the schemas and editors show."""
 _SIGNS = {"eq": "==", "ne": "!=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 
 

@@ -32,6 +32,7 @@ from evalgate.measures.values.outputs import (
     to_json_number,
 )
 from evalgate.models.trace.trace_view import get_view
+from evalgate.strict_model import described
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import EvidenceKind, Trace
@@ -52,11 +53,17 @@ class Convergence(Evaluator):
     version = 2  # `*` in the name of a tool matches any characters
     judges_calls_of = ("source.tool",)
     orders: ClassVar[dict[str, Order]] = {"tolerance": "at_most"}
-    target: Target
-    tolerance: Annotated[float, Field(ge=0)] = 0.0
-    direction: Literal["minimize", "maximize"] = "minimize"
-    previous: Annotated[Any, WithJsonSchema(_PREVIOUS)] = None
-    source: SourceField | None = None
+    target: Annotated[Target, described("The number to reach.", 0)]
+    tolerance: Annotated[float, Field(ge=0), described("How far from the target counts as reached.", 0.5)] = 0.0
+    direction: Annotated[
+        Literal["minimize", "maximize"], described("Whether lower or higher is better.", "minimize")
+    ] = "minimize"
+    previous: Annotated[
+        Any,
+        WithJsonSchema(_PREVIOUS),
+        described("The previous value: a number or `${expression}`; the baseline's by default.", 7),
+    ] = None
+    source: SourceField = None
 
     def label(self) -> str:
         """The check in words."""

@@ -13,6 +13,7 @@ from evalgate.evaluators.core.shorthands import DEFAULT_PATH
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.patterns import PatternFailedError
 from evalgate.measures.values.json_values import mark_name, shorten, show
+from evalgate.strict_model import described
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
@@ -31,9 +32,13 @@ class QueryAssertion(Evaluator):
 
     type: Literal["jmespath"]
     compares_with = "value"
-    expression: str
-    operator: Annotated[Operator, BeforeValidator(resolve_alias, json_schema_input_type=Operator | Alias)]
-    value: Any = None
+    expression: Annotated[str, described("A JMESPath expression over the trace.", "length(tool_calls)")]
+    operator: Annotated[
+        Operator,
+        BeforeValidator(resolve_alias, json_schema_input_type=Operator | Alias),
+        described("How the values are compared.", "lte"),
+    ]
+    value: Annotated[Any, described("The value to compare with.", 3)] = None
 
     @model_validator(mode="before")
     @classmethod

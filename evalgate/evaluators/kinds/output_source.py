@@ -19,7 +19,7 @@ from evalgate.measures.text.patterns import PatternFailedError
 from evalgate.measures.text.plain_text import mark_part
 from evalgate.measures.values.json_values import mark_name, shorten
 from evalgate.measures.values.outputs import OutputError, to_text
-from evalgate.strict_model import StrictModel
+from evalgate.strict_model import StrictModel, described
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,17 +51,28 @@ class NoOutputError(LookupError):
 class Source(StrictModel):
     """Either `tool`, with the `index` of its call (-1: the last) and its `field`, or a JMESPath `path`."""
 
-    tool: Annotated[str, Field(min_length=1)] | None = None
-    index: int = LAST
-    field: SourcePart | None = None
-    path: Annotated[str, Field(min_length=1)] | None = None
+    tool: Annotated[
+        Annotated[str, Field(min_length=1)] | None, described("The tool whose output is meant.", "run_tests")
+    ] = None
+    index: Annotated[int, described("Which of its calls, from 0; negative counts from the end.", -1)] = LAST
+    field: Annotated[SourcePart | None, described("Its result or its exit code.", "exit_code")] = None
+    path: Annotated[
+        Annotated[str, Field(min_length=1)] | None,
+        described("A JMESPath expression that finds the output.", "response.content"),
+    ] = None
 
 
 def _parse_source(given: Any) -> Any:
     return {"path": given} if isinstance(given, str) else given
 
 
-SourceField = Annotated[Source, BeforeValidator(_parse_source, json_schema_input_type=Source | str)]
+SourceField = Annotated[
+    Annotated[Source, BeforeValidator(_parse_source, json_schema_input_type=Source | str)] | None,
+    described(
+        "Read instead of the final answer: the result of a tool's last call, as `{tool: NAME}`, or a path.",
+        {"tool": "run_tests", "field": "exit_code"},
+    ),
+]
 """A source as written in a suite; plain text is a path."""
 
 

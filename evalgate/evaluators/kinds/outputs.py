@@ -43,6 +43,7 @@ from evalgate.measures.values.outputs import (
     to_decimal,
     to_json_number,
 )
+from evalgate.strict_model import described
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,9 +65,11 @@ class OutputContains(Evaluator):
     version = 2  # `*` in the name of a tool matches any characters
     judges_calls_of = ("source.tool",)
     orders: ClassVar[dict[str, Order]] = {"value": "part"}
-    value: Annotated[str, Field(min_length=1)] | None = None
-    pattern: Annotated[str, Field(min_length=1)] | None = None
-    source: SourceField | None = None
+    value: Annotated[Annotated[str, Field(min_length=1)] | None, described("The text to look for.", "refunded")] = None
+    pattern: Annotated[
+        Annotated[str, Field(min_length=1)] | None, described("A regular expression.", "refund(ed)?")
+    ] = None
+    source: SourceField = None
 
     def label(self) -> str:
         """The check in words."""
@@ -126,9 +129,9 @@ class OutputNumeric(Evaluator):
     version = 2  # `*` in the name of a tool matches any characters
     compares_with = "target"
     judges_calls_of = ("source.tool",)
-    operator: Relation
-    target: Target
-    source: SourceField | None = None
+    operator: Annotated[Relation, described("How the values are compared: eq, ne, lt, lte, gt or gte.", "lte")]
+    target: Annotated[Target, described("The value to compare with.", 0)]
+    source: SourceField = None
 
     def label(self) -> str:
         """Returns the check as a person would write it."""
@@ -161,10 +164,10 @@ class OutputJson(Evaluator):
     version = 2  # `*` in the name of a tool matches any characters
     compares_with = "target"
     judges_calls_of = ("source.tool",)
-    path: str
-    operator: Relation
-    target: Any
-    source: SourceField | None = None
+    path: Annotated[str, described("The way to the value in the JSON output.", ".summary.failed")]
+    operator: Annotated[Relation, described("How the values are compared: eq, ne, lt, lte, gt or gte.", "lte")]
+    target: Annotated[Any, described("The value to compare with.", 0)]
+    source: SourceField = None
 
     def label(self) -> str:
         """Returns the check as a person would write it."""
@@ -220,7 +223,7 @@ class ExitCode(Evaluator):
     type: Literal["exit_code"]
     version = 2  # `*` in the name of a tool matches any characters
     judges_calls_of = ("source.tool",)
-    source: SourceField | None = None
+    source: SourceField = None
 
     def label(self) -> str:
         """The check in words."""

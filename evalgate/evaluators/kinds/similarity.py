@@ -13,6 +13,7 @@ from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.text.refusals import PHRASES, find_phrase, flatten_text
 from evalgate.measures.text.text_similarity import METRICS, TooLongError, words
 from evalgate.measures.values.json_values import format_distinct, mark_value, show
+from evalgate.strict_model import described
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,9 +29,9 @@ class Similarity(TextEvaluator):
     type: Literal["similarity"]
     is_graded = True
     orders: ClassVar[dict[str, Order]] = {"min_score": "at_least"}
-    metric: Metric
-    reference: Annotated[str, Field(min_length=1)]
-    min_score: Annotated[float, Field(ge=0, le=1)]
+    metric: Annotated[Metric, described("How similarity is measured.", "rouge_l")]
+    reference: Annotated[str, Field(min_length=1), described("The text to compare with.", "Your refund is on its way.")]
+    min_score: Annotated[float, Field(ge=0, le=1), described("The score, 0 to 1, from which it passes.", 0.8)]
 
     def requirement(self) -> str:
         """Returns the requirement in words."""
@@ -71,10 +72,11 @@ class IsRefusal(TextEvaluator):
     """
 
     type: Literal["is_refusal"]
-    phrases: (
+    phrases: Annotated[
         Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(min_length=1, max_length=1_000)]
-        | None
-    ) = None
+        | None,
+        described("Phrases of a refusal, in place of the built-in ones.", ["I can't help with"]),
+    ] = None
 
     def requirement(self) -> str:
         """Returns the requirement in words."""

@@ -28,6 +28,7 @@ from evalgate.measures.values.json_values import (
     show_typed,
 )
 from evalgate.models.trace.trace_view import answer_of
+from evalgate.strict_model import described
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,7 +42,9 @@ class TextEvaluator(Evaluator):
     No value is not_evaluable; a value that is not text fails; exceeding a search limit is an error.
     """
 
-    path: str = DEFAULT_PATH
+    path: Annotated[
+        str, described("A JMESPath expression that finds the text; the final answer by default.", "response.content")
+    ] = DEFAULT_PATH
 
     def requirement(self) -> str:
         """Returns the requirement in words, as the rest of a sentence about the text: `words` with fields quoted."""
@@ -110,7 +113,12 @@ def quote(text: str) -> str:
 
 
 Part = Annotated[str, Field(min_length=1)]
-Parts = Annotated[list[Part], Field(min_length=1, max_length=1_000)]
+Wanted = Annotated[Part, described("The text to look for.", "refunded")]
+Parts = Annotated[
+    list[Part],
+    Field(min_length=1, max_length=1_000),
+    described("The texts to look for.", ["refund", "30 days"]),
+]
 
 
 def _build_condition(holds: Callable[[str], bool], problem: str) -> Callable[[str], str | None]:
@@ -130,7 +138,7 @@ class Equals(TextCondition):
     """The text equals `value`, character by character."""
 
     type: Literal["equals"]
-    value: str
+    value: Annotated[str, described("The whole text.", "yes")]
     words = "equals {value}"
 
     def build_condition(self) -> Callable[[str], str | None]:
@@ -157,7 +165,7 @@ class StartsWith(TextCondition):
 
     type: Literal["starts_with"]
     orders: ClassVar[dict[str, Order]] = {"value": "beginning"}
-    value: Part
+    value: Wanted
     words = "starts with {value}"
 
     def build_condition(self) -> Callable[[str], str | None]:
@@ -171,7 +179,7 @@ class EndsWith(TextCondition):
 
     type: Literal["ends_with"]
     orders: ClassVar[dict[str, Order]] = {"value": "end"}
-    value: Part
+    value: Wanted
     words = "ends with {value}"
 
     def build_condition(self) -> Callable[[str], str | None]:
@@ -188,7 +196,7 @@ class Contains(TextCondition):
 
     type: Literal["contains"]
     orders: ClassVar[dict[str, Order]] = {"value": "part"}
-    value: Part
+    value: Wanted
     words = "contains {value}"
 
     def build_condition(self) -> Callable[[str], str | None]:
@@ -202,7 +210,7 @@ class IContains(TextCondition):
 
     type: Literal["icontains"]
     orders: ClassVar[dict[str, Order]] = {"value": "part_in_any_case"}
-    value: Part
+    value: Wanted
     words = "contains {value} in any case"
 
     def build_condition(self) -> Callable[[str], str | None]:
@@ -250,7 +258,7 @@ class Regex(TextCondition):
     """The regular expression `pattern` matches somewhere in the text."""
 
     type: Literal["regex"]
-    pattern: Annotated[str, Field(min_length=1)]
+    pattern: Annotated[str, Field(min_length=1), described("A regular expression.", "refund(ed)?")]
 
     def requirement(self) -> str:
         """Returns the requirement in words."""
@@ -282,7 +290,7 @@ class MaxLength(TextCondition):
 
     type: Literal["max_length"]
     orders: ClassVar[dict[str, Order]] = {"max": "at_most"}
-    max: Count
+    max: Annotated[Count, described("The maximum number of characters.", 500)]
     words = "has at most {max} characters"
 
     def build_condition(self) -> Callable[[str], str | None]:
@@ -296,7 +304,7 @@ class MinLength(TextCondition):
 
     type: Literal["min_length"]
     orders: ClassVar[dict[str, Order]] = {"min": "at_least"}
-    min: Count
+    min: Annotated[Count, described("The minimum number of characters.", 20)]
     words = "has at least {min} characters"
 
     def build_condition(self) -> Callable[[str], str | None]:
@@ -316,7 +324,11 @@ class IsJson(TextCondition):
 
     type: Literal["is_json"]
     orders: ClassVar[dict[str, Order]] = {"schema_": "equal_if_given"}
-    schema_: Annotated[dict[str, Any] | bool | None, Field(alias="schema")] = None
+    schema_: Annotated[
+        dict[str, Any] | bool | None,
+        Field(alias="schema"),
+        described("A JSON Schema (2020-12) that the value must fit.", {"type": "object"}),
+    ] = None
 
     def requirement(self) -> str:
         """Returns the requirement in words."""

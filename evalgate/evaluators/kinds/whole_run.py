@@ -20,6 +20,7 @@ from evalgate.evaluators.core.evaluator import (
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.values.json_values import format_distinct, mark_name, mark_value, show
+from evalgate.strict_model import described
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,9 +45,9 @@ class TokenLimit(Evaluator):
 
     type: Literal["token_limit"]
     orders: ClassVar[dict[str, Order]] = {"max_total": "at_most", "max_input": "at_most", "max_output": "at_most"}
-    max_total: Count | None = None
-    max_input: Count | None = None
-    max_output: Count | None = None
+    max_total: Annotated[Count | None, described("The maximum number of tokens.", 20000)] = None
+    max_input: Annotated[Count | None, described("The maximum number of input tokens, with cached ones.", 18000)] = None
+    max_output: Annotated[Count | None, described("The maximum number of output tokens.", 2000)] = None
 
     def _limits(self) -> dict[TokenKind, int]:
         given: dict[TokenKind, int | None] = {
@@ -99,7 +100,7 @@ class TurnLimit(Evaluator):
 
     type: Literal["turn_limit"]
     orders: ClassVar[dict[str, Order]] = {"max_turns": "at_most"}
-    max_turns: Count
+    max_turns: Annotated[Count, described("The maximum number of exchanges, each a user message with its answers.", 4)]
     words = "turns <= {max_turns}"
 
     def compile(self) -> Check:
@@ -166,7 +167,7 @@ class CostLimit(Evaluator):
 
     type: Literal["cost_limit"]
     orders: ClassVar[dict[str, Order]] = {"max_usd": "at_most"}
-    max_usd: Amount
+    max_usd: Annotated[Amount, described("The maximum cost in US dollars.", 0.05)]
     words = "cost <= {max_usd:g} USD"
 
     def compile(self) -> Check:
@@ -188,7 +189,7 @@ class LatencyLimit(Evaluator):
 
     type: Literal["latency_limit"]
     orders: ClassVar[dict[str, Order]] = {"max_seconds": "at_most"}
-    max_seconds: Amount
+    max_seconds: Annotated[Amount, described("The maximum time in seconds.", 10)]
     words = "latency <= {max_seconds:g} s"
 
     def compile(self) -> Check:
@@ -210,7 +211,9 @@ class FinishReason(Evaluator):
 
     type: Literal["finish_reason"]
     orders: ClassVar[dict[str, Order]] = {"allowed": "allowed"}
-    allowed: Annotated[list[Reason], Field(min_length=1, alias="in")]
+    allowed: Annotated[
+        list[Reason], Field(min_length=1, alias="in"), described("The reasons that are allowed.", ["stop"])
+    ]
 
     def label(self) -> str:
         """The check in words."""
@@ -244,8 +247,8 @@ class RecordedScore(Evaluator):
     type: Literal["recorded_score"]
     is_graded = True
     orders: ClassVar[dict[str, Order]] = {"min": "at_least"}
-    name: Annotated[str, Field(min_length=1, max_length=200)]
-    min: float = 1.0
+    name: Annotated[str, Field(min_length=1, max_length=200), described("The name of the recorded score.", "reward")]
+    min: Annotated[float, described("The score from which it passes.", 0.8)] = 1.0
     words = "{name}"
 
     def compile(self) -> Check:

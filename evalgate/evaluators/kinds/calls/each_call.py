@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -13,8 +13,8 @@ from evalgate.evaluators.core.evaluator import (
     Check,
     Evaluator,
     Finding,
+    NamedTool,
     Order,
-    ToolName,
     combine,
     require_evidence,
 )
@@ -30,6 +30,7 @@ from evalgate.measures.values.json_values import (
     mark_value,
 )
 from evalgate.models.trace.trace_view import is_captured
+from evalgate.strict_model import described
 
 if TYPE_CHECKING:
     from evalgate.evaluators.kinds.calls.call_selection import NumberedCall
@@ -48,8 +49,12 @@ class ToolArguments(Evaluator):
     type: Literal["tool_arguments"]
     version = 2  # `*` in the name of a tool matches any characters
     judges_calls_of = ("tool",)
-    tool: ToolName
-    json_schema: dict[str, Any] | None = Field(default=None, alias="schema")
+    tool: NamedTool
+    json_schema: Annotated[
+        dict[str, Any] | None,
+        Field(alias="schema"),
+        described("A JSON Schema (2020-12); by default the tool's in the trace.", {"required": ["amount"]}),
+    ] = None
 
     def label(self) -> str:
         """The check in words."""
@@ -161,8 +166,8 @@ class ToolLatencyLimit(Evaluator):
     version = 2  # `*` in the name of a tool matches any characters
     judges_calls_of = ("tool",)
     orders: ClassVar[dict[str, Order]] = {"max_seconds": "at_most"}
-    tool: ToolName
-    max_seconds: Amount
+    tool: NamedTool
+    max_seconds: Annotated[Amount, described("The maximum time in seconds.", 10)]
     words = "latency of {tool} <= {max_seconds:g} s"
 
     def compile(self) -> Check:

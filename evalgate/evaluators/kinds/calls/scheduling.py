@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from evalgate.evaluators.core.evaluator import (
+    A_TOOL,
     ARGUMENTS,
     CALLS,
     FAILED,
@@ -17,6 +18,7 @@ from evalgate.evaluators.core.evaluator import (
     Check,
     Evaluator,
     Finding,
+    NamedTool,
     Order,
     ToolName,
     ToolNames,
@@ -38,6 +40,7 @@ from evalgate.measures.sequences.trajectory_metrics import json_key
 from evalgate.measures.values.json_values import is_number, mark_name, mark_value
 from evalgate.models.run.run import Outcome
 from evalgate.models.trace.trace_view import is_captured
+from evalgate.strict_model import described
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,6 +49,8 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import EvidenceKind, Trace
 
 Argument = Annotated[str, Field(min_length=1, max_length=512)]
+Action = Annotated[str | None, described("Only calls whose action has this value count.", "create")]
+ActionArgument = Annotated[Argument, described("The argument that holds the action.", "action")]
 
 
 def _build_evidence(calls: int, expected: int) -> dict[str, int]:
@@ -97,11 +102,15 @@ class ExpectedTool(Evaluator):
     version = 3  # 2: `*` in names; 3: without an expected tool, only the scheduling tools are forbidden
     demands = ("expected_tool", "tool")
     orders: ClassVar[dict[str, Order]] = {"min_calls": "at_least"}
-    expected_tool: ToolName | None = None
-    tool: ToolNames | None = None
-    min_calls: Annotated[int, Field(ge=0)] | None = None
-    action: str | None = None
-    action_argument: Argument = "action"
+    expected_tool: Annotated[
+        ToolName | None, described("The tool that must be called; null: none.", "schedule_task")
+    ] = None
+    tool: Annotated[ToolNames | None, A_TOOL] = None
+    min_calls: Annotated[
+        Annotated[int, Field(ge=0)] | None, described("The minimum number of calls; 1 unless set.", 3)
+    ] = None
+    action: Action = None
+    action_argument: ActionArgument = "action"
 
     def label(self) -> str:
         """The check in words."""
@@ -156,9 +165,9 @@ class NoTool(Evaluator):
     type: Literal["no_tool"]
     version = 2  # `*` in the name of a tool matches any characters
     forbids = ("tool",)
-    tool: ToolName
-    action: str | None = None
-    action_argument: Argument = "action"
+    tool: NamedTool
+    action: Action = None
+    action_argument: ActionArgument = "action"
 
     def label(self) -> str:
         """The check in words."""
@@ -175,7 +184,7 @@ class NoRunCode(Evaluator):
     type: Literal["no_run_code"]
     version = 2  # `*` in the name of a tool matches any characters
     forbids = ("tool",)
-    tool: ToolName = "run_code"
+    tool: NamedTool = "run_code"
     words = "no call of {tool}"
 
     def compile(self) -> Check:
@@ -191,12 +200,16 @@ class Timing(Evaluator):
 
     version = 2  # `*` in the name of a tool matches any characters
     demands = ("tool",)
-    tool: ToolName
-    action: str | None = None
-    action_argument: Argument = "action"
-    delay_argument: Argument = "delay_seconds"
-    when_argument: Argument = "when"
-    recurring_argument: Argument = "recurring"
+    tool: NamedTool
+    action: Action = None
+    action_argument: ActionArgument = "action"
+    delay_argument: Annotated[Argument, described("The argument that holds a delay in seconds.", "delay_seconds")] = (
+        "delay_seconds"
+    )
+    when_argument: Annotated[Argument, described("The argument that holds a time.", "when")] = "when"
+    recurring_argument: Annotated[
+        Argument, described("The argument that says whether the call recurs.", "recurring")
+    ] = "recurring"
     final_outcome: ClassVar[Outcome | None] = None
     """The outcome that one call decides, however many others there are."""
 

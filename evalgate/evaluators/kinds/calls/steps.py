@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Struct
 from pydantic import Discriminator, Field, Tag
 
-from evalgate.evaluators.core.evaluator import ToolName
+from evalgate.evaluators.core.evaluator import NamedTool, ToolName
 from evalgate.evaluators.core.field_problems import FieldProblem, FieldProblemError
 from evalgate.measures.sequences.argument_matchers import (
     ArgsMatch,
@@ -20,7 +20,7 @@ from evalgate.measures.sequences.step_matching import Slot, StepPlan
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.patterns import PatternFailedError
 from evalgate.measures.values.json_values import shorten, show
-from evalgate.strict_model import StrictModel
+from evalgate.strict_model import StrictModel, described
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -38,16 +38,23 @@ MAX_ALTERNATIVES = 12
 """Alternatives of a step that its description names."""
 _VALUES_PER_COMPARISON = 8
 """Values of arguments that cost as much as one comparison."""
+_MAY_BE_ABSENT = described("Whether the call may be absent.", True)
 
 
 class Step(StrictModel):
     """One expected call: a tool (`*` matches any characters), its arguments, its status."""
 
-    tool: ToolName
-    args: dict[str, Any] | None = None
-    args_match: ArgsMatch = "subset"
-    status: Literal["ok", "error", "any"] = "any"
-    optional: bool = False
+    tool: NamedTool
+    args: Annotated[
+        dict[str, Any] | None,
+        described("Arguments of the call, with operators such as `$regex`.", {"amount": {"$lte": 100}}),
+    ] = None
+    args_match: Annotated[
+        ArgsMatch,
+        described("How arguments are compared: those given, exactly, at most these, or not at all.", "subset"),
+    ] = "subset"
+    status: Annotated[Literal["ok", "error", "any"], described("How the call must have ended.", "ok")] = "any"
+    optional: Annotated[bool, _MAY_BE_ABSENT] = False
 
 
 def _entry_tag(value: Any) -> str:
@@ -73,8 +80,10 @@ _Alternative = Annotated[_Name | _Step, Discriminator(_choice_tag)]
 class Choice(StrictModel):
     """One expected call with several alternatives."""
 
-    one_of: Annotated[list[_Alternative], Field(min_length=1, max_length=1_000)]
-    optional: bool = False
+    one_of: Annotated[
+        list[_Alternative], Field(min_length=1, max_length=1_000), described("One of these calls.", ["email", "sms"])
+    ]
+    optional: Annotated[bool, _MAY_BE_ABSENT] = False
 
 
 _Choice = Annotated[Choice, Tag("Choice")]

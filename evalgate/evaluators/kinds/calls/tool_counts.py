@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from evalgate.evaluators.core.evaluator import (
+    A_TOOL,
     CALLS,
     FAILED,
     PASSED,
@@ -18,6 +19,7 @@ from evalgate.evaluators.core.evaluator import (
     Evaluator,
     EvidenceCheck,
     Finding,
+    NamedTool,
     Order,
     ToolName,
     UnseenFields,
@@ -37,6 +39,7 @@ from evalgate.evaluators.kinds.calls.call_selection import (
 )
 from evalgate.measures.text.globs import find_names, matches_id
 from evalgate.measures.values.json_values import mark_name, mark_value
+from evalgate.strict_model import described
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,7 +53,7 @@ class ToolCalled(Evaluator):
     type: Literal["tool_called"]
     version = 2  # `*` in the name of a tool matches any characters
     demands = ("tool",)
-    tool: ToolName
+    tool: NamedTool
     words = "tool {tool} called"
 
     def compile(self) -> Check:
@@ -186,6 +189,7 @@ def _describe_error(call: ToolCall) -> str:
 
 
 _Names = Annotated[list[ToolName], Field(min_length=1)]
+_SOME_TOOLS = described("Names of tools; `*` matches any characters.", ["issue_refund", "lookup_*"])
 
 
 class ToolCalls(Evaluator):
@@ -206,14 +210,14 @@ class ToolCalls(Evaluator):
         "max_tool_calls": "at_most",
         "max_tool_errors": "at_most",
     }
-    tool: ToolName | None = None
-    min: Count | None = None
-    max: Count | None = None
-    exactly: Count | None = None
-    forbidden_tools: _Names | None = None
-    allowed_tools: list[ToolName] | None = None
-    max_tool_calls: Count | None = None
-    max_tool_errors: Count | None = None
+    tool: Annotated[ToolName | None, A_TOOL] = None
+    min: Annotated[Count | None, described("The minimum number of calls.", 1)] = None
+    max: Annotated[Count | None, described("The maximum number of calls.", 3)] = None
+    exactly: Annotated[Count | None, described("The exact number of calls.", 2)] = None
+    forbidden_tools: Annotated[_Names | None, described("None of these tools may be called.", ["delete_*"])] = None
+    allowed_tools: Annotated[list[ToolName] | None, described("Only these tools may be called.", ["lookup_*"])] = None
+    max_tool_calls: Annotated[Count | None, described("The maximum number of calls of all tools.", 10)] = None
+    max_tool_errors: Annotated[Count | None, described("The maximum number of calls that ended in an error.", 0)] = None
 
     def label(self) -> str:
         """The check in words."""
@@ -272,7 +276,7 @@ class ForbiddenTools(Evaluator):
     type: Literal["forbidden_tools"]
     forbids = ("tools",)
     orders: ClassVar[dict[str, Order]] = {"tools": "forbidden"}
-    tools: _Names
+    tools: Annotated[_Names, _SOME_TOOLS]
 
     def label(self) -> str:
         """The check in words."""
@@ -289,7 +293,7 @@ class AllowedTools(Evaluator):
     type: Literal["allowed_tools"]
     demands = ("tools",)
     orders: ClassVar[dict[str, Order]] = {"tools": "allowed"}
-    tools: list[ToolName]
+    tools: Annotated[list[ToolName], _SOME_TOOLS]
 
     def label(self) -> str:
         """The check in words."""
@@ -305,7 +309,7 @@ class MaxToolCalls(Evaluator):
 
     type: Literal["max_tool_calls"]
     orders: ClassVar[dict[str, Order]] = {"max": "at_most"}
-    max: Count
+    max: Annotated[Count, described("The maximum number of calls.", 10)]
     words = "tool calls <= {max}"
 
     def compile(self) -> Check:
@@ -318,7 +322,7 @@ class MaxToolErrors(Evaluator):
 
     type: Literal["max_tool_errors"]
     orders: ClassVar[dict[str, Order]] = {"max": "at_most"}
-    max: Count
+    max: Annotated[Count, described("The maximum number of calls that ended in an error.", 0)]
     words = "tool errors <= {max}"
 
     def compile(self) -> Check:

@@ -49,6 +49,7 @@ from evalgate.measures.sequences.step_matching import (
 )
 from evalgate.measures.text.plain_text import mark_part
 from evalgate.measures.values.json_values import mark_name, shorten
+from evalgate.strict_model import described
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -85,9 +86,19 @@ class ToolSequence(Evaluator):
 
     type: Literal["tool_sequence"]
     demands = ("sequence",)
-    sequence: Annotated[list[Entry], Field(max_length=MAX_STEPS)]
-    mode: Annotated[Literal["exact", "in_order", "any_order"], BeforeValidator(_lower)] = "in_order"
-    extra_calls: Literal["allow", "forbid"] = "allow"
+    sequence: Annotated[
+        list[Entry],
+        Field(max_length=MAX_STEPS),
+        described("The expected calls, in order; a list in it is a group in any order.", ["lookup", "refund"]),
+    ]
+    mode: Annotated[
+        Literal["exact", "in_order", "any_order"],
+        BeforeValidator(_lower),
+        described("The same calls, these in order, or these in any order.", "in_order"),
+    ] = "in_order"
+    extra_calls: Annotated[
+        Literal["allow", "forbid"], described("Whether other calls are allowed, unless `mode` is `exact`.", "forbid")
+    ] = "allow"
 
     def label(self) -> str:
         """The check in words."""

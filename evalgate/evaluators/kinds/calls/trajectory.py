@@ -22,6 +22,7 @@ from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.sequences.trajectory_metrics import METRICS, Repeat, find_repeat, json_key
 from evalgate.measures.values.json_values import format_distinct, mark_name, mark_value
 from evalgate.models.trace.trace_view import is_captured
+from evalgate.strict_model import described
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -48,9 +49,16 @@ class TrajectoryScore(Evaluator):
     version = 2  # `*` in the name of a tool matches any characters
     demands = ("reference",)
     orders: ClassVar[dict[str, Order]] = {"min_score": "at_least"}
-    metric: Literal["precision", "recall", "f1", "lcs", "exact", "in_order", "any_order"]
-    reference: Annotated[list[ToolName], Field(min_length=1, max_length=MAX_REFERENCE)]
-    min_score: Annotated[float, Field(ge=0, le=1)] = 1.0
+    metric: Annotated[
+        Literal["precision", "recall", "f1", "lcs", "exact", "in_order", "any_order"],
+        described("How the calls are compared with the reference.", "f1"),
+    ]
+    reference: Annotated[
+        list[ToolName],
+        Field(min_length=1, max_length=MAX_REFERENCE),
+        described("The expected names of tools, in order.", ["lookup_order", "issue_refund"]),
+    ]
+    min_score: Annotated[float, Field(ge=0, le=1), described("The score, 0 to 1, from which it passes.", 0.8)] = 1.0
 
     def label(self) -> str:
         """The check in words."""
@@ -81,7 +89,9 @@ class NoLoops(Evaluator):
 
     type: Literal["no_loops"]
     orders: ClassVar[dict[str, Order]] = {"max_repeats": "at_most"}
-    max_repeats: Annotated[int, Field(ge=1, le=MOST_REPEATS)] = 3
+    max_repeats: Annotated[
+        int, Field(ge=1, le=MOST_REPEATS), described("How many times in a row a call or a cycle of calls may occur.", 3)
+    ] = 3
     words = "no loop of more than {max_repeats} repeats"
 
     def compile(self) -> Check:
