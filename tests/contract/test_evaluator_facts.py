@@ -49,7 +49,8 @@ def test_each_field_that_names_tools_has_a_role(name: str) -> None:
 @pytest.mark.parametrize("name", BUILT_IN_TYPES)
 def test_roles_and_orders_name_fields(name: str) -> None:
     kind = _class_of(name)
-    assert {*_roles(kind), *kind.orders} <= kind.model_fields.keys()
+    assert {*_roles(kind), *kind.orders} <= kind.model_fields.keys() | kind.merged.keys()
+    assert {name for names in kind.merged.values() for name in names} <= kind.model_fields.keys()
     assert ("operator" in kind.model_fields) == (kind.compares_with in kind.model_fields)
     assert kind.words or "label" in {
         member for base in kind.__mro__[: kind.__mro__.index(Evaluator)] for member in vars(base)

@@ -55,7 +55,7 @@ Amount = Annotated[float, Field(ge=0)]
 Check = Callable[["Trace"], Finding]
 NumberOrder = Literal["at_most", "at_least"]
 TextOrder = Literal["part", "part_in_any_case", "beginning", "end", "all_parts", "any_part"]
-Order = NumberOrder | TextOrder | Literal["forbidden", "allowed", "equal_if_given"]
+Order = NumberOrder | TextOrder | Literal["forbidden", "allowed", "equal_if_given", "same_or_forbidden", "steps"]
 
 
 class EvaluatorSettings(StrictModel):
@@ -90,7 +90,9 @@ class Evaluator(EvaluatorSettings):
     `version` is a whole number from 1; increase it when the same trace could get another finding.
     `orders` names the fields of which one value can be stricter than another, such as the lower (`at_most`) or the
     higher (`at_least`) one: loosening one is a weakening, tightening it is not. Of any other field each change is one.
-    `compares_with` is the field with which its `operator` compares: the two are one demand.
+    `compares_with` is the field with which its `operator` compares: the two are one demand. `merge_fields` makes one
+    demand of other fields; `merged` names the fields that reports show for each, the first that changed.
+    `judges_by_name`: its `name` decides what is judged, so another name is another check.
     `is_graded`: its score may be below 1 where it passes.
     `words` is the check in words, with fields in braces, unless `label` builds them.
     Each field that names tools has a role, which says when a misspelt name goes unseen: `forbids` (must not be
@@ -100,6 +102,8 @@ class Evaluator(EvaluatorSettings):
     version: ClassVar[int] = 1
     orders: ClassVar[dict[str, Order]] = {}
     compares_with: ClassVar[str] = ""
+    merged: ClassVar[dict[str, tuple[str, ...]]] = {}
+    judges_by_name: ClassVar[bool] = False
     is_graded: ClassVar[bool] = False
     words: ClassVar[str] = ""
     forbids: ClassVar[tuple[str, ...]] = ()
@@ -113,6 +117,10 @@ class Evaluator(EvaluatorSettings):
     def label(self) -> str:
         """Returns a short name for reports, used if the suite gives none."""
         return self.words.format_map(vars(self))
+
+    def merge_fields(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Returns what the check demands, as weakening compares it: the fields that are one demand as one."""
+        return fields
 
     @classmethod
     def find_unseen(cls, fields: Mapping[str, Any], *, is_negated: bool) -> UnseenFields:

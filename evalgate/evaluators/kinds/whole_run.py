@@ -246,6 +246,7 @@ class RecordedScore(Evaluator):
 
     type: Literal["recorded_score"]
     is_graded = True
+    judges_by_name = True
     orders: ClassVar[dict[str, Order]] = {"min": "at_least"}
     name: Annotated[str, Field(min_length=1, max_length=200), described("The name of the recorded score.", "reward")]
     min: Annotated[float, described("The score from which it passes.", 0.8)] = 1.0

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import Struct, field
 from pydantic import ValidationError
 
-from evalgate.evaluators.core.evaluator import EvaluatorSettings
-from evalgate.evaluators.core.registry import evaluator_class
+from evalgate.evaluators.core.evaluator import Evaluator, EvaluatorSettings
+from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class
 from evalgate.evaluators.core.shorthands import COMMON, GROUPS, ShorthandError, expand_shorthand
 from evalgate.evaluators.core.shorthands import DEFAULT_PATH as TEXT
 from evalgate.gate.weakening.strictness import (
     MAX_COMPARED,
     ORDERS,
-    Implies,
     Relation,
     contains_bag,
     implies_relation,
@@ -26,17 +25,19 @@ from evalgate.gate.weakening.strictness import (
 from evalgate.measures.values.json_values import json_equal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
+    from evalgate.evaluators.core.evaluator import Order
     from evalgate.models.run.run import Required
 
-NO_CALL = "expected_tool"
-"""The type for which null has a meaning other than absence: no call at all."""
 _COMMON = frozenset({"type", *COMMON})
 
 
 class Requirement(Struct, frozen=True):
-    """One check: `fields` are those of its type, a group has its members in `members` and `condition`."""
+    """One check: `fields` are those of its type, a group has its members in `members` and `condition`.
+
+    `demands` are what is compared: the fields, of which some are merged into one, by name.
+    """
 
     type: str
     name: str | None = None
@@ -45,6 +46,7 @@ class Requirement(Struct, frozen=True):
     is_skippable: bool = False
     negate: bool = False
     fields: dict[str, Any] = field(default_factory=dict)
+    demands: dict[str, Any] = field(default_factory=dict)
     members: tuple[Requirement, ...] = ()
     condition: Requirement | None = None
 
@@ -73,8 +75,7 @@ def parse_requirement(raw: Any) -> Requirement | None:
         return None
     values = settings.model_dump(warnings=False)  # some validators return other types than those declared
     fields = {name: value for name, value in values.items() if name not in _COMMON}
-    if kind == NO_CALL:
-        fields["is_negative"] = fields[NO_CALL] is None and NO_CALL in canonical_fields
+    demands = _merge_fields(settings, fields) if isinstance(settings, Evaluator) else {}
     condition: Requirement | None = None
     members: tuple[Requirement, ...] = ()
     if is_group:
@@ -91,6 +92,7 @@ def parse_requirement(raw: Any) -> Requirement | None:
         is_skippable=settings.on_missing == "skip",
         negate=settings.negate,
         fields=fields,
+        demands=demands,
         members=members,
         condition=condition,
     )
@@ -105,8 +107,14 @@ def _parse_group(kind: str, canonical_fields: dict[str, Any]) -> tuple[Requireme
     return None, {}, list(canonical_fields[kind])
 
 
-_FLAGS = frozenset({"is_ordered", "is_closed"})
-"""What `mode` and `extra_calls` of a `tool_sequence` demand."""
+def _merge_fields(settings: Evaluator, fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields, with those that express one demand together merged into one."""
+    if settings.type not in BUILT_IN_TYPES:  # another author's code, which may raise anything
+        return fields
+    demands = settings.merge_fields(dict(fields))
+    if settings.compares_with:
+        demands["operator"] = Relation(demands["operator"], demands.pop(settings.compares_with))
+    return demands
 
 
 class LoosenedField(NamedTuple):
@@ -131,76 +139,36 @@ def find_losses(baseline: Requirement, current: Requirement) -> list[LoosenedFie
     """The fields in which a check of the same type demands less."""
     if baseline.negate != current.negate:
         return [LoosenedField("negate", baseline.negate, current.negate, is_incomparable=True)]
-    if baseline.type == "recorded_score" and baseline.name != current.name:
+    kind = evaluator_class(baseline.type)
+    if kind is not None and kind.judges_by_name and baseline.name != current.name:
         return [LoosenedField("name", baseline.name, current.name, is_incomparable=True)]
     if baseline.members or current.members:
         return _find_member_losses(baseline, current)
-    baseline_fields, current_fields = _normalise_fields(baseline), _normalise_fields(current)
-    weaker, stronger = (current_fields, baseline_fields) if baseline.negate else (baseline_fields, current_fields)
+    weaker, stronger = (current, baseline) if baseline.negate else (baseline, current)
+    orders = {} if kind is None else kind.orders
     found = [
-        LoosenedField(
-            name,
-            baseline_fields[name],
-            current_fields[name],
-            is_incomparable=not _implies(baseline, name, stronger, weaker),
-        )
-        for name in baseline_fields
-        if not _implies(baseline, name, weaker, stronger)
+        LoosenedField(name, before, current.demands[name], is_incomparable=not _implies(orders, name, stronger, weaker))
+        for name, before in baseline.demands.items()
+        if not _implies(orders, name, weaker, stronger)
     ]
     return [_restore_field_names(loss, baseline, current) for loss in found]
 
 
-def _implies(requirement: Requirement, name: str, weaker: dict[str, Any], stronger: dict[str, Any]) -> bool:
-    if name == "sequence":
-        return _implies_sequence(weaker, stronger)
-    if isinstance(weaker[name], Relation):
-        weaker_relation, stronger_relation = weaker[name], stronger[name]
-        if (
-            weaker_relation.operator == stronger_relation.operator == "contains"
-            and requirement.fields.get("expression") != TEXT
-        ):
-            return json_equal(
-                weaker_relation.value, stronger_relation.value
-            )  # in a list, `contains` looks for an equal member
-        return implies_relation(weaker_relation, stronger_relation)
-    return _find_order(requirement.type, name)(weaker[name], stronger[name])
+def _implies(orders: Mapping[str, Order], name: str, weaker: Requirement, stronger: Requirement) -> bool:
+    """Compares one demand in the order that the evaluator declares; without one, both values must be equal."""
+    order = orders.get(name)
+    if order == "steps":
+        return _implies_sequence(weaker.demands, stronger.demands)
+    values = weaker.demands[name], stronger.demands[name]
+    if isinstance(values[0], Relation):
+        return _implies_relation(*values, is_about_text=weaker.fields.get("expression") == TEXT)
+    return json_equal(*values) if order is None else ORDERS[order](*values)
 
 
-def _find_order(type_name: str, field: str) -> Implies:
-    """The order of a field's values, as its evaluator declares it; a field without one must be equal."""
-    if field in _FLAGS:
-        return ORDERS["at_least"]
-    if (type_name, field) == ("expected_tool", "tool"):
-        return _implies_unexpected
-    declared = getattr(evaluator_class(type_name), "orders", {}).get(field)
-    return json_equal if declared is None else ORDERS[declared]
-
-
-def _implies_unexpected(weaker: str | Sequence[str], stronger: str | Sequence[str]) -> bool:
-    """The tools that a scenario without an expected tool forbids; the one that another expects must be the same."""
-    if isinstance(weaker, str) or isinstance(stronger, str):
-        return weaker == stronger
-    return ORDERS["forbidden"](weaker, stronger)
-
-
-def _normalise_fields(requirement: Requirement) -> dict[str, Any]:
-    """The fields, with those that express one demand together merged into one."""
-    fields = dict(requirement.fields)
-    value_field = getattr(evaluator_class(requirement.type), "compares_with", "")
-    if value_field:
-        fields["operator"] = Relation(fields["operator"], fields.pop(value_field))
-    if requirement.type == "tool_calls" and fields["exactly"] is not None:
-        fields["min"] = fields["max"] = fields.pop("exactly")
-    if requirement.type == "tool_calls":
-        fields.pop("exactly", None)
-    if requirement.type == "expected_tool":
-        expected, tools = fields.pop("expected_tool"), fields["tool"]
-        fields["tool"] = (tools or ["*"]) if fields["is_negative"] else expected or tools[0]
-        fields["min_calls"] = None if fields["is_negative"] else fields["min_calls"] or 1
-    if requirement.type == "tool_sequence":
-        mode, extra = fields.pop("mode"), fields.pop("extra_calls")
-        fields |= {"is_ordered": mode != "any_order", "is_closed": mode == "exact" or extra == "forbid"}
-    return fields
+def _implies_relation(weaker: Relation, stronger: Relation, *, is_about_text: bool) -> bool:
+    if weaker.operator == stronger.operator == "contains" and not is_about_text:
+        return json_equal(weaker.value, stronger.value)  # in a list, `contains` looks for an equal member
+    return implies_relation(weaker, stronger)
 
 
 def _implies_sequence(weaker: dict[str, Any], stronger: dict[str, Any]) -> bool:
@@ -222,12 +190,10 @@ def _restore_field_names(loss: LoosenedField, baseline: Requirement, current: Re
         return loss._replace(
             before={loss.before.operator: loss.before.value}, after={loss.after.operator: loss.after.value}
         )
-    words = {"is_ordered": "mode", "is_closed": "extra_calls"}
-    if baseline.type == "tool_sequence" and loss.field in words:
-        name = words[loss.field]
-        if baseline.fields["mode"] != current.fields["mode"]:
-            name = "mode"
-        return loss._replace(field=name, before=baseline.fields[name], after=current.fields[name])
+    kind = evaluator_class(baseline.type)
+    for name in () if kind is None else kind.merged.get(loss.field, ()):
+        if baseline.fields[name] != current.fields[name]:
+            return loss._replace(field=name, before=baseline.fields[name], after=current.fields[name])
     return loss._replace(field=loss.field.removesuffix("_"))
 
 

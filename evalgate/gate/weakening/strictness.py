@@ -47,6 +47,11 @@ ORDERS: dict[Order, Implies] = {
         weaker is None
         or (stronger is not None and all(_is_covered(each, weaker) for each in _compared_members(stronger)))
     ),
+    "same_or_forbidden": lambda weaker, stronger: (
+        weaker == stronger
+        if isinstance(weaker, str) or isinstance(stronger, str)
+        else ORDERS["forbidden"](weaker, stronger)
+    ),
 }
 """What the orders mean that evaluators declare for their fields."""
 

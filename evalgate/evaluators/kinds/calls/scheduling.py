@@ -101,7 +101,7 @@ class ExpectedTool(Evaluator):
     type: Literal["expected_tool"]
     version = 3  # 2: `*` in names; 3: without an expected tool, only the scheduling tools are forbidden
     demands = ("expected_tool", "tool")
-    orders: ClassVar[dict[str, Order]] = {"min_calls": "at_least"}
+    orders: ClassVar[dict[str, Order]] = {"min_calls": "at_least", "tool": "same_or_forbidden"}
     expected_tool: Annotated[
         ToolName | None, described("The tool that must be called; null: none.", "schedule_task")
     ] = None
@@ -119,6 +119,15 @@ class ExpectedTool(Evaluator):
         target = self._select_calls([self.expected_tool] if self.expected_tool else self.tool or [""])
         least = 1 if self.min_calls is None else self.min_calls
         return f"{target} called" if least == 1 else f"{target} called at least {format_times(least)}"
+
+    def merge_fields(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Null for `expected_tool` demands that no call is made, which is another demand than none."""
+        is_negative, expected, tools = self._is_negative(), fields.pop("expected_tool"), self.tool
+        return fields | {
+            "tool": (tools or ["*"]) if is_negative else expected or (tools or [""])[0],
+            "min_calls": None if is_negative else self.min_calls or 1,
+            "is_negative": is_negative,
+        }
 
     def _is_negative(self) -> bool:
         return self.expected_tool is None and "expected_tool" in self.model_fields_set

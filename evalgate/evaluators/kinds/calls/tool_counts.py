@@ -229,6 +229,11 @@ class ToolCalls(Evaluator):
         ]
         return f"{subject}: {', '.join(bounds)}" if bounds else f"{subject} within their rules"
 
+    def merge_fields(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """`exactly` is the minimum and the maximum."""
+        exactly = fields.pop("exactly")
+        return fields if exactly is None else fields | {"min": exactly, "max": exactly}
+
     def compile(self) -> Check:
         """Validates that there is a rule and that the rules agree; raises FieldProblemError."""
         self._refuse_contradictions()

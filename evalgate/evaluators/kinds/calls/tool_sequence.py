@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 
 from pydantic import BeforeValidator, Field
 
@@ -14,6 +14,7 @@ from evalgate.evaluators.core.evaluator import (
     Evaluator,
     EvidenceCheck,
     Finding,
+    Order,
     careful_form,
     describe_missing,
     find_missing,
@@ -86,6 +87,8 @@ class ToolSequence(Evaluator):
 
     type: Literal["tool_sequence"]
     demands = ("sequence",)
+    orders: ClassVar[dict[str, Order]] = {"sequence": "steps", "is_ordered": "at_least", "is_closed": "at_least"}
+    merged: ClassVar[dict[str, tuple[str, ...]]] = {"is_ordered": ("mode",), "is_closed": ("mode", "extra_calls")}
     sequence: Annotated[
         list[Entry],
         Field(max_length=MAX_STEPS),
@@ -106,6 +109,11 @@ class ToolSequence(Evaluator):
             return "no tool call"
         steps = list(map(describe_entry, self.sequence[:MAX_LISTED]))
         return f"tools {self.mode}: {_join_some(steps, len(self.sequence))}"
+
+    def merge_fields(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """`mode` and `extra_calls` say whether the order counts, and whether other calls are forbidden."""
+        del fields["mode"], fields["extra_calls"]
+        return fields | {"is_ordered": self.mode != "any_order", "is_closed": self._is_closed}
 
     def compile(self) -> Check:
         """Validates that the sequence demands something; raises FieldProblemError."""
