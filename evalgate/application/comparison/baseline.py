@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalgate.errors import InvalidInput, Problem, SettingError
-from evalgate.evaluators.core.registry import BUILT_IN_TYPES
+from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class
 from evalgate.models.comparison.comparison import BaselineDrift, BaselineInfo, ChangedEvaluator
 from evalgate.models.results.document_names import BASELINE_SCHEMA, SUITES_SCHEMA
 from evalgate.ports import BaselineParts
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     from evalgate.ports import BaselineFiles, ComparableBaseline, TraceSpool
     from evalgate.ports.outputs import RunSubject
     from evalgate.suite.models import Configuration
-
-
-WITHOUT_BASELINE = BUILT_IN_TYPES.keys() - {"convergence"}
-"""Types that read no assertion of the baseline: `convergence` does, goldens and plugin evaluators may."""
 
 
 class Rules(Struct, frozen=True):
@@ -57,7 +53,13 @@ def needs_baseline_checks(configuration: Configuration) -> bool:
     """Whether these suites may read single assertions of a baseline."""
     if any(scenario.golden is not None for suite in configuration.suites for scenario in suite.scenarios):
         return True
-    return not versions_of(configuration).keys() <= WITHOUT_BASELINE
+    return any(map(_may_read_baseline, versions_of(configuration)))
+
+
+def _may_read_baseline(type_name: str) -> bool:
+    """Whether an evaluator compares with the baseline: those of plugins may."""
+    found = evaluator_class(type_name) if type_name in BUILT_IN_TYPES else None
+    return found is None or found.reads_baseline
 
 
 def versions_of(configuration: Configuration) -> dict[str, int]:

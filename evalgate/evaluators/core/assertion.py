@@ -69,6 +69,7 @@ class Assertion(Struct, frozen=True, eq=False):
     written: Any = None
     dimension: Dimension | None = None
     careful_check: Check | None = None
+    is_read_later: bool = False  # the evaluator's `reads_baseline`
     versions: dict[str, int] = {}  # of the evaluators that it and its members use, by type
     row_cache: Any = None  # a _RowCache
 
@@ -270,12 +271,12 @@ def _build_finding(outcome: Outcome, found: MemberFindings, deciding: Outcome, l
 
 
 def _collect_figures(found: MemberFindings) -> list[dict[str, Any]]:
-    """Collects the values of `convergence` in the group: the next run reads them from this run's results."""
+    """Collects the values that the next run reads from this run's results, as of `convergence`, in the group."""
     figures: list[dict[str, Any]] = []
     for member, finding in found:
         evidence = finding.evidence or {}
         figures += evidence.get("figures", ())
-        if member.type == "convergence" and "value" in evidence:
+        if member.is_read_later and "value" in evidence:
             figures.append({"name": member.name, "value": evidence["value"]})
     return figures
 

@@ -92,6 +92,7 @@ class Evaluator(EvaluatorSettings):
     higher (`at_least`) one: loosening one is a weakening, tightening it is not. Of any other field each change is one.
     `compares_with` is the field with which its `operator` compares: the two are one demand. `merge_fields` makes one
     demand of other fields; `merged` names the fields that reports show for each, the first that changed.
+    `reads_baseline`: it compares with its own row in the baseline, so its `value` in the evidence is kept.
     `judges_by_name`: its `name` decides what is judged, so another name is another check.
     `is_graded`: its score may be below 1 where it passes.
     `words` is the check in words, with fields in braces, unless `label` builds them.
@@ -104,6 +105,7 @@ class Evaluator(EvaluatorSettings):
     compares_with: ClassVar[str] = ""
     merged: ClassVar[dict[str, tuple[str, ...]]] = {}
     judges_by_name: ClassVar[bool] = False
+    reads_baseline: ClassVar[bool] = False
     is_graded: ClassVar[bool] = False
     words: ClassVar[str] = ""
     forbids: ClassVar[tuple[str, ...]] = ()

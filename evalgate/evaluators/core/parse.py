@@ -100,6 +100,7 @@ class Parser:
             written=raw,
             dimension=settings.dimension,
             careful_check=careful_form(check),
+            is_read_later=_is_evaluator(settings) and settings.reads_baseline,
             versions=self._versions,
         )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,8 +31,7 @@ _FAMILIES = {
     ),
     "whole_run": ("cost_limit", "finish_reason", "latency_limit", "recorded_score", "token_limit", "turn_limit"),
 }
-"""The types of each module; the class of `tool_called` is ToolCalled."""
-_CLASS_NAMES = {"icontains": "IContains", "jmespath": "QueryAssertion"}
+"""The types of each module, so that a suite imports only what it uses."""
 BUILT_IN_TYPES = dict(sorted((kind, module) for module, kinds in _FAMILIES.items() for kind in kinds))
 """The module of each type."""
 
@@ -68,5 +68,13 @@ def evaluator_class(kind: str) -> type[Evaluator] | None:
     """Returns the class of a type, None for an unknown one."""
     if kind not in BUILT_IN_TYPES:
         return next((found for kinds in _plugins if (found := kinds.find(kind))), None)
-    module = import_module(f"evalgate.evaluators.kinds.{BUILT_IN_TYPES[kind]}")
-    return cast("type[Evaluator]", getattr(module, _CLASS_NAMES.get(kind) or kind.title().replace("_", "")))
+    return list_classes(BUILT_IN_TYPES[kind])[kind]
+
+
+@cache
+def list_classes(module: str) -> dict[str, type[Evaluator]]:
+    """Returns the evaluators of a module of `kinds` by the type that each states."""
+    found = import_module(f"evalgate.evaluators.kinds.{module}")
+    own = [each for each in vars(found).values() if isinstance(each, type) and each.__module__ == found.__name__]
+    stated = [(each, getattr(each, "model_fields", {}).get("type")) for each in own]
+    return {name: each for each, field in stated if field is not None for name in get_args(field.annotation)}

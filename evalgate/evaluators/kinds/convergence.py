@@ -52,6 +52,7 @@ class Convergence(Evaluator):
     type: Literal["convergence"]
     version = 2  # `*` in the name of a tool matches any characters
     judges_calls_of = ("source.tool",)
+    reads_baseline = True
     orders: ClassVar[dict[str, Order]] = {"tolerance": "at_most"}
     target: Annotated[Target, described("The number to reach.", 0)]
     tolerance: Annotated[float, Field(ge=0), described("How far from the target counts as reached.", 0.5)] = 0.0
