@@ -41,7 +41,7 @@ def test_every_evaluator_can_be_described(name: str) -> None:
         ("llm-rubric", "check it with `recorded_score`"),
         ("GEval", "check it with `recorded_score`"),
         ("javascript", "write a custom evaluator in Python"),
-        ("ToolCorrectnessMetric", "use `trajectory_score`"),
+        ("ToolCorrectnessMetric", "or `trajectory_score`"),
         ("trajectory:tool-used", "use `tool_called`"),
         ("similar", "use `similarity`"),
         ("tool_seqence", "did you mean `tool_sequence`?"),

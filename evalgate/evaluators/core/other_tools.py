@@ -1,15 +1,19 @@
-"""Names of checks in other tools, and what to use instead: a suite that is moved here says how to go on."""
+"""Names of checks in other tools, and what to use instead: a suite that is moved here says how to go on.
+
+An evaluator states the names that it has elsewhere; here are those of which none is the equivalent.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
 _JUDGED_BY_A_MODEL = "EvalGate calls no model: record the judge's score in the trace, check it with `recorded_score`"
 _CODE = "write a custom evaluator in Python and load it with --plugin"
-_TRAJECTORY = "use `trajectory_score` or `tool_sequence`"
 _HINTS = {
     _JUDGED_BY_A_MODEL: (
         *(
@@ -26,38 +30,21 @@ _HINTS = {
         *("pi", "conversation-relevance", "toxicity", "bias", "task-completion"),
     ),
     _CODE: ("javascript", "python", "ruby", "webhook", "assert-set", "custom", "script"),
-    _TRAJECTORY: (
-        *("trajectory", "trajectory-match", "trajectory:tool-sequence", "tool-trajectory", "tool-trajectory-avg-score"),
-        *("tool-correctness", "toolcorrectness"),
-    ),
-    "use `tool_called`": ("trajectory:tool-used", "tool-used", "tool-call", "is-valid-openai-tools-call"),
-    "use `tool_arguments`": ("trajectory:tool-args-match", "argument-correctness"),
-    "use `similarity`": ("similar", "levenshtein", "rouge-n", "rouge", "bleu", "gleu", "meteor"),
-    "use `cost_limit`": ("cost", "max-cost"),
-    "use `latency_limit`": ("latency", "duration"),
-    "use `token_limit`": ("tokens", "max-tokens"),
-    "use `equals`": ("exact-match", "exactmatch", "exact"),
-    "use `is_json`": ("json", "json-schema", "valid-json"),
     "use `output_json`, or `path: response.json` with `matches_schema`": ("contains-json",),
-    "use `is_refusal`": ("refusal", "guardrails"),
-    "use `finish_reason`": ("finish",),
     "add `negate: true` to the check": ("not-contains", "not-regex", "not-equals", "not-icontains", "not-contains-any"),
 }
 _BY_NAME = {name: hint for hint, names in _HINTS.items() for name in names}
 
-_ARGUMENTS = "`tool_sequence` matches arguments: {type: tool_sequence, sequence: [{tool: NAME, args: {KEY: VALUE}}]}"
-_OTHER_KEYS = {
-    **{(kind, key): _ARGUMENTS for kind in ("tool_called", "tool_calls") for key in ("args", "arguments")},
-    ("max_tool_calls", "tool"): "`tool_calls` counts the calls of one tool: {type: tool_calls, tool: NAME, max: 3}",
-    ("max_tool_calls", "tools"): "`tool_calls` counts the calls of one tool: {type: tool_calls, tool: NAME, max: 3}",
-}
 _SYNONYMS = {"text": ("value",), "value": ("values", "max", "min")}
 
 
 def find_key(kind: object, key: object, known: Collection[str]) -> str | None:
     """What to write instead of an unknown key of a check: a key that has its word or its meaning, or another check."""
-    if not isinstance(key, str) or (kind, key) in _OTHER_KEYS:
-        return _OTHER_KEYS.get((str(kind), str(key)))
+    if not isinstance(key, str):
+        return None
+    evaluator = evaluator_class(kind) if isinstance(kind, str) and kind in BUILT_IN_TYPES else None
+    if evaluator is not None and key in evaluator.other_keys:
+        return evaluator.other_keys[key]
     found = [each for each in known if key in each.split("_")] or [
         each for each in _SYNONYMS.get(key, ()) if each in known
     ]
@@ -68,4 +55,12 @@ def find_equivalent(name: object) -> str | None:
     """What to use instead of another tool's check; None for an unknown name."""
     if not isinstance(name, str):
         return None
-    return _BY_NAME.get(name[:60].lower().replace("_", "-").removesuffix("metric"))
+    plain = name[:60].lower().replace("_", "-").removesuffix("metric")
+    return _BY_NAME.get(plain) or _find_named(plain)
+
+
+def _find_named(name: str) -> str | None:
+    """Names the evaluators that state this name as one of theirs."""
+    kinds = [(kind, evaluator_class(kind)) for kind in BUILT_IN_TYPES]
+    found = [f"`{kind}`" for kind, evaluator in kinds if evaluator is not None and name in evaluator.other_names]
+    return f"use {' or '.join(found)}" if found else None

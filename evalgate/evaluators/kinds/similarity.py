@@ -27,6 +27,7 @@ class Similarity(TextEvaluator):
     """The similarity of the text to `reference`, measured by `metric`, is at least `min_score` (0 to 1)."""
 
     type: Literal["similarity"]
+    other_names = ("similar", "levenshtein", "rouge-n", "rouge", "bleu", "gleu", "meteor")
     is_graded = True
     orders: ClassVar[dict[str, Order]] = {"min_score": "at_least"}
     metric: Annotated[Metric, described("How similarity is measured.", "rouge_l")]
@@ -72,6 +73,7 @@ class IsRefusal(TextEvaluator):
     """
 
     type: Literal["is_refusal"]
+    other_names = ("refusal", "guardrails")
     phrases: Annotated[
         Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(min_length=1, max_length=1_000)]
         | None,

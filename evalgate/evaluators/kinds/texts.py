@@ -138,6 +138,7 @@ class Equals(TextCondition):
     """The text equals `value`, character by character."""
 
     type: Literal["equals"]
+    other_names = ("exact-match", "exactmatch", "exact")
     value: Annotated[str, described("The whole text.", "yes")]
     words = "equals {value}"
 
@@ -323,6 +324,7 @@ class IsJson(TextCondition):
     """The whole text is one JSON value, and fits the JSON Schema `schema` (2020-12) if one is given."""
 
     type: Literal["is_json"]
+    other_names = ("json", "json-schema", "valid-json")
     orders: ClassVar[dict[str, Order]] = {"schema_": "equal_if_given"}
     schema_: Annotated[
         dict[str, Any] | bool | None,

@@ -44,6 +44,7 @@ class TokenLimit(Evaluator):
     """
 
     type: Literal["token_limit"]
+    other_names = ("tokens", "max-tokens")
     orders: ClassVar[dict[str, Order]] = {"max_total": "at_most", "max_input": "at_most", "max_output": "at_most"}
     max_total: Annotated[Count | None, described("The maximum number of tokens.", 20000)] = None
     max_input: Annotated[Count | None, described("The maximum number of input tokens, with cached ones.", 18000)] = None
@@ -166,6 +167,7 @@ class CostLimit(Evaluator):
     """
 
     type: Literal["cost_limit"]
+    other_names = ("cost", "max-cost")
     orders: ClassVar[dict[str, Order]] = {"max_usd": "at_most"}
     max_usd: Annotated[Amount, described("The maximum cost in US dollars.", 0.05)]
     words = "cost <= {max_usd:g} USD"
@@ -188,6 +190,7 @@ class LatencyLimit(Evaluator):
     """The whole run took at most `max_seconds` seconds. Unknown latency is not_evaluable."""
 
     type: Literal["latency_limit"]
+    other_names = ("latency", "duration")
     orders: ClassVar[dict[str, Order]] = {"max_seconds": "at_most"}
     max_seconds: Annotated[Amount, described("The maximum time in seconds.", 10)]
     words = "latency <= {max_seconds:g} s"
@@ -210,6 +213,7 @@ class FinishReason(Evaluator):
     """The run ended for one of the reasons in `in`; an unknown reason is not_evaluable."""
 
     type: Literal["finish_reason"]
+    other_names = ("finish",)
     orders: ClassVar[dict[str, Order]] = {"allowed": "allowed"}
     allowed: Annotated[
         list[Reason], Field(min_length=1, alias="in"), described("The reasons that are allowed.", ["stop"])

@@ -17,6 +17,16 @@ if TYPE_CHECKING:
 
     NumberedCall = tuple[int, ToolCall]
 
+TRAJECTORY_NAMES = (
+    "trajectory",
+    "trajectory-match",
+    "trajectory:tool-sequence",
+    "tool-trajectory",
+    "tool-trajectory-avg-score",
+    "tool-correctness",
+    "toolcorrectness",
+)
+"""What other tools call a check of all calls as one list."""
 MAX_LISTED = 12
 """Calls that a reason or evidence lists; the rest is counted."""
 

@@ -47,6 +47,7 @@ class ToolArguments(Evaluator):
     """
 
     type: Literal["tool_arguments"]
+    other_names = ("trajectory:tool-args-match", "argument-correctness")
     version = 2  # `*` in the name of a tool matches any characters
     judges_calls_of = ("tool",)
     tool: NamedTool

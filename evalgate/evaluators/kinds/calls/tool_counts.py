@@ -47,10 +47,18 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import ToolCall, Trace
 
 
+_NO_ARGUMENTS = dict.fromkeys(
+    ("args", "arguments"),
+    "`tool_sequence` matches arguments: {type: tool_sequence, sequence: [{tool: NAME, args: {KEY: VALUE}}]}",
+)
+
+
 class ToolCalled(Evaluator):
     """The agent called `tool` at least once. `*` in its name matches any characters, other characters are literal."""
 
     type: Literal["tool_called"]
+    other_keys = _NO_ARGUMENTS
+    other_names = ("trajectory:tool-used", "tool-used", "tool-call", "is-valid-openai-tools-call")
     version = 2  # `*` in the name of a tool matches any characters
     demands = ("tool",)
     tool: NamedTool
@@ -199,6 +207,7 @@ class ToolCalls(Evaluator):
     """
 
     type: Literal["tool_calls"]
+    other_keys = _NO_ARGUMENTS
     version = 2  # `*` in the name of a tool matches any characters
     forbids = ("forbidden_tools",)
     demands = ("allowed_tools", "tool")
@@ -313,6 +322,9 @@ class MaxToolCalls(Evaluator):
     """The agent makes at most `max` tool calls in total."""
 
     type: Literal["max_tool_calls"]
+    other_keys: ClassVar = dict.fromkeys(
+        ("tool", "tools"), "`tool_calls` counts the calls of one tool: {type: tool_calls, tool: NAME, max: 3}"
+    )
     orders: ClassVar[dict[str, Order]] = {"max": "at_most"}
     max: Annotated[Count, described("The maximum number of calls.", 10)]
     words = "tool calls <= {max}"

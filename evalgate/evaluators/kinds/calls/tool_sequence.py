@@ -24,6 +24,7 @@ from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.call_matcher import CallMatcher, NameMatcher
 from evalgate.evaluators.kinds.calls.call_selection import (
     MAX_LISTED,
+    TRAJECTORY_NAMES,
     describe_unwanted,
     mark_names,
     suggest_name,
@@ -86,6 +87,7 @@ class ToolSequence(Evaluator):
     """
 
     type: Literal["tool_sequence"]
+    other_names = TRAJECTORY_NAMES
     demands = ("sequence",)
     orders: ClassVar[dict[str, Order]] = {"sequence": "steps", "is_ordered": "at_least", "is_closed": "at_least"}
     merged: ClassVar[dict[str, tuple[str, ...]]] = {"is_ordered": ("mode",), "is_closed": ("mode", "extra_calls")}

@@ -17,7 +17,7 @@ from evalgate.evaluators.core.evaluator import (
     ToolName,
     require_evidence,
 )
-from evalgate.evaluators.kinds.calls.call_selection import format_names, mark_names
+from evalgate.evaluators.kinds.calls.call_selection import TRAJECTORY_NAMES, format_names, mark_names
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.sequences.trajectory_metrics import METRICS, Repeat, find_repeat, json_key
 from evalgate.measures.values.json_values import format_distinct, mark_name, mark_value
@@ -45,6 +45,7 @@ class TrajectoryScore(Evaluator):
     """
 
     type: Literal["trajectory_score"]
+    other_names = TRAJECTORY_NAMES
     is_graded = True
     version = 2  # `*` in the name of a tool matches any characters
     demands = ("reference",)
