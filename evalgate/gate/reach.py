@@ -7,7 +7,7 @@ from math import comb, floor, fsum
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.errors import Location, Problem
-from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class
+from evalgate.evaluators.core.registry import BUILT_IN_TYPES, built_in_class
 from evalgate.evaluators.core.shorthands import GROUPS
 from evalgate.gate.common.wording import format_p_value
 from evalgate.gate.comparison.significance import flip_p, pairs_for_scores, trials_for_reversal, trials_for_scores
@@ -80,7 +80,7 @@ def _may_be_graded(assertion: Assertion) -> bool:
     """Whether its score may be below 1 where it passes; a group's is not."""
     if assertion.type in GROUPS:
         return False
-    found = evaluator_class(assertion.type) if assertion.type in BUILT_IN_TYPES else None
+    found = built_in_class(assertion.type)
     return found is None or found.is_graded
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalgate.evaluators.core.registry import built_in_class
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-TIMING_TYPES = ("has_timing", "staggered_timing", "is_recurring")
 EXPECTED_TOOL = "expected_tool"
 _TOOL_FIELDS = (EXPECTED_TOOL, "tool")
 _NESTING_FIELDS = ("not", "when", "then", "all_of", "any_of", "at_least", "of")
@@ -55,8 +56,9 @@ class ScheduledTool(NamedTuple):
         if not isinstance(raw, dict):
             return raw
         if "type" in raw:
-            open_kinds = (*TIMING_TYPES, EXPECTED_TOOL) if self.is_varied else TIMING_TYPES
-            return self._fill_tool(raw) if raw["type"] in open_kinds else raw
+            kind = built_in_class(raw["type"])
+            sources = ("scenario", "variant") if self.is_varied else ("scenario",)
+            return self._fill_tool(raw) if kind is not None and kind.takes_tool_of in sources else raw
         changed = {name: self._fill_nested(raw[name]) for name in _NESTING_FIELDS if name in raw}
         return {**raw, **changed} if any(raw[name] is not new for name, new in changed.items()) else raw
 

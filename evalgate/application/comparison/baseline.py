@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalgate.errors import InvalidInput, Problem, SettingError
-from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class
+from evalgate.evaluators.core.registry import built_in_class
 from evalgate.models.comparison.comparison import BaselineDrift, BaselineInfo, ChangedEvaluator
 from evalgate.models.results.document_names import BASELINE_SCHEMA, SUITES_SCHEMA
 from evalgate.ports import BaselineParts
@@ -58,7 +58,7 @@ def needs_baseline_checks(configuration: Configuration) -> bool:
 
 def _may_read_baseline(type_name: str) -> bool:
     """Whether an evaluator compares with the baseline: those of plugins may."""
-    found = evaluator_class(type_name) if type_name in BUILT_IN_TYPES else None
+    found = built_in_class(type_name)
     return found is None or found.reads_baseline
 
 

@@ -11,12 +11,11 @@ from msgspec.structs import fields as fields_of
 from evalgate.application.judge.described_schema import describe_properties
 from evalgate.errors import SettingError
 from evalgate.evaluators.core.operators import MEANINGS, OPERATORS, resolve_alias
-from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class, plugin_types
+from evalgate.evaluators.core.registry import BUILT_IN_TYPES, built_in_class, evaluator_class, plugin_types
 from evalgate.evaluators.core.shorthands import COMMON
 from evalgate.evaluators.kinds.texts import TextEvaluator
 from evalgate.measures.values.json_values import ALIASES
 from evalgate.models.trace.trace_document import trace_schema
-from evalgate.suite.scheduled_tool import TIMING_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -132,9 +131,9 @@ def _with_assertions(made: dict[str, Any], own: Sequence[str]) -> dict[str, Any]
 
 
 def _kinds() -> list[dict[str, Any]]:
-    found = [(name, kind.model_json_schema()) for name in BUILT_IN_TYPES if (kind := evaluator_class(name))]
-    for name, made in found:
-        if name in TIMING_TYPES:  # the scenario or a variant may name the tool instead
+    found = [(kind, kind.model_json_schema()) for name in BUILT_IN_TYPES if (kind := built_in_class(name))]
+    for kind, made in found:
+        if kind.takes_tool_of == "scenario":
             made["required"].remove("tool")
     return [made for _, made in found]
 

@@ -96,6 +96,7 @@ class Evaluator(EvaluatorSettings):
     `judges_by_name`: its `name` decides what is judged, so another name is another check.
     `is_graded`: its score may be below 1 where it passes.
     `words` is the check in words, with fields in braces, unless `label` builds them.
+    `takes_tool_of` says who may name its `tool` in its place: the scenario or a variant of it, or a variant only.
     `other_names`: what other tools call this check; `other_keys`: what to write for a key that it does not have.
     Each field that names tools has a role, which says when a misspelt name goes unseen: `forbids` (must not be
     called), `demands` (must be called, or alone may be), `judges_calls_of` (without a call, `on_missing` decides).
@@ -107,6 +108,7 @@ class Evaluator(EvaluatorSettings):
     merged: ClassVar[dict[str, tuple[str, ...]]] = {}
     judges_by_name: ClassVar[bool] = False
     reads_baseline: ClassVar[bool] = False
+    takes_tool_of: ClassVar[Literal["nobody", "scenario", "variant"]] = "nobody"
     other_names: ClassVar[tuple[str, ...]] = ()
     other_keys: ClassVar[dict[str, str]] = {}
     is_graded: ClassVar[bool] = False

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class
+from evalgate.evaluators.core.registry import BUILT_IN_TYPES, built_in_class
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -42,7 +42,7 @@ def find_key(kind: object, key: object, known: Collection[str]) -> str | None:
     """What to write instead of an unknown key of a check: a key that has its word or its meaning, or another check."""
     if not isinstance(key, str):
         return None
-    evaluator = evaluator_class(kind) if isinstance(kind, str) and kind in BUILT_IN_TYPES else None
+    evaluator = built_in_class(kind)
     if evaluator is not None and key in evaluator.other_keys:
         return evaluator.other_keys[key]
     found = [each for each in known if key in each.split("_")] or [
@@ -61,6 +61,6 @@ def find_equivalent(name: object) -> str | None:
 
 def _find_named(name: str) -> str | None:
     """Names the evaluators that state this name as one of theirs."""
-    kinds = [(kind, evaluator_class(kind)) for kind in BUILT_IN_TYPES]
+    kinds = [(kind, built_in_class(kind)) for kind in BUILT_IN_TYPES]
     found = [f"`{kind}`" for kind, evaluator in kinds if evaluator is not None and name in evaluator.other_names]
     return f"use {' or '.join(found)}" if found else None

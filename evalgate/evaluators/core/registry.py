@@ -68,6 +68,13 @@ def evaluator_class(kind: str) -> type[Evaluator] | None:
     """Returns the class of a type, None for an unknown one."""
     if kind not in BUILT_IN_TYPES:
         return next((found for kinds in _plugins if (found := kinds.find(kind))), None)
+    return built_in_class(kind)
+
+
+def built_in_class(kind: object) -> type[Evaluator] | None:
+    """Returns the class of a built-in type, None for anything else."""
+    if not isinstance(kind, str) or kind not in BUILT_IN_TYPES:
+        return None
     return list_classes(BUILT_IN_TYPES[kind])[kind]
 
 

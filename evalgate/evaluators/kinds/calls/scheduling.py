@@ -101,6 +101,7 @@ class ExpectedTool(Evaluator):
     type: Literal["expected_tool"]
     version = 3  # 2: `*` in names; 3: without an expected tool, only the scheduling tools are forbidden
     demands = ("expected_tool", "tool")
+    takes_tool_of = "variant"
     orders: ClassVar[dict[str, Order]] = {"min_calls": "at_least", "tool": "same_or_forbidden"}
     expected_tool: Annotated[
         ToolName | None, described("The tool that must be called; null: none.", "schedule_task")
@@ -209,6 +210,7 @@ class Timing(Evaluator):
 
     version = 2  # `*` in the name of a tool matches any characters
     demands = ("tool",)
+    takes_tool_of = "scenario"
     tool: NamedTool
     action: Action = None
     action_argument: ActionArgument = "action"
