@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from msgspec import Struct
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.scoring.scenario import TrialRules
     from evalgate.suite.suite_file import PolicyEntry, PriceEntry
+
+Found = TypeVar("Found")
 
 
 class SuitePrices(Struct, frozen=True):
@@ -59,14 +61,46 @@ def _build_rates(entry: PriceEntry | None) -> Rates | None:
 CUSTOM = "custom"
 
 
+EntryKind = Literal["user", "assistant", "system", "call", "result", "ignore"]
+"""What an entry of a run is: a message, a call, a result, or nothing that is read."""
+
+
+class EntryMapping(Struct, frozen=True):
+    """What the entries of a run are.
+
+    `items` finds them in the run, None if the run is their list; `type_field` finds the type of one. `types` are the
+    kinds by type, in which `*` is any text. `has_calls`: the suite says where calls are.
+    """
+
+    items: Query | None
+    type_field: Query
+    types: Mapping[str, EntryKind]
+    has_calls: bool
+
+    def find_kind(self, name: str) -> EntryKind | None:
+        """What an entry of this type is: by its name, else by the first that matches; None for an unknown type."""
+        return self.types.get(name) or find_match(self.types, name)
+
+
+def find_match(entries: Mapping[str, Found], name: str) -> Found | None:
+    """The value of the first key with `*` that matches the name."""
+    return next((found for key, found in entries.items() if "*" in key and matches_id(key, name)), None)
+
+
 class CustomMapping(Struct, frozen=True):
     """Compiled expressions by field name: of the run, of a message in it, of a tool call.
 
+    `joins_lines`: the lines of a file are one list, and one run unless `run_id` finds different values in them.
     `calls` leads from the run to a list of all its calls, `records` from a document to its runs; None if the
-    suite does not set it.
+    suite does not set it. `entries` says what each entry of a run is, None where `messages` lists messages;
+    `join` finds the id of a call in its entry, and in that of its result. Keys of `roles` may have `*`.
     """
 
+    joins_lines: bool
+    run_id: Query | None
     records: Query | None
+    entries: EntryMapping | None
+    join: Mapping[str, Query]
     run: Mapping[str, Query]
     message: Mapping[str, Query]
     call: Mapping[str, Query]

@@ -9,25 +9,24 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from evalgate.errors import Problem
-from evalgate.evaluators.core.field_problems import FieldProblem, Path
+from evalgate.evaluators.core.field_problems import FieldProblem
 from evalgate.measures.redaction.redact import add_project_secrets
 from evalgate.models.comparison.weakening import Quarantine
 from evalgate.suite.diagnostics import START_HINT, Diagnostics, TraceMatcher
-from evalgate.suite.models import CUSTOM, CustomMapping, Suite, merge_prices
+from evalgate.suite.models import CUSTOM, Suite, merge_prices
 from evalgate.suite.scenarios import ScenarioBuilder
 from evalgate.suite.scheduled_tool import ScheduledTool
 from evalgate.suite.suite_file import MAX_NAME, Defaults, ProjectFile, SuiteFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from evalgate.evaluators.core.assertion import Assertion
-    from evalgate.measures.jmespath.query import Query
-    from evalgate.strict_model import StrictModel
+    from evalgate.suite.custom_file import CustomEntry
     from evalgate.suite.diagnostics import Document
     from evalgate.suite.golden_rules import GoldenDocuments
-    from evalgate.suite.models import Scenario, Variant
-    from evalgate.suite.suite_file import CustomEntry, PriceEntry
+    from evalgate.suite.models import CustomMapping, Scenario, Variant
+    from evalgate.suite.suite_file import PriceEntry
 
 ASSERTIONS = ("defaults", "assertions")
 SHARED_VARIANTS = ("defaults", "variants")
@@ -42,7 +41,10 @@ def parse_project(document: Document, diagnostics: Diagnostics) -> ProjectFile |
     hide_project_secrets(document, diagnostics)
     if project is not None:
         diagnostics.parse_assertions(document, project.defaults.assertions, ASSERTIONS)
-        check_project_custom(document, project.defaults.custom, diagnostics)
+        if project.defaults.custom is not None:
+            from evalgate.suite.parse_custom import check_project_custom  # few projects declare a format
+
+            check_project_custom(document, project.defaults.custom, diagnostics)
         TraceMatcher(document, diagnostics).build_variants(project.defaults.variants, SHARED_VARIANTS)
     return project
 
@@ -127,7 +129,7 @@ def parse_suite(
         traces=file.traces if has_traces else shared.defaults.traces,
         traces_folder=folder if has_traces else shared.folder,
         format_name=format_name,
-        custom=compile_custom(document, file, shared.defaults.custom, format_name, diagnostics),
+        custom=_compile_custom(document, file, shared.defaults.custom, format_name, diagnostics),
         scenario_from=TraceMatcher(document, diagnostics).compile_expression(expression, ("scenario_from",))
         if expression
         else None,
@@ -196,78 +198,15 @@ def _guess_tool(expected: Any, *holders: dict[str, Any]) -> str | None:
     return next((tool for tool in tools if isinstance(tool, str) and tool), None)
 
 
-IN_SUITE: Path = ("custom",)
-IN_PROJECT: Path = ("defaults", "custom")
-SPEECH_FIELDS = ("messages", "response", "input")
-
-
-def check_project_custom(document: Document, entry: CustomEntry | None, diagnostics: Diagnostics) -> None:
-    """Adds the errors in the `custom` that a project gives to its suites."""
-    if entry is not None:
-        _compile_entry(document, entry, IN_PROJECT, diagnostics)
-
-
-def compile_custom(
+def _compile_custom(
     document: Document, file: SuiteFile, shared: CustomEntry | None, format_name: str, diagnostics: Diagnostics
 ) -> CustomMapping | None:
-    """The compiled `custom` of the suite, else of the project; None for other formats."""
-    own = None if file.custom is None else _compile_entry(document, file.custom, IN_SUITE, diagnostics)
-    if format_name != CUSTOM:
-        if own is not None:
-            message = "`custom` is read only with `format: custom`"
-            diagnostics.add_problem(
-                document, FieldProblem(IN_SUITE, message, "add `format: custom`, or remove `custom`")
-            )
+    """The format that the suite declares; None for others."""
+    if file.custom is None and format_name != CUSTOM:
         return None
-    if own is None and shared is None:
-        message = "`format: custom` needs `custom`, which describes where the fields of a trace are"
-        diagnostics.add_problem(document, FieldProblem(("format",), message))
-    if own is not None or shared is None:
-        return own
-    return _compile_entry(document, shared, IN_PROJECT, Diagnostics())  # errors were reported with the project
+    from evalgate.suite.parse_custom import compile_custom  # few suites declare a format
 
-
-def _compile_entry(document: Document, entry: CustomEntry, path: Path, diagnostics: Diagnostics) -> CustomMapping:
-    for problem in _find_problems(entry, path):
-        diagnostics.add_problem(document, problem)
-    return _compile_fields(entry, path, TraceMatcher(document, diagnostics).compile_expression)
-
-
-def _find_problems(entry: CustomEntry, path: Path) -> Iterator[FieldProblem]:
-    """Errors other than expressions that do not compile."""
-    if entry.tool_calls.path is None and not any(getattr(entry, name) for name in SPEECH_FIELDS):
-        message = "`custom` finds neither messages nor tool calls"
-        yield FieldProblem(path, message, "give it `messages`, or `response`, or `path` of `tool_calls`")
-    duplicates: tuple[tuple[Path, StrictModel, str, str], ...] = (
-        (path, entry, "latency_ms", "latency_seconds"),
-        ((*path, "tool_calls"), entry.tool_calls, "duration_ms", "duration_seconds"),
-    )
-    for parent, holder, one, other in duplicates:
-        if getattr(holder, one) is not None and getattr(holder, other) is not None:
-            yield FieldProblem((*parent, other), f"`{one}` and `{other}` mean the same: remove one")
-
-
-def _compile_fields(
-    entry: CustomEntry, path: Path, compile_expression: Callable[[str, Path], Query | None]
-) -> CustomMapping:
-    def compile_model(model: StrictModel, *parents: str) -> dict[str, Query]:
-        written = {name: getattr(model, name) for name in type(model).model_fields}
-        found = {
-            name: compile_expression(expression, (*path, *parents, name))
-            for name, expression in written.items()
-            if isinstance(expression, str)
-        }
-        return {name: query for name, query in found.items() if query is not None}
-
-    run, call = compile_model(entry), compile_model(entry.tool_calls, "tool_calls")
-    return CustomMapping(
-        records=run.pop("records", None),
-        run=run,
-        message=compile_model(entry.message, "message"),
-        calls=call.pop("path", None),
-        call=call,
-        roles=dict(entry.roles),
-    )
+    return compile_custom(document, file, shared, format_name, diagnostics)
 
 
 def build_quarantines(document: Document, file: SuiteFile) -> list[Quarantine]:

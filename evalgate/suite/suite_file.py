@@ -12,74 +12,8 @@ from evalgate.evaluators.core.evaluator import ToolName, ToolNames, wrap_in_list
 from evalgate.models.comparison.weakening import OnWeakening
 from evalgate.models.trace.trace import MAX_ID_LENGTH
 from evalgate.strict_model import StrictModel
+from evalgate.suite.custom_file import CustomEntry
 from evalgate.suite.policy import FailOnList, FreshnessPolicy, OnDuplicates, RegressionPolicy, Share, ValidityPolicy
-
-Expression = Annotated[str, Field(min_length=1)]
-RoleName = Annotated[str, Field(max_length=100)]
-
-
-class MessageFields(StrictModel):
-    """Where the fields of a message are in it."""
-
-    role: Expression = "role"
-    content: Expression = "content"
-    tool_calls: Expression = "tool_calls"
-    tool_call_id: Expression = "tool_call_id"
-    tool_name: Expression = "tool_name"
-    error: Expression | None = None
-    reasoning: Expression | None = None
-    timestamp: Expression | None = None
-
-
-class CallFields(StrictModel):
-    """Where the fields of a tool call are in it; `path` leads from the run to a list of all calls."""
-
-    path: Expression | None = None
-    id: Expression = "id"
-    name: Expression = "name"
-    arguments: Expression = "arguments"
-    result: Expression = "result"
-    status: Expression | None = None
-    error: Expression | None = None
-    exit_code: Expression | None = None
-    duration_ms: Expression | None = None
-    duration_seconds: Expression | None = None
-
-
-class CustomEntry(StrictModel):
-    """Where the fields of a trace are: one JMESPath each, starting at the run unless noted otherwise.
-
-    `records` leads from the document (or line) to the list of its runs. `roles` maps the role names that
-    messages use to EvalGate's.
-    """
-
-    records: Expression | None = None
-    id: Expression | None = None
-    scenario_id: Expression | None = None
-    trial: Expression | None = None
-    input: Expression | None = None
-    messages: Expression | None = None
-    message: MessageFields = MessageFields.from_defaults()
-    tool_calls: CallFields = CallFields.from_defaults()
-    response: Expression | None = None
-    status: Expression | None = None
-    error: Expression | None = None
-    finish_reason: Expression | None = None
-    model: Expression | None = None
-    provider: Expression | None = None
-    started_at: Expression | None = None
-    ended_at: Expression | None = None
-    cost_usd: Expression | None = None
-    latency_seconds: Expression | None = None
-    latency_ms: Expression | None = None
-    input_tokens: Expression | None = None
-    output_tokens: Expression | None = None
-    total_tokens: Expression | None = None
-    cache_read_input_tokens: Expression | None = None
-    scores: Expression | None = None
-    tags: Expression | None = None
-    metadata: Expression | None = None
-    roles: dict[RoleName, Literal["system", "user", "assistant", "tool"]] = Field(default_factory=dict)
 
 
 def _check_day(value: str) -> str:

@@ -98,6 +98,27 @@ OWN_FORMAT = {
     "cost_usd": "spent",
     "tool_calls": {"path": "steps"},
 }
+EVENTS = {
+    "lines": "run",
+    "scenario_id": "[0].case",
+    "type_field": "kind",
+    "types": {"user": "asked", "assistant": "answered", "call": "did", "ignore": ["timer"]},
+    "join": {"call_id": "id", "result_id": "id"},
+    "message": {"content": "text"},
+    "tool_calls": {"name": "tool"},
+}
+
+
+def events(answer: str, tools: tuple[str, ...] = ("lookup", "refund")) -> str:
+    """A trace of an own format: events, one a line."""
+    lines = [
+        {"case": "refund", "kind": "asked", "text": "my money, please"},
+        *({"kind": "did", "id": number, "tool": name, "result": "done"} for number, name in enumerate(tools)),
+        {"kind": "answered", "text": answer},
+    ]
+    return "".join(f"{json.dumps(line)}\n" for line in lines)
+
+
 LIMITS = {"cost": {"max_increase": 0.2}, "latency": {"max_increase": 0.2}, "tokens": {"max_increase": 0.2}}
 COPIES = {"good/refund.json": GOOD, "evals/good/traces/refund.json": GOOD}
 PULL_REQUESTS: dict[str, PullRequest] = {
@@ -206,6 +227,16 @@ PULL_REQUESTS: dict[str, PullRequest] = {
             "traces/refund.json": log("refunded", spent=0.1),
         },
         {"traces/refund.json": log("refunded", ("lookup", "delete_account"), spent=0.1)},
+    ),
+    "events, a wrong tool": PullRequest(
+        {
+            PROJECT: project(),
+            SUITE: suite(
+                {"type": "forbidden_tools", "tools": ["delete_*"], "required": True}, format="custom", custom=EVENTS
+            ),
+            "traces/refund.json": events("refunded"),
+        },
+        {"traces/refund.json": events("refunded", ("lookup", "delete_account"))},
     ),
     "an own format that costs more": PullRequest(
         {
@@ -654,6 +685,32 @@ EDITS: dict[str, dict[str, Callable[[Files], object]]] = {
             check(0, {"type": "forbidden_tools", "tools": ["delete_*"], "on_missing": "skip"}),
             add("scenarios", 0, "assertions", TRIVIAL),
         ),
+    },
+    "events, a wrong tool": {
+        "types: calls are ignored": put(
+            "custom", "types", {"user": "asked", "assistant": "answered", "ignore": ["did"]}
+        ),
+        "types: calls are ignored, others named": put(
+            "custom", "types", {"user": "asked", "assistant": "answered", "call": "other", "ignore": "*"}
+        ),
+        "types: calls are answers": put("custom", "types", {"user": "asked", "assistant": ["answered", "did"]}),
+        "types: some calls": both(
+            put("custom", "type_field", "tool == 'delete_account' && 'timer' || kind"),
+            put("custom", "message", "tool_calls", "tool_calls"),
+        ),
+        "items: some": put("custom", "items", "[?tool != 'delete_account']"),
+        "lines: a run each": both(
+            put("custom", "lines", "trace"),
+            put("custom", "items", "[@]"),
+            put("custom", "scenario_id", "case"),
+            scenario("optional", True),
+        ),
+        "run_id: another": both(
+            put("custom", "run_id", "tool == 'delete_account' && 'b' || 'a'"),
+            put("custom", "scenario_id", "[?case].case | [0]"),
+            scenario("optional", True),
+        ),
+        "name of calls: a constant": put("custom", "tool_calls", "name", "'lookup'"),
     },
     "an own format that costs more": {
         "cost: a constant": put("custom", "cost_usd", "`0.1`"),

@@ -190,7 +190,32 @@ TEXTS: Mapping[str, tuple[str, Any]] = {
     },
     # Custom formats: JMESPath expressions
     "CustomEntry.records": ("Finds the list of runs in a document.", "runs"),
+    "CustomEntry.lines": ("Whether each line of a file is a trace, or all of them are one run.", "run"),
+    "CustomEntry.run_id": ("Finds, in a line, the id of its run, where a file holds several.", "run"),
     "CustomEntry.messages": ("Finds the list of messages in a run.", "log"),
+    "CustomEntry.items": ("Finds the list of entries in a run, each with a type.", "events"),
+    "CustomEntry.type_field": ("Finds the type of an entry.", "event"),
+    "CustomEntry.types": (
+        "What the entries of each type are; `*` is any text.",
+        {"user": "asked", "assistant": "answered", "call": "tool_start", "result": "tool_end", "ignore": "timer"},
+    ),
+    **{
+        f"EntryTypes.{kind}": (f"Types of entries that are {meaning}.", example)
+        for kind, meaning, example in (
+            ("user", "messages of the user", "asked"),
+            ("assistant", "answers of the agent", "answered"),
+            ("system", "instructions", "prompt"),
+            ("call", "calls of tools", "tool_start"),
+            ("result", "results of calls", "tool_end"),
+            ("ignore", "nothing that is read, and hold no calls", ["timer", "session_*"]),
+        )
+    },
+    "CustomEntry.join": (
+        "Finds the id of a call, in its entry and in that of its result.",
+        {"call_id": "id", "result_id": "of"},
+    ),
+    "JoinFields.call_id": ("Finds the id of a call in its entry.", "id"),
+    "JoinFields.result_id": ("Finds the id of the call that an entry is the result of.", "of"),
     "CustomEntry.message": ("Finds the fields of one message.", {"role": "who", "content": "text"}),
     "CustomEntry.tool_calls": ("Finds the fields of one call.", {"name": "fn", "arguments": "args"}),
     "CustomEntry.roles": ("Your names of roles, and EvalGate's.", {"human": "user", "bot": "assistant"}),
@@ -226,6 +251,7 @@ TEXTS: Mapping[str, tuple[str, Any]] = {
                 "role": ("the role of a message", "who"),
                 "content": ("the text of a message", "text"),
                 "tool_calls": ("the calls in a message", "did"),
+                "tool_results": ("the list of results in a message", "got"),
                 "tool_call_id": ("the id of the call that a message answers", "answers"),
                 "tool_name": ("the name of the tool that a message answers", "tool"),
                 "error": ("the error of a tool's message", "error"),

@@ -83,16 +83,25 @@ def _find_format_change(before: str | CustomMapping, after: str | CustomMapping)
 
 
 def _list_expressions(custom: CustomMapping) -> dict[str, str]:
-    """The expressions of a custom format by their place."""
+    """The expressions of a custom format by their place, and the words that it maps."""
+    entries = custom.entries
     found: dict[str, Query | None] = {
+        "run_id": custom.run_id,
         "records": custom.records,
+        "items": None if entries is None else entries.items,
+        "type_field": None if entries is None else entries.type_field,
+        **{f"join.{name}": query for name, query in custom.join.items()},
         **custom.run,
         **{f"message.{name}": query for name, query in custom.message.items()},
         "tool_calls.path": custom.calls,
         **{f"tool_calls.{name}": query for name, query in custom.call.items()},
     }
-    roles = {f"roles.{name}": role for name, role in custom.roles.items()}
-    return {name: query.expression for name, query in found.items() if query is not None} | roles
+    words: dict[str, str] = {f"roles.{name}": role for name, role in custom.roles.items()}
+    words |= {f"types.{name}": kind for name, kind in (entries.types.items() if entries else ())}
+    if entries is not None and not entries.has_calls:
+        found["message.tool_calls"] = None
+    expressions = {name: query.expression for name, query in found.items() if query is not None}
+    return {"lines": "run" if custom.joins_lines else "trace", **expressions, **words}
 
 
 def _find_match_change(old: Suite, new: Suite) -> Iterator[ReadingChange]:

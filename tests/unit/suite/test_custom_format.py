@@ -56,6 +56,28 @@ def test_a_suite_maps_the_fields_of_a_trace():
     assert custom.roles == {"bot": "assistant"}
 
 
+def test_a_suite_says_what_the_entries_of_a_log_are():
+    suite, problems = parse(
+        "format: custom\n"
+        "custom:\n"
+        "  lines: run\n"
+        "  type_field: kind\n"
+        "  types: {assistant: answered, call: [start_*, go], ignore: '*'}\n"
+        "  join: {call_id: id, result_id: of}\n"
+    )
+    assert problems == []
+    entries = suite.custom.entries
+    assert suite.custom.joins_lines
+    assert {name: query.expression for name, query in suite.custom.join.items()} == {"call_id": "id", "result_id": "of"}
+    assert [entries.find_kind(name) for name in ("answered", "start_a", "go", "x")] == [
+        "assistant",
+        "call",
+        "call",
+        "ignore",
+    ]
+    assert (entries.items, entries.type_field.expression, entries.has_calls) == (None, "kind", True)
+
+
 def test_a_suite_of_another_format_has_no_mapping():
     suite, problems = parse("format: native\n")
     assert (suite.custom, problems) == (None, [])
@@ -99,6 +121,46 @@ def test_a_suite_of_another_format_has_no_mapping():
         (
             "format: custom\ncustom:\n  response: a\n  tool_calls: {duration_ms: b, duration_seconds: c}\n",
             "s.yaml:4:32: `duration_ms` and `duration_seconds` mean the same: remove one",
+        ),
+        (
+            "format: custom\ncustom:\n  response: a\n  types: {user: u, assistant: b}\n",
+            "s.yaml:4:3: `types` needs `type_field`, which finds the type of an entry",
+        ),
+        (
+            "format: custom\ncustom:\n  response: a\n  items: events\n",
+            "s.yaml:4:3: `items` needs `type_field`, which finds the type of an entry",
+        ),
+        (
+            "format: custom\ncustom:\n  items: events\n  type_field: kind\n",
+            "s.yaml:4:3: `type_field` needs `types`, which says what each type is",
+        ),
+        (
+            "format: custom\ncustom:\n  type_field: kind\n  types: {assistant: b}\n",
+            "s.yaml:3:3: `type_field` needs `items`, the list of entries, or `lines: run`",
+        ),
+        (
+            "format: custom\ncustom:\n  lines: run\n  type_field: kind\n  types: {user: u, ignore: x}\n",
+            "s.yaml:5:3: `types` names no type of the agent's answers or calls: give it `assistant` or `call`",
+        ),
+        (
+            "format: custom\ncustom:\n  lines: run\n  type_field: kind\n  types:\n    assistant: [a, b]\n    ignore: [b, c]\n",
+            's.yaml:7:5: "b" is in `assistant` too: remove one',
+        ),
+        (
+            "format: custom\ncustom:\n  lines: run\n  type_field: kind\n  types: {assistant: b}\n  messages: log\n",
+            "s.yaml:6:3: `messages` and `type_field` both find the messages: remove one",
+        ),
+        (
+            "format: custom\ncustom:\n  lines: run\n  type_field: kind\n  types: {assistant: b}\n  tool_calls: {path: c}\n",
+            "s.yaml:6:16: `path` and `type_field` both find the calls: remove one",
+        ),
+        (
+            "format: custom\ncustom:\n  messages: log\n  run_id: run\n",
+            "s.yaml:4:3: `run_id` finds which lines are of one run: it needs `lines: run`",
+        ),
+        (
+            "format: custom\ncustom:\n  lines: run\n  messages: log\n  records: runs\n",
+            "s.yaml:5:3: `lines: run` makes a file one run, `records` several: remove one",
         ),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from evalgate.adapters.formats.core.builder.conversation import Arguments, Conversation, read_arguments, set_outcome
+from evalgate.adapters.formats.core.builder.conversation import Conversation, read_arguments, set_outcome
 from evalgate.adapters.formats.core.builder.side_fields import add_call_details, add_listed_calls
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
@@ -21,12 +21,13 @@ from evalgate.adapters.formats.core.fields import (
 from evalgate.adapters.formats.core.strict_json import encode_json, encode_text, make_printable
 from evalgate.adapters.formats.core.usage import to_milliseconds
 from evalgate.measures.jmespath.query import QueryFailedError
+from evalgate.suite.models import find_match
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from evalgate.measures.jmespath.query import Query
-    from evalgate.models.trace.trace import Role
+    from evalgate.models.trace.trace import Message, Role
     from evalgate.suite.models import CustomMapping
 
 Checked = TypeVar("Checked")
@@ -115,19 +116,17 @@ def build_conversation(custom: CustomMapping, run: FieldExpression, value: Any) 
     conversation = Conversation()
     calls = [] if custom.calls is None else _read_listed_calls(custom, custom.calls, value)
     if run.has_expression("messages"):
-        for number, message in enumerate(run.get_required("messages", require_list)):
-            _add_message(conversation, custom, message, number)
+        for number, message in enumerate(run.get_required("messages", require_list), 1):
+            location = f" of message {number}"
+            fields = FieldExpression(custom.message, message, "message.", location)
+            add_message(conversation, custom, fields, _read_role(custom, fields, location), location)
         add_listed_calls(conversation, calls, "tool_calls")
         return conversation
     user_text = run.get("input", read_text)
     if user_text is not None:
         conversation.add_message("user", user_text)
-    for number, call in enumerate(calls):
-        message = conversation.add_message("assistant", None)
-        arguments = read_arguments(call["arguments"])
-        add_call_details(
-            conversation.add_call(message, call["id"], call["name"], arguments), call, f"tool_calls[{number}]"
-        )
+    for call in calls:
+        add_call(conversation, conversation.add_message("assistant", None), call)
     answer = run.get("response", read_text)
     if answer is not None:
         conversation.add_message("assistant", answer)
@@ -160,7 +159,7 @@ def _read_listed_calls(custom: CustomMapping, path: Query, value: Any) -> list[d
     if found is None:
         raise FieldError(where, f"{NOTHING}; append || `[]` if a run may have no calls")
     calls = check_value(found, require_list, where)
-    return [_read_call(custom, call, f" of call {number}") for number, call in enumerate(calls, 1)]
+    return [read_call(custom, call, f" of call {number}") for number, call in enumerate(calls, 1)]
 
 
 def _infer_status(fields: FieldExpression) -> str | None:
@@ -169,14 +168,21 @@ def _infer_status(fields: FieldExpression) -> str | None:
     return "ok" if has_result and fields.has_expression("error") else None
 
 
-def _read_call(custom: CustomMapping, value: Any, location: str) -> dict[str, Any]:
+def read_call(custom: CustomMapping, value: Any, location: str) -> dict[str, Any]:
     """One call, with the field names of a native trace."""
     fields = FieldExpression(custom.call, value, "tool_calls.", location)
-    took, seconds = fields.get("duration_ms", amount), fields.get("duration_seconds", amount)
     return {
         "name": fields.get_required("name", required_text),
         "id": fields.get("id", identifier),
         "arguments": fields.get("arguments", any_value),
+        **_read_outcome(fields),
+    }
+
+
+def _read_outcome(fields: FieldExpression) -> dict[str, Any]:
+    """How a call ended, with the field names of a native trace."""
+    took, seconds = fields.get("duration_ms", amount), fields.get("duration_seconds", amount)
+    return {
         "result": fields.get("result", any_value),
         "status": fields.get("status", _read_status) or _infer_status(fields),
         "error": fields.get("error", _read_error),
@@ -200,26 +206,35 @@ def _read_error(value: Any, path: str) -> str | None:
     return encode_text(value or None)
 
 
-def _add_message(conversation: Conversation, custom: CustomMapping, value: Any, number: int) -> None:
-    location = f" of message {number + 1}"
-    fields = FieldExpression(custom.message, value, "message.", location)
-    role = _read_role(custom, fields, location)
+def add_message(
+    conversation: Conversation, custom: CustomMapping, fields: FieldExpression, role: Role, location: str
+) -> None:
+    """Adds a message, with the calls and results that it holds; one of results only adds no other message."""
+    listed = fields.get("tool_results", require_list) or []
+    for number, result in enumerate(listed, 1):
+        add_result(conversation, custom, result, f" of result {number}{location}")
     content, parts = fields.get("content", _read_parts) or (None, None)
+    calls = fields.get("tool_calls", require_list) or [] if role != "tool" else []
+    if listed and (role == "tool" or not (content or parts or calls)):
+        return
     if role == "tool":
-        _add_result(conversation, fields, content)
+        _add_tool_message(conversation, fields, content)
     else:
         message = conversation.add_message(role, content)
         message["reasoning"] = fields.get("reasoning", text)
-        for count, call in enumerate(fields.get("tool_calls", require_list) or [], 1):
-            details = _read_call(custom, call, f" of call {count}{location}")
-            arguments: Arguments = read_arguments(details["arguments"])
-            made = conversation.add_call(message, details["id"], details["name"], arguments)
-            add_call_details(made, details, "tool_calls")
+        for count, call in enumerate(calls, 1):
+            add_call(conversation, message, read_call(custom, call, f" of call {count}{location}"))
     conversation.messages[-1]["parts"] = parts
     conversation.messages[-1]["timestamp"] = fields.get("timestamp", read_timestamp)
 
 
-def _add_result(conversation: Conversation, fields: FieldExpression, content: str | None) -> None:
+def add_call(conversation: Conversation, message: Message, details: dict[str, Any]) -> None:
+    """Adds a call that a message requests, with what is known of its end."""
+    made = conversation.add_call(message, details["id"], details["name"], read_arguments(details["arguments"]))
+    add_call_details(made, details, "tool_calls")
+
+
+def _add_tool_message(conversation: Conversation, fields: FieldExpression, content: str | None) -> None:
     call_id, tool = fields.get("tool_call_id", identifier), fields.get("tool_name", text)
     _, call = conversation.add_result(call_id, tool, content)
     error = fields.get("error", _read_error)
@@ -227,9 +242,40 @@ def _add_result(conversation: Conversation, fields: FieldExpression, content: st
         set_outcome(call, has_failed=error is not None)
 
 
+def add_result(conversation: Conversation, custom: CustomMapping, value: Any, location: str) -> None:
+    """Adds a result that an object in a message holds, and joins it with its call."""
+    outcome = _read_outcome(FieldExpression(custom.call, value, "tool_calls.", location))
+    _join_result(conversation, custom, value, outcome, location)
+
+
+def add_result_entry(conversation: Conversation, custom: CustomMapping, value: Any, location: str) -> None:
+    """Adds a result that is an entry of the run: what is no field of its call may be one of its message."""
+    outcome = _read_outcome(FieldExpression(custom.call, value, "tool_calls.", location))
+    about = FieldExpression(custom.message, value, "message.", location)
+    if outcome["result"] is None:
+        outcome["result"] = about.get("content", read_text)
+    if about.has_expression("error") and outcome["error"] is None:
+        outcome["error"] = about.get("error", _read_error)
+        outcome["status"] = outcome["status"] or "ok"
+    _join_result(conversation, custom, value, outcome, location)
+
+
+def _join_result(
+    conversation: Conversation, custom: CustomMapping, value: Any, outcome: dict[str, Any], location: str
+) -> None:
+    about = FieldExpression(custom.message, value, "message.", location)
+    call_id = FieldExpression(custom.join, value, "join.", location).get("result_id", identifier)
+    if not custom.join:
+        call_id = about.get("tool_call_id", identifier)
+    message, call = conversation.add_result(call_id, about.get("tool_name", text), encode_text(outcome["result"]))
+    message["timestamp"] = about.get("timestamp", read_timestamp)
+    if call is not None:
+        add_call_details(call, outcome, "tool_calls")
+
+
 def _read_role(custom: CustomMapping, fields: FieldExpression, location: str) -> Role:
     name = fields.get_required("role", required_text)
-    role = custom.roles.get(name) or STANDARD_ROLES.get(name)
+    role = custom.roles.get(name) or STANDARD_ROLES.get(name) or find_match(custom.roles, name)
     if role is None:
         where = f"{describe_expression('message.role', custom.message['role'])}{location}"
         raise FieldError(where, f"is `{make_printable(name)}`, which is not in `roles`")

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from evalgate.adapters.formats.core.builder.conversation import get_instructions
-from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
+from evalgate.adapters.formats.core.builder.evidence_gaps import MAX_FIELDS, add_gap, shorten
 from evalgate.adapters.formats.core.builder.run import set_final_response, warn_of_missing_results
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -41,24 +41,32 @@ from evalgate.adapters.formats.custom.conversations import (
     read_text,
     require_list,
 )
+from evalgate.adapters.formats.custom.entries import EntryReader, find_type
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Latency, Trace, Usage, unknown_usage
 from evalgate.suite.models import CUSTOM, CustomMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    from evalgate.adapters.formats.core.builder.conversation import Conversation
 
 NO_CALLS = "`custom` does not say where tool calls are: set `tool_calls.path`, or `messages`"
+NO_CALL_TYPES = "`custom` does not say where tool calls are: set `types.call`, or `message.tool_calls`"
+UNKNOWN_TYPES = "entries that may be calls are of a type that `custom.types` does not name:"
+TYPES_ADVICE = "name it as `call`, or as `ignore` if it holds no calls"
 STATUSES = frozenset({"ok", "error", "incomplete"})
 TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "total_tokens")
 
 
 def make_format(custom: CustomMapping) -> Format:
     """The format that one suite describes; it is never detected, only chosen."""
+    divide = split_lines if custom.joins_lines else split
     reader = Reader(
-        build=partial(build, custom), identify=partial(identify, custom), shapes=(), split=partial(split, custom)
+        build=partial(build, custom), identify=partial(identify, custom), shapes=(), split=partial(divide, custom)
     )
-    return Format(CUSTOM, "the fields that `custom` describes", lambda _: True, own_reader=reader)
+    needs = "the fields that `custom` describes"
+    return Format(CUSTOM, needs, lambda _: True, joins_lines=custom.joins_lines, own_reader=reader)
 
 
 def split(custom: CustomMapping, document: Any) -> Sequence[Any]:
@@ -71,6 +79,33 @@ def split(custom: CustomMapping, document: Any) -> Sequence[Any]:
     if found is None:
         raise FieldError(where, NOTHING)
     return check_value(found, require_list, where)
+
+
+def split_lines(custom: CustomMapping, documents: Any) -> Sequence[Any]:
+    """The runs of a file, each a list of its lines; raises TraceError for a line that is of no run."""
+    lines = documents[0] if len(documents) == 1 and isinstance(documents[0], list) else documents
+    if custom.run_id is None:
+        return [lines]
+    runs: dict[str, list[Any]] = {}
+    for index, line in enumerate(lines, 1):
+        require_shallow(line)
+        location = f" of line {index}"
+        found = _find_run_id(custom, line, location)
+        if found is not None:
+            runs.setdefault(found, []).append(line)
+        elif not _is_ignored(custom, line, location):
+            raise FieldError(f"{describe_expression('run_id', custom.run_id)}{location}", NOTHING)
+    return list(runs.values())
+
+
+def _find_run_id(custom: CustomMapping, line: Any, location: str = "") -> str | None:
+    queries = {} if custom.run_id is None else {"run_id": custom.run_id}
+    return FieldExpression(queries, line, "", location).get("run_id", identifier)
+
+
+def _is_ignored(custom: CustomMapping, line: Any, location: str) -> bool:
+    name = None if custom.entries is None else find_type(custom.entries, line, location)
+    return custom.entries is not None and name is not None and custom.entries.find_kind(name) == "ignore"
 
 
 def identify(custom: CustomMapping, record: Any) -> Identity:
@@ -86,11 +121,11 @@ def build(custom: CustomMapping, record: Any) -> Trace:
     """One run; raises TraceError that names the expression and what it found."""
     require_shallow(record)
     run = FieldExpression(custom.run, record)
-    conversation = build_conversation(custom, run, record)
+    conversation, unknown = _read_conversation(custom, run, record)
     if not conversation.messages:
         raise TraceError("`custom` finds no message, call or response in this run")
     trace = Trace(
-        run.get("id", identifier) or "",
+        run.get("id", identifier) or (_find_run_id(custom, record[0]) if custom.run_id else None) or "",
         conversation.messages,
         conversation.calls,
         conversation.get_response(),
@@ -111,9 +146,30 @@ def build(custom: CustomMapping, record: Any) -> Trace:
         set_final_response(trace, answer)
     _add_end(trace, run)
     _add_measurements(trace, run)
-    if custom.calls is None and "messages" not in custom.run:
-        add_gap(trace, "calls", NO_CALLS)
+    for reason in _find_gaps(custom, unknown):
+        add_gap(trace, "calls", reason)
     return trace
+
+
+def _read_conversation(custom: CustomMapping, run: FieldExpression, record: Any) -> tuple[Conversation, Sequence[str]]:
+    """The conversation of a run, and the types of its entries that the suite does not name."""
+    if custom.entries is None:
+        return build_conversation(custom, run, record), ()
+    reader = EntryReader(custom, custom.entries)
+    reader.read(record)
+    return reader.conversation, list(reader.unknown)
+
+
+def _find_gaps(custom: CustomMapping, unknown: Sequence[str]) -> Iterator[str]:
+    """Why calls of a run may be missing: nothing says where they are, or types of entries are unknown."""
+    if custom.entries is None and custom.calls is None and "messages" not in custom.run:
+        yield NO_CALLS
+    if custom.entries is not None and not custom.entries.has_calls:
+        yield NO_CALL_TYPES
+    if unknown:
+        shown = ", ".join(f"`{shorten(name)}`" for name in unknown[:MAX_FIELDS])
+        more = f" and {len(unknown) - MAX_FIELDS} more" if len(unknown) > MAX_FIELDS else ""
+        yield f"{UNKNOWN_TYPES} {shown}{more}: {TYPES_ADVICE}"
 
 
 def _read_tags(value: Any, path: str) -> list[str]:

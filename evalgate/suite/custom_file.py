@@ -1,0 +1,114 @@
+"""Models of `custom`, the format that a suite declares, as written: a part of the JSON Schema of suites."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from evalgate.evaluators.core.evaluator import wrap_in_list
+from evalgate.strict_model import StrictModel
+
+Expression = Annotated[str, Field(min_length=1)]
+MAX_TYPES = 200
+TypeName = Annotated[str, Field(min_length=1, max_length=200)]
+TypeNames = Annotated[
+    list[TypeName],
+    BeforeValidator(wrap_in_list, json_schema_input_type=TypeName | list[TypeName]),
+    Field(max_length=MAX_TYPES),
+]
+RoleName = Annotated[str, Field(max_length=100)]
+
+
+class MessageFields(StrictModel):
+    """Where the fields of a message are in it."""
+
+    role: Expression = "role"
+    content: Expression = "content"
+    tool_calls: Expression = "tool_calls"
+    tool_results: Expression | None = None
+    tool_call_id: Expression = "tool_call_id"
+    tool_name: Expression = "tool_name"
+    error: Expression | None = None
+    reasoning: Expression | None = None
+    timestamp: Expression | None = None
+
+
+class CallFields(StrictModel):
+    """Where the fields of a tool call are in it; `path` leads from the run to a list of all calls."""
+
+    path: Expression | None = None
+    id: Expression = "id"
+    name: Expression = "name"
+    arguments: Expression = "arguments"
+    result: Expression = "result"
+    status: Expression | None = None
+    error: Expression | None = None
+    exit_code: Expression | None = None
+    duration_ms: Expression | None = None
+    duration_seconds: Expression | None = None
+
+
+class EntryTypes(StrictModel):
+    """The types of entries, as `type_field` finds them, by what they are; `*` in one stands for any text.
+
+    An entry of a type in `ignore` holds no call.
+    """
+
+    user: TypeNames = Field(default_factory=list)
+    assistant: TypeNames = Field(default_factory=list)
+    system: TypeNames = Field(default_factory=list)
+    call: TypeNames = Field(default_factory=list)
+    result: TypeNames = Field(default_factory=list)
+    ignore: TypeNames = Field(default_factory=list)
+
+
+class JoinFields(StrictModel):
+    """Where the id is that a call and its result have in common: in the entry of each."""
+
+    call_id: Expression
+    result_id: Expression
+
+
+class CustomEntry(StrictModel):
+    """Where the fields of a trace are: one JMESPath each, starting at the run unless noted otherwise.
+
+    `records` leads from the document (or line) to the list of its runs. `roles` maps the role names that
+    messages use to EvalGate's, with `*` for any text. `lines: run` joins the lines of a file to a list, which is one
+    run, or several where `run_id` finds different values in them. `items` finds the entries of a run that are
+    messages, calls and results, each of a type that `type_field` finds in it.
+    """
+
+    lines: Literal["trace", "run"] = "trace"
+    run_id: Expression | None = None
+    records: Expression | None = None
+    id: Expression | None = None
+    scenario_id: Expression | None = None
+    trial: Expression | None = None
+    input: Expression | None = None
+    messages: Expression | None = None
+    items: Expression | None = None
+    type_field: Expression | None = None
+    types: EntryTypes | None = None
+    join: JoinFields | None = None
+    message: MessageFields = MessageFields.from_defaults()
+    tool_calls: CallFields = CallFields.from_defaults()
+    response: Expression | None = None
+    status: Expression | None = None
+    error: Expression | None = None
+    finish_reason: Expression | None = None
+    model: Expression | None = None
+    provider: Expression | None = None
+    started_at: Expression | None = None
+    ended_at: Expression | None = None
+    cost_usd: Expression | None = None
+    latency_seconds: Expression | None = None
+    latency_ms: Expression | None = None
+    input_tokens: Expression | None = None
+    output_tokens: Expression | None = None
+    total_tokens: Expression | None = None
+    cache_read_input_tokens: Expression | None = None
+    scores: Expression | None = None
+    tags: Expression | None = None
+    metadata: Expression | None = None
+    roles: dict[RoleName, Literal["system", "user", "assistant", "tool"]] = Field(default_factory=dict)
