@@ -139,7 +139,8 @@ class RunOutput(ABC):
     """One thing that a run leaves. A new instance serves each run; the judge has another one.
 
     It delivers what it rendered, or what the output named `delivers` did. `refusal` is the warning if that is not
-    allowed, `caution` what a shell says beside the path of a file that holds more than results.
+    allowed, in place of a general one. `caution` is what a shell says beside the path of a file that holds more than
+    results.
     """
 
     name: str  # unique; of its file

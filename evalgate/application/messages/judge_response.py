@@ -338,7 +338,7 @@ def keep_allowed(
         if output.is_allowed(content, results, subject, asked.get(name)):
             kept[name] = content
         else:
-            warnings.append(output.refusal)
+            warnings.append(output.refusal or f"{name} is left out: it is not one of this run")
     return kept, warnings
 
 

@@ -55,7 +55,11 @@ Amount = Annotated[float, Field(ge=0)]
 Check = Callable[["Trace"], Finding]
 NumberOrder = Literal["at_most", "at_least"]
 TextOrder = Literal["part", "part_in_any_case", "beginning", "end", "all_parts", "any_part"]
-Order = NumberOrder | TextOrder | Literal["forbidden", "allowed", "equal_if_given", "same_or_forbidden", "steps"]
+Order = (
+    NumberOrder
+    | TextOrder
+    | Literal["forbidden", "allowed", "equal_if_given", "same_or_forbidden", "steps", "unordered"]
+)
 
 
 class EvaluatorSettings(StrictModel):
@@ -89,7 +93,8 @@ class Evaluator(EvaluatorSettings):
 
     `version` is a whole number from 1; increase it when the same trace could get another finding.
     `orders` names the fields of which one value can be stricter than another, such as the lower (`at_most`) or the
-    higher (`at_least`) one: loosening one is a weakening, tightening it is not. Of any other field each change is one.
+    higher (`at_least`) one: loosening one is a weakening, tightening it is not. Of any other field each change is one;
+    a number states it (`unordered`).
     `compares_with` is the field with which its `operator` compares: the two are one demand. `merge_fields` makes one
     demand of other fields; `merged` names the fields that reports show for each, the first that changed.
     `reads_baseline`: it compares with its own row in the baseline, so its `value` in the evidence is kept.

@@ -53,7 +53,11 @@ class Convergence(Evaluator):
     version = 2  # `*` in the name of a tool matches any characters
     judges_calls_of = ("source.tool",)
     reads_baseline = True
-    orders: ClassVar[dict[str, Order]] = {"tolerance": "at_most"}
+    orders: ClassVar[dict[str, Order]] = {
+        "tolerance": "at_most",
+        "target": "unordered",
+        "previous": "unordered",
+    }
     target: Annotated[Target, described("The number to reach.", 0)]
     tolerance: Annotated[float, Field(ge=0), described("How far from the target counts as reached.", 0.5)] = 0.0
     direction: Annotated[

@@ -162,7 +162,7 @@ def _implies(orders: Mapping[str, Order], name: str, weaker: Requirement, strong
     values = weaker.demands[name], stronger.demands[name]
     if isinstance(values[0], Relation):
         return _implies_relation(*values, is_about_text=weaker.fields.get("expression") == TEXT)
-    return json_equal(*values) if order is None else ORDERS[order](*values)
+    return ORDERS[order or "unordered"](*values)
 
 
 def _implies_relation(weaker: Relation, stronger: Relation, *, is_about_text: bool) -> bool:

@@ -29,6 +29,7 @@ MAX_COMPARED = 1_000
 ORDERS: dict[Order, Implies] = {
     "at_most": lambda weaker, stronger: weaker is None or (stronger is not None and stronger <= weaker),
     "at_least": lambda weaker, stronger: weaker is None or (stronger is not None and stronger >= weaker),
+    "unordered": json_equal,
     "equal_if_given": lambda weaker, stronger: weaker is None or json_equal(weaker, stronger),
     "part": lambda weaker, stronger: weaker is None or (stronger is not None and weaker in stronger),
     "part_in_any_case": lambda weaker, stronger: weaker.casefold() in stronger.casefold(),

@@ -216,6 +216,7 @@ class ToolCalls(Evaluator):
         "allowed_tools": "allowed",
         "min": "at_least",
         "max": "at_most",
+        "exactly": "unordered",
         "max_tool_calls": "at_most",
         "max_tool_errors": "at_most",
     }

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from request_builder import make_request
 from results_builder import a_reason, a_scenario, a_suite, results
 
+from evalgate.application.documents.report_files import FileOutput
 from evalgate.application.messages.judge_response import (
     check_head,
     decode_judgement,
@@ -26,7 +27,7 @@ from evalgate.features.page.reporting.render_page import build_page_start
 from evalgate.models.approvals.approval import ApprovalFile
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.github import Annotation
-from evalgate.ports.outputs import RunSubject
+from evalgate.ports.outputs import Rendered, RunSubject
 from evalgate.reporting.ci.annotations import MAX_PER_LEVEL, MAX_REASONS
 
 FILES = {"results.json": b"{}", "comment.md": b"text", "summary.md": b"more"}
@@ -295,6 +296,23 @@ def test_a_page_is_taken_only_with_the_policy_that_lets_nothing_run():
         with pytest.raises(JudgeCrashed) as refusal:
             keep_allowed({"report.html": page}, {}, RunSubject(), {"report.html": True}, load_output)
         assert "content security policy" in refusal.value.places[0]
+
+
+class OfAnotherRun(FileOutput):
+    """A file that is never of this run, and does not say so itself."""
+
+    name = "notes.txt"
+
+    def render(self, source, options):
+        return Rendered(b"")
+
+    def is_allowed(self, content, results, subject, options):
+        return False
+
+
+def test_an_output_that_is_not_of_this_run_is_left_out_with_a_warning():
+    kept, warnings = keep_allowed({"notes.txt": b""}, {}, RunSubject(), {}, lambda _: OfAnotherRun())
+    assert (kept, warnings) == ({}, ["notes.txt is left out: it is not one of this run"])
 
 
 def head_with(document, **changes):

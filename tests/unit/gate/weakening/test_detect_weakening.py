@@ -4,8 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.evaluators.core.evaluator import EvaluatorSettings
-from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class
 from evalgate.gate.weakening.detect_weakening import find_weakenings
 from evalgate.gate.weakening.weaker_evidence import find_removed_scenarios
 from evalgate.models.comparison.comparison import ScenarioKey
@@ -421,24 +419,3 @@ def test_a_stricter_suite__has_no_weakening(each, more, raised, order):
         "scenarios": [{**entry, "assertions": [*more, *shuffled]}],
     }
     assert compare_suites(each, stricter) == []
-
-
-WITHOUT_ORDER = {
-    "convergence": {"previous", "target"},
-    "output_numeric": {"target"},
-    "tool_calls": {"exactly"},
-}
-"""Numbers of which neither more nor less is stricter."""
-
-
-@pytest.mark.parametrize("name", BUILT_IN_TYPES)
-def test_every_number_of_an_evaluator_has_an_order_or_is_known_to_have_none(name):
-    schema = evaluator_class(name).model_json_schema()
-    common = EvaluatorSettings.model_json_schema()["properties"]
-    numbers = {
-        field
-        for field, described in schema["properties"].items()
-        if field not in common
-        and {"number", "integer"} & {each.get("type") for each in [described, *described.get("anyOf", [])]}
-    }
-    assert numbers - set(evaluator_class(name).orders) == WITHOUT_ORDER.get(name, set())
