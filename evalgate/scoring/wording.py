@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.weakening import Weakening, WeakeningKind
     from evalgate.models.run.run import AnyAssertion, Trial
 
+MOST_NAMES = 3
 MAX_QUOTE = 200
 """Characters kept of an untrusted text."""
 
@@ -25,6 +26,12 @@ def cut_quote(text: str) -> str:
 def join_words(parts: Sequence[str]) -> str:
     """Joins parts as `a`, `a and b` or `a, b and c`."""
     return " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
+
+
+def join_names(names: Sequence[str]) -> str:
+    """The first names, each cut, and how many more there are."""
+    hidden = len(names) - MOST_NAMES
+    return ", ".join(map(cut_quote, names[:MOST_NAMES])) + (f" and {hidden} more" if hidden > 0 else "")
 
 
 def of_trials(count: int) -> str:

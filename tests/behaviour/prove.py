@@ -73,6 +73,7 @@ def without_prose(value: Any) -> Any:
             key: "..." if key in FOR_PEOPLE and isinstance(each, str) else without_prose(each)
             for key, each in value.items()
             if key not in OF_THE_DAY
+            and not (key == "digest" and "outcome" in value)  # what a check demands, as written
         }
     if isinstance(value, list):
         return [without_prose(each) for each in value]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.evaluators.core.registry import evaluator_class
-from evalgate.evaluators.core.shorthands import GROUPS, ShorthandError, expand_shorthand
+from evalgate.evaluators.core.shorthands import GROUPS, ShorthandError, expand_shorthand, list_members
 from evalgate.measures.text.similar_names import find_similar_name
 from evalgate.measures.values.json_values import shorten
 
@@ -92,16 +92,10 @@ def _find_tools(written: Any, *, is_negated: bool) -> Iterator[NamedTool]:
     if kind not in GROUPS:
         yield from _list_tools(fields, is_negated=is_negated)
         return
-    condition, members = (fields["when"], fields.get("then")) if kind == "when" else (None, fields.get(kind))
-    if condition is not None:  # a condition that does not hold skips the check
-        yield from _find_tools(condition, is_negated=not is_negated)
-    for each in _list_members(members):
+    if kind == "when":  # a condition that does not hold skips the check
+        yield from _find_tools(fields["when"], is_negated=not is_negated)
+    for each in list_members(fields):
         yield from _find_tools(each, is_negated=is_negated)
-
-
-def _list_members(members: Any) -> list[Any]:
-    members = members.get("of") if isinstance(members, dict) else members
-    return members if isinstance(members, list) else []
 
 
 def _list_tools(fields: Mapping[str, Any], *, is_negated: bool) -> Iterator[NamedTool]:

@@ -31,6 +31,7 @@ from evalgate.scoring.scenario import score_trial
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from evalgate.application.evaluation.scores_without_range import ScoresWithoutRange
     from evalgate.application.evaluation.trajectories import BaselineScenarios, WorstTrialRecorder
     from evalgate.measures.jmespath.query import Query
     from evalgate.models.trace.trace import TraceRecord
@@ -80,6 +81,7 @@ class SuiteJudge:
         self._suite, self._baseline, self._selected = suite, baseline, selected
         self._matcher = ScenarioMatcher(suite)
         self._named_tools = NamedTools(suite)
+        self._scores_without_range = _find_scores_without_range(suite)
         self._shared: dict[tuple[float, ...], Scored] = {}
         self._rows = 0
         self.worst_trials: WorstTrialRecorder | None = None
@@ -103,6 +105,8 @@ class SuiteJudge:
         if isinstance(seen, DamagedTrace):
             found = [JudgedCandidate(each) for each in candidates]
             return JudgedRecord(ref, scenario_id, found, _damaged_trial(seen), seen.fallback_id)
+        if self._scores_without_range is not None:
+            seen.warnings += self._scores_without_range.find_warnings(seen)
         is_sure = len(candidates) == 1
         found = [self._judge_candidate(seen, ref, each, scenario_id, is_sure=is_sure) for each in candidates]
         return JudgedRecord(ref, scenario_id, found, defined=self._named_tools.find_defined(seen))
@@ -188,6 +192,15 @@ class SuiteJudge:
                 self._shared[key] = found
                 self._rows += len(rows)
         return found
+
+
+def _find_scores_without_range(suite: Suite) -> ScoresWithoutRange | None:
+    """The recorded scores that the suite checks on an unknown scale; None without a check of one."""
+    if not any("recorded_score" in each.versions for scenario in suite.scenarios for each in scenario.assertions):
+        return None
+    from evalgate.application.evaluation.scores_without_range import ScoresWithoutRange
+
+    return ScoresWithoutRange(suite)
 
 
 def refer_to(record: TraceRecord) -> TraceRef:

@@ -18,7 +18,7 @@ from evalgate.evaluators.core.evaluator import (
     combine_undecided,
     is_skippable,
 )
-from evalgate.models.run.run import AssertionResult
+from evalgate.models.run.run import FAILED_OUTCOMES, AssertionResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     _RowKey = tuple[str, int, float | None, type]
 
 SCENARIO_ID_PATH = "metadata.scenario_id"
+MAX_FAILED_SCORE = 0.99
+"""What failed scores below 1, so that a scenario of failed checks never has the score 1."""
 MAX_CACHED_ROWS = 20
 """Result rows per outcome that an assertion caches, since other traces may get the same row."""
 
@@ -41,11 +43,12 @@ class _RowCache:
     `rows` holds the first rows of each outcome; `row` is the row last reused, and `finding` its finding.
     """
 
-    __slots__ = ("finding", "row", "rows")
+    __slots__ = ("digest", "finding", "row", "rows")
 
     row: AssertionResult
 
     def __init__(self) -> None:
+        self.digest: str | None = None
         self.finding: Finding | None = None
         self.rows: dict[Outcome, dict[_RowKey, AssertionResult]] = {}
 
@@ -110,6 +113,16 @@ class Assertion(Struct, frozen=True, eq=False):
             rows[key] = row
         return row
 
+    @property
+    def digest(self) -> str:
+        """What identifies the check by its demands."""
+        cache: _RowCache = self.row_cache
+        if cache.digest is None:
+            from evalgate.evaluators.core.check_digest import compute_check_digest  # only for what fails
+
+            cache.digest = compute_check_digest(self.type, self.written, self.required)
+        return cache.digest
+
     def _check_carefully(self, trace: Trace) -> Finding:
         return (self.careful_check or self.check)(trace)
 
@@ -120,6 +133,8 @@ class Assertion(Struct, frozen=True, eq=False):
             reason = " ".join(reason.split())
         if score is None:
             score = 1.0 if outcome == "passed" else 0.0
+        elif outcome == "failed":
+            score = min(score, MAX_FAILED_SCORE)
         return AssertionResult(
             self.name,
             self.type,
@@ -131,6 +146,7 @@ class Assertion(Struct, frozen=True, eq=False):
             self.location,
             evidence,
             counts,
+            self.digest if outcome in FAILED_OUTCOMES else None,
         )
 
 

@@ -9,7 +9,7 @@ from evalgate.evaluators.core.operators import OPERATORS
 from evalgate.measures.values.json_values import ALIASES, json_type, show, show_typed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 DEFAULT_PATH = "response.content"
 GROUPS = ("all_of", "any_of", "at_least", "when")
@@ -52,6 +52,30 @@ def expand_shorthand(raw: Any) -> CanonicalForm:
     if "type" in raw:
         return CanonicalForm(raw, {})
     return _expand_operator(raw)
+
+
+def iterate_checks(raw: Any) -> Iterator[Mapping[str, Any]]:
+    """Yields the canonical fields of an assertion as written, of a group those of its condition and members."""
+    try:
+        fields = expand_shorthand(raw).fields
+    except ShorthandError:  # not written by a person: the suite is valid
+        return
+    kind = fields["type"]
+    if kind not in GROUPS:
+        yield fields
+        return
+    if kind == "when":
+        yield from iterate_checks(fields["when"])
+    for member in list_members(fields):
+        yield from iterate_checks(member)
+
+
+def list_members(fields: Mapping[str, Any]) -> list[Any]:
+    """The members of a group in its canonical form, without the condition of a `when`."""
+    kind = fields["type"]
+    members = fields.get("then" if kind == "when" else kind)
+    members = members.get("of") if isinstance(members, dict) else members
+    return members if isinstance(members, list) else []
 
 
 def _expand_negation(raw: Mapping[str, Any]) -> CanonicalForm:

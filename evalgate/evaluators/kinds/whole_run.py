@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from math import isfinite
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from evalgate.evaluators.core.evaluator import (
     FAILED,
@@ -23,7 +24,7 @@ from evalgate.measures.values.json_values import format_distinct, mark_name, mar
 from evalgate.strict_model import described
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from evalgate.models.run.run import Outcome
     from evalgate.models.trace.trace import Trace, Usage
@@ -242,23 +243,40 @@ class FinishReason(Evaluator):
         return check
 
 
-class RecordedScore(Evaluator):
-    """The recorded score `name` is at least `min`; clamped to [0, 1], it is also the assertion's score.
+Ends = Annotated[list[float], Field(min_length=2, max_length=2)]
 
-    Of several values of one name, the one of the whole trace counts, else the lowest.
+
+class RecordedScore(Evaluator):
+    """The recorded score `name` is at least `min`; its position in `range` is also the assertion's score.
+
+    Of several values of one name, the one of the whole trace counts, else the lowest. Without a `range` the scale is 0
+    to 1; a value or a `min` outside it scores 1 or 0. `min` is on the recorded scale, by default its upper end.
     """
 
     type: Literal["recorded_score"]
+    version = 2
     is_graded = True
     judges_by_name = True
     orders: ClassVar[dict[str, Order]] = {"min": "at_least"}
     name: Annotated[str, Field(min_length=1, max_length=200), described("The name of the recorded score.", "reward")]
     min: Annotated[float, described("The score from which it passes.", 0.8)] = 1.0
+    range: Annotated[Ends | None, described("The lowest and the highest score of its scale.", [1, 5])] = None
     words = "{name}"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _demand_upper_end(cls, fields: Any) -> Any:
+        """Without `min`, the upper end of the range is demanded, as 1 is of the scale from 0 to 1."""
+        scale = fields.get("range") if isinstance(fields, dict) else None
+        if isinstance(scale, list) and len(scale) == BOTH_ENDS and "min" not in fields:
+            return {**fields, "min": scale[1]}
+        return fields
 
     def compile(self) -> Check:
         """Returns a check of the score of this name."""
-        name, least = self.name, self.min
+        name, least, scale = self.name, self.min, self.range
+        if scale is not None:
+            _require_scale(scale, least)
 
         def check(trace: Trace) -> Finding:
             value = trace.scores.get(name)
@@ -266,12 +284,42 @@ class RecordedScore(Evaluator):
                 return Finding(
                     "not_evaluable", f"this trace has no numeric score {mark_value(name)}{_name_others(trace)}"
                 )
+            if scale is not None and not scale[0] <= value <= scale[1]:
+                return Finding(
+                    "not_evaluable", f"{mark_name(name)} is {value:g}, outside its range {scale[0]:g} to {scale[1]:g}"
+                )
             outcome: Outcome = "passed" if value >= least else "failed"
             found, needed = format_distinct(value, least)
             reason = f"{mark_name(name)} is {found}, expected at least {needed}"
-            return Finding(outcome, reason, score=max(0.0, min(1.0, value)))
+            return Finding(outcome, reason, score=_find_position(value, least, scale))
 
         return check
+
+
+BOTH_ENDS = 2
+
+
+def _require_scale(scale: Sequence[float], least: float) -> None:
+    """Raises FieldProblemError if the range is none, or if every or no score in it passes."""
+    low, high = scale
+    if not (low < high and isfinite(high - low)):
+        raise FieldProblemError("range", f"`range` must go from the lowest to the highest score, not {show(scale)}")
+    if not low < least <= high:
+        what = "every" if least <= low else "no"
+        raise FieldProblemError("min", f"{what} score from {low:g} to {high:g} reaches `min: {least:g}`")
+
+
+def _find_position(value: float, least: float, scale: Sequence[float] | None) -> float | None:
+    """The position of a score in its range; None, so that the outcome decides, if it is on an unknown scale."""
+    if scale is not None:
+        low, high = scale
+        return (value - low) / (high - low)
+    return value if is_on_unit_scale(value) and is_on_unit_scale(least) else None
+
+
+def is_on_unit_scale(value: float) -> bool:
+    """Whether a number is from 0 to 1."""
+    return 0 <= value <= 1
 
 
 MAX_SCORES = 10

@@ -121,7 +121,7 @@ def _measure_evidence(
 
 def _complete_change(change: Change, pair: _Pair) -> None:
     baseline, current = pair.baseline, pair.current
-    change.previous_verdict = baseline.verdict
+    change.previous_verdict, change.previously_failed = baseline.verdict, baseline.failed_required
     if current.is_unmeasured:
         return
     change.increases = find_increases(baseline, current, pair.policy)

@@ -70,6 +70,7 @@ def _outcome_of_entry(key: ScenarioKey, entry: BaselineEntry) -> ScenarioOutcome
         [trial.latency_seconds for trial in trials],
         [trial.total_tokens for trial in trials],
         [trial.trial for trial in trials],
+        failed_required=entry.failed_required,
     )
 
 

@@ -14,10 +14,10 @@ from evalgate.models.approvals.approval import ApprovalRuling, ApprovalRulings
 from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey
 from evalgate.models.run.run import NOT_EVALUATED
 from evalgate.models.run.trials import summarize
-from evalgate.scoring.wording import cut_quote
+from evalgate.scoring.wording import cut_quote, join_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from datetime import date
 
     from evalgate.models.approvals.approval import Approval, Approvals, ApprovalStatus
@@ -26,12 +26,10 @@ if TYPE_CHECKING:
 
 APPROVABLE = frozenset({"hard_fail", "new_hard_fail", "below_threshold", "broken", "regression", "model_changed"})
 """Words of `fail_on` that an approved scenario does not trigger."""
-FAILED_OUTCOMES = frozenset({"failed", "error", "not_evaluable"})
 PROPOSED = "added by this pull request: it counts once merged, or with `approvals-from: head`"
 MORE_FAILS = "more failures than approved"
 UNREAD_TRACE = "a trial's recording"
 NOT_APPROVABLE = "only an evaluated scenario can be approved"
-MOST_NAMES = 3
 
 
 class ApprovalSubject(NamedTuple):
@@ -172,7 +170,7 @@ def _check_bounds(approval: Approval, subject: ApprovalSubject) -> _Objection:
     if approval.traces and not subject.trace_hashes <= approval.traces:
         return _Objection("void", "the failing trace is not the approved one")
     additional = subject.failures - approval.checks if approval.checks is not None else set[str]()
-    return _Objection("void", f"{MORE_FAILS}: {_join_names(sorted(additional))}") if additional else NO_OBJECTION
+    return _Objection("void", f"{MORE_FAILS}: {join_names(sorted(additional))}") if additional else NO_OBJECTION
 
 
 def _format_score(score: float, min_score: float) -> str:
@@ -188,7 +186,7 @@ def _explain_missing(approval: Approval, scenarios: Iterable[ScenarioKey]) -> st
         if (key.suite, key.id) == (approval.suite, approval.scenario) and key.variant is not None
     ]
     if variants and approval.variant is None:
-        return f"the scenario has variants, name one: {_join_names(variants)}"
+        return f"the scenario has variants, name one: {join_names(variants)}"
     return "the run has no such scenario"
 
 
@@ -200,9 +198,4 @@ def _find_unapproved(subject: ApprovalSubject, names: set[str | None]) -> set[st
 def _add_unapproved(objection: _Objection, unapproved: set[str]) -> _Objection:
     if objection is not NO_OBJECTION or not unapproved:
         return objection
-    return _Objection("void", f"{MORE_FAILS}: {_join_names(sorted(unapproved))}")
-
-
-def _join_names(names: Sequence[str]) -> str:
-    hidden = len(names) - MOST_NAMES
-    return ", ".join(map(cut_quote, names[:MOST_NAMES])) + (f" and {hidden} more" if hidden > 0 else "")
+    return _Objection("void", f"{MORE_FAILS}: {join_names(sorted(unapproved))}")

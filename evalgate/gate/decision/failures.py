@@ -9,8 +9,8 @@ from evalgate.gate.decision.approvals import APPROVABLE
 from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey
 from evalgate.models.comparison.decision import EXCUSES, Reason
 from evalgate.models.run.run import HARD_FAILS
-from evalgate.models.run.trials import list_stale_reasons
-from evalgate.scoring.wording import join_words
+from evalgate.models.run.trials import list_stale_reasons, summarize
+from evalgate.scoring.wording import join_names, join_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
@@ -82,11 +82,23 @@ def _explain_hard_fail(scenario: ScenarioResult, _change: Change | None) -> str 
 
 
 def _explain_new_hard_fail(scenario: ScenarioResult, change: Change | None) -> str | None:
-    if scenario.verdict not in HARD_FAILS or (change and change.previous_verdict in HARD_FAILS):
+    if scenario.verdict not in HARD_FAILS:
         return None
+    if change is not None and change.previous_verdict in HARD_FAILS:
+        found = _list_new_failures(scenario, change)
+        return f"{explain_verdict(scenario)} (new since the baseline: {join_names(found)})" if found else None
     baseline_verdict = change and change.previous_verdict
     before = f"{format_verdict(baseline_verdict)} in" if baseline_verdict else "not in"
     return f"{explain_verdict(scenario)} ({before} the baseline)"
+
+
+def _list_new_failures(scenario: ScenarioResult, change: Change) -> list[str]:
+    """Names of the required checks that did not pass, and did in the baseline, as far as that is known."""
+    known = change.previously_failed
+    if known is None or scenario.verdict != "HARD_FAIL":
+        return []
+    failed = (each for trial in scenario.trials for each in summarize(trial).failed if each.required)
+    return list(dict.fromkeys(each.name for each in failed if each.digest and each.digest not in known))
 
 
 def _explain_broken(_scenario: ScenarioResult, change: Change | None) -> str | None:

@@ -120,6 +120,7 @@ class ScenarioOutcome(Struct):
     tokens: Sequence[int | None] = field(default_factory=list)
     trials: Sequence[int] = field(default_factory=list)  # the numbers of the trials
     unmeasured: int = 0
+    failed_required: frozenset[str] | None = None  # digests of required checks that did not pass; None if unknown
 
     @property
     def is_unmeasured(self) -> bool:
@@ -151,6 +152,7 @@ class Change(Struct):
     flags: list[ChangeFlag] = field(default_factory=list)
     increases: list[str] = field(default_factory=list)
     previous_verdict: Verdict | None = None
+    previously_failed: frozenset[str] | None = None  # digests of required checks that did not pass in the baseline
     test: str | None = None
     p_value: float | None = None
     p_corrected: float | None = None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from evalgate.models.run.bounds import Amount, Score, Tokens  # noqa: TC001  the same
+from evalgate.models.run.run import FAILED_OUTCOMES
 from evalgate.models.run.trial_doc import AgentParts, PricingDoc
 
 if TYPE_CHECKING:
@@ -31,8 +32,16 @@ class BaselineTrace(Struct, frozen=True):
     prompt_hash: str | None = None
 
 
+class BaselineCheck(Struct, frozen=True, gc=False):
+    """One assertion; `digest` is None if it passed, and in documents of earlier versions."""
+
+    outcome: str
+    required: bool | str = False
+    digest: str | None = None
+
+
 class BaselineTrial(Struct, frozen=True):
-    """One trial, without its assertions; `pricing` is set if its cost was computed."""
+    """One trial, with what is known of its checks; `pricing` is set if its cost was computed."""
 
     trial: int
     status: str
@@ -43,6 +52,7 @@ class BaselineTrial(Struct, frozen=True):
     trace: BaselineTrace
     total_tokens: Tokens | None = None
     pricing: PricingDoc | None = None
+    assertions: tuple[BaselineCheck, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -74,6 +84,17 @@ class BaselineEntry(Struct, frozen=True):
     def measured(self) -> list[BaselineTrial]:
         """The trials that no outage ended."""
         return [trial for trial in self.trials if trial.status != "not_measured"]
+
+    @property
+    def failed_required(self) -> frozenset[str] | None:
+        """Digests of the required checks that did not pass in a trial; None if an earlier version left them out."""
+        failed = [
+            each.digest
+            for trial in self.trials
+            for each in trial.assertions
+            if each.required and each.outcome in FAILED_OUTCOMES
+        ]
+        return None if None in failed else frozenset(each for each in failed if each is not None)
 
     @property
     def is_unreadable(self) -> bool:

@@ -24,6 +24,8 @@ Outcome = Literal["passed", "failed", "not_evaluable", "skipped", "error"]
 TrialStatus = Literal["passed", "failed", "hard_fail", "error", "not_evaluable", "not_measured"]
 Verdict = Literal["PASS", "PARTIAL", "FAIL", "HARD_FAIL", "ERROR", "MISSING", "NOT_EVALUABLE"]
 
+FAILED_OUTCOMES: frozenset[Outcome] = frozenset({"failed", "error", "not_evaluable"})
+"""Outcomes of assertions that did not pass."""
 HARD_FAILS: frozenset[Verdict] = frozenset({"HARD_FAIL", "ERROR", "MISSING"})
 """Verdicts that count as a hard fail."""
 NOT_EVALUATED: frozenset[Verdict] = frozenset({"MISSING", "ERROR", "NOT_EVALUABLE"})
@@ -38,7 +40,8 @@ Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 class AssertionResult(Struct, array_like=True):
     """One assertion on one trace. `reason` is one line a person can act on.
 
-    `counts` is False for `not_evaluable` under `on_missing: skip`: it is shown, but left out of the mean.
+    `counts` is False for `not_evaluable` under `on_missing: skip`: it is shown, but left out of the mean. `digest`
+    identifies a check that did not pass by what it demands.
     """
 
     name: str
@@ -51,6 +54,7 @@ class AssertionResult(Struct, array_like=True):
     location: Location | None = None
     evidence: dict[str, Any] | None = None
     counts: bool = True
+    digest: str | None = None
     is_shared: bool = False
     """True if many trials share this object, as nearly all do for an assertion that passes."""
     fragment: Any = None
@@ -107,13 +111,17 @@ class TrialResult(Struct, array_like=True):
 
 
 class FailedAssertion(NamedTuple):
-    """An assertion that did not pass in one trial, and the weight that the trial's score lost by it."""
+    """An assertion that did not pass in one trial, and the weight that the trial's score lost by it.
+
+    `digest` identifies it by what it demands, None in documents of earlier versions.
+    """
 
     name: str
     type: str
     required: bool | Literal["always"]
     weight: float
     outcome: str
+    digest: str | None = None
 
 
 class AssertionSummary(NamedTuple):

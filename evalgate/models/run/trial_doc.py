@@ -130,7 +130,7 @@ class TraceDoc(Struct, kw_only=True, omit_defaults=True):
 
 
 class AssertionDoc(Struct):
-    """One assertion on one trace."""
+    """One assertion on one trace; `digest`, of one that did not pass, identifies it by what it demands."""
 
     name: Name
     type: Word
@@ -141,6 +141,7 @@ class AssertionDoc(Struct):
     reason: str
     location: LocationDoc | None
     evidence: dict[str, Any] | None
+    digest: Word | UnsetType = UNSET
 
     @property
     def counts(self) -> bool:

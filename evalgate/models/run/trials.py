@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, overload
 from msgspec.json import Decoder
 
 from evalgate.models.run.golden import is_unjudged_dimension
-from evalgate.models.run.run import AssertionSummary, FailedAssertion, Outcome, StoredTrial
+from evalgate.models.run.run import FAILED_OUTCOMES, AssertionSummary, FailedAssertion, StoredTrial
 from evalgate.models.run.trial_doc import TrialDoc
 
 if TYPE_CHECKING:
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from evalgate.models.run.run import AnyAssertion, ScenarioResult, SuiteResult, Trial, TrialStatus
     from evalgate.models.run.trial_doc import AgentParts
-
-FAILED_OUTCOMES: frozenset[Outcome] = frozenset({"failed", "error", "not_evaluable"})
-"""Outcomes of assertions that did not pass."""
 
 
 def iter_trials(suite: SuiteResult) -> Iterator[Trial]:
@@ -42,7 +39,7 @@ def summarize_assertions(assertions: Sequence[AnyAssertion], end: bytes = b"") -
     if FAILED_OUTCOMES.isdisjoint(outcomes):
         return AssertionSummary(outcomes, (), end)
     failed = [
-        FailedAssertion(each.name, each.type, each.required, _weight_lost(each), each.outcome)
+        FailedAssertion(each.name, each.type, each.required, _weight_lost(each), each.outcome, each.digest or None)
         for each in filter(is_failed, assertions)
     ]
     return AssertionSummary(outcomes, tuple(failed), end)

@@ -11,8 +11,8 @@ from msgspec import Struct, field
 
 from evalgate.models.comparison.comparison import IMPROVEMENTS, NOT_MEASURED, REGRESSIONS, SINGLE_TRIAL_CAVEAT
 from evalgate.models.run.golden import is_unjudged_dimension
-from evalgate.models.run.run import HARD_FAILS, NOT_EVALUATED
-from evalgate.models.run.trials import FAILED_OUTCOMES, TrialDocs
+from evalgate.models.run.run import FAILED_OUTCOMES, HARD_FAILS, NOT_EVALUATED
+from evalgate.models.run.trials import TrialDocs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -206,7 +206,7 @@ def test_limits__of_unknown_values_are_not_evaluable(raw, word):
         ({"name": "reward"}, "failed", 0.5),
         ({"name": "reward", "min": 0.5}, "passed", 0.5),
         ({"name": "high", "min": 5}, "passed", 1.0),
-        ({"name": "high", "min": 8}, "failed", 1.0),
+        ({"name": "high", "min": 8}, "failed", 0.0),
         ({"name": "label"}, "not_evaluable", 0.0),
         ({"name": "nothing"}, "not_evaluable", 0.0),
     ],

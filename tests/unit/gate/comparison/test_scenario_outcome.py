@@ -60,7 +60,8 @@ def test_outcomes_are_read_from_a_document():
     found = outcomes_from_baseline(make_baseline({}, {"status": "failed", "score": 0.5}, score=0.75))
     assert found == {
         key: ScenarioOutcome(
-            *(key, "PASS", 0.75, [True, False], [1.0, 0.5], [0.25, 0.25], [None, None], [70, 70], [0, 1])
+            *(key, "PASS", 0.75, [True, False], [1.0, 0.5], [0.25, 0.25], [None, None], [70, 70], [0, 1]),
+            failed_required=frozenset(),
         )
     }
 
