@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from evalgate.adapters.github.workflow_step import WorkflowStep
 from evalgate.application.action.step_outputs import UNFINISHED, empty_outputs
-from evalgate.errors import InvalidInput, JudgeCrashed
+from evalgate.errors import EvalGateError, InvalidInput, JudgeCrashed
 from evalgate.models.github import Annotation
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 BUG = 70
 ENDED_BY_SIGNAL = 128
 MAX_PROBLEMS = 50
+LOG = "the log of this job has the lines to report"
 
 
 def main(judge: ReadyJudge | None = None) -> int:
@@ -67,11 +68,13 @@ def run(
         code = _run_mode(environ, step, deadline, is_sandboxed=is_sandboxed, ready_judge=ready_judge)
     except InvalidInput as error:
         code = _report_invalid_input(environ, step, error)
+        _post_failure(error, environ, step, deadline)
     except Exception as bug:  # noqa: BLE001  (the only place that handles bugs in EvalGate)
         for line in describe_bug(bug):
             step.log(line)
         step.annotate([Annotation("error", "EvalGate", f"a bug in EvalGate: {_exception_kind(bug)}; see the log")])
         code = _report_unfinished(step, BUG)
+        _post_failure(EvalGateError(f"a {_exception_kind(bug)} was raised; {LOG}"), environ, step, deadline)
     finally:
         step.outputs(empty_outputs(step.values))
     return BUG if step.has_lost_outputs else code
@@ -130,6 +133,18 @@ def _report_invalid_input(environ: Mapping[str, str], step: WorkflowStep, error:
     path = write_invalid_results(environ.get("GITHUB_WORKSPACE", ""), error)
     step.outputs({"verdict": "invalid", "exit-code": str(error.exit_code), "results-path": path})
     return error.exit_code
+
+
+def _post_failure(
+    error: EvalGateError, environ: Mapping[str, str], step: WorkflowStep, deadline: RequestDeadline | None
+) -> None:
+    """Replaces what the pull request shows of an older commit; whatever goes wrong here is only logged."""
+    from evalgate.bootstrap.failed_job import report_failed_job
+
+    try:
+        report_failed_job(error, step, environ, deadline)
+    except Exception as trouble:  # noqa: BLE001  (the exit code stands already)
+        step.log(f"the pull request was not told: {_exception_kind(trouble)}")
 
 
 def _report_unfinished(step: WorkflowStep, code: int) -> int:

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from evalgate.adapters.github.connection import Site
     from evalgate.adapters.http import RequestDeadline
     from evalgate.application.action.comment_origin import CommentOrigin
+    from evalgate.application.action.run_gate import GateOptions, GatePorts
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.bootstrap.judge_context import JobJudge
+    from evalgate.errors import EvalGateError
     from evalgate.models.approvals.approval import Approval
     from evalgate.models.approvals.review import TriggeringRun
     from evalgate.ports import ApprovalSource, ReportFiles, StepOutput, TemplateSource
@@ -60,6 +62,21 @@ def run_job(
     return job.publish() if settings.inputs.mode == "publish" else job.run_gate()
 
 
+def report_failure(
+    error: EvalGateError,
+    settings: Settings,
+    step: StepOutput,
+    downloads: str,
+    environ: Mapping[str, str],
+    deadline: RequestDeadline | None = None,
+) -> None:
+    """Tells the pull request of a job that judged nothing why it did not."""
+    from evalgate.adapters.http import RequestDeadline
+
+    judge = make_judge_context(settings)
+    _Job(settings, step, judge, Path(downloads), environ, deadline or RequestDeadline()).report_failure(error)
+
+
 class _Job:
     """Builds the options and the ports of a job, in one of three modes."""
 
@@ -79,18 +96,15 @@ class _Job:
     def run_gate(self) -> int:
         """Judges the traces of the workspace."""
         from evalgate.adapters.clock import SystemClock
-        from evalgate.adapters.files.output_folder import NamedFile, OutputFolder
+        from evalgate.adapters.files.output_folder import NamedFile
         from evalgate.adapters.github.ancestry import Reference
-        from evalgate.adapters.github.artifacts import Artifacts
         from evalgate.adapters.github.baselines import BaselineRequest, Baselines
-        from evalgate.adapters.github.check_runs import CheckRuns
-        from evalgate.adapters.github.pull_requests import Comments
-        from evalgate.application.action.run_gate import GateOptions, GatePorts, run_gate
+        from evalgate.application.action.run_gate import run_gate
         from evalgate.bootstrap.named_store import open_job_store
         from evalgate.bootstrap.outputs import options_for_judge
 
-        settings, inputs, workspace = self._settings, self._settings.inputs, self._settings.job.workspace
-        context, pull_request = make_judge_context(settings), settings.event.pull_request
+        settings, workspace = self._settings, self._settings.job.workspace
+        pull_request = settings.event.pull_request
         early, late = self._connect(self._deadline.take_half()), self._connect()  # before and after the verdict
         baseline = BaselineRequest(
             settings.baseline_artifact,
@@ -100,28 +114,10 @@ class _Job:
             Reference(*settings.baseline_reference),
         )
         outputs = self._prepare_outputs()
-        request = _build_judge_request(settings)
-        options = GateOptions(
-            request=replace(request, outputs=options_for_judge(outputs)),
-            shown_folder=posixpath.normpath(f"{inputs.working_directory}/{OUTPUT_FOLDER}"),
-            comment="off" if inputs.mode == "evaluate" else inputs.comment,
-            is_from_fork=settings.is_from_fork,
-            artifact=settings.baseline_artifact if settings.uploads_baseline else None,
-            report_artifact=settings.report_artifact if settings.may_upload_report else None,
-            always_uploads_report=settings.uploads_report,
-            expires_at=_expiry_time(inputs.retention_days, settings.job.max_retention_days),
-            report_expires_at=_expiry_time(inputs.report_retention_days, settings.job.max_retention_days),
-            upload_refusal=settings.upload_refusal,
-            annotate=inputs.annotations,
-            summarise=inputs.job_summary,
-            allow_self=inputs.allow_self_approval,
-            origin=_make_origin(settings),
-        )
+        request = replace(_build_judge_request(settings), outputs=options_for_judge(outputs))
         reads_comments = pull_request is not None and settings.reads_comments
-        ports = GatePorts(
-            judge=self._judge.judge,
-            folder=OutputFolder(context.folder, context.cwd, context.root),
-            step=self._step,
+        ports = replace(
+            self._build_ports(late),
             template=self._choose_template(early),
             approvals=self._choose_approvals(early),
             proposed=_local_approvals(workspace) if settings.approvals_commit else None,
@@ -129,17 +125,44 @@ class _Job:
             baselines=Baselines(early, baseline, self._downloads, SystemClock(None))
             if settings.finds_baseline
             else None,
-            pull_request=Comments(late, pull_request.number) if pull_request else None,
-            checks=CheckRuns(late) if inputs.check_run else None,
-            artifacts=Artifacts(self._site, self._deadline)
-            if (settings.uploads_baseline or settings.may_upload_report) and not settings.job.uploads_by_step
-            else None,
             reports=self._build_report_zips() if settings.may_upload_report or reads_comments else None,
             store=open_job_store(settings),
             outputs=outputs,
             copies=lambda path: NamedFile(path, workspace),
         )
-        return run_gate(options, ports)
+        return run_gate(_build_gate_options(settings, request), ports)
+
+    def report_failure(self, error: EvalGateError) -> None:
+        """Tells in summary, comment and check run that nothing was judged, and in the report that a fork leaves."""
+        from evalgate.adapters.clock import SystemClock
+        from evalgate.application.action.run_gate import report_failed
+        from evalgate.application.judge.report import render_invalid
+
+        request = _build_judge_request(self._settings)
+        judgement = render_invalid(request, error, SystemClock(None).now())
+        report_failed(_build_gate_options(self._settings, request), self._build_ports(self._connect()), judgement)
+
+    def _build_ports(self, client: Client) -> GatePorts:
+        """The ports that tell how the run ended."""
+        from evalgate.adapters.files.output_folder import OutputFolder
+        from evalgate.adapters.github.artifacts import Artifacts
+        from evalgate.adapters.github.check_runs import CheckRuns
+        from evalgate.adapters.github.pull_requests import Comments
+        from evalgate.application.action.run_gate import GatePorts
+
+        settings, pull_request = self._settings, self._settings.event.pull_request
+        context = make_judge_context(settings)
+        return GatePorts(
+            judge=self._judge.judge,
+            folder=OutputFolder(context.folder, context.cwd, context.root),
+            step=self._step,
+            pull_request=Comments(client, pull_request.number) if pull_request else None,
+            checks=CheckRuns(client) if settings.inputs.check_run else None,
+            artifacts=Artifacts(self._site, self._deadline)
+            if (settings.uploads_baseline or settings.may_upload_report) and not settings.job.uploads_by_step
+            else None,
+            reports=self._build_report_zips() if settings.may_upload_report else None,
+        )
 
     def _prepare_outputs(self, report_of: TriggeringRun | None = None) -> list[AskedOutput]:
         """What this run leaves besides its standard files, or what the report of another run does."""
@@ -343,6 +366,29 @@ def _record_approvals(settings: Settings, approvals: Sequence[Approval]) -> None
 def _find_branch(settings: Settings) -> str:
     pull_request = settings.event.pull_request
     return pull_request.head_ref if pull_request else settings.job.ref.removeprefix("refs/heads/")
+
+
+def _build_gate_options(settings: Settings, request: JudgeRequest) -> GateOptions:
+    """What a run in this mode does, whatever its verdict."""
+    from evalgate.application.action.run_gate import GateOptions
+
+    inputs, most = settings.inputs, settings.job.max_retention_days
+    return GateOptions(
+        request=request,
+        shown_folder=posixpath.normpath(f"{inputs.working_directory}/{OUTPUT_FOLDER}"),
+        comment="off" if inputs.mode == "evaluate" else inputs.comment,
+        is_from_fork=settings.is_from_fork,
+        artifact=settings.baseline_artifact if settings.uploads_baseline else None,
+        report_artifact=settings.report_artifact if settings.may_upload_report else None,
+        always_uploads_report=settings.uploads_report,
+        expires_at=_expiry_time(inputs.retention_days, most),
+        report_expires_at=_expiry_time(inputs.report_retention_days, most),
+        upload_refusal=settings.upload_refusal,
+        annotate=inputs.annotations,
+        summarise=inputs.job_summary,
+        allow_self=inputs.allow_self_approval,
+        origin=_make_origin(settings),
+    )
 
 
 def _build_judge_request(settings: Settings) -> JudgeRequest:

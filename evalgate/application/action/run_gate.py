@@ -121,6 +121,16 @@ def run_gate(options: GateOptions, ports: GatePorts) -> int:
     return judgement.exit_code
 
 
+def report_failed(options: GateOptions, ports: GatePorts, judgement: Judgement) -> None:
+    """Posts the report of a run that judged nothing, in place of an older one."""
+    if options.summarise:
+        ports.step.summary(join_chunks(judgement.files["summary.md"]).decode())
+    posted = _update_comment(options, ports, judgement)
+    _post_check_run(options, ports, judgement)
+    if options.always_uploads_report or posted.is_refused:
+        _upload_report(options, ports, judgement)
+
+
 def _list_outputs(ports: GatePorts) -> list[AskedOutput]:
     """The store saves the run first, and late, so that its failure affects nothing else."""
     return [*([] if ports.store is None else [AskedOutput(ports.store)]), *ports.outputs]

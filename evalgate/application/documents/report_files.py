@@ -70,7 +70,7 @@ class ResultsFile(FileOutput):
 
 
 class CommentFile(FileOutput):
-    """The comment, by the project's template if it has one that can be used."""
+    """The comment, by the project's template if it has one that can be used and there is a verdict to show."""
 
     name = COMMENT
 
@@ -90,7 +90,8 @@ class CommentFile(FileOutput):
             grouped=source.grouped,
         )
         try:
-            return Rendered(render(template=settings.template).encode())
+            template = settings.template if source.results["summary"] else None
+            return Rendered(render(template=template).encode())
         except InvalidTemplate as flaw:
             return Rendered(render().encode(), [f"{TEMPLATE_UNUSED}: {flaw}"])
 

@@ -35,11 +35,19 @@ def render_untrusted_report(
     The run's own Markdown is not used. The command that repeats the run is left out, since people paste such
     lines into a shell.
     """
-    return render_report(report_of(content, run.head_sha), run, options, asked, load)
+    return render_report(_load(content, run.head_sha), run, options, asked, load)
 
 
 def report_of(content: bytes, commit: str | None) -> ResultsDoc:
-    """The results document of a run of this commit; raises SettingError or OverLimit."""
+    """The results document of a run that judged this commit; raises SettingError or OverLimit."""
+    results = _load(content, commit)
+    if results["summary"] is None:
+        raise SettingError(f"{WHAT} is from a run that could not start")
+    return results
+
+
+def _load(content: bytes, commit: str | None) -> ResultsDoc:
+    """The results document of a run of this commit, which may have judged nothing."""
     from evalgate.reporting.results.load_results import load_results  # a run that judges traces loads no results
     from evalgate.reporting.results.results_json import dump_results
 
@@ -48,9 +56,10 @@ def report_of(content: bytes, commit: str | None) -> ResultsDoc:
         dump_results(results)
     except (orjson.JSONEncodeError, RecursionError):
         raise SettingError(f"{WHAT} is nested too deep") from None
-    if results["summary"] is None:
-        raise SettingError(f"{WHAT} is from a run that could not start")
-    if wrong := find_wrong_count(results["summary"]):
+    summary = results["summary"]
+    if summary is None and results["suites"]:
+        raise SettingError(f"{WHAT} contradicts itself: a run that could not start has no results")
+    if summary is not None and (wrong := find_wrong_count(summary)):
         raise SettingError(f"{WHAT} contradicts itself: {wrong}")
     if (results["verdict"] == "pass") is not (not results["reasons"]):
         raise SettingError(f"{WHAT} contradicts itself: a run passes if it has no reason to fail")

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from evalgate.application.comparison.baseline import LoadedBaseline
-from evalgate.application.documents.report_files import make_source, render_outputs
+from evalgate.application.documents.report_files import load_report_file, make_source, render_outputs
 from evalgate.application.messages.request import Judgement
 from evalgate.errors import Problem
 from evalgate.gate.comparison.outcomes import compute_run_statistics
 from evalgate.models.comparison.decision import Decision, Reason
 from evalgate.models.run.run import Run
-from evalgate.ports.outputs import STANDARD
+from evalgate.ports.outputs import COMMENT, RESULTS, STANDARD, SUMMARY
 from evalgate.reporting.ci.annotations import build_annotations
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.results.clean_values import clean_text
@@ -24,16 +24,14 @@ from evalgate.reporting.results.results_json import (
     RunOrigin,
     build_invalid_document,
     build_results_document,
-    dump_results,
 )
-from evalgate.reporting.text.root_paths import with_root_paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
     from evalgate.application.messages.request import JudgeRequest
-    from evalgate.errors import InvalidInput, RulesMissing, ShardMissing, Unreachable
+    from evalgate.errors import EvalGateError, RulesMissing, ShardMissing, Unreachable
     from evalgate.models.approvals.approval import ApprovalRuling
     from evalgate.models.comparison.comparison import BaselineInfo, Comparison
     from evalgate.models.comparison.weakening import QuarantineRuling, WeakeningList
@@ -112,16 +110,18 @@ def leave_only_selected(results: ResultsDoc, selection: SelectionDoc) -> None:
         results["quarantines"] = [each for each in results["quarantines"] if each["status"] != "unused"]
 
 
-def render_invalid(request: JudgeRequest, error: InvalidInput, now: datetime) -> Judgement:
+def render_invalid(request: JudgeRequest, error: EvalGateError, now: datetime) -> Judgement:
     """The answer to invalid input: its problems, and nothing that could be taken for a result."""
     results = build_invalid_document(
-        error.problems, error.code, commit=request.subject.commit, created_at=now, report_only=request.rules.report_only
+        error, commit=request.subject.commit, created_at=now, report_only=request.rules.report_only
     )
     _add_job(results, request)
+    source = make_source(results, request.subject, request.render)
+    files, _ = render_outputs(dict.fromkeys((RESULTS, COMMENT, SUMMARY)), source, load_report_file)
     return Judgement(
         results,
-        {"results.json": dump_results(results)},
-        build_annotations(with_root_paths(results)),
+        files,
+        build_annotations(source.shown),
         error.problems,
         heading=build_heading(results).text,
     )

@@ -44,6 +44,8 @@ def format_baseline(document: ResultsDoc, links: Links) -> str:
     """Formats commit, baseline and rules as one line of Markdown."""
     baseline = document["baseline"]
     commit = document["commit"]
+    if document["summary"] is None:
+        return f"**Commit** {links.head(commit)} was not judged" if commit else "Nothing was judged"
     tested = f"**Commit** {links.head(commit)} \u00b7 " if commit else ""
     if baseline is None:
         return f"{tested}**Baseline** none given, so changes can't be shown"

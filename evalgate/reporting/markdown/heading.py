@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 QUARANTINED, APPROVED, NOT_ASKED = "quarantined", "approved", "not in fail_on"
 _FAILED_TRIALS, _DID_NOT_PASS = "with failed trials", "with checks that did not pass"
 _NOT_EVALUATED = "with checks that could not be evaluated"
+BUG = "internal"
+"""The code of an error in EvalGate's own code."""
 MOST_NAMED = 3
 """Scenarios that a heading names."""
 PASSED, ATTENTION, FAILED, INVALID = "\u2705", "\U0001f7e1", "\u274c", "\u26d4"
@@ -83,6 +85,8 @@ def build_heading(document: ResultsDoc, escape: Callable[[str], str] = to_one_li
 def _build_verdict(document: ResultsDoc, escape: Callable[[str], str]) -> Heading:
     summary = document["summary"]
     verdict = document["verdict"]
+    if any(reason["code"] == BUG for reason in document["reasons"]):
+        return Heading(INVALID, "could not run: it has a bug")
     if verdict == "invalid" or summary is None:
         return Heading(INVALID, f"could not run: {pluralize(len(document['reasons']), 'error')} in its input")
     if verdict == "fail":

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from evalgate.errors import Problem
+    from evalgate.errors import EvalGateError
     from evalgate.models.approvals.approval import ApprovalRuling
     from evalgate.models.comparison.comparison import BaselineInfo, Comparison
     from evalgate.models.comparison.decision import Decision
@@ -129,11 +129,11 @@ def build_results_document(
 
 
 def build_invalid_document(
-    problems: Sequence[Problem], code: str, *, commit: str | None, created_at: datetime, report_only: bool = False
+    error: EvalGateError, *, commit: str | None, created_at: datetime, report_only: bool = False
 ) -> ResultsDoc:
-    """Builds the document of a run that could not start: exit code 2, no figures, a reason per problem.
+    """Builds the document of a run that judged nothing: the error's exit code, no figures, a reason per problem.
 
-    `code` is that of the error: invalid_suite, invalid_setting, refused_path or over_limit.
+    The reasons' code is the error's: invalid_suite, invalid_setting, refused_path or over_limit; internal for a bug.
     """
     return {
         "schema": RESULTS_SCHEMA,
@@ -141,9 +141,9 @@ def build_invalid_document(
         "created_at": _format_time(created_at),
         "commit": commit,
         "verdict": "invalid",
-        "exit_code": 2,
+        "exit_code": error.exit_code,
         "report_only": report_only,
-        "reasons": [build_problem_doc(problem, code) for problem in problems],
+        "reasons": [build_problem_doc(problem, error.code) for problem in error.problems],
         "summary": None,
         "baseline": None,
         "suites": [],

@@ -165,7 +165,6 @@ def test_an_error_in_a_suite_is_one_line_at_its_location(hub, act, workspace):
     assert (step.exit_code, step.outputs["verdict"], step.outputs["exit-code"]) == (2, "invalid", "2")
     [annotation] = step.annotations
     assert (annotation["type"], annotation["file"]) == ("error", "evals/support.yaml")
-    assert own_comments(hub) == []
 
 
 def test_an_error_in_the_inputs_is_reported_and_leaves_results(hub, act, workspace):
@@ -173,7 +172,6 @@ def test_an_error_in_the_inputs_is_reported_and_leaves_results(hub, act, workspa
     assert (step.exit_code, step.outputs["verdict"]) == (2, "invalid")
     assert "did you mean `always`?" in step.annotations[0]["message"]
     assert json.loads((workspace / step.outputs["results-path"]).read_bytes())["verdict"] == "invalid"
-    assert hub.requests == []
 
 
 @pytest.mark.parametrize(

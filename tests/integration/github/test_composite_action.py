@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -199,6 +200,7 @@ def test_windows_is_refused_with_what_to_do(capsys):
 
 
 def test_on_another_system_than_linux_one_notice_says_what_it_lacks(hub, act, workspace, monkeypatch):
+    import_module("urllib.request")  # it asks for the platform, too, and would look for macOS's own modules
     monkeypatch.setattr(sys, "platform", "darwin")
     step = act(baseline="none", comment="off", is_sandboxed=True)
     [notice] = [each for each in step.annotations if "only Linux has them" in each["message"]]

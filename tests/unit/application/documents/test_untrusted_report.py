@@ -145,7 +145,7 @@ def test_any_value_in_any_field_is_escaped_or_refused(path, value):
     ("change", "message"),
     [
         ({"commit": "a" * 40}, "is for another commit than its run"),
-        ({"verdict": "invalid", "summary": None}, "is from a run that could not start"),
+        ({"verdict": "invalid", "summary": None}, "a run that could not start has no results"),
     ],
 )
 def test_a_document_of_another_run_is_refused(change, message):

@@ -176,10 +176,10 @@ def test_scenario_from__that_finds_no_text_is_an_error():
         (STAR.replace("traces: [t]", "traces: [t]\nformat: nativ"), "did you mean `native`?"),
     ],
 )
-def test_invalid_input__exits_with_2_and_writes_results_only(suite, part):
+def test_invalid_input__exits_with_2_and_reports_nothing_as_a_result(suite, part):
     judgement = judge(make_request(), make_tools(suite, traces=[good()]))
     assert (judgement.exit_code, judgement.results["verdict"]) == (2, "invalid")
-    assert list(judgement.files) == ["results.json"]
+    assert sorted(judgement.files) == ["comment.md", "results.json", "summary.md"]
     assert any(part in str(problem) for problem in judgement.problems)
     assert judgement.results["summary"] is None
     assert judgement.results["suites"] == []

@@ -11,7 +11,7 @@ from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite,
 from results_builder import a_trial as a_stored_trial
 
 from evalgate.application.documents.run_documents import run_of
-from evalgate.errors import Location, OverLimit, Problem, SettingError
+from evalgate.errors import Location, OverLimit, Problem, SettingError, SuiteError
 from evalgate.models.comparison.comparison import (
     BaselineDrift,
     BaselineInfo,
@@ -192,7 +192,7 @@ def test_document__baseline__has_all_its_fields():
 
 def test_invalid_document__every_problem__is_a_reason_with_its_location():
     problems = [Problem("unknown key `x`", Location("s.yaml", 3, 5), "did you mean `y`?"), Problem("no file")]
-    made = build_invalid_document(problems, "invalid_suite", commit=None, created_at=NOW)
+    made = build_invalid_document(SuiteError(*problems), commit=None, created_at=NOW)
     assert (made["verdict"], made["exit_code"], made["summary"], made["suites"]) == ("invalid", 2, None, [])
     assert made["reasons"] == [
         {
