@@ -1,0 +1,45 @@
+"""What an argument may have come from."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, get_args
+
+SourceKind = Literal["user", "system", "result", "schema", "calendar", "sum", "own"]
+KINDS: tuple[SourceKind, ...] = get_args(SourceKind)
+
+
+class ArgumentSource(NamedTuple):
+    """A source of a value; of several of a kind and tool the first.
+
+    `own` is an earlier argument of the agent, which is no source by itself: it inherits that one's sources. An echo is
+    a result that holds what an earlier argument held.
+    """
+
+    kind: SourceKind
+    call: int = 0
+    tool: str = ""
+    is_echo: bool = False
+
+    def describe(self) -> str:
+        """The source in words.
+
+        >>> ArgumentSource("result", 2, "lookup_order").describe(), ArgumentSource("user").describe()
+        ('result of call 2 (lookup_order)', 'user')
+        """
+        if self.kind == "result":
+            return f"result of call {self.call:,} ({self.tool})"
+        if self.kind in ("own", "sum"):
+            return f"{'argument' if self.kind == 'own' else 'sum in the result'} of call {self.call:,} ({self.tool})"
+        return self.kind
+
+
+class FoundSources(NamedTuple):
+    """The sources of a value; `unknown` says which text is missing where it has no source."""
+
+    sources: tuple[ArgumentSource, ...]
+    unknown: str | None = None
+
+    @property
+    def is_nowhere(self) -> bool:
+        """Whether no text has the value, and none is missing."""
+        return self.unknown is None and not any(each.kind != "own" for each in self.sources)

@@ -1,0 +1,235 @@
+"""The sources of each argument of a trace's calls; worked out only when asked, from an index built once."""
+
+from __future__ import annotations
+
+from datetime import date
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.measures.provenance.dates import CalendarDay, read_moment
+from evalgate.measures.provenance.languages import is_foreign
+from evalgate.measures.provenance.leaves import Leaf, is_trivial
+from evalgate.measures.provenance.normal_form import normalize, read_written_number, split_tokens, write_number
+from evalgate.measures.provenance.relative_days import RelativeDays, list_anchors, read_date, read_relative_days
+from evalgate.measures.provenance.sources import KINDS, ArgumentSource, FoundSources
+from evalgate.measures.provenance.sums import list_sums
+from evalgate.measures.provenance.text_index import TextIndex
+from evalgate.measures.provenance.trace_texts import (
+    MAX_RESULT,
+    MissingText,
+    SourceText,
+    find_lacks,
+    list_trace_texts,
+    measure_result,
+    number_groups,
+    read_result_value,
+)
+from evalgate.measures.provenance.values import find_texts, is_identifier, split_value
+from evalgate.models.trace.trace_view import get_view
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from evalgate.models.trace.trace import Trace
+
+MAX_SUMS = 300_000
+"""Sums of a trace that are known; numbers without a source are unknown if there are more."""
+FOREIGN = "the user writes in a language whose dates, numbers and words are not read"
+EXHAUSTED = "the texts of the trace are too long to be searched"
+
+
+def find_argument_sources(trace: Trace) -> ArgumentSources:
+    """The sources of a trace's arguments; built once, when first asked for."""
+    cache = get_view(trace).cache
+    found: ArgumentSources | None = cache.get(id(ArgumentSources))
+    if found is None:
+        found = cache[id(ArgumentSources)] = ArgumentSources(trace)
+    return found
+
+
+class _Held(NamedTuple):
+    """A text that holds a value, and whether an earlier argument of the agent held it (`is_echo`).
+
+    `is_own_answer`: it is the result of the call that passed the value.
+    """
+
+    text: SourceText
+    is_echo: bool
+    is_own_answer: bool
+
+
+class ArgumentSources:
+    """The sources of one trace's arguments."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._calls = trace.agent_calls
+        self._groups = number_groups(self._calls)
+        self._index = TextIndex()
+        self._texts: list[SourceText] = []
+        self._spoken: list[tuple[int, RelativeDays]] = []
+        self._foreign: list[int] = []
+        self._held: dict[Any, list[_Held]] = {}
+        self._sums: dict[str, dict[str, int]] | None = None
+        for text, pieces in list_trace_texts(trace, self._groups):
+            self._texts.append(text)
+            self._index.add(pieces)
+            if text.kind == "user":
+                self._hear(text, normalize(" ".join(pieces)))
+        self._lacks = list(find_lacks(trace, self._groups))
+
+    def _hear(self, text: SourceText, normal: str) -> None:
+        spoken = read_relative_days(normal)
+        if spoken is not None:
+            self._spoken.append((text.turn, spoken))
+        if is_foreign(normal):
+            self._foreign.append(text.turn)
+
+    def find(self, number: int, leaf: Leaf) -> FoundSources:
+        """The sources of a value in the arguments of a call (from 1 among the agent's own)."""
+        sources = self._list_sources(number, leaf.value) or self._list_of_parts(number, leaf.value)
+        has_source = any(each.kind != "own" for each in sources)
+        return FoundSources(tuple(sources), None if has_source else self._find_unknown(number, leaf.value))
+
+    def _list_of_parts(self, number: int, value: Any) -> list[ArgumentSource]:
+        """The sources of a list in a text, of which each part that is not trivial has one."""
+        parts = [self._list_sources(number, each) for each in split_value(value) if not is_trivial(each)]
+        is_complete = bool(parts) and all(any(each.kind != "own" for each in part) for part in parts)
+        return _sort(each for part in parts for each in part) if is_complete else []
+
+    def _list_sources(self, number: int, value: Any) -> list[ArgumentSource]:
+        moment = read_moment(normalize(value)) if isinstance(value, str) else None
+        found = list(self._list_texts(number, value))
+        if moment is not None:
+            found += self._list_moment(number, moment.days, moment.minutes)
+        if all(each.kind == "own" for each in found):
+            found += self._list_sums(number, value)
+        return _sort(found)
+
+    def _list_texts(self, number: int, value: Any) -> Iterator[ArgumentSource]:
+        """The texts that hold a value. A value that looks like an id gets no source from the answer to itself."""
+        is_strict = is_identifier(value) or not isinstance(value, str)
+        for held in self._hold(("value", type(value), value), lambda: find_texts(self._index, value)):
+            text = held.text
+            if not self._is_earlier(text, number) or (text.kind == "schema" and text.tool != self._tool(number)):
+                continue
+            if not (held.is_own_answer and (is_strict or text.is_failure)):
+                yield ArgumentSource(text.kind, text.call, text.tool if text.call else "", held.is_echo)
+
+    def _hold(self, key: tuple[Any, ...], find_numbers: Callable[[], Iterable[int]]) -> list[_Held]:
+        """The texts that are found for a key; of those that differ in nothing but their place the first."""
+        if key not in self._held:
+            self._held[key] = list(_keep_first(self._texts[number] for number in find_numbers()))
+        return self._held[key]
+
+    def _is_earlier(self, text: SourceText, number: int) -> bool:
+        if text.call:
+            return text.group < self._groups[number - 1]
+        return text.turn <= self._calls[number - 1]["turn"]
+
+    def _tool(self, number: int) -> str:
+        return self._calls[number - 1]["name"]
+
+    def _list_moment(self, number: int, days: Iterable[CalendarDay], minutes: int | None) -> Iterator[ArgumentSource]:
+        """The sources of a date, of a time of day, or of both, each of which needs its own."""
+        dated = [source for day in days for source in self._list_day(number, day)]
+        if minutes is None:
+            yield from dated
+            return
+        timed = list(self._list_named(number, ("time", minutes), lambda: self._index.find_time(minutes)))
+        is_whole_day = minutes in (0, 23 * 60 + 59)
+        if (timed or is_whole_day) and (dated or not tuple(days)):
+            yield from (*dated, *timed)
+
+    def _list_day(self, number: int, day: CalendarDay) -> Iterator[ArgumentSource]:
+        yield from self._list_named(number, ("day", day), lambda: self._index.find_day(day))
+        spoken = [each for turn, each in self._spoken if turn <= self._calls[number - 1]["turn"]]
+        exact = read_date(day)
+        if exact is None or not spoken:
+            return
+        started = self._read_start()
+        for anchor, is_anywhere in list_anchors(exact, spoken):
+            named = CalendarDay(anchor.month, anchor.day, anchor.year)
+            texts = self._list_named(number, ("day", named), partial(self._index.find_day, named))
+            if anchor == started or any(is_anywhere or each.kind in ("user", "system") for each in texts):
+                yield ArgumentSource("calendar")
+                return
+
+    def _read_start(self) -> date | None:
+        started = self._trace.started_at
+        return None if started is None else date.fromisoformat(started[:10])
+
+    def _list_named(
+        self, number: int, key: tuple[Any, ...], find_numbers: Callable[[], Iterable[int]]
+    ) -> Iterator[ArgumentSource]:
+        """The texts of others that name a date or a time of day before a call."""
+        for text, is_echo, _ in self._hold(key, find_numbers):
+            if text.kind not in ("own", "schema") and self._is_earlier(text, number):
+                yield ArgumentSource(text.kind, text.call, text.tool if text.call else "", is_echo)
+
+    def _list_sums(self, number: int, value: Any) -> Iterator[ArgumentSource]:
+        token = _read_amount(value)
+        if token is None:
+            return
+        for tool, call in self._find_sums().get(token, {}).items():
+            if self._groups[call - 1] < self._groups[number - 1]:
+                yield ArgumentSource("sum", call, tool)
+
+    def _find_sums(self) -> dict[str, dict[str, int]]:
+        """The first call of each tool in whose result a sum stands, by the sum."""
+        if self._sums is None:
+            self._sums = {}
+            left = MAX_SUMS
+            for number, call in enumerate(self._calls, 1):
+                if measure_result(call) > MAX_RESULT:
+                    continue
+                for token in list_sums(read_result_value(call)):
+                    self._sums.setdefault(token, {}).setdefault(call["name"], number)
+                    left -= 1
+                    if left < 0:
+                        self._lacks.append(MissingText(self._groups[number - 1] + 1, 0, EXHAUSTED))
+                        return self._sums
+        return self._sums
+
+    def _find_unknown(self, number: int, value: Any) -> str | None:
+        """Why a value that has no source may have one that is not recorded or not read, None if it can't."""
+        call = self._calls[number - 1]
+        for lack in self._lacks:
+            if lack.group <= self._groups[number - 1] and lack.turn <= call["turn"]:
+                return lack.reason
+        if self._index.is_exhausted:
+            return EXHAUSTED
+        is_foreign_here = any(turn <= call["turn"] for turn in self._foreign)
+        return FOREIGN if is_foreign_here and not is_identifier(value) else None
+
+
+def _keep_first(texts: Iterable[SourceText]) -> Iterator[_Held]:
+    """Of the texts that hold a value the first user's, the first of the system, the first of each tool and sort."""
+    listed = list(texts)
+    own = {text.call: text.group for text in listed if text.kind == "own"}
+    first_own = min(own.values(), default=None)
+    seen = set[tuple[Any, ...]]()
+    for text in sorted(listed, key=lambda each: (each.turn, each.call)):
+        is_result = text.kind == "result"
+        is_echo = is_result and first_own is not None and first_own <= text.group
+        found = _Held(text, is_echo, is_result and text.call in own)
+        key = (text.kind, text.tool, text.is_failure, is_echo, found.is_own_answer)
+        if key not in seen:
+            seen.add(key)
+            yield found
+
+
+def _read_amount(value: Any) -> str | None:
+    """The token of a value that is a number, None for any other."""
+    if not isinstance(value, str):
+        return write_number(value)
+    normal = normalize(value)
+    tokens = split_tokens(normal.strip(" $\u20ac\u00a3\u00a5"))
+    if len(tokens) == 1 and tokens[0].replace(".", "", 1).isdigit():
+        return tokens[0]
+    return read_written_number(normal)
+
+
+def _sort(sources: Iterable[ArgumentSource]) -> list[ArgumentSource]:
+    """Each source once, in the order of their kinds."""
+    return sorted(dict.fromkeys(sources), key=lambda each: (KINDS.index(each.kind), each.call, each.tool))

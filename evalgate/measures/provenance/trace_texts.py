@@ -1,0 +1,155 @@
+"""The texts of a trace that an argument may have come from, in order, and what the trace lacks of them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from evalgate.measures.provenance.opened import list_texts, open_text, parse_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalgate.models.trace.trace import Message, ToolCall, Trace
+
+TextKind = Literal["user", "system", "result", "schema", "own"]
+MAX_RESULT = 1_000_000
+"""Characters of the result of one call; a longer one is not read."""
+MAX_ALL_RESULTS = 16_000_000
+"""Characters of all results of a trace that are read."""
+
+
+_NAME_OF_ADDRESS = re.compile(r"(?<![\w.+-])([\w.+-]{1,64})@")
+
+
+class SourceText(NamedTuple):
+    """A text, without its words.
+
+    `call` is the number of the call that it is the result (`own`: the arguments) of, from 1 among the agent's calls;
+    `tool` that call's tool. Calls of one `group` were made in parallel: none of them had seen the others' results.
+    """
+
+    kind: TextKind
+    turn: int = 0
+    call: int = 0
+    tool: str = ""
+    group: int = 0
+    is_failure: bool = False
+
+
+class PiecesOfText(NamedTuple):
+    """A text and its pieces."""
+
+    text: SourceText
+    pieces: list[str]
+
+
+def number_groups(calls: list[ToolCall]) -> list[int]:
+    """The group of each call: a new one begins with each response of a model."""
+    groups: list[int] = []
+    last = None
+    for call in calls:
+        step = call["step"], call["agent"]
+        groups.append(groups[-1] + (step != last) if groups else 0)
+        last = step
+    return groups
+
+
+def list_trace_texts(trace: Trace, groups: list[int]) -> Iterator[PiecesOfText]:
+    """Yields the texts of a trace: messages, definitions of tools, arguments and results of calls."""
+    if trace.system_instructions:
+        yield PiecesOfText(SourceText("system"), list_pieces(trace.system_instructions))
+    for message in trace.messages:
+        content = message["content"]
+        if content and message["role"] in ("user", "system"):
+            kind: TextKind = "user" if message["role"] == "user" else "system"
+            yield PiecesOfText(SourceText(kind, turn=message["turn"]), list_pieces(content))
+    for recorded in trace.tool_definitions:
+        inner = recorded.get("function")
+        definition = inner if isinstance(inner, dict) else recorded
+        pieces = list_pieces(list(_list_values(definition)))
+        yield PiecesOfText(SourceText("schema", tool=str(definition.get("name"))), pieces)
+    left = MAX_ALL_RESULTS
+    for number, (call, group) in enumerate(zip(trace.agent_calls, groups, strict=True), 1):
+        yield PiecesOfText(
+            SourceText("own", call=number, tool=call["name"], group=group), list_pieces(call["arguments"])
+        )
+        size = measure_result(call)
+        left -= size
+        if size <= MAX_RESULT and left >= 0:
+            failed = call["status"] == "error"
+            yield PiecesOfText(SourceText("result", 0, number, call["name"], group, failed), _read_result(call))
+
+
+def measure_result(call: ToolCall) -> int:
+    """Characters of a result, as far as they are known without writing it."""
+    text, value = call["result_text"], call["result"]
+    if text is not None:
+        return len(text)
+    return len(value) if isinstance(value, str) else sum(map(len, list_texts(value)))
+
+
+def read_result_value(call: ToolCall) -> Any:
+    """The result of a call as a value, read from its text if that is JSON."""
+    value = call["result"] if call["result"] is not None else call["result_text"]
+    parsed = parse_json(value) if isinstance(value, str) else None
+    return value if parsed is None else parsed
+
+
+def _read_result(call: ToolCall) -> list[str]:
+    pieces = list_pieces(read_result_value(call))
+    error = call["error"]
+    return pieces if error is None or error["message"] is None else [*pieces, error["message"]]
+
+
+def list_pieces(value: Any) -> list[str]:
+    """The texts of a value, each opened once, and the names of addresses, which are often those of accounts."""
+    opened = [each for text in list_texts(value) for each in open_text(text)]
+    return opened + [name for text in opened if "@" in text for name in _NAME_OF_ADDRESS.findall(text)]
+
+
+def _list_values(definition: dict[str, Any]) -> Iterator[str]:
+    """The texts and numbers of a tool's definition, without its keys, which are names of arguments."""
+    stack: list[Any] = [definition]
+    while stack:
+        found = stack.pop()
+        if isinstance(found, dict):
+            stack.extend(reversed(list(found.values())))
+        elif isinstance(found, list):
+            stack.extend(reversed(found))
+        elif found is not None and not isinstance(found, bool):
+            yield str(found)
+
+
+class MissingText(NamedTuple):
+    """A text that the trace lacks, from this call on, and why."""
+
+    group: int
+    turn: int
+    reason: str
+
+
+def find_lacks(trace: Trace, groups: list[int]) -> Iterator[MissingText]:
+    """Yields what may have been a source and was not recorded."""
+    for kind in ("messages", "calls", "results"):
+        if kind in trace.gaps:
+            yield MissingText(0, 0, f"missing evidence ({kind}): {trace.gaps[kind]}")
+    if not any(message["role"] == "user" and message["content"] for message in trace.messages):
+        yield MissingText(0, 0, "the trace has no message of a user")
+    for message in trace.messages:
+        if message["role"] == "user" and _has_attachment(message):
+            yield MissingText(0, message["turn"], "a user's message holds more than text")
+    left = MAX_ALL_RESULTS
+    for number, (call, group) in enumerate(zip(trace.agent_calls, groups, strict=True), 1):
+        size = measure_result(call)
+        left -= size
+        if call["result"] is None and call["result_text"] is None and call["status"] in ("missing", "unknown"):
+            yield MissingText(group + 1, 0, f"the result of call {number:,} is not recorded")
+        elif size > MAX_RESULT or left < 0:
+            yield MissingText(group + 1, 0, f"the result of call {number:,} is too long to be searched")
+
+
+def _has_attachment(message: Message) -> bool:
+    """Whether a message has a part, such as a picture, that is no text."""
+    parts = message["parts"] or ()
+    return any(part.get("type") not in (None, "text", "input_text") for part in parts)
