@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from evalgate.application.evaluation.named_tools import NamedTools
+from evalgate.application.evaluation.named_tools import NamedTools, SimilarTools
 from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher
 from evalgate.application.evaluation.scenario_trials import count_trials
 from evalgate.application.evaluation.suite_judge import SuiteJudge
@@ -60,6 +60,7 @@ class SuiteEvaluation:
         self._traces = 0
         self.unclaimed: list[UnclaimedTrace] = []
         self.named_tools = NamedTools(suite)
+        self.similar_tools = SimilarTools(suite)
 
     def add(self, record: TraceRecord) -> None:
         """Judges one record."""
@@ -86,6 +87,7 @@ class SuiteEvaluation:
             if trajectory is not None and self._worst_trials is not None:
                 self._worst_trials.add(ScenarioKey(self._suite.name, id_, claim.variant), trial, trajectory)
             self.named_tools.add(trial.tool_calls, judged.defined)
+            self.similar_tools.add(place, trial.tool_calls)
             kept = trial if scenario.golden is not None else self._keep(trial)
             self._trials.setdefault((place, id_), []).append(kept)
 

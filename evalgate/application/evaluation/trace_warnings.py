@@ -106,6 +106,10 @@ class WarningCollector:
         """Warns of tools whose names seem to be misspelt, without which a check passes."""
         self._of_suites += [build_typo_warning(typo, suite) for typo in islice(tools.find_typos(), MAX_WARNINGS)]
 
+    def add_of_suite(self, warnings: Iterable[Warning_]) -> None:
+        """Adds warnings that are about a suite and its traces as a whole."""
+        self._of_suites += warnings
+
     def list_warnings(self) -> list[Warning_]:
         """The warnings in order of appearance; those over the limit as one line for each code."""
         rest: list[Warning_] = [

@@ -58,8 +58,13 @@ TextOrder = Literal["part", "part_in_any_case", "beginning", "end", "all_parts",
 Order = (
     NumberOrder
     | TextOrder
-    | Literal["forbidden", "allowed", "equal_if_given", "same_or_forbidden", "steps", "unordered"]
+    | Literal["forbidden", "allowed", "excepted", "equal_if_given", "same_or_forbidden", "steps", "unordered"]
 )
+NotMeant = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=512)]],
+    Field(max_length=MAX_TOOLS),
+    described("Tools that are no forbidden one, although they are written alike or end like one.", ["mcp__x__search"]),
+]
 
 
 class EvaluatorSettings(StrictModel):
@@ -125,6 +130,10 @@ class Evaluator(EvaluatorSettings):
     @abstractmethod
     def compile(self) -> Check:
         """Returns the check; raises FieldProblemError if a field is invalid."""
+
+    def compile_opposite(self) -> Check:
+        """Returns the check for a place where it must not pass: names are then compared as those of forbidden tools."""
+        return self.compile()
 
     def label(self) -> str:
         """Returns a short name for reports, used if the suite gives none."""

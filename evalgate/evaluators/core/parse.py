@@ -42,6 +42,7 @@ class Parser:
         self._locate = locate
         self._versions: dict[str, int] = {}  # of the evaluators of the current assertion, by type
         self._is_required = False  # true if the current assertion, or a group around it, is required
+        self._must_not_pass = False  # true if the current assertion is negated, also by the groups around it
 
     def parse_assertions(self, raw: Any, path: Path) -> list[Assertion]:
         """Parses a list of assertions at `path`; invalid ones are left out and listed in `problems`."""
@@ -71,11 +72,12 @@ class Parser:
         except ShorthandError as error:
             self.problems.append(error.problem._replace(path=(*path, *error.problem.path)))
             return None
-        outer = self._is_required
-        self._is_required = outer or form.fields.get("required") in (True, "always")
+        outer = self._is_required, self._must_not_pass
+        self._is_required |= form.fields.get("required") in (True, "always")
+        self._must_not_pass ^= form.fields.get("negate") is True
         settings = self._parse_settings(form, path)
         check = self._compile_check(settings, form, path, depth) if settings is not None else None
-        self._is_required = outer
+        self._is_required, self._must_not_pass = outer
         if depth:
             self._refuse_member_fields(form, path)
         if settings is None or check is None or len(self.problems) > problem_count:
@@ -143,7 +145,7 @@ class Parser:
             return self._compile_group(form, path, depth)
         try:
             if settings.type in BUILT_IN_TYPES:
-                return settings.compile()
+                return settings.compile_opposite() if self._must_not_pass else settings.compile()
             return compile_plugin(settings)
         except FieldProblemError as error:
             self._report(form, path, error.problem)
@@ -163,7 +165,9 @@ class Parser:
         return all_of(members) if group_type == "all_of" else any_of(members)
 
     def _compile_when(self, form: CanonicalForm, path: Path, depth: int) -> Check | None:
+        self._must_not_pass ^= True  # a condition that does not hold leaves the members out
         condition = self._parse_assertion(form.fields["when"], (*path, *form.source_path(("when",))), depth + 1)
+        self._must_not_pass ^= True
         if "then" not in form.fields:
             self._report(
                 form, path, FieldProblem(("when",), "`when` needs `then`: the assertions to check in that case")

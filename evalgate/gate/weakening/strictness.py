@@ -53,6 +53,9 @@ ORDERS: dict[Order, Implies] = {
         if isinstance(weaker, str) or isinstance(stronger, str)
         else ORDERS["forbidden"](weaker, stronger)
     ),
+    "excepted": lambda weaker, stronger: (
+        not stronger or all(_is_covered(each, weaker or ()) for each in _compared_members(stronger))
+    ),
 }
 """What the orders mean that evaluators declare for their fields."""
 

@@ -1,12 +1,20 @@
-"""Finds the name that a misspelt one may stand for, whatever its case and the signs between its words."""
+"""Names that are not equal and may mean the same tool: a misspelt one, and one that is written like a forbidden one.
+
+A check that requires a tool compares names exactly; one that forbids it must not be evaded by a name that a person
+or a runtime takes for the same.
+"""
 
 from __future__ import annotations
 
+import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from evalgate.measures.text.globs import matches_id
+from evalgate.measures.text.plain_text import build_skeleton, remove_invisible
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
 MIN_SIMILARITY = 0.85
 MAX_COMPARED = 1_000
@@ -38,3 +46,95 @@ def _find_similar_name(name: str, known: tuple[str, ...]) -> str | None:
 
 def _normalize(name: str) -> str:
     return name.lower().translate(_SIGNS)[:MAX_LENGTH]
+
+
+WRAPPERS = ("functions.", "default_api.", "tools.")
+"""Namespaces that models and providers put before the name of a tool."""
+SEPARATORS = ("__", ".", "/", ":")
+"""What servers and frameworks put between their own name and that of a tool."""
+
+
+def unwrap_name(name: str) -> str:
+    """Removes the namespaces of providers before a name.
+
+    >>> unwrap_name("functions.get_weather"), unwrap_name("tools.")
+    ('get_weather', 'tools.')
+    """
+    for wrapper in WRAPPERS:
+        if name.startswith(wrapper) and len(name) > len(wrapper):
+            return unwrap_name(name.removeprefix(wrapper))
+    return name
+
+
+@lru_cache(maxsize=8_192)
+def is_denied(pattern: str, name: str) -> bool:
+    """Returns whether a called name counts as the forbidden `pattern`, in which `*` matches any characters.
+
+    Compared are names without wrapper, blanks at the ends and invisible characters, after NFKC and case folding;
+    where one has characters that are not ASCII, also what the names look like (skeleton of UTS 39).
+
+    >>> is_denied("delete_*", " functions.Delete_User"), is_denied("delete_user", "delete_users")
+    (True, False)
+    """
+    if matches_id(pattern, name):
+        return True
+    has_others = not (pattern.isascii() and name.isascii())
+    pairs = zip(_list_forms(pattern, looks=has_others), _list_forms(name, looks=has_others), strict=True)
+    return any(matches_id(_unwrap_pattern(wanted), unwrap_name(called)) for wanted, called in pairs)
+
+
+def find_denied(patterns: Sequence[str], name: str) -> str | None:
+    """Returns the first forbidden pattern that a called name counts as, None without one."""
+    return next((pattern for pattern in patterns if is_denied(pattern, name)), None)
+
+
+def find_pattern_for(pattern: str, name: str) -> str | None:
+    """Returns a pattern that would forbid a name whose last part only is forbidden; None for other names.
+
+    >>> find_pattern_for("delete_*", "mcp__db__delete_user"), find_pattern_for("delete_user", "delete_user")
+    ('*__delete_*', None)
+    """
+    if is_denied(pattern, name):
+        return None
+    for separator in SEPARATORS:
+        head, found, last = name.rpartition(separator)
+        if head and found and last and is_denied(pattern, last):
+            return f"*{separator}{pattern}"
+    return None
+
+
+def spell_out(name: str) -> str:
+    """Writes what can't be seen in a name, or is not ASCII, as codes: blanks at its ends, look-alikes.
+
+    >>> spell_out(f" d{chr(0x435)}lete_user")
+    '<U+0020>d<U+0435>lete_user'
+    """
+    start, end = len(name) - len(name.lstrip()), len(name.rstrip())
+    return "".join(
+        each if start <= at < end and each.isascii() and each.isprintable() else f"<U+{ord(each):04X}>"
+        for at, each in enumerate(name)
+    )
+
+
+def _unwrap_pattern(pattern: str) -> str:
+    """A pattern without wrapper; `tools.*` forbids a namespace, and not every tool."""
+    return pattern if "*" in pattern else unwrap_name(pattern)
+
+
+def _list_forms(name: str, *, looks: bool) -> Iterator[str]:
+    """The forms of a name that are compared; the last two are what it looks like, in any case."""
+    yield (folded := _fold(name))
+    if looks:
+        yield build_skeleton(folded)
+        yield _clean(build_skeleton(_clean(name))).casefold()
+
+
+def _fold(name: str) -> str:
+    return _clean(_clean(name).casefold())
+
+
+def _clean(name: str) -> str:
+    if name.isascii() and name.isprintable():
+        return name.strip()
+    shown = remove_invisible(unicodedata.normalize("NFKC", name))
+    return "".join(each for each in shown if unicodedata.category(each) != "Cc").strip()

@@ -71,8 +71,18 @@ class ModelError(ErrorInfo):
     status_code: int | None
 
 
+class CallVersion(TypedDict):
+    """The name and the arguments of a call, as one of two records of it has them."""
+
+    name: str
+    arguments: Any
+
+
 class ToolCall(TypedDict):
     """One tool call: its request and its result.
+
+    `requested` and `executed` are set only where the trace records both and they differ: what the model asked for,
+    and what ran, whose name and arguments are those of the call.
 
     `step` is the number of the model response that requested it: calls of one step were made in parallel.
     `arguments` is None if none were captured; `arguments_error` is the reason why raw text is not JSON.
@@ -99,6 +109,8 @@ class ToolCall(TypedDict):
     agent: str | None
     actor: str | None
     started_by: int | None
+    requested: NotRequired[CallVersion]
+    executed: NotRequired[CallVersion]
 
 
 class LlmCall(TypedDict):
@@ -278,6 +290,11 @@ class Trace(Struct):
         return [call["name"] for call in self.tool_calls if call["requestor"] == "assistant"]
 
     @property
+    def called_names(self) -> list[tuple[str, ...]]:
+        """All names of each of the agent's own calls: of what ran, and of what was asked for if that differs."""
+        return [list_names(call) for call in self.tool_calls if call["requestor"] == "assistant"]
+
+    @property
     def call_count(self) -> int | None:
         """Number of the agent's own calls; None if none is known and some may not be recorded."""
         return len(self.called) or (None if "calls" in self.gaps else 0)
@@ -293,6 +310,20 @@ class Trace(Struct):
         if not self.evaluations:
             return {}
         return {found["name"]: found["score_value"] for found in sorted(self.evaluations, key=_precedence)}
+
+
+def list_names(call: ToolCall) -> tuple[str, ...]:
+    """The name of what ran, then that of what was asked for if it is another."""
+    requested = call.get("requested")
+    return (
+        (call["name"],) if requested is None or requested["name"] == call["name"] else (call["name"], requested["name"])
+    )
+
+
+def list_arguments(call: ToolCall) -> list[Any]:
+    """The arguments of what ran, then those of what was asked for if they differ."""
+    requested = call.get("requested")
+    return [call["arguments"]] if requested is None else [call["arguments"], requested["arguments"]]
 
 
 def _precedence(found: TraceScore) -> tuple[bool, bool, float]:

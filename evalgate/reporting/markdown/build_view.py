@@ -43,12 +43,14 @@ from evalgate.reporting.text.commands import (
 )
 from evalgate.reporting.text.escaping import escape_commands, escape_id, escape_span
 from evalgate.reporting.text.grouping import (
+    NOTICE_LIMIT,
     FailureGroup,
     UnclaimedTraces,
     describe_unclaimed,
     group_failures,
     group_unclaimed,
-    group_warnings,
+    list_notices,
+    list_other_warnings,
 )
 from evalgate.reporting.text.ruling_lines import (
     find_flaky,
@@ -122,7 +124,7 @@ def build_report(
         "flaky": Group(find_flaky(document, new=False), flaky, 0.01, layout.rows),
         "approvals": Group(sort_approvals(document), render_approval, 0.03, layout.rows),
         "weakenings": Group(sort_weakenings(document), partial(render_weakening, place=links.place), 0.03, layout.rows),
-        "warnings": Group(group_warnings(document["warnings"]), _format_warning, 0.03, layout.rows),
+        "warnings": Group(list_other_warnings(document), _format_warning, 0.03, layout.rows),
         "unclaimed": Group(group_unclaimed(document), partial(_format_unclaimed, many=many), 0.03, layout.rows),
         "variants": Group(list_variants(document), build_variant_row, 0.05, layout.rows),
         "sums": Group(list_statistics(document), build_statistics_row, 0.02, layout.statistics),
@@ -145,6 +147,7 @@ def build_report(
     hidden = Counter(map(find_worst_outcome, flawed))
     return Report(
         heading=str(build_heading(document, escape_span)),
+        notices="  \n".join(escape_sentence(each, NOTICE_LIMIT) for each in list_notices(document)),
         origin=origin,
         alert=_build_alert(document, found, links),
         baseline=format_baseline(document, links),

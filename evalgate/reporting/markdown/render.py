@@ -124,9 +124,9 @@ def _fit_report(build_view: ReportBuilder, layout: Layout, body: BodyRenderer, l
 
 
 def _assemble_page(report: Report, body: str) -> str:
-    """Puts verdict and origin before the body, so that no template can change or hide them."""
-    origin = f"{report.origin}\n\n" if report.origin else ""
-    return _BLANK_LINES.sub("\n\n", f"## {report.heading}\n\n{origin}{body}").strip("\n") + "\n"
+    """Puts verdict, notices and origin before the body, so that no template can change or hide them."""
+    head = "\n\n".join(filter(None, [f"## {report.heading}", report.notices, report.origin]))
+    return _BLANK_LINES.sub("\n\n", f"{head}\n\n{body}").strip("\n") + "\n"
 
 
 def _count_bytes(text: str) -> int:

@@ -209,6 +209,7 @@ class Report(Struct, frozen=True, eq=False):
     """The whole report."""
 
     heading: str  # the first line of any report, above its template
+    notices: str  # warnings to read with the verdict, above its template; may be empty
     origin: str  # the run that made it, if another run publishes it; else empty
     alert: Alert | None
     baseline: str

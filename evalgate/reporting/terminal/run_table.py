@@ -23,6 +23,7 @@ from evalgate.reporting.terminal.terminal_page import COLOURS, RESET, VERDICT_CO
 from evalgate.reporting.text import statistics_text, wording
 from evalgate.reporting.text.escaping import escape_terminal, shorten_id
 from evalgate.reporting.text.grouping import (
+    NOTICE_LIMIT,
     FailureGroup,
     count_changes,
     describe_causes,
@@ -30,7 +31,8 @@ from evalgate.reporting.text.grouping import (
     describe_unclaimed,
     group_scenarios,
     group_unclaimed,
-    group_warnings,
+    list_notices,
+    list_other_warnings,
 )
 from evalgate.reporting.text.ruling_lines import (
     format_approval,
@@ -214,6 +216,8 @@ class _RunTable:
                     yield from self._iter_note(line)
         heading = f"EvalGate {build_heading(self._document, escape_terminal).text}"
         yield from (self._paint(line, self._verdict_colour()) for line in self._iter_note(heading, MAX_HEADING))
+        for notice in list_notices(self._document):
+            yield from self._iter_note(unmark_parts(notice), NOTICE_LIMIT)
 
     def _iter_scenarios(self) -> Iterator[str]:
         """Yields what fails, grouped by cause, then other scenarios in the lines that are left."""
@@ -340,7 +344,7 @@ class _RunTable:
         for reason in document["reasons"][:20]:
             if not reason.get("scenario") and reason["code"] != "weakened":
                 yield from self._iter_note(f"{reason['code']}: {unmark_parts(reason['message'])}")
-        warnings = group_warnings(document["warnings"])
+        warnings = list_other_warnings(document)
         for warning in warnings[:MAX_NOTES]:
             where = f" ({warning.where}{warning.more_places})" if warning.where else warning.more_places
             yield from self._iter_note(f"warning: {unmark_parts(warning.message)}{where}")

@@ -295,6 +295,26 @@ def group_warnings(warnings: Sequence[WarningDoc]) -> list[GroupedWarning]:
     return [GroupedWarning(message, where[0], len(where) - 1) for (_, message), where in places.items()]
 
 
+NOTICED = frozenset({"similar_tool"})
+"""Codes of warnings that stand below the heading and not in the list."""
+MOST_NOTICES = 5
+NOTICE_LIMIT = 500
+"""Characters of a notice."""
+
+
+def list_notices(document: ResultsDoc) -> list[str]:
+    """Sentences for the lines below the heading; those beyond the first five are counted."""
+    found = group_warnings([each for each in document["warnings"] if each["code"] in NOTICED])
+    left = len(found) - MOST_NOTICES
+    more = [f"and {pluralize(left, 'more warning')} of this kind"] if left > 0 else []
+    return [*(f"{each.message}{each.more_places}" for each in found[:MOST_NOTICES]), *more]
+
+
+def list_other_warnings(document: ResultsDoc) -> list[GroupedWarning]:
+    """The warnings that are not shown below the heading."""
+    return group_warnings([each for each in document["warnings"] if each["code"] not in NOTICED])
+
+
 MOST_FILES, MAX_ID = 3, 80
 
 

@@ -1,13 +1,14 @@
-"""Selects the calls that a check judges: those of one tool, and of one action if the suite names one."""
+"""Selects the calls that a check judges: those of one tool and action, or those of tools that it forbids."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.measures.text.globs import find_names
-from evalgate.measures.text.plain_text import mark_part
-from evalgate.measures.text.similar_names import find_similar_name
+from evalgate.measures.text.globs import find_names, matches_id
+from evalgate.measures.text.plain_text import mark_part, mark_unseen
+from evalgate.measures.text.similar_names import find_denied, find_similar_name, spell_out
 from evalgate.measures.values.json_values import json_equal, mark_name, shorten, show
+from evalgate.models.trace.trace import list_arguments
 from evalgate.models.trace.trace_view import is_captured
 
 if TYPE_CHECKING:
@@ -63,14 +64,23 @@ class CallFilter(NamedTuple):
         for number, call in enumerate(calls, 1):
             if call["name"] not in tools:
                 continue
-            if self.action is None or self._is_action(call):
+            if self._is_action(call["arguments"]):
                 found.matching.append((number, call))
             elif not is_captured(call):
                 found.possible.append((number, call))
         return found
 
-    def _is_action(self, call: ToolCall) -> bool:
-        arguments = call["arguments"]
+    def has_action(self, call: ToolCall) -> bool:
+        """Returns whether what was asked for, or what ran, has the action."""
+        return any(map(self._is_action, list_arguments(call)))
+
+    def may_have_action(self, call: ToolCall) -> bool:
+        """Returns whether the call may have the action, as its arguments were not captured."""
+        return not is_captured(call)
+
+    def _is_action(self, arguments: Any) -> bool:
+        if self.action is None:
+            return True
         return isinstance(arguments, dict) and json_equal(arguments.get(self.argument), self.action)
 
 
@@ -145,3 +155,50 @@ def describe_unwanted(target: str, numbers: Sequence[int]) -> str:
     times = f"call {numbers[0]:,}"
     made = f"({times})" if len(numbers) == 1 else f"{format_times(len(numbers))} (first: {times})"
     return f"{target} must not be called, but was {made}"
+
+
+class DeniedCall(NamedTuple):
+    """A call, numbered from 1, the name that is denied, and the pattern that denies it."""
+
+    number: int
+    name: str
+    pattern: str
+
+
+class Denial(NamedTuple):
+    """Tools that must not be called; a name in `not_meant` is denied only if it is written like a pattern."""
+
+    patterns: tuple[str, ...]
+    not_meant: tuple[str, ...] = ()
+
+    def find_pattern(self, name: str) -> str | None:
+        """Returns the pattern that denies a name, None if nothing does."""
+        excepted = any(matches_id(each, name) for each in self.not_meant)
+        if excepted:
+            return next((each for each in self.patterns if matches_id(each, name)), None)
+        return find_denied(self.patterns, name)
+
+    def list_calls(self, trace: Trace) -> list[DeniedCall]:
+        """Returns the denied calls of the agent in order, each with the first of its names that is denied."""
+        found = []
+        for number, names in enumerate(trace.called_names, 1):
+            for name in names:
+                if (pattern := self.find_pattern(name)) is not None:
+                    found.append(DeniedCall(number, name, pattern))
+                    break
+        return found
+
+
+def describe_denied(calls: Sequence[DeniedCall]) -> str:
+    """Describes denied calls, at least one: the first name with its calls, then the other names."""
+    name, pattern = calls[0].name, calls[0].pattern
+    others = dict.fromkeys(each.name for each in calls if each.name != name)
+    by = "" if pattern == name else f", forbidden by {mark_name(pattern)}"
+    rest = f"; nor must {mark_names([show_denied(each, pattern) for each in others])}" if others else ""
+    numbers = [each.number for each in calls if each.name == name]
+    return f"{describe_unwanted(mark_name(show_denied(name, pattern)), numbers)}{by}{rest}"
+
+
+def show_denied(name: str, pattern: str) -> str:
+    """Returns a name with what can't be seen marked, and spelled out if it is only written like the pattern."""
+    return mark_unseen(name) if matches_id(pattern, name) else spell_out(name)

@@ -19,6 +19,7 @@ from evalgate.evaluators.core.evaluator import (
     Evaluator,
     Finding,
     NamedTool,
+    NotMeant,
     Order,
     ToolName,
     ToolNames,
@@ -28,15 +29,18 @@ from evalgate.evaluators.core.evaluator import (
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.call_selection import (
     CallFilter,
+    Denial,
     describe_other_calls,
     describe_unwanted,
     format_calls,
     format_times,
     mark_names,
+    show_denied,
     suggest_name,
 )
 from evalgate.evaluators.kinds.calls.tool_counts import build_count_rule
 from evalgate.measures.sequences.trajectory_metrics import json_key
+from evalgate.measures.text.globs import matches_id
 from evalgate.measures.values.json_values import is_number, mark_name, mark_value
 from evalgate.models.run.run import Outcome
 from evalgate.models.trace.trace_view import is_captured
@@ -45,7 +49,7 @@ from evalgate.strict_model import described
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalgate.evaluators.kinds.calls.call_selection import NumberedCall
+    from evalgate.evaluators.kinds.calls.call_selection import DeniedCall, NumberedCall
     from evalgate.models.trace.trace import EvidenceKind, Trace
 
 Argument = Annotated[str, Field(min_length=1, max_length=512)]
@@ -79,16 +83,28 @@ def _require_calls(target: CallFilter, least: int) -> Check:
     return require_evidence(check, _evidence(target), PASSED)
 
 
-def _forbid_calls(target: CallFilter) -> Check:
+def _forbid_calls(target: CallFilter, not_meant: Sequence[str] | None) -> Check:
+    denial = Denial(target.patterns, tuple(not_meant or ()))
+
     def check(trace: Trace) -> Finding:
-        calls, possible = target.select(trace)
-        if calls:
-            return Finding("failed", describe_unwanted(target.mark(), [number for number, _ in calls]))
+        calls = denial.list_calls(trace)
+        found = [each for each in calls if target.has_action(trace.agent_calls[each.number - 1])]
+        possible = [each for each in calls if target.may_have_action(trace.agent_calls[each.number - 1])]
+        if found:
+            return Finding("failed", _describe_denied(target, found))
         if possible:
             return Finding("not_evaluable", f"{target.mark()} may have been called: its arguments were not captured")
         return Finding("passed", f"{target.mark()} was not called")
 
     return require_evidence(check, _evidence(target), FAILED)
+
+
+def _describe_denied(target: CallFilter, calls: Sequence[DeniedCall]) -> str:
+    """Describes denied calls, with the name that one of them has if it is written otherwise."""
+    first = calls[0]
+    shown = show_denied(first.name, first.pattern)
+    alike = "" if matches_id(first.pattern, first.name) else f", as {mark_name(shown)}"
+    return f"{describe_unwanted(target.mark(), [each.number for each in calls])}{alike}"
 
 
 class ExpectedTool(Evaluator):
@@ -99,14 +115,15 @@ class ExpectedTool(Evaluator):
     """
 
     type: Literal["expected_tool"]
-    version = 3  # 2: `*` in names; 3: without an expected tool, only the scheduling tools are forbidden
+    version = 4  # 2: `*` in names; 3: without an expected tool, only the scheduling tools; 4: names written alike
     demands = ("expected_tool", "tool")
     takes_tool_of = "variant"
-    orders: ClassVar[dict[str, Order]] = {"min_calls": "at_least", "tool": "same_or_forbidden"}
+    orders: ClassVar[dict[str, Order]] = {"min_calls": "at_least", "tool": "same_or_forbidden", "not_meant": "excepted"}
     expected_tool: Annotated[
         ToolName | None, described("The tool that must be called; null: none.", "schedule_task")
     ] = None
     tool: Annotated[ToolNames | None, A_TOOL] = None
+    not_meant: NotMeant | None = None
     min_calls: Annotated[
         Annotated[int, Field(ge=0)] | None, described("The minimum number of calls; 1 unless set.", 3)
     ] = None
@@ -137,6 +154,8 @@ class ExpectedTool(Evaluator):
         """Validates that the fields agree; raises FieldProblemError."""
         if self._is_negative():
             return self._compile_negative()
+        if self.not_meant is not None:
+            raise FieldProblemError("not_meant", "`not_meant` needs `expected_tool: null` and `tool`")
         tools = self.tool if self.expected_tool is None else [self.expected_tool]
         if tools is None:
             raise FieldProblemError("type", "expected_tool needs a tool", "`expected_tool: null` means no call")
@@ -155,7 +174,7 @@ class ExpectedTool(Evaluator):
         if self.min_calls:
             raise FieldProblemError("min_calls", "if no tool is expected, `min_calls` must be 0")
         if self.tool is not None:
-            return _forbid_calls(self._select_calls(self.tool))
+            return _forbid_calls(self._select_calls(self.tool), self.not_meant)
         if self.action is not None:
             raise FieldProblemError("action", "`action` needs `tool`: the tool that has this action")
         return build_count_rule(None, 0, 0)
@@ -173,9 +192,11 @@ class NoTool(Evaluator):
     """`tool` is not called; with `action`, not with this action."""
 
     type: Literal["no_tool"]
-    version = 2  # `*` in the name of a tool matches any characters
+    version = 3  # 2: `*` in names; 3: names that are written alike
     forbids = ("tool",)
+    orders: ClassVar[dict[str, Order]] = {"not_meant": "excepted"}
     tool: NamedTool
+    not_meant: NotMeant | None = None
     action: Action = None
     action_argument: ActionArgument = "action"
 
@@ -185,21 +206,23 @@ class NoTool(Evaluator):
 
     def compile(self) -> Check:
         """Returns a check of the calls."""
-        return _forbid_calls(CallFilter(self.tool, self.action, self.action_argument))
+        return _forbid_calls(CallFilter(self.tool, self.action, self.action_argument), self.not_meant)
 
 
 class NoRunCode(Evaluator):
     """Another name of `no_tool`, whose `tool` is `run_code` by default."""
 
     type: Literal["no_run_code"]
-    version = 2  # `*` in the name of a tool matches any characters
+    version = 3  # 2: `*` in names; 3: names that are written alike
     forbids = ("tool",)
+    orders: ClassVar[dict[str, Order]] = {"not_meant": "excepted"}
     tool: NamedTool = "run_code"
+    not_meant: NotMeant | None = None
     words = "no call of {tool}"
 
     def compile(self) -> Check:
         """Returns a check of the calls."""
-        return _forbid_calls(CallFilter(self.tool))
+        return _forbid_calls(CallFilter(self.tool), self.not_meant)
 
 
 class Timing(Evaluator):

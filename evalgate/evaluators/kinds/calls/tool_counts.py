@@ -20,6 +20,7 @@ from evalgate.evaluators.core.evaluator import (
     EvidenceCheck,
     Finding,
     NamedTool,
+    NotMeant,
     Order,
     ToolName,
     UnseenFields,
@@ -30,6 +31,8 @@ from evalgate.evaluators.core.evaluator import (
 )
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.call_selection import (
+    Denial,
+    describe_denied,
     describe_other_calls,
     describe_unwanted,
     format_calls,
@@ -38,11 +41,12 @@ from evalgate.evaluators.kinds.calls.call_selection import (
     suggest_name,
 )
 from evalgate.measures.text.globs import find_names, matches_id
+from evalgate.measures.text.similar_names import unwrap_name
 from evalgate.measures.values.json_values import mark_name, mark_value
 from evalgate.strict_model import described
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from evalgate.models.trace.trace import ToolCall, Trace
 
@@ -59,7 +63,7 @@ class ToolCalled(Evaluator):
     type: Literal["tool_called"]
     other_keys = _NO_ARGUMENTS
     other_names = ("trajectory:tool-used", "tool-used", "tool-call", "is-valid-openai-tools-call")
-    version = 2  # `*` in the name of a tool matches any characters
+    version = 3  # 2: `*` in names; 3: negated, also names that are written alike
     demands = ("tool",)
     tool: NamedTool
     words = "tool {tool} called"
@@ -67,10 +71,19 @@ class ToolCalled(Evaluator):
     def compile(self) -> Check:
         """Returns a check of the names."""
         tool, is_glob = self.tool, "*" in self.tool
+        return self._compile(lambda trace: bool(find_names(tool, trace.called)) if is_glob else tool in trace.called)
+
+    def compile_opposite(self) -> Check:
+        """Returns a check of all names of the calls, however they are written."""
+        denial = Denial((self.tool,))
+        return self._compile(lambda trace: bool(denial.list_calls(trace)))
+
+    def _compile(self, is_called: Callable[[Trace], bool]) -> Check:
+        tool = self.tool
         passed, marked = Finding("passed", f"{mark_name(tool)} was called"), mark_name(tool)
 
         def check(trace: Trace) -> Finding:
-            if find_names(tool, trace.called) if is_glob else tool in trace.called:
+            if is_called(trace):
                 return passed
             return Finding("failed", f"{marked} must be called, but {describe_other_calls(trace, [tool])}")
 
@@ -78,9 +91,7 @@ class ToolCalled(Evaluator):
 
     def describe_unwanted(self, trace: Trace) -> str:
         """Describes the calls that were made although the assertion is negated."""
-        names = find_names(self.tool, trace.called)
-        numbers = [number for number, name in enumerate(trace.called, 1) if name in names]
-        return describe_unwanted(mark_name(self.tool), numbers)
+        return describe_unwanted(mark_name(self.tool), [each.number for each in Denial((self.tool,)).list_calls(trace)])
 
 
 def combine_rules(rules: Sequence[Check]) -> Check:
@@ -91,26 +102,37 @@ def combine_rules(rules: Sequence[Check]) -> Check:
     )
 
 
-def build_count_rule(tool: str | None, least: int, most: int | None) -> Check:
-    """Builds a rule: `least` to `most` calls (None: no limit) of `tool` (a name or glob; None: of all tools)."""
+def build_count_rule(tool: str | None, least: int, most: int | None, *, must_not_pass: bool = False) -> Check:
+    """Builds a rule: `least` to `most` calls (None: no limit) of `tool` (a name or glob; None: of all tools).
+
+    A limit counts calls by all their names, however they are written; a demand by the exact name. Where the rule
+    `must_not_pass`, it is the other way round.
+    """
     expected = _format_bounds(least, most, None if tool is None else mark_name(tool))
+    count_least, count_most = (_count_denied, _count_calls) if must_not_pass else (_count_calls, _count_denied)
 
     def judge(trace: Trace) -> Finding:
-        found = _count_calls(trace.called, tool)
-        is_within = least <= found and (most is None or found <= most)
-        return Finding("passed" if is_within else "failed", f"expected {expected}, got {found:,}")
+        found, highest = count_least(trace, tool), 0 if most is None else count_most(trace, tool)
+        is_within = least <= found and (most is None or highest <= most)
+        got = found if is_within or found < least else highest
+        return Finding("passed" if is_within else "failed", f"expected {expected}, got {got:,}")
 
     if most is None:
         return require_evidence(judge, CALLS, PASSED)
     if not least:
         return require_evidence(judge, CALLS, FAILED)
-    return require_evidence(judge, CALLS, is_decided=lambda _, trace: _count_calls(trace.called, tool) > most)
+    return require_evidence(judge, CALLS, is_decided=lambda _, trace: count_most(trace, tool) > most)
 
 
-def _count_calls(names: Sequence[str], tool: str | None) -> int:
+def _count_calls(trace: Trace, tool: str | None) -> int:
+    names = trace.called
     if tool is None:
         return len(names)
     return sum(matches_id(tool, name) for name in names) if "*" in tool else names.count(tool)
+
+
+def _count_denied(trace: Trace, tool: str | None) -> int:
+    return len(trace.called) if tool is None else len(Denial((tool,)).list_calls(trace))
 
 
 def _format_bounds(least: int, most: int | None, tool: str | None) -> str:
@@ -121,31 +143,35 @@ def _format_bounds(least: int, most: int | None, tool: str | None) -> str:
     return f"{least:,} to {format_calls(most, tool)}" if least else f"at most {format_calls(most, tool)}"
 
 
-def build_forbidden_rule(globs: Sequence[str]) -> Check:
-    """Builds a rule: no name matches one of the globs."""
+def build_forbidden_rule(denial: Denial) -> Check:
+    """Builds a rule: no call is of a denied tool."""
     passed = Finding("passed", "no forbidden tool was called")
 
     def judge(trace: Trace) -> Finding:
-        first_calls = _find_first_calls(trace.called)
-        matches = [(name, glob) for name in first_calls if (glob := _find_glob(name, globs)) is not None]
-        if not matches:
-            return passed
-        name, glob = matches[0]
-        by = "" if glob == name else f", forbidden by {mark_name(glob)}"
-        others = f"; nor must {mark_names([each for each, _ in matches[1:]])}" if matches[1:] else ""
-        numbers = [number for number, each in enumerate(trace.called, 1) if each == name]
-        return Finding("failed", f"{describe_unwanted(mark_name(name), numbers)}{by}{others}")
+        calls = denial.list_calls(trace)
+        return Finding("failed", describe_denied(calls)) if calls else passed
+
+    return require_evidence(judge, CALLS, FAILED)
+
+
+def build_unnamed_rule(globs: Sequence[str]) -> Check:
+    """Builds a rule that must not pass: no name is exactly one of the globs, so that a look-alike does not satisfy."""
+    passed = Finding("passed", "no forbidden tool was called")
+
+    def judge(trace: Trace) -> Finding:
+        called = next((name for name in trace.called if _find_glob(name, globs) is not None), None)
+        return passed if called is None else Finding("failed", f"{mark_name(called)} was called")
 
     return require_evidence(judge, CALLS, FAILED)
 
 
 def build_allowed_rule(globs: Sequence[str]) -> Check:
-    """Builds a rule: every name matches one of the globs."""
+    """Builds a rule: every name of every call, without the wrappers of providers, matches one of the globs."""
     passed = Finding("passed", "only allowed tools were called")
 
     def judge(trace: Trace) -> Finding:
-        first_calls = _find_first_calls(trace.called)
-        others = [name for name in first_calls if _find_glob(name, globs) is None]
+        first_calls = _find_first_calls(trace.called_names)
+        others = [name for name in first_calls if not _is_allowed(name, globs)]
         if not others:
             return passed
         allowed = ("is no allowed tool", "was") if len(others) == 1 else ("are no allowed tools", "were")
@@ -162,11 +188,16 @@ def _suggest_allowed(unused: Sequence[str], called: Sequence[str]) -> str:
     return f"; by {mark_name(typo)}{suggest_name([typo], called)}" if typo else ""
 
 
-def _find_first_calls(names: Sequence[str]) -> dict[str, int]:
+def _find_first_calls(called: Sequence[tuple[str, ...]]) -> dict[str, int]:
     first_calls: dict[str, int] = {}
-    for number, name in enumerate(names, 1):
-        first_calls.setdefault(name, number)
+    for number, names in enumerate(called, 1):
+        for name in names:
+            first_calls.setdefault(name, number)
     return first_calls
+
+
+def _is_allowed(name: str, globs: Sequence[str]) -> bool:
+    return _find_glob(name, globs) is not None or _find_glob(unwrap_name(name), globs) is not None
 
 
 def _find_glob(name: str, globs: Sequence[str]) -> str | None:
@@ -208,11 +239,12 @@ class ToolCalls(Evaluator):
 
     type: Literal["tool_calls"]
     other_keys = _NO_ARGUMENTS
-    version = 2  # `*` in the name of a tool matches any characters
+    version = 3  # 2: `*` in names; 3: limits and `forbidden_tools` look at names that are written alike
     forbids = ("forbidden_tools",)
     demands = ("allowed_tools", "tool")
     orders: ClassVar[dict[str, Order]] = {
         "forbidden_tools": "forbidden",
+        "not_meant": "excepted",
         "allowed_tools": "allowed",
         "min": "at_least",
         "max": "at_most",
@@ -225,6 +257,7 @@ class ToolCalls(Evaluator):
     max: Annotated[Count | None, described("The maximum number of calls.", 3)] = None
     exactly: Annotated[Count | None, described("The exact number of calls.", 2)] = None
     forbidden_tools: Annotated[_Names | None, described("None of these tools may be called.", ["delete_*"])] = None
+    not_meant: NotMeant | None = None
     allowed_tools: Annotated[list[ToolName] | None, described("Only these tools may be called.", ["lookup_*"])] = None
     max_tool_calls: Annotated[Count | None, described("The maximum number of calls of all tools.", 10)] = None
     max_tool_errors: Annotated[Count | None, described("The maximum number of calls that ended in an error.", 0)] = None
@@ -246,15 +279,23 @@ class ToolCalls(Evaluator):
 
     def compile(self) -> Check:
         """Validates that there is a rule and that the rules agree; raises FieldProblemError."""
+        return self._compile(must_not_pass=False)
+
+    def compile_opposite(self) -> Check:
+        """Returns the same rules, with names compared the other way round."""
+        return self._compile(must_not_pass=True)
+
+    def _compile(self, *, must_not_pass: bool) -> Check:
         self._refuse_contradictions()
         least, most = (self.min, self.max) if self.exactly is None else (self.exactly, self.exactly)
         rules: list[Check] = []
         if least is not None or most is not None:
-            rules.append(build_count_rule(self.tool, least or 0, most))
+            rules.append(build_count_rule(self.tool, least or 0, most, must_not_pass=must_not_pass))
         if self.max_tool_calls is not None:
             rules.append(build_count_rule(None, 0, self.max_tool_calls))
         if self.forbidden_tools is not None:
-            rules.append(build_forbidden_rule(self.forbidden_tools))
+            denial = Denial(tuple(self.forbidden_tools), tuple(self.not_meant or ()))
+            rules.append(build_unnamed_rule(denial.patterns) if must_not_pass else build_forbidden_rule(denial))
         if self.allowed_tools is not None:
             rules.append(build_allowed_rule(self.allowed_tools))
         if self.max_tool_errors is not None:
@@ -271,6 +312,8 @@ class ToolCalls(Evaluator):
             )
         if least is not None and most is not None and least > most:
             raise FieldProblemError("min", f"`min` {least} is greater than `max` {most}")
+        if self.not_meant is not None and self.forbidden_tools is None:
+            raise FieldProblemError("not_meant", "`not_meant` needs `forbidden_tools`")
         if least == 0 and most is None:
             raise FieldProblemError("min", "`min: 0` checks nothing", "`exactly: 0` means no call")
         if self.tool is not None and least is None and most is None and exactly is None:
@@ -286,26 +329,37 @@ class ToolCalls(Evaluator):
 
 
 class ForbiddenTools(Evaluator):
-    """None of `tools` is called; `*` in a name matches any characters."""
+    """None of `tools` is called; `*` in a name matches any characters.
+
+    A name counts that is the same after NFKC, without blanks at its ends, invisible characters, case and the wrappers
+    `functions.`, `default_api.` and `tools.`, or that looks the same. `not_meant` names tools that are no such tool.
+    """
 
     type: Literal["forbidden_tools"]
     forbids = ("tools",)
-    orders: ClassVar[dict[str, Order]] = {"tools": "forbidden"}
+    version = 2  # also names that are written like a forbidden one
+    orders: ClassVar[dict[str, Order]] = {"tools": "forbidden", "not_meant": "excepted"}
     tools: Annotated[_Names, _SOME_TOOLS]
+    not_meant: NotMeant | None = None
 
     def label(self) -> str:
         """The check in words."""
         return f"forbidden tools: {format_names(self.tools)}"
 
     def compile(self) -> Check:
-        """Returns a check of the names."""
-        return build_forbidden_rule(self.tools)
+        """Returns a check of all names of the calls, however they are written."""
+        return build_forbidden_rule(Denial(tuple(self.tools), tuple(self.not_meant or ())))
+
+    def compile_opposite(self) -> Check:
+        """Returns a check of the exact names: that such a tool is not called must not pass."""
+        return build_unnamed_rule(self.tools)
 
 
 class AllowedTools(Evaluator):
     """Only `tools` are called; `*` in a name matches any characters, an empty list allows no tool."""
 
     type: Literal["allowed_tools"]
+    version = 2  # without the wrappers of providers
     demands = ("tools",)
     orders: ClassVar[dict[str, Order]] = {"tools": "allowed"}
     tools: Annotated[list[ToolName], _SOME_TOOLS]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
+from collections.abc import Callable  # noqa: TC003  (in the fields of a tuple)
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from pydantic import BeforeValidator, Field
 
@@ -49,17 +50,20 @@ from evalgate.measures.sequences.step_matching import (
     fits_exactly,
     fits_in_order,
 )
+from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.plain_text import mark_part
+from evalgate.measures.text.similar_names import find_denied
 from evalgate.measures.values.json_values import mark_name, shorten
+from evalgate.models.trace.trace import list_names
 from evalgate.strict_model import described
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from evalgate.evaluators.kinds.calls.steps import CompiledSequence
     from evalgate.measures.sequences.step_matching import Alignment
     from evalgate.models.run.run import Outcome
-    from evalgate.models.trace.trace import EvidenceKind, Trace
+    from evalgate.models.trace.trace import EvidenceKind, ToolCall, Trace
 
 OUTCOMES: tuple[EvidenceKind, ...] = ("errors",)
 MAX_COMPARISONS = 150_000
@@ -75,6 +79,37 @@ def _lower(word: Any) -> Any:
     return word.lower() if isinstance(word, str) else word
 
 
+class CallList(NamedTuple):
+    """How the calls of a trace, and their names, are listed for a sequence."""
+
+    calls: Callable[[Trace], list[ToolCall]]
+    names: Callable[[Trace], list[str]]
+
+
+def _list_calls(trace: Trace) -> list[ToolCall]:
+    return trace.agent_calls
+
+
+def _list_names(trace: Trace) -> list[str]:
+    return trace.called
+
+
+def _rename_calls(steps: CompiledSequence) -> CallList:
+    """Lists calls under the tool of a step where one of their names is written like it."""
+    tools = [step.tool for kind in steps.kinds for step in kind]
+
+    def rename(call: ToolCall) -> ToolCall:
+        names = list_names(call)
+        name = next((each for each in names if any(matches_id(tool, each) for tool in tools)), None)
+        name = name or next(filter(None, (find_denied(tools, each) for each in names)), None)
+        return call if name is None or name == call["name"] else {**call, "name": name}
+
+    def list_calls(trace: Trace) -> list[ToolCall]:
+        return [rename(call) for call in trace.agent_calls]
+
+    return CallList(list_calls, lambda trace: [call["name"] for call in list_calls(trace)])
+
+
 class ToolSequence(Evaluator):
     """The agent makes the calls of `sequence`.
 
@@ -88,6 +123,7 @@ class ToolSequence(Evaluator):
 
     type: Literal["tool_sequence"]
     other_names = TRAJECTORY_NAMES
+    version = 2  # negated, also names that are written alike
     demands = ("sequence",)
     orders: ClassVar[dict[str, Order]] = {"sequence": "steps", "is_ordered": "at_least", "is_closed": "at_least"}
     merged: ClassVar[dict[str, tuple[str, ...]]] = {"is_ordered": ("mode",), "is_closed": ("mode", "extra_calls")}
@@ -119,13 +155,20 @@ class ToolSequence(Evaluator):
 
     def compile(self) -> Check:
         """Validates that the sequence demands something; raises FieldProblemError."""
+        return self._compile(CallList(_list_calls, _list_names))
+
+    def compile_opposite(self) -> Check:
+        """Returns a check of calls under the names of the steps whose tools they count as."""
+        return self._compile(_rename_calls(compile_steps(self.sequence)))
+
+    def _compile(self, read: CallList) -> Check:
         steps = compile_steps(self.sequence)
         self._require_demand(steps)
         passed = Finding("passed", self.label())
         levels = (UNKNOWN, BROKEN) if steps.is_demanding else ()
 
         def check(trace: Trace) -> Finding:
-            calls = CallMatcher(trace.agent_calls, steps.kinds, MAX_COMPARISONS)
+            calls = CallMatcher(read.calls(trace), steps.kinds, MAX_COMPARISONS)
             if self._fits(steps, calls):
                 return passed
             for level in levels:
@@ -137,15 +180,15 @@ class ToolSequence(Evaluator):
             calls.worst_match, calls.budget = MATCHES, WorkBudget(MAX_ALIGNMENT_COMPARISONS)
             return self._build_failure(steps, calls)
 
-        by_names = None if steps.names is None else self._compile_by_names(steps.names, steps, passed)
-        return self._require_evidence(by_names or check, steps)
+        by_names = None if steps.names is None else self._compile_by_names(steps.names, steps, passed, read)
+        return self._require_evidence(by_names or check, steps, read)
 
     def describe_unwanted(self, trace: Trace) -> str:
         """Describes the calls that were made although the assertion is negated."""
         if not self.sequence:
             return "a tool must be called, but none was"
         steps, ordered = compile_steps(self.sequence), self.mode != "any_order"
-        calls = CallMatcher(trace.agent_calls, steps.kinds, MAX_ALIGNMENT_COMPARISONS)
+        calls = CallMatcher(_rename_calls(steps).calls(trace), steps.kinds, MAX_ALIGNMENT_COMPARISONS)
         rows = (align_in_order if ordered else align_bag)(steps.plan, calls).rows
         numbers = sorted(at + 1 for slot, at in rows if slot is not None and at is not None)
         texts = [mark_part(steps.text(slot)) for slot in range(min(len(steps.plan.slots), MAX_LISTED + 1))]
@@ -155,13 +198,13 @@ class ToolSequence(Evaluator):
         where = f" (calls {_join_some(list(map(str, numbers)), len(numbers))})" if numbers else ""
         return f"{only}{_join_some(texts, len(steps.plan.slots), word)} must not happen, but did{where}"
 
-    def _require_evidence(self, check: Check, steps: CompiledSequence) -> Check:
+    def _require_evidence(self, check: Check, steps: CompiledSequence, read: CallList) -> Check:
         def is_decided(found: Finding, trace: Trace) -> bool:
             """Returns whether the calls seen fit no sequence of calls that fits the steps."""
             if found.outcome != "failed":
                 return False
             loose = loosen_steps(steps, find_missing(trace, steps.evidence))
-            calls = CallMatcher(trace.agent_calls, loose.kinds, MAX_COMPARISONS)
+            calls = CallMatcher(read.calls(trace), loose.kinds, MAX_COMPARISONS)
             calls.worst_match = BROKEN
             return not self._fits(loose, calls) and not calls.budget.ran_out
 
@@ -181,7 +224,7 @@ class ToolSequence(Evaluator):
 
         return EvidenceCheck(check, check_outcomes)
 
-    def _compile_by_names(self, names: list[str], steps: CompiledSequence, passed: Finding) -> Check:
+    def _compile_by_names(self, names: list[str], steps: CompiledSequence, passed: Finding, read: CallList) -> Check:
         """Compiles the check of a sequence that consists of names only, as most do.
 
         Most traces fit, which needs no lookup of calls; the others fail in few ways, which are cached.
@@ -190,7 +233,7 @@ class ToolSequence(Evaluator):
         tools = [kind[0].tool for kind in steps.kinds]
 
         def check(trace: Trace) -> Finding:
-            called = trace.called
+            called = read.names(trace)
             if names_fit(names, called):
                 return passed
             key = tuple(called)

@@ -71,6 +71,9 @@ def _normalize_numbers(value: Any) -> Any:
     return value
 
 
+PARALLEL = "multi_tool_use.parallel"
+"""OpenAI's tool whose arguments are calls."""
+
 # Copying a blank record is faster than naming all its fields; a trace has dozens of records.
 BLANK_MESSAGE: Message = {
     "index": 0,

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evalgate.adapters.formats.core.builder.call_outcomes import apply_exit_codes
-from evalgate.adapters.formats.core.builder.conversation import find_opening_text
+from evalgate.adapters.formats.core.builder.conversation import PARALLEL, find_opening_text
 from evalgate.adapters.formats.core.builder.evidence_gaps import find_gaps, require_content
 from evalgate.adapters.formats.core.builder.run import warn_of_missing_results
 from evalgate.adapters.formats.core.builder.side_fields import set_origin
@@ -180,6 +180,7 @@ def read_record(reader: Reader, record: Any, source: TraceLocation, relative_pat
         require_content(trace)
         apply_exit_codes(trace)
         find_gaps(trace, record, reader)
+        _expand_parallel_calls(trace)
     except TraceError as error:
         ids = reader.identify(record)
         if reader.read_path is not None and ids[0] is None and not is_one_of_several:
@@ -198,3 +199,11 @@ def read_record(reader: Reader, record: Any, source: TraceLocation, relative_pat
     if trace.scenario_id is None:
         trace.scenario_id = name_scenario(trace, relative_path, is_one_of_several=is_one_of_several)
     return trace
+
+
+def _expand_parallel_calls(trace: Trace) -> None:
+    """Reads a call of OpenAI's tool for parallel calls as those calls."""
+    if any(call["name"].endswith(PARALLEL) for call in trace.tool_calls):
+        from evalgate.adapters.formats.core.builder.parallel_calls import expand_parallel_calls  # few traces need it
+
+        expand_parallel_calls(trace)
