@@ -61,8 +61,7 @@ Order = (
     | Literal["forbidden", "allowed", "excepted", "equal_if_given", "same_or_forbidden", "steps", "unordered"]
 )
 NotMeant = Annotated[
-    list[Annotated[str, Field(min_length=1, max_length=512)]],
-    Field(max_length=MAX_TOOLS),
+    Annotated[list[Annotated[str, Field(min_length=1, max_length=512)]], Field(max_length=MAX_TOOLS)] | None,
     described("Tools that are no forbidden one, although they are written alike or end like one.", ["mcp__x__search"]),
 ]
 

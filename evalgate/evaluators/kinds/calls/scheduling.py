@@ -123,7 +123,7 @@ class ExpectedTool(Evaluator):
         ToolName | None, described("The tool that must be called; null: none.", "schedule_task")
     ] = None
     tool: Annotated[ToolNames | None, A_TOOL] = None
-    not_meant: NotMeant | None = None
+    not_meant: NotMeant = None
     min_calls: Annotated[
         Annotated[int, Field(ge=0)] | None, described("The minimum number of calls; 1 unless set.", 3)
     ] = None
@@ -196,7 +196,7 @@ class NoTool(Evaluator):
     forbids = ("tool",)
     orders: ClassVar[dict[str, Order]] = {"not_meant": "excepted"}
     tool: NamedTool
-    not_meant: NotMeant | None = None
+    not_meant: NotMeant = None
     action: Action = None
     action_argument: ActionArgument = "action"
 
@@ -217,7 +217,7 @@ class NoRunCode(Evaluator):
     forbids = ("tool",)
     orders: ClassVar[dict[str, Order]] = {"not_meant": "excepted"}
     tool: NamedTool = "run_code"
-    not_meant: NotMeant | None = None
+    not_meant: NotMeant = None
     words = "no call of {tool}"
 
     def compile(self) -> Check:

@@ -257,7 +257,7 @@ class ToolCalls(Evaluator):
     max: Annotated[Count | None, described("The maximum number of calls.", 3)] = None
     exactly: Annotated[Count | None, described("The exact number of calls.", 2)] = None
     forbidden_tools: Annotated[_Names | None, described("None of these tools may be called.", ["delete_*"])] = None
-    not_meant: NotMeant | None = None
+    not_meant: NotMeant = None
     allowed_tools: Annotated[list[ToolName] | None, described("Only these tools may be called.", ["lookup_*"])] = None
     max_tool_calls: Annotated[Count | None, described("The maximum number of calls of all tools.", 10)] = None
     max_tool_errors: Annotated[Count | None, described("The maximum number of calls that ended in an error.", 0)] = None
@@ -340,7 +340,7 @@ class ForbiddenTools(Evaluator):
     version = 2  # also names that are written like a forbidden one
     orders: ClassVar[dict[str, Order]] = {"tools": "forbidden", "not_meant": "excepted"}
     tools: Annotated[_Names, _SOME_TOOLS]
-    not_meant: NotMeant | None = None
+    not_meant: NotMeant = None
 
     def label(self) -> str:
         """The check in words."""
