@@ -1,0 +1,47 @@
+"""The archive of a commit, which every job that uses the Action downloads: small, and whole for what it runs there."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+import sys
+import tarfile
+
+import pytest
+from documents import ROOT
+
+MOST_BYTES = 1_500_000
+NEEDED = (
+    *("action.yml", "Dockerfile", "entrypoint.py", "LICENSE", "NOTICE", "pyproject.toml", "README.md"),
+    *("composite/action.yml", "composite/install.py", "requirements/image.txt", "requirements/build.txt"),
+)
+COMMAND = "import sys; sys.path.insert(0, sys.argv.pop(1)); from evalgate.__main__ import main; main()"
+
+
+@pytest.fixture(scope="module")
+def archive():
+    git = shutil.which("git")
+    if git is None or not (ROOT / ".git").exists():
+        pytest.skip("this is no git checkout, so there is no archive of a commit")
+    command = [git, "archive", "--format=tar.gz", "--worktree-attributes", "HEAD"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
+
+
+def test_it_is_small_enough_for_every_job(archive):
+    assert len(archive) <= MOST_BYTES
+
+
+def test_it_holds_what_image_and_composite_action_are_made_of(archive):
+    with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
+        assert [name for name in NEEDED if name not in packed.getnames()] == []
+
+
+def test_the_gate_runs_from_it(archive, tmp_path):
+    file = tmp_path / "archive.tar.gz"
+    file.write_bytes(archive)
+    shutil.unpack_archive(file, tmp_path)
+    command = [sys.executable, "-I", "-c", COMMAND, tmp_path, "validate", "evals/support.yaml"]
+    done = subprocess.run(command, cwd=ROOT / "examples/support-agent", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("ok: 1 suite")
