@@ -57,7 +57,7 @@ MODEL_USAGE = TokenTable(
     cache_write_input_tokens="cacheCreationInputTokens",
 )
 API_ERROR = "API Error"
-OF_QWEN = "it looks like a session of Qwen Code; declare its fields with `format: custom` (docs/custom-formats.md)"
+OF_QWEN = "it looks like a session of Qwen Code; docs/custom-formats.md has a mapping for it"
 """Some lines of Qwen Code can't be told from those of Claude Code."""
 BOUNDS = ("error_max_turns", "error_max_budget_usd", "error_max_structured_output_retries")
 

@@ -48,11 +48,13 @@ class EntryReader:
             self.unknown[UNTYPED if name is None else name] = None
         elif kind == "call":
             self._add_call(entry, location)
-        elif kind == "result":
-            add_result_entry(self.conversation, self._custom, entry, location)
         elif kind != "ignore":
             fields = FieldExpression(self._custom.message, entry, "message.", location)
-            add_message(self.conversation, self._custom, fields, kind, location)
+            if kind == "result" and not fields.get("tool_results", require_list):
+                add_result_entry(self.conversation, self._custom, entry, location)
+            else:
+                role = "tool" if kind == "result" else kind
+                add_message(self.conversation, self._custom, fields, role, location)
 
     def _add_call(self, entry: Any, location: str) -> None:
         """Adds a call, unless it is one that the answer before has requested: its start is another record of it."""

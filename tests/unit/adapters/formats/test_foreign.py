@@ -104,7 +104,7 @@ def test_lines_of_qwen_code_that_look_like_those_of_claude_code_are_named_too(tm
     )
     done = evalgate("traces", str(tmp_path / "q.jsonl"))
     assert done.exit_code == 2
-    assert "it looks like a session of Qwen Code; declare" in done.err
+    assert "it looks like a session of Qwen Code; docs/custom-formats.md has a mapping" in done.err
 
 
 def test_a_shape_is_recognised_after_other_lines():
