@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import facts
 import pytest
-from assertion_examples import ALL, parse_assertion
+from assertion_examples import ALL, EXAMPLES, parse_assertion
 from builders import make_call, make_trace
 from msgspec.structs import replace
 from trace_table import EXPECTATIONS, RECORDINGS
@@ -56,6 +56,7 @@ def _class_of(name: str) -> type[Evaluator]:
 @pytest.mark.parametrize("name", BUILT_IN_TYPES)
 def test_an_evaluator_states_its_facts(name: str) -> None:
     assert facts.of_evaluator(_class_of(name)) == []
+    assert name in EXAMPLES, "tests/assertion_examples.py"
 
 
 def test_every_evaluator_is_listed() -> None:

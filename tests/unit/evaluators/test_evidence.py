@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assertion_examples import ALL, any_trace, negated_forms, parse_assertion
+from assertion_examples import ALL, EXAMPLES, any_trace, negated_forms, parse_assertion
 from assess_assertion import assess, compile_assertion, outcome
 from builders import make_call, make_trace
 from hypothesis import given
@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from evalgate.evaluators.core.evaluator import EvidenceCheck
 from evalgate.evaluators.core.queries import query_evidence
-from evalgate.evaluators.core.registry import BUILT_IN_TYPES
 from evalgate.measures.jmespath.query import Query
 from evalgate.models.trace.trace import KINDS, Cost, ToolCall
 
@@ -130,16 +129,19 @@ ON_CALLS: list[tuple[dict[str, Any], list[ToolCall], Outcome]] = [
         NONE,
     ),
 ]  # fmt: skip
-NOT_ON_CALLS = {
-    *("contains_all", "contains_any", "cost_limit", "ends_with", "equals", "finish_reason", "icontains", "is_json"),
-    *("is_refusal", "latency_limit", "max_length", "min_length", "not_empty", "recorded_score", "regex", "similarity"),
-    *("starts_with", "token_limit", "turn_limit"),
-}
 IDS = [f"{number}-{raw.get('type', 'jmespath')}" for number, (raw, _, _) in enumerate(ON_CALLS)]
 
 
-def test_every_type__is_listed():
-    assert {raw.get("type", "jmespath") for raw, _, _ in ON_CALLS} | NOT_ON_CALLS == set(BUILT_IN_TYPES)
+LISTED = {raw.get("type", "jmespath") for raw, _, _ in ON_CALLS}
+RECORDED = {"response": "5", "cost_usd": 0.1, "latency_seconds": 0.1, "input_tokens": 1, "output_tokens": 1}
+
+
+@pytest.mark.parametrize("kind", sorted(EXAMPLES.keys() - LISTED))
+def test_a_type_that_is_not_listed__does_not_depend_on_calls(kind):
+    for fields in EXAMPLES[kind]:
+        raw = {"type": kind, **fields}
+        made = [with_gap(*calls, **RECORDED) for calls in ([], [A], [B, SLOW], [RESULT, LATE, SOON])]
+        assert {outcome(raw, each) for each in made} == {outcome(raw, make_trace(**RECORDED))}, raw
 
 
 @pytest.mark.parametrize(("raw", "calls", "expected"), ON_CALLS, ids=IDS)
@@ -181,7 +183,7 @@ def test_what_a_gap_leaves_decided__no_further_calls_turn(raw, trace, gaps, more
     trace.gaps, trace.kept_view = {}, None
     without = assertion.assess(trace).outcome
     assert with_gaps in {without, "not_evaluable"}
-    if "calls" in gaps and with_gaps in SWAPPED and raw["type"] not in NOT_ON_CALLS:
+    if "calls" in gaps and with_gaps in SWAPPED and raw["type"] in LISTED:
         for place, name in more:
             trace.tool_calls.insert(place, call(name))
         trace.kept_view = None

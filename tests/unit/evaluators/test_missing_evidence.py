@@ -9,8 +9,7 @@ from assertion_examples import BY_TIMING, EXAMPLES, PATHS, TEXT_KINDS, negated_f
 from assess_assertion import outcome
 from builders import make_call, make_trace
 
-from evalgate.evaluators.core.registry import BUILT_IN_TYPES
-from evalgate.models.trace.trace import Trace, unknown_cost, unknown_latency, unknown_usage
+from evalgate.models.trace.trace import KINDS, Trace, unknown_cost, unknown_latency, unknown_usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -121,16 +120,15 @@ LACKING: list[tuple[str, Sequence[dict[str, Any]], Callable[[Trace], None]]] = [
     ("tool_sequence", [{"sequence": [{"tool": "a", "status": "ok"}]}], _without_results),
     ("turn_limit", EXAMPLES["turn_limit"], _without_messages),
 ]
-CALLS_ALONE = {
-    *("allowed_tools", "forbidden_tools", "max_tool_calls", "no_loops", "no_run_code", "tool_called"),
-    "trajectory_score",
-}
-"""Kinds that need only the names of the tools called: a trace always has them."""
 
 
-def test_every_kind__is_listed_with_the_evidence_it_needs() -> None:
-    assert {kind for kind, _, _ in LACKING} | CALLS_ALONE == set(BUILT_IN_TYPES)
-    assert not {kind for kind, _, _ in LACKING} & CALLS_ALONE
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_nothing_is_recorded__is_neither_passed_nor_failed(kind: str) -> None:
+    trace = make_trace(calls=[], response=None)
+    trace.messages, trace.gaps = [], dict.fromkeys(KINDS, "nothing is recorded")
+    asked = [{"type": kind, **fields} for fields in EXAMPLES[kind] if fields.get("operator") != "exists"]
+    for form in [form for raw in asked for form in (raw, *negated_forms(raw))]:
+        assert outcome(form, trace) in ("not_evaluable", "error"), form
 
 
 @pytest.mark.parametrize(
