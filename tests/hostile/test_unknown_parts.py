@@ -7,14 +7,14 @@ import pytest
 from evalgate.adapters.formats.open.detect import FORMATS
 from evalgate.models.trace.trace import Trace
 from hostile.recorded_calls import read
-from hostile.unknown_parts import FIELDS, Edit, list_edited, list_edits
+from hostile.unknown_parts import Edit, list_edited, list_edits, list_places
 
 WITHOUT_TRACES = {"adk-evalset"}
 """A file of expectations is refused."""
 
 
 def test_every_format_gets_a_part() -> None:
-    assert FIELDS.keys() == {form.name for form in FORMATS} - WITHOUT_TRACES
+    assert list_places().keys() == {form.name for form in FORMATS} - WITHOUT_TRACES
 
 
 @pytest.mark.parametrize("edit", list(list_edits()), ids="-".join)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 from trace_table import RECORDINGS
 
+from evalgate.adapters.formats.open.detect import FORMATS
 from hostile.calls_in_sessions import SIDE
 
 if TYPE_CHECKING:
@@ -64,7 +65,10 @@ FIELDS = {
     "vally": "trajectory trajectory.events.[] trajectory.events.[].data",
     "vercel": "[] [].parts.[] steps.[]",
 }
-"""By format, the objects that get an unknown field; `[]` is each entry of a list, `kind=x` an object with that field."""
+"""By format, the objects that get an unknown field; `[]` is each entry of a list, `kind=x` an object with that field.
+
+A format that is not listed here gets one at each of its reader's shapes.
+"""
 KINDS = {
     "ag-ui": "type=TEXT_MESSAGE_START",
     "claude-code": "message.content.[].type=text",
@@ -91,10 +95,17 @@ class Edit(NamedTuple):
     kind_key: str = ""
 
 
+def list_places() -> dict[str, list[str]]:
+    """By format, the objects that get an unknown field."""
+    others = {form.name: form.reader.shapes for form in FORMATS if form.name not in FIELDS}
+    stated = {name: [".".join(shape.path) for shape in shapes] for name, shapes in others.items() if shapes}
+    return {name: places.split() for name, places in FIELDS.items()} | stated
+
+
 def list_edits() -> Iterator[Edit]:
     """Every edit of the two tables."""
-    for form, places in FIELDS.items():
-        yield from (Edit(form, place) for place in places.split())
+    for form, places in list_places().items():
+        yield from (Edit(form, place) for place in places)
     for form, places in KINDS.items():
         yield from (Edit(form, place, place.rpartition("=")[0].rpartition(".")[2]) for place in places.split())
 

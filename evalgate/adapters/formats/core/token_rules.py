@@ -89,7 +89,7 @@ RULES = {
     "litellm": TokenRule("LiteLLM, Usage: prompt_tokens includes cached tokens of every provider"),
     "plain": TokenRule("no field for cached or reasoning tokens"),
 }
-"""By reader or vocabulary, one entry for each documented meaning."""
+"""By reader or vocabulary, one entry for each documented meaning. A reader may state its own instead."""
 
 
 class Settled(NamedTuple):

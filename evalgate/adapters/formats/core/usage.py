@@ -15,7 +15,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
 )
 from evalgate.adapters.formats.core.strict_json import make_printable
-from evalgate.adapters.formats.core.token_rules import RULES, settle_tokens
+from evalgate.adapters.formats.core.token_rules import RULES, TokenRule, settle_tokens
 from evalgate.models.trace.trace import Cost, Latency, TraceScore, Usage, Warning_, unknown_cost, unknown_usage
 
 if TYPE_CHECKING:
@@ -86,15 +86,15 @@ def warn_of_doubts(trace: Trace) -> None:
 class TokenTable:
     """The field, or the reader and fields as in a FieldTable, of each number in `Usage`.
 
-    `rule` names the entry of RULES that says what the fields count; `uncached` is the field of the input without
-    cached tokens. A total that is not recorded is the sum of input and output.
+    `rule` says what the fields count: the reader's own, or the name of one in RULES. `uncached` is the field of the
+    input without cached tokens. A total that is not recorded is the sum of input and output.
 
     >>> TokenTable("plain", input_tokens="in", output_tokens="out").read({"in": 2, "out": 1}, "usage")["total_tokens"]
     3
     """
 
-    def __init__(self, rule: str, **fields: str | tuple[Read, *tuple[str, ...]]) -> None:
-        self._rule = RULES[rule]
+    def __init__(self, rule: str | TokenRule, **fields: str | tuple[Read, *tuple[str, ...]]) -> None:
+        self._rule = RULES[rule] if isinstance(rule, str) else rule
         self._fields = FieldTable(
             **{name: (count, field) if isinstance(field, str) else field for name, field in fields.items()}
         )

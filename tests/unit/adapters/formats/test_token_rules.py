@@ -7,8 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.adapters.formats.core.provider_response import ANTHROPIC_USAGE, LANGCHAIN_USAGE, RESPONSES_USAGE
-from evalgate.adapters.formats.core.token_rules import RULES, settle_tokens
-from evalgate.adapters.formats.core.usage import build_usage, read_provider_usage, sum_usages, warn_of_doubts
+from evalgate.adapters.formats.core.token_rules import RULES, TokenRule, settle_tokens
+from evalgate.adapters.formats.core.usage import (
+    TokenTable,
+    build_usage,
+    read_provider_usage,
+    sum_usages,
+    warn_of_doubts,
+)
 from evalgate.adapters.formats.core.vercel_tokens import read_vercel_usage
 from evalgate.models.trace.trace import Trace, unknown_usage
 
@@ -181,3 +187,11 @@ def test_a_doubt_about_one_call_makes_the_sum_unknown_and_one_warning():
     assert (trace.usage["input_tokens"], trace.usage["output_tokens"]) == (None, 23)
     assert [warning["code"] for warning in trace.warnings] == ["tokens_ambiguous"]
     assert "doubt" not in trace.usage
+
+
+def test_a_reader_states_a_rule_of_its_own():
+    fields = {"input_tokens": "in", "output_tokens": "out", "cache_read_input_tokens": "cached"}
+    recorded = {"in": 10, "out": 1, "cached": 5}
+    outside = TokenTable(TokenRule("the page of the program", cache="outside"), **fields)
+    assert outside.read(recorded, "usage")["input_tokens"] == 15
+    assert TokenTable(TokenRule("the page of the program"), **fields).read(recorded, "usage")["input_tokens"] == 10
