@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 MAX_APPROVALS = 1_000
 Name = Annotated[str, Field(min_length=1, max_length=512)]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+CheckDigest = Annotated[str, Field(pattern="^(?:[0-9a-f]{32}|run_failed)$")]
+MAX_COVERED = 1_000
 Sentence = Annotated[Text, Field(min_length=1, max_length=1_000)]
 
 
@@ -31,7 +33,8 @@ class LimitEntry(StrictModel):
 class ApprovalEntry(StrictModel):
     """One approval as written: of a scenario, of one check in it, or of one kind of change.
 
-    `until` is the last day on which it holds. `trace` is the sha256 of the trace that may fail, or a list.
+    `until` is the last day on which it holds. `trace` is the sha256 of the trace that may fail, or a list; `covers`
+    are the digests of the checks that may fail, as `evalgate approve` writes them.
     """
 
     suite: Name
@@ -44,6 +47,7 @@ class ApprovalEntry(StrictModel):
     who: Annotated[str, Field(min_length=1, max_length=200)]
     until: Day
     trace: Annotated[list[Sha256], BeforeValidator(wrap_in_list), Field(min_length=1)] | None = None
+    covers: Annotated[list[CheckDigest], BeforeValidator(wrap_in_list), Field(max_length=MAX_COVERED)] | None = None
 
 
 class ApprovalsFile(StrictModel):
@@ -74,4 +78,5 @@ def _build_approval(entry: ApprovalEntry, document: Document, number: int) -> Ap
         until=date.fromisoformat(entry.until),
         traces=frozenset(entry.trace or ()),
         location=document.locate(("approvals", number)),
+        covers=None if entry.covers is None else frozenset(entry.covers),
     )

@@ -91,6 +91,8 @@ def _list_fields(approval: Approval) -> Iterator[tuple[str, Any]]:
         yield "limit", {"score": approval.least_score}
     if approval.traces:
         yield "trace", sorted(approval.traces)
+    if approval.covers is not None:
+        yield "covers", sorted(approval.covers)
     yield "reason", approval.reason
     yield "who", approval.who
     yield "until", approval.until.isoformat()

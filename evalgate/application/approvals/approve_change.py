@@ -113,8 +113,9 @@ def _require_approvable(key: ScenarioKey, found: ApprovalSubject, request: Appro
         raise SettingError(f"scenario `{key.id}` passes: there is nothing to approve")
     if not found.is_known:
         raise SettingError(f"scenario `{key.id}` is {format_verdict(found.scenario.verdict)}: {NOT_APPROVABLE}")
-    if request.assertion is not None and request.assertion not in found.failed_checks:
-        hint = suggest(request.assertion, found.failed_checks)
+    names = {each.name for each in found.failed_checks}
+    if request.assertion is not None and request.assertion not in names:
+        hint = suggest(request.assertion, names)
         raise SettingError(Problem(f"it has no failed check `{request.assertion}`", None, hint))
     kind = found.change.kind if found.change is not None else None
     if request.change not in (None, kind):
@@ -141,7 +142,16 @@ def _build_approval(key: ScenarioKey, found: ApprovalSubject, request: ApprovalR
         until=request.until,
         traces=frozenset(trace_hashes if request.only_these_traces else ()),
         location=None,
+        covers=_list_covered(found, request.assertion),
     )
+
+
+def _list_covered(found: ApprovalSubject, assertion: str | None) -> frozenset[str] | None:
+    """Digests of the checks that fail now, or of those of one name; None if the results are of an earlier version."""
+    if assertion is None or found.digests is None:
+        return found.digests
+    named = (each.digest for each in found.failed_checks if each.name == assertion)
+    return frozenset(digest for digest in named if digest is not None)
 
 
 class ListedApproval(NamedTuple):
@@ -266,6 +276,7 @@ def _approval_by_comment(consent: CommentApproval, key: ScenarioKey, found: Appr
         until=consent.until,
         traces=frozenset(),
         location=None,
-        checks=frozenset(found.failures),
+        checks=frozenset(each.name for each in found.failures),
         provenance=consent.provenance,
+        covers=found.digests,
     )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.models.comparison.comparison import Comparison
     from evalgate.models.comparison.weakening import QuarantineRuling
+    from evalgate.models.results.baseline_run import BaselineRun
     from evalgate.models.run.run import Run
     from evalgate.ports import Fingerprints
     from evalgate.suite.models import Configuration
@@ -122,17 +123,20 @@ def check_quarantine(configuration: Configuration, today: date) -> None:
 
 
 def apply_quarantine(
-    run: Run, comparison: Comparison | None, configuration: Configuration, today: date
+    run: Run, comparison: Comparison | None, configuration: Configuration, today: date, baseline: BaselineRun | None
 ) -> list[QuarantineRuling]:
     """The ruling on every quarantine; marks quarantined scenarios and their changes."""
     written = {suite.name: suite.quarantine for suite in configuration.suites if suite.quarantine}
     if not written:
         return []
+    from evalgate.gate.common.moved_recordings import MovedRecordings
+
+    refuse = () if baseline is None else (MovedRecordings(baseline).refuse,)
     rulings = [
         ruling
         for suite in run.suites
         if suite.name in written
-        for ruling in apply_quarantines(suite, written[suite.name], today)
+        for ruling in apply_quarantines(suite, written[suite.name], today, *refuse)
     ]
     flag_changes(run, comparison)
     return rulings

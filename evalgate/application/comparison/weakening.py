@@ -152,6 +152,7 @@ def _scope(approval: ApprovalDoc) -> tuple[object, ...]:
     return (
         *(approval["suite"], approval["scenario"], approval["variant"], approval["assertion"]),
         *(approval["change"], limit and limit["score"], tuple(approval["trace"]), approval["until"]),
+        tuple(approval.get("covers") or ()),
     )
 
 

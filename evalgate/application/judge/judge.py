@@ -134,8 +134,8 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         judge_freshness(run, policies, present)
         judged = JudgedRun(run, comparison, policies, present)
         weakenings = None if selection else rules.find_weakenings(request, baseline, judged, approvals)
-        quarantines = apply_quarantine(run, comparison, configuration, now.date())
-        rulings = rule_on_approvals(run, comparison, approvals, now.date())
+        quarantines = apply_quarantine(run, comparison, configuration, now.date(), baseline.results)
+        rulings = rule_on_approvals(run, comparison, approvals, now.date(), rules.baseline_rules)
         decision = decide(
             run,
             comparison,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from evalgate.errors import Problem
@@ -50,6 +51,9 @@ def find_baseline_key(key: ScenarioKey, baseline: Container[ScenarioKey]) -> Sce
     return ScenarioKey(redact(key.suite), redact(key.id), key.variant and redact(key.variant))
 
 
+MOST_REFUSED = 3
+RefuseQuarantine = Callable[[str, "Quarantine", "ScenarioResult"], str | None]
+"""Why a quarantine of a suite does not hold for a scenario that it names; None if it does."""
 NO_SUCH_SCENARIO = "the suite has no such scenario"
 
 
@@ -62,12 +66,19 @@ def too_long(quarantines: Iterable[Quarantine], today: date) -> Iterator[Problem
             yield Problem(message, each.location, "choose an earlier `until`; it can be extended later")
 
 
-def apply_quarantines(suite: SuiteResult, quarantines: Sequence[Quarantine], today: date) -> list[QuarantineRuling]:
-    """Marks the quarantined scenarios of a suite; returns a ruling on each quarantine, in file order."""
+def apply_quarantines(
+    suite: SuiteResult, quarantines: Sequence[Quarantine], today: date, refuse: RefuseQuarantine = lambda *_: None
+) -> list[QuarantineRuling]:
+    """Marks the quarantined scenarios of a suite; returns a ruling on each quarantine, in file order.
+
+    `refuse` says why a quarantine does not hold for a scenario, None if it does.
+    """
     exact: dict[str, list[ScenarioResult]] = {}
     for scenario in suite.scenarios:
         exact.setdefault(scenario.id, []).append(scenario)
-    return [_rule_on_quarantine(suite.name, each, list(_find_scenarios(each, exact)), today) for each in quarantines]
+    return [
+        _rule_on_quarantine(suite.name, each, list(_find_scenarios(each, exact)), today, refuse) for each in quarantines
+    ]
 
 
 def covers(one: Quarantine, other: Quarantine) -> bool:
@@ -86,7 +97,7 @@ def _find_scenarios(quarantine: Quarantine, scenarios: dict[str, list[ScenarioRe
 
 
 def _rule_on_quarantine(
-    suite: str, quarantine: Quarantine, scenarios: Sequence[ScenarioResult], today: date
+    suite: str, quarantine: Quarantine, scenarios: Sequence[ScenarioResult], today: date, refuse: RefuseQuarantine
 ) -> QuarantineRuling:
     days = (quarantine.until - today).days
     if days < 0:
@@ -94,7 +105,10 @@ def _rule_on_quarantine(
         return QuarantineRuling(suite, quarantine, "expired", message, days, len(scenarios))
     if not scenarios:
         return QuarantineRuling(suite, quarantine, "unused", NO_SUCH_SCENARIO, days, 0)
-    for scenario in scenarios:
-        scenario.quarantined = True
+    refused = [refuse(suite, quarantine, scenario) for scenario in scenarios]
+    for scenario, why in zip(scenarios, refused, strict=True):
+        scenario.quarantined = scenario.quarantined or why is None
+    held, reasons = refused.count(None), [why for why in refused if why is not None]
     days_text = f"expires in {format_count(days, 'day')}" if days else "expires today"
-    return QuarantineRuling(suite, quarantine, "active", days_text, days, len(scenarios))
+    message = "; ".join([*([days_text] if held else []), *reasons[:MOST_REFUSED]])
+    return QuarantineRuling(suite, quarantine, "active" if held else "void", message, days, held)

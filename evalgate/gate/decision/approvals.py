@@ -1,32 +1,35 @@
 """Rules on approvals of failures: each approval by itself, then all approvals of a scenario together.
 
-An approval is for a known failure. It never covers a scenario that was not evaluated, a failure worse than
-the approved one, or an additional failure.
+An approval is for a known failure: of checks that it covers by what they demand, not by their names. It never covers
+a scenario that was not evaluated, a failure worse than the approved one, or an additional failure.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from evalgate.gate.common.wording import format_verdict
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.models.approvals.approval import ApprovalRuling, ApprovalRulings
+from evalgate.models.approvals.approval import ApprovalRuling, ApprovalRulings, IdentifiedCheck
 from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey
 from evalgate.models.run.run import NOT_EVALUATED
 from evalgate.models.run.trials import summarize
 from evalgate.scoring.wording import cut_quote, join_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import date
 
-    from evalgate.models.approvals.approval import Approval, Approvals, ApprovalStatus
+    from evalgate.models.approvals.approval import Approval, Approvals, ApprovalStatus, BaseChecks
     from evalgate.models.comparison.comparison import Change
     from evalgate.models.run.run import Run, ScenarioResult
 
 APPROVABLE = frozenset({"hard_fail", "new_hard_fail", "below_threshold", "broken", "regression", "model_changed"})
 """Words of `fail_on` that an approved scenario does not trigger."""
 PROPOSED = "added by this pull request: it counts once merged, or with `approvals-from: head`"
+ANOTHER_FAILS = "a different failure than the approved one"
 MORE_FAILS = "more failures than approved"
 UNREAD_TRACE = "a trial's recording"
 NOT_APPROVABLE = "only an evaluated scenario can be approved"
@@ -46,15 +49,22 @@ class ApprovalSubject(NamedTuple):
         return got_worse or self.scenario.verdict != "PASS"
 
     @property
-    def failed_checks(self) -> set[str]:
-        """Names of the checks that did not pass."""
-        return {each.name for trial in self.scenario.trials for each in summarize(trial).failed}
+    def failed_checks(self) -> set[IdentifiedCheck]:
+        """The checks that did not pass."""
+        failed = (each for trial in self.scenario.trials for each in summarize(trial).failed)
+        return {IdentifiedCheck(each.name, each.digest) for each in failed}
 
     @property
-    def failures(self) -> set[str]:
+    def failures(self) -> set[IdentifiedCheck]:
         """The failed checks, and one more entry if a trace could not be read."""
         unread = any(trial.status == "error" for trial in self.scenario.trials)
-        return self.failed_checks | ({UNREAD_TRACE} if unread else set())
+        return self.failed_checks | ({IdentifiedCheck(UNREAD_TRACE, None)} if unread else set())
+
+    @property
+    def digests(self) -> frozenset[str] | None:
+        """Digests of the failed checks; None if the document of an earlier version lacks one."""
+        found = frozenset(each.digest for each in self.failed_checks if each.digest is not None)
+        return found if all(each.digest for each in self.failed_checks) else None
 
     @property
     def is_known(self) -> bool:
@@ -80,22 +90,54 @@ NO_OBJECTION = _Objection("active")
 
 
 def rule_on_approvals(
-    run: Run, changes: Mapping[ScenarioKey, Change], approvals: Approvals, today: date
+    run: Run,
+    changes: Mapping[ScenarioKey, Change],
+    approvals: Approvals,
+    today: date,
+    base_checks: BaseChecks = lambda _: None,
 ) -> ApprovalRulings:
-    """Rules on every approval, in file order, and finds which scenarios may fail because of them."""
+    """Rules on every approval, in file order, and finds which scenarios may fail because of them.
+
+    `base_checks` bounds what an approval of an earlier version covers.
+    """
     subjects = collect_subjects(run, changes)
-    objections = [_check_approval(approval, subjects, today) for approval in approvals.effective]
-    approved_checks: dict[ScenarioKey, set[str | None]] = {}
-    for approval, objection in zip(approvals.effective, objections, strict=True):
+    effective = [resolve_covers(each, base_checks) for each in approvals.effective]
+    objections = [_check_approval(approval, subjects, today) for approval in effective]
+    active: dict[ScenarioKey, list[Approval]] = {}
+    for approval, objection in zip(effective, objections, strict=True):
         if objection is NO_OBJECTION:
-            approved_checks.setdefault(_scenario_key(approval), set()).add(approval.assertion)
-    unapproved = {key: _find_unapproved(subjects[key], names) for key, names in approved_checks.items()}
+            active.setdefault(_scenario_key(approval), []).append(approval)
+    unapproved = {key: _find_unapproved(subjects[key], found) for key, found in active.items()}
     rulings = [
-        _build_ruling(approval, _add_unapproved(objection, unapproved.get(_scenario_key(approval), set())), today)
+        _build_ruling(approval, _add_unapproved(objection, unapproved.get(_scenario_key(approval))), today)
         for approval, objection in zip(approvals.effective, objections, strict=True)
     ]
     rulings += [_build_ruling(approval, _Objection("proposed", PROPOSED), today) for approval in approvals.proposed]
-    return ApprovalRulings(tuple(rulings), frozenset(key for key, names in unapproved.items() if not names))
+    return ApprovalRulings(tuple(rulings), frozenset(key for key, names in unapproved.items() if names is None))
+
+
+def resolve_covers(approval: Approval, base_checks: BaseChecks) -> Approval:
+    """The approval with the digests that it covers.
+
+    One of an earlier version covers the checks in the base's suites that have the names it allows.
+    """
+    known = None if approval.covers is not None else base_checks(_scenario_key(approval))
+    if known is None:
+        return approval
+    covers = frozenset(each.digest for each in known if each.digest is not None and _allows_name(approval, each.name))
+    return replace(approval, covers=covers)
+
+
+def _allows_name(approval: Approval, name: str) -> bool:
+    if approval.assertion is not None:
+        return name == approval.assertion
+    return approval.checks is None or name in approval.checks
+
+
+def _covers_failure(approval: Approval, failure: IdentifiedCheck) -> bool:
+    if approval.covers is None or failure.digest is None:
+        return _allows_name(approval, failure.name)
+    return failure.digest in approval.covers
 
 
 def rule_by_date(approvals: Iterable[Approval], today: date) -> tuple[ApprovalRuling, ...]:
@@ -147,9 +189,17 @@ def _check_approval(approval: Approval, subjects: Mapping[ScenarioKey, ApprovalS
     if not subject.is_known:
         verdict = format_verdict(subject.scenario.verdict)
         return _Objection("void", f"the scenario is {verdict}: {NOT_APPROVABLE}")
-    if approval.assertion is not None and approval.assertion not in subject.failed_checks:
-        return _Objection("unused", f"the check {cut_quote(approval.assertion)} does not fail")
-    return _check_bounds(approval, subject)
+    return _check_assertion(approval, subject) or _check_bounds(approval, subject)
+
+
+def _check_assertion(approval: Approval, subject: ApprovalSubject) -> _Objection | None:
+    """Checks that what an approval of one check covers fails: another check of its name is a different failure."""
+    failed, name = subject.failed_checks, approval.assertion
+    if name is None or any(_covers_failure(approval, each) for each in failed):
+        return None
+    if all(each.name != name for each in failed):
+        return _Objection("unused", f"the check {cut_quote(name)} does not fail")
+    return _Objection("void", f"{ANOTHER_FAILS}: {_name_all(subject.failures)}")
 
 
 def _check_expiry(approval: Approval, today: date) -> _Objection | None:
@@ -169,8 +219,7 @@ def _check_bounds(approval: Approval, subject: ApprovalSubject) -> _Objection:
         return _Objection("void", f"worse than approved: {actual}, at least {min_score:g} was approved")
     if approval.traces and not subject.trace_hashes <= approval.traces:
         return _Objection("void", "the failing trace is not the approved one")
-    additional = subject.failures - approval.checks if approval.checks is not None else set[str]()
-    return _Objection("void", f"{MORE_FAILS}: {join_names(sorted(additional))}") if additional else NO_OBJECTION
+    return NO_OBJECTION
 
 
 def _format_score(score: float, min_score: float) -> str:
@@ -190,12 +239,19 @@ def _explain_missing(approval: Approval, scenarios: Iterable[ScenarioKey]) -> st
     return "the run has no such scenario"
 
 
-def _find_unapproved(subject: ApprovalSubject, names: set[str | None]) -> set[str]:
-    """Failures other than the approved checks; none if the scenario as a whole is approved."""
-    return set() if None in names else {each for each in subject.failures if each not in names}
+def _find_unapproved(subject: ApprovalSubject, approvals: Sequence[Approval]) -> str | None:
+    """The failures that no approval of the scenario covers, in words; None without one."""
+    unapproved = {each for each in subject.failures if not any(_covers_failure(one, each) for one in approvals)}
+    if not unapproved:
+        return None
+    return f"{ANOTHER_FAILS if unapproved == subject.failures else MORE_FAILS}: {_name_all(unapproved)}"
 
 
-def _add_unapproved(objection: _Objection, unapproved: set[str]) -> _Objection:
-    if objection is not NO_OBJECTION or not unapproved:
+def _add_unapproved(objection: _Objection, unapproved: str | None) -> _Objection:
+    if objection is not NO_OBJECTION or unapproved is None:
         return objection
-    return _Objection("void", f"{MORE_FAILS}: {join_names(sorted(unapproved))}")
+    return _Objection("void", unapproved)
+
+
+def _name_all(failures: Iterable[IdentifiedCheck]) -> str:
+    return join_names(sorted({each.name for each in failures}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct
@@ -47,8 +48,9 @@ class Approval(Struct, frozen=True):
     """One approval as written. A field that is None does not restrict it; `until` is its last valid day.
 
     `least_score` is the lowest approved score; `traces` are the sha256 of the traces that may fail, empty for
-    any. `checks` are the only assertions that may fail, None for any; `provenance` is None for an approval
-    from a file.
+    any. `covers` are the digests of the checks that may fail, whatever their names; None in approvals of earlier
+    versions, where `checks` are the names that may fail, None for any. `provenance` is None for an approval from a
+    file.
     """
 
     suite: str
@@ -64,14 +66,26 @@ class Approval(Struct, frozen=True):
     location: Location | None
     checks: frozenset[str] | None = None
     provenance: Provenance | None = None
+    covers: frozenset[str] | None = None
 
     @property
     def scope(self) -> tuple[object, ...]:
         """Everything but the location and provenance, to compare approvals of two files."""
         return (
             *(self.suite, self.scenario, self.variant, self.assertion, self.change, self.least_score),
-            *(self.reason, self.who, self.until, self.traces, self.checks),
+            *(self.reason, self.who, self.until, self.traces, self.checks, self.covers),
         )
+
+
+class IdentifiedCheck(NamedTuple):
+    """A check by its name, and by what it demands; `digest` is None in documents of earlier versions."""
+
+    name: str
+    digest: str | None
+
+
+BaseChecks = Callable[["ScenarioKey"], Collection[IdentifiedCheck] | None]
+"""The checks of a scenario in the suites of the base; None if they are not known."""
 
 
 class Approvals(Struct, frozen=True):

@@ -85,7 +85,7 @@ class WeakeningList(NamedTuple):
 MAX_DAYS = 90
 """Maximum days until the end of a quarantine: it is a pause, not a way to remove an assertion."""
 
-QuarantineStatus = Literal["active", "expired", "unused"]
+QuarantineStatus = Literal["active", "expired", "void", "unused"]
 
 
 class Quarantine(Struct, frozen=True):
@@ -103,7 +103,7 @@ class Quarantine(Struct, frozen=True):
 
 
 class QuarantineRuling(NamedTuple):
-    """The status of one quarantine in a run. `scenarios` is the number of scenarios it matches."""
+    """The status of one quarantine in a run. `scenarios` is the number of scenarios that it holds for."""
 
     suite: str
     quarantine: Quarantine

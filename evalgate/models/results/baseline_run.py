@@ -30,6 +30,7 @@ class BaselineTrace(Struct, frozen=True):
     model: str | None = None
     tools_hash: str | None = None
     prompt_hash: str | None = None
+    sha256: str | None = None
 
 
 class BaselineCheck(Struct, frozen=True, gc=False):

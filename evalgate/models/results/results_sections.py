@@ -35,7 +35,8 @@ class ApprovalDoc(TypedDict):
 
     `status` is active, proposed (by a pull request; has no effect), void, expired or unused; `message` gives
     the reason, or the time left. `until` is the last valid day, `days_left` counts to it. `checks` are the
-    only assertions that may fail, absent for any; `provenance` is absent for an approval from the file.
+    only assertions that may fail, absent for any; `covers` are the digests of the checks that may fail, absent in
+    approvals of earlier versions; `provenance` is absent for an approval from the file.
     """
 
     suite: str
@@ -53,6 +54,7 @@ class ApprovalDoc(TypedDict):
     message: str
     location: LocationDoc | None
     checks: NotRequired[list[str] | None]
+    covers: NotRequired[list[str] | None]
     provenance: NotRequired[ProvenanceDoc | None]
 
 
@@ -82,9 +84,10 @@ class MutationScoreDoc(TypedDict):
 class QuarantineDoc(TypedDict):
     """One quarantine of a suite and its status.
 
-    `scenario` is as written and may contain `*`; `scenarios` is the number of the run's scenarios that match.
-    `status` is active, expired (its scenarios block again) or unused (no scenario matches); `message` gives
-    that in words, or the time left. `until` is the last valid day, `days_left` counts to it.
+    `scenario` is as written and may contain `*`; `scenarios` is the number of the run's scenarios it holds for.
+    `status` is active, expired (its scenarios block again), void (the recordings were other scenarios' in the
+    baseline) or unused (no scenario matches); `message` gives that in words, or the time left. `until` is the last
+    valid day, `days_left` counts to it.
     """
 
     suite: str

@@ -49,6 +49,8 @@ def build_approval_doc(ruling: ApprovalRuling) -> ApprovalDoc:
     }
     if approval.checks is not None:
         document["checks"] = sorted(map(clean_name, approval.checks))
+    if approval.covers is not None:
+        document["covers"] = sorted(map(clean_name, approval.covers))
     if approval.provenance is not None:
         document["provenance"] = _build_provenance_doc(approval.provenance)
     return document

@@ -27,7 +27,7 @@ APPROVAL_STATUSES = {
     "unused": "unused",
 }
 """The words for statuses, in the order in which they are shown: those that affect the decision come first."""
-QUARANTINE_STATUSES = {"expired": "expired", "active": "quarantined", "unused": "unused"}
+QUARANTINE_STATUSES = {"expired": "expired", "void": "void", "active": "quarantined", "unused": "unused"}
 MAX_NAME, MAX_REASON, MAX_FLAKY = 120, 300, 200
 SHORT_SHA = 7
 DAY_LENGTH = 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from fakes.agent import own_comments, trace, write_trace
+from fakes.agent import SUITE, next_run, on_main, own_comments, trace, write_trace
 
 from evalgate.adapters.github.commit_files import ApprovalsInCommit
 from evalgate.adapters.suites.approvals_file import read_approvals
@@ -131,3 +131,49 @@ def test_an_approval_of_the_store_counts_where_the_workspaces_do(act, failing, s
 def test_a_file_that_a_pull_request_could_have_written_approves_nothing_in_it(act, failing, store):
     assert act(**store).exit_code == 1
     assert read_results(failing)[1] == []
+
+
+CALLED = "{type: tool_called, tool: lookup_order, required: true"
+NAMED = SUITE.replace(CALLED, f"{CALLED}, name: looks up").replace(
+    "value: refunded", "value: refunded, name: says so, required: true"
+)
+SWAPPED = SUITE.replace(CALLED, f"{CALLED}, name: says so").replace(
+    "value: refunded", "value: refunded, name: looks up, required: true"
+)
+OF_ONE_CHECK = APPROVAL.replace("scenario: refund", "scenario: refund, assertion: says so")
+
+
+@pytest.fixture
+def after_main(hub, act, workspace, base):
+    """Main fails one check and approves that by its name, as before approvals stated what they cover."""
+    (workspace / "evals/support.yaml").write_text(NAMED)
+    write_trace(workspace, trace(content="no"))
+    (workspace / FILE).write_text(OF_ONE_CHECK)
+    on_main(hub)
+    assert act("push").exit_code == 0
+    next_run(hub, "success")
+    hub.write(FILE, OF_ONE_CHECK.encode(), base)
+
+
+@pytest.mark.usefixtures("after_main")
+def test_the_failure_that_the_base_approved_passes(act, workspace):
+    assert act().exit_code == 0
+    assert read_results(workspace)[1] == ["active"]
+
+
+@pytest.mark.usefixtures("after_main")
+def test_an_approval_of_the_base_does_not_follow_the_name_of_a_check_in_a_pull_request(hub, act, workspace):
+    (workspace / "evals/support.yaml").write_text(SWAPPED)
+    write_trace(workspace, trace(tool="other"))
+    assert act().exit_code == 1
+    assert read_results(workspace)[1] == ["void"]
+    [body] = own_comments(hub)
+    assert "a different failure" in body
+
+
+@pytest.mark.usefixtures("after_main")
+def test_an_approval_of_the_base_does_not_cover_a_check_that_a_pull_request_adds(act, workspace):
+    added = NAMED + "      - {type: tool_called, tool: apologize, required: true, name: says so}\n"
+    (workspace / "evals/support.yaml").write_text(added)
+    assert act().exit_code == 1
+    assert read_results(workspace)[1] == ["void"]

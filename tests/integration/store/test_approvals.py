@@ -42,6 +42,7 @@ def test_an_approval_comes_back_as_it_was(store):
         least_score=0.7,
         traces=frozenset({"aa", "bb"}),
         checks=frozenset({"polite", "quick"}),
+        covers=frozenset({"ab" * 16, "cd" * 16}),
     )
 
     created = store.approvals.create(given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine, inspect, text
+from sqlalchemy import MetaData, Table, create_engine, inspect, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 
@@ -143,6 +144,31 @@ def test_the_shape_of_every_schema_is_known(tmp_path):
         database.close()
 
     assert shapes == sql_store.FINGERPRINTS
+
+
+def test_approvals_of_a_store_of_before_are_still_there(tmp_path):
+    url = str(tmp_path / "s.db")
+    database = Database(parse_store_url(url, "/"))
+    row = {
+        "id": "1",
+        "suite": "refunds",
+        "scenario": "late",
+        "reason": "known",
+        "who": "ada",
+        "until": date(2099, 1, 1),
+    }
+    row |= {"traces": [], "checks": ["polite"], "source": "shell", "self_approved": False}
+    row |= {"recorded_at": datetime(2026, 5, 1, 12, tzinfo=UTC)}
+    with database.writing() as connection:
+        migrate(connection, "0005")
+        connection.execute(Table("evalgate_approvals", MetaData(), autoload_with=connection).insert(), row)
+    database.close()
+
+    with open_store(url, "/") as opened:
+        (found,) = opened.approvals.active(date(2026, 6, 1))
+
+    assert found.approval.checks == frozenset({"polite"})
+    assert found.approval.covers is None
 
 
 def test_every_migration_is_known_and_is_part_of_the_package():

@@ -88,6 +88,7 @@ def _build_row(stored: StoredApproval) -> dict[str, Any]:
         "id": stored.id,
         "traces": sorted(approval.traces),
         "checks": None if approval.checks is None else sorted(approval.checks),
+        "covers": None if approval.covers is None else sorted(approval.covers),
         "recorded_at": stored.recorded_at,
         "withdrawn_at": stored.withdrawn_at,
     }
@@ -102,5 +103,6 @@ def _parse_row(row: Row[Any]) -> StoredApproval:
         location=None,
         checks=None if data["checks"] is None else frozenset(texts(data["checks"])),
         provenance=provenance,
+        covers=None if data["covers"] is None else frozenset(texts(data["covers"])),
     )
     return StoredApproval(data["id"], approval, provenance, data["recorded_at"], data["withdrawn_at"])

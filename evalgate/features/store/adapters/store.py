@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
 VERSION_TABLE = "evalgate_version"
 MIGRATIONS = Path(__file__).parent / "migrations"
-FINGERPRINTS = {"0005": "1b3cc3ae9e4041c544caf157b27f9dbec60ce92996031af3d8927978b1f90c3f"}
+FINGERPRINTS = {
+    "0005": "1b3cc3ae9e4041c544caf157b27f9dbec60ce92996031af3d8927978b1f90c3f",
+    "0006": "90364168695ceaef1f0973fac613ae43b067d25e721b5a55477cba04743bdb20",
+}
 """Every schema version, newest last, with the fingerprint of its tables in SQLite."""
 NEWEST = list(FINGERPRINTS)[-1]
 _LOCK = 0x4556414C47415445  # EvalGate's key among all advisory locks of a PostgreSQL database

@@ -20,6 +20,7 @@ CREATE TABLE evalgate_approvals (
 	self_approved BOOLEAN NOT NULL,
 	recorded_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	withdrawn_at TIMESTAMP WITH TIME ZONE,
+	covers JSON,
 	PRIMARY KEY (id),
 	CONSTRAINT approval_source_is_known CHECK (source IN ('file', 'comment', 'shell')),
 	CONSTRAINT approval_least_score_is_0_to_1 CHECK (least_score >= 0 AND least_score <= 1)

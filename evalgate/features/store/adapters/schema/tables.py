@@ -293,6 +293,7 @@ APPROVALS = Table(
     Column("self_approved", Boolean, nullable=False),
     Column("recorded_at", UtcDateTime, nullable=False),
     Column("withdrawn_at", UtcDateTime),
+    Column("covers", JSON(none_as_null=True)),
     require_one_of("source", APPROVAL_ORIGINS, "approval_source_is_known"),
     *require_scores("approval", ["least_score"]),
     Index("evalgate_approvals_by_until", "until"),
