@@ -9,6 +9,7 @@ from msgspec import Struct
 from evalgate.measures.numeric.estimates import wilson_interval
 from evalgate.measures.numeric.means import DIGITS, mean_score, weighted_mean
 from evalgate.models.run.golden import is_unjudged_dimension
+from evalgate.models.run.run import RunStatus  # noqa: TC001  (a field of a struct)
 from evalgate.models.run.trials import list_measured, summarize
 from evalgate.scoring.wording import (
     below_threshold,
@@ -72,7 +73,8 @@ class TrialRules(Struct, frozen=True):
 
     `min` trials at least; `min_pass_rate` a share in [0, 1]; `min_pass_k` (k, of): k passes in `of` trials,
     in proportion if more were recorded. `allow_errors` lets unreadable trials count as 0 instead of ending
-    in ERROR; `optional` lets the scenario have no trace.
+    in ERROR; `optional` lets the scenario have no trace. `run_status` says how a run must end: `ok` fails a trial
+    whose run ended in an error.
     """
 
     min: int = 1
@@ -80,6 +82,7 @@ class TrialRules(Struct, frozen=True):
     min_pass_k: tuple[int, int] | None = None
     allow_errors: bool = False
     optional: bool = False
+    run_status: RunStatus = "ok"
 
     @property
     def has_pass_rate(self) -> bool:

@@ -98,6 +98,7 @@ _WORDS: dict[WeakeningKind, str] = {
     "scenario_removed": "the scenario was removed",
     "scenario_optional": "the scenario no longer needs a trace",
     "errors_allowed": "errors in trials are now allowed",
+    "run_status_widened": "runs that ended in an error may now pass",
     "threshold_lowered": "the threshold was lowered",
     "trials_lowered": "fewer trials need to pass",
     "trials_missing": "fewer trials were recorded",

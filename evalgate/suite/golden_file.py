@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from evalgate.models.run.golden import INTENTS, MEMORY_RECALLS, REFUSALS, STANCES, TOOL_USAGES
+from evalgate.models.run.run import RunStatus
 from evalgate.scoring.golden.rules import Weights
 from evalgate.strict_model import StrictModel
 from evalgate.suite.policy import Share
@@ -114,6 +115,7 @@ class GoldenEntry(DimensionSwitches):
     match: MatchEntry | None = None
     optional: bool = False
     allow_errors: bool = False
+    run_status: RunStatus | None = None
     trials: TrialsEntry = TrialsEntry.from_defaults()
     passing_score: Share | None = None
     strict: bool | None = None

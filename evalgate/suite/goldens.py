@@ -164,7 +164,7 @@ class GoldenScenarioBuilder:
         """The golden as a scenario. An assertion besides the dimensions decides only if it is required."""
         location = source.document.locate((*source.path, "id"))
         other_checks = [replace(each, weight=0.0) for each in assertions if each.dimension is None or each.required]
-        trial_rules, problem = build_trial_rules(entry)
+        trial_rules, problem = build_trial_rules(entry, self._file)
         if problem is not None:
             self._add_problem(source, problem)
         return Scenario(

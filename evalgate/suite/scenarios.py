@@ -113,7 +113,7 @@ class ScenarioBuilder:
         return scenarios
 
     def _build_plain(self, entry: ScenarioEntry, path: Path) -> Scenario:
-        rules, problem = build_trial_rules(entry)
+        rules, problem = build_trial_rules(entry, self._file)
         if problem is not None:
             self._add_problem((*path, *problem.path), problem.message)
         return Scenario(
@@ -159,7 +159,7 @@ class ScenarioBuilder:
         self._diagnostics.add_problem(self._document, FieldProblem(path, message, hint))
 
 
-def build_trial_rules(entry: ScenarioEntry | GoldenEntry) -> tuple[TrialRules, FieldProblem | None]:
+def build_trial_rules(entry: ScenarioEntry | GoldenEntry, file: SuiteFile) -> tuple[TrialRules, FieldProblem | None]:
     """What an entry demands of its trials, and what is wrong with that."""
     trials, problem = entry.trials, None
     pass_k = trials.min_pass_k
@@ -172,6 +172,7 @@ def build_trial_rules(entry: ScenarioEntry | GoldenEntry) -> tuple[TrialRules, F
         min_pass_k=(pass_k.k, pass_k.of) if pass_k else None,
         allow_errors=entry.allow_errors,
         optional=entry.optional,
+        run_status=entry.run_status or file.run_status,
     )
     return rules, problem
 

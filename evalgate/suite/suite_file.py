@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from evalgate.evaluators.core.evaluator import ToolName, ToolNames, wrap_in_list
 from evalgate.models.comparison.weakening import OnWeakening
+from evalgate.models.run.run import RunStatus
 from evalgate.models.trace.trace import MAX_ID_LENGTH
 from evalgate.strict_model import StrictModel
 from evalgate.suite.custom_file import CustomEntry
@@ -188,6 +189,7 @@ class ScenarioEntry(StrictModel):
     threshold: Share | None = None
     optional: bool = False
     allow_errors: bool = False
+    run_status: RunStatus | None = None
     trials: TrialsEntry = TrialsEntry.from_defaults()
     variants: Variants | None = None
     assertions: Assertions = Field(default_factory=list)
@@ -256,6 +258,7 @@ class SuiteFile(StrictModel):
     custom: CustomEntry | None = None
     scenario_from: str | None = None
     threshold: Share | None = None
+    run_status: RunStatus = "ok"
     defaults: SuiteDefaults = SuiteDefaults.from_defaults()
     variants: Variants = Field(default_factory=dict)
     scenarios: Annotated[list[ScenarioEntry], Field(min_length=1)] = Field(default_factory=list)

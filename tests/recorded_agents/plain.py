@@ -67,6 +67,13 @@ def crash() -> None:
     sys.exit(7)
 
 
+def fail_loudly() -> None:
+    """Writes more than is kept to stderr, with the key in it, and ends with an exception."""
+    converse()
+    print("step\n" * 2_000 + os.environ["OPENAI_API_KEY"], file=sys.stderr)
+    raise KeyError("total")
+
+
 def sleep() -> None:
     converse()
     print("asleep", os.getpid(), flush=True)
@@ -92,6 +99,7 @@ def send_secrets(is_stream: bool) -> None:
 ACTIONS = {
     "none": lambda: print("no call"),
     "crash": crash,
+    "loud": fail_loudly,
     "sleep": sleep,
     "retry": retry,
     "parallel": ask_in_parallel,

@@ -184,6 +184,11 @@ class SuiteJudge:
     def _score(self, trace: Trace, scenario: Scenario) -> Scored:
         """The results of a scenario's assertions; those that many trials share are computed once, up to a limit."""
         rows = [assertion.assess(trace) for assertion in scenario.assertions]
+        if trace.status == "error" and scenario.rules.run_status == "ok":
+            from evalgate.scoring.run_end import build_failed_check  # few runs need it
+
+            rows.append(build_failed_check(trace, scenario.location, has_weight=scenario.golden is None))
+            return rows, *score_trial(rows, scenario.threshold)
         key = (scenario.threshold, *map(id, rows))  # rows are kept, so their identities stay unique
         found = self._shared.get(key)
         if found is None:

@@ -143,6 +143,8 @@ def _find_rule_weakenings(baseline: Scenario, current: Scenario) -> Iterator[Wea
         yield _build_weakening("scenario_optional", "optional", "false", "true")
     if new.allow_errors and not old.allow_errors:
         yield _build_weakening("errors_allowed", "allow_errors", "false", "true")
+    if old.run_status == "ok" and new.run_status == "any":
+        yield _build_weakening("run_status_widened", "run_status", "ok", "any")
     if new.min < old.min:
         yield _build_weakening("trials_lowered", "trials.min", old.min, new.min)
     if old.min_pass_rate is not None and (new.min_pass_rate or 0.0) < old.min_pass_rate:

@@ -18,6 +18,7 @@ WeakeningKind = Literal[
     "scenario_removed",
     "scenario_optional",
     "errors_allowed",
+    "run_status_widened",
     "threshold_lowered",
     "trials_lowered",
     "trials_missing",

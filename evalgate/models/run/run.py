@@ -22,6 +22,8 @@ Required = Literal[False, True, "always"]
 """Whether a failure of an assertion is a hard fail; `always`: even if a pass rate lets other required ones fail."""
 Outcome = Literal["passed", "failed", "not_evaluable", "skipped", "error"]
 TrialStatus = Literal["passed", "failed", "hard_fail", "error", "not_evaluable", "not_measured"]
+RunStatus = Literal["ok", "any"]
+"""How a run must end for its trial to pass: without an error, or in any way."""
 Verdict = Literal["PASS", "PARTIAL", "FAIL", "HARD_FAIL", "ERROR", "MISSING", "NOT_EVALUABLE"]
 
 FAILED_OUTCOMES: frozenset[Outcome] = frozenset({"failed", "error", "not_evaluable"})

@@ -251,6 +251,9 @@ class Trace(Struct):
     model: str | None = None
     status: Literal["ok", "error", "incomplete"] = "ok"
     error: ErrorInfo | None = None
+    stopped_by: str | None = None
+    """What ended an incomplete run, if that is recorded: a limit of turns, steps, cost, time or length, or a person's
+    answer that it waits for. What it did until then is all that it did; of any other incomplete run that is unknown."""
     finish_reason: str | None = None
     started_at: str | None = None
     ended_at: str | None = None

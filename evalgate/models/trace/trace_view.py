@@ -231,6 +231,7 @@ METADATA: dict[str, Section] = {
     "llm_call_count": lambda trace: len(trace.llm_calls) or None,
     "finish_reason": lambda trace: trace.finish_reason,
     "status": lambda trace: trace.status,
+    "stopped_by": lambda trace: trace.stopped_by,
     "tags": lambda trace: trace.tags,
     "started_at": lambda trace: trace.started_at,
     "commit": lambda trace: trace.commit,

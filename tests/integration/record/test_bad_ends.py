@@ -41,8 +41,27 @@ def test_an_agent_that_crashes_is_exit_1_with_a_trace_of_what_it_did(fake, tmp_p
     trace = trace_of(tmp_path)
     assert done.code == 1
     assert "exit code 7" in done.err
-    assert (trace["status"], trace["error"]["message"]) == ("error", "the agent ended with exit code 7")
+    assert (trace["status"], trace["error"]) == ("error", {"type": "exit code 7"})
     assert record(tmp_path, *fake.flags, "--scenario", "refund", "--keep-going", "--", "crash").code == 0
+
+
+def test_the_end_of_what_a_failed_agent_wrote_is_kept_without_secrets(fake, tmp_path):
+    done = record(tmp_path, *fake.flags, "--scenario", "refund", "--cache", "write", "--", "loud")
+    trace = trace_of(tmp_path)
+    message = trace["error"]["message"]
+    assert trace["error"]["type"] == "exit code 1"
+    assert message.splitlines()[-1] == "KeyError: 'total'"
+    assert message.startswith("step\n")
+    assert "[redacted" in message
+    assert len(message) <= 4_096
+    assert (done.err.count("step\n"), KEY in message) == (2_000, False)
+    assert not [name for name in files(tmp_path) if "cassette" in name]
+
+
+def test_nothing_of_stderr_is_kept_if_that_is_asked_for(fake, tmp_path):
+    done = record(tmp_path, *fake.flags, "--scenario", "refund", "--no-stderr", "--", "loud")
+    assert trace_of(tmp_path)["error"] == {"type": "exit code 1"}
+    assert "KeyError: 'total'" in done.err
 
 
 def test_a_command_that_does_not_exist_is_exit_2(fake, tmp_path):
@@ -62,7 +81,7 @@ def test_an_interrupted_recording_ends_the_agent(fake, tmp_path, sent, code):
     _, err = running.communicate(timeout=30)
     assert running.returncode == code
     assert "the recording was interrupted" in err
-    assert trace_of(tmp_path)["status"] == "error"
+    assert trace_of(tmp_path)["status"] == "incomplete"
 
 
 def test_a_killed_recording_leaves_no_file(fake, tmp_path):
@@ -89,7 +108,7 @@ def test_a_provider_that_hangs_ends_at_the_timeout(tmp_path):
     done = record(tmp_path, *fake.flags, "--scenario", "refund", "--timeout", "1")
     assert done.code == 124
     assert time.monotonic() - started < 20
-    assert trace_of(tmp_path)["status"] == "error"
+    assert trace_of(tmp_path)["status"] == "incomplete"
 
 
 def test_a_provider_that_is_not_there_is_an_error_of_the_last_model_call(tmp_path):

@@ -15,6 +15,7 @@ from evalgate.adapters.formats.core.builder.run import (
     join_loose,
     open_record,
 )
+from evalgate.adapters.formats.core.builder.run_end import LENGTH, mark_stopped
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -243,10 +244,12 @@ def _set_status(trace: Trace, run: AdkRun) -> None:
     if run.error is not None:
         trace.error = run.error
         trace.finish_reason = finish_reason(run.error["type"])
-        trace.status = "incomplete" if trace.finish_reason == "length" else "error"
+        if trace.finish_reason == "length":
+            mark_stopped(trace, LENGTH)
+        else:
+            trace.status = "error"
     elif run.is_waiting():
-        trace.status = "incomplete"
-        add_warning(trace, "incomplete", "a long-running tool has not returned its result yet", "events")
+        mark_stopped(trace, "a wait for a long-running tool")
 
 
 def _add_totals(trace: Trace, run: AdkRun) -> None:

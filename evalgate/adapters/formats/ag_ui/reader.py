@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.agent_session import AgentSession
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.builder.run import build_model_error
+from evalgate.adapters.formats.core.builder.run_end import PERSON
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     do_each,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
 
 NAME = "ag-ui"
-INTERRUPTED = "the run was interrupted, as it waits for a person"
+OPEN = "the run has neither RUN_FINISHED nor RUN_ERROR: it was stopped, or its events end before it did"
 USAGE = TokenTable(
     "ag-ui",
     input_tokens="inputTokens",
@@ -56,6 +57,7 @@ class AgUiThread(AgentSession):
         self.pieces = pieces
         self.known: set[str] = set()
         self.usages: list[Any] = []
+        self.is_open = False
 
     def is_new(self, key: str | None) -> bool:
         """Whether something with this id was not added yet; it is from now on."""
@@ -77,6 +79,7 @@ def build(record: Any) -> Trace:
     do_each(record, "events", lambda event: _add_event(thread, event))
     if thread.usages:
         thread.total = none_if_uncounted({**sum_usages(thread.usages), "source": "recorded_total"})
+    thread.end = OPEN if thread.is_open else None
     return thread.build_session(NAME)
 
 
@@ -102,7 +105,7 @@ def _add_event(thread: AgUiThread, event: dict[str, Any]) -> None:
 
 
 def _start_run(thread: AgUiThread, event: dict[str, Any], when: str | None) -> None:
-    thread.id = text(event.get("threadId"), "threadId") or thread.id
+    thread.id, thread.is_open = text(event.get("threadId"), "threadId") or thread.id, True
     given = mapping(event.get("input"), "input")
     do_each(
         objects(given.get("messages"), "input.messages"), "input.messages", lambda one: _add_message(thread, one, when)
@@ -175,18 +178,20 @@ def _add_result(thread: AgUiThread, event: dict[str, Any], when: str | None) -> 
 def _end_run(thread: AgUiThread, event: dict[str, Any], when: str | None) -> None:
     del when
     thread.end_answer()
+    thread.is_open = False
     usages = event.get("usage")
     for usage in objects(usages if isinstance(usages, list) else [usages] if usages else None, "usage"):
         thread.usages.append(USAGE.read(usage, "usage"))
         thread.model = text(usage.get("model"), "usage.model") or thread.model
     outcome = event.get("outcome")
     if isinstance(outcome, dict) and read_at(outcome, "type", text) == "interrupt":
-        thread.end = INTERRUPTED
+        thread.stopped_by = PERSON
 
 
 def _add_error(thread: AgUiThread, event: dict[str, Any], when: str | None) -> None:
     del when
     thread.end_answer()
+    thread.is_open = False
     message = text(event.get("message"), "message")
     thread.error = message or "the run failed"
     thread.outage = build_model_error(text(event.get("code"), "code"), message)

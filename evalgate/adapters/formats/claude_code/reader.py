@@ -21,12 +21,12 @@ from evalgate.adapters.formats.core.builder.run import (
     add_warning,
     build_model_error,
     group_lines,
-    mark_incomplete,
     measure_user_wait,
     set_cost,
     set_final_response,
     set_times,
 )
+from evalgate.adapters.formats.core.builder.run_end import COST, TURNS, mark_incomplete, mark_stopped
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
@@ -59,7 +59,12 @@ MODEL_USAGE = TokenTable(
 API_ERROR = "API Error"
 OF_QWEN = "it looks like a session of Qwen Code; docs/custom-formats.md has a mapping for it"
 """Some lines of Qwen Code can't be told from those of Claude Code."""
-BOUNDS = ("error_max_turns", "error_max_budget_usd", "error_max_structured_output_retries")
+BOUNDS = {
+    "error_max_turns": TURNS,
+    "error_max_budget_usd": COST,
+    "error_max_structured_output_retries": "the limit of retries",
+}
+"""The limits among the values of a result's `subtype`; `success` is an orderly end unless `is_error`, others fail."""
 
 
 def add_results(trace: Trace, results: Sequence[dict[str, Any]]) -> None:
@@ -140,7 +145,7 @@ def _add_end(trace: Trace, result: dict[str, Any]) -> None:
     trace.finish_reason = finish_reason(reason) or trace.finish_reason
     if subtype in BOUNDS:
         trace.finish_reason = subtype.removeprefix("error_")
-        mark_incomplete(trace, f"the run was stopped: {trace.finish_reason}")
+        mark_stopped(trace, BOUNDS[subtype])
     elif has_failed or subtype != "success":
         errors = [one for one in listing(result.get("errors"), "errors") if isinstance(one, str)]
         trace.status = "error"
@@ -291,15 +296,12 @@ def _add_open_end(trace: Trace, session: ClaudeSession, unmetered: int) -> None:
     `unmetered` counts answers for which no line has tokens or cost.
     """
     set_cost(trace, None if unmetered else sum_call_costs(trace.llm_calls), "costUSD")
-    last = session.drafts[-1] if session.drafts else None
     if session.is_stream:
         mark_incomplete(trace, "there is no result line: the run was stopped")
         add_warning(trace, "tokens_incomplete", "without a result line the output tokens are not known", "usage")
     elif session.failure is not None:
         trace.status = "error"
         trace.error = {"type": "api_error", "message": session.failure["message"]}
-    elif last is not None and (last.role == "user" or trace.messages[-1]["tool_calls"]):
-        mark_incomplete(trace, "the session ends before the agent answered")
 
 
 LINES = words("""

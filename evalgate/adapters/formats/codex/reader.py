@@ -23,11 +23,11 @@ from evalgate.adapters.formats.core.builder.run import (
     add_warning,
     build_model_error,
     build_trace,
-    mark_incomplete,
     measure_user_wait,
     set_final_response,
     set_times,
 )
+from evalgate.adapters.formats.core.builder.run_end import mark_incomplete
 from evalgate.adapters.formats.core.fields import do_each, mapping, read_at, required_text, text, whole_number
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow

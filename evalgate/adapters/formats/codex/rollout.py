@@ -116,12 +116,8 @@ class Rollout(CodexRun):
 
     @property
     def incomplete_reason(self) -> str | None:
-        """Why the run is incomplete."""
-        if self.was_aborted:
-            return "the last turn was aborted"
-        last = self.messages[-1] if self.messages else None
-        is_open = last is not None and (last.role != "assistant" or bool(last.calls))
-        return "the rollout ends before the agent answered" if is_open else None
+        """Why the run is incomplete; a rollout need not record the end of a turn."""
+        return "the last turn was aborted" if self.was_aborted else None
 
     def add(self, line: dict[str, Any]) -> None:
         """Adds one line; raises FieldError."""

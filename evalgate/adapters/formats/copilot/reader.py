@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 NAME = "copilot"
 ABORTED = "the run was aborted"
+OPEN = "the last turn has no end: the run was stopped, or its events end before it did"
 SEVERAL_TOTALS = "the session was shut down several times, and each total may include the others"
 USAGE = TokenTable(
     "copilot",
@@ -61,6 +62,7 @@ class CopilotSession(AgentSession):
         self.agent: str | None = None
         self.started: dict[str, str] = {}
         self.names: dict[str, str] = {}
+        self.is_open = False
 
     def add(self, event: dict[str, Any]) -> None:
         """Adds one event; raises FieldError."""
@@ -121,6 +123,8 @@ def build(record: Any) -> Trace:
     session = CopilotSession()
     do_each(record, "events", session.add)
     session.end_answer()
+    if session.is_open:
+        session.end = session.end or OPEN
     if len(session.totals) == 1 and not session.llm_calls:
         session.total = none_if_uncounted({**sum_usages(session.totals[0]), "source": "recorded_total"})
     trace = session.build_session(NAME)
@@ -176,6 +180,12 @@ def _add_answer(session: CopilotSession, data: dict[str, Any], when: str | None)
 def _start_turn(session: CopilotSession, data: dict[str, Any], when: str | None) -> None:
     del data, when
     session.end_answer()
+    session.is_open = session.is_open or session.agent is None
+
+
+def _end_turn(session: CopilotSession, data: dict[str, Any], when: str | None) -> None:
+    del data, when
+    session.is_open = session.is_open and session.agent is not None
 
 
 def _add_execution(session: CopilotSession, data: dict[str, Any], when: str | None) -> None:
@@ -254,6 +264,7 @@ HANDLERS: dict[str, Callable[[CopilotSession, dict[str, Any], str | None], None]
     "user.message": _add_user,
     "assistant.turn_start": _start_turn,
     "subagent.started": _name_agent,
+    "assistant.turn_end": _end_turn,
     "assistant.message": _add_answer,
     "assistant.usage": _add_usage,
     "tool.execution_start": _add_execution,
@@ -279,7 +290,7 @@ HARMLESS = words("""
     session.canvas.unavailable session.canvas.recorded session.canvas.removed session.extensions.attachments_pushed
     pending_messages.modified assistant.intent assistant.reasoning assistant.reasoning_delta
     assistant.tool_call_delta assistant.streaming_delta assistant.message_start assistant.message_delta
-    assistant.turn_end assistant.turn_retry assistant.idle model.call_failure tool.execution_partial_result
+    assistant.turn_retry assistant.idle model.call_failure tool.execution_partial_result
     tool.execution_progress tool_search.activated skill.invoked subagent.started subagent.completed subagent.failed
     subagent.selected subagent.deselected hook.start hook.end hook.progress system.notification permission.requested
     permission.completed user_input.requested user_input.completed elicitation.requested elicitation.completed

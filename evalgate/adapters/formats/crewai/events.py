@@ -170,6 +170,7 @@ class EventReader:
         elif kind in ENDS:
             output = event.get("output", event.get("result"))
             self.final = _to_text(output.get("raw") if type(output) is dict and "raw" in output else output)
+            self.error = None  # the agent was run again
         elif kind in FAILURES or kind == MODEL_FAILED:
             self._add_failure(event, kind)
         elif not kind.startswith(OWN_FAMILIES):

@@ -15,7 +15,8 @@ from evalgate.adapters.formats.core.builder.conversation import (
     conversation_from_messages,
 )
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, shorten
-from evalgate.adapters.formats.core.builder.run import build_trace, group_lines, mark_incomplete, set_times
+from evalgate.adapters.formats.core.builder.run import build_trace, group_lines, set_times
+from evalgate.adapters.formats.core.builder.run_end import mark_incomplete
 from evalgate.adapters.formats.core.builder.side_fields import add_call_details
 from evalgate.adapters.formats.core.fields import (
     FieldError,

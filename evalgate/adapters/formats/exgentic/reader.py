@@ -12,9 +12,9 @@ from evalgate.adapters.formats.core.builder.run import (
     add_warning,
     build_trace,
     mark_final_call,
-    mark_incomplete,
     set_final_response,
 )
+from evalgate.adapters.formats.core.builder.run_end import STEPS, mark_failed_run, mark_incomplete, mark_stopped
 from evalgate.adapters.formats.core.fields import (
     amount,
     dict_or_empty,
@@ -43,7 +43,7 @@ SPEAK_ACTION = "message"
 FINISH_ACTIONS = frozenset({"finish", "submit"})
 ANSWER_KEYS = ("answer", "exact_answer", "summary", "message", "content", "result")
 """Names that benchmarks use for the argument of the finishing action that holds the answer."""
-CUT_OFF_STATUSES = frozenset({"unfinished", "limit_reached", "cancelled"})
+CUT_OFF_STATUSES = frozenset({"unfinished", "cancelled"})
 MAX_DEVIATION = 0.01
 
 
@@ -196,7 +196,9 @@ def _add_outcome(trace: Trace, outcome: dict[str, Any], *, finished: bool) -> No
     ended = text(outcome.get("status"), "status")
     is_finished = flag(outcome.get("is_finished"), "is_finished")
     if ended == "error":
-        trace.status, trace.error = "error", {"type": "error", "message": None}
+        mark_failed_run(trace, "error")
+    elif ended == "limit_reached":
+        mark_stopped(trace, STEPS)
     elif ended in CUT_OFF_STATUSES or is_finished is False:
         mark_incomplete(trace, f"the session ended with the status {ended or 'unfinished'}")
     elif finished or is_finished:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 NAME = "gemini-cli"
 PROVIDER = "gcp.gemini"
 API_ERROR = "[API Error"
+NO_RESULT_LINE = "there is no result line: the run was stopped"
 NO_RESULT = frozenset({"validating", "scheduled", "executing", "awaiting_approval"})
 """Statuses of a call that has not ended."""
 FAILED = frozenset({"error", "cancelled"})
@@ -84,7 +85,15 @@ def build(record: Any) -> Trace:
     session = AgentSession()
     session.provider = PROVIDER
     do_each(_keep_last_versions(record), "lines", lambda line: _add_line(session, line))
+    if _ends_early(record):
+        session.end = NO_RESULT_LINE
     return session.build_session(NAME)
+
+
+def _ends_early(lines: list[Any]) -> bool:
+    """Whether it is a stream, which begins with `init`, without its result line; a session file never has one."""
+    kinds = [line.get("type") for line in lines if isinstance(line, dict)]
+    return "init" in kinds and "result" not in kinds
 
 
 def _keep_last_versions(lines: list[Any]) -> list[Any]:

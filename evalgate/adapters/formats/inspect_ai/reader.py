@@ -13,6 +13,7 @@ from evalgate.adapters.formats.core.builder.run import (
     build_trace,
     read_tags,
 )
+from evalgate.adapters.formats.core.builder.run_end import mark_stopped
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     count,
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
     from evalgate.models.trace.trace import ModelError, Response, ToolCall, Trace, TraceScore
 
+UNITS = {"token": "tokens", "message": "messages", "turn": "turns"}
+"""What a limit of this `type` counts; a sample's `error` is a failure of the run."""
 STOP_REASONS = {"model_length": "length"}
 
 
@@ -157,8 +160,8 @@ def _add_end(trace: Trace, sample: dict[str, Any], chat: SampleMessages, attachm
         trace.error = {"type": "sample_error", "message": text(error.get("message"), "error.message")}
     elif limit:
         kind = text(limit.get("type"), "limit.type") or "unknown"
-        trace.status, trace.finish_reason = "incomplete", f"{kind}_limit"
-        add_warning(trace, "incomplete", f"the sample reached its {kind} limit", "limit")
+        trace.finish_reason = f"{kind}_limit"
+        mark_stopped(trace, f"the limit of {UNITS.get(kind, kind)}")
 
 
 def _choose_response(trace: Trace, output: dict[str, Any], chat: SampleMessages) -> Response:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.run import CheckedConversation, mark_incomplete, measure_between
+from evalgate.adapters.formats.core.builder.run import CheckedConversation, measure_between
+from evalgate.adapters.formats.core.builder.run_end import PERSON, mark_incomplete, mark_stopped
 from evalgate.adapters.formats.core.builder.side_fields import SIDE_FIELDS, identify_by_side_fields, select_side_fields
 from evalgate.adapters.formats.core.fields import dict_or_empty, do_each, listing, mapping, prefix_errors, text, time
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, split_each, words
@@ -146,8 +147,16 @@ def _add_end(trace: Trace, state: dict[str, Any]) -> None:
             trace.error = {"type": None, "message": error if type(error) is str else None}
             return
     waiting = [text(node, "next") or "" for node in listing(state.get("next"), "next")]
-    if waiting:
+    if waiting and _has_interrupts(state):
+        mark_stopped(trace, PERSON)
+    elif waiting:
         mark_incomplete(trace, f"the graph stopped before `{make_printable(waiting[0])}`")
+
+
+def _has_interrupts(state: dict[str, Any]) -> bool:
+    """Whether the graph asked a person, in the state or in a task of it."""
+    holders = [state, *(dict_or_empty(task) for task in listing(state.get("tasks"), "tasks"))]
+    return any(each.get("interrupts") for each in holders)
 
 
 STATES: tuple[tuple[str, ...], ...] = (("values",), ("channel_values",), ("checkpoint", "channel_values"))

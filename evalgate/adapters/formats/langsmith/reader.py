@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.builder.evidence_gaps import find_unknown, note_unknown
 from evalgate.adapters.formats.core.builder.run import read_tags
+from evalgate.adapters.formats.core.builder.run_end import mark_incomplete
 from evalgate.adapters.formats.core.builder.side_fields import (
     drop_recorder_keys,
     identify_by_metadata,
@@ -37,6 +38,7 @@ from evalgate.adapters.formats.messages.sniff_messages import read_exchange
 from evalgate.adapters.formats.spans import assemble
 from evalgate.adapters.formats.spans.dialects.platforms import add_tool_exchange
 from evalgate.adapters.formats.spans.encodings.values import parse_time
+from evalgate.adapters.formats.spans.run_status import mark_span_failure
 from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind
 
 if TYPE_CHECKING:
@@ -228,8 +230,11 @@ def build(record: RunTree) -> Trace:
     thread = next((metadata[key] for key in THREAD_KEYS if isinstance(metadata.get(key), str)), None)
     trace.conversation_id = trace.conversation_id or thread
     trace.evaluations += _feedback(root)
-    if root.get("end_time") is None and trace.status == "ok":
-        trace.status = "incomplete"
+    error = text(root.get("error"), "error")
+    if error and trace.status == "ok":
+        mark_span_failure(trace, None, error)
+    elif root.get("end_time") is None and trace.status == "ok":
+        mark_incomplete(trace, "the run has no end time: it was stopped, or exported before it ended")
     note_unknown(trace, find_unknown({"runs": record.runs}, SHAPES))
     return trace
 

@@ -15,6 +15,7 @@ from evalgate.adapters.formats.core.builder.run import (
     build_trace,
     measure_between,
 )
+from evalgate.adapters.formats.core.builder.run_end import PERSON, mark_incomplete, mark_stopped
 from evalgate.adapters.formats.core.builder.side_fields import SCENARIO_KEY, TRIAL_KEY
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
@@ -179,6 +180,8 @@ def _handle_request_end(session: ManagedSession, event: dict[str, Any]) -> None:
 def _handle_idle(session: ManagedSession, event: dict[str, Any]) -> None:
     session.flush()
     session.stop_reason = read_at(event, "stop_reason.type", text)
+    if session.stop_reason == "end_turn":
+        session.error, session.has_failed_call = None, False  # the request was made again
 
 
 def _handle_running(session: ManagedSession, event: dict[str, Any]) -> None:
@@ -251,8 +254,10 @@ def _build_trace(session: ManagedSession) -> Trace:
     if session.error is not None:
         trace.status = "error"
         trace.error = {"type": session.error["type"], "message": session.error["message"]}
-    elif session.stop_reason in (None, "requires_action"):
-        trace.status = "incomplete"
+    elif session.stop_reason == "requires_action":
+        mark_stopped(trace, PERSON)
+    elif session.stop_reason is None:
+        mark_incomplete(trace, "the session is not idle: it was stopped, or its events end before it did")
     trace.finish_reason = finish_reason(session.stop_reason)
     if session.error is not None and session.has_failed_call:
         add_failed_call(trace, build_model_error(session.error["type"], session.error["message"]))

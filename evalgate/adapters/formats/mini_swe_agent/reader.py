@@ -15,13 +15,13 @@ from evalgate.adapters.formats.core.builder.run import (
     build_trace,
     identify_by,
     mark_final_call,
-    mark_incomplete,
     open_record,
     set_cost,
     set_final_response,
     set_times,
     warn_of_missing_results,
 )
+from evalgate.adapters.formats.core.builder.run_end import STEPS, TIME, mark_failed_run, mark_incomplete, mark_stopped
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -62,7 +62,8 @@ MODEL_ERRORS = frozenset(
     {"RateLimitError", "Timeout", "APIConnectionError", "ServiceUnavailableError", "InternalServerError", "APIError"}
 )
 """Exit statuses that are errors of LiteLLM: a model call failed. A command that fails never ends a run."""
-LIMITS = frozenset({"LimitsExceeded", "TimeExceeded"})
+LIMITS = {"LimitsExceeded": f"{STEPS} or cost", "TimeExceeded": TIME}
+"""Values of `exit_status` besides that; any other one is the class of the exception that ended the run."""
 
 
 def build(record: Any) -> Trace:
@@ -212,9 +213,9 @@ def _add_end(trace: Trace, status: str | None) -> None:
     trace.metadata["exit_status"] = status
     trace.finish_reason = "stop" if status == SUBMITTED else status
     if status in LIMITS:
-        mark_incomplete(trace, "a limit ended the run before the agent finished")
+        mark_stopped(trace, LIMITS[status])
     elif status != SUBMITTED:
-        trace.status, trace.error = "error", {"type": status, "message": None}
+        mark_failed_run(trace, status)
 
 
 SHAPES = (

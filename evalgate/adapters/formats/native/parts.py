@@ -216,6 +216,7 @@ FIELDS: dict[str, Callable[[Any, str], Any]] = {
     "model": text,
     "status": one_of("ok", "error", "incomplete"),
     "error": read_error_info,
+    "stopped_by": text,
     "finish_reason": read_finish_reason,
     "started_at": time,
     "ended_at": time,

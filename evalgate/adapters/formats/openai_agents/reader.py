@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.evidence_gaps import find_unknown, note_unknown, shorten
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, add_warning, build_trace, open_record
+from evalgate.adapters.formats.core.builder.run_end import PERSON, mark_incomplete, mark_stopped
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -209,7 +210,8 @@ READER = Reader(build=build, identify=identify, shapes=(), split=split)
 
 
 APPROVAL = "tool_approval_item"  # repeats the call that waits for it
-FINISHED = "next_step_final_output"
+FINISHED, WAITS = "next_step_final_output", "next_step_interruption"
+"""Types of the current step of a run that has ended, and of one that waits for an approval."""
 
 
 def build_state(record: Any) -> Trace:
@@ -229,12 +231,15 @@ def build_state(record: Any) -> Trace:
         conversation_id=text(state.get("conversation_id"), "conversation_id"),
         provider="openai",
         agent={"name": text(agent.get("name"), "current_agent.name"), "framework": FRAMEWORK},
-        status="ok" if step == FINISHED else "incomplete",
         llm_calls=chat.llm_calls,
         usage=usage,
         metadata=metadata,
     )
     trace.warnings += about_usage
+    if step == WAITS:
+        mark_stopped(trace, PERSON)
+    elif step != FINISHED:
+        mark_incomplete(trace, "the state was saved before the run ended")
     set_scenario_and_trial(trace, metadata)
     note_unknown(trace, _find_unknown(state))
     return trace

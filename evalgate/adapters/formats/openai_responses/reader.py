@@ -9,16 +9,16 @@ from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     build_model_error,
-    mark_incomplete,
     open_record,
     set_final_response,
 )
+from evalgate.adapters.formats.core.builder.run_end import LENGTH, mark_failed_run, mark_incomplete, mark_stopped
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.fields import FieldError, amount, listing, mapping, read_at, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, split_each
 from evalgate.adapters.formats.core.provider_response import RESPONSES_USAGE
 from evalgate.adapters.formats.core.strict_json import encode_json
-from evalgate.adapters.formats.core.usage import finish_reason, to_milliseconds
+from evalgate.adapters.formats.core.usage import to_milliseconds
 from evalgate.adapters.formats.messages import responses
 from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.openai_responses import is_responses
@@ -97,7 +97,7 @@ def _read_usage(value: Any) -> Usage | None:
 def _read_failure(answer: dict[str, Any]) -> ModelError | None:
     """Why the response failed; None if it did not."""
     status = text(answer.get("status"), "status")
-    if status not in ("failed", "cancelled"):
+    if status != "failed":
         return None
     error = mapping(answer.get("error"), "error")
     kind, message = text(error.get("code"), "error.code"), text(error.get("message"), "error.message")
@@ -107,10 +107,11 @@ def _read_failure(answer: dict[str, Any]) -> ModelError | None:
 def _add_end(trace: Trace, answer: dict[str, Any], failure: ModelError | None) -> None:
     status = text(answer.get("status"), "status")
     if failure is not None:
-        trace.status, trace.error = "error", {"type": failure["type"], "message": failure["message"]}
-    elif status in ("incomplete", "in_progress", "queued"):
-        reason = trace.finish_reason and finish_reason(trace.finish_reason)
-        mark_incomplete(trace, f"the response is {status}" + (f" ({reason})" if reason else ""))
+        mark_failed_run(trace, failure["type"], failure["message"])
+    elif status == "incomplete":
+        mark_stopped(trace, LENGTH if trace.finish_reason == "length" else "a filter of content")
+    elif status in ("in_progress", "queued", "cancelled"):
+        mark_incomplete(trace, f"the response is {status}")
     started, ended = (
         amount(answer.get("created_at"), "created_at"),
         amount(answer.get("completed_at"), "completed_at"),

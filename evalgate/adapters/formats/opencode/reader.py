@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 NAME = "opencode"
 TASK = "task"
+TOOL_RUNS = "a tool still runs: the run was stopped, or exported before it ended"
 """The tool that runs a sub-agent, in a session of its own."""
 TOKENS = FieldTable(
     input_tokens=(count, "input"),
@@ -184,6 +185,7 @@ def _add_tool(session: AgentSession, part: dict[str, Any]) -> None:
     session.elsewhere += name == TASK
     status = text(state.get("status"), "state.status")
     if status not in ("completed", "error"):
+        session.end = TOOL_RUNS if status == "running" else session.end
         return
     ended = time_if_valid(read_at(state, "time.end", any_value))
     content = state.get("output") if status == "completed" else state.get("error")

@@ -13,11 +13,11 @@ from evalgate.adapters.formats.core.builder.run import (
     build_trace,
     find_litellm_error,
     mark_final_call,
-    mark_incomplete,
     measure_between,
     set_cost,
     set_final_response,
 )
+from evalgate.adapters.formats.core.builder.run_end import COST, STEPS, mark_failed_run, mark_stopped
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     FieldTable,
@@ -36,7 +36,7 @@ from evalgate.adapters.formats.core.fields import (
     whole_number,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity, words
-from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
+from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import (
     build_score,
     is_known,
@@ -322,16 +322,17 @@ def _add_end(trace: Trace, events: OpenHandsEvents, document: dict[str, Any]) ->
     if isinstance(success, bool):
         trace.evaluations.append(build_score("success", float(success), "success"))
     error = text(document.get("error"), "error") or events.error
-    if error:
-        trace.status, trace.error = "error", {"type": None, "message": error}
+    limit = next((by for text_, by in LIMITS.items() if text_ in (error or "")), None)
+    if limit is not None:
+        mark_stopped(trace, limit)
+    elif error:
+        mark_failed_run(trace, None, error)
     elif any(call["name"] == FINISH for call in trace.tool_calls[-1:]):
         trace.finish_reason = "stop"
-    elif trace.tool_calls and trace.messages[-1]["role"] != "assistant":
-        mark_incomplete(trace, f"the history ends with a result of `{make_printable(trace.tool_calls[-1]['name'])}`")
-    elif trace.tool_calls and trace.tool_calls[-1]["status"] == "missing":
-        mark_incomplete(trace, f"the history ends with a call of `{make_printable(trace.tool_calls[-1]['name'])}`")
 
 
+LIMITS = {"reached maximum iteration": STEPS, "reached maximum budget": COST}
+"""What an `error` says, in OpenHands' own words, if a limit ended the run; any other one is a failure."""
 NOT_TOOLS = frozenset({"message", "system", "think", "finish", "recall", "change_agent_state", "condensation", "null"})
 EVENT_FIELDS = words("""
     args extras tool_call_metadata llm_metrics metadata outputs inputs content message thought action observation

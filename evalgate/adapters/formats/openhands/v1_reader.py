@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.agent_session import AgentSession
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.builder.run import build_model_error, mark_final_call, set_cost, set_final_response
+from evalgate.adapters.formats.core.builder.run_end import STEPS
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     amount,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 NAME = "openhands"
 FINISH = "finish"
 PAUSED = "the run was paused or interrupted"
+LIMITS = {"MaxIterationsReached": STEPS}
+"""The code of a ConversationErrorEvent that is a limit; any other one is a failure."""
 LLM = "LLM"
 """How the names of errors of requests to the model begin."""
 USAGE = TokenTable(
@@ -76,7 +79,6 @@ def build(record: Any) -> Trace:
         mark_final_call(last)
         answer = dict_or_empty(last["arguments"]).get("message")
         set_final_response(trace, answer if isinstance(answer, str) else None)
-        trace.status, trace.warnings = "ok", [one for one in trace.warnings if one["code"] != "incomplete"]
     return trace
 
 
@@ -163,6 +165,9 @@ def _add_error(run: OpenHandsConversation, event: dict[str, Any], when: str | No
     del when
     run.end_answer()
     code, detail = text(event.get("code"), "code"), text(event.get("detail"), "detail")
+    if code in LIMITS:
+        run.stopped_by = LIMITS[code]
+        return
     run.error = detail or code or "the run failed"
     is_of_model = (code or "").startswith(LLM)
     run.outage = build_model_error((code or "").removeprefix(LLM), detail) if is_of_model else None

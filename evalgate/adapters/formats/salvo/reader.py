@@ -8,11 +8,11 @@ from evalgate.adapters.formats.core.builder.conversation import Conversation, ge
 from evalgate.adapters.formats.core.builder.run import (
     build_trace,
     identify_by,
-    mark_incomplete,
     open_record,
     set_cost,
     set_final_response,
 )
+from evalgate.adapters.formats.core.builder.run_end import TURNS, mark_stopped
 from evalgate.adapters.formats.core.builder.side_fields import add_listed_calls, read_latency_fields
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
@@ -80,7 +80,7 @@ def build(record: Any) -> Trace:
     _add_response(trace, document, is_view=is_view)
     _add_usage(trace, fields, f"{fields_key}." if fields_key else "")
     if flag(document.get("max_turns_hit"), "max_turns_hit"):
-        mark_incomplete(trace, "the turn limit ended the run before the agent finished")
+        mark_stopped(trace, TURNS)
     return trace
 
 

@@ -25,6 +25,7 @@ from evalgate.adapters.formats.spans.aggregate import (
     sort_failed_last,
 )
 from evalgate.adapters.formats.spans.missing_evidence import add_span_gaps
+from evalgate.adapters.formats.spans.run_status import add_status
 from evalgate.adapters.formats.spans.span import BOUNDARY_KINDS, SpanNode, build_tree, nodes_of_kind
 from evalgate.adapters.formats.spans.timeline import Timeline, clock_warnings, format_rfc3339
 from evalgate.adapters.formats.spans.tool_calls import merge_tool_calls
@@ -196,7 +197,7 @@ def build(spans: Sequence[Span], read_facts: Callable[[Span], SpanFacts] = diale
     )
     _add_names(trace, nodes, calls)
     _add_totals(trace, nodes, calls)
-    _add_status(trace, nodes, main)
+    add_status(trace, nodes, main)
     trace.system_instructions = find_instructions(main, nodes_of_kind(nodes, "agent")) or get_instructions(
         trace.messages
     )
@@ -293,23 +294,6 @@ def _add_names(trace: Trace, nodes: list[SpanNode], calls: list[ModelCall]) -> N
         for key, value in facts.metadata.items():
             trace.metadata.setdefault(key, value)
     trace.evaluations = [one for node in nodes for one in node.facts.evaluations]
-
-
-def _add_status(trace: Trace, nodes: list[SpanNode], main: list[ModelCall]) -> None:
-    """Sets status and error as of the outermost agents, else of the last model call or tool."""
-    agents = outermost_agents(nodes)
-    last = max(main, key=lambda call: call.end, default=None)
-    ends = agents or ([last.best] if last else nodes_of_kind(nodes, "tool")[-1:])
-    failed = next((node for node in ends if node.span.has_failed), None)
-    if last is not None:
-        trace.finish_reason = finish_reason(last.get_fact("finish_reason"))
-    if failed is not None:
-        trace.status = "error"
-        trace.error = {"type": failed.facts.error_type, "message": failed.span.status_message}
-    elif any(node.span.start_ns is not None and node.span.end_ns is None for node in agents):
-        trace.status = "incomplete"
-        message = "the agent's span has no end: the run was stopped, or exported before it ended"
-        trace.warnings.append({"code": "incomplete", "message": message, "where": None})
 
 
 def _content_warnings(trace: Trace, nodes: list[SpanNode]) -> list[Warning_]:

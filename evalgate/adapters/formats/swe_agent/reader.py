@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,10 +17,19 @@ from evalgate.adapters.formats.core.builder.run import (
     build_trace,
     command_word,
     mark_final_call,
-    mark_incomplete,
     open_record,
     set_final_response,
     warn_of_missing_results,
+)
+from evalgate.adapters.formats.core.builder.run_end import (
+    COST,
+    LENGTH,
+    STEPS,
+    TIME,
+    mark_failed_run,
+    mark_incomplete,
+    mark_stopped,
+    warn_of_unknown_status,
 )
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
@@ -101,8 +111,18 @@ def _find_distance(positions: dict[str, list[int]], action: str, start: int) -> 
     return listed[at] - start if at < len(listed) else NEVER
 
 
-LIMITS = frozenset({"exit_cost", "exit_context", "exit_total_execution_time", "exit_command_timeout", "early_exit"})
+LIMITS = {
+    "exit_cost": COST,
+    "exit_context": LENGTH,
+    "exit_total_execution_time": TIME,
+    "exit_command_timeout": TIME,
+    "early_exit": STEPS,
+}
 ORDERLY_STATUSES = frozenset({"submitted", "exit_forfeit"})
+FAILED = re.compile(r"exit_\w+$|skipped$|(?:\w+\.)*[A-Z]\w*(?:Error|Exception)$")
+"""Values of `exit_status`: a limit ended the run, the agent did, or an error whose kind or class is named."""
+SUBMITTED_AFTER = re.compile(r"submitted \((.*)\)$")
+"""What ended the run is in brackets if its state was submitted all the same."""
 ACTION_FIELDS = frozenset({"action", "tool_calls"})
 STAND_IN_MODELS = frozenset({"replay", "human", "human_thought", "instant_empty_submit"})
 """Model names that are not models: they replay a recorded run or ask a person."""
@@ -287,7 +307,6 @@ def _add_settings(trace: Trace, document: dict[str, Any]) -> None:
 
 
 def _add_end(trace: Trace, status: str | None) -> None:
-    """`submitted (exit_cost)` means that a limit ended the run and its state was submitted."""
     if not status:
         mark_incomplete(trace, "the run has no exit status: it did not finish")
         return
@@ -295,10 +314,16 @@ def _add_end(trace: Trace, status: str | None) -> None:
     trace.finish_reason = "stop" if status in ORDERLY_STATUSES else status
     if status in ORDERLY_STATUSES:
         answer_beside_last_call(trace)
-    if status in LIMITS or status.startswith("submitted ("):
-        mark_incomplete(trace, "a limit ended the run before the agent finished")
-    elif status not in ORDERLY_STATUSES:
-        trace.status, trace.error = "error", {"type": status, "message": None}
+    submitted = SUBMITTED_AFTER.match(status)
+    cause = submitted[1] if submitted else status
+    if cause in LIMITS:
+        mark_stopped(trace, LIMITS[cause])
+    elif cause in ORDERLY_STATUSES:
+        return
+    elif FAILED.match(cause):
+        mark_failed_run(trace, status)
+    else:
+        warn_of_unknown_status(trace, status, "info.exit_status")
 
 
 def _add_usage(trace: Trace, stats: dict[str, Any]) -> None:

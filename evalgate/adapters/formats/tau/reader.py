@@ -23,6 +23,14 @@ from evalgate.adapters.formats.core.builder.run import (
     open_record,
     set_cost,
 )
+from evalgate.adapters.formats.core.builder.run_end import (
+    STEPS,
+    TIME,
+    TURNS,
+    mark_failed_run,
+    mark_stopped,
+    warn_of_unknown_status,
+)
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -58,6 +66,9 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Message, Role, Trace, TraceScore
 
 ORDERLY_ENDS = frozenset({"user_stop", "agent_stop"})
+LIMITS = {"max_steps": STEPS, "max_turns": TURNS, "timeout": TIME}
+FAILED_ENDS = frozenset({"too_many_errors", "agent_error", "user_error", "unexpected_error", "infrastructure_error"})
+"""Values of `termination_reason`: the run ended by itself, by a limit, or in an error."""
 SPEAKERS: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant"}
 
 
@@ -160,10 +171,12 @@ def _add_end(trace: Trace, reason: str | None) -> None:
     if reason is None:
         return
     trace.finish_reason = "stop" if reason in ORDERLY_ENDS else reason
-    if reason == "max_steps":
-        trace.status = "incomplete"
+    if reason in LIMITS:
+        mark_stopped(trace, LIMITS[reason])
+    elif reason in FAILED_ENDS:
+        mark_failed_run(trace, reason)
     elif reason not in ORDERLY_ENDS:
-        trace.status, trace.error = "error", {"type": reason, "message": None}
+        warn_of_unknown_status(trace, reason, "termination_reason")
     trace.metadata["termination_reason"] = reason
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.agent_session import AgentSession
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.builder.run import open_record, set_final_response
+from evalgate.adapters.formats.core.builder.run_end import TIME, warn_of_unknown_status
 from evalgate.adapters.formats.core.fields import (
     dict_or_empty,
     do_each,
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 NAME = "vally"
 ENDED_WELL = frozenset({"success", "completed"})
+FAILED = "error"
+LIMITS = {"agent_timeout": TIME}
+"""Values of `status` and `endReason`: the run ended by itself, in an error, or by a limit."""
 USAGE = TokenTable(
     "vally",
     input_tokens="inputTokens",
@@ -56,10 +60,13 @@ def build(record: Any) -> Trace:
         if not session.llm_calls:
             tokens = mapping(run.get("metrics"), "metrics").get("tokenUsage")
             session.total = none_if_uncounted(USAGE.read(tokens, "metrics.tokenUsage"))
-        session.end = _find_early_end(run.get("endReason"))
-    status = text(document.get("status"), "status")
-    session.error = status if status is not None and status not in ENDED_WELL else session.error
+    status, reason = text(document.get("status"), "status"), text(run.get("endReason"), "endReason")
+    session.stopped_by = LIMITS.get(reason or "")
+    session.error = status if status == FAILED else session.error
     trace = session.build_session(NAME)
+    for word, where in ((status, "status"), (reason, "endReason")):
+        if word is not None and word not in ENDED_WELL | {FAILED, *LIMITS}:
+            warn_of_unknown_status(trace, word, where)
     set_final_response(trace, text(run.get("output"), "output") or None)
     _add_trial(trace, document, run)
     return trace
@@ -80,11 +87,6 @@ def _find_stimulus(document: dict[str, Any], run: dict[str, Any]) -> Any:
         if isinstance(name, str) and name:
             return name
     return None
-
-
-def _find_early_end(reason: Any) -> str | None:
-    found = text(reason, "endReason")
-    return None if found is None or found in ENDED_WELL else f"the run ended early: {found[:60]}"
 
 
 def _add_prompt(session: AgentSession, run: dict[str, Any]) -> None:

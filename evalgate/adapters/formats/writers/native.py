@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SAME_NAME = (
     *("trace_id", "scenario_id", "trial", "conversation_id", "name", "provider", "model"),
-    *("error", "finish_reason", "started_at", "ended_at", "llm_calls", "tags", "commit", "agent_hash"),
+    *("error", "stopped_by", "finish_reason", "started_at", "ended_at", "llm_calls", "tags", "commit", "agent_hash"),
     "warnings",
 )
 AS_RECORDED = ("agent", "tool_definitions", "metadata")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from evalgate.errors import SettingError, TraceError
+from evalgate.features.record.models.run import AgentEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,13 +22,10 @@ MAX_SHOWN = 5
 
 
 class TrialEvidence(Struct):
-    """What was recorded of one trial; `calls` is the trace of its model calls, `own` the one that the agent wrote.
-
-    `failure` is why the agent's process failed, if it did.
-    """
+    """What was recorded of one trial; `calls` is the trace of its model calls, `own` the one that the agent wrote."""
 
     trial: TrialId
-    failure: str | None = None
+    end: AgentEnd = AgentEnd(0)
     calls: Trace | None = None
     spans: TrialSpans | None = None
     own: Trace | None = None
@@ -55,23 +53,31 @@ def build_file(
             return None
         for reason in readers.find_missing_content(measured)[:MAX_SHOWN]:
             note(f"{evidence.trial}: spans came without content: {reason}")
-        if evidence.failure is None:
+        if evidence.end.describe() is None:
             return OTLP, readers.encode_spans(evidence.spans, evidence.trial, origin)
-        for one in measured:  # spans have no place for the failure
-            _mark_failed(one, evidence.failure)
+        for one in measured:  # spans have no place for the end of the process
+            _add_end(one, evidence.end)
         return NATIVE, b"".join(map(readers.encode_trace, measured))
     own = None if evidence.own is trace else evidence.own
     readers.add_tool_facts(trace, measured if own is None else [own, *measured])
     if own is not None and own.status == "error" and trace.status != "error":
         trace.status, trace.error = "error", own.error
-    if evidence.failure is not None:
-        _mark_failed(trace, evidence.failure)
+    _add_end(trace, evidence.end)
     return NATIVE, readers.encode_trace(trace)
 
 
-def _mark_failed(trace: Trace, failure: str) -> None:
-    if trace.status != "error":
-        trace.status, trace.error = "error", {"type": None, "message": failure}
+def _add_end(trace: Trace, end: AgentEnd) -> None:
+    """Adds how the process ended, unless it ended well; one that the recording stopped has no end of its own."""
+    reason, known = end.describe(), trace.error and trace.error["message"]
+    if reason is None:
+        return
+    if end.was_stopped:
+        trace.status, trace.stopped_by = "incomplete", None
+        trace.warnings.append({"code": "incomplete", "message": reason, "where": None})
+        return
+    trace.status = "error"
+    if end.stderr or known is None:
+        trace.error = {"type": end.name, "message": end.stderr or None}
 
 
 def read_own_trace(document: Any, trial: TrialId, readers: TraceReaders) -> Trace | None:

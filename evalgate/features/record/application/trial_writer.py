@@ -60,9 +60,9 @@ class TrialWriter:
         outcome.is_too_large = self._write_cassette(recorded, end, version)
         if recorded.misses:
             return outcome
-        evidence = TrialEvidence(trial, end.describe(), spans=spans, own=recorded.own_trace)
+        evidence = TrialEvidence(trial, end, spans=spans, own=recorded.own_trace)
         if recorded.exchanges:
-            evidence.calls = self._build_trace(recorded, end, version)
+            evidence.calls = self._build_trace(recorded, version)
         outcome.spans = evidence.span_count
         origin = {"evalgate.commit": version.commit, "evalgate.agent_hash": version.agent_hash}
         built = build_file(evidence, origin, self._outputs.readers, note)
@@ -113,9 +113,9 @@ class TrialWriter:
             note(f"warning: {path} has {size:,} bytes: shorten what the agent sends, so that it can be reviewed")
         return False
 
-    def _build_trace(self, recorded: RecordedTrial, end: AgentEnd, version: CodeVersion) -> Trace:
+    def _build_trace(self, recorded: RecordedTrial, version: CodeVersion) -> Trace:
         trial, metadata = recorded.trial, _describe_replay(recorded)
-        run = ProcessRun(trial, build_trace_id(trial), end.describe(), version.commit, version.agent_hash, metadata)
+        run = ProcessRun(trial, build_trace_id(trial), version.commit, version.agent_hash, metadata)
         return self._outputs.readers.build_trace(recorded.exchanges, run)
 
 

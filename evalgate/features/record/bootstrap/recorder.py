@@ -51,6 +51,7 @@ class RecordOptions(Struct, frozen=True):
     is_suite: bool = False
     cassettes: str = DEFAULT_FOLDER
     rules: CacheRules = CacheRules()
+    keeps_stderr: bool = True
 
 
 def record(options: RecordOptions, environ: Mapping[str, str], cwd: str, note: Callable[[str], None]) -> int:
@@ -133,7 +134,8 @@ class _Recording:
         from evalgate.features.record.adapters.recorder.agent_process import AgentProcess
 
         async def start_agent(command: Sequence[str], environ: Mapping[str, str]) -> AgentProcess:
-            return await AgentProcess.start(command, environ, self._cwd, interrupts)
+            keeps_stderr = self._options.keeps_stderr
+            return await AgentProcess.start(command, environ, self._cwd, interrupts, keeps_stderr=keeps_stderr)
 
         return RecordingTools(start_agent, self._start_server, self._receiver, self._outputs)
 

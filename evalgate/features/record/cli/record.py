@@ -56,6 +56,7 @@ def record(arguments: Namespace, shell: Shell) -> int:
         cassettes=arguments.cassettes,
         rules=rules if loaded is None else replace(rules, masks=loaded.masks),
         is_suite=loaded is not None,
+        keeps_stderr=not arguments.no_stderr,
     )
     shell.flush()
     return recorder.record(options, shell.environ, shell.cwd, shell.note)
@@ -172,6 +173,7 @@ COMMANDS = {
                 help="end the agent after so long (default 600)",
             ),
             option("--env", action="append", metavar="NAME=VALUE", default=[], help="set a variable of the agent"),
+            option("--no-stderr", action="store_true", help="keep nothing of a failed agent's stderr in its trace"),
             option("--realtime", action="store_true", help="replay streams with the pauses that were recorded"),
             option("--keep-going", action="store_true", help="exit 0 even if the agent failed: the gate judges that"),
         ],

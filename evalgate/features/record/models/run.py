@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from signal import Signals
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct, field
@@ -11,11 +12,20 @@ if TYPE_CHECKING:
 
 
 class AgentEnd(NamedTuple):
-    """How the agent ended: its exit code, negative for a signal; `interrupted` by a signal to this process."""
+    """How the agent ended: its exit code, negative for a signal; `interrupted` by a signal to this process.
+
+    `stderr` is the end of what it wrote there, None if that is not kept.
+    """
 
     code: int
     has_timed_out: bool = False
     interrupted: int | None = None
+    stderr: str | None = None
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether the recording ended it."""
+        return self.has_timed_out or self.interrupted is not None
 
     def describe(self) -> str | None:
         """Why it failed; None if it did not."""
@@ -23,17 +33,24 @@ class AgentEnd(NamedTuple):
             return "the agent did not end in time"
         if self.interrupted is not None:
             return "the recording was interrupted"
-        if self.code < 0:
-            return f"the agent was ended by signal {-self.code}"
-        return f"the agent ended with exit code {self.code}" if self.code else None
+        return f"the agent ended with {self.name}" if self.code else None
+
+    @property
+    def name(self) -> str:
+        """Its exit code or its signal, in words."""
+        if self.code >= 0:
+            return f"exit code {self.code}"
+        try:
+            return f"signal {-self.code} ({Signals(-self.code).name})"
+        except ValueError:
+            return f"signal {-self.code}"
 
 
 class ProcessRun(NamedTuple):
-    """What is known of a run besides its exchanges; `failure` is why the agent's process failed, if it did."""
+    """What is known of a run besides its exchanges."""
 
     trial: TrialId
     trace_id: str
-    failure: str | None = None
     commit: str | None = None
     agent_hash: str | None = None
     metadata: dict[str, Any] = {}  # noqa: RUF012  (never changed)

@@ -47,6 +47,7 @@ def of_checks(old, new):
         ({"threshold": 0.9}, {}, "threshold_lowered"),
         ({}, {"optional": True}, "scenario_optional"),
         ({}, {"allow_errors": True}, "errors_allowed"),
+        ({}, {"run_status": "any"}, "run_status_widened"),
         ({"trials": {"min": 3}}, {"trials": {"min": 2}}, "trials_lowered"),
         ({"trials": {"min_pass_rate": 0.5}}, {}, "trials_lowered"),
         (

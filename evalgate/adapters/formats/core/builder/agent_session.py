@@ -10,25 +10,25 @@ from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     add_failed_call,
     add_warning,
-    mark_incomplete,
     measure_user_wait,
     set_cost,
     set_times,
 )
+from evalgate.adapters.formats.core.builder.run_end import mark_failed_run, mark_incomplete, mark_stopped
 from evalgate.adapters.formats.core.usage import sum_call_costs
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import ModelError, Trace, Usage
 
-OPEN_END = "the session ends before the agent answered"
 ELSEWHERE = "calls of sub-agents ({}) are recorded in other files, which are not part of this trace"
 
 
 class AgentSession(MeteredConversation):
     """The run as far as it was read. The text and calls of one answer of the model are one message.
 
-    `id`, `version`, `model` and `provider` are those of the run; `end` is why it ended early, `error` the failure it
-    ended with, `outage` the failed model call behind that. `elsewhere` counts sub-agents whose calls are not here.
+    `id`, `version`, `model` and `provider` are those of the run; `end` is why its end is missing, `stopped_by` what
+    stopped it, `error` the failure it ended with, `outage` the failed model call behind that. `elsewhere` counts
+    sub-agents whose calls are not here.
     """
 
     def __init__(self) -> None:
@@ -38,6 +38,7 @@ class AgentSession(MeteredConversation):
         self.model: str | None = None
         self.provider: str | None = None
         self.end: str | None = None
+        self.stopped_by: str | None = None
         self.error: str | None = None
         self.outage: ModelError | None = None
         self.elsewhere = 0
@@ -63,7 +64,7 @@ class AgentSession(MeteredConversation):
 
     def _go_on(self) -> None:
         """Forgets an end after which the run went on."""
-        self.end = self.error = self.outage = None
+        self.end = self.stopped_by = self.error = self.outage = None
 
     def add_text(self, text: str | None, when: str | None = None, **about: str | None) -> None:
         """Adds a text of the model to its answer."""
@@ -128,12 +129,11 @@ class AgentSession(MeteredConversation):
         return trace
 
     def _add_end(self, trace: Trace) -> None:
-        last = trace.messages[-1]
         if self.error is not None:
-            trace.status, trace.error = "error", {"type": None, "message": self.error}
+            mark_failed_run(trace, None, self.error)
+        elif self.stopped_by is not None:
+            mark_stopped(trace, self.stopped_by)
         elif self.end is not None:
             mark_incomplete(trace, self.end)
-        elif last["role"] in ("user", "tool") or last["tool_calls"]:
-            mark_incomplete(trace, OPEN_END)
         if self.outage is not None:
             add_failed_call(trace, self.outage)

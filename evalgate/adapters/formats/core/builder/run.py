@@ -246,12 +246,6 @@ def warn_of_missing_results(calls: Iterable[ToolCall]) -> list[Warning_]:
     return [{"code": "results_missing", "message": f"{subject} no recorded result", "where": "tool_calls"}]
 
 
-def mark_incomplete(trace: Trace, reason: str) -> None:
-    """Marks a run that stopped early, with a warning that says why."""
-    trace.status = "incomplete"
-    trace.warnings.append({"code": "incomplete", "message": reason, "where": None})
-
-
 def add_command_call(conversation: Conversation, message: Message, command: str, name: str) -> ToolCall:
     """Adds a call that a message requests as the text of a command."""
     return conversation.add_call(message, None, name, Arguments({"command": command}))

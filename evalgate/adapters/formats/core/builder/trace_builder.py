@@ -190,6 +190,10 @@ def read_record(reader: Reader, record: Any, source: TraceLocation, relative_pat
         set_from_path(trace, *reader.read_path(source.path))
     set_origin(trace)
     add_plausibility_warnings(trace)
+    if trace.status == "incomplete":
+        from evalgate.adapters.formats.core.builder.run_end import note_missing_end  # few runs need it
+
+        note_missing_end(trace)
     trace.source = source
     if reader.keeps_record:
         trace.record = record

@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.evidence_gaps import OF_MESSAGES, add_gap
-from evalgate.adapters.formats.core.builder.run import (
-    BLANK_LLM_CALL,
-    MeteredConversation,
-    add_warning,
-    mark_incomplete,
-)
+from evalgate.adapters.formats.core.builder.run import BLANK_LLM_CALL, MeteredConversation, add_warning
 from evalgate.adapters.formats.core.usage import finish_reason, none_if_uncounted, sum_call_usages, warn_of_doubts
 from evalgate.features.record.adapters.exchanges.model_calls import ExchangeCall, read_model_call
 from evalgate.features.record.adapters.exchanges.threads import CallThread, find_threads
@@ -43,7 +38,7 @@ def build_trace(exchanges: Iterable[Exchange], run: ProcessRun) -> Trace:
     warn_of_doubts(trace)
     _add_times(trace, main, counted)
     _add_notes(trace, threads, calls)
-    _add_end(trace, counted, run.failure)
+    _add_end(trace, counted)
     trial = run.trial
     trace.trace_id, trace.scenario_id, trace.trial = run.trace_id, trial.scenario, trial.trial
     trace.commit, trace.agent_hash = run.commit, run.agent_hash
@@ -168,15 +163,9 @@ def _is_superseded(call: ExchangeCall, calls: Sequence[ExchangeCall]) -> bool:
     )
 
 
-def _add_end(trace: Trace, calls: Sequence[ExchangeCall], failure: str | None) -> None:
+def _add_end(trace: Trace, calls: Sequence[ExchangeCall]) -> None:
+    """The run ended in an error if its last model call did; an answer that asks for a tool is an end like others."""
     last = calls[-1].error
     if last is not None:
         trace.status = "error"
         trace.error = {"type": last["type"], "message": last["message"]}
-    if failure is not None:
-        trace.status = "error"
-        trace.error = trace.error or {"type": "agent", "message": failure}
-    elif last is None and trace.messages and trace.messages[-1]["role"] == "assistant":
-        asked = sum(call["status"] == "missing" for call in trace.tool_calls)
-        if asked and trace.messages[-1]["tool_calls"]:
-            mark_incomplete(trace, "the last answer of the model asks for a tool")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 GRACE = 5.0
 """Seconds between SIGTERM and SIGKILL."""
 STEP = 0.02
+MAX_STDERR, MAX_CHUNK = 4_096, 65_536
+"""Bytes at the end of an agent's stderr that are kept; bytes that are read at once."""
 
 
 class Interrupts:
@@ -47,26 +49,85 @@ class Interrupts:
         self._event.set()
 
 
-class AgentProcess:
-    """A command that runs; it has this process's stdin, stdout and stderr."""
+class StderrTail:
+    """A pipe for the stderr of an agent, which is passed on to that of this process; its end is kept."""
 
-    def __init__(self, process: asyncio.subprocess.Process, interrupts: Interrupts) -> None:
-        self._process, self._interrupts = process, interrupts
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._reader, self.writer = os.pipe()
+        os.set_blocking(self._reader, False)
+        self._kept, self._is_cut, self._is_open = b"", False, True
+        self._loop.add_reader(self._reader, self._pass_on)
+
+    def read(self) -> str:
+        """The end of what was written so far, from the beginning of a line, so that no secret is cut."""
+        self._pass_on()
+        text = self._kept.decode("utf-8", "replace")
+        return text.partition("\n")[2] if self._is_cut else text
+
+    def close(self) -> None:
+        """Ends the pipe."""
+        if self._is_open:
+            self._pass_on()
+            self._is_open = False
+            self._loop.remove_reader(self._reader)
+            os.close(self._reader)
+
+    def _pass_on(self) -> None:
+        data = b""
+        with suppress(BlockingIOError):
+            data = os.read(self._reader, MAX_CHUNK)
+            if not data:  # every writer has closed it
+                self._loop.remove_reader(self._reader)
+        if data:
+            _write_stderr(data)
+            self._is_cut = self._is_cut or len(self._kept) + len(data) > MAX_STDERR
+            self._kept = (self._kept + data)[-MAX_STDERR:]
+
+
+def _write_stderr(data: bytes) -> None:
+    with suppress(OSError):  # nobody reads it
+        while data:
+            data = data[os.write(2, data) :]
+
+
+class AgentProcess:
+    """A command that runs; it has this process's stdin, stdout and stderr, whose end may be kept."""
+
+    def __init__(
+        self, process: asyncio.subprocess.Process, interrupts: Interrupts, stderr: StderrTail | None = None
+    ) -> None:
+        self._process, self._interrupts, self._stderr = process, interrupts, stderr
 
     @classmethod
     async def start(
-        cls, command: Sequence[str], environ: Mapping[str, str], cwd: str, interrupts: Interrupts
+        cls,
+        command: Sequence[str],
+        environ: Mapping[str, str],
+        cwd: str,
+        interrupts: Interrupts,
+        *,
+        keeps_stderr: bool = False,
     ) -> AgentProcess:
         """Starts a command, found on the PATH of its environment, without a shell; raises SettingError."""
         if sys.platform == "win32":
             raise SettingError("evalgate record needs process groups, which this system lacks")
+        stderr = StderrTail() if keeps_stderr else None
+        writer = None if stderr is None else stderr.writer
         try:
-            process = await asyncio.create_subprocess_exec(*command, env=environ, cwd=cwd, start_new_session=True)
+            process = await asyncio.create_subprocess_exec(
+                *command, env=environ, cwd=cwd, start_new_session=True, stderr=writer
+            )
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "it is no valid command"
             hint = "the command follows `--`, and no shell interprets it"
+            if stderr is not None:
+                stderr.close()
             raise SettingError(Problem(f"can't start {command[0][:200]!r}: {reason}", None, hint)) from None
-        return cls(process, interrupts)
+        finally:
+            if writer is not None:
+                os.close(writer)
+        return cls(process, interrupts, stderr)
 
     async def wait(self, longest: float) -> AgentEnd:
         """Waits until the command ends; ends its group after `longest` seconds, and when interrupted."""
@@ -74,9 +135,11 @@ class AgentProcess:
         await asyncio.wait({ended, stopped}, timeout=longest, return_when=asyncio.FIRST_COMPLETED)
         has_timed_out = not ended.done() and self._interrupts.received is None
         if not ended.done():
-            await self.end_group()
+            await self._end_group()
         stopped.cancel()
-        return AgentEnd(await ended, has_timed_out, self._interrupts.received)
+        code = await ended
+        stderr = None if self._stderr is None else self._stderr.read()
+        return AgentEnd(code, has_timed_out, self._interrupts.received, stderr)
 
     def has_group(self) -> bool:
         """Whether a process of the group still runs."""
@@ -88,6 +151,11 @@ class AgentProcess:
 
     async def end_group(self) -> None:
         """Ends every process of the group: SIGTERM, 5 seconds, SIGKILL."""
+        await self._end_group()
+        if self._stderr is not None:
+            self._stderr.close()
+
+    async def _end_group(self) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGTERM)
         for _ in range(int(GRACE / STEP)):

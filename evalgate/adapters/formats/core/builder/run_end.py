@@ -1,0 +1,44 @@
+"""How a run ended, as its record says: in an error, by a limit, or without an end. A run that ends by itself is ok."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.formats.core.builder.evidence_gaps import OF_MESSAGES, shorten
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import Trace
+
+TURNS, STEPS, COST, TIME, LENGTH = (f"the limit of {each}" for each in ("turns", "steps", "cost", "time", "length"))
+PERSON = "a wait for a person"
+END_MISSING = "what the agent did after that is not recorded"
+
+
+def mark_failed_run(trace: Trace, kind: str | None, message: str | None = None) -> None:
+    """Marks a run that ended in an error."""
+    trace.status, trace.error = "error", {"type": kind, "message": message}
+
+
+def mark_stopped(trace: Trace, stopped_by: str) -> None:
+    """Marks a run that a limit ended, or that waits: no call is missing, and it is judged as recorded."""
+    trace.stopped_by = stopped_by
+    mark_incomplete(trace, f"the run was stopped by {stopped_by}")
+
+
+def mark_incomplete(trace: Trace, reason: str) -> None:
+    """Marks a run whose end is missing, with a warning that says why; its calls and its answer may be missing too."""
+    trace.status = "incomplete"
+    trace.warnings.append({"code": "incomplete", "message": reason, "where": None})
+
+
+def warn_of_unknown_status(trace: Trace, word: str, where: str) -> None:
+    """Warns of a word for the end of a run that the reader does not know: the run counts as ok."""
+    message = f"`{shorten(word)}` is no known end of a run"
+    trace.warnings.append({"code": "unknown_run_status", "message": message, "where": where})
+
+
+def note_missing_end(trace: Trace) -> None:
+    """Makes calls and messages of a run without its end incomplete evidence; the warning of that is there already."""
+    if trace.status == "incomplete" and trace.stopped_by is None:
+        why = next(warning["message"] for warning in trace.warnings if warning["code"] == "incomplete")
+        trace.gaps = {**dict.fromkeys(OF_MESSAGES, f"{why}; {END_MISSING}"), **trace.gaps}

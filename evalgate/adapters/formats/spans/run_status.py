@@ -1,0 +1,65 @@
+"""How a run ended, as its spans say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.formats.core.builder.run_end import (
+    PERSON,
+    STEPS,
+    TURNS,
+    mark_failed_run,
+    mark_incomplete,
+    mark_stopped,
+)
+from evalgate.adapters.formats.core.usage import finish_reason
+from evalgate.adapters.formats.spans.aggregate import outermost_agents
+from evalgate.adapters.formats.spans.span import nodes_of_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evalgate.adapters.formats.spans.aggregate import ModelCall
+    from evalgate.adapters.formats.spans.span import SpanNode
+    from evalgate.models.trace.trace import Trace
+
+STOPS = {
+    "GraphInterrupt": PERSON,
+    "NodeInterrupt": PERSON,
+    "GraphRecursionError": STEPS,
+    "MaxTurnsExceeded": TURNS,
+    "UsageLimitExceeded": "the limit of usage",
+}
+"""Classes of exceptions by which frameworks stop a run that did not fail."""
+MAX_TURNS = "Max turns exceeded"
+"""What the OpenAI Agents SDK writes in its place."""
+
+
+def add_status(trace: Trace, nodes: list[SpanNode], main: Sequence[ModelCall]) -> None:
+    """Sets status and error as of the outermost agents, else of the last model call if nothing came after it."""
+    agents = outermost_agents(nodes)
+    last = max(main, key=lambda call: call.end, default=None)
+    if last is not None:
+        trace.finish_reason = finish_reason(last.get_fact("finish_reason"))
+    failed = next((node for node in agents if node.span.has_failed and not _is_followed(node, agents)), None)
+    if failed is None and not agents and last is not None and last.best.span.has_failed:
+        failed = None if _is_followed(last.best, nodes_of_kind(nodes, "tool")) else last.best
+    if failed is not None:
+        mark_span_failure(trace, failed.facts.error_type, failed.span.status_message)
+    elif any(node.span.start_ns is not None and node.span.end_ns is None for node in agents):
+        mark_incomplete(trace, "the agent's span has no end: the run was stopped, or exported before it ended")
+
+
+def _is_followed(node: SpanNode, others: Iterable[SpanNode]) -> bool:
+    """Whether another span began after this one had ended: the run went on."""
+    end = node.span.end_ns
+    return end is not None and any(each.span.start_ns is not None and each.span.start_ns >= end for each in others)
+
+
+def mark_span_failure(trace: Trace, kind: str | None, message: str | None) -> None:
+    """Marks a run whose span failed: frameworks end it by an exception too where it waits, or a limit is reached."""
+    stopped_by = STOPS.get((kind or message or "").partition("(")[0].rpartition(".")[2].strip())
+    if stopped_by is not None or message == MAX_TURNS:
+        mark_stopped(trace, stopped_by or TURNS)
+    else:
+        mark_failed_run(trace, kind, message)

@@ -1,0 +1,49 @@
+"""How the end of a run counts: one that ended in an error does not pass, whatever it did before."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from evalgate.measures.values.json_values import mark_name
+from evalgate.models.run.run import AssertionResult
+from evalgate.scoring.wording import cut_quote
+
+if TYPE_CHECKING:
+    from evalgate.errors import Location
+    from evalgate.models.trace.trace import Trace
+
+RUN_FAILED = "run_failed"
+"""Name and type of the check that a run which ended in an error does not pass; no suite writes it."""
+_PROCESS = re.compile(r"(?:exit code|signal) \d")
+
+
+def build_failed_check(trace: Trace, location: Location | None, *, has_weight: bool) -> AssertionResult:
+    """The required check that a run which ended in an error does not pass, at the place of its scenario.
+
+    It has the weight 1 as others have; in a golden, whose dimensions weigh 1 together, it has none.
+    """
+    reason = f"{_describe_end(trace)}{_name_last_call(trace)}{_quote_error(trace)}"
+    return AssertionResult(
+        RUN_FAILED, RUN_FAILED, "failed", 0.0, float(has_weight), required=True, reason=reason, location=location
+    )
+
+
+def _describe_end(trace: Trace) -> str:
+    kind = " ".join(((trace.error and trace.error["type"]) or "").split())
+    if _PROCESS.match(kind):
+        return f"the agent ended with {cut_quote(kind)}"
+    return f"the run ended in an error{f' ({cut_quote(kind)})' if kind else ''}"
+
+
+def _name_last_call(trace: Trace) -> str:
+    """Up to where the agent came: the number and name of its last call."""
+    called = trace.called
+    return f" after call {len(called)} ({mark_name(called[-1])})" if called else ""
+
+
+def _quote_error(trace: Trace) -> str:
+    """The last line of the error, which is the one that names it where it is what a process wrote."""
+    message = ((trace.error and trace.error["message"]) or "").rstrip()
+    last = message[max(map(message.rfind, "\n\r")) + 1 :].strip()
+    return f": {cut_quote(last)}" if last else ""

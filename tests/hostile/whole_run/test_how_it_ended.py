@@ -1,0 +1,113 @@
+"""How a run ended counts: what ended in an error does not pass, and what has no end is no complete evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from hostile.whole_run.case import ALL, CANNOT_JUDGE, FAILED, PASS, SUITE, Case, check, suite, trace, trials
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FINE = trace("lookup_order", "issue_refund")
+CRASH = {"type": "exit code 1", "message": "Traceback (most recent call last):\n  ...\nKeyError: 'total'\n"}
+CRASHED: dict[str, Any] = {**trace("lookup_order", "issue_refund"), "status": "error", "error": CRASH}
+REASON = "the agent ended with exit code 1 after call 2 (` issue_refund `): KeyError: 'total'"
+OUTAGE = {"llm_calls": [{"error": {"type": "overloaded_error", "message": "overloaded", "status_code": 529}}]}
+DOWN = {**trace("lookup_order", answer=None), "status": "error", "error": {"message": "overloaded"}, **OUTAGE}
+SAYS_REFUND = check("output_contains", value="refund")
+NO_DELETE = check("forbidden_tools", tools=["delete_*"])
+EXPECTS_ERROR = {"path": "metadata.status", "eq": "error", "required": True}
+GOLDEN = {
+    "id": "refund",
+    "user_messages": ["Refund order A-7, please."],
+    "golden_responses": ["Your refund is issued."],
+}
+GOLDENS = {"version": 1, "suite": "support", "traces": ["../traces/**"], "goldens": [GOLDEN]}
+
+STATUS = [
+    Case("three crashed trials", {SUITE: suite(SAYS_REFUND), **trials(CRASHED, CRASHED, CRASHED)}, FAILED, [REASON]),
+    Case("one crash of three trials", {SUITE: suite(SAYS_REFUND), **trials(FINE, CRASHED, FINE)}, FAILED, ["1 of 3"]),
+    Case(
+        "only a check that needs no call",
+        {SUITE: suite(scenario={"expected_tool": None}), **trials({**trace(), "status": "error"})},
+        FAILED,
+        ["the run ended in an error"],
+    ),
+    Case("a check that is not required", {SUITE: suite({"contains": "refund"}), **trials(CRASHED)}, FAILED, [REASON]),
+    Case("a golden", {SUITE: GOLDENS, **trials({**trace(), "status": "error", "error": CRASH})}, FAILED, ["exit code"]),
+    Case(
+        "a pass rate that is met",
+        {
+            SUITE: suite(SAYS_REFUND, scenario={"threshold": 0.5, "trials": {"min_pass_rate": 0.6}}),
+            **trials(FINE, CRASHED, FINE),
+        },
+        PASS,
+    ),
+    Case(
+        "a pass rate that is not met",
+        {
+            SUITE: suite(SAYS_REFUND, scenario={"trials": {"min_pass_rate": 0.6}, "threshold": 0.1}),
+            **trials(FINE, CRASHED, CRASHED),
+        },
+        FAILED,
+        [REASON, "1 of 3 trials passed"],
+    ),
+    Case(
+        "k passes that are not met",
+        {SUITE: suite(SAYS_REFUND, scenario={"trials": {"min_pass_k": {"k": 2, "of": 3}}})}
+        | trials(FINE, CRASHED, CRASHED),
+        FAILED,
+        [REASON],
+    ),
+    Case(
+        "errors of reading are allowed, not those of the run",
+        {SUITE: suite(SAYS_REFUND, scenario={"allow_errors": True}), **trials(CRASHED)},
+        FAILED,
+        [REASON],
+    ),
+    Case(
+        "an outage", {SUITE: suite(SAYS_REFUND), **trials(DOWN)}, CANNOT_JUDGE, ["not measured"], silent=["run_failed"]
+    ),
+]
+OPT_OUT = [
+    Case("any end, in the suite", {SUITE: suite(SAYS_REFUND, run_status="any"), **trials(CRASHED)}, PASS),
+    Case(
+        "any end, in the scenario",
+        {SUITE: suite(SAYS_REFUND, scenario={"run_status": "any"}), **trials(CRASHED)},
+        PASS,
+    ),
+    Case(
+        "the scenario is stricter than its suite",
+        {SUITE: suite(SAYS_REFUND, scenario={"run_status": "ok"}, run_status="any"), **trials(CRASHED)},
+        FAILED,
+        [REASON],
+    ),
+    Case(
+        "an error that is expected",
+        {SUITE: suite(EXPECTS_ERROR, scenario={"run_status": "any"}), **trials(CRASHED)},
+        PASS,
+    ),
+    Case(
+        "an error that is expected and does not come",
+        {SUITE: suite(EXPECTS_ERROR, scenario={"run_status": "any"}), **trials(FINE)},
+        FAILED,
+    ),
+    Case(
+        "the pull request lets it end in any way",
+        {SUITE: suite(SAYS_REFUND, scenario={"run_status": "any"}), **trials(CRASHED)},
+        FAILED,
+        ["run_status: ok -> any"],
+        ALL,
+        {SUITE: suite(SAYS_REFUND), **trials(FINE)},
+    ),
+]
+
+
+@pytest.mark.parametrize("case", [*STATUS, *OPT_OUT], ids=lambda case: case.name)
+def test_the_end_of_a_run_counts(case: Case, tmp_path: Path) -> None:
+    result = case.run(tmp_path)
+
+    assert case.find_faults(result) == []
