@@ -98,7 +98,7 @@ def detect_format(values: Iterable[Any]) -> Format:
         raise TraceError(f"{found}: {foreign}")
     nearest = _find_nearest(seen)
     needs = "; ".join(f"{known.name} needs {known.needs}" for known in nearest)
-    advice = "(use `format: custom` for your own JSON format)"
+    advice = "(for your own JSON format use `format: custom`: `evalgate init --format-help FILE` prints a mapping)"
     raise UnknownFormatError(f"{found} {advice}{': ' if needs else ''}{needs}", [known.name for known in nearest])
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 FIRST = 20
 """Values, and entries of a list, that are looked at."""
-CUSTOM = "declare its fields with `format: custom` (docs/custom-formats.md)"
+CUSTOM = "declare its fields with `format: custom`: `evalgate init --format-help FILE` prints a mapping to start from"
 RECIPE = "docs/custom-formats.md has a mapping for it"
 STREAM = "record `--output-format stream-json`, which has the calls too"
 SPANS = "export the same run as OpenTelemetry spans (docs/traces.md#otlp)"

@@ -33,6 +33,8 @@ def init(arguments: Namespace, shell: Shell) -> int:
     from evalgate.features.learn.application.inference.trace_choice import find_default_traces
     from evalgate.features.learn.bootstrap.project_start import NewFile, refuse_existing
 
+    if arguments.format_help is not None:
+        return _help_with_format(arguments, shell)
     if arguments.add is not None:
         return _add(arguments, shell)
     traces = arguments.traces or find_default_traces(build_workspace(shell.cwd))
@@ -57,6 +59,24 @@ def init(arguments: Namespace, shell: Shell) -> int:
     for line in describe_built_suite(built, path):
         shell.note(line)
     return 0
+
+
+def _help_with_format(arguments: Namespace, shell: Shell) -> int:
+    """Prints a mapping for a file of an unknown format; returns 2 if it finds no list to map."""
+    from evalgate.features.learn.bootstrap.format_help import build_format_help
+    from evalgate.features.learn.reporting.format_help import describe_reading, describe_search
+    from evalgate.settings.limits import parse_limits
+
+    result = build_format_help(arguments.format_help, shell.cwd, parse_limits(arguments.limit))
+    for line in result.suite:
+        shell.print_safe(line)
+    if result.known is not None:
+        shell.note(f"the format {result.known} reads this file without a mapping")
+    for line in describe_search(result.proposal.found, result.proposal.missing):
+        shell.note(line)
+    for line in describe_reading(result.traces, result.refused):
+        shell.note(line)
+    return 0 if result.suite else 2
 
 
 def _add_files(arguments: Namespace, shell: Shell, path: str, traces: Sequence[str]) -> int:
@@ -256,6 +276,11 @@ COMMANDS = {
                 metavar="TRACE",
                 help="append the scenarios of a trace file, which the suite must find, to the suite that --out names",
             ),
+            option(
+                "--format-help",
+                metavar="FILE",
+                help="write nothing, print a mapping (`format: custom`) to start from for a file of an unknown format",
+            ),
             option("--workflow", action="store_true", help="also write .github/workflows/evalgate.yml"),
             option("--hook", action="store_true", help="also write .pre-commit-config.yaml, which validates suites"),
             option("--force", action="store_true", help="overwrite files that exist"),
@@ -267,6 +292,7 @@ COMMANDS = {
   evalgate init traces/                       writes evals/first.yaml
   evalgate init 'logs/**/*.json' --suite support --workflow
   evalgate init --add traces/new-case.json --out evals/support.yaml
+  evalgate init --format-help logs/run.jsonl > evals/mine.yaml
 """,
     ),
 }

@@ -142,7 +142,7 @@ def test_an_empty_file_is_damage(content):
         (b"hello\nworld\n", "not valid JSON"),
         (
             b'{"widgets": []}',
-            "no format matches an object with `widgets` (use `format: custom` for your own JSON format)",
+            "no format matches an object with `widgets` (for your own JSON format use `format: custom`: `evalgate init --format-help FILE` prints a mapping)",
         ),
         (b'{"resourceSpans": []}', "it contains no trace"),
         (b"5", "no format matches a single value"),
