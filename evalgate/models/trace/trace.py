@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, get_args
 
 from msgspec import Struct, field
 
+from evalgate.models.trace.actors import is_helper
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -290,12 +292,12 @@ class Trace(Struct):
     @property
     def called(self) -> list[str]:
         """The names of the agent's own calls, in order."""
-        return [call["name"] for call in self.tool_calls if call["requestor"] == "assistant"]
+        return [call["name"] for call in self.agent_calls]
 
     @property
     def called_names(self) -> list[tuple[str, ...]]:
         """All names of each of the agent's own calls: of what ran, and of what was asked for if that differs."""
-        return [list_names(call) for call in self.tool_calls if call["requestor"] == "assistant"]
+        return [list_names(call) for call in self.agent_calls]
 
     @property
     def call_count(self) -> int | None:
@@ -304,8 +306,13 @@ class Trace(Struct):
 
     @property
     def agent_calls(self) -> list[ToolCall]:
-        """The agent's own calls, without those of a user simulator."""
-        return [call for call in self.tool_calls if call["requestor"] == "assistant"]
+        """The agent's own calls, without those of a user simulator and those that only give a structure."""
+        return [call for call in self.tool_calls if call["requestor"] == "assistant" and not is_helper(call["actor"])]
+
+    @property
+    def helper_calls(self) -> list[ToolCall]:
+        """Calls that only gave an answer a structure, as far as the recording shows: nothing executed them."""
+        return [call for call in self.tool_calls if is_helper(call["actor"])]
 
     @property
     def scores(self) -> dict[str, float | None]:

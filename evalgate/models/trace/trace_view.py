@@ -244,7 +244,7 @@ SECTIONS: dict[str, Section] = {
     "response": _build_response,
     "turns": lambda trace: trace.messages,
     "exchanges": _build_exchanges,
-    "tool_calls": lambda trace: trace.agent_calls,
+    "tool_calls": lambda trace: [*trace.agent_calls, *trace.helper_calls],
     "metadata": _build_metadata,
     "usage": lambda trace: trace.usage,
     "cost": lambda trace: trace.cost,

@@ -65,7 +65,7 @@ def test_a_shorter_conversation_with_the_same_instructions_continues_and_is_note
         exchange(chat(SYSTEM, user("summary: c")), answer("three"), 3.0),
     )
     assert texts(trace) == ["You help.", "summary: c", "three"]
-    assert trace.gaps.keys() == {"messages", "calls"}
+    assert trace.gaps.keys() == {"messages"}
     assert len(trace.llm_calls) == 3
 
 

@@ -38,6 +38,7 @@ from evalgate.evaluators.kinds.calls.call_selection import (
     format_calls,
     format_names,
     mark_names,
+    show_denied,
     suggest_name,
 )
 from evalgate.measures.text.globs import find_names, matches_id
@@ -149,7 +150,7 @@ def build_forbidden_rule(denial: Denial) -> Check:
 
     def judge(trace: Trace) -> Finding:
         calls = denial.list_calls(trace)
-        return Finding("failed", describe_denied(calls)) if calls else passed
+        return Finding("failed", describe_denied(calls)) if calls else _judge_helpers(trace, denial) or passed
 
     return require_evidence(judge, CALLS, FAILED)
 
@@ -163,6 +164,16 @@ def build_unnamed_rule(globs: Sequence[str]) -> Check:
         return passed if called is None else Finding("failed", f"{mark_name(called)} was called")
 
     return require_evidence(judge, CALLS, FAILED)
+
+
+def _judge_helpers(trace: Trace, denial: Denial) -> Finding | None:
+    """A failure if a call that was asked for as a structure of an answer has a forbidden name."""
+    names = (call["name"] for call in trace.helper_calls)
+    found = next(((name, pattern) for name in names if (pattern := denial.find_pattern(name)) is not None), None)
+    if found is None:
+        return None
+    shown = mark_name(show_denied(*found))
+    return Finding("failed", f"{shown} must not be called, but was asked for in a separate model call")
 
 
 def build_allowed_rule(globs: Sequence[str]) -> Check:

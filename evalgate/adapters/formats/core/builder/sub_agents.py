@@ -44,11 +44,17 @@ class SubAgent(Struct, eq=False):
     after: int = 0
     actor: str = ""
 
+    @property
+    def turn(self) -> int:
+        """The turn of what it did: that of the call that started it."""
+        return 0 if self.call is None else self.call["turn"]
 
-def merge_sub_agents(main: MeteredConversation, agents: Sequence[SubAgent]) -> None:
-    """Adds the calls of sub-agents to those of the main agent, and their model calls; messages stay out."""
-    if not agents:
-        return
+
+def merge_sub_agents(main: MeteredConversation, agents: Sequence[SubAgent]) -> dict[tuple[int, int], int]:
+    """Adds the calls of sub-agents to those of the main agent, and their model calls; messages stay out.
+
+    Returns the steps that each run's own have become, by the identity of the run.
+    """
     starters = {id(call): agent for agent in agents for call in agent.metered.conversation.calls}
     paths = ActorPaths()
     named: dict[int, str] = {}
@@ -59,11 +65,11 @@ def merge_sub_agents(main: MeteredConversation, agents: Sequence[SubAgent]) -> N
         *_list_steps(main, ()),
         *(step for agent in agents for step in _list_steps(agent.metered, places[id(agent)])),
     ]
-    if all(step.time is not None for step in steps):
-        steps.sort(key=lambda step: (step.time or LONG_AGO, step.place))
-    else:
-        steps.sort(key=lambda step: step.place)
-    _number_steps(main, agents, {(id(step.run), step.number): number for number, step in enumerate(steps, 1)})
+    is_timed = not any(step.time is None for step in {id(step.run): step for step in steps}.values())
+    steps.sort(key=lambda step: (step.time or LONG_AGO if is_timed else LONG_AGO, step.place))
+    numbers = {(id(step.run), step.number): number for number, step in enumerate(steps, 1)}
+    _number_steps(main, agents, numbers)
+    return numbers
 
 
 def _name_actor(agent: SubAgent, starters: dict[int, SubAgent], paths: ActorPaths, named: dict[int, str]) -> str:
@@ -96,7 +102,7 @@ def _list_steps(run: MeteredConversation, place: Place) -> list[_Step]:
     latest: datetime | None = None
     for message in run.conversation.messages:
         if message["role"] == "assistant":
-            time = None if message["timestamp"] is None else datetime.fromisoformat(message["timestamp"])
+            time = latest if message["timestamp"] is None else datetime.fromisoformat(message["timestamp"])
             latest = time if latest is None or time is None else max(latest, time)
             number = len(found) + 1
             found.append(_Step(run, number, (*place, number), latest))
@@ -106,10 +112,12 @@ def _list_steps(run: MeteredConversation, place: Place) -> list[_Step]:
 def _number_steps(main: MeteredConversation, agents: Sequence[SubAgent], numbers: dict[tuple[int, int], int]) -> None:
     """Sets step, turn and index of all calls; the turn of a sub-agent is that of the call that started it."""
     runs = [main, *(agent.metered for agent in agents)]
-    turns = {id(agent.metered): 0 if agent.call is None else agent.call["turn"] for agent in agents}
+    for agent in sorted(agents, key=lambda agent: agent.actor.count("/")):
+        turn = agent.turn
+        for entry in _entries(agent.metered):
+            entry["turn"] = turn
     for run in runs:
         for entry in _entries(run):
-            entry["turn"] = turns.get(id(run), entry["turn"])
             entry["step"] = numbers.get((id(run), entry["step"]), entry["step"])
     main.conversation.calls = _renumber(chain.from_iterable(run.conversation.calls for run in runs))
     main.llm_calls = _renumber(chain.from_iterable(run.llm_calls for run in runs))

@@ -53,6 +53,8 @@ class ExchangeCall(Struct):
     error: ModelError | None = None
     previous_id: str | None = None
     tools: list[dict[str, Any]] = field(default_factory=list)
+    forced_tool: str | None = None
+    """The tool that the request makes the model call."""
     problem: str | None = None
     """Why not all of its messages could be read."""
     has_halves: bool = False
@@ -81,6 +83,7 @@ def read_model_call(exchange: Exchange, seen: dict[bytes, list[RawMessage]]) -> 
         call.problem = REQUEST_NOT_JSON
         return call
     call.tools = [tool for tool in body.get("tools") or () if type(tool) is dict]
+    call.forced_tool = _read_forced_tool(body.get("tool_choice"))
     try:
         {CHAT: _read_chat, RESPONSES: _read_responses, ANTHROPIC: _read_anthropic}[call.api](call, body, answer, seen)
     except TraceError as error:
@@ -93,6 +96,14 @@ def read_model_call(exchange: Exchange, seen: dict[bytes, list[RawMessage]]) -> 
     call.keys = [key for message in call.messages for key in _message_keys(message)]
     call.answer_keys = [key for message in call.answer for key in _message_keys(message)]
     return call
+
+
+def _read_forced_tool(choice: Any) -> str | None:
+    """The name in `tool_choice`, which OpenAI's chat has one level deeper than the others."""
+    given = choice if type(choice) is dict else {}
+    function = given.get("function")
+    name = function.get("name") if type(function) is dict else given.get("name")
+    return name if type(name) is str else None
 
 
 def _forget_cut_arguments(requests: list[ToolRequest], blank: tuple[Any, ...]) -> None:

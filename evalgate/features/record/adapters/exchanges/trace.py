@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.evidence_gaps import OF_MESSAGES, add_gap
 from evalgate.adapters.formats.core.builder.run import BLANK_LLM_CALL, MeteredConversation, add_warning
+from evalgate.adapters.formats.core.builder.sub_agents import merge_sub_agents
 from evalgate.adapters.formats.core.usage import finish_reason, none_if_uncounted, sum_call_usages, warn_of_doubts
+from evalgate.features.record.adapters.exchanges.agents import find_agents, number_answers, time_answers
 from evalgate.features.record.adapters.exchanges.model_calls import ExchangeCall, read_model_call
-from evalgate.features.record.adapters.exchanges.threads import CallThread, find_threads
+from evalgate.features.record.adapters.exchanges.threads import CallThread, Threads, find_threads, list_messages
 from evalgate.features.record.models.exchange import format_time
 from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evalgate.features.record.models.exchange import Exchange
     from evalgate.features.record.models.run import ProcessRun
-    from evalgate.models.trace.trace import LlmCall
+    from evalgate.models.trace.trace import LlmCall, Message
 
 MAX_TEXT = 1_000_000
 """Characters of one text that a trace keeps."""
@@ -30,11 +32,11 @@ def build_trace(exchanges: Iterable[Exchange], run: ProcessRun) -> Trace:
     ordered = sorted(exchanges, key=lambda exchange: exchange.arrived_at)
     calls = [read_model_call(exchange, seen) for exchange in ordered]
     threads = find_threads(calls)
-    retried = {id(call) for thread in threads for call in thread.retried}
+    retried = set(map(id, threads.retried))
     counted = [call for call in calls if id(call) not in retried]
-    main = threads[0] if threads else CallThread([], [], [])
-    trace = _build_conversation(main)
-    _add_calls(trace, main, counted)
+    main = threads.found[0]
+    trace, answers = _build_conversation(threads.found)
+    _add_calls(trace, answers, counted)
     warn_of_doubts(trace)
     _add_times(trace, main, counted)
     _add_notes(trace, threads, calls)
@@ -49,19 +51,37 @@ def build_trace(exchanges: Iterable[Exchange], run: ProcessRun) -> Trace:
     return trace
 
 
-def _build_conversation(main: CallThread) -> Trace:
-    """The messages of the last request and its answer, cut where a text is too long."""
-    chat = MeteredConversation()
-    if not main.calls:
-        return Trace("", [], [], chat.conversation.get_response())
-    if main.last.system is not None:
+def _build_conversation(threads: Sequence[CallThread]) -> tuple[Trace, dict[int, _Answer]]:
+    """The messages of the main agent's last request and its answer, with the calls of all agents."""
+    chat, main = MeteredConversation(), threads[0]
+    if main.parts and main.last.system is not None:
         chat.add_messages([RawMessage("system", main.last.system)])
-    chat.add_messages(map(_cut_message, main.messages))
+    if main.parts:
+        chat.add_messages(map(_cut_message, list_messages(main.last)))
     if not chat.conversation.messages:
-        return Trace("", [], [], chat.conversation.get_response())
+        return Trace("", [], [], chat.conversation.get_response()), {}
+    messages: dict[int, Message] = {}
+    time_answers(main.calls, chat.conversation.messages, messages)
+    agents = find_agents(threads, chat, messages, _cut_message)
+    steps = merge_sub_agents(chat, agents)
+    answers: dict[int, _Answer] = {}
+    for run, turn in ((chat, None), *((agent.metered, agent.turn) for agent in agents)):
+        numbers = {id(message): number for number, message in number_answers(run.conversation.messages)}
+        for call, message in messages.items():
+            if id(message) in numbers:
+                step = steps.get((id(run), numbers[id(message)]), 0)
+                answers[call] = _Answer(message, step, message["turn"] if turn is None else turn)
     trace = chat.build_trace()
     trace.tool_definitions = main.last.tools
-    return trace
+    return trace, answers
+
+
+class _Answer(NamedTuple):
+    """Where the answer of a model call stands: its message, its step and its turn."""
+
+    message: Message
+    step: int
+    turn: int
 
 
 def _cut_message(message: RawMessage) -> RawMessage:
@@ -78,17 +98,13 @@ def cut_text(text: str) -> str:
     return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}\n[cut: the text had {len(text):,} characters]"
 
 
-def _add_calls(trace: Trace, main: CallThread, calls: Sequence[ExchangeCall]) -> None:
-    """Adds every model call; those of the main thread have the step and turn of the message that answered them."""
-    answers = [message for message in trace.messages if message["role"] == "assistant"]
-    own = {id(call): number for number, call in enumerate(reversed([c for c in main.calls if c.answer_keys]), 1)}
+def _add_calls(trace: Trace, answers: Mapping[int, _Answer], calls: Sequence[ExchangeCall]) -> None:
+    """Adds every model call with the step and turn of its answer."""
+    last = max((answer.step for answer in answers.values()), default=0)
     for index, call in enumerate(calls):
-        number = own.get(id(call), 0)
-        step = len(answers) - number + 1 if 0 < number <= len(answers) else 0
         found: LlmCall = {
             **BLANK_LLM_CALL,
             "index": index,
-            "step": step,
             "provider": call.exchange.request.provider,
             "model": call.response.model,
             "response_id": call.response.id,
@@ -96,16 +112,15 @@ def _add_calls(trace: Trace, main: CallThread, calls: Sequence[ExchangeCall]) ->
             "duration_ms": call.exchange.duration_ms,
             "finish_reason": finish_reason(call.finish_reason),
         }
-        if step:
-            message = answers[step - 1]
-            found["turn"] = message["turn"]
-            message["timestamp"] = format_time(call.ended_at)
-            message["model"], message["finish_reason"] = call.response.model, found["finish_reason"]
+        answer = answers.get(id(call))
+        if answer is not None:
+            found["step"], found["turn"] = answer.step, answer.turn
+            answer.message["model"], answer.message["finish_reason"] = call.response.model, found["finish_reason"]
         if call.error is not None:
             found["error"] = call.error
-            found["step"] = step or (len(answers) + 1 if call is calls[-1] else 0)
+            found["step"] = found["step"] or (last + 1 if call is calls[-1] else 0)
         trace.llm_calls.append(found)
-    times = {number: message["timestamp"] for number, message in enumerate(answers, 1)}
+    times = {answer.step: answer.message["timestamp"] for answer in answers.values()}
     for request in trace.tool_calls:
         request["started_at"] = times.get(request["step"])
     if trace.response["message_index"] is not None:
@@ -117,7 +132,7 @@ def _add_calls(trace: Trace, main: CallThread, calls: Sequence[ExchangeCall]) ->
 
 def _add_times(trace: Trace, main: CallThread, calls: Sequence[ExchangeCall]) -> None:
     """Start, end, latency, provider, model and finish reason; a replayed run has the times of its recording."""
-    last = main.last if main.calls else calls[-1]
+    last = main.last if main.parts else calls[-1]
     trace.provider, trace.model = last.exchange.request.provider, last.response.model
     trace.finish_reason = finish_reason(last.finish_reason)
     started, ended = min(call.exchange.started_at for call in calls), max(call.ended_at for call in calls)
@@ -130,15 +145,14 @@ def _add_times(trace: Trace, main: CallThread, calls: Sequence[ExchangeCall]) ->
     trace.latency = {"total_ms": round(total, 3), "source": "recorded"}
 
 
-def _add_notes(trace: Trace, threads: Sequence[CallThread], calls: Sequence[ExchangeCall]) -> None:
-    retried = sum(len(thread.retried) for thread in threads)
+def _add_notes(trace: Trace, threads: Threads, calls: Sequence[ExchangeCall]) -> None:
+    main, retried = threads.found[0], len(threads.retried)
     if retried:
         add_warning(trace, "retried", f"{retried} failed model calls were made again, and count once", "llm_calls")
-    if threads and threads[0].compacted:
+    if len(main.parts) > 1:
         message = "the agent replaced earlier messages by shorter ones: the messages are those of its last request"
         add_warning(trace, "compacted", message, "messages")
-        for kind in OF_MESSAGES:
-            add_gap(trace, kind, message)
+        add_gap(trace, "messages", message)
     for call in calls:
         if call.problem is not None and not _is_superseded(call, calls):
             add_warning(trace, "unreadable_exchange", f"a model call could not be read: {call.problem}", "messages")
@@ -146,7 +160,7 @@ def _add_notes(trace: Trace, threads: Sequence[CallThread], calls: Sequence[Exch
                 add_gap(trace, kind, f"a model call could not be read: {call.problem}")
     if any(call.has_halves for call in calls):
         add_warning(trace, "half_character", "a half of a surrogate pair is shown as U+FFFD", "messages")
-    if not threads:
+    if not main.parts:
         add_gap(trace, "messages", "no recorded model call has messages")
     if any(len(message["content"] or "") > MAX_TEXT for message in trace.messages):
         add_warning(trace, "text_cut", f"a text longer than {MAX_TEXT:,} characters was cut", "messages")
