@@ -1,4 +1,4 @@
-"""Adds to a trace of model calls what only the spans of tools record: when they ran, how long, their errors, and agents."""
+"""Adds to a trace of model calls what only the spans of tools record: times, durations, errors, names of agents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def add_tool_facts(trace: Trace, spans: Iterable[Trace]) -> None:
-    """Sets start, duration, error and agent's name of each call that a trace of spans has too: by id, else by name and arguments."""
+    """Sets what a trace of spans knows of the same calls, found by id, else by name and arguments."""
     measured = [call for one in spans for call in one.tool_calls if call["duration_ms"] is not None]
     by_key: dict[str, list[ToolCall]] = {}
     for call in reversed(measured):
