@@ -147,7 +147,7 @@ def build_report(
     hidden = Counter(map(find_worst_outcome, flawed))
     return Report(
         heading=str(build_heading(document, escape_span)),
-        notices="  \n".join(escape_sentence(each, NOTICE_LIMIT) for each in list_notices(document)),
+        notices="  \n".join(f"\u26a0 {escape_sentence(each, NOTICE_LIMIT)}" for each in list_notices(document)),
         origin=origin,
         alert=_build_alert(document, found, links),
         baseline=format_baseline(document, links),

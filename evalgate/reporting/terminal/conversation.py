@@ -66,6 +66,9 @@ class _ConversationPage(TerminalPage):
             number = numbers.get(call["index"])
             who = "call of the user:" if number is None else f"call {number}"
             self.add_part(f"{who} {call['name']}{arguments}", indent=CALL_INDENT)
+            if (requested := call.get("requested")) is not None:
+                asked = show(requested["arguments"], self._limit)
+                self.add_part(f"(asked for {requested['name']} {asked})", indent=RESULT_INDENT)
             outcome = name_outcome(call)
             self.add_part(f"-> {_describe_result(call, outcome, self._limit)}", indent=RESULT_INDENT)
 

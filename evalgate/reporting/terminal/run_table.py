@@ -217,7 +217,7 @@ class _RunTable:
         heading = f"EvalGate {build_heading(self._document, escape_terminal).text}"
         yield from (self._paint(line, self._verdict_colour()) for line in self._iter_note(heading, MAX_HEADING))
         for notice in list_notices(self._document):
-            yield from self._iter_note(unmark_parts(notice), NOTICE_LIMIT)
+            yield from self._iter_note(f"warning: {unmark_parts(notice)}", NOTICE_LIMIT)
 
     def _iter_scenarios(self) -> Iterator[str]:
         """Yields what fails, grouped by cause, then other scenarios in the lines that are left."""

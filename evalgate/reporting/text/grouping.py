@@ -295,7 +295,7 @@ def group_warnings(warnings: Sequence[WarningDoc]) -> list[GroupedWarning]:
     return [GroupedWarning(message, where[0], len(where) - 1) for (_, message), where in places.items()]
 
 
-NOTICED = frozenset({"similar_tool"})
+NOTICED = frozenset({"other_call_executed", "similar_tool"})
 """Codes of warnings that stand below the heading and not in the list."""
 MOST_NOTICES = 5
 NOTICE_LIMIT = 500

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from command import evalgate
 
+from evalgate.cli import main
+from evalgate.cli.shell import Shell
 from hostile.suite_edits import suite, trace, write
+from hostile.whole_run.executed_calls import list_recordings, otlp
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,6 +51,13 @@ def judge_trace(folder: Path, checks: Any, record: Any, **more: Any) -> CommandR
 def reasons(ran: CommandResult) -> str:
     trials = [each for suite in ran.results["suites"] for each in suite["scenarios"]]
     return json.dumps(trials, ensure_ascii=False)
+
+
+def show(folder: Path, *arguments: str) -> str:
+    """What another verb of the command prints."""
+    shell = Shell(out=StringIO(), err=StringIO(), environ={}, cwd=str(folder))
+    assert main(arguments, shell) == 0, shell.err.getvalue()
+    return shell.out.getvalue()
 
 
 def second_line(ran: CommandResult) -> str:
@@ -192,3 +203,114 @@ def test_a_parallel_call_that_can_not_be_read_leaves_calls_unknown(tmp_path, arg
     ran = judge_trace(tmp_path, {**DENY, "required": True}, parallel(arguments))
     assert ran.code == 1
     assert "does not say which tools it calls" in reasons(ran)
+
+
+OTHER_TOOL = dict(list_recordings("delete_user"))
+SAME_TOOL = dict(list_recordings("look"))
+OTHER_ARGUMENTS = dict(list_recordings("look", {"order": 8}))
+
+
+def judge_file(folder: Path, checks: Any, record: Any) -> CommandResult:
+    checks = [{"required": True, **each} for each in ([checks] if isinstance(checks, dict) else checks)]
+    whole = {**suite(*checks), "scenarios": [{"id": "*", "assertions": checks}]}
+    write(folder, {"evals/s.yaml": whole, "traces/a.json": json.dumps(record)})
+    return evalgate(folder, ["evals/s.yaml"])
+
+
+@pytest.mark.parametrize("record", OTHER_TOOL.values(), ids=OTHER_TOOL)
+@pytest.mark.parametrize(
+    ("check", "code"),
+    [
+        (DENY, 1),
+        ({"type": "forbidden_tools", "tools": ["look"]}, 1),
+        ({"type": "allowed_tools", "tools": ["look"]}, 1),
+        ({"type": "allowed_tools", "tools": ["look", "delete_user"]}, 0),
+        ({"type": "no_tool", "tool": "look"}, 1),
+        ({"type": "tool_calls", "tool": "look", "max": 0}, 1),
+        ({"type": "tool_calls", "tool": "delete_user", "max": 0}, 1),
+        ({"not": {"type": "tool_called", "tool": "look"}}, 1),
+        ({"type": "tool_called", "tool": "look"}, 1),
+        ({"type": "tool_called", "tool": "delete_user"}, 0),
+        ({"type": "tool_sequence", "mode": "exact", "sequence": ["delete_user"]}, 0),
+        ({"type": "max_tool_calls", "max": 1}, 0),
+    ],
+)
+def test_checks_that_forbid_look_at_both_names_and_others_at_what_ran(tmp_path, record, check, code):
+    assert judge_file(tmp_path, check, record).code == code
+
+
+@pytest.mark.parametrize("record", OTHER_TOOL.values(), ids=OTHER_TOOL)
+def test_another_tool_than_asked_for_is_one_warning_in_every_output(tmp_path, record):
+    ran = judge_file(tmp_path, {"type": "max_tool_calls", "max": 3}, record)
+    assert ran.code == 0
+    (warning,) = [each for each in ran.results["warnings"] if each["code"] == "other_call_executed"]
+    assert warning["message"] == "asked `look`, ran `delete_user`"
+    assert "asked ` look `, ran ` delete_user `" in second_line(ran)
+    shown = show(tmp_path, "show", "traces/a.json")
+    assert "call 1 delete_user" in shown
+    assert "(asked for look {" in shown
+    show(tmp_path, "view", "--full", "-o", "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "asked for look" in page
+    assert "asked `look`, ran `delete_user`" in page
+
+
+@pytest.mark.parametrize("record", SAME_TOOL.values(), ids=SAME_TOOL)
+def test_what_ran_as_asked_for_is_no_warning(tmp_path, record):
+    ran = judge_file(tmp_path, {"type": "tool_called", "tool": "look"}, record)
+    assert (ran.code, [each for each in ran.results["warnings"] if each["code"] == "other_call_executed"]) == (0, [])
+
+
+@pytest.mark.parametrize("record", OTHER_ARGUMENTS.values(), ids=OTHER_ARGUMENTS)
+def test_other_arguments_than_asked_for_are_a_warning(tmp_path, record):
+    ran = judge_file(tmp_path, {"type": "tool_called", "tool": "look"}, record)
+    (warning,) = [each for each in ran.results["warnings"] if each["code"] == "other_call_executed"]
+    assert warning["message"].startswith("ran `look` with other arguments than asked for: `")
+
+
+@pytest.mark.parametrize("arguments", ['{"order":7}', '{ "order" : 7.0, "note": null }', "", "order=7"])
+def test_arguments_are_compared_as_values_and_what_is_unknown_is_no_difference(tmp_path, arguments):
+    ran = judge_file(tmp_path, {"type": "tool_called", "tool": "look"}, otlp("look", arguments))
+    assert [each for each in ran.results["warnings"] if each["code"] == "other_call_executed"] == []
+
+
+ORDER_8 = [{"tool": "look", "args": {"order": 8}}]
+
+
+@pytest.mark.parametrize(
+    ("check", "code"),
+    [
+        ({"type": "tool_sequence", "sequence": ORDER_8}, 0),
+        ({"type": "tool_sequence", "sequence": [{"tool": "look", "args": {"order": 7}}]}, 1),
+        ({"type": "no_tool", "tool": "look", "action": "8", "action_argument": "order"}, 1),
+        ({"type": "no_tool", "tool": "look", "action": "7", "action_argument": "order"}, 1),
+        ({"type": "tool_arguments", "tool": "look", "schema": {"properties": {"order": {"enum": ["8"]}}}}, 1),
+        ({"type": "tool_arguments", "tool": "look", "schema": {"properties": {"order": {"enum": ["7"]}}}}, 1),
+    ],
+)
+def test_limits_look_at_both_arguments_and_others_at_what_ran(tmp_path, check, code):
+    number = check["type"] == "tool_sequence"
+    record: Any = otlp("look", '{"order":8}' if number else '{"order":"8"}')
+    text = json.dumps(record).replace('\\"order\\": 7', '\\"order\\": 7' if number else '\\"order\\": \\"7\\"')
+    assert judge_file(tmp_path, check, json.loads(text)).code == code
+
+
+def test_calls_that_share_an_id_are_joined_by_name_and_order(tmp_path):
+    record: Any = trace("done", tools=("look", "pay"))
+    both = [record["messages"][1]["tool_calls"][0], record["messages"][3]["tool_calls"][0]]
+    calls = [{**each, "id": "same"} for each in both]
+    results = [{"role": "tool", "tool_call_id": "same", "name": name, "content": name} for name in ("pay", "look")]
+    asked = {"role": "assistant", "content": None, "tool_calls": calls}
+    record["messages"] = [record["messages"][0], asked, *results, record["messages"][-1]]
+    ran = judge_file(tmp_path, {"path": "tool_calls[0].result", "eq": "look"}, record)
+    assert ran.code == 0
+    assert [each for each in ran.results["warnings"] if each["code"] == "other_call_executed"] == []
+
+
+def test_what_was_asked_for_and_what_ran_are_kept_by_the_native_format(tmp_path):
+    write(tmp_path, {"traces/a.json": json.dumps(OTHER_TOOL["otlp"])})
+    sections = {name: json.loads(show(tmp_path, "query", name, "traces/a.json")) for name in ("turns", "tool_calls")}
+    encoded = {"schema": "evalgate.trace/1", "messages": sections["turns"], "tool_calls": sections["tool_calls"]}
+    ran = judge_file(tmp_path / "again", {"type": "forbidden_tools", "tools": ["look"]}, encoded)
+    assert ran.code == 1
+    assert judge_file(tmp_path / "more", DENY, encoded).code == 1

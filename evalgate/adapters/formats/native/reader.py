@@ -124,7 +124,10 @@ CALL = FieldTable(
     actor=text,
     started_by=count,
 )
-CALL_KEYS = CALL.keys | {"type", "server", "span_id", "source"}
+VERSION = FieldTable(name=required_text, arguments=any_value)
+VERSIONS = ("requested", "executed")
+"""What a call has only if it was executed otherwise than asked for."""
+CALL_KEYS = CALL.keys | {"type", "server", "span_id", "source", *VERSIONS}
 DETAILS = FieldTable(
     timestamp=time, agent=text, actor=text, model=text, reasoning=text, finish_reason=read_finish_reason
 )
@@ -162,6 +165,9 @@ def _read_calls(recorded: Any, unknown: UnknownFields) -> list[ToolCall]:
     calls = CALL.read_each(recorded, "tool_calls")
     for index, call in enumerate(calls):
         call["index"] = index
+        for name in VERSIONS:
+            if recorded[index].get(name) is not None:
+                call[name] = VERSION.read(recorded[index][name], f"tool_calls[{index}].{name}")
         unknown.check("tool_calls[]", recorded[index], CALL_KEYS, 3)
     settle_actors(calls, recorded)
     return calls

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.call_outcomes import note_unknown_outcomes
-from evalgate.adapters.formats.core.builder.conversation import get_instructions, mark_failed, read_arguments
+from evalgate.adapters.formats.core.builder.conversation import (
+    NOT_CAPTURED,
+    Arguments,
+    get_instructions,
+    mark_failed,
+    note_execution,
+    read_arguments,
+)
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     add_failed_call,
@@ -146,12 +153,14 @@ class OpenHandsEvents(MeteredConversation):
     def _add_call(self, event: dict[str, Any], args: dict[str, Any], made: dict[str, Any], message: Message) -> None:
         """Adds a call with the arguments as the model wrote them, else with the event's own fields."""
         requests = made["response"]["choice"]["requests"]
-        recorded = next((one["arguments"] for one in requests if made["id"] and one["id"] == made["id"]), None)
+        asked = next((one for one in requests if made["id"] and one["id"] == made["id"]), None)
+        recorded = None if asked is None else asked["arguments"]
         if recorded is None:
             recorded = {key: value for key, value in args.items() if key not in NON_ARGUMENTS}
-        call = self.conversation.add_call(
-            message, made["id"], made["name"] or event["action"], read_arguments(recorded)
-        )
+        name = made["name"] or event["action"]
+        requested = asked["name"] if asked is not None and asked["name"] else name
+        call = self.conversation.add_call(message, made["id"], requested, read_arguments(recorded))
+        note_execution(call, name, _read_executed(call["arguments"], args))
         call["started_at"] = time(event.get("timestamp"), "timestamp")
         event_id = identifier(event.get("id"), "id")
         if event_id is not None:
@@ -185,7 +194,18 @@ class OpenHandsEvents(MeteredConversation):
             call["status"] = "ok"
 
 
-REQUEST = FieldTable(id=any_value, arguments=(any_value, "function.arguments"))
+def _read_executed(requested: Any, args: dict[str, Any]) -> Arguments:
+    """The arguments with those texts of the event that have the same name: the event has others, of its own."""
+    if not isinstance(requested, dict):
+        return NOT_CAPTURED
+    texts = {
+        key: value for key, value in args.items() if isinstance(value, str) and isinstance(requested.get(key), str)
+    }
+    changed = {key: value for key, value in texts.items() if value and value.strip() != requested[key].strip()}
+    return Arguments({**requested, **changed})
+
+
+REQUEST = FieldTable(id=any_value, name=(text, "function.name"), arguments=(any_value, "function.arguments"))
 CHOICE = FieldTable(
     finish_reason=text, content=(filled_text, "message.content"), requests=(REQUEST.read_each, "message.tool_calls")
 )

@@ -16,6 +16,7 @@ from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.adapters.formats.core.usage import finish_reason
 from evalgate.adapters.formats.spans.span import UNKNOWN, nodes_of_kind
+from evalgate.models.trace.trace import list_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -209,7 +210,7 @@ def _find_called_in_code(trace: Trace, nodes: Sequence[SpanNode], calls: Sequenc
         return None
     offered = {name for names in listed for name in WORD.findall(str(names))}
     code = "".join(message.content or "" for call in calls for message in call.get_fact("output") or ())
-    unread = offered - {call["name"] for call in trace.tool_calls}
+    unread = offered - {name for call in trace.tool_calls for name in list_names(call)}
     return next((name for name in sorted(unread) if re.search(rf"\b{name}\(", code)), None)
 
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from evalgate.adapters.formats.core.builder.conversation import (
+    NOT_CAPTURED,
     build_call,
     build_call_key,
     build_recorded_call_key,
     conversation_from_messages,
+    note_execution,
     read_arguments,
 )
 from evalgate.adapters.formats.core.strict_json import encode_text
@@ -127,13 +129,21 @@ class _CallMerger:
     def add_executions(self, tools: Sequence[SpanNode]) -> None:
         """Adds execution spans: each completes a known call, or becomes a call that no message contains."""
         ids = {node.facts.tool_call_id for node in tools if node.facts.tool_call_id is not None}
-        unmatched = [node for node in tools if not self._join_span(node, self._candidates(node), ids)]
+        others = [node for node in tools if not self._join_span(node, self._find_equal(node), ids)]
+        unmatched = [node for node in others if not self._join_span(node, self._candidates(node), ids)]
         for node in unmatched:
             by_name = None if node.facts.tool_call_id in self._ids else (_name_of(node), None)
             if by_name is None or not self._join_span(node, self._pending.get(by_name), ids, of_owner=True):
                 entry = SpanToolCall(_call_from_span(node), False, node=node)
                 self.entries.append(entry)
                 _add_execution(entry.call, node)
+
+    def _find_equal(self, node: SpanNode) -> deque[SpanToolCall] | None:
+        """The calls with the id, name and arguments of a span: an id may be that of several calls."""
+        facts = node.facts
+        if facts.tool_call_id is None or facts.arguments is None:
+            return None
+        return self._pending.get((facts.tool_call_id, *build_recorded_call_key(_name_of(node), facts.arguments)))
 
     def _candidates(self, node: SpanNode) -> deque[SpanToolCall] | None:
         """The calls a span may execute: those of its id, else of its name and arguments, or of its name."""
@@ -169,6 +179,7 @@ class _CallMerger:
             self._by_id_and_key.setdefault((entry_id, key), entry)
             self._unclaimed[entry_id, call["name"], "id"].append(entry)
             self._pending[entry_id].append(entry)
+            self._pending[(entry_id, *key)].append(entry)
         self._unclaimed[key].append(entry)
         self._pending[key].append(entry)
         self._pending[call["name"], None].append(entry)
@@ -242,8 +253,11 @@ def _add_execution(call: ToolCall, node: SpanNode) -> None:
     call["agent"] = call["agent"] or _agent_of(node)
     if call["exit_code"] is None:
         call["exit_code"] = facts.exit_code
+    executed = read_arguments(facts.arguments)
     if call["arguments"] is None and call["arguments_raw"] is None:
-        call["arguments"], call["arguments_raw"], call["arguments_error"] = read_arguments(facts.arguments)
+        call["arguments"], call["arguments_raw"], call["arguments_error"] = executed
+    is_blank = isinstance(facts.arguments, str) and not facts.arguments.strip()
+    note_execution(call, facts.tool_name, NOT_CAPTURED if is_blank else executed)
     if call["status"] == "missing" and facts.result is not None:
         call["result"] = facts.result
         call["result_text"] = encode_text(facts.result)

@@ -26,6 +26,7 @@ from evalgate.adapters.formats.core.fields import FieldError
 from evalgate.adapters.formats.core.format import words
 from evalgate.adapters.formats.core.python_literals import unwrap_text
 from evalgate.adapters.formats.core.strict_json import make_printable
+from evalgate.models.trace.trace import list_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -66,7 +67,7 @@ TOO_LARGE = "the spans hold too much text to search all of it for calls"
 
 def find_unread_calls(trace: Trace, nodes: Iterable[SpanNode]) -> None:
     """Raises FieldError for a call in the spans that was not read, or notes a gap if there may be one."""
-    search = AttributeSearch({call["name"] for call in trace.tool_calls})
+    search = AttributeSearch({name for call in trace.tool_calls for name in list_names(call)})
     for node in nodes:
         if node.is_excluded:
             continue

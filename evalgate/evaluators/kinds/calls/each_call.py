@@ -29,6 +29,7 @@ from evalgate.measures.values.json_values import (
     mark_name,
     mark_value,
 )
+from evalgate.models.trace.trace import list_arguments
 from evalgate.models.trace.trace_view import is_captured
 from evalgate.strict_model import described
 
@@ -104,9 +105,10 @@ def _judge_calls(calls: list[NumberedCall], schema: Schema, tool: str) -> Findin
         if call["arguments_error"] is not None:
             raw = mark_value(call["arguments_raw"])
             return Finding("failed", f"the arguments of {tool} must be JSON, but are {raw} (call {number})")
-        difference = schema.first_difference(call["arguments"])
+        judged = [(each, schema.first_difference(each)) for each in list_arguments(call)]
+        arguments, difference = next((pair for pair in judged if pair[1] is not None), (None, None))
         if difference is not None:
-            given = mark_value(call["arguments"], 120)
+            given = mark_value(arguments, 120)
             return Finding(
                 "failed",
                 f"the arguments of {tool} don't fit the schema: {difference} in {given} (call {number})",

@@ -131,6 +131,8 @@ def _build_message(message: Message) -> PartDoc:
 
 def _build_call(call: ToolCall, number: int | None, outcome: str) -> PartDoc:
     arguments = call["arguments_raw"] if call["arguments"] is None else show(call["arguments"], MAX_TEXT)
+    if (requested := call.get("requested")) is not None:
+        arguments = f"{arguments or ''}\n(asked for {requested['name']} {show(requested['arguments'], MAX_TEXT)})"
     return {
         "kind": "call",
         "number": number,

@@ -11,6 +11,7 @@ from evalgate.adapters.formats.core import strict_json
 from evalgate.adapters.formats.core.strict_json import encode_json, encode_text
 from evalgate.adapters.formats.core.usage import finish_reason
 from evalgate.errors import TraceError
+from evalgate.measures.text.similar_names import unwrap_name
 from evalgate.models.trace.actors import ROOT
 from evalgate.models.trace.final_answer import find_final_answer
 
@@ -44,6 +45,36 @@ def read_arguments(recorded: Any, levels_above: int = 0) -> Arguments:
     except TraceError as error:
         return Arguments(None, recorded, str(error))
     return Arguments(value, recorded)
+
+
+NOT_CAPTURED = Arguments(None)
+
+
+def note_execution(call: ToolCall, name: str | None, arguments: Arguments) -> None:
+    """Keeps what ran beside what was asked for, if both are known and differ; the call is then what ran.
+
+    Names may differ by a provider's wrapper, and arguments by keys that are null.
+    """
+    same_name = not name or name == call["name"] or unwrap_name(name) == unwrap_name(call["name"])
+    are_known = call["arguments"] is not None and arguments.value is not None
+    same_arguments = not are_known or build_call_key("", drop_nulls(arguments.value)) == build_call_key(
+        "", drop_nulls(call["arguments"])
+    )
+    if same_name and same_arguments:
+        return
+    call.setdefault("requested", {"name": call["name"], "arguments": call["arguments"]})
+    if not same_name and name:
+        call["name"] = name
+    if not same_arguments:
+        call["arguments"], call["arguments_raw"], call["arguments_error"] = arguments
+    call["executed"] = {"name": call["name"], "arguments": call["arguments"]}
+
+
+def drop_nulls(value: Any) -> Any:
+    """A value without the keys of its objects that are null."""
+    if isinstance(value, dict):
+        return {key: drop_nulls(each) for key, each in value.items() if each is not None}
+    return [drop_nulls(each) for each in value] if isinstance(value, list) else value
 
 
 MAX_EXACT_INT = 2**53  # a float beyond it is always whole and may be rounded, so it stays a float
@@ -175,6 +206,7 @@ class Conversation:
             message["tool_name"] = tool
             return message, None
         message["tool_name"] = tool or call["name"]
+        note_execution(call, tool, NOT_CAPTURED)
         call["status"] = "unknown"
         call["result"] = call["result_text"] = content
         return message, call
@@ -234,23 +266,24 @@ def find_opening_text(messages: list[Message]) -> str:
     return texts[0] if texts else ""
 
 
-Queues = dict[str | None, list[deque["ToolCall"]]]
+Queues = dict[str | tuple[str | None, str] | None, list[deque["ToolCall"]]]
 
 
 class PendingCalls:
-    """Calls that wait for a result. If several match, the first call of the latest step is taken.
+    """Calls that wait for a result. If several match, the first of the latest step is taken, one of the name if any is.
 
     Ids may be missing or equal for all calls, and a killed run leaves calls without a result. In each case
     the time for a call must stay constant, however many there are.
     """
 
-    __slots__ = ("_by_id", "_by_name", "_calls", "_indexed", "_next")
+    __slots__ = ("_by_id", "_by_id_and_name", "_by_name", "_calls", "_indexed", "_next")
 
     def __init__(self) -> None:
         self._calls: list[ToolCall] = []
         self._next = 0  # the first pending call of the latest step, as long as results come in order
         self._indexed = 0
         self._by_id: Queues = {}
+        self._by_id_and_name: Queues = {}
         self._by_name: Queues = {}
 
     def add(self, call: ToolCall) -> None:
@@ -263,18 +296,21 @@ class PendingCalls:
         """Removes and returns the call that a result with this id or name belongs to, if any."""
         if call_id is not None and self._next < len(self._calls):
             expected = self._calls[self._next]
-            if expected["id"] == call_id and expected["status"] == "missing":
+            is_named = name is None or expected["name"] == name
+            if is_named and expected["id"] == call_id and expected["status"] == "missing":
                 self._next += 1
                 return expected
         self._index()
         if call_id is not None:
-            return _pop_pending(self._by_id, call_id) or _pop_pending(self._by_id, None)
+            named = _pop_pending(self._by_id_and_name, (call_id, name)) if name else None
+            return named or _pop_pending(self._by_id, call_id) or _pop_pending(self._by_id, None)
         return (_pop_pending(self._by_name, name) if name else None) or _pop_pending(self._by_name, None)
 
     def _index(self) -> None:
         for call in self._calls[self._indexed :]:
             for queues, key in (
                 (self._by_id, call["id"]),
+                (self._by_id_and_name, (call["id"], call["name"])),
                 (self._by_name, call["name"]),
                 (self._by_name, None),
             ):
@@ -289,7 +325,7 @@ def _push(steps: list[deque[ToolCall]], call: ToolCall) -> None:
         steps.append(deque([call]))
 
 
-def _pop_pending(queues: Queues, key: str | None) -> ToolCall | None:
+def _pop_pending(queues: Queues, key: str | tuple[str | None, str] | None) -> ToolCall | None:
     """The first pending call of the latest step that has one."""
     steps = queues.get(key, [])
     while steps:

@@ -93,6 +93,10 @@ def add_plausibility_warnings(trace: Trace) -> None:
         _add_warnings(trace, warn_of_missing_results(trace.agent_calls))
     if _have_repeated_id(trace.tool_calls):
         _add_warning(trace, "same_call_id", SAME_ID, "tool_calls")
+    if any("requested" in call for call in trace.tool_calls):
+        from evalgate.adapters.formats.core.builder.executions import list_other_executions  # few traces need it
+
+        _add_warnings(trace, list_other_executions(trace.tool_calls))
     if trace.status == "incomplete":
         _add_warning(trace, "incomplete", ENDED_EARLY, None)
     if trace.finish_reason == "length":
