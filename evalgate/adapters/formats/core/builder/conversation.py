@@ -56,10 +56,9 @@ def note_execution(call: ToolCall, name: str | None, arguments: Arguments) -> No
     Names may differ by a provider's wrapper, and arguments by keys that are null.
     """
     same_name = not name or name == call["name"] or unwrap_name(name) == unwrap_name(call["name"])
-    are_known = call["arguments"] is not None and arguments.value is not None
-    same_arguments = not are_known or build_call_key("", drop_nulls(arguments.value)) == build_call_key(
-        "", drop_nulls(call["arguments"])
-    )
+    asked, ran = drop_nulls(call["arguments"]), drop_nulls(arguments.value)
+    are_known = asked is not None and ran is not None and not _are_wrapped(asked, ran)
+    same_arguments = not are_known or build_call_key("", asked) == build_call_key("", ran)
     if same_name and same_arguments:
         return
     call.setdefault("requested", {"name": call["name"], "arguments": call["arguments"]})
@@ -68,6 +67,16 @@ def note_execution(call: ToolCall, name: str | None, arguments: Arguments) -> No
     if not same_arguments:
         call["arguments"], call["arguments_raw"], call["arguments_error"] = arguments
     call["executed"] = {"name": call["name"], "arguments": call["arguments"]}
+
+
+WRAPPING_KEYS = frozenset({"args", "kwargs", "input", "inputs", "arguments", "tool_input", "params", "parameters"})
+
+
+def _are_wrapped(asked: Any, ran: Any) -> bool:
+    """True if the arguments that ran are recorded as the value of another key, in a form that the recorder made."""
+    return (
+        bool(ran) and isinstance(ran, dict) and isinstance(asked, dict) and ran.keys() <= WRAPPING_KEYS - asked.keys()
+    )
 
 
 def drop_nulls(value: Any) -> Any:
