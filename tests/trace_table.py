@@ -1,8 +1,11 @@
-"""Which fields the test traces of each format hold, as a table for docs/traces.md; run as a script, it writes the table."""
+"""Tables for docs/traces.md: the fields that the test traces of each format hold, and the files each was tried on.
+
+Run as a script, it writes them; the second one only where the recordings of others are.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from documents import ROOT
 
@@ -20,6 +23,10 @@ if TYPE_CHECKING:
 RECORDINGS = ROOT / "tests" / "recordings"
 DOCUMENT = ROOT / "docs" / "traces.md"
 BEGIN, END = "<!-- table: make docs writes it -->\n", "<!-- end of the table -->"
+TRIED, TRIED_END = "<!-- tried: make docs writes it -->\n", "<!-- end of what was tried -->"
+SHARED = ROOT.parent / "shared"
+OTHERS = (SHARED / "traces", SHARED / "unread")
+MONTH = len("2026-11")
 EXPECTATIONS = "adk-evalset"
 """A format for expectations; no agent run is recorded in it."""
 
@@ -61,12 +68,61 @@ def format_table(found: dict[str, set[str]]) -> str:
     return "".join(f"{row}\n" for row in rows)
 
 
+class Tried(NamedTuple):
+    """Recordings of others that are read in one format: files, traces, months of the first and last, and versions."""
+
+    files: int
+    traces: int
+    months: str
+    versions: str
+
+
+def tried_by_format() -> dict[str, Tried]:
+    """By format, what was tried of the recordings of others."""
+    traces: dict[str, list[Trace]] = {}
+    for folder in OTHERS:
+        for trace in read_traces(folder):
+            if isinstance(trace, Trace):
+                traces.setdefault(trace.source.format, []).append(trace)
+    return {name: _describe_tried(found) for name, found in traces.items()}
+
+
+def _describe_tried(traces: list[Trace]) -> Tried:
+    months = sorted({month for trace in traces if (month := _find_month(trace)) is not None})
+    versions = sorted({trace.agent["version"] for trace in traces if (trace.agent or {}).get("version")})
+    span = " to ".join(dict.fromkeys([*months[:1], *months[-1:]]))
+    return Tried(len({trace.source.path for trace in traces}), len(traces), span, ", ".join(versions))
+
+
+def _find_month(trace: Trace) -> str | None:
+    """When a trace was recorded, by its first time."""
+    times = [trace.started_at, *(message["timestamp"] for message in trace.messages)]
+    return next((time[:MONTH] for time in times if time), None)
+
+
+def format_tried_table(tried: dict[str, Tried]) -> str:
+    """One row per format, in the order of detection."""
+    rows = ["| format | real files | traces in them | recorded | versions |", "|---|--:|--:|---|---|"]
+    for known in FORMATS:
+        real = tried.get(known.name, Tried(0, 0, "", ""))
+        cells = [f"`{known.name}`", *(f"{count or 'none'}" for count in real[:2]), *real[2:]]
+        rows.append(f"| {' | '.join(cells)} |".replace("  ", " "))
+    return "".join(f"{row}\n" for row in rows)
+
+
+def tried_in_document(text: str) -> str:
+    """The second table of the document."""
+    return text.split(TRIED)[1].split(TRIED_END, maxsplit=1)[0]
+
+
 def table_in_document(text: str) -> str:
     """The table between the markers of the document."""
     return text.split(BEGIN)[1].split(END, maxsplit=1)[0]
 
 
 if __name__ == "__main__":
-    before, rest = DOCUMENT.read_text(encoding="utf-8").split(BEGIN)
-    _, after = rest.split(END)
-    DOCUMENT.write_text(f"{before}{BEGIN}{format_table(fields_by_format(read_traces()))}{END}{after}", encoding="utf-8")
+    document = DOCUMENT.read_text(encoding="utf-8")
+    document = document.replace(table_in_document(document), format_table(fields_by_format(read_traces())))
+    if SHARED.is_dir():
+        document = document.replace(tried_in_document(document), format_tried_table(tried_by_format()))
+    DOCUMENT.write_text(document, encoding="utf-8")

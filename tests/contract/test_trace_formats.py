@@ -12,8 +12,11 @@ from trace_table import (
     RECORDINGS,
     fields_by_format,
     format_table,
+    format_tried_table,
     read_traces,
     table_in_document,
+    tried_by_format,
+    tried_in_document,
 )
 
 from evalgate.adapters.formats.core.format import Reader, no_identity
@@ -31,6 +34,17 @@ def text():
 
 def test_the_table_of_formats_lists_the_fields_of_their_traces(text):
     assert table_in_document(text) == format_table(fields_by_format(read_traces())), "make docs"
+
+
+@pytest.mark.shared
+@pytest.mark.skipif(not SHARED.is_dir(), reason="traces of other projects are not part of this one")
+def test_the_table_of_what_was_tried_lists_the_recordings_of_others(text):
+    assert tried_in_document(text) == format_tried_table(tried_by_format()), "make docs"
+
+
+def test_every_format_has_a_row_of_what_was_tried(text):
+    rows = re.findall(r"^\| `([\w-]+)` \|", tried_in_document(text), re.MULTILINE)
+    assert rows == [known.name for known in FORMATS]
 
 
 def test_every_format_has_traces_that_are_detected_as_it():

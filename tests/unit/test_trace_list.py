@@ -125,7 +125,9 @@ def test_a_file_given_by_name_that_cannot_be_read_is_named_as_typed(traces) -> N
     assert evalgate("traces", f"{traces}/empty").exit_code == 0
 
 
-@pytest.mark.parametrize("spelling", ["{}/a.json", "{}/./a.json", "{}/../{name}/a.json", "a.json", "./a.json"])
+@pytest.mark.parametrize(
+    "spelling", ["{}/a.json", "{}//a.json", "{}/./a.json", "{}/../{name}/a.json", "a.json", "./a.json", "link"]
+)
 @pytest.mark.parametrize("beside", [False, True])
 def test_a_refused_file_given_by_name_is_exit_code_2_however_it_is_spelled(
     tmp_path, monkeypatch, spelling, beside
@@ -133,11 +135,12 @@ def test_a_refused_file_given_by_name_is_exit_code_2_however_it_is_spelled(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.json").write_text('{"call_type": "x", "startTime": 1, "endTime": 2}')
     (tmp_path / "good.json").write_text(json.dumps(TRACE))
+    (tmp_path / "link").symlink_to("a.json")
     typed = spelling.format(tmp_path, name=tmp_path.name)
     done = evalgate("traces", "--json", typed, *(["good.json"] if beside else []), cwd=str(tmp_path))
     (refused,) = json.loads(done.out)["refused"]
     assert done.exit_code == 2
-    assert refused["path"].endswith("a.json")
+    assert refused["path"].endswith(("a.json", "link"))
     assert refused["reason"].startswith("no format matches")
     assert refused["nearest"] == ["litellm"]
     assert evalgate("traces", typed, cwd=str(tmp_path)).err.startswith(f"note: {typed}: no format matches")
