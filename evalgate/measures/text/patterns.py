@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
 from time import perf_counter, thread_time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import regex
 
 
 def find_required_text(source: str) -> str:
@@ -69,6 +71,8 @@ def tokenize_pattern(source: str) -> list[Token] | None:
 
 
 MAX_LENGTH = 2_000
+MOST_COMPILED = 1_000
+"""Patterns of which the compiled form is kept."""
 MAX_COMPILED_STEPS = 100_000
 """Steps of a compiled pattern: the engine unrolls `a{1000}` to a thousand steps before any time limit."""
 MAX_UNTIMED_STEPS = 1_000_000
@@ -98,6 +102,27 @@ class PatternFailedError(ValueError):
     """The search exceeded its time limit, or the text is too long to be searched."""
 
 
+@lru_cache(maxsize=MOST_COMPILED)
+def _compile(source: str) -> tuple[regex.Pattern[str], str, int]:
+    """The compiled pattern, its required run and untimed length; many assertions of a run have the same pattern."""
+    if len(source) > MAX_LENGTH:
+        raise PatternError(f"a pattern may have at most {MAX_LENGTH:,} characters, this one has {len(source):,}")
+    import regex  # imported only if a run has patterns
+
+    steps, pieces = _estimate_steps(source), tokenize_pattern(source)
+    if steps > MAX_COMPILED_STEPS:
+        raise PatternError("the repeat counts make this pattern too large")
+    is_fixed = pieces is not None and all(map(_has_one_length, pieces))
+    untimed_length = MAX_UNTIMED_STEPS // max(steps, 1) if is_fixed else 0
+    try:
+        return regex.compile(source, cache_pattern=False), longest_run(pieces or ()), untimed_length
+    except regex.error as error:
+        at = getattr(error, "pos", None)
+        raise PatternError("this is not a regular expression", None if at is None else at + 1) from None
+    except Exception:  # noqa: BLE001  (RecursionError, OverflowError: the text is untrusted)
+        raise PatternError("this is not a regular expression") from None
+
+
 class Pattern:
     """One compiled pattern. Once one search, or all slow ones together, took too long, all further ones fail.
 
@@ -107,25 +132,10 @@ class Pattern:
     __slots__ = ("_compiled", "_exhausted", "_slow_seconds", "required_run", "source", "untimed_length")
 
     def __init__(self, source: str, slow_seconds: float = MAX_SLOW_SECONDS) -> None:
-        if len(source) > MAX_LENGTH:
-            raise PatternError(f"a pattern may have at most {MAX_LENGTH:,} characters, this one has {len(source):,}")
-        import regex  # imported only if a run has patterns
-
-        steps, pieces = _estimate_steps(source), tokenize_pattern(source)
-        if steps > MAX_COMPILED_STEPS:
-            raise PatternError("the repeat counts make this pattern too large")
-        self.source, self.required_run = source, longest_run(pieces or ())
-        is_fixed = pieces is not None and all(map(_has_one_length, pieces))
-        self.untimed_length = MAX_UNTIMED_STEPS // max(steps, 1) if is_fixed else 0
+        self.source = source
+        self._compiled, self.required_run, self.untimed_length = _compile(source)
         self._exhausted = False
         self._slow_seconds = slow_seconds
-        try:
-            self._compiled = regex.compile(source, cache_pattern=False)
-        except regex.error as error:
-            at = getattr(error, "pos", None)
-            raise PatternError("this is not a regular expression", None if at is None else at + 1) from None
-        except Exception:  # noqa: BLE001  (RecursionError, OverflowError: the text is untrusted)
-            raise PatternError("this is not a regular expression") from None
 
     def is_found_in(self, text: str) -> bool:
         """Returns whether the pattern matches somewhere in `text`. Raises PatternFailedError."""
