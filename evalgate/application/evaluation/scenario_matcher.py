@@ -7,6 +7,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalgate.application.evaluation.where_index import WhereIndex
 from evalgate.evaluators.core.evaluator import describe_missing, find_missing
 from evalgate.evaluators.core.queries import query_evidence
 from evalgate.measures.jmespath.query import QueryFailedError
@@ -80,13 +81,14 @@ class ScenarioMatcher:
             self._places_by_id.setdefault(scenario.id, []).append(place)
         self._glob_by_id: dict[str, str] = {}  # ids that globs matched, with the glob that keeps them
         self._exact: dict[str, list[int]] = {}
-        self._others: list[int] = []
+        others: list[int] = []
         for place, *_ in self._places_by_id.values():
             match = suite.scenarios[place].match
             if match.is_exact and match.scenario_id is not None:
                 self._exact.setdefault(match.scenario_id, []).append(place)
             else:
-                self._others.append(place)
+                others.append(place)
+        self._others = WhereIndex(suite.scenarios, others)
         self.overlap: Overlap | None = None
         self._ids_decide = all(_matches_id_only(each.match) and each.variant is None for each in suite.scenarios)
         self._known: dict[str | None, list[ScenarioCandidate]] = {}  # if all records with one id match alike
@@ -109,7 +111,7 @@ class ScenarioMatcher:
     def _find_candidates(self, record: Trace | DamagedTrace, scenario_id: str | None) -> list[ScenarioCandidate]:
         found: list[ScenarioCandidate] = []
         exact = self._exact.get(scenario_id, []) if scenario_id is not None else []
-        for place in chain(exact, self._others):
+        for place in chain(exact, self._others.find(record)):
             scenario = self._scenarios[place]
             if not self._fits_scenario(scenario.match, record, scenario_id):
                 continue

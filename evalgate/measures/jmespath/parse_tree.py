@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -69,6 +69,23 @@ def path_of(node: Node) -> tuple[str, ...]:
     found = links(node)
     is_path = all(link["type"] == "field" for link in found)
     return tuple(link["value"] for link in found) if is_path else ()
+
+
+class Equality(NamedTuple):
+    """`path == 'text'`: the names of a plain path of at least two, and the text."""
+
+    path: tuple[str, ...]
+    text: str
+
+
+def equality_of(node: Node) -> Equality | None:
+    """What the tree says if it compares a plain path with a text; None if it does anything else."""
+    if node["type"] != "comparator" or node["value"] != "eq":
+        return None
+    sides = sorted(node["children"], key=lambda side: side["type"] == "literal")
+    path, text = path_of(sides[0]), sides[1].get("value")
+    is_text = sides[1]["type"] == "literal" and isinstance(text, str)
+    return Equality(path, text) if is_text and len(path) > 1 else None
 
 
 def uses_root(node: Node) -> bool:

@@ -20,6 +20,7 @@ from evalgate.measures.jmespath.parse_tree import (
     FIXED_COST,
     SELECTIONS,
     Node,
+    equality_of,
     mark_json_texts,
     node_types,
     path_of,
@@ -62,11 +63,22 @@ class QueryError(ValueError):
 class Query:
     """One compiled expression, used for a whole run, one search at a time.
 
-    `path` has the names of a plain path; it is empty if the expression does anything else. `tree` is its parse
-    tree. Text in one of the `json_fields` is decoded where the expression goes on into it.
+    `path` has the names of a plain path; it is empty if the expression does anything else. `equality` is what a
+    comparison of such a path with a text says, None for any other expression. `tree` is its parse tree. Text in one
+    of the `json_fields` is decoded where the expression goes on into it.
     """
 
-    __slots__ = ("_budget", "_find", "_has_fixed_cost", "_may_multiply", "_needs_whole", "expression", "path", "tree")
+    __slots__ = (
+        "_budget",
+        "_find",
+        "_has_fixed_cost",
+        "_may_multiply",
+        "_needs_whole",
+        "equality",
+        "expression",
+        "path",
+        "tree",
+    )
 
     def __init__(self, expression: str, json_fields: AbstractSet[str] = frozenset()) -> None:
         self.expression = expression
@@ -78,12 +90,12 @@ class Query:
         self._has_fixed_cost = found <= FIXED_COST
         self._budget = QueryBudget()
         self._find = _compile_tree(tree, self._budget)
-        self.path = path_of(tree)
+        self.path, self.equality = path_of(tree), equality_of(tree)
 
     def search(self, view: View) -> Any:
         """Returns what the expression finds, None for nothing. Raises QueryFailedError."""
         if len(self.path) > 1:
-            return _follow_path(view, *self.path)
+            return follow_path(view, *self.path)
         return self.search_value(view.whole() if self._needs_whole else view)
 
     def search_value(self, value: Any) -> Any:
@@ -105,7 +117,7 @@ class Query:
         return found
 
 
-def _follow_path(view: View, section: str, name: str, *rest: str) -> Any:
+def follow_path(view: View, section: str, name: str, *rest: str) -> Any:
     """Follows the names of a plain path, as most expressions are."""
     found = view.field(section, name)
     for each in rest:

@@ -227,3 +227,53 @@ def test_cached_response__of_two_ids_is_an_error():
     assert reason == (
         "cache/flat/a_b.json: a cached response with this file name may be of `a/b` and `a_b`: rename one"
     )
+
+
+PATHS = ("metadata.case", "metadata.kind", "metadata.deep.case")
+VALUES = ("a", "b", "1", "")
+
+
+CONDITIONS = st.one_of(
+    st.tuples(st.sampled_from(PATHS), st.sampled_from(VALUES)).map("{0[0]} == '{0[1]}'".format),
+    st.sampled_from(["metadata.case != 'a'", "metadata.kind == `1`", "metadata.deep", "length(metadata.case) > `0`"]),
+)
+METADATA = st.fixed_dictionaries(
+    {},
+    optional={
+        "case": st.sampled_from([*VALUES, 1, None, ["a"]]),
+        "kind": st.sampled_from([*VALUES, 1]),
+        "deep": st.one_of(st.none(), st.just("a"), st.fixed_dictionaries({"case": st.sampled_from([*VALUES, None])})),
+    },
+)
+
+
+def suite_with(conditions):
+    return suite_of("".join(f'  - id: s{n}\n    match: {{where: "{each}"}}\n' for n, each in enumerate(conditions)))
+
+
+@given(st.lists(CONDITIONS, min_size=1, max_size=8), st.lists(METADATA, min_size=1, max_size=5))
+def test_a_trace_matches_the_same_scenario_as_without_the_index(conditions, found):
+    indexed = ScenarioMatcher(suite_with(conditions))
+    asked_one_by_one = ScenarioMatcher(suite_with([f"({each}) && `true`" for each in conditions]))
+    for metadata in found:
+        trace = replace(make_trace(scenario_id=None), metadata=metadata)
+        assert claim_trace(indexed, trace) == claim_trace(asked_one_by_one, trace)
+
+
+@pytest.mark.parametrize(
+    ("expression", "equality"),
+    [
+        ("metadata.case == 'a'", (("metadata", "case"), "a")),
+        ("'a' == metadata.case", (("metadata", "case"), "a")),
+        ('metadata."a b".c == `"x"`', (("metadata", "a b", "c"), "x")),
+        ("metadata.case == `1`", None),
+        ("metadata.case != 'a'", None),
+        ("metadata.case == metadata.kind", None),
+        ("model == 'a'", None),
+        ("metadata.cases[0] == 'a'", None),
+        ("metadata.case == 'a' && metadata.kind == 'b'", None),
+        ("!(metadata.case == 'a')", None),
+    ],
+)
+def test_only_a_plain_path_and_a_text_are_an_equality(expression, equality):
+    assert Query(expression).equality == equality
