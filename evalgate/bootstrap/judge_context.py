@@ -127,9 +127,9 @@ class JudgeContext(Struct, frozen=True):
             current_file.wrap_progress(progress or SilentProgress()),
             DiskSpool,
             load_output,
+            make_mutation_comparer,
             find_price_list(),
             build_fingerprints(self.cwd, self.root),
-            make_mutation_comparer=make_mutation_comparer,
         )
 
     def with_folder(self, folder: str) -> JudgeContext:

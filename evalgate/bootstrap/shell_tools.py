@@ -72,10 +72,10 @@ def build_shell_tools(  # noqa: PLR0913  one for each option of the command
         current_file.wrap_progress(progress),
         DiskSpool,
         load_any_output,
+        make_mutation_comparer,
         find_price_list(),
         build_fingerprints(cwd),
         None if parallel is None else ConfiguredPools(files, limits, parallel),
-        make_mutation_comparer=make_mutation_comparer,
     )
 
 

@@ -235,7 +235,7 @@ def _compare_mutations(request: JudgeRequest, tools: Tools, rules: ChangedRules)
     known = rules.baseline_rules
     if not request.mutation_score or tools.shards is not None or known is None:
         return ()
-    if known.configuration is None or known.is_same or tools.make_mutation_comparer is None:
+    if known.configuration is None or known.is_same:
         return ()
     choice = TraceChoice(request.sources.traces, request.sources.form, prices=tools.prices)
     comparer = tools.make_mutation_comparer(tools.traces, choice, tools.progress)

@@ -159,11 +159,11 @@ class Tools(Struct, frozen=True):
     progress: Progress
     make_trial_spool: Callable[[], Spool]  # temporary storage for trials until results are written
     load_output: Callable[[str], RunOutput]  # by name
+    make_mutation_comparer: Callable[..., MutationComparer]  # of traces, their choice and progress
     prices: PriceTable | None = None
     fingerprints: Fingerprints | None = None
     pools: EvaluationPools | None = None
     shards: Sequence[OpenShard] | None = None  # merges these shards instead of reading traces
-    make_mutation_comparer: Callable[..., MutationComparer] | None = None  # of traces, their choice and progress
 
 
 TRACKING = "tracking.json"

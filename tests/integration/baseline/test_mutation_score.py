@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from request_builder import make_request
 
 from evalgate.application.judge.judge import judge
+from evalgate.application.messages.request import Tools
 from evalgate.bootstrap.shell_tools import build_shell_tools
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.settings.limits import Limits
@@ -61,3 +63,9 @@ def test_an_unchanged_suite_is_not_mentioned(tmp_path: Path):
     results, comment = run(tmp_path, "head", is_requested=True, baseline="main/baseline.zip")
     assert "mutations" not in results
     assert "small changes" not in comment
+
+
+def test_no_judge_is_made_that_would_leave_a_requested_score_out():
+    names = [name for name in Tools.__struct_fields__ if name != "make_mutation_comparer"]
+    with pytest.raises(TypeError, match="make_mutation_comparer"):
+        Tools(**dict.fromkeys(names))
