@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import NoneType
-from typing import Annotated, Any, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints, is_typeddict
 
 import orjson
 import pytest
@@ -12,8 +12,9 @@ from msgspec import Meta, Struct, UnsetType, to_builtins
 
 from evalgate.models.results.results import ResultsDoc
 from evalgate.models.run.bounds import MOST, WORD, Name
-from evalgate.reporting.results import trial_doc  # noqa: F401  says how to clean pricing and golden
-from evalgate.reporting.results.clean_values import clean_record
+from evalgate.models.run.golden import GoldenTrial
+from evalgate.models.run.trial_doc import GoldenTrialDoc
+from evalgate.reporting.results.clean_record import clean_record
 
 SECRET = f"ghp_{'Ab3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6'}"
 
@@ -39,8 +40,14 @@ def fill(  # noqa: PLR0911  one for each kind of type
     origin, arguments = get_origin(kind), get_args(kind)
     if isinstance(kind, type) and issubclass(kind, Struct):
         hints = get_type_hints(kind, include_extras=True)
-        fields = [name for name in kind.__struct_fields__ if name not in BUILT]
-        return kind(**{name: fill(hints[name], (*path, name), texts, planted) for name in fields})
+        return kind(**{name: fill(hints[name], (*path, name), texts, planted) for name in kind.__struct_fields__})
+    if kind in BUILT:
+        return fill(BUILT[kind], path, texts, planted)
+    if is_typeddict(kind) or hasattr(kind, "_fields"):
+        hints = get_type_hints(kind, include_extras=True)
+        return kind(**{name: fill(each, (*path, name), texts, planted) for name, each in hints.items()})
+    if origin is Literal:
+        return arguments[0]
     if origin is Annotated:
         metas = [each for each in arguments[1:] if isinstance(each, Meta)]
         value = fill(arguments[0], path, texts, planted)
@@ -53,8 +60,8 @@ def fill(  # noqa: PLR0911  one for each kind of type
         return kind(1)
     if kind is Any:
         return fill(str, path, texts, planted)
-    if origin is dict:
-        return {"a": fill(str, (*path, "a"), texts, planted)}
+    if origin in {dict, Mapping}:
+        return {"a": fill(arguments[1], (*path, "a"), texts, planted)}
     several = [each for each in arguments if each not in {NoneType, UnsetType, Ellipsis}]
     found = fill(several[0], path, texts, planted)
     return [found] if origin in {list, tuple, Sequence} else found
@@ -66,8 +73,8 @@ def list_texts(kind: type[Struct]) -> list[tuple[type[Struct], tuple[str, ...]]]
     return [(kind, path) for path, is_free in texts.items() if is_free]
 
 
-BUILT = ("pricing", "golden")
-"""Fields that functions build and clean, not the walk: what they hold is not tried here."""
+BUILT = {GoldenTrialDoc: GoldenTrial}
+"""Documents that a function builds of another record."""
 RECORDS = find_records(ResultsDoc)
 TEXTS = [each for kind in RECORDS for each in list_texts(kind)]
 
@@ -81,10 +88,12 @@ def test_a_secret_in_any_text_of_a_record_is_redacted(kind, path):
     assert SECRET not in orjson.dumps(to_builtins(clean_record(record, kind))).decode()
 
 
-def test_the_texts_of_a_difference_are_found():
-    assert {("TrajectoryDiff", ("steps", "changes", "current")), ("CallsDiff", ("baseline",))} <= {
-        (kind.__name__, path) for kind, path in TEXTS
-    }
+def test_texts_of_every_part_are_found():
+    assert {
+        ("TrajectoryDiff", ("steps", "changes", "current")), ("CallsDiff", ("baseline",)),
+        ("TrialDoc", ("pricing", "usage", "model")), ("TrialDoc", ("golden", "turns", "tool_results")),
+        ("TrialDoc", ("golden", "issues", "message")),
+    } <= {(kind.__name__, path) for kind, path in TEXTS}  # fmt: skip
 
 
 class Odd(Struct):
