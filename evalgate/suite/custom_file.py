@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from evalgate.evaluators.core.evaluator import wrap_in_list
 from evalgate.strict_model import StrictModel
@@ -49,6 +49,13 @@ class CallFields(StrictModel):
     duration_seconds: Expression | None = None
 
 
+NO_TOOLS: Literal["none"] = "none"
+CallsOrNone = Annotated[
+    Annotated[CallFields, Tag("CallFields")] | Annotated[Literal["none"], Tag("none")],
+    Discriminator(lambda value: NO_TOOLS if isinstance(value, str) else "CallFields"),
+]
+
+
 class EntryTypes(StrictModel):
     """The types of entries, as `type_field` finds them, by what they are; `*` in one stands for any text.
 
@@ -76,7 +83,8 @@ class CustomEntry(StrictModel):
     `records` leads from the document (or line) to the list of its runs. `roles` maps the role names that
     messages use to EvalGate's, with `*` for any text. `lines: run` joins the lines of a file to a list, which is one
     run, or several where `run_id` finds different values in them. `items` finds the entries of a run that are
-    messages, calls and results, each of a type that `type_field` finds in it.
+    messages, calls and results, each of a type that `type_field` finds in it. `tool_calls: none` says that the agent
+    has no tools.
     """
 
     lines: Literal["trace", "run"] = "trace"
@@ -92,7 +100,7 @@ class CustomEntry(StrictModel):
     types: EntryTypes | None = None
     join: JoinFields | None = None
     message: MessageFields = MessageFields.from_defaults()
-    tool_calls: CallFields = CallFields.from_defaults()
+    tool_calls: CallsOrNone = CallFields.from_defaults()
     response: Expression | None = None
     status: Expression | None = None
     error: Expression | None = None

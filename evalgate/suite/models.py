@@ -94,6 +94,7 @@ class CustomMapping(Struct, frozen=True):
     `calls` leads from the run to a list of all its calls, `records` from a document to its runs; None if the
     suite does not set it. `entries` says what each entry of a run is, None where `messages` lists messages;
     `join` finds the id of a call in its entry, and in that of its result. Keys of `roles` may have `*`.
+    `has_no_tools`: the suite states that the agent makes no calls.
     """
 
     joins_lines: bool
@@ -106,6 +107,7 @@ class CustomMapping(Struct, frozen=True):
     call: Mapping[str, Query]
     calls: Query | None
     roles: Mapping[str, Role]
+    has_no_tools: bool = False
 
 
 NO_PRICES = SuitePrices()

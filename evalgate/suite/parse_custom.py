@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, get_args
 
 from evalgate.evaluators.core.field_problems import FieldProblem, Path
 from evalgate.measures.values.json_values import show
+from evalgate.suite.custom_file import NO_TOOLS, CallFields
 from evalgate.suite.diagnostics import Diagnostics, TraceMatcher
 from evalgate.suite.models import CUSTOM, CustomMapping, EntryKind, EntryMapping
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 IN_SUITE: Path = ("custom",)
 IN_PROJECT: Path = ("defaults", "custom")
 SPEECH_FIELDS = ("messages", "response", "input")
-WORDS = ("lines",)
+WORDS = ("lines", "tool_calls")
 """Fields of `custom` that are no expressions."""
 
 
@@ -60,14 +61,19 @@ def _compile_entry(document: Document, entry: CustomEntry, path: Path, diagnosti
 
 def _find_problems(entry: CustomEntry, path: Path) -> Iterator[FieldProblem]:
     """Errors other than expressions that do not compile."""
-    if entry.type_field is None and entry.tool_calls.path is None and not any(getattr(entry, n) for n in SPEECH_FIELDS):
+    calls = get_call_fields(entry)
+    if entry.type_field is None and calls.path is None and not any(getattr(entry, n) for n in SPEECH_FIELDS):
         message = "`custom` finds neither messages nor tool calls"
         yield FieldProblem(path, message, "give it `messages`, or `response`, or `path` of `tool_calls`")
     yield from _find_entry_problems(entry, path)
     yield from _find_line_problems(entry, path)
+    if entry.tool_calls == NO_TOOLS and (_has_call_types(entry) or "tool_calls" in entry.message.model_fields_set):
+        yield FieldProblem(
+            (*path, "tool_calls"), "`none` says that the agent has no tools, and another field finds calls"
+        )
     duplicates: tuple[tuple[Path, StrictModel, str, str], ...] = (
         (path, entry, "latency_ms", "latency_seconds"),
-        ((*path, "tool_calls"), entry.tool_calls, "duration_ms", "duration_seconds"),
+        ((*path, "tool_calls"), calls, "duration_ms", "duration_seconds"),
     )
     for parent, holder, one, other in duplicates:
         if getattr(holder, one) is not None and getattr(holder, other) is not None:
@@ -87,7 +93,7 @@ def _find_entry_problems(entry: CustomEntry, path: Path) -> Iterator[FieldProble
         yield from _find_repeated_types(entry.types, (*path, "types"))
     if entry.messages is not None:
         yield FieldProblem((*path, "messages"), "`messages` and `type_field` both find the messages: remove one")
-    if entry.tool_calls.path is not None:
+    if get_call_fields(entry).path is not None:
         where = (*path, "tool_calls", "path")
         yield FieldProblem(where, "`path` and `type_field` both find the calls: remove one")
     if entry.items is None and entry.lines == "trace":
@@ -119,11 +125,11 @@ def _compile_fields(entry: CustomEntry, path: Path, compile_expression: Compile)
         found = {
             name: compile_expression(expression, (*path, *parents, name))
             for name, expression in written.items()
-            if isinstance(expression, str) and name not in WORDS
+            if isinstance(expression, str) and (parents or name not in WORDS)
         }
         return {name: query for name, query in found.items() if query is not None}
 
-    run, call = compile_model(entry), compile_model(entry.tool_calls, "tool_calls")
+    run, call = compile_model(entry), compile_model(get_call_fields(entry), "tool_calls")
     return CustomMapping(
         joins_lines=entry.lines == "run",
         run_id=run.pop("run_id", None),
@@ -135,7 +141,17 @@ def _compile_fields(entry: CustomEntry, path: Path, compile_expression: Compile)
         calls=call.pop("path", None),
         call=call,
         roles=dict(entry.roles),
+        has_no_tools=entry.tool_calls == NO_TOOLS,
     )
+
+
+def _has_call_types(entry: CustomEntry) -> bool:
+    return entry.types is not None and bool(entry.types.call)
+
+
+def get_call_fields(entry: CustomEntry) -> CallFields:
+    """Where the fields of calls are; the defaults for an agent without tools."""
+    return CallFields.from_defaults() if isinstance(entry.tool_calls, str) else entry.tool_calls
 
 
 def _compile_entries(entry: CustomEntry, items: Query | None, type_field: Query | None) -> EntryMapping | None:
@@ -143,5 +159,5 @@ def _compile_entries(entry: CustomEntry, items: Query | None, type_field: Query 
     if type_field is None or entry.types is None:
         return None
     kinds: dict[str, EntryKind] = {name: kind for kind in get_args(EntryKind) for name in getattr(entry.types, kind)}
-    has_calls = bool(entry.types.call) or "tool_calls" in entry.message.model_fields_set
+    has_calls = _has_call_types(entry) or "tool_calls" in entry.message.model_fields_set
     return EntryMapping(items, type_field, kinds, has_calls)

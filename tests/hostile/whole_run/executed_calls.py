@@ -49,17 +49,19 @@ def openai_chat(ran: str) -> Any:
     }
 
 
-def otlp(ran: str, arguments: str) -> Any:
+def otlp(ran: str, arguments: str, exchanges: Any = None) -> Any:
+    """Two model calls, each with its messages and its answer, and between them the span of a tool."""
     call = {"type": "tool_call", "id": "c1", "name": "look", "arguments": ASKED}
     asked = {"role": "assistant", "parts": [call], "finish_reason": "tool_call"}
     user = {"role": "user", "parts": [{"type": "text", "content": "hi"}]}
     result = {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": "ok"}]}
     end = {"role": "assistant", "parts": [{"type": "text", "content": "done"}], "finish_reason": "stop"}
+    first, last = exchanges or [([user], asked), ([user, asked, result], end)]
     spans = [
         _span(1, 0, 0, {"operation.name": "invoke_agent"}),
-        _span(2, 1, 1000, _chat([user], asked)),
+        _span(2, 1, 1000, _chat(*first)),
         _span(3, 1, 3000, _tool(ran, arguments)),
-        _span(4, 1, 5000, _chat([user, asked, result], end)),
+        _span(4, 1, 5000, _chat(*last)),
     ]
     return {
         "resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": [{"scope": {"name": "x"}, "spans": spans}]}]

@@ -314,3 +314,91 @@ def test_what_was_asked_for_and_what_ran_are_kept_by_the_native_format(tmp_path)
     ran = judge_file(tmp_path / "again", {"type": "forbidden_tools", "tools": ["look"]}, encoded)
     assert ran.code == 1
     assert judge_file(tmp_path / "more", DENY, encoded).code == 1
+
+
+AS_TEXT = {
+    "hermes": '<tool_call>{"name": "delete_user", "arguments": {}}</tool_call>',
+    "function": "I will.\n<function=delete_user>{}</function>",
+    "invoke": '<invoke name="delete_user">\n</invoke>',
+    "react": "Thought: now\nAction: delete_user\nAction Input: {}",
+    "harmony": "<|start|>assistant<|channel|>commentary to=functions.delete_user <|message|>{}",
+    "no name": "<tool_call>\ndelete_user\n</tool_call>",
+}
+NO_CALL = {
+    "a fence": '```\n<tool_call>{"name": "delete_user"}</tool_call>\n```',
+    "an open fence": "~~~xml\n<function=delete_user>",
+    "a quote": "> <function=delete_user>",
+    "within a line": "Write <tool_call> before a call.",
+    "code": "    <invoke name='delete_user'>",
+    "an action without input": "Action: delete_user\nReason: none",
+}
+
+
+def spoken(text: str, *after: dict[str, Any], **more: Any) -> dict[str, Any]:
+    messages = [{"role": "user", "content": "x"}, {"role": "assistant", "content": text}, *after]
+    return {"schema": "evalgate.trace/1", "scenario_id": "refund", "messages": messages, **more}
+
+
+OBSERVED = ({"role": "user", "content": "Observation: deleted"}, {"role": "assistant", "content": "ok"})
+
+
+@pytest.mark.parametrize("text", AS_TEXT.values(), ids=AS_TEXT)
+def test_a_call_that_is_written_as_text_leaves_the_calls_unknown(tmp_path, text):
+    ran = judge_file(tmp_path, DENY, spoken(text, *OBSERVED))
+    assert ran.code == 1
+    assert "as text, and no such call is recorded" in reasons(ran)
+    assert judge_file(tmp_path / "last", DENY, spoken(text)).code == 0
+
+
+@pytest.mark.parametrize("text", NO_CALL.values(), ids=NO_CALL)
+def test_text_about_calls_is_no_call(tmp_path, text):
+    assert judge_file(tmp_path, DENY, spoken(text, *OBSERVED)).code == 0
+
+
+@pytest.mark.parametrize(("step", "name", "code"), [(1, "look", 0), (1, "other", 1), (2, "look", 1)])
+def test_a_recorded_call_is_that_of_the_text_before_it(tmp_path, step, name, code):
+    call = {"name": name, "arguments": {}, "result": "ok", "status": "ok", "step": step, "turn": 1}
+    text = "Thought: now\nAction: look\nAction Input: {}"
+    ran = judge_file(tmp_path, DENY, spoken(text, *OBSERVED, tool_calls=[call]))
+    assert ran.code == code
+
+
+def test_an_agent_whose_calls_are_text_and_spans_is_read_in_full(tmp_path):
+    text = "Thought: now\nAction: look\nAction Input: {}"
+    user = {"role": "user", "parts": [{"type": "text", "content": "hi"}]}
+    said = {"role": "assistant", "parts": [{"type": "text", "content": text}], "finish_reason": "stop"}
+    seen = {"role": "user", "parts": [{"type": "text", "content": "Observation: ok"}]}
+    end = {"role": "assistant", "parts": [{"type": "text", "content": "done"}], "finish_reason": "stop"}
+    record = otlp("look", "{}", [([user], said), ([user, said, seen], end)])
+    assert judge_file(tmp_path, DENY, record).code == 0
+    assert (
+        judge_file(tmp_path / "other", DENY, otlp("other", "{}", [([user], said), ([user, said, seen], end)])).code == 1
+    )
+
+
+CUSTOM = {"scenario_id": "case", "input": "question", "response": "answer"}
+
+
+@pytest.mark.parametrize(
+    ("custom", "code"),
+    [
+        (CUSTOM, 1),
+        ({**CUSTOM, "tool_calls": "none"}, 0),
+        ({**CUSTOM, "tool_calls": {"path": "steps"}}, 0),
+        ({**CUSTOM, "tool_calls": "nothing"}, 2),
+        ({**CUSTOM, "tool_calls": {"nmae": "x"}}, 2),
+        ({**CUSTOM, "tool_calls": "none", "message": {"tool_calls": "calls"}}, 2),
+    ],
+)
+def test_a_custom_format_says_where_calls_are_or_that_there_are_none(tmp_path, custom, code):
+    record = {"case": "refund", "question": "q", "answer": "a", "steps": []}
+    whole = suite({**DENY, "required": True}, format="custom", custom=custom)
+    write(tmp_path, {"evals/s.yaml": whole, "traces/a.json": record})
+    assert evalgate(tmp_path, ["evals/s.yaml"]).code == code
+
+
+def test_calls_that_a_custom_format_denies_are_found(tmp_path):
+    record = {"case": "refund", "question": "q", "answer": "a", "calls": [{"name": "delete_user", "arguments": {}}]}
+    whole = suite({**DENY, "required": True}, format="custom", custom={**CUSTOM, "tool_calls": "none"})
+    write(tmp_path, {"evals/s.yaml": whole, "traces/a.json": record})
+    assert evalgate(tmp_path, ["evals/s.yaml"]).code == 1

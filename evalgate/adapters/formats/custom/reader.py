@@ -162,9 +162,10 @@ def _read_conversation(custom: CustomMapping, run: FieldExpression, record: Any)
 
 def _find_gaps(custom: CustomMapping, unknown: Sequence[str]) -> Iterator[str]:
     """Why calls of a run may be missing: nothing says where they are, or types of entries are unknown."""
-    if custom.entries is None and custom.calls is None and "messages" not in custom.run:
+    is_open = not custom.has_no_tools
+    if is_open and custom.entries is None and custom.calls is None and "messages" not in custom.run:
         yield NO_CALLS
-    if custom.entries is not None and not custom.entries.has_calls:
+    if is_open and custom.entries is not None and not custom.entries.has_calls:
         yield NO_CALL_TYPES
     if unknown:
         shown = ", ".join(f"`{shorten(name)}`" for name in unknown[:MAX_FIELDS])

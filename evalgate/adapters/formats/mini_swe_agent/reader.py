@@ -222,4 +222,4 @@ SHAPES = (
     Shape(("messages", EACH), CHAT_FIELDS | {"extra", "tool_call_ids"}),
     Shape(("messages", EACH, "content", EACH), PART_FIELDS),
 )
-READER = Reader(build=build, identify=identify_by("instance_id"), shapes=SHAPES)
+READER = Reader(build=build, identify=identify_by("instance_id"), shapes=SHAPES, reads_texts=True)

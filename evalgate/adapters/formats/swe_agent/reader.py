@@ -349,4 +349,4 @@ SHAPES = (
     Shape(("history", EACH, "content", EACH), PART_FIELDS),
     Shape(("trajectory", EACH), STEP_FIELDS | TEXTS),
 )
-READER = Reader(build=build, identify=identify, shapes=SHAPES)
+READER = Reader(build=build, identify=identify, shapes=SHAPES, reads_texts=True)

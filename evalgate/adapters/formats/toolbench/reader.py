@@ -96,4 +96,4 @@ def _add_answer(trace: Trace, answer: dict[str, Any]) -> None:
 
 
 SHAPES = (Shape((ANSWER_PATH, "train_messages", EACH, EACH), CHAT_FIELDS),)
-READER = Reader(build=build, identify=no_identity, shapes=SHAPES)
+READER = Reader(build=build, identify=no_identity, shapes=SHAPES, reads_texts=True)

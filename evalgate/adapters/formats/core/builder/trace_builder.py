@@ -185,6 +185,8 @@ def read_record(reader: Reader, record: Any, source: TraceLocation, relative_pat
         apply_exit_codes(trace)
         find_gaps(trace, record, reader)
         _expand_parallel_calls(trace)
+        if not reader.reads_texts:
+            _note_written_calls(trace)
     except TraceError as error:
         ids = reader.identify(record)
         if reader.read_path is not None and ids[0] is None and not is_one_of_several:
@@ -207,6 +209,21 @@ def read_record(reader: Reader, record: Any, source: TraceLocation, relative_pat
     if trace.scenario_id is None:
         trace.scenario_id = name_scenario(trace, relative_path, is_one_of_several=is_one_of_several)
     return trace
+
+
+def _note_written_calls(trace: Trace) -> None:
+    if any(_may_hold_call(each["content"]) for each in trace.messages if each["role"] == "assistant"):
+        from evalgate.adapters.formats.core.builder.written_calls import note_written_calls  # few traces need it
+
+        note_written_calls(trace)
+
+
+SIGNS_OF_CALLS = ("<tool_call>", "<function=", "<invoke name=", "Action Input:", "to=functions.")
+"""Notations of calls in the text of models."""
+
+
+def _may_hold_call(text: str | None) -> bool:
+    return text is not None and any(sign in text for sign in SIGNS_OF_CALLS)
 
 
 def _expand_parallel_calls(trace: Trace) -> None:

@@ -1,0 +1,61 @@
+"""Finds calls that a model wrote into its text, in a notation that a program around it may read and execute."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, shorten
+from evalgate.measures.text.similar_names import unwrap_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalgate.models.trace.trace import Message, Trace
+
+_NOTATIONS = r"""(?mx)
+    ^\ {0,3}<tool_call> (?: \s*\{ [^{}]{0,500}? "name" \s* : \s* "(?P<hermes>[^"\n]{1,512})" )?
+    | ^\ {0,3}<function= (?P<function> [^>\s]{1,512})
+    | ^\ {0,3}<invoke\ name= ["']? (?P<invoke> [^"'>\n]{1,512})
+    | ^\ {0,3}Action: [ \t]* (?P<react> [^\n]{1,512}) \n+ \ {0,3}Action\ Input:
+    | ^\ {0,3}(?: <\|start\|> )? (?: assistant )? \s? (?: <\|channel\|> )? (?: analysis | commentary | final )? \s?
+      to=functions\. (?P<harmony> [\w.:/-]{1,512})
+"""
+_FENCED = r"(?ms)^ {0,3}(```+|~~~+)[^\n]*\n.*?(?:^ {0,3}\1|\Z)"
+_compile = cache(re.compile)
+
+
+def note_written_calls(trace: Trace) -> None:
+    """Makes the evidence of calls incomplete if a text holds a call that is not recorded and that something followed.
+
+    A call of the same name that was executed before the next answer of the model is that of the text.
+    """
+    messages = trace.messages
+    last = max((at for at, each in enumerate(messages) if each["role"] in ("user", "tool")), default=0)
+    step = 0
+    for message in messages[:last]:
+        if message["role"] != "assistant":
+            continue
+        step += 1
+        left = Counter(list_written_calls(message))
+        if left:
+            left -= Counter(unwrap_name(call["name"]) for call in trace.tool_calls if call["step"] == step)
+        if left:
+            named = ", ".join(f"`{shorten(name)}`" for name in left if name) or "a tool"
+            add_gap(
+                trace, "calls", f"a message of the agent holds a call of {named} as text, and no such call is recorded"
+            )
+            return
+
+
+def list_written_calls(message: Message) -> Iterator[str]:
+    """The tools of the calls in the text of an answer without recorded calls; empty where the tool is not known."""
+    text = message["content"]
+    if message["tool_calls"] or not text:
+        return
+    shown = _compile(_FENCED).sub("", text) if "```" in text or "~~~" in text else text
+    for found in _compile(_NOTATIONS).finditer(shown):
+        name = next(filter(None, found.groups()), "")
+        yield unwrap_name(name.strip())
