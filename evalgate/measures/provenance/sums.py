@@ -1,4 +1,7 @@
-"""Sums that a person would work out of one result: of two numbers under one key, or of one number times 2 to 5."""
+"""Sums that a person would work out of one result: of two numbers under one key, or one number times 2 to 5.
+
+And the total of a payment that a call splits.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,16 @@ def list_sums(result: Any) -> Iterator[str]:
             for first, second in combinations(distinct, 2):
                 yield from (_write(first + second), _write(first - second))
             yield from (_write(each * factor) for each in distinct for factor in FACTORS)
+
+
+def find_total(arguments: Any, value: float) -> float | None:
+    """The sum of the numbers that stand under the same key of a call's arguments as this one; None if it is alone.
+
+    >>> find_total({"payments": [{"amount": 128}, {"amount": 247}]}, 247)
+    375
+    """
+    shares = next((found for found in _group_numbers(arguments).values() if value in found), [])
+    return round(sum(shares), 2) if len(shares) > 1 else None
 
 
 def _write(value: float) -> str:

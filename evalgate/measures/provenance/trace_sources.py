@@ -12,7 +12,7 @@ from evalgate.measures.provenance.leaves import Leaf, is_trivial
 from evalgate.measures.provenance.normal_form import normalize, read_written_number, split_tokens, write_number
 from evalgate.measures.provenance.relative_days import RelativeDays, list_anchors, read_date, read_relative_days
 from evalgate.measures.provenance.sources import KINDS, ArgumentSource, FoundSources
-from evalgate.measures.provenance.sums import list_sums
+from evalgate.measures.provenance.sums import find_total, list_sums
 from evalgate.measures.provenance.text_index import TextIndex
 from evalgate.measures.provenance.trace_texts import (
     MAX_RESULT,
@@ -87,22 +87,28 @@ class ArgumentSources:
 
     def find(self, number: int, leaf: Leaf) -> FoundSources:
         """The sources of a value in the arguments of a call (from 1 among the agent's own)."""
-        sources = self._list_sources(number, leaf.value) or self._list_of_parts(number, leaf.value)
-        has_source = any(each.kind != "own" for each in sources)
-        return FoundSources(tuple(sources), None if has_source else self._find_unknown(number, leaf.value))
+        found = self._list_sources(number, leaf.value)
+        if not _has_source(found):
+            found = _sort([*found, *self._list_of_parts(number, leaf.value), *self._list_of_total(number, leaf.value)])
+        return FoundSources(tuple(found), None if _has_source(found) else self._find_unknown(number, leaf.value))
 
     def _list_of_parts(self, number: int, value: Any) -> list[ArgumentSource]:
         """The sources of a list in a text, of which each part that is not trivial has one."""
         parts = [self._list_sources(number, each) for each in split_value(value) if not is_trivial(each)]
-        is_complete = bool(parts) and all(any(each.kind != "own" for each in part) for part in parts)
-        return _sort(each for part in parts for each in part) if is_complete else []
+        return [each for part in parts for each in part] if parts and all(map(_has_source, parts)) else []
+
+    def _list_of_total(self, number: int, value: Any) -> list[ArgumentSource]:
+        """The sources of the total of a payment that the call splits, of which the value is a share."""
+        total = None if isinstance(value, str) else find_total(self._calls[number - 1]["arguments"], value)
+        found = [] if total is None else list(self._list_texts(number, total))
+        return [each._replace(kind="sum") if each.kind == "result" else each for each in found if each.kind != "own"]
 
     def _list_sources(self, number: int, value: Any) -> list[ArgumentSource]:
         moment = read_moment(normalize(value)) if isinstance(value, str) else None
         found = list(self._list_texts(number, value))
         if moment is not None:
             found += self._list_moment(number, moment.days, moment.minutes)
-        if all(each.kind == "own" for each in found):
+        if not _has_source(found):
             found += self._list_sums(number, value)
         return _sort(found)
 
@@ -201,6 +207,10 @@ class ArgumentSources:
             return EXHAUSTED
         is_foreign_here = any(turn <= call["turn"] for turn in self._foreign)
         return FOREIGN if is_foreign_here and not is_identifier(value) else None
+
+
+def _has_source(found: Iterable[ArgumentSource]) -> bool:
+    return any(each.kind != "own" for each in found)
 
 
 def _keep_first(texts: Iterable[SourceText]) -> Iterator[_Held]:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _PARTS = re.compile(r"[,;|\n]")
 _JOINED = re.compile(r"[a-z]+[ _-]?\d+")
+_CALCULATION = re.compile(r"[\d\s.+*/()-]+")
+_OPERATOR = re.compile(r"\d\)? [-+*/] \(?\d|\d\)?[+*]\(?\d")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 MAX_PARTS = 20
 
 
@@ -55,14 +58,15 @@ def _join_word(normal: str) -> str | None:
 
 
 def split_value(value: Any) -> list[str]:
-    """The parts of a list that is written in a text; none for any other value.
+    """The parts of a list that is written in a text, and the numbers of a calculation; none for any other value.
 
-    >>> split_value("ann@example.com; bob@example.com"), split_value(480)
-    (['ann@example.com', 'bob@example.com'], [])
+    >>> split_value("ann@example.com; bob@example.com"), split_value("(158 + 141) * 12"), split_value("2024-05-20")
+    (['ann@example.com', 'bob@example.com'], ['158', '141', '12'], [])
     """
     if not isinstance(value, str):
         return []
-    parts = [each.strip() for each in _PARTS.split(value)]
+    is_calculation = _CALCULATION.fullmatch(value) and _OPERATOR.search(value)
+    parts = _NUMBER.findall(value) if is_calculation else [each.strip() for each in _PARTS.split(value)]
     return [each for each in parts if each] if 1 < len(parts) <= MAX_PARTS else []
 
 

@@ -285,3 +285,14 @@ def test_leaves() -> None:
         ("amounts.card_5634230", "card_5634230", "amounts"),
         ("amounts.card_5634230", 480, "amounts"),
     ]
+
+
+def test_calculations_and_split_payments() -> None:
+    assert find("(120.5 + 79.5) * 2", result=ORDER) == {"result"}
+    assert find("(120.5 + 78.5) * 2", result=ORDER) == {"nowhere"}
+    shares = {"payments": [{"id": "a", "amount": 150}, {"id": "b", "amount": 61.25}]}
+    trace = make_trace([make_call("lookup", {}, result={"total": 211.25}), make_call("pay", shares, index=1)])
+    trace.messages = [make_message(content="Pay")]
+    sources = ArgumentSources(trace)
+    assert [each.kind for each in sources.find(2, Leaf("payments[1].amount", 61.25)).sources] == ["sum"]
+    assert sources.find(2, Leaf("payments[1].amount", 61.3)).is_nowhere
