@@ -82,6 +82,10 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     ],
     "finish_reason": [{"in": ["stop"]}],
     "forbidden_tools": [{"tools": ["b*"]}],
+    "grounded_arguments": [
+        {"tools": ["a"]},
+        {"tools": ["*"], "arguments": ["q"], "from": ["user"], "allow": {"q": [1]}},
+    ],
     **{kind: [{"tool": "a"}, {"tool": "a", "action": "x"}] for kind in BY_TIMING},
     "jmespath": [
         {"expression": path, "operator": operator, "value": VALUE_OF.get(operator, 1)}
@@ -91,6 +95,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "latency_limit": [{"max_seconds": 1}],
     "max_tool_calls": [{"max": 1}],
     "max_tool_errors": [{"max": 0}],
+    "no_flow": [{"from": {"tools": ["b"]}, "to": {"tools": ["a"], "arguments": ["q"]}, "unless": {"tool_called": "c"}}],
     "no_loops": [{"max_repeats": 1}],
     "no_run_code": [{}],
     "no_tool": [{"tool": "a"}, {"tool": "a", "action": "x"}],

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _FAMILIES = {
     "calls.each_call": ("tool_arguments", "tool_latency_limit"),
+    "calls.grounded_arguments": ("grounded_arguments",),
+    "calls.no_flow": ("no_flow",),
     "calls.scheduling": (
         *("expected_tool", "has_timing", "is_recurring", "no_run_code", "no_tool", "staggered_timing"),
     ),

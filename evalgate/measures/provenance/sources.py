@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SourceKind = Literal["user", "system", "result", "schema", "calendar", "sum", "own"]
 KINDS: tuple[SourceKind, ...] = get_args(SourceKind)
@@ -20,16 +23,18 @@ class ArgumentSource(NamedTuple):
     tool: str = ""
     is_echo: bool = False
 
-    def describe(self) -> str:
-        """The source in words.
+    def describe(self, mark: Callable[[str], str] = str) -> str:
+        """The source in words, with the name of the tool marked.
 
         >>> ArgumentSource("result", 2, "lookup_order").describe(), ArgumentSource("user").describe()
         ('result of call 2 (lookup_order)', 'user')
         """
         if self.kind == "result":
-            return f"result of call {self.call:,} ({self.tool})"
+            return f"result of call {self.call:,} ({mark(self.tool)})"
         if self.kind in ("own", "sum"):
-            return f"{'argument' if self.kind == 'own' else 'sum in the result'} of call {self.call:,} ({self.tool})"
+            return (
+                f"{'argument' if self.kind == 'own' else 'sum in the result'} of call {self.call:,} ({mark(self.tool)})"
+            )
         return self.kind
 
 

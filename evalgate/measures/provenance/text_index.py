@@ -93,10 +93,6 @@ class TextIndex:
         """Every token once, in the order in which they first stand."""
         return self._places
 
-    def find_first(self, token: str) -> int:
-        """The first text that holds a token which some text holds."""
-        return bisect_right(self._starts, self._places[token][0]) - 1
-
     def _may_look(self, steps: int) -> bool:
         self._steps += steps
         return not self.is_exhausted

@@ -90,7 +90,34 @@ class ArgumentSources:
         found = self._list_sources(number, leaf.value)
         if not _has_source(found):
             found = _sort([*found, *self._list_of_parts(number, leaf.value), *self._list_of_total(number, leaf.value)])
-        return FoundSources(tuple(found), None if _has_source(found) else self._find_unknown(number, leaf.value))
+        return FoundSources(tuple(found), None if _has_source(found) else self.find_unknown(number, leaf.value))
+
+    def list_holding(self, number: int, value: Any) -> list[ArgumentSource]:
+        """The texts before a call that hold a value, in the order of their kinds."""
+        return _sort(self._list_texts(number, value))
+
+    def list_tokens(self) -> Iterable[str]:
+        """Every token of the texts, in the order in which they first stand."""
+        return self._index.list_tokens()
+
+    def find_missing_text(self, number: int) -> str | None:
+        """Why a text before a call is not known, None if all are."""
+        call = self._calls[number - 1]
+        for lack in self._lacks:
+            if lack.group <= self._groups[number - 1] and lack.turn <= call["turn"]:
+                return lack.reason
+        return EXHAUSTED if self._index.is_exhausted else None
+
+    def find_unknown(self, number: int, value: Any) -> str | None:
+        """Why a value may have a source that is not recorded or not read, None if it can't."""
+        missing = self.find_missing_text(number)
+        turn = self._calls[number - 1]["turn"]
+        is_foreign_here = not is_identifier(value) and any(each <= turn for each in self._foreign)
+        return missing or (FOREIGN if is_foreign_here else None)
+
+    def is_between(self, first: int, middle: int, last: int) -> bool:
+        """Whether a call was made after one had its result, and had its own before another was made."""
+        return self._groups[first - 1] < self._groups[middle - 1] < self._groups[last - 1]
 
     def _list_of_parts(self, number: int, value: Any) -> list[ArgumentSource]:
         """The sources of a list in a text, of which each part that is not trivial has one."""
@@ -196,17 +223,6 @@ class ArgumentSources:
                         self._lacks.append(MissingText(self._groups[number - 1] + 1, 0, EXHAUSTED))
                         return self._sums
         return self._sums
-
-    def _find_unknown(self, number: int, value: Any) -> str | None:
-        """Why a value that has no source may have one that is not recorded or not read, None if it can't."""
-        call = self._calls[number - 1]
-        for lack in self._lacks:
-            if lack.group <= self._groups[number - 1] and lack.turn <= call["turn"]:
-                return lack.reason
-        if self._index.is_exhausted:
-            return EXHAUSTED
-        is_foreign_here = any(turn <= call["turn"] for turn in self._foreign)
-        return FOREIGN if is_foreign_here and not is_identifier(value) else None
 
 
 def _has_source(found: Iterable[ArgumentSource]) -> bool:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalgate.measures.provenance.opened import list_texts, open_text, parse_json
+from evalgate.models.trace.trace import list_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +73,7 @@ def list_trace_texts(trace: Trace, groups: list[int]) -> Iterator[PiecesOfText]:
     left = MAX_ALL_RESULTS
     for number, (call, group) in enumerate(zip(trace.agent_calls, groups, strict=True), 1):
         yield PiecesOfText(
-            SourceText("own", call=number, tool=call["name"], group=group), list_pieces(call["arguments"])
+            SourceText("own", call=number, tool=call["name"], group=group), list_pieces(list_arguments(call))
         )
         size = measure_result(call)
         left -= size
