@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalgate.measures.provenance.opened import list_texts, open_text, parse_json
+from evalgate.models.trace.actors import ROOT
 from evalgate.models.trace.trace import list_arguments
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def number_groups(calls: list[ToolCall]) -> list[int]:
     groups: list[int] = []
     last = None
     for call in calls:
-        step = call["step"], call["agent"]
+        step = call["step"], call["actor"]
         groups.append(groups[-1] + (step != last) if groups else 0)
         last = step
     return groups
@@ -62,7 +63,7 @@ def list_trace_texts(trace: Trace, groups: list[int]) -> Iterator[PiecesOfText]:
         yield PiecesOfText(SourceText("system"), list_pieces(trace.system_instructions))
     for message in trace.messages:
         content = message["content"]
-        if content and message["role"] in ("user", "system"):
+        if content and (_is_of_user(message) or message["role"] == "system"):
             kind: TextKind = "user" if message["role"] == "user" else "system"
             yield PiecesOfText(SourceText(kind, turn=message["turn"]), list_pieces(content))
     for recorded in trace.tool_definitions:
@@ -135,10 +136,10 @@ def find_lacks(trace: Trace, groups: list[int]) -> Iterator[MissingText]:
     for kind in ("messages", "calls", "results"):
         if kind in trace.gaps:
             yield MissingText(0, 0, f"missing evidence ({kind}): {trace.gaps[kind]}")
-    if not any(message["role"] == "user" and message["content"] for message in trace.messages):
+    if not any(_is_of_user(message) and message["content"] for message in trace.messages):
         yield MissingText(0, 0, "the trace has no message of a user")
     for message in trace.messages:
-        if message["role"] == "user" and _has_attachment(message):
+        if _is_of_user(message) and _has_attachment(message):
             yield MissingText(0, message["turn"], "a user's message holds more than text")
     left = MAX_ALL_RESULTS
     for number, (call, group) in enumerate(zip(trace.agent_calls, groups, strict=True), 1):
@@ -148,6 +149,11 @@ def find_lacks(trace: Trace, groups: list[int]) -> Iterator[MissingText]:
             yield MissingText(group + 1, 0, f"the result of call {number:,} is not recorded")
         elif size > MAX_RESULT or left < 0:
             yield MissingText(group + 1, 0, f"the result of call {number:,} is too long to be searched")
+
+
+def _is_of_user(message: Message) -> bool:
+    """Whether a user wrote a message; what a sub-agent is asked was written by the agent that started it."""
+    return message["role"] == "user" and message["actor"] in (None, ROOT)
 
 
 def _has_attachment(message: Message) -> bool:

@@ -42,7 +42,7 @@ _HOST = re.compile(r"//([^\s/?#\"'<>]{1,255})")
 
 
 class FlowOrigin(StrictModel):
-    """Tools whose results are not trusted."""
+    """Where a flow begins: in the results of these tools."""
 
     tools: Annotated[ToolNames, described("Names of tools; `*` matches any characters.", ["web_fetch"])]
 

@@ -296,3 +296,11 @@ def test_calculations_and_split_payments() -> None:
     sources = ArgumentSources(trace)
     assert [each.kind for each in sources.find(2, Leaf("payments[1].amount", 61.25)).sources] == ["sum"]
     assert sources.find(2, Leaf("payments[1].amount", 61.3)).is_nowhere
+
+
+def test_what_a_sub_agent_is_asked_is_no_text_of_the_user() -> None:
+    trace = build("W999", user="Cancel it")
+    trace.messages.append(make_message(1, "user", "Cancel order W999"))
+    assert not ArgumentSources(trace).find(2, Leaf("value", "W999")).is_nowhere
+    trace.messages[-1]["actor"] = "root/cleaner"
+    assert ArgumentSources(trace).find(2, Leaf("value", "W999")).is_nowhere
