@@ -51,7 +51,7 @@ def _iter_findings(suite: SuiteDoc, scenario: ScenarioDoc) -> Iterator[ReportFin
     for check in checks:
         first = check.first
         times = f" (in {check.failed} of {check.trials} trials)" if check.trials > 1 else ""
-        found = _build_finding([*names, first.name], f"{first.reason}{times}", suite, scenario)
+        found = _build_finding([*names, first.name], f"{check.reason}{times}", suite, scenario)
         level: Level = "error" if first.required else "warning"
         yield _move(found._replace(rule=first.type, level=level), first.location)
     if not checks and scenario["verdict"] != "PASS":

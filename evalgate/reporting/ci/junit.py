@@ -65,10 +65,10 @@ def _render_case(suite: str, path: str, scenario: ScenarioDoc) -> str:
 
 
 def _describe_check(check: FailedCheck) -> str:
-    """Describes a check that did not pass, in how many of several trials, and why in the first."""
+    """Describes a check that did not pass, in how many of several trials, and why."""
     required = " (required)" if check.is_required else ""
     trials = f", in {check.failed} of {check.trials} trials" if check.trials > 1 else ""
-    return f"{check.first.name}{required}{trials}: {unmark_parts(check.first.reason)}"
+    return f"{check.first.name}{required}{trials}: {unmark_parts(check.reason)}"
 
 
 def _select_element(scenario: ScenarioDoc) -> str | None:

@@ -293,7 +293,7 @@ def _build_check_row(cause: FailedCheck | MissingEvidence, group: FailureGroup) 
     missing = cause if isinstance(cause, MissingEvidence) else None
     check = cause.checks[0] if isinstance(cause, MissingEvidence) else cause
     names = missing.names if missing else [check.first.name]
-    reason = AS_IN_OTHERS.lstrip(", ") if missing and missing.is_stated else check.first.reason
+    reasons = [AS_IN_OTHERS.lstrip(", ")] if missing and missing.is_stated else check.reasons
     example = "for example: " if group.reasons_differ else ""
     more = f" and {len(names) - MAX_CHECKS:,} more" if len(names) > MAX_CHECKS else ""
     is_shared = missing is not None and missing.scenarios > len(group.members) and not missing.is_stated
@@ -302,9 +302,13 @@ def _build_check_row(cause: FailedCheck | MissingEvidence, group: FailureGroup) 
         is_required=cause.is_required,
         failed=check.failed,
         trials=check.trials if len(group.members) == 1 else 1,
-        reason=escape_sentence(f"{example}{f'{missing.outcome}: ' if missing else ''}{reason}", MAX_REASON),
+        reason=f"{example}{f'{missing.outcome}: ' if missing else ''}{'; '.join(map(_escape_reason, reasons))}",
         scenarios=missing.scenarios if missing and is_shared else 0,
     )
+
+
+def _escape_reason(reason: str) -> str:
+    return escape_sentence(reason, MAX_REASON)
 
 
 def _format_evidence(checks: list[FailedCheck]) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evalgate.reporting.terminal.difference import ALL
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.commands import build_show_command, find_place
+from evalgate.reporting.text.reason_groups import leave_out_numbers
 from evalgate.reporting.text.sentences import unmark_parts
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _add_kinds(page: TerminalPage, suite: SuiteDoc, trials: Sequence[TrialDoc], 
             page.add_text(f"{_name_trials(alike)} failed in the same checks", indent=2)
     left = [each for kind in list(kinds.values())[SHORT_TRIALS:] for each in kind]
     if left:
-        page.add_text(f"{_name_trials(left)} failed in other checks", indent=2)
+        page.add_text(f"{_name_trials(left)} failed in other checks, or for other reasons", indent=2)
     others = [each for each in passed if each not in shown]
     if others:
         place = f" ({find_place(others[0])})" if len(others) == 1 else ""
@@ -97,7 +98,8 @@ def _identify_failure(trial: TrialDoc) -> Hashable:
     """What trials have in common that fail alike; None for one that passed."""
     if trial.status == "passed":
         return None
-    bad = [(each.name, each.outcome) for each in trial.assertions if each.outcome not in _NOT_FAILED]
+    failed = (each for each in trial.assertions if each.outcome not in _NOT_FAILED)
+    bad = [(each.name, each.outcome, leave_out_numbers(each.reason)) for each in failed]
     return (trial.status, *bad, *([] if bad else [trial.reason]))
 
 

@@ -188,7 +188,7 @@ def _find_missing(checks: Iterable[FailedCheck]) -> list[MissingEvidence]:
 
 def _key(cause: FailureGroup) -> Hashable:
     """Returns what scenarios of one group have in common."""
-    checks = tuple((*_identify(check), check.first.reason) for check in cause.checks)
+    checks = tuple((*_identify(check), check.reason) for check in cause.checks)
     missing = frozenset((each.reason, *each.names) for each in cause.missing) if cause.is_lost else None
     return cause.section, cause.is_lost, cause.reason, checks, missing
 
@@ -254,8 +254,9 @@ def describe_causes(group: FailureGroup) -> list[str]:
             where = f" in {pluralize(each.scenarios, 'scenario')}" if each.scenarios > len(group.members) else ""
             causes.append(f"{checks}{AS_IN_OTHERS}" if each.is_stated else f"{checks}{where}{example}: {each.reason}")
         else:
-            named = f"{mark_part(each.first.name)}{_describe_trials(each, group)}"
-            causes.append(f"{named}{example}: {each.first.reason}")
+            name, (reason, *others) = mark_part(each.first.name), each.reasons
+            causes.append(f"{name}{_describe_trials(each, group)}{example}: {reason}")
+            causes += [f"{name}: {other}" for other in others]
     return causes
 
 

@@ -13,6 +13,7 @@ from evalgate.models.comparison.comparison import IMPROVEMENTS, NOT_MEASURED, RE
 from evalgate.models.run.golden import is_unjudged_dimension
 from evalgate.models.run.run import FAILED_OUTCOMES, HARD_FAILS, NOT_EVALUATED
 from evalgate.models.run.trials import TrialDocs
+from evalgate.reporting.text.reason_groups import MOST_READ, list_reasons
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,8 +22,18 @@ if TYPE_CHECKING:
     from evalgate.models.run.trial_doc import AssertionDoc, TrialDoc
 
     CheckKey = tuple[str, str]
-    FailedChecks = dict[CheckKey, tuple[int, AssertionDoc]]
+    FailedChecks = dict[CheckKey, "FailedOccurrences"]
 
+
+class FailedOccurrences(NamedTuple):
+    """How often a check did not pass, its first failure, and the reasons of the first trials in which it did not."""
+
+    times: int
+    first: AssertionDoc
+    reasons: tuple[str, ...]
+
+
+NOT_FAILED = ("not evaluable: ", "error: ")
 FAILED_STATUSES = frozenset({"failed", "hard_fail", "error"})
 
 
@@ -86,7 +97,7 @@ def sum_seconds(scenario: ScenarioDoc) -> float:
 
 
 def count_failed_checks(scenario: ScenarioDoc) -> FailedChecks:
-    """Counts failures of each check, keyed by name and type, and returns the first one of each.
+    """Counts failures of each check, keyed by name and type, and returns the first one of each, with the reasons.
 
     An assertion that failed goes before one that could not be evaluated.
     """
@@ -95,9 +106,17 @@ def count_failed_checks(scenario: ScenarioDoc) -> FailedChecks:
         return _count_failed_in_store(trials)
     found: FailedChecks = {}
     for check, assertion in _iter_failed(trials):
-        count, first = found.get(check, (0, assertion))
-        found[check] = count + 1, _worse(first, assertion)
+        count, first, reasons = found.get(check, (0, assertion, ()))
+        if count < MOST_READ:
+            reasons = (*reasons, _state_reason(assertion))
+        found[check] = FailedOccurrences(count + 1, _worse(first, assertion), reasons)
     return found
+
+
+def _state_reason(assertion: AssertionDoc) -> str:
+    """The reason, with the outcome where the check did not fail."""
+    outcome = assertion.outcome.replace("_", " ")
+    return assertion.reason if assertion.outcome == "failed" else f"{outcome}: {assertion.reason}"
 
 
 def _worse(first: AssertionDoc, other: AssertionDoc) -> AssertionDoc:
@@ -114,7 +133,7 @@ def list_trial_reasons(scenario: ScenarioDoc) -> list[str]:
 
 @lru_cache(maxsize=2_000)
 def _count_failed_in_store(docs: TrialDocs) -> FailedChecks:
-    """Does the same for stored trials, decoding at most one trial per check; several reports ask for it."""
+    """Does the same for stored trials, decoding only the first failed ones; several reports ask for it."""
     counts: dict[CheckKey, int] = {}
     first: dict[CheckKey, tuple[int, int, str]] = {}
     for trial_index, trial in enumerate(docs.trials):
@@ -123,15 +142,20 @@ def _count_failed_in_store(docs: TrialDocs) -> FailedChecks:
             counts[check] = counts.get(check, 0) + 1
             if check not in first or (each.outcome == "failed" and first[check][2] != "failed"):
                 first[check] = trial_index, row, each.outcome
+    failed = [index for index, trial in enumerate(docs.trials) if trial.summary.failed][:MOST_READ]
     rows = {
         trial_index: [*_iter_failed([docs[trial_index]])]
-        for trial_index in {trial_index for trial_index, _, _ in first.values()}
+        for trial_index in sorted({*failed, *(trial_index for trial_index, _, _ in first.values())})
     }
+    reasons: dict[CheckKey, tuple[str, ...]] = {}
+    for document_key, assertion in (row for each in rows.values() for row in each):
+        reasons[document_key] = (*reasons.get(document_key, ()), _state_reason(assertion))
     found: FailedChecks = {}
     for check, (trial_index, row, _) in first.items():
         document_key, assertion = rows[trial_index][row]  # in the document the name may be cut or redacted
-        count, worst = found.get(document_key, (0, assertion))
-        found[document_key] = count + counts[check], _worse(worst, assertion)
+        count, worst, _ = found.get(document_key, (0, assertion, ()))
+        worst = _worse(worst, assertion)
+        found[document_key] = FailedOccurrences(count + counts[check], worst, reasons[document_key][:MOST_READ])
     return found
 
 
@@ -177,11 +201,17 @@ class SuiteScenario(NamedTuple):
 
 
 class FailedCheck(NamedTuple):
-    """A check over all trials of a scenario: how often it failed, and its first failure."""
+    """A check over all trials of a scenario: how often it failed, its first failure, and why in all of them."""
 
     failed: int
     trials: int
     first: AssertionDoc
+    reasons: list[str]
+
+    @property
+    def reason(self) -> str:
+        """Why it failed, in one sentence."""
+        return "; ".join(self.reasons)
 
     @property
     def is_required(self) -> bool:
@@ -251,10 +281,18 @@ def _is_critical(scenario: ScenarioDoc) -> bool:
 def find_failed_checks(scenario: ScenarioDoc) -> list[FailedCheck]:
     """Lists checks that did not pass in some trial: required ones first, then what failed, then by lost weight."""
     counts, trials = count_failed_checks(scenario), scenario["n"]
-    checks = [FailedCheck(min(count, trials), trials, first) for count, first in counts.values()]
+    checks = [_build_failed_check(each, trials) for each in counts.values()]
     if len(checks) > 1:
         checks.sort(key=_check_rank)
     return checks
+
+
+def _build_failed_check(found: FailedOccurrences, trials: int) -> FailedCheck:
+    failed = min(found.times, trials)
+    is_alike = len(found.reasons) == 1 or found.first.outcome != "failed"
+    ordered = sorted(found.reasons, key=lambda reason: reason.startswith(NOT_FAILED))
+    reasons = [found.first.reason] if is_alike else list_reasons(ordered, failed, trials)
+    return FailedCheck(failed, trials, found.first, reasons)
 
 
 def _check_rank(check: FailedCheck) -> tuple[bool, bool, float]:
@@ -268,7 +306,7 @@ def find_reason(scenario: ScenarioDoc) -> str:
         reasons = list_trial_reasons(scenario)
         others = f" (and {len(reasons) - 1} more trials)" if len(reasons) > 1 else ""
         return f"{reasons[0]}{others}" if reasons else scenario["reason"] or ""
-    return f"{checks[0].first.name}: {checks[0].first.reason}"
+    return f"{checks[0].first.name}: {checks[0].reason}"
 
 
 def describe_unmet_rule(scenario: ScenarioDoc) -> str:

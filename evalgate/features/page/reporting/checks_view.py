@@ -11,6 +11,7 @@ from evalgate.features.page.reporting.leading_call import merge_moved_calls
 from evalgate.features.page.reporting.page_view import CellView, CheckReason, TrialCheckRow
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import clean_page_text
+from evalgate.reporting.text.reason_groups import list_reasons
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -96,7 +97,8 @@ class _Check:
         trials = f"in {failed} of {wording.pluralize(len(self._cells), 'trial')}" if len(self._cells) > 1 else ""
         notes = ", ".join(filter(None, (self._notes, trials)))
         parts = self._sentence
-        return CheckReason(self.name, parts, notes, self._place, *self._find_call(parts))
+        call = self._find_call(split_marks(self._worst.reason))
+        return CheckReason(self.name, parts, notes, self._place, *call)
 
     def build_row(self, columns: int, *, is_explained: bool) -> TrialCheckRow:
         """The check as a row of outcomes; a reason that is shown elsewhere is left out."""
@@ -121,7 +123,12 @@ class _Check:
 
     @property
     def _sentence(self) -> Sequence[str]:
-        return [] if self._worst.reason == self._worst.name else split_marks(self._worst.reason)
+        """The reason of the worst trial, with those of the others where they differ."""
+        alike = [each.reason for each in self._cells.values() if each.outcome == self._worst.outcome]
+        alike.remove(self._worst.reason)
+        reasons = [self._worst.reason, *alike]
+        reason = "; ".join(list_reasons(reasons, len(reasons), len(self._cells))) if self.is_failed else reasons[0]
+        return [] if reason == self._worst.name else split_marks(reason)
 
     def _find_call(self, parts: Sequence[str]) -> tuple[str, str]:
         """The call that the reason names, as the end of an anchor and in words; both empty if it names none.

@@ -88,7 +88,8 @@ def test_groups__check_that_failed_in_one_trial_and_lacked_evidence_in_another__
     trials = [a_trial(0, "failed", assertions=[missing("x")]), a_trial(1, "failed", assertions=[failed("x")])]
     [group] = group_failures([an_item("a", trials=trials)])
     assert not group.is_lost
-    assert describe_causes(group) == ["`x` (2 of 2 trials): it is wrong"]
+    missing_too = "1 of 2: not evaluable: no price for x"
+    assert describe_causes(group) == ["`x` (2 of 2 trials): 1 of 2: it is wrong", f"`x`: {missing_too}"]
 
 
 def test_groups__scenarios_without_traces__lack_evidence_and_are_one_group():
