@@ -8,6 +8,7 @@ from evalgate.adapters.files.disk_spool import DiskSpool
 from evalgate.application.documents.trial_store import TrialStore
 from evalgate.models.comparison.comparison import ScenarioKey, ScenarioOutcome
 from evalgate.models.run.run import AssertionResult, Run, ScenarioResult, SuiteResult, TraceRef, TrialResult
+from evalgate.models.run.trial_doc import Recorded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,17 +116,18 @@ def make_scenario_outcome(
 ) -> ScenarioOutcome:
     """One scenario as a comparison sees it; trials of score 0.8 and more passed unless `passed` is given."""
     known = [score for score in scores if score is not None]
+    count = max(map(len, (scores, costs, latencies, tokens)))
+    figures = [[*each, *[None] * (count - len(each))] for each in (costs, latencies, tokens)]
     return ScenarioOutcome(
         ScenarioKey("support", scenario_id, None),
         verdict,
         sum(known) / len(known) if known else None,
         [score is not None and score >= 0.8 for score in scores] if passed is None else list(passed),
         list(scores),
-        list(costs),
-        list(latencies),
-        list(tokens),
+        *figures,
         list(range(first_trial, first_trial + len(scores))),
         unmeasured,
+        [Recorded()] * count,
     )
 
 

@@ -59,6 +59,7 @@ class TrialStore:
             self,
             self._spool.put(document),
             len(document),
+            recorded=trace.recorded,
         )
 
     def read(self, trial: StoredTrial) -> bytes:

@@ -290,6 +290,8 @@ def ref_of(trace: Trace) -> TraceRef:
         *identify_trace(trace),
         trace.trial,
         trace.started_at,
+        None if trace.status == "ok" else trace.status,
+        trace.stopped_by,
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.gate.common.wording import format_change, format_share, format_verdict
+from evalgate.gate.comparison.lost_figures import COST, LATENCY, TOKENS, find_lost_figures
 from evalgate.gate.comparison.significance import choose_flip_test, flip_p, likelihoods, mcnemar, permutation_p
 from evalgate.gate.comparison.trial_tests import (
     UndecidedChange,
@@ -29,9 +30,9 @@ from evalgate.models.comparison.comparison import NOT_MEASURED, Change, Comparis
 from evalgate.models.run.run import NOT_EVALUATED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from evalgate.models.comparison.comparison import ChangeKind, ScenarioOutcome
+    from evalgate.models.comparison.comparison import ChangeKind, LostFigure, ScenarioOutcome
     from evalgate.suite.policy import IncreaseLimit, RegressionPolicy
 
 
@@ -124,7 +125,8 @@ def _complete_change(change: Change, pair: _Pair) -> None:
     change.previous_verdict, change.previously_failed = baseline.verdict, baseline.failed_required
     if current.is_unmeasured:
         return
-    change.increases = find_increases(baseline, current, pair.policy)
+    change.lost = find_lost_figures(baseline, current)
+    change.increases = [*find_increases(baseline, current, pair.policy), *_list_lost_limits(change.lost, pair.policy)]
     if baseline.score is not None and current.score is not None:
         change.score_delta = round(current.score - baseline.score, DIGITS)
     if len(baseline.passed) > 1 and True in baseline.passed and False in baseline.passed:
@@ -211,10 +213,19 @@ def mcnemar_tail(changed: int, alpha: float) -> float:
     return mcnemar(extreme - 1, changed - extreme + 1) if extreme else 0.0
 
 
+def _list_lost_limits(lost: Sequence[LostFigure], policy: RegressionPolicy) -> Iterator[str]:
+    """A limit on what no trial records any more counts as exceeded."""
+    limits = {COST: policy.cost, LATENCY: policy.latency, TOKENS: policy.tokens}
+    for each in lost:
+        limit = limits.get(each.name)
+        if limit is not None and each.is_gone:
+            yield f"{each.name} no longer recorded (limit {format_share(limit.max_increase)})"
+
+
 def find_increases(baseline: ScenarioOutcome, current: ScenarioOutcome, policy: RegressionPolicy) -> list[str]:
     """One entry for each amount over its limit, like `cost +35% (limit +20%)`.
 
-    Compared only if the policy sets a limit and every trial of both sides is known: unknown is not 0.
+    Compared only if the policy sets a limit, over the trials that record the amount: unknown is not 0.
     If the policy requires evidence, the trials of both sides must differ significantly (p <= alpha).
     """
     if policy.cost is policy.latency is policy.tokens is None:
@@ -240,7 +251,9 @@ def _is_evident(baseline: Sequence[float | None], current: Sequence[float | None
 def _explain_increase(
     name: str, limit: IncreaseLimit, baseline: Sequence[float | None], current: Sequence[float | None]
 ) -> str | None:
-    baseline_mean, current_mean = mean_amount(baseline), mean_amount(current)
+    baseline_mean, current_mean = (
+        mean_amount([amount for amount in side if amount is not None]) for side in (baseline, current)
+    )
     if baseline_mean is None or current_mean is None or current_mean <= baseline_mean:
         return None
     allowed = format_share(limit.max_increase)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.comparison.trajectory import TrajectoryDiff
     from evalgate.models.run.run import Verdict
+    from evalgate.models.run.trial_doc import Recorded
 
 CauseKind = Literal[
     "agent",
@@ -120,12 +121,27 @@ class ScenarioOutcome(Struct):
     tokens: Sequence[int | None] = field(default_factory=list)
     trials: Sequence[int] = field(default_factory=list)  # the numbers of the trials
     unmeasured: int = 0
+    recorded: Sequence[Recorded] = field(default_factory=list)
     failed_required: frozenset[str] | None = None  # digests of required checks that did not pass; None if unknown
 
     @property
     def is_unmeasured(self) -> bool:
         """Whether it has no verdict because an outage left too few of its trials measured."""
         return self.unmeasured > 0 and self.verdict == "NOT_EVALUABLE"
+
+
+class LostFigure(NamedTuple):
+    """A figure that the baseline records of a scenario and `missing` of the `trials` of this run do not, and why."""
+
+    name: str
+    missing: int
+    trials: int
+    why: str | None = None
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether no trial records it."""
+        return self.missing == self.trials
 
 
 class CallsDiff(Struct, frozen=True, rename=SIDES):
@@ -143,7 +159,7 @@ class Change(Struct):
     `calls` is set if the scenario does not pass or got worse and both sides have trials, `trajectory_diff` if
     it got worse and both traces are available, `cause` if the run was judged by other rules than the
     baseline or the agent's model, tools or prompt changed, and `agent` if they did. `p_corrected` is the p-value
-    after the policy's correction, None without one.
+    after the policy's correction, None without one. `lost` names figures that are no longer recorded.
     """
 
     kind: ChangeKind
@@ -160,6 +176,7 @@ class Change(Struct):
     trajectory_diff: TrajectoryDiff | None = None
     cause: Cause | None = None
     agent: AgentChange | None = None
+    lost: Sequence[LostFigure] = ()
 
 
 class ChangedEvaluator(NamedTuple):

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from evalgate.models.run.bounds import Amount, Score, Tokens  # noqa: TC001  the same
 from evalgate.models.run.run import FAILED_OUTCOMES
-from evalgate.models.run.trial_doc import AgentParts, PricingDoc
+from evalgate.models.run.trial_doc import AgentParts, PricingDoc, Recorded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,6 +31,7 @@ class BaselineTrace(Struct, frozen=True):
     tools_hash: str | None = None
     prompt_hash: str | None = None
     sha256: str | None = None
+    status: str | None = None
 
 
 class BaselineCheck(Struct, frozen=True, gc=False):
@@ -64,6 +65,11 @@ class BaselineTrial(Struct, frozen=True):
     def position(self) -> TracePosition:
         """Where its trace was read."""
         return self.trace.path, self.trace.line, self.trace.record
+
+    @property
+    def recorded(self) -> Recorded:
+        """What of its trace a comparison needs; an earlier version did not keep how the run ended."""
+        return Recorded(self.trace.status is None, self.trace.model is not None, self.trace.tools_hash is not None)
 
     @property
     def agent(self) -> AgentParts:

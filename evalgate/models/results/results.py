@@ -139,12 +139,22 @@ class BaselineDoc(TypedDict):
     branch: NotRequired[str]
 
 
+class LostFigureDoc(TypedDict):
+    """A figure that the baseline records and `missing` of this run's `trials` do not; `why` is null if unknown."""
+
+    figure: str
+    missing: Count
+    trials: Count
+    why: str | None
+
+
 class ChangeDoc(TypedDict):
     """How a scenario changed since the baseline; `calls` is present if it does not pass, is worse or calls other tools.
 
     `test` names the test that gave `p_value`, and `p_corrected` is the p-value corrected for many scenarios, present if
     a policy asks for that. `behaviour` is present if the scenario got worse and the traces of both sides are available,
     `cause` if it is known whether the agent, its model or tools, or rules other than the baseline's caused the change.
+    `lost` names figures that are no longer recorded; absent if there are none.
     `comes_with` names what the traces record of the agent that the baseline's do not: model, tool definitions, system
     prompt.
     """
@@ -162,6 +172,7 @@ class ChangeDoc(TypedDict):
     behaviour: NotRequired[TrajectoryDiff]
     cause: NotRequired[Cause]
     comes_with: NotRequired[list[str]]
+    lost: NotRequired[list[LostFigureDoc]]
 
 
 class ScenarioDoc(TypedDict):

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct, UnsetType, field
 # Needed when a shard is decoded:
 from evalgate.errors import Location  # noqa: TC001
 from evalgate.models.run.golden import GoldenTrial, Index, Score  # noqa: TC001
-from evalgate.models.run.trial_doc import AgentParts, AssertionDoc, PricingDoc, TraceDoc, TrialDoc
+from evalgate.models.run.trial_doc import AgentParts, AssertionDoc, PricingDoc, Recorded, TraceDoc, TrialDoc
 from evalgate.models.trace.pricing import Amount, Pricing, Tokens  # noqa: TC001
 
 if TYPE_CHECKING:
@@ -83,6 +83,13 @@ class TraceRef(Struct, array_like=True):
     content: Index | None = None  # digest of its conversation
     number: Tokens | None = None  # the trial's number, as recorded
     started_at: str | None = None
+    status: str | None = None  # how the run ended, None if well
+    stopped_by: str | None = None  # what stopped it
+
+    @property
+    def recorded(self) -> Recorded:
+        """What of it a comparison needs."""
+        return Recorded(self.status is None, self.model is not None, self.tools_hash is not None)
 
     @property
     def agent(self) -> AgentParts:
@@ -171,6 +178,7 @@ class StoredTrial(Struct):
     start: int
     size: int
     stale: str | None = None
+    recorded: Recorded = Recorded()
 
     @property
     def document(self) -> bytes:

@@ -103,9 +103,18 @@ class AgentParts(NamedTuple):
     prompt_hash: str | None
 
 
+class Recorded(NamedTuple):
+    """What a trial's trace records, of what a comparison needs; `ended_well`: no error, and its end is not missing."""
+
+    ended_well: bool = True
+    model: bool = False
+    tools: bool = False
+
+
 class TraceDoc(Struct, kw_only=True, omit_defaults=True):
     """The trace that a trial judged; `stale` is the reason why it is no longer evidence, if there is one.
 
+    `status` is how the run ended, absent if well, and `stopped_by` what stopped it.
     `tools_hash` and `prompt_hash` identify the recorded tool definitions and system prompt.
     """
 
@@ -122,6 +131,13 @@ class TraceDoc(Struct, kw_only=True, omit_defaults=True):
     model: Name | None = None
     tools_hash: Word | None = None
     prompt_hash: Word | None = None
+    status: Word | None = None
+    stopped_by: Name | None = None
+
+    @property
+    def recorded(self) -> Recorded:
+        """What of it a comparison needs."""
+        return Recorded(self.status is None, self.model is not None, self.tools_hash is not None)
 
     @property
     def agent(self) -> AgentParts:

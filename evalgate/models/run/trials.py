@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from evalgate.models.run.run import AnyAssertion, ScenarioResult, SuiteResult, Trial, TrialStatus
-    from evalgate.models.run.trial_doc import AgentParts
+    from evalgate.models.run.trial_doc import AgentParts, Recorded
 
 
 def iter_trials(suite: SuiteResult) -> Iterator[Trial]:
@@ -79,6 +79,11 @@ def is_unmeasured(scenario: ScenarioResult) -> bool:
 def filter_by_status(trials: Sequence[Trial], status: TrialStatus) -> Sequence[Trial]:
     """The trials with one status."""
     return [trial for trial in trials if trial.status == status]
+
+
+def get_recorded(trial: Trial) -> Recorded:
+    """What its trace records, of what a comparison needs."""
+    return trial.recorded if isinstance(trial, StoredTrial) else trial.trace.recorded
 
 
 def list_agent_parts(trials: Sequence[Trial]) -> list[AgentParts]:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from evalgate.measures.text.plain_text import mark_unseen
 from evalgate.reporting.markdown.header_lines import (
     describe_agent_changes,
+    describe_lost_figures,
     describe_mutations,
     describe_noise,
     describe_other_calls,
@@ -154,6 +155,7 @@ def build_report(
         noise=describe_noise(document),
         mutations=describe_mutations(document, escape_span),
         comes_with=describe_agent_changes(document, escape_span),
+        lost_figures=describe_lost_figures(document, escape_span),
         other_calls=describe_other_calls(document, escape_span),
         is_compared=_is_compared(document),
         figures=build_figures(document, in_detail=layout.all_goldens),

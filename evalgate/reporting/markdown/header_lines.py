@@ -181,6 +181,27 @@ def _has_other_calls(change: ChangeDoc) -> bool:
     return change["kind"] == "unchanged" and "calls" in change
 
 
+def describe_lost_figures(document: ResultsDoc, escape: Callable[[str], str]) -> str:
+    """Returns one line that names the figures which the baseline has and this run lacks; else empty."""
+    gone: dict[tuple[str, str | None], list[str]] = {}
+    partly: list[str] = []
+    for suite in document["suites"]:
+        for scenario in suite["scenarios"]:
+            change, name = scenario["change"], escape(scenario_name(scenario["id"], scenario["variant"]))
+            for each in change.get("lost", ()) if change else ():
+                if each["missing"] == each["trials"]:
+                    gone.setdefault((each["figure"], each["why"]), []).append(name)
+                else:
+                    partly.append(f"{each['figure']} of {name} in {each['missing']} of {each['trials']} trials")
+    whole = [
+        f"{figure} of {names[0] if len(names) == 1 else pluralize(len(names), 'scenario')}{f' ({why})' if why else ''}"
+        for (figure, why), names in gone.items()
+    ]
+    left = len(partly) - MOST_NAMED
+    listed = [*whole, *partly[:MOST_NAMED], *([f"{left:,} more"] if left > 0 else [])]
+    return f"No longer recorded: {join_words(listed)}." if listed else ""
+
+
 MAX_SUITES = 5
 
 

@@ -40,7 +40,7 @@ _BLOCKING = {
     "broken": "broke",
     "below_threshold": _BELOW,
     "regression": "regressed",
-    "model_changed": "got worse with a changed model or changed tools",
+    "model_changed": "got worse with a changed model or changed tools, or no longer recorded them",
     "not_evaluable": "could not be evaluated",
     "stale_evidence": "relied on stale evidence",
     "duplicates": "had duplicate traces",

@@ -197,6 +197,11 @@ def _build_change_doc(change: Change, *, passes: bool) -> ChangeDoc:
         document["cause"] = clean_record(change.cause, Cause)
     if change.agent is not None:
         document["comes_with"] = [clean_text(item) for item in change.agent.items]
+    if change.lost:
+        document["lost"] = [
+            {"figure": each.name, "missing": each.missing, "trials": each.trials, "why": each.why}
+            for each in change.lost
+        ]
     if change.trajectory_diff is not None:
         document["behaviour"] = clean_record(change.trajectory_diff, TrajectoryDiff)
     return document

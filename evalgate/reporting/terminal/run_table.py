@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from evalgate.models.comparison.comparison import REGRESSIONS
 from evalgate.reporting.markdown.header_lines import (
     describe_agent_changes,
+    describe_lost_figures,
     describe_noise,
     describe_other_calls,
     find_agent_changes,
@@ -209,7 +210,8 @@ class _RunTable:
             yield from self._iter_notes()
             comes_with = describe_agent_changes(self._document, escape_terminal)
             other_calls = describe_other_calls(self._document, escape_terminal)
-            for sentence in filter(None, [comes_with, other_calls, describe_noise(self._document)]):
+            lost = describe_lost_figures(self._document, escape_terminal)
+            for sentence in filter(None, [comes_with, lost, other_calls, describe_noise(self._document)]):
                 yield from self._iter_note(sentence)
             if self._document["summary"]:
                 for line in _format_summary(self._document["summary"]):

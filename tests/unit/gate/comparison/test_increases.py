@@ -28,11 +28,14 @@ def test_increase_barely_over_the_limit_shows_enough_digits():
     assert cost([1.0], [1.200004]) == ["cost +20.0004% (limit +20%)"]
 
 
-@pytest.mark.parametrize(
-    ("before", "now"), [([None], [5.0]), ([1.0], [None]), ([1.0], [9.0, None]), ([], [9.0]), ([1.0], [])]
-)
+@pytest.mark.parametrize(("before", "now"), [([None], [5.0]), ([1.0], [None]), ([], [9.0]), ([1.0], [])])
 def test_unknown_value_is_not_compared(before, now):
     assert cost(before, now) == []
+
+
+def test_trials_without_a_value_are_left_out_on_both_sides():
+    assert cost([1.0], [9.0, None]) == ["cost +800% (limit +20%)"]
+    assert cost([1.0, None], [1.0, 1.0, None]) == []
 
 
 def test_increase_from_nothing_has_no_percentage():

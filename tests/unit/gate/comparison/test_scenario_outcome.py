@@ -9,6 +9,7 @@ from run_builders import make_run, make_scenario, make_suite, make_trial
 from evalgate.gate.comparison.outcomes import outcome_from_scenario, outcomes_from_baseline, outcomes_from_run
 from evalgate.models.comparison.comparison import ScenarioKey, ScenarioOutcome
 from evalgate.models.run.run import Run
+from evalgate.models.run.trial_doc import Recorded
 from evalgate.reporting.results.load_results import convert_baseline_run
 from evalgate.reporting.results.results_json import dump_results
 
@@ -38,6 +39,7 @@ def test_outcome_of_a_scenario_has_one_entry_per_trial():
         [2.0, None],
         [10, None],
         [0, 0],
+        recorded=[Recorded(), Recorded()],
     )
 
 
@@ -61,6 +63,7 @@ def test_outcomes_are_read_from_a_document():
     assert found == {
         key: ScenarioOutcome(
             *(key, "PASS", 0.75, [True, False], [1.0, 0.5], [0.25, 0.25], [None, None], [70, 70], [0, 1]),
+            recorded=[Recorded(), Recorded()],
             failed_required=frozenset(),
         )
     }

@@ -1,0 +1,51 @@
+"""Finds figures that the baseline records of a scenario and this run does not: a limit on them would vanish too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.models.comparison.comparison import LostFigure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalgate.models.comparison.comparison import ScenarioOutcome
+
+COST, TOKENS, LATENCY, MODEL, TOOLS = "cost", "tokens", "latency", "model", "tool definitions"
+NO_USAGE, NO_PRICE = "usage is missing", "no price is known for its model"
+OF_AGENT = frozenset({MODEL, TOOLS})
+"""Figures that `model_changed` compares."""
+
+
+def find_lost_figures(baseline: ScenarioOutcome, current: ScenarioOutcome) -> Sequence[LostFigure]:
+    """The figures that some trial of the baseline has and some of this run lack; runs without a good end don't count.
+
+    A cost that only a price of our own table lost is unknown on both sides, so it is none of them.
+    """
+    return [found for found in _iter_lost(baseline, current) if found.missing]
+
+
+def _iter_lost(baseline: ScenarioOutcome, current: ScenarioOutcome) -> Iterator[LostFigure]:
+    ended_well = [each.ended_well for each in current.recorded]
+    sides = zip(_list_figures(baseline), _list_figures(current), strict=True)
+    for (name, before), (_, now) in sides:
+        if any(before):
+            missing = sum(counts and not is_known for counts, is_known in zip(ended_well, now, strict=True))
+            yield LostFigure(name, missing, sum(ended_well), _explain_cost(current) if name == COST else None)
+
+
+def _list_figures(outcome: ScenarioOutcome) -> list[tuple[str, list[bool]]]:
+    """Each figure, and whether each trial has it."""
+    return [
+        (COST, [each is not None for each in outcome.costs]),
+        (TOKENS, [each is not None for each in outcome.tokens]),
+        (LATENCY, [each is not None for each in outcome.latencies]),
+        (MODEL, [each.model for each in outcome.recorded]),
+        (TOOLS, [each.tools for each in outcome.recorded]),
+    ]
+
+
+def _explain_cost(current: ScenarioOutcome) -> str:
+    """Why a cost is unknown: without tokens there is nothing to price."""
+    figures = zip(current.costs, current.tokens, strict=True)
+    return NO_PRICE if any(cost is None and tokens is not None for cost, tokens in figures) else NO_USAGE
