@@ -11,10 +11,8 @@ if TYPE_CHECKING:
 
     from evalgate.models.comparison.comparison import ScenarioOutcome
 
-COST, TOKENS, LATENCY, MODEL, TOOLS = "cost", "tokens", "latency", "model", "tool definitions"
+COST, TOKENS, LATENCY = "cost", "tokens", "latency"
 NO_USAGE, NO_PRICE = "usage is missing", "no price is known for its model"
-OF_AGENT = frozenset({MODEL, TOOLS})
-"""Figures that `model_changed` compares."""
 
 
 def find_lost_figures(baseline: ScenarioOutcome, current: ScenarioOutcome) -> Sequence[LostFigure]:
@@ -40,8 +38,8 @@ def _list_figures(outcome: ScenarioOutcome) -> list[tuple[str, list[bool]]]:
         (COST, [each is not None for each in outcome.costs]),
         (TOKENS, [each is not None for each in outcome.tokens]),
         (LATENCY, [each is not None for each in outcome.latencies]),
-        (MODEL, [each.model for each in outcome.recorded]),
-        (TOOLS, [each.tools for each in outcome.recorded]),
+        ("model", [each.model for each in outcome.recorded]),
+        ("tool definitions", [each.tools for each in outcome.recorded]),
     ]
 
 

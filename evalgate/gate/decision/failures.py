@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.gate.common.wording import format_count, format_verdict
-from evalgate.gate.comparison.lost_figures import OF_AGENT
 from evalgate.gate.decision.approvals import APPROVABLE
 from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey
 from evalgate.models.comparison.decision import EXCUSES, Reason
@@ -114,7 +113,7 @@ def _explain_regression(_scenario: ScenarioResult, change: Change | None) -> str
 
 
 def _explain_model_changed(_scenario: ScenarioResult, change: Change | None) -> str | None:
-    gone = [] if change is None else [each.name for each in change.lost if each.is_gone and each.name in OF_AGENT]
+    gone = [] if change is None else [each.name for each in change.lost if each.is_gone and each.is_of_agent]
     if gone:
         return f"{join_words(gone)} no longer recorded, so it is not known whether they changed"
     if change is None or change.kind not in REGRESSIONS or change.agent is None:

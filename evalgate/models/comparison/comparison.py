@@ -143,6 +143,11 @@ class LostFigure(NamedTuple):
         """Whether no trial records it."""
         return self.missing == self.trials
 
+    @property
+    def is_of_agent(self) -> bool:
+        """Whether `model_changed` compares it."""
+        return self.name in ("model", "tool definitions")
+
 
 class CallsDiff(Struct, frozen=True, rename=SIDES):
     """Names of tool calls, in order, of a trial of the baseline and of the worst one of this run."""
