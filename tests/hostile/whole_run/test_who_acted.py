@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -76,3 +77,170 @@ def test_a_request_for_a_structure_counts_for_no_other_check(tmp_path, call):
 @pytest.mark.parametrize("call", APIS)
 def test_limits_count_the_calls_of_a_sub_agent(tmp_path, call):
     assert judge(tmp_path, recorded(*delegate(call)), {"type": "max_tool_calls", "max": 1, "required": True}).code == 1
+
+
+SESSION = "b3a7bd3c-5a10-4e7b-8ff0-7fc0cd6d1093"
+FOLDER = f"traces/{SESSION}/subagents"
+
+
+def line(number: int, role: str, *blocks: Any, session: str = SESSION, **more: Any) -> dict[str, Any]:
+    message = {"role": role, "id": f"m{number}", "content": list(blocks), "model": "x"}
+    time = f"2026-11-01T00:00:{number:02}.000Z"
+    return {
+        "type": role,
+        "sessionId": session,
+        "uuid": f"{session}{number}",
+        "timestamp": time,
+        "message": message,
+        **more,
+    }
+
+
+def say(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def use(call_id: str, name: str, **given: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": call_id, "name": name, "input": given}
+
+
+def result(call_id: str) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": call_id, "content": "ok"}
+
+
+def lines(*values: Any) -> str:
+    return "".join(f"{json.dumps(value)}\n" for value in values)
+
+
+def session(tools: int | None = 1, agent: str = "a1") -> str:
+    """A session that starts a sub-agent, whose lines are in another file."""
+    details = {"agentId": agent, "status": "completed", **({} if tools is None else {"totalToolUseCount": tools})}
+    return lines(
+        line(1, "user", say("tidy")),
+        line(2, "assistant", use("t1", "Task", subagent_type="cleaner", prompt="sweep")),
+        line(8, "user", result("t1"), toolUseResult=details),
+        line(9, "assistant", say("tidy now")),
+    )
+
+
+def sub_agent(agent: str = "a1", name: str = "delete_db", **more: Any) -> str:
+    """The file of a sub-agent that calls a tool."""
+    mark = {"isSidechain": True, "agentId": agent}
+    return lines(
+        line(3, "user", say("sweep"), session=f"{SESSION}", **{**mark, "uuid": f"{agent}1"}),
+        line(4, "assistant", use(f"{agent}x", name, path="/"), **{**mark, "uuid": f"{agent}2"}),
+        line(5, "user", result(f"{agent}x"), **{**mark, "uuid": f"{agent}3"}, **more),
+        line(6, "assistant", say("swept"), **{**mark, "uuid": f"{agent}4"}),
+    )
+
+
+def judge_files(folder: Path, files: dict[str, Any], *checks: Any, glob: str = "traces/*.jsonl") -> CommandResult:
+    document = {
+        "suite": "refund",
+        "traces": [f"../{glob}"],
+        "scenarios": [{"id": "*", "assertions": list(checks)}],
+    }
+    write(folder, {"evals/s.yaml": document, **files})
+    return evalgate(folder, ["evals/s.yaml"])
+
+
+NESTED = {
+    f"{FOLDER}/agent-a1.jsonl": sub_agent(name="Task", toolUseResult={"agentId": "a2", "totalToolUseCount": 1}),
+    f"{FOLDER}/agent-a2.jsonl": sub_agent("a2"),
+}
+BESIDE = {
+    "in a folder": {f"{FOLDER}/agent-a1.jsonl": sub_agent()},
+    "before 2.1.2": {"traces/agent-a1.jsonl": sub_agent()},
+    "of an agent of an agent": NESTED,
+    "without a result of its call": {f"{FOLDER}/agent-a9.jsonl": sub_agent("a9")},
+    "of lines that claim another session": {
+        f"{FOLDER}/agent-a1.jsonl": sub_agent().replace(SESSION, "0000"),
+    },
+}
+
+
+@pytest.mark.parametrize("files", BESIDE)
+@pytest.mark.parametrize("glob", ["traces/*.jsonl", "traces/**/*"])
+def test_a_forbidden_call_in_a_file_beside_the_session_fails(tmp_path, files, glob):
+    written = {f"traces/{SESSION}.jsonl": session(), **BESIDE[files]}
+    ran = judge_files(tmp_path, written, {**DENY, "tools": ["delete_*"]}, glob=glob)
+    assert ran.code == 1
+    (judged,) = ran.results["suites"][0]["scenarios"]
+    assert judged["verdict"] == "HARD_FAIL"
+    assert "`delete_db` must not be called, but was (call" in json.dumps(judged)
+
+
+@pytest.mark.parametrize("files", [name for name in BESIDE if name != "without a result of its call"])
+@pytest.mark.parametrize("glob", ["traces/*.jsonl", "traces/**/*"])
+def test_an_honest_session_with_files_of_sub_agents_passes(tmp_path, files, glob):
+    ran = judge_files(tmp_path, {f"traces/{SESSION}.jsonl": session(), **BESIDE[files]}, HONEST, glob=glob)
+    assert ran.code == 0, ran.stdout
+    assert len(ran.results["suites"][0]["scenarios"]) == 1
+
+
+def test_a_session_with_another_name_finds_its_folder(tmp_path):
+    files = {"traces/refund.jsonl": session(), f"{FOLDER}/agent-a1.jsonl": sub_agent()}
+    assert judge_files(tmp_path, files, DENY, glob="traces/**/*.jsonl").code == 1
+
+
+@pytest.mark.parametrize("tools", [1, None])
+def test_a_sub_agent_that_is_not_there_makes_calls_incomplete(tmp_path, tools):
+    ran = judge_files(tmp_path, {f"traces/{SESSION}.jsonl": session(tools)}, HONEST)
+    assert ran.code == 1
+    assert "calls of sub-agents (1) are recorded in other files" in json.dumps(ran.results)
+
+
+def test_a_sub_agent_that_called_nothing_is_not_missing(tmp_path):
+    assert judge_files(tmp_path, {f"traces/{SESSION}.jsonl": session(0)}, HONEST).code == 0
+
+
+def test_the_lines_of_a_sub_agent_in_the_session_are_enough(tmp_path):
+    whole = session() + sub_agent(name="sweep")
+    assert judge_files(tmp_path, {f"traces/{SESSION}.jsonl": whole}, HONEST).code == 0
+
+
+@pytest.mark.parametrize("damage", ["{", "x" * 100])
+def test_a_damaged_file_of_a_sub_agent_is_an_error(tmp_path, damage):
+    files = {f"traces/{SESSION}.jsonl": session(), f"{FOLDER}/agent-a1.jsonl": sub_agent(name="sweep") + damage}
+    ran = judge_files(tmp_path, files, HONEST)
+    assert ran.code == 1
+    assert "agent-a1.jsonl" in json.dumps(ran.results)
+
+
+def test_a_file_that_only_has_the_name_of_a_part_is_judged_by_itself(tmp_path):
+    native = {
+        "schema": "evalgate.trace/1",
+        "messages": [{"role": "user", "content": "x"}],
+        "tool_calls": [{"name": "delete_db"}],
+    }
+    files = {f"traces/{SESSION}.jsonl": session(0), "traces/agent-a1.jsonl": json.dumps(native)}
+    ran = judge_files(tmp_path, files, DENY)
+    assert (ran.code, len(ran.results["suites"][0]["scenarios"])) == (1, 2)
+
+
+def test_a_sub_agent_is_named_by_its_description(tmp_path):
+    files = {
+        f"traces/{SESSION}.jsonl": session(agent="other"),
+        f"{FOLDER}/agent-a1.jsonl": sub_agent(name="sweep"),
+        f"{FOLDER}/agent-a1.meta.json": {"agentType": "broom", "toolUseId": "t1"},
+        f"{FOLDER}/agent-other.jsonl": sub_agent("other", name="wipe"),
+    }
+    expression = "tool_calls[].[name, actor, agent, started_by]"
+    expected = [
+        ["Task", "root", None, None],
+        ["sweep", "root/broom", "broom", 0],
+        ["wipe", "root/cleaner", "cleaner", 0],
+    ]
+    check = {"type": "jmespath", "expression": expression, "operator": "eq", "value": expected, "required": True}
+    ran = judge_files(tmp_path, files, check, glob="traces/**/*")
+    assert ran.code == 0, ran.stdout
+
+
+def test_the_digest_of_a_session_is_that_of_all_its_files(tmp_path):
+    digests = set()
+    for number, name in enumerate(("sweep", "wipe")):
+        files = {f"traces/{SESSION}.jsonl": session(), f"{FOLDER}/agent-a1.jsonl": sub_agent(name=name)}
+        ran = judge_files(tmp_path / str(number), files, HONEST)
+        (judged,) = ran.results["suites"][0]["scenarios"]
+        digests.add(judged["trials"][0]["trace"]["sha256"])
+    assert len(digests) == 2

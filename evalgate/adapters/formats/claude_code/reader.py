@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.claude_code import is_of_qwen, list_claude_lines
 from evalgate.adapters.formats.claude_code.forks import join_forks
-from evalgate.adapters.formats.claude_code.sessions import ClaudeSession, MessageDraft
+from evalgate.adapters.formats.claude_code.sessions import ClaudeSession, MessageDraft, name_side_chain
+from evalgate.adapters.formats.claude_code.sub_agent_files import BESIDE
 from evalgate.adapters.formats.claude_code.sub_agents import SideChain, join_side_chains
+from evalgate.adapters.formats.core.builder.agent_session import ELSEWHERE
 from evalgate.adapters.formats.core.builder.copied_history import (
     COPIED,
     count_copied,
@@ -16,6 +18,7 @@ from evalgate.adapters.formats.core.builder.copied_history import (
     keep_texts,
     warn_of_copies,
 )
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     add_warning,
@@ -189,7 +192,7 @@ def build(record: Any) -> Trace:
     session = ClaudeSession()
     do_each(record, "lines", session.add)
     main, agents = _build_conversations(session)
-    join_side_chains(main, agents)
+    join_side_chains(main, agents, {name_side_chain(agent): start for agent, start in session.starts.items()})
     main.failure = session.failure or find_failure(session.results)
     trace = main.build_trace()
     warn_of_copies(trace, count_copied(record))
@@ -197,6 +200,7 @@ def build(record: Any) -> Trace:
     trace.conversation_id = next(filter(None, map(_read_session_id, own)), None)
     trace.trace_id = trace.conversation_id or ""
     _add_settings(trace, session)
+    _note_elsewhere(trace, session.count_elsewhere())
     set_times(trace)
     trace.latency = measure_user_wait(trace.messages)
     if session.results:
@@ -206,6 +210,12 @@ def build(record: Any) -> Trace:
     if trace.messages and not any(m["content"] is not None or m["tool_calls"] or m["parts"] for m in trace.messages):
         add_warning(trace, "content_not_captured", "the lines record tokens but no messages", "messages")
     return trace
+
+
+def _note_elsewhere(trace: Trace, count: int) -> None:
+    if count:
+        add_warning(trace, "subagent_elsewhere", ELSEWHERE.format(count), "messages")
+        add_gap(trace, "calls", ELSEWHERE.format(count))
 
 
 def _read_session_id(line: Any) -> str | None:
@@ -309,7 +319,7 @@ LINES = words("""
     file-history-delta queue-operation last-prompt ai-title custom-title mode permission-mode agent-name agent-color
     agent-setting tag pr-link worktree-state bridge-session atis-latch auth_status tool_progress tool_use_summary
     rate_limit_event prompt_suggestion control_request control_response control_cancel_request keep_alive
-    content-replacement marble-origami-commit task-summary speculation-accept queued_command
+    evalgate.agent content-replacement marble-origami-commit task-summary speculation-accept queued_command
 """)
 """Types of lines that are read, or are about the session itself."""
 SHAPES = (
@@ -317,4 +327,4 @@ SHAPES = (
     Shape((EACH, "message"), ROLE_FIELDS),
     Shape((EACH, "message", "content", EACH), PART_FIELDS),
 )
-READER = Reader(build=build, identify=no_identity, split=split, shapes=SHAPES, copy_flag=COPIED)
+READER = Reader(build=build, identify=no_identity, split=split, shapes=SHAPES, copy_flag=COPIED, beside=BESIDE)

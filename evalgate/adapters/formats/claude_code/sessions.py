@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
+from evalgate.adapters.formats.claude_code.sub_agent_files import META_LINE
 from evalgate.adapters.formats.core.builder.copied_history import COPIED
 from evalgate.adapters.formats.core.builder.run import build_model_error
 from evalgate.adapters.formats.core.fields import amount, mapping, required_text, text, time
@@ -82,6 +83,17 @@ class MessageDraft(Struct):
         return answer._replace(exit_code=_read_exit_code(answer, self.tool_use_result))
 
 
+class AgentStart(Struct):
+    """A sub-agent as the result of the call that started it, or a file of its own, describes it.
+
+    `has_called` is false if it is known to have called no tool.
+    """
+
+    call_id: str | None = None
+    name: str | None = None
+    has_called: bool = False
+
+
 class ClaudeSession(Struct):
     """One session, collected line by line."""
 
@@ -95,6 +107,8 @@ class ClaudeSession(Struct):
     messages_by_uuid: dict[str, Any] = field(default_factory=dict)
     by_id: dict[tuple[str | None, str], MessageDraft] = field(default_factory=dict)
     side_chain_roots: dict[str, str] = field(default_factory=dict)
+    starts: dict[str, AgentStart] = field(default_factory=dict)
+    """What is known of each sub-agent besides its own lines, by its id."""
 
     def add(self, line: dict[str, Any]) -> None:
         """Adds one line; raises FieldError. Ignores lines that only Claude Code itself needs.
@@ -109,6 +123,8 @@ class ClaudeSession(Struct):
             self._add_system(line)
         elif kind == "summary":
             self.name = text(line.get("summary"), "summary")
+        elif kind == META_LINE:
+            self._describe_agent(line)
         elif isinstance(line.get("message"), dict) and self._is_new(line):
             self._add_message(line, mapping(line["message"], "message"))
 
@@ -150,6 +166,34 @@ class ClaudeSession(Struct):
             self.failure = None
         self._fill_draft(self._find_or_add_draft(role, owner, message), line, message)
 
+    def _describe_agent(self, line: dict[str, Any]) -> None:
+        start = self.starts.setdefault(required_text(line.get("agentId"), "agentId"), AgentStart())
+        start.name = text(line.get("agentType"), "agentType") or start.name
+        start.call_id = text(line.get("toolUseId"), "toolUseId") or start.call_id
+
+    def _note_start(self, details: Any, message: dict[str, Any]) -> None:
+        """Notes the sub-agent that a result names: it is that of the call which started it."""
+        agent = details.get("agentId") if isinstance(details, dict) else None
+        content = message.get("content")
+        ids = (
+            [block.get("tool_use_id") for block in content if isinstance(block, dict)]
+            if isinstance(content, list)
+            else []
+        )
+        if not isinstance(agent, str) or not agent or not any(isinstance(each, str) for each in ids):
+            return
+        start = self.starts.setdefault(agent, AgentStart())
+        start.call_id = start.call_id or next(each for each in ids if isinstance(each, str))
+        start.has_called = start.has_called or details.get("totalToolUseCount") != 0
+
+    def count_elsewhere(self) -> int:
+        """How many sub-agents called tools of which no line is here."""
+        owners = {draft.owner for draft in self.drafts}
+        return sum(
+            start.has_called and owners.isdisjoint((name_side_chain(agent), start.call_id))
+            for agent, start in self.starts.items()
+        )
+
     def _find_or_add_draft(self, role: str, owner: str | None, message: dict[str, Any]) -> MessageDraft:
         message_id = text(message.get("id"), "message.id")
         draft = self.by_id.get((owner, message_id)) if message_id is not None else None
@@ -175,6 +219,8 @@ class ClaudeSession(Struct):
         draft.timestamp = draft.timestamp or time(line.get("timestamp"), "timestamp")
         draft.is_copied = draft.is_copied or line.get(COPIED) is True
         draft.tool_use_result = line.get("tool_use_result", line.get("toolUseResult"))
+        if not draft.is_copied:
+            self._note_start(draft.tool_use_result, message)
 
     def _add_error(self, line: dict[str, Any], message: dict[str, Any]) -> None:
         """Records the error that Claude Code reports when the model did not answer."""
@@ -192,7 +238,12 @@ class ClaudeSession(Struct):
         agent, uuid, parent_uuid = (text(line.get(key), key) for key in ("agentId", "uuid", "parentUuid"))
         root = agent or self.side_chain_roots.get(parent_uuid or "") or uuid or ""
         self.side_chain_roots[uuid or ""] = root
-        return f"side chain {root}"
+        return name_side_chain(root)
+
+
+def name_side_chain(agent: str) -> str:
+    """The owner of the lines of a sub-agent that name no call."""
+    return f"side chain {agent}"
 
 
 def _has_tool_use(message: dict[str, Any]) -> bool:

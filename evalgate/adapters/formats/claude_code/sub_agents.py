@@ -9,8 +9,9 @@ from msgspec import Struct
 from evalgate.adapters.formats.core.builder.sub_agents import SubAgent, merge_sub_agents
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from evalgate.adapters.formats.claude_code.sessions import AgentStart
     from evalgate.adapters.formats.core.builder.run import MeteredConversation
     from evalgate.models.trace.trace import ToolCall
 
@@ -27,8 +28,8 @@ class SideChain(Struct, eq=False):
     after: int
 
 
-def join_side_chains(main: MeteredConversation, chains: Sequence[SideChain]) -> None:
-    """Adds the calls of sub-agents to those of the main agent."""
+def join_side_chains(main: MeteredConversation, chains: Sequence[SideChain], starts: Mapping[str, AgentStart]) -> None:
+    """Adds the calls of sub-agents to those of the main agent; `starts` is what else is known of them."""
     runs = [main, *(chain.metered for chain in chains)]
     calls = [call for run in runs for call in run.conversation.calls]
     by_id = {call["id"]: call for call in reversed(calls) if call["id"] is not None}
@@ -39,8 +40,10 @@ def join_side_chains(main: MeteredConversation, chains: Sequence[SideChain]) -> 
     }
     found = []
     for chain in chains:
-        call = by_id.get(chain.parent) or by_prompt.get(chain.prompt or "")
-        name = None if call is None else _argument(call, "subagent_type")
+        start = starts.get(chain.parent)
+        known = by_id.get(chain.parent) or (by_id.get(start.call_id) if start is not None and start.call_id else None)
+        call = known or by_prompt.get(chain.prompt or "")
+        name = start.name if start is not None and start.name else call and _argument(call, "subagent_type")
         found.append(SubAgent(chain.metered, call, name if isinstance(name, str) and name else "subagent", chain.after))
     merge_sub_agents(main, found)
 

@@ -45,6 +45,21 @@ class HeadingRule(Struct, frozen=True):
     is_heading: Callable[[Any], bool]
 
 
+class BesideRule(Struct, frozen=True):
+    """How a file finds others beside it that hold parts of the same run, whether or not they were asked for.
+
+    `find_owners` returns the ids of the runs that documents belong to; `list_places` the folders, relative to that of a
+    file with this stem and of these runs, in which parts may be; `find_outer` the folder of that file for the folder
+    of a part; `is_part` whether a file has the name of one; `join` the lines of a run with those of its parts by name.
+    """
+
+    find_owners: Callable[[Iterable[Any]], list[str]]
+    list_places: Callable[[str, Iterable[str]], list[str]]
+    find_outer: Callable[[str], str]
+    is_part: Callable[[str], bool]
+    join: Callable[[Sequence[Any], Sequence[tuple[str, list[Any]]]], list[Any]]
+
+
 class Shape(NamedTuple):
     """Objects at one place of a record; a record that is a list takes the place of the first shape's first field.
 
@@ -65,7 +80,7 @@ class Reader(Struct, frozen=True):
     lines. `build` returns the trace of a record or raises TraceError. `identify` returns the scenario id and
     trial of a record that `build` refused, as far as they can be read. `unpack` decodes a binary file.
     `join_keys` returns what a file's documents share with other files: files with a common key are read as
-    one. `heading_rule` is for folders where one file describes all others.
+    one. `heading_rule` is for folders where one file describes all others, `beside` for files with parts beside them.
     `without_calls` names fields in which an object with a name and arguments is not a call, such as scores;
     `not_tools` are names that are no tool's, such as those of events;
     `copy_flag` is the field that is true in an object which repeats what another record holds.
@@ -83,6 +98,7 @@ class Reader(Struct, frozen=True):
     unpack: Callable[[bytes, TraceLimits], Iterator[Any]] | None = None
     join_keys: Callable[[Sequence[Any]], Iterable[str]] | None = None
     heading_rule: HeadingRule | None = None
+    beside: BesideRule | None = None
     without_calls: frozenset[str] = frozenset()
     not_tools: frozenset[str] = frozenset()
     copy_flag: str = ""

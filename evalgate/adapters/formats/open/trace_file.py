@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 
@@ -24,11 +24,13 @@ from evalgate.errors import TraceError
 from evalgate.models.trace.trace import DamagedTrace, Trace, TraceLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from evalgate.adapters.formats.core.format import Format, Identity, TraceLimits
+    from evalgate.adapters.formats.core.format import BesideRule, Format, Identity, TraceLimits
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import FoundFile
+
+    ReadBeside = Callable[[BesideRule, list[Any], int], "BesideParts"]
 
 LOOK_AHEAD_LINES = 50
 
@@ -48,13 +50,28 @@ class FilePart(Struct):
     is_heading: bool = False
 
 
+class BesideParts(NamedTuple):
+    """The documents of a file with those of the parts beside it, and the digests of these."""
+
+    documents: list[Any]
+    digests: list[str]
+
+
+def join_digests(digests: Sequence[str]) -> str:
+    """The digest of files that are read as one."""
+    return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
+
+
 class TraceFile:
     """Reads one file, of a given format or of one that is detected first."""
 
-    def __init__(self, file: FoundFile, trace_format: Format | None, limits: TraceLimits) -> None:
+    def __init__(
+        self, file: FoundFile, trace_format: Format | None, limits: TraceLimits, read_beside: ReadBeside | None = None
+    ) -> None:
         self._file = file
         self._format = trace_format
         self._limits = limits
+        self._read_beside = read_beside
 
     def read_records(self, raw_file: RawFile) -> Iterator[TraceRecord | FilePart]:
         """Every record, or the file's part of joined traces; raises TraceError if the file can't be read."""
@@ -246,6 +263,10 @@ class TraceFile:
         if reader.join_keys is not None:
             yield FilePart(self._file, trace_format, documents, frozenset(reader.join_keys(documents)), size, sha256)
             return
+        if reader.beside is not None and self._read_beside is not None:
+            parts = self._read_beside(reader.beside, documents, size)
+            documents = parts.documents
+            sha256 = join_digests([sha256, *parts.digests])
         source = TraceLocation(self._file.path, trace_format.name, sha256=sha256)
         yield from read_records(reader, documents, source, self._file.below)
 

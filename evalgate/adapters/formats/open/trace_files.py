@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.trace_builder import compare_durations, name_damaged_record, read_records
 from evalgate.adapters.formats.core.format import ReadBudget, TraceLimits
 from evalgate.adapters.formats.open import detect
+from evalgate.adapters.formats.open.beside import BesideFiles
 from evalgate.adapters.formats.open.raw_file import RawFile
-from evalgate.adapters.formats.open.trace_file import FilePart, TraceFile
+from evalgate.adapters.formats.open.trace_file import FilePart, TraceFile, join_digests
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import DamagedTrace, TraceLocation
 
@@ -77,8 +78,7 @@ def group_by_key(parts: list[FilePart]) -> list[list[FilePart]]:
 def _read_joined_records(group: list[FilePart], read_part: PartReader) -> Iterator[TraceRecord]:
     first = group[0]
     hashes = [part.sha256 for part in group]
-    digest = hashes[0] if len(group) == 1 else hashlib.sha256("\n".join(hashes).encode()).hexdigest()
-    source = TraceLocation(first.file.path, first.format.name, sha256=digest)
+    source = TraceLocation(first.file.path, first.format.name, sha256=join_digests(hashes))
     documents: list[Any] = []
     try:
         for part in group:
@@ -127,6 +127,7 @@ class TraceFiles:
         self._files = files
         self._limits = limits
         self._budget = ReadBudget(limits.total_bytes)
+        self._beside = BesideFiles(files, limits)
 
     def formats(self) -> Sequence[str]:
         """Names of the formats, in the order of detection."""
@@ -159,9 +160,9 @@ class TraceFiles:
         return self._read_files(self.find_files(patterns, base), trace_format)
 
     def find_files(self, patterns: Sequence[str], base: str) -> Sequence[FoundFile]:
-        """The files that match, in the order they are read."""
+        """The files that match, in the order they are read, without those that are parts of another one."""
         found = {file.real: file for pattern in patterns for file in self._files.expand(pattern, base)}
-        return sorted(found.values(), key=lambda file: file.path)
+        return self._beside.leave_out_parts(sorted(found.values(), key=lambda file: file.path))
 
     def _read_files(self, files: Sequence[FoundFile], trace_format: Format | None) -> Iterator[TraceRecord]:
         collector = FilePartCollector(self._limits.kept_bytes)
@@ -195,7 +196,9 @@ class TraceFiles:
     ) -> Iterator[TraceRecord | FilePart]:
         with self._files.open(file) as raw:
             try:
-                yield from TraceFile(file, trace_format, self._limits).read_records(RawFile(raw, self._limits, budget))
+                read_beside = partial(self._beside.read_parts, file, budget)
+                trace_file = TraceFile(file, trace_format, self._limits, read_beside)
+                yield from trace_file.read_records(RawFile(raw, self._limits, budget))
             except TraceError as error:
                 source = TraceLocation(path=file.path)
                 yield DamagedTrace(str(error), source, name_damaged_record(file.below, source), nearest=error.nearest)

@@ -1,0 +1,79 @@
+"""Files in which sub-agents of Claude Code write: in a folder beside the session, before 2.1.2 next to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.claude_code import list_claude_lines
+from evalgate.adapters.formats.core.format import BesideRule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+PREFIX, LINES, META = "agent-", ".jsonl", ".meta.json"
+FOLDER = "subagents"
+META_LINE = "evalgate.agent"
+"""The type of the line that a sub-agent's description becomes."""
+SPOKEN = ("user", "assistant")
+"""Types of lines that a sub-agent's file adds: its other lines are about that run, not about the session."""
+
+
+def find_sessions(documents: Iterable[Any]) -> list[str]:
+    """The ids of the sessions that lines belong to, each once."""
+    lines = (line for document in documents for line in list_claude_lines(document))
+    return list(dict.fromkeys(filter(None, map(_find_session, lines))))
+
+
+def _find_session(line: Any) -> str | None:
+    found = line.get("session_id", line.get("sessionId")) if isinstance(line, dict) else None
+    return found if isinstance(found, str) else None
+
+
+def list_places(stem: str, sessions: Iterable[str]) -> list[str]:
+    """Folders, relative to that of a session's file, in which its sub-agents write; the empty one is the same."""
+    names = dict.fromkeys([stem, *sessions])
+    return ["", *(f"{name}/{FOLDER}" for name in names if "/" not in name and name not in (".", ".."))]
+
+
+def find_outer(folder: str) -> str:
+    """The folder of the session's file, for the folder of a sub-agent's."""
+    steps = folder.split("/")
+    return "/".join(steps[:-2]) if steps[-1] == FOLDER else folder
+
+
+def is_sub_agent(name: str) -> bool:
+    """Whether a file has the name of a sub-agent's, or of the description of one."""
+    return name.startswith(PREFIX) and name.endswith((LINES, META))
+
+
+def join(documents: Sequence[Any], files: Sequence[tuple[str, list[Any]]]) -> list[Any]:
+    """The lines of a session and of its sub-agents, each by the name of its file."""
+    sessions = find_sessions(documents)
+    found = list(documents)
+    for name, lines in files:
+        own = next((session for session in find_sessions(lines) if session in sessions), sessions[0])
+        agent = name.removeprefix(PREFIX).removesuffix(META).removesuffix(LINES)
+        marks = {"sessionId": own, "agentId": agent}
+        if name.endswith(META):
+            found += [{**marks, **_without_session(one), "type": META_LINE} for one in lines if isinstance(one, dict)]
+        else:
+            found += [{**_without_session(one), **marks, "isSidechain": True} for one in lines if _is_spoken(one)]
+    return found
+
+
+def _without_session(line: dict[str, Any]) -> dict[str, Any]:
+    """A line without the field of streams that names its session, and those that say which agent it is of."""
+    return {key: value for key, value in line.items() if key not in ("session_id", "sessionId", "agentId")}
+
+
+def _is_spoken(line: Any) -> bool:
+    return isinstance(line, dict) and (line.get("type") in SPOKEN or isinstance(line.get("message"), dict))
+
+
+BESIDE = BesideRule(
+    find_owners=find_sessions,
+    list_places=list_places,
+    find_outer=find_outer,
+    is_part=is_sub_agent,
+    join=join,
+)
