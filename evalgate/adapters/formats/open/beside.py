@@ -64,8 +64,6 @@ class BesideFiles:
 
     def leave_out_parts(self, found: Sequence[FoundFile]) -> Sequence[FoundFile]:
         """The files without those that are read as parts of another one of them."""
-        if not any(_split(file.real)[1].startswith(PREFIX) for file in found):
-            return found
         from evalgate.adapters.formats.claude_code.sub_agent_files import BESIDE as rule  # noqa: N811
 
         by_folder: dict[str, list[FoundFile]] = {}

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.trace_builder import compare_durations, name_damaged_record, read_records
 from evalgate.adapters.formats.core.format import ReadBudget, TraceLimits
 from evalgate.adapters.formats.open import detect
-from evalgate.adapters.formats.open.beside import BesideFiles
 from evalgate.adapters.formats.open.raw_file import RawFile
 from evalgate.adapters.formats.open.trace_file import FilePart, TraceFile, join_digests
 from evalgate.errors import TraceError
@@ -17,7 +16,9 @@ from evalgate.models.trace.trace import DamagedTrace, TraceLocation
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from evalgate.adapters.formats.core.format import Format
+    from evalgate.adapters.formats.core.format import BesideRule, Format
+    from evalgate.adapters.formats.open.beside import BesideFiles
+    from evalgate.adapters.formats.open.trace_file import BesideParts
     from evalgate.models.trace.trace import Trace, TraceRecord
     from evalgate.ports import Files, FoundFile
     from evalgate.suite.models import CustomMapping
@@ -127,7 +128,7 @@ class TraceFiles:
         self._files = files
         self._limits = limits
         self._budget = ReadBudget(limits.total_bytes)
-        self._beside = BesideFiles(files, limits)
+        self._beside: BesideFiles | None = None
 
     def formats(self) -> Sequence[str]:
         """Names of the formats, in the order of detection."""
@@ -162,7 +163,18 @@ class TraceFiles:
     def find_files(self, patterns: Sequence[str], base: str) -> Sequence[FoundFile]:
         """The files that match, in the order they are read, without those that are parts of another one."""
         found = {file.real: file for pattern in patterns for file in self._files.expand(pattern, base)}
-        return self._beside.leave_out_parts(sorted(found.values(), key=lambda file: file.path))
+        ordered = sorted(found.values(), key=lambda file: file.path)
+        if not any("/agent-" in file.real for file in ordered):  # so begins the name of every part
+            return ordered
+        return self._open_beside().leave_out_parts(ordered)
+
+    def _open_beside(self) -> BesideFiles:
+        """What finds files beside others: made once one is needed."""
+        if self._beside is None:
+            from evalgate.adapters.formats.open.beside import BesideFiles
+
+            self._beside = BesideFiles(self._files, self._limits)
+        return self._beside
 
     def _read_files(self, files: Sequence[FoundFile], trace_format: Format | None) -> Iterator[TraceRecord]:
         collector = FilePartCollector(self._limits.kept_bytes)
@@ -173,6 +185,11 @@ class TraceFiles:
                 else:
                     yield self._limit_length(found)
         yield from map(self._limit_length, collector.read_records(self._read_part_again))
+
+    def _read_beside(
+        self, file: FoundFile, budget: ReadBudget, rule: BesideRule, documents: list[Any], size: int
+    ) -> BesideParts:
+        return self._open_beside().read_parts(file, budget, rule, documents, size)
 
     def _limit_length(self, found: TraceRecord) -> TraceRecord:
         """The trace, or a DamagedTrace if it has more messages or tool calls than the limit."""
@@ -196,8 +213,7 @@ class TraceFiles:
     ) -> Iterator[TraceRecord | FilePart]:
         with self._files.open(file) as raw:
             try:
-                read_beside = partial(self._beside.read_parts, file, budget)
-                trace_file = TraceFile(file, trace_format, self._limits, read_beside)
+                trace_file = TraceFile(file, trace_format, self._limits, partial(self._read_beside, file, budget))
                 yield from trace_file.read_records(RawFile(raw, self._limits, budget))
             except TraceError as error:
                 source = TraceLocation(path=file.path)
