@@ -15,6 +15,7 @@ from evalgate.adapters.suites.approvals_file import read_approvals
 from evalgate.adapters.suites.yaml_tree import load
 from evalgate.application.judge.judge import Tools
 from evalgate.bootstrap.outputs import load_output
+from evalgate.bootstrap.sources import make_mutation_comparer
 from evalgate.errors import SettingError, SuiteError, TraceError
 from evalgate.models.trace.trace_document import encode_trace
 from evalgate.ports import Baseline, ComparableBaseline
@@ -166,5 +167,6 @@ def make_tools(*suites: str, traces: Iterable[TraceRecord] = (), **given: Any) -
         SilentProgress(),
         DiskSpool,
         load_output,
+        make_mutation_comparer=make_mutation_comparer,
         fingerprints=given.get("fingerprints"),
     )

@@ -13,7 +13,12 @@ from evalgate.adapters.archives.baseline_writer import MANIFEST, RESULTS, SUITES
 from evalgate.adapters.file_writer import open_to_write
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.errors import EvalGateError, OverLimit, Problem, SettingError
-from evalgate.models.results.document_names import BASELINE_SCHEMA, BASELINE_SCHEMA_1
+from evalgate.models.results.document_names import (
+    BASELINE_SCHEMA,
+    BASELINE_SCHEMA_1,
+    WRITTEN_BY_A_NEWER,
+    is_newer,
+)
 from evalgate.ports import Baseline, BaselineParts, ComparableBaseline
 
 if TYPE_CHECKING:
@@ -257,6 +262,8 @@ def _parse_manifest(content: bytes) -> dict[str, Any]:
         orjson.dumps(manifest)  # fails for a manifest that is nested too deep to print
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         raise SettingError("its manifest.json is not valid JSON") from None
+    if isinstance(manifest, dict) and is_newer(manifest.get("schema"), BASELINE_SCHEMA):
+        raise SettingError(WRITTEN_BY_A_NEWER)
     if not isinstance(manifest, dict) or manifest.get("schema") not in KNOWN_SCHEMAS:
         raise SettingError(f"its manifest.json does not have the schema {BASELINE_SCHEMA}")
     return manifest

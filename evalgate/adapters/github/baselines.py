@@ -107,6 +107,8 @@ class Baselines:
             problem = f"only the newest artifacts were searched: {artifacts.cut}"
             self._refused.insert(0, problem)
             return BaselineInfo("unreachable", problem=problem)
+        if self._refused:
+            return BaselineInfo("refused")
         has_expired = any(artifact.expired and artifact.head_branch in branches for artifact in artifacts.known)
         return BaselineInfo("expired" if has_expired else "none")
 

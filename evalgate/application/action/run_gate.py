@@ -155,7 +155,7 @@ def _judge_against_baseline(request: JudgeRequest, ports: GatePorts) -> Judgemen
         plan = replace(request.baseline, info=found.info)
         judgement = ports.judge(replace(request, baseline=plan, notes=notes))
         compared = judgement.results["baseline"]
-        unread = found.info.path is not None and compared is not None and compared["status"] == "none"
+        unread = found.info.path is not None and compared is not None and compared["status"] == "refused"
         if not unread or len(damaged) == MOST_DAMAGED:
             return judgement
         damaged.append(str(found.info.path))

@@ -133,7 +133,7 @@ def load_baseline(plan: BaselinePlan, files: BaselineFiles, rules: Rules, now: d
     except InvalidInput as error:
         if plan.is_required:
             raise
-        return LoadedBaseline(BaselineInfo("none"), None, error.problems)
+        return LoadedBaseline(BaselineInfo("refused"), None, error.problems)
     complete_info = _complete_info(info, baseline, now)
     manifest = baseline.manifest or {}
     loaded = LoadedBaseline(

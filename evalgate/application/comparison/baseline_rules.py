@@ -84,7 +84,7 @@ def rules_of_base(baseline: LoadedBaseline, own: Configuration, files: BaselineF
     if baseline.info is not None and status == "unreachable":
         problem = baseline.info.problem or "the baseline could not be fetched"
         raise RulesUnreachable(f"the rules of the base branch are not available: {problem}")
-    if status == "none" and baseline.warnings:
+    if status == "refused" and baseline.warnings:
         problems = "; ".join(problem.message for problem in baseline.warnings)
         raise BaselineUnreadable(f"the rules of the base branch are not available: {problems} ({REMEDY})")
     baseline_rules = load_baseline_rules(baseline, own, files)

@@ -84,7 +84,7 @@ def judge(request: JudgeRequest, tools: Tools) -> Judgement:
     except InvalidInput as error:
         return render_invalid(request, error, now)
     except BaselineUnreadable as error:
-        request = replace(request, baseline=BaselinePlan(BaselineInfo("none")))
+        request = replace(request, baseline=BaselinePlan(BaselineInfo("refused")))
         return render_incomplete(request, error, now, tools.load_output)
     except (RulesMissing, RulesUnreachable, ShardMissing, StoreUnreachable) as error:
         return render_incomplete(request, error, now, tools.load_output)

@@ -195,7 +195,8 @@ def _first(scenarios: Collection[ScenarioResult]) -> str:
 RECORD = "record the agent's runs there before EvalGate runs, or correct `traces` (`evalgate traces PATH` tries one)"
 RUN_AGAIN = "run the agent again once its model provider answers"
 EVALUATED = frozenset({"passed", "failed", "hard_fail"})
-ABSENT = frozenset({"none", "expired"})
+ABSENT = {"none": "was not found", "expired": "has expired", "refused": "was refused"}
+"""Statuses of a baseline that there is none of, and what a reason says of it."""
 
 
 def is_evaluated(scenario: ScenarioResult) -> bool:
@@ -276,10 +277,12 @@ def check_baseline(baseline: BaselineInfo | None, fail_on: Collection[str]) -> R
         listed, problem = ", ".join(needed), baseline.problem or "run the job again"
         message = f"the baseline could not be fetched and `fail_on` needs it ({listed}): {problem}"
         return Reason("unreachable", message)
-    if "no_baseline" not in fail_on or (baseline is not None and baseline.status not in ABSENT):
+    status = baseline.status if baseline is not None else "none"
+    if "no_baseline" not in fail_on or status not in ABSENT:
         return None
-    state = "has expired" if baseline is not None and baseline.status == "expired" else "was not found"
-    message = f"`fail_on` contains no_baseline, and the baseline {state}: run the gate on the base branch first"
+    message = (
+        f"`fail_on` contains no_baseline, and the baseline {ABSENT[status]}: run the gate on the base branch first"
+    )
     return Reason("no_baseline", message)
 
 

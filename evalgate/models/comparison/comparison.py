@@ -80,7 +80,7 @@ class AgentChange(NamedTuple):
 
 ChangeKind = Literal["unchanged", "improved", "regressed", "broken", "fixed", "new", "removed", "inconclusive"]
 ChangeFlag = Literal["flaky", "single_trial", "few_trials", "approved", "quarantined"]
-BaselineStatus = Literal["exact", "ancestor", "latest", "drifted", "given", "expired", "unreachable", "none"]
+BaselineStatus = Literal["exact", "ancestor", "latest", "drifted", "given", "expired", "refused", "unreachable", "none"]
 
 SINGLE_TRIAL_CAVEAT = ", single trial: may be noise"
 """The end of a change's reason if it is flagged `single_trial`; reports state it once for all."""

@@ -19,3 +19,11 @@ OUTPUT_FOLDER = ".evalgate"
 """The folder that a run writes to by default."""
 RESULTS_PATH = f"{OUTPUT_FOLDER}/results.json"
 """The results of the last run in a folder."""
+WRITTEN_BY_A_NEWER = "it was written by a newer EvalGate: update this one"
+
+
+def is_newer(schema: object, known: str) -> bool:
+    """Whether a document's schema is a later version of the known one."""
+    name, _, version = known.rpartition("/")
+    given_name, _, given = schema.rpartition("/") if isinstance(schema, str) else ("", "", "")
+    return given_name == name and given.isdecimal() and int(given[:9]) > int(version)

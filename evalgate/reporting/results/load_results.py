@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from evalgate.errors import OverLimit, Problem, SettingError
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.results.baseline_run import BaselineRun, BaselineSuite
-from evalgate.models.results.document_names import RESULTS_SCHEMA
+from evalgate.models.results.document_names import RESULTS_SCHEMA, WRITTEN_BY_A_NEWER, is_newer
 from evalgate.models.results.results import ResultsDoc, SelectionDoc, SummaryDoc
 from evalgate.models.results.results_sections import ApprovalDoc  # noqa: TC001  for the decoder
 from evalgate.models.run.run import MAX_SCENARIOS
@@ -80,7 +80,18 @@ def load_results(data: bytes, *, what: str = "results.json", limit: int = MAX_BY
         problem = str(unfit)
     else:
         return document
+    _check_newer(data, what)
     raise SettingError(f"{what} is not a valid {RESULTS_SCHEMA} document: {problem}")
+
+
+def _check_newer(data: bytes, what: str) -> None:
+    """Raises SettingError if a newer EvalGate wrote the document, which may have other fields."""
+    try:
+        document = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return
+    if isinstance(document, dict) and is_newer(document.get("schema"), RESULTS_SCHEMA):
+        raise SettingError(f"{what}: {WRITTEN_BY_A_NEWER}")
 
 
 def load_baseline_run(data: bytes, fingerprint: str = "", *, whole: bool = False) -> BaselineRun:
@@ -96,6 +107,7 @@ def load_baseline_run(data: bytes, fingerprint: str = "", *, whole: bool = False
         _check_time(found.created_at)
         _check_number(len(suite.scenarios) for suite in found.suites)
     except (msgspec.DecodeError, RecursionError, _UnfitError):
+        _check_newer(data, "results.json")
         load_results(data)  # raises an error that names the field
         raise SettingError(f"results.json is not a valid {RESULTS_SCHEMA} document") from None
     if found.selection is not None:

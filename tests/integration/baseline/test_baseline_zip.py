@@ -187,6 +187,10 @@ def test_baseline__replaces_a_link_instead_of_following_it(zips, results, tmp_pa
         (lambda r: archive_of(honest(r), flags=1), "encrypted"),
         (lambda r: archive_of(honest(r), mode=0o120777), "is not a regular file"),
         (lambda r: archive_of([("manifest.json", b"[]"), ("results.json", r)]), "does not have the schema"),
+        (
+            lambda r: archive_of([("manifest.json", b'{"schema": "evalgate.baseline/3"}'), ("results.json", r)]),
+            "written by a newer EvalGate: update this one",
+        ),
         (lambda r: archive_of([("manifest.json", b"{"), ("results.json", r)]), "manifest.json is not valid JSON"),
         (lambda r: archive_of([("manifest.json", json.dumps(MANIFEST)), ("results.json", b"{}")]), "results"),
         (lambda r: archive_of([(f"f{n}", b"") for n in range(1_001)]), "1,000 entries"),

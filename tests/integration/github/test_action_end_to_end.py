@@ -102,7 +102,7 @@ def test_the_second_run_updates_the_comment_after_105_others(hub, act, workspace
 def test_a_fork_whose_branch_is_called_main_gets_a_verdict_and_no_comment(hub, act, workspace):
     planted = hub.plant(run={"head_repository_id": 2002, "event": "pull_request"})
     step = act(pr=8, token="ghs_readonly")
-    assert (step.exit_code, step.outputs["verdict"], step.outputs["baseline-status"]) == (0, "pass", "none")
+    assert (step.exit_code, step.outputs["verdict"], step.outputs["baseline-status"]) == (0, "pass", "refused")
     assert step.summary
     assert hub.state["comments"] == []
     assert [annotation["type"] for annotation in step.annotations] == ["notice"]

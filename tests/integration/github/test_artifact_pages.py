@@ -228,7 +228,7 @@ def test_a_job_whose_workflow_is_unknown_asks_for_no_runs(hub, client, commits, 
     hub.plant_many([commits[3]])
     wanted = BaselineRequest("evalgate-baseline", "main", "main", "", Reference("commit", commits[3]))
     found = Baselines(client, wanted, tmp_path, Noon()).find()
-    assert (found.info.status, asked(hub)[RUNS]) == ("none", 0)
+    assert (found.info.status, asked(hub)[RUNS]) == ("refused", 0)
     assert "another workflow" in found.refused[0]
 
 

@@ -194,7 +194,7 @@ def test_a_strange_artifact_alone_leaves_no_baseline(hub, find, case):
     hub.commit("d" * 40, C0)
     hub.plant(run=dict(run), **fields)
     found = find()
-    assert (found.info.status, found.info.path) == ("none", None)
+    assert (found.info.status, found.info.path) == ("refused", None)
     assert reason in found.refused[0]
 
 
@@ -202,7 +202,7 @@ def test_an_artifact_of_another_workflow_is_refused(hub, find):
     hub.state["workflows"].append({"id": 600, "name": "x", "path": ".github/workflows/x.yml", "state": "active"})
     good(hub, workflow_id=600)
     found = find()
-    assert found.info.status == "none"
+    assert found.info.status == "refused"
     assert "another workflow" in found.refused[0]
 
 
@@ -239,7 +239,7 @@ def test_an_artifact_that_is_listed_strangely_is_refused(hub, client, find, case
     good(hub)
     answering(hub, client, "/actions/artifacts", lambda page: change(page["artifacts"][0]))
     found = find()
-    assert (found.info.status, found.info.path) == ("none", None)
+    assert (found.info.status, found.info.path) == ("refused", None)
     assert reason in found.refused[0]
 
 
@@ -268,7 +268,7 @@ def test_an_artifact_that_contradicts_its_run_is_refused(hub, client, find, case
     planted = good(hub)
     answering(hub, client, f"/actions/runs/{planted['run_id']}", change)
     found = find()
-    assert (found.info.status, found.info.path) == ("none", None)
+    assert (found.info.status, found.info.path) == ("refused", None)
     assert reason in found.refused[0]
 
 
@@ -277,7 +277,7 @@ def test_an_artifact_whose_run_is_another_repositorys_or_gone_is_refused(hub, fi
     hub.fail({"kind": "not_found"}, path=f"/actions/runs/{planted['run_id']}$")
     found = find()
     assert (found.info.status, found.refused[0].rpartition(": ")[2]) == (
-        "none",
+        "refused",
         "its workflow run no longer exists",
     )
 

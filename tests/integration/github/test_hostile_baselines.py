@@ -84,7 +84,7 @@ def test_a_baseline_of_which_one_entry_is_hostile_is_refused(hub, act, workspace
         content[at + 8] |= 1
     evil = planted(hub, bytes(content))
     step = act()
-    assert (step.exit_code, step.outputs["baseline-status"]) == (0, "none")
+    assert (step.exit_code, step.outputs["baseline-status"]) == (0, "refused")
     assert f"artifact {evil['id']} of run" in warnings_of(workspace)
     assert "root:" not in json.dumps(step.outputs) + step.summary
 
@@ -101,7 +101,7 @@ def test_a_baseline_over_the_limit_is_refused_before_it_is_downloaded(hub, act, 
     huge = planted(hub, made)
     huge["size"] = 65 * 1024 * 1024
     step = act()
-    assert step.outputs["baseline-status"] == "none"
+    assert step.outputs["baseline-status"] == "refused"
     assert f"artifact {huge['id']} of run" in warnings_of(workspace)
     assert "it is larger than 64 MB" in warnings_of(workspace)
     assert not [request for request in hub.requests if request["listener"] == "blob"]

@@ -97,7 +97,7 @@ def test_where_the_best_baseline_is_damaged_the_next_ones_rules_decide(hub, act,
 def test_where_the_only_baseline_is_damaged_the_reason_says_so(hub, act, workspace):
     number = plant_damaged(hub)["id"]
     step = act(policy_from="base")
-    assert (step.exit_code, step.outputs["baseline-status"]) == (3, "none")
+    assert (step.exit_code, step.outputs["baseline-status"]) == (3, "refused")
     document = results(workspace)
     assert f"artifact {number} of run" in document["warnings"][0]["message"]
     assert document["reasons"][0]["code"] == "no_baseline"

@@ -305,7 +305,7 @@ def test_baseline__given_by_path_is_never_drifted():
 def test_baseline__of_another_commit_than_its_runs_is_refused():
     manifest = manifest_of(STAR, good(), commit="a" * 40)
     results = found_with(manifest, sha="b" * 40)
-    assert results["baseline"]["status"] == "none"
+    assert results["baseline"]["status"] == "refused"
     assert "bbbbbbb was made for another commit" in results["warnings"][0]["message"]
     assert found_with(manifest, sha="a" * 40)["baseline"]["status"] == "ancestor"
 
@@ -313,7 +313,7 @@ def test_baseline__of_another_commit_than_its_runs_is_refused():
 def test_baseline__of_a_tag_is_refused():
     manifest = {**manifest_of(STAR, good(), commit="a" * 40), "branch": "refs/tags/main"}
     results = found_with(manifest, sha="a" * 40)
-    assert results["baseline"]["status"] == "none"
+    assert results["baseline"]["status"] == "refused"
     assert "aaaaaaa was made for a tag" in results["warnings"][0]["message"]
     assert found_with({**manifest, "branch": "main"}, sha="a" * 40)["baseline"]["status"] == "ancestor"
 
@@ -325,7 +325,7 @@ def test_baseline__named_but_missing_is_invalid():
 
 def test_baseline__found_but_damaged_is_a_warning_and_no_baseline():
     results = run(STAR, good(), request=make_request(baseline=BaselineInfo("exact", path="gone")))
-    assert (results["exit_code"], results["baseline"]["status"]) == (0, "none")
+    assert (results["exit_code"], results["baseline"]["status"]) == (0, "refused")
     assert "no baseline gone" in results["warnings"][0]["message"]
 
 

@@ -107,7 +107,8 @@ def test_a_run_without_scenarios_is_read_too():
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        ("schema", "evalgate.results/2", "schema has a value that is not allowed"),
+        ("schema", "evalgate.results/0", "schema has a value that is not allowed"),
+        ("schema", "evalgate.results/2", "written by a newer EvalGate: update this one"),
         ("created_at", "yesterday", "created_at is not an RFC 3339 time"),
         ("summary", [], "summary is not an object"),
         ("summary.scenarios", -1, "summary.scenarios has a value that is not allowed"),

@@ -306,7 +306,7 @@ def test_load__unknown_fields__are_ignored():
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        (["schema"], "evalgate.results/9", "schema has a value that is not allowed"),
+        (["schema"], "evalgate.other/9", "schema has a value that is not allowed"),
         (["schema"], None, "schema is not text"),
         (["verdict"], "green", "verdict has a value that is not allowed"),
         (["created_at"], "yesterday", "created_at is not an RFC 3339 time"),
