@@ -25,7 +25,7 @@ from evalgate.gate.trajectory.cause import add_agent_changes, name_agent_causes,
 from evalgate.gate.trajectory.trial_pairs import add_tool_calls, compare_pair, pair_worst_trial
 from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey
 from evalgate.models.comparison.trajectory import TrajectoryDiff
-from evalgate.reporting.results.clean_record import clean_record
+from evalgate.reporting.results.clean_values import clean_record
 from evalgate.reporting.results.results_json import RunFindings, RunOrigin, build_results_document
 from evalgate.suite.policy import Policy
 

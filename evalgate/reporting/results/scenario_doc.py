@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING
 from evalgate.models.comparison.comparison import CallsDiff, Cause, ScenarioKey
 from evalgate.models.comparison.trajectory import TrajectoryDiff
 from evalgate.models.run.trials import count_unmeasured
-from evalgate.reporting.results.clean_record import clean_record
-from evalgate.reporting.results.clean_values import clean_name, clean_optional_name, clean_optional_text, clean_text
+from evalgate.reporting.results.clean_values import (
+    clean_name,
+    clean_optional_name,
+    clean_optional_text,
+    clean_record,
+    clean_text,
+)
 from evalgate.reporting.results.statistics_doc import build_statistics_doc, build_variant_doc, compute_mean_with_gaps
 from evalgate.reporting.results.trial_doc import build_location_doc, build_trial_docs
 from evalgate.scoring.run_statistics import compare_variants

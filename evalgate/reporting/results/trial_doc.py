@@ -10,14 +10,18 @@ from msgspec import to_builtins
 from evalgate.models.run.run import StoredTrial
 from evalgate.models.run.trial_doc import AssertionDoc, GoldenTrialDoc, LocationDoc, PricingDoc, TrialDoc, TrialHead
 from evalgate.models.run.trials import TrialDocs
-from evalgate.reporting.results.clean_record import CLEANERS, clean_record
+from evalgate.reporting.results.clean_values import clean_name, clean_optional_name, clean_record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from evalgate.errors import Location
+    from evalgate.models.run.golden import GoldenTrial
     from evalgate.models.run.run import AssertionResult, Trial, TrialResult
+    from evalgate.models.run.trial_doc import ModelUsageDoc
+    from evalgate.models.trace.pricing import ModelUsage, Pricing
 
+MAX_MODELS = 50
 _ASSERTIONS = b',"assertions":'
 
 
@@ -25,7 +29,7 @@ def build_trial_docs(trials: Sequence[Trial]) -> Sequence[TrialDoc]:
     """Builds the documents of trials; stored ones stay encoded."""
     if trials and isinstance(trials[0], StoredTrial):
         return TrialDocs(cast("Sequence[StoredTrial]", trials))
-    return [clean_record(trial, TrialDoc) for trial in trials]
+    return [clean_record(trial, TrialDoc, BUILDERS.get) for trial in trials]
 
 
 def encode_trial(trial: TrialResult, shared_end: bytes = b"") -> bytes:
@@ -36,7 +40,7 @@ def encode_trial(trial: TrialResult, shared_end: bytes = b"") -> bytes:
     import orjson
 
     head = orjson.dumps(to_builtins(clean_record(trial, TrialHead))).partition(b",")[2][:-1]
-    own = {name: CLEANERS[kind](value) for name, kind, value in _list_own_fields(trial)}
+    own = {name: BUILDERS[kind](value) for name, kind, value in _list_own_fields(trial)}
     if shared_end and not own:
         return head
     end = shared_end or encode_assertions(trial.assertions)
@@ -69,7 +73,42 @@ def _encode_assertion(assertion: AssertionResult) -> Any:
     return assertion.fragment
 
 
+def _build_golden_trial_doc(trial: GoldenTrial) -> GoldenTrialDoc:
+    from evalgate.reporting.results.judged_golden_doc import build_golden_trial_doc
+
+    return build_golden_trial_doc(trial)
+
+
+def _build_pricing_doc(pricing: Pricing) -> PricingDoc:
+    """Builds the pricing; model names come from the trace and are cleaned."""
+    usage = pricing["usage"]
+    return {
+        "table": clean_optional_name(pricing["table"]),
+        "usd": pricing["usd"],
+        "known_usd": pricing["known_usd"],
+        "recorded_usd": pricing["recorded_usd"],
+        "missing_models": [clean_name(model) for model in pricing["missing_models"][:MAX_MODELS]],
+        "usage": None if usage is None else [_build_usage_doc(row) for row in usage],
+    }
+
+
+def _build_usage_doc(row: ModelUsage) -> ModelUsageDoc:
+    return {
+        "model": clean_name(row["model"]),
+        "provider": clean_optional_name(row["provider"]),
+        "request_tokens": row["request_tokens"],
+        "input_tokens": row["input_tokens"],
+        "output_tokens": row["output_tokens"],
+        "cache_read_input_tokens": row["cache_read_input_tokens"],
+        "cache_write_input_tokens": row["cache_write_input_tokens"],
+    }
+
+
 @lru_cache(maxsize=1_024)
 def build_location_doc(location: Location | None) -> LocationDoc | None:
     """Builds a location in a suite file."""
     return location and clean_record(location, LocationDoc)
+
+
+BUILDERS: dict[Any, Callable[[Any], Any]] = {PricingDoc: _build_pricing_doc, GoldenTrialDoc: _build_golden_trial_doc}
+"""What builds the documents in a trial that are not records of the same fields."""

@@ -8,7 +8,7 @@ from evalgate.features.page.reporting.build_page import place_of
 from evalgate.features.page.reporting.scenario_view import order_trials
 from evalgate.gate.trajectory.trajectory_diff import diff_trajectories, trajectory_from_trace
 from evalgate.models.comparison.trajectory import TrajectoryDiff
-from evalgate.reporting.results.clean_record import clean_record
+from evalgate.reporting.results.clean_values import clean_record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

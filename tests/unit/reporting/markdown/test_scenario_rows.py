@@ -10,7 +10,7 @@ from results_builder import a_change, some_calls
 from evalgate.gate.trajectory.trajectory_diff import diff_trajectories, trajectory_from_trace
 from evalgate.models.comparison.trajectory import TrajectoryDiff
 from evalgate.reporting.markdown.scenario_rows import format_trajectory_diff
-from evalgate.reporting.results.clean_record import clean_record
+from evalgate.reporting.results.clean_values import clean_record
 
 
 def diff_lines(before, now):

@@ -16,7 +16,7 @@ from evalgate.models.comparison.trajectory import TrajectoryDiff
 from evalgate.models.results.baseline_run import BaselineTrace, BaselineTrial
 from evalgate.models.run.run import TraceRef, TrialResult
 from evalgate.reporting.markdown.scenario_rows import format_trajectory_diff
-from evalgate.reporting.results.clean_record import clean_record
+from evalgate.reporting.results.clean_values import clean_record
 from evalgate.reporting.results.load_results import load_results
 from evalgate.reporting.results.results_json import dump_results
 from evalgate.reporting.terminal.explanation import render_explanation

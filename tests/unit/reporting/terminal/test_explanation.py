@@ -20,7 +20,7 @@ from results_builder import (
 from evalgate.gate.trajectory.trajectory_diff import diff_trajectories, trajectory_from_trace
 from evalgate.models.comparison.trajectory import FigureDelta, TrajectoryDiff
 from evalgate.models.run.trial_doc import LocationDoc
-from evalgate.reporting.results.clean_record import clean_record
+from evalgate.reporting.results.clean_values import clean_record
 from evalgate.reporting.terminal.explanation import render_explanation, render_removed_scenario
 
 
