@@ -39,8 +39,7 @@ def list_traces(arguments: Namespace, shell: Shell) -> int:
     readable = {os.path.dirname(row["path"]) for row in rows if row["status"] != UNREADABLE}  # noqa: PTH120
     shown = [row for row in rows if os.path.dirname(row["path"]) in readable]  # noqa: PTH120
     others = [row for row in rows if os.path.dirname(row["path"]) not in readable]  # noqa: PTH120
-    typed = {_resolve(each, shell): each for each in arguments.traces}
-    places = {row["path"]: typed[real] for row in rows if (real := _resolve(row["path"], shell)) in typed}
+    places = _find_typed(rows, arguments.traces, shell)
     code = 2 if places.keys() - {row["path"] for row in rows if row["status"] != UNREADABLE} else 0
     if arguments.json:
         from evalgate.measures.redaction.redact import redact_value
@@ -76,6 +75,14 @@ def _build_rows(arguments: Namespace, shell: Shell) -> Iterator[TraceRow]:
         else:
             pricer.price(record)
             yield build_trace_row(record)
+
+
+def _find_typed(rows: Sequence[TraceRow], given: Sequence[str], shell: Shell) -> dict[str, str]:
+    """The rows' paths of files that are given by name, each with the path as it was given."""
+    typed = {real: each for each in given if os.path.isfile(real := _resolve(each, shell))}  # noqa: PTH113
+    if not typed:
+        return {}
+    return {row["path"]: typed[real] for row in rows if (real := _resolve(row["path"], shell)) in typed}
 
 
 def _resolve(path: str, shell: Shell) -> str:

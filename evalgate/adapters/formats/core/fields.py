@@ -148,11 +148,25 @@ def _read_first(read: Read, recorded: dict[str, Any], ways: list[list[str]]) -> 
     """Reads the first of several fields that has a value; if none has one, reads None as the first of them."""
     for way in ways:
         value: Any = recorded
-        for depth, key in enumerate(way):
-            value = mapping(value, ".".join(way[:depth])).get(key)
-        if value is not None:
+        for key in way:
+            if value.__class__ is not dict:
+                value = _require_object(value, recorded, way)
+            value = value.get(key)
+            if value is None:
+                break
+        else:
             return read(value, ".".join(way))
     return read(None, ".".join(ways[0]))
+
+
+def _require_object(value: Any, recorded: dict[str, Any], way: list[str]) -> dict[str, Any]:
+    """The value if it is an object; raises FieldError that names the part of the way that leads to it."""
+    inner: Any = recorded
+    for depth, key in enumerate(way):
+        if inner is value:
+            return mapping(value, ".".join(way[:depth]))
+        inner = inner.get(key)
+    return mapping(value, ".".join(way))
 
 
 def read_at(record: dict[str, Any], path: str, read: Read) -> Any:

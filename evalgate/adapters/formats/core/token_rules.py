@@ -118,10 +118,12 @@ def settle_tokens(parts: Mapping[str, Any], rule: TokenRule, uncached: int | Non
     given, output, total = parts["input_tokens"], parts["output_tokens"], parts["total_tokens"]
     cached = (parts["cache_read_input_tokens"] or 0) + (parts["cache_write_input_tokens"] or 0)
     thought = parts["reasoning_output_tokens"] or 0
-    if (cached or thought) and not (given or output or total):
+    if not (cached or thought):
+        return Settled(given, output, total) if given is None or output is None else _check_total(given, output, total)
+    if not (given or output or total):
         return Settled(None, None, None)  # a recorder that writes 0 for input and output did not count them
     readings = [] if given is None or output is None else _list_readings(given + output, cached, thought)
-    shown = _find_reading(readings, total, rule) if cached or thought else None
+    shown = _find_reading(readings, total, rule)
     cache = _place_cache(given, cached, uncached) or (shown.cache if shown else rule.cache)
     reasoning = "outside" if thought > (output or 0) else shown.reasoning if shown else rule.reasoning
     tokens_in, doubt_in = _count(given, cached, cache, "input", "cached")
