@@ -12,6 +12,7 @@ from command import evalgate
 from hostile.calls_in_documents import DOCUMENTS, STREAMS
 from hostile.calls_in_messages import TOOL, list_chats, list_native_traces
 from hostile.calls_in_sessions import SESSIONS
+from hostile.unknown_parts import FIELDS, Edit, list_edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,8 @@ traces: [traces/*]
 scenarios:
   - {id: "*", assertions: [{type: forbidden_tools, tools: ["delete_*"], required: true}]}
 """
+HIDDEN_CALLS: tuple[Any, ...] = ({"do": "erase_all", "with": {"id": 1}}, ["erase_all"])
+"""Calls that nothing but the vocabulary of unknown fields finds: no word of calling, no name or arguments."""
 HINT = "(use `format: custom`"
 """What follows is the same for every file of unknown format."""
 CASES: dict[str, list[Any]] = {
@@ -45,6 +48,20 @@ def test_a_forbidden_call_is_read_or_its_field_is_named(name: str, tmp_path: Pat
     fields = [TOOL, *list_fields(CASES[name])]
     for trial in (trial for scenario in scenarios for trial in scenario["trials"]):
         assert TOOL in trial["tool_calls"] or names_field(trial, fields), trial
+
+
+@pytest.mark.parametrize("part", HIDDEN_CALLS, ids=["name and arguments", "names"])
+@pytest.mark.parametrize("form", FIELDS)
+def test_a_call_in_a_field_that_no_reader_knows_is_named(form: str, part: Any, tmp_path: Path) -> None:
+    """Fails for every format if unknown fields are not searched: the fixtures never call this tool."""
+    (tmp_path / "suite.yaml").write_text(SUITE.replace("delete_*", "erase_*"), encoding="utf-8")
+    (tmp_path / "traces").mkdir()
+    content = next(list_edited(Edit(form, FIELDS[form].split()[0]), part, at=0))
+    (tmp_path / "traces/t.jsonl").write_bytes(content)
+    result = evalgate(tmp_path, ["suite.yaml", "--no-baseline-zip"])
+    trials = [trial for each in result.results["suites"][0]["scenarios"] for trial in each["trials"]]
+    assert result.code == 1, result.stdout
+    assert any(names_field(trial, ["side"]) for trial in trials)
 
 
 def names_field(trial: dict[str, Any], fields: list[str]) -> bool:

@@ -110,17 +110,17 @@ def list_edits() -> Iterator[Edit]:
         yield from (Edit(form, place, place.rpartition("=")[0].rpartition(".")[2]) for place in places.split())
 
 
-def list_edited(edit: Edit) -> Iterator[bytes]:
-    """The recordings of the format, each with the part at one place; the last one of a file."""
+def list_edited(edit: Edit, part: Any = SIDE, at: int = -1) -> Iterator[bytes]:
+    """The recordings of the format, each with the part at one place: the last such one of a file, or another."""
     for path in sorted((RECORDINGS / edit.form).rglob("*")):
         documents = load(path.read_bytes()) if path.is_file() else []
         found = [steps for steps, value in walk(documents) if matches(edit.place, steps, value)]
-        for steps in found[-1:]:
+        for steps in [found[at]] if found else []:
             edited = copy.deepcopy(documents)
             changed = edited
             for step in steps:
                 changed = changed[step]
-            changed["side"] = SIDE
+            changed["side"] = part
             if edit.kind_key:
                 changed[edit.kind_key] = "side"
             yield b"\n".join(map(orjson.dumps, edited))

@@ -17,7 +17,7 @@ from evalgate.adapters.formats.core.builder.conversation import (
     conversation_from_messages,
 )
 from evalgate.adapters.formats.core.builder.copied_history import COPIED, warn_of_copies
-from evalgate.adapters.formats.core.builder.evidence_gaps import describe_unknown, note_unknown
+from evalgate.adapters.formats.core.builder.evidence_gaps import describe_unknown, note_unknown, pick_worse
 from evalgate.adapters.formats.core.builder.run import (
     add_failed_call,
     add_warning,
@@ -83,7 +83,7 @@ class Execution(CodexRun):
         elif kind.startswith("item."):
             self._add_item(mapping(event.get("item"), "item"), is_done=kind == "item.completed")
         elif kind not in HARMLESS_EVENTS:
-            self.unknown = self.unknown or describe_unknown("an event", kind)
+            self.unknown = pick_worse(self.unknown, describe_unknown("an event", kind, event))
 
     def _add_item(self, item: dict[str, Any], *, is_done: bool) -> None:
         kind = text(item.get("type", item.get("item_type")), "item.type") or ""
@@ -95,7 +95,7 @@ class Execution(CodexRun):
         if is_tool or (kind and "status" in item):
             self._add_tool_item(kind, item, is_done=is_done)
         if not is_tool and kind not in HARMLESS_ITEMS:
-            self.unknown = self.unknown or describe_unknown("an item", kind)
+            self.unknown = pick_worse(self.unknown, describe_unknown("an item", kind, item))
 
     def _add_text(self, kind: str, content: str | None) -> None:
         last = self.messages[-1] if self.messages else None

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from evalgate.adapters.formats.codex.forks import find_inherited, find_origin, subtract_inherited
 from evalgate.adapters.formats.core.builder.copied_history import COPIED, keep_texts
-from evalgate.adapters.formats.core.builder.evidence_gaps import describe_unknown, find_unknown
+from evalgate.adapters.formats.core.builder.evidence_gaps import Unknown, describe_unknown, find_unknown, pick_worse
 from evalgate.adapters.formats.core.builder.run import BLANK_LLM_CALL
 from evalgate.adapters.formats.core.fields import mapping, text, time
 from evalgate.adapters.formats.core.format import Shape, words
@@ -90,7 +90,7 @@ class CodexRun(Struct):
     error: str | None = None
     error_cause: str | None = None
     error_status: int | None = None
-    unknown: str | None = None
+    unknown: Unknown | None = None
 
 
 class Rollout(CodexRun):
@@ -138,7 +138,7 @@ class Rollout(CodexRun):
             self._add_item(payload, when)
         elif kind is not None and payload:
             if kind not in NO_ITEMS:
-                self.unknown = self.unknown or describe_unknown("a line", kind)
+                self.unknown = pick_worse(self.unknown, describe_unknown("a line", kind, line))
         else:
             self._add_item(line, None)
 
@@ -183,7 +183,7 @@ class Rollout(CodexRun):
             self.error = text(payload.get("message"), "payload.message") or "the turn failed"
             self.error_cause, self.error_status = _read_cause(payload.get("codex_error_info"))
         elif isinstance(kind, str) and kind not in EVENTS:
-            self.unknown = self.unknown or describe_unknown("an event", kind)
+            self.unknown = pick_worse(self.unknown, describe_unknown("an event", kind, payload))
 
     def _add_token_count(self, info: dict[str, Any]) -> None:
         """The total includes all calls so far; a repeated total is not a new call."""
@@ -217,7 +217,8 @@ class Rollout(CodexRun):
     def _add_item(self, item: dict[str, Any], when: str | None) -> None:
         first_new = len(self.messages)
         responses.add_item(self.messages, item)
-        self.unknown = self.unknown or responses.describe_unnamed(item, "an item") or find_unknown(item, ITEM)
+        found = pick_worse(responses.describe_unnamed(item, "an item"), find_unknown(item, ITEM))
+        self.unknown = pick_worse(self.unknown, found)
         self._add_messages([], first_new)
         if self.messages:
             self._complete_message(self.messages[-1], when)

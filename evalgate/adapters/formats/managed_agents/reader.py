@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
-from evalgate.adapters.formats.core.builder.evidence_gaps import describe_unknown, note_unknown
+from evalgate.adapters.formats.core.builder.evidence_gaps import Unknown, describe_unknown, note_unknown, pick_worse
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     add_failed_call,
@@ -103,14 +103,15 @@ def build(record: Any) -> Trace:
     return trace
 
 
-def _find_unknown(record: list[Any]) -> str | None:
-    """Describes the first event of unknown type; requests of the client are known."""
+def _find_unknown(record: list[Any]) -> Unknown | None:
+    """The first event of unknown type that can be a call, else the first; requests of the client are known."""
+    found: Unknown | None = None
     for number, value in enumerate(record):
         event = session_event(value) or (value if isinstance(value, dict) else {})
         kind = event.get("type")
         if isinstance(kind, str) and not (kind in HANDLERS or kind in HARMLESS or kind.endswith("_tool_use")):
-            return describe_unknown(f"event {number + 1}", kind)
-    return None
+            found = pick_worse(found, describe_unknown(f"event {number + 1}", kind, event))
+    return found
 
 
 def identify(record: Any) -> Identity:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
+from evalgate.adapters.formats.core.builder.evidence_gaps import Unknown, describe_unknown, pick_worse
 from evalgate.adapters.formats.core.fields import do_each, required_text, text
 from evalgate.adapters.formats.core.format import words
-from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.blocks import check_arguments, get_first, join_text, parse_result
 
@@ -59,7 +59,7 @@ def add_item(messages: list[RawMessage], item: dict[str, Any]) -> None:
         _get_open_message(messages).calls.append(request)
         if kind not in ("function_call", "custom_tool_call"):
             _add_provider_result(messages, item, kind, request)
-    elif kind not in IGNORED_TYPES:
+    elif kind not in IGNORED_TYPES and (_find_name(item) is not None or describe_unknown("it", kind, item).can_be_call):
         _get_open_message(messages).calls.append(_read_unknown(item, kind))
 
 
@@ -109,19 +109,20 @@ def _read_request(item: dict[str, Any], tool: str, *, is_named: bool) -> ToolReq
     return ToolRequest(call_id, tool, action if len(known) == 1 and type(action) is dict else known or None)
 
 
-def find_unnamed(items: Any, path: str) -> str | None:
-    """Describes the first item of unknown type that names no tool; it was read as a call named after its type."""
-    listed = enumerate(items if type(items) is list else [])
-    described = (describe_unnamed(item, f"`{path}[{number}]`") for number, item in listed)
-    return next(filter(None, described), None)
+def find_unnamed(items: Any, path: str) -> Unknown | None:
+    """The first item of unknown type that names no tool and can be a call, else the first; else None."""
+    found: Unknown | None = None
+    for number, item in enumerate(items if type(items) is list else []):
+        found = pick_worse(found, describe_unnamed(item, f"`{path}[{number}]`"))
+    return found
 
 
-def describe_unnamed(item: Any, place: str) -> str | None:
-    """Describes an item of unknown type that names no tool; None for any other."""
+def describe_unnamed(item: Any, place: str) -> Unknown | None:
+    """An item of unknown type that names no tool; None for any other."""
     kind = item.get("type") if type(item) is dict else None
     if type(kind) is not str or not kind or _is_known(kind) or _find_name(item) is not None:
         return None
-    return f"{place} has the unknown type `{make_printable(kind[:SHOWN_CHARS])}`"
+    return describe_unknown(place, kind, item)
 
 
 def _is_known(kind: str) -> bool:

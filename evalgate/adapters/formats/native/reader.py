@@ -11,7 +11,7 @@ from evalgate.adapters.formats.core.builder.conversation import (
     read_arguments,
     set_outcome,
 )
-from evalgate.adapters.formats.core.builder.evidence_gaps import holds_objects, note_unknown
+from evalgate.adapters.formats.core.builder.evidence_gaps import holds_objects, judge_unknown, note_unknown
 from evalgate.adapters.formats.core.builder.side_fields import SCENARIO_KEY
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
@@ -75,7 +75,8 @@ class UnknownFields:
             return
         for name in sorted(recorded.keys() - known):
             require_shallow(recorded[name], levels_above)
-            if where.startswith("messages") and holds_objects(recorded[name]):
+            is_held = where.startswith("messages") and holds_objects(recorded[name])
+            if is_held and judge_unknown(name, recorded[name], name).can_be_call:
                 shown = make_printable(name[:CHECKED_CHARS])
                 self.in_messages = self.in_messages or f"`{where}.{shown}` is an unknown field"
             if len(self.found) < MAX_WARNINGS:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
-from evalgate.adapters.formats.core.builder.evidence_gaps import find_unknown, note_unknown, shorten
+from evalgate.adapters.formats.core.builder.evidence_gaps import (
+    Unknown,
+    find_unknown,
+    judge_unknown,
+    note_unknown,
+    pick_worse,
+    shorten,
+)
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, add_warning, build_trace, open_record
 from evalgate.adapters.formats.core.builder.run_end import PERSON, mark_incomplete, mark_stopped
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
@@ -49,20 +56,20 @@ class AgentsRun(NamedTuple):
 
     head: Any
     spans: list[Any]
-    unknown: str | None = None
+    unknown: Unknown | None = None
 
 
 def split(documents: list[Any]) -> Sequence[AgentsRun]:
     """One run for each trace id, in order of appearance; objects of unknown kinds are noted."""
     heads: dict[str, Any] = {}
     spans: dict[str, list[Any]] = {}
-    unknown: str | None = None
+    unknown: Unknown | None = None
     for item in _list_items(documents):
         if not isinstance(item, dict):
             continue
         kind = item.get("object")
         if isinstance(kind, str) and kind not in OBJECTS:
-            unknown = unknown or f"an entry has the unknown object `{shorten(kind)}`"
+            unknown = pick_worse(unknown, judge_unknown(f"an entry has the unknown object `{shorten(kind)}`", item))
         trace_id = item.get("trace_id" if kind == "trace.span" else "id")
         if not isinstance(trace_id, str) or kind not in OBJECTS:
             continue
@@ -88,7 +95,7 @@ def build(record: AgentsRun) -> Trace:
     trace.metadata = {**trace.metadata, **mapping(record.head.get("metadata"), "metadata")}
     set_scenario_and_trial(trace, trace.metadata)
     _compare_totals(trace, record.spans)
-    note_unknown(trace, record.unknown or find_unknown(record.spans, SHAPES))
+    note_unknown(trace, pick_worse(record.unknown, find_unknown(record.spans, SHAPES)))
     return trace
 
 
@@ -264,11 +271,11 @@ def _list_raw_items(state: dict[str, Any], name: str) -> list[Any]:
     return [dict_or_empty(item.get("raw_item")) or item for item in items]
 
 
-def _find_unknown(state: dict[str, Any]) -> str | None:
-    """Describes the first item of unknown type that names no tool."""
+def _find_unknown(state: dict[str, Any]) -> Unknown | None:
+    """The first item of unknown type that names no tool."""
     name = _name_list(state)
     given = responses.find_unnamed(state.get("original_input"), "original_input")
-    return given or responses.find_unnamed(_list_raw_items(state, name), name)
+    return pick_worse(given, responses.find_unnamed(_list_raw_items(state, name), name))
 
 
 def _name_list(state: dict[str, Any]) -> str:

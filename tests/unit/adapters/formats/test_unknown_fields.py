@@ -65,7 +65,7 @@ UNKNOWN: dict[str, tuple[str, Any, str]] = {
     ),
     "atif field": ("atif", atif({**STEP, "deeds": HIDDEN}), "steps[0].deeds"),
     "atif part": ("atif", atif({**STEP, "message": [PART]}), "action_request"),
-    "inspect event": ("inspect", {**INSPECT, "samples": [{**SAMPLE, "events": [{"event": "deed"}]}]}, "deed"),
+    "inspect event": ("inspect", {**INSPECT, "samples": [{**SAMPLE, "events": [{"event": "deed", **HIDDEN}]}]}, "deed"),
     "inspect field": (
         "inspect",
         {**INSPECT, "samples": [{**SAMPLE, "messages": [USER, {**DONE, "deeds": HIDDEN}]}]},
@@ -99,6 +99,41 @@ def test_what_a_reader_does_not_know_may_be_a_call(case):
     trace = read(name, document)
     assert shown in trace.gaps["calls"]
     assert [warning["where"] for warning in trace.warnings if warning["code"] == "missing_evidence"] == ["calls"]
+
+
+SPOKE = {"type": "item.completed", "item": {"id": "i", "type": "agent_message", "text": "Done."}}
+LINE = {"uuid": "u", "timestamp": "2026-09-01T10:00:00Z", "sessionId": "s"}
+NUMBERS = {"in": 2, "out": 3, "model": {"id": "m", "mode": "plan"}}
+HARMLESS: dict[str, tuple[str, Any, str]] = {
+    "chat field": ("openai-chat", [USER, {**DONE, "metrics": NUMBERS}], "`[1].metrics`"),
+    "anthropic field": ("anthropic", [USER, {**DONE, "content": [TOOL_USE], "metrics": NUMBERS}], "`[1].metrics`"),
+    "claude line": ("claude-code", [{**LINE, "type": "moved", "newCwd": "/w", "session_id": "s"}], "moved"),
+    "codex event": (
+        "codex",
+        [{"type": "thread.started", "thread_id": "t"}, {"type": "x.y", "n": 1}, SPOKE, TURN],
+        "x.y",
+    ),
+    "inspect event": ("inspect", {**INSPECT, "samples": [{**SAMPLE, "events": [{"event": "deed"}]}]}, "deed"),
+    "managed event": (
+        "claude-managed-agents",
+        [SESSION, SAID, {"type": "agent.mood", "id": "e", "n": 1}],
+        "agent.mood",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HARMLESS)
+def test_what_can_be_no_call_is_a_warning_and_stops_no_gate(case):
+    name, document, shown = HARMLESS[case]
+    trace = read(name, document)
+    assert "calls" not in trace.gaps
+    [warning] = [each for each in trace.warnings if each["code"] == "unknown_field"]
+    assert shown in warning["message"]
+
+
+def test_what_can_be_a_call_counts_before_what_can_not():
+    trace = read("openai-chat", [USER, {**DONE, "metrics": NUMBERS, "deeds": HIDDEN, "more": NUMBERS}])
+    assert "[1].deeds" in trace.gaps["calls"]
 
 
 EMPTY: list[tuple[str, Any]] = [

@@ -6,7 +6,7 @@ they may have, and which of their fields may hold objects or lists. Anything els
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.builder.unread_calls import (
     JSON_STARTS,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from evalgate.adapters.formats.core.format import Reader
-    from evalgate.models.trace.trace import EvidenceKind, Message, Trace
+    from evalgate.models.trace.trace import EvidenceKind, Message, Trace, Warning_
 
 SHOWN_CHARS = 60
 HARMLESS_TYPES = (
@@ -46,8 +46,24 @@ HARMLESS_PREFIXES = ("source-", "data-")
 """Of the Vercel AI SDK's parts with sources, and with data that an interface shows."""
 
 
-def find_unknown(record: Any, shapes: Sequence[Shape]) -> str | None:
-    """Describes the first field or type of the record that no shape lists; None if all are known."""
+class Unknown(NamedTuple):
+    """What a record has that its reader does not know, as a sentence, and whether anything in it can be a call."""
+
+    description: str
+    can_be_call: bool
+
+
+def find_unknown(record: Any, shapes: Sequence[Shape]) -> Unknown | None:
+    """The first field or type of the record that no shape lists and that can be a call, else the first; else None."""
+    first: Unknown | None = None
+    for found in _list_unknown(record, shapes):
+        if found.can_be_call:
+            return found
+        first = first or found
+    return first
+
+
+def _list_unknown(record: Any, shapes: Sequence[Shape]) -> Iterator[Unknown]:
     for shape in shapes:
         if record.__class__ is list and shape.path[0] != shapes[0].path[0]:
             continue
@@ -55,12 +71,24 @@ def find_unknown(record: Any, shapes: Sequence[Shape]) -> str | None:
             if shape.kinds is not None:
                 kind = value.get(shape.kind_key)
                 if kind.__class__ is str and kind not in shape.kinds:
-                    return f"{describe_place(path)} has the unknown {shape.kind_key} `{shorten(kind)}`"
+                    named = f"{describe_place(path)} has the unknown {shape.kind_key} `{shorten(kind)}`"
+                    yield judge_unknown(named, value)
             if shape.fields is not None and not shape.fields.issuperset(value):
                 for key in value.keys() - shape.fields:
                     if holds_objects(value[key]):
-                        return f"`{format_path((path, key))}` is an unknown field"
-    return None
+                        yield judge_unknown(f"`{format_path((path, key))}` is an unknown field", value[key], key)
+
+
+def judge_unknown(description: str, value: Any, key: str = "") -> Unknown:
+    """What no reader knows, with the value itself; `key` is the name of its field."""
+    from evalgate.adapters.formats.core.builder.possible_calls import can_be_call  # few records have any
+
+    return Unknown(description, can_be_call(value, key))
+
+
+def pick_worse(one: Unknown | None, other: Unknown | None) -> Unknown | None:
+    """The first of two that can be a call, else the first."""
+    return other if one is None or (other is not None and other.can_be_call and not one.can_be_call) else one
 
 
 def may_hold_calls(value: Any) -> bool:
@@ -122,6 +150,7 @@ def _list_objects(record: Any, steps: tuple[str, ...]) -> Iterator[tuple[dict[st
 
 EMPTY = "it records nothing that the agent did: no message, no tool call, no model call and no tokens"
 ASKED_FOR_TOOLS = "the model asked for tools (finish_reason tool_calls), but no call is recorded"
+HARMLESS = "it is not read; nothing in it can be a call"
 ADVICE = "it may hold calls that are not read; record calls as this format does"
 RESULT_WITHOUT_CALL = "the result of a tool is recorded, but not its call: record the messages from the start"
 ONLY_FIGURES = "neither messages nor calls are recorded: record the conversation of the run, not only its figures"
@@ -193,15 +222,20 @@ def asked_for_tools(trace: Trace) -> bool:
     return any(message["finish_reason"] == "tool_calls" for message in trace.messages)
 
 
-def describe_unknown(subject: str, kind: str) -> str:
-    """Says that something in a record has a type that its reader does not know."""
-    return f"{subject} has the unknown type `{shorten(kind)}`"
+def describe_unknown(subject: str, kind: str, value: Any) -> Unknown:
+    """Something in a record that has a type which its reader does not know."""
+    return judge_unknown(f"{subject} has the unknown type `{shorten(kind)}`", value)
 
 
-def note_unknown(trace: Trace, unknown: str | None) -> None:
-    """Makes the evidence of calls incomplete if something in the record is unknown."""
-    if unknown is not None:
+def note_unknown(trace: Trace, unknown: Unknown | str | None) -> None:
+    """Makes the evidence of calls incomplete if something unknown may be a call; a warning is enough for the rest."""
+    if isinstance(unknown, str):
         add_gap(trace, "calls", f"{unknown}: {ADVICE}")
+    elif unknown is not None and unknown.can_be_call:
+        add_gap(trace, "calls", f"{unknown.description}: {ADVICE}")
+    elif unknown is not None:
+        note: Warning_ = {"code": "unknown_field", "message": f"{unknown.description}: {HARMLESS}", "where": None}
+        trace.warnings = [*trace.warnings, note]
 
 
 def note_places(trace: Trace, places: Sequence[str], advice: str = "") -> None:

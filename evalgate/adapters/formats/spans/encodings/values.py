@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from evalgate.adapters.formats.core.builder.evidence_gaps import holds_objects
+from evalgate.adapters.formats.core.builder.evidence_gaps import holds_objects, judge_unknown
 from evalgate.adapters.formats.core.fields import FieldError, flag, listing, mapping, text
 from evalgate.adapters.formats.core.strict_json import MAX_DEPTH, make_printable, require_shallow
 from evalgate.models.trace.trace import MAX_ID_LENGTH
@@ -240,7 +240,7 @@ SHOWN_CHARS = 60
 
 
 def find_unknown_fields(fields: dict[str, Any], known: frozenset[str]) -> tuple[str, ...]:
-    """The names of unknown fields that hold objects, or are known ones in an unknown spelling."""
+    """The names of unknown fields in which something can be a call, or that are known ones in an unknown spelling."""
     unknown = _list_unknown(tuple(fields), known)
     if not unknown:
         return ()
@@ -248,8 +248,12 @@ def find_unknown_fields(fields: dict[str, Any], known: frozenset[str]) -> tuple[
     return tuple(
         make_printable(key[:SHOWN_CHARS])
         for key in unknown
-        if holds_objects(fields[key]) or (_respell(key) in spellings and fields[key])
+        if fields[key] and (_respell(key) in spellings or _can_be_call(key, fields[key]))
     )
+
+
+def _can_be_call(key: str, value: Any) -> bool:
+    return holds_objects(value) and judge_unknown(key, value, key).can_be_call
 
 
 @lru_cache(maxsize=1_024)

@@ -1,0 +1,117 @@
+"""Decides whether something that no reader knows can be a call of a tool, whatever its recorder named it.
+
+An agent's next release must turn no gate red for a number, and no call may be dropped for its spelling. So what is
+unknown is harmless only if it has none of the marks that every recorded call has one of:
+
+- an object with a text (the name) and an object or a list (the arguments), beside the envelope of a line;
+- a list with a text;
+- a key, or a type, with a word of calling, and a value that is no number;
+- a text that begins like JSON and is none.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from evalgate.adapters.formats.core.format import words
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+ENVELOPE = words("""
+    id uuid type kind event event_type eventType subtype version schema
+    timestamp time ts created createdAt created_at updated updatedAt updated_at startTime start_time startedAt
+    started_at endTime end_time endedAt ended_at completedAt completed_at date
+    parentUuid parent_uuid parentId parent_id sessionId session_id sessionID conversationId conversation_id threadId
+    thread_id messageId message_id messageID requestId request_id promptId prompt_id agentId agent_id turnId turn_id
+    leafUuid traceId trace_id spanId span_id logicalParentUuid
+    cwd path gitBranch git_branch userType user_type entrypoint slug
+""")
+"""Names of ids, types, times and paths: a text under one of them names no tool."""
+KIND_KEYS = frozenset({"type", "kind", "event"})
+PARTS_OF_WORDS = ("tool", "invoke", "invoc")
+CALL_WORDS = words("""
+    function functions action actions call calls command commands exec execs execute executes use uses run runs do
+    act acts op ops operation operations step steps output outputs completion completions response responses choices
+""")
+ID_WORDS = frozenset({"id", "ids", "uuid", "at", "time", "timestamp", "ms"})
+"""Last words of a key whose text is an id or a time, whatever the others are (`response_id`, `run_at`)."""
+JSON_STARTS = ("{", "[")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def can_be_call(value: Any, key: str = "", envelope: AbstractSet[str] = ENVELOPE) -> bool:
+    """Whether anything in the value, which stands under the key, can be a call.
+
+    >>> can_be_call({"do": "delete_user", "with": {"id": 1}}), can_be_call({"in": 2, "out": 3}, "metrics")
+    (True, False)
+    """
+    waiting = [{key: value} if key else value]
+    while waiting:
+        each = waiting.pop()
+        if each.__class__ is str:
+            each = _decode(each)
+        if each.__class__ is list:
+            if any(inner.__class__ is str and inner for inner in each):
+                return True
+            waiting += each
+        elif each.__class__ is dict:
+            if _is_named(each, envelope) or _has_name_and_arguments(each, envelope):
+                return True
+            waiting += each.values()
+        elif each is _BROKEN:
+            return True
+    return False
+
+
+_BROKEN = object()
+
+
+def _decode(text: str) -> Any:
+    """The object or list that a text is; `_BROKEN` if it begins like one and is none, else None."""
+    if not text.lstrip().startswith(JSON_STARTS):
+        return None
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return _BROKEN
+
+
+def _is_named(value: dict[str, Any], envelope: AbstractSet[str]) -> bool:
+    """Whether a key, or a type, has a word of calling."""
+    for key, inner in value.items():
+        if key in KIND_KEYS and inner.__class__ is str:
+            if has_call_word(inner):
+                return True
+        elif inner and inner.__class__ in (str, dict, list) and key not in envelope and has_call_word(key):
+            return True
+    return False
+
+
+def _has_name_and_arguments(value: dict[str, Any], envelope: AbstractSet[str]) -> bool:
+    if not any(inner and _may_hold(inner) for inner in value.values()):
+        return False
+    texts = (inner for key, inner in value.items() if inner.__class__ is str and key not in envelope)
+    return any(text.strip() and not _may_hold(text) for text in texts)
+
+
+def _may_hold(value: Any) -> bool:
+    """True for an object, a list, and a text that may be one as JSON."""
+    return value.__class__ in (dict, list) or (value.__class__ is str and value.lstrip().startswith(JSON_STARTS))
+
+
+@lru_cache(maxsize=4_096)
+def has_call_word(name: str) -> bool:
+    """Whether a key, or a type, has a word of calling; `transactionId`, `functionality` and `recall` have none.
+
+    >>> [has_call_word(name) for name in ("toolsUsed", "run_command", "dynamicInvocation", "recall", "response_id")]
+    [True, True, True, False, False]
+    """
+    parts = [word.lower() for word in _WORD.findall(name[:200])]
+    if any(part in "".join(parts) for part in PARTS_OF_WORDS):
+        return True
+    return not CALL_WORDS.isdisjoint(parts) and parts[-1] not in ID_WORDS
