@@ -101,6 +101,7 @@ def test_what_a_reader_does_not_know_may_be_a_call(case):
     assert [warning["where"] for warning in trace.warnings if warning["code"] == "missing_evidence"] == ["calls"]
 
 
+IDLE = {"type": "session.status_idle", "id": "i", "stop_reason": {"type": "end_turn"}}
 SPOKE = {"type": "item.completed", "item": {"id": "i", "type": "agent_message", "text": "Done."}}
 LINE = {"uuid": "u", "timestamp": "2026-09-01T10:00:00Z", "sessionId": "s"}
 NUMBERS = {"in": 2, "out": 3, "model": {"id": "m", "mode": "plan"}}
@@ -116,7 +117,7 @@ HARMLESS: dict[str, tuple[str, Any, str]] = {
     "inspect event": ("inspect", {**INSPECT, "samples": [{**SAMPLE, "events": [{"event": "deed"}]}]}, "deed"),
     "managed event": (
         "claude-managed-agents",
-        [SESSION, SAID, {"type": "agent.mood", "id": "e", "n": 1}],
+        [SESSION, SAID, {"type": "agent.mood", "id": "e", "n": 1}, IDLE],
         "agent.mood",
     ),
 }
@@ -126,7 +127,7 @@ HARMLESS: dict[str, tuple[str, Any, str]] = {
 def test_what_can_be_no_call_is_a_warning_and_stops_no_gate(case):
     name, document, shown = HARMLESS[case]
     trace = read(name, document)
-    assert "calls" not in trace.gaps
+    assert "may hold calls" not in trace.gaps.get("calls", "")
     [warning] = [each for each in trace.warnings if each["code"] == "unknown_field"]
     assert shown in warning["message"]
 
