@@ -197,6 +197,16 @@ def inspect_image(release: Release) -> dict[str, object] | None:
     return found if isinstance(found, dict) else None
 
 
+def require_public(release: Release, digest: str) -> None:
+    """Raises unless everyone can read the image: asks without credentials, as each runner that uses the action does."""
+    reference = f"{release.image}@{digest}"
+    with tempfile.TemporaryDirectory() as nobody:
+        done = attempt(release, "docker", "manifest", "inspect", reference, DOCKER_CONFIG=nobody)
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        raise ReleaseError(f"make the package public: {reference} can't be read without a login ({reason})")
+
+
 def plan(release: Release) -> dict[str, str]:
     """The commit to release and its image. The digest is empty if the image is yet to be built.
 
@@ -253,6 +263,7 @@ def tag(release: Release) -> dict[str, str]:
         raise ReleaseError(f"the checkout is not of {commit}")
     if not is_signed(release, digest, commit):
         raise ReleaseError(f"{image} is not signed by {WORKFLOW} as built from {commit}")
+    require_public(release, digest)
     path = release.root / ACTION
     path.write_text(pin_image(path.read_text(encoding="utf-8"), image), encoding="utf-8")
     author = {f"GIT_{role}_NAME": BOT[0] for role in ROLES} | {f"GIT_{role}_EMAIL": BOT[1] for role in ROLES}
@@ -293,7 +304,7 @@ def major(release: Release) -> dict[str, str]:
     moving = f"v{number}"
     if newest != [parse_version(release.version)]:
         return {}
-    fetch_tag(release)
+    require_public(release, fetch_tag(release)[0].rpartition("@")[2])
     call(release, "git", "push", "--quiet", "--force", "origin", f"{tags[release.tag]}:refs/tags/{moving}")
     return {}
 

@@ -48,6 +48,12 @@ def docker(*arguments: str) -> str | None:
             digest = "sha256:" + "".join(source[-32:] for source in sources)  # the same for the same images
             manifest = {"digest": digest, "manifests": [{"platform": each} for each in platforms]}
             return write(json.dumps(manifest), "registry", option(arguments, "--tag").replace("/", "_"))
+        case ["manifest", "inspect", reference]:
+            assert os.listdir(os.environ["DOCKER_CONFIG"]) == [], "asks with a login"  # noqa: PTH208
+            known = os.listdir(os.path.join(STATE, "registry"))  # noqa: PTH118, PTH208
+            manifests = [json.loads(str(read("registry", name))) for name in known]
+            found = [each for each in manifests if each["digest"] == reference.partition("@")[2]]
+            return json.dumps(found[0]) if found and read("private") is None else None
         case ["run", *_]:
             return f"evalgate {os.environ['VERSION']}\n"
     raise SystemExit(f"unexpected: docker {arguments}")

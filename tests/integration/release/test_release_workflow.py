@@ -105,6 +105,21 @@ def test_a_release_from_start_to_end_and_again(forge, capsys):
     assert (forge.tags(), forge.signed(), forge.release("v1.0.0")) == before
 
 
+def test_a_package_that_is_not_public_stops_before_the_tag_and_the_moving_tag(forge, capsys):
+    (forge.state / "private").write_text("")
+    run = WorkflowRun(forge, "1.0.0")
+    assert run.run()["tag"] == "failure"
+    assert list(forge.tags()) == []
+    [digest, commit], *_ = forge.signed()
+    reason = refusal(forge, "tag", "1.0.0", capsys, COMMIT=commit, DIGEST=digest)
+    assert f"make the package public: ghcr.io/org/evalgate@{digest} can't be read without a login" in reason
+    (forge.state / "private").unlink()
+    assert run.run()["tag"] == "success"
+    assert_released(forge)
+    (forge.state / "private").write_text("")
+    assert "make the package public" in refusal(forge, "major", "1.0.0", capsys)
+
+
 @pytest.mark.parametrize("fault", faults(sample=["before gh release create"]))
 def test_after_a_failure_the_failed_jobs_can_be_run_again(forge, fault):
     forge.fail(fault)
