@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag
 
-from evalgate.evaluators.core.evaluator import wrap_in_list
 from evalgate.strict_model import StrictModel
 
 Expression = Annotated[str, Field(min_length=1)]
-MAX_TYPES = 200
 TypeName = Annotated[str, Field(min_length=1, max_length=200)]
-TypeNames = Annotated[
-    list[TypeName],
-    BeforeValidator(wrap_in_list, json_schema_input_type=TypeName | list[TypeName]),
-    Field(max_length=MAX_TYPES),
-]
+TypeNames = TypeName | list[TypeName]
+EntryKind = Literal["call", "result", "assistant", "user", "system", "ignore"]
+"""What an entry of a run is: a call, a result, a message, or nothing that is read; of patterns the first one wins."""
 RoleName = Annotated[str, Field(max_length=100)]
 
 
@@ -56,35 +52,15 @@ CallsOrNone = Annotated[
 ]
 
 
-class EntryTypes(StrictModel):
-    """The types of entries, as `type_field` finds them, by what they are; `*` in one stands for any text.
-
-    An entry of a type in `ignore` holds no call.
-    """
-
-    user: TypeNames = Field(default_factory=list)
-    assistant: TypeNames = Field(default_factory=list)
-    system: TypeNames = Field(default_factory=list)
-    call: TypeNames = Field(default_factory=list)
-    result: TypeNames = Field(default_factory=list)
-    ignore: TypeNames = Field(default_factory=list)
-
-
-class JoinFields(StrictModel):
-    """Where the id is that a call and its result have in common: in the entry of each."""
-
-    call_id: Expression
-    result_id: Expression
-
-
 class CustomEntry(StrictModel):
     """Where the fields of a trace are: one JMESPath each, starting at the run unless noted otherwise.
 
     `records` leads from the document (or line) to the list of its runs. `roles` maps the role names that
     messages use to EvalGate's, with `*` for any text. `lines: run` joins the lines of a file to a list, which is one
     run, or several where `run_id` finds different values in them. `items` finds the entries of a run that are
-    messages, calls and results, each of a type that `type_field` finds in it. `tool_calls: none` says that the agent
-    has no tools.
+    messages, calls and results, each of a type that `type_field` finds in it; `types` are, by what they are, a type or
+    several, in which `*` is any text. `join` finds the id that a call and its result share, in the entry of each.
+    `tool_calls: none` says that the agent has no tools.
     """
 
     lines: Literal["trace", "run"] = "trace"
@@ -97,8 +73,8 @@ class CustomEntry(StrictModel):
     messages: Expression | None = None
     items: Expression | None = None
     type_field: Expression | None = None
-    types: EntryTypes | None = None
-    join: JoinFields | None = None
+    types: dict[EntryKind, TypeNames] | None = None
+    join: dict[Literal["call_id", "result_id"], Expression] | None = None
     message: MessageFields = MessageFields.from_defaults()
     tool_calls: CallsOrNone = CallFields.from_defaults()
     response: Expression | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Role
     from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.scoring.scenario import TrialRules
+    from evalgate.suite.custom_file import EntryKind
     from evalgate.suite.suite_file import PolicyEntry, PriceEntry
 
 Found = TypeVar("Found")
@@ -59,10 +60,6 @@ def _build_rates(entry: PriceEntry | None) -> Rates | None:
 
 
 CUSTOM = "custom"
-
-
-EntryKind = Literal["user", "assistant", "system", "call", "result", "ignore"]
-"""What an entry of a run is: a message, a call, a result, or nothing that is read."""
 
 
 class EntryMapping(Struct, frozen=True):

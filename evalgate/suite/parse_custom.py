@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
+from evalgate.evaluators.core.evaluator import wrap_in_list
 from evalgate.evaluators.core.field_problems import FieldProblem, Path
 from evalgate.measures.values.json_values import show
-from evalgate.suite.custom_file import NO_TOOLS, CallFields
+from evalgate.suite.custom_file import NO_TOOLS, CallFields, EntryKind
 from evalgate.suite.diagnostics import Diagnostics, TraceMatcher
-from evalgate.suite.models import CUSTOM, CustomMapping, EntryKind, EntryMapping
+from evalgate.suite.models import CUSTOM, CustomMapping, EntryMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from evalgate.measures.jmespath.query import Query
     from evalgate.strict_model import StrictModel
-    from evalgate.suite.custom_file import CustomEntry, EntryTypes
+    from evalgate.suite.custom_file import CustomEntry
     from evalgate.suite.diagnostics import Document
     from evalgate.suite.suite_file import SuiteFile
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 IN_SUITE: Path = ("custom",)
 IN_PROJECT: Path = ("defaults", "custom")
 SPEECH_FIELDS = ("messages", "response", "input")
+JOINED = ("call_id", "result_id")
 WORDS = ("lines", "tool_calls")
 """Fields of `custom` that are no expressions."""
 
@@ -71,6 +73,8 @@ def _find_problems(entry: CustomEntry, path: Path) -> Iterator[FieldProblem]:
         yield FieldProblem(
             (*path, "tool_calls"), "`none` says that the agent has no tools, and another field finds calls"
         )
+    if entry.join is not None and len(entry.join) < len(JOINED):
+        yield FieldProblem((*path, "join"), "`join` needs both: `call_id` and `result_id`")
     duplicates: tuple[tuple[Path, StrictModel, str, str], ...] = (
         (path, entry, "latency_ms", "latency_seconds"),
         ((*path, "tool_calls"), calls, "duration_ms", "duration_seconds"),
@@ -90,7 +94,7 @@ def _find_entry_problems(entry: CustomEntry, path: Path) -> Iterator[FieldProble
     if entry.types is None:
         yield FieldProblem((*path, "type_field"), "`type_field` needs `types`, which says what each type is")
     else:
-        yield from _find_repeated_types(entry.types, (*path, "types"))
+        yield from _find_type_problems(entry.types, (*path, "types"))
     if entry.messages is not None:
         yield FieldProblem((*path, "messages"), "`messages` and `type_field` both find the messages: remove one")
     if get_call_fields(entry).path is not None:
@@ -100,14 +104,14 @@ def _find_entry_problems(entry: CustomEntry, path: Path) -> Iterator[FieldProble
         yield FieldProblem((*path, "type_field"), "`type_field` needs `items`, the list of entries, or `lines: run`")
 
 
-def _find_repeated_types(types: EntryTypes, path: Path) -> Iterator[FieldProblem]:
+def _find_type_problems(types: Mapping[EntryKind, str | list[str]], path: Path) -> Iterator[FieldProblem]:
     """A type that two kinds name; and `types` that are of no answer or call."""
     owners: dict[str, str] = {}
-    for kind in type(types).model_fields:
-        for name in getattr(types, kind):
+    for kind, names in types.items():
+        for name in wrap_in_list(names):
             if owners.setdefault(name, kind) != kind:
                 yield FieldProblem((*path, kind), f"{show(name)} is in `{owners[name]}` too: remove one")
-    if not (types.assistant or types.call):
+    if not (types.get("assistant") or types.get("call")):
         yield FieldProblem(path, "`types` names no type of the agent's answers or calls: give it `assistant` or `call`")
 
 
@@ -120,8 +124,7 @@ def _find_line_problems(entry: CustomEntry, path: Path) -> Iterator[FieldProblem
 
 
 def _compile_fields(entry: CustomEntry, path: Path, compile_expression: Compile) -> CustomMapping:
-    def compile_model(model: StrictModel | None, *parents: str) -> dict[str, Query]:
-        written = {} if model is None else {name: getattr(model, name) for name in type(model).model_fields}
+    def compile_all(written: Mapping[str, Any], *parents: str) -> dict[str, Query]:
         found = {
             name: compile_expression(expression, (*path, *parents, name))
             for name, expression in written.items()
@@ -129,13 +132,16 @@ def _compile_fields(entry: CustomEntry, path: Path, compile_expression: Compile)
         }
         return {name: query for name, query in found.items() if query is not None}
 
+    def compile_model(model: StrictModel, *parents: str) -> dict[str, Query]:
+        return compile_all({name: getattr(model, name) for name in type(model).model_fields}, *parents)
+
     run, call = compile_model(entry), compile_model(get_call_fields(entry), "tool_calls")
     return CustomMapping(
         joins_lines=entry.lines == "run",
         run_id=run.pop("run_id", None),
         records=run.pop("records", None),
         entries=_compile_entries(entry, run.pop("items", None), run.pop("type_field", None)),
-        join=compile_model(entry.join, "join"),
+        join=compile_all({str(name): each for name, each in (entry.join or {}).items()}, "join"),
         run=run,
         message=compile_model(entry.message, "message"),
         calls=call.pop("path", None),
@@ -146,7 +152,7 @@ def _compile_fields(entry: CustomEntry, path: Path, compile_expression: Compile)
 
 
 def _has_call_types(entry: CustomEntry) -> bool:
-    return entry.types is not None and bool(entry.types.call)
+    return entry.types is not None and bool(entry.types.get("call"))
 
 
 def get_call_fields(entry: CustomEntry) -> CallFields:
@@ -158,6 +164,6 @@ def _compile_entries(entry: CustomEntry, items: Query | None, type_field: Query 
     """What entries are; None for a format without `type_field`."""
     if type_field is None or entry.types is None:
         return None
-    kinds: dict[str, EntryKind] = {name: kind for kind in get_args(EntryKind) for name in getattr(entry.types, kind)}
+    kinds = {name: kind for kind in get_args(EntryKind) for name in wrap_in_list(entry.types.get(kind, []))}
     has_calls = _has_call_types(entry) or "tool_calls" in entry.message.model_fields_set
     return EntryMapping(items, type_field, kinds, has_calls)

@@ -200,23 +200,10 @@ TEXTS: Mapping[str, tuple[str, Any]] = {
         "What the entries of each type are; `*` is any text.",
         {"user": "asked", "assistant": "answered", "call": "tool_start", "result": "tool_end", "ignore": "timer"},
     ),
-    **{
-        f"EntryTypes.{kind}": (f"Types of entries that are {meaning}.", example)
-        for kind, meaning, example in (
-            ("user", "messages of the user", "asked"),
-            ("assistant", "answers of the agent", "answered"),
-            ("system", "instructions", "prompt"),
-            ("call", "calls of tools", "tool_start"),
-            ("result", "results of calls", "tool_end"),
-            ("ignore", "nothing that is read, and hold no calls", ["timer", "session_*"]),
-        )
-    },
     "CustomEntry.join": (
         "Finds the id of a call, in its entry and in that of its result.",
         {"call_id": "id", "result_id": "of"},
     ),
-    "JoinFields.call_id": ("Finds the id of a call in its entry.", "id"),
-    "JoinFields.result_id": ("Finds the id of the call that an entry is the result of.", "of"),
     "CustomEntry.message": ("Finds the fields of one message.", {"role": "who", "content": "text"}),
     "CustomEntry.tool_calls": ("Finds the fields of one call.", {"name": "fn", "arguments": "args"}),
     "CustomEntry.roles": ("Your names of roles, and EvalGate's.", {"human": "user", "bot": "assistant"}),

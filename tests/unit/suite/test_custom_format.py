@@ -62,7 +62,7 @@ def test_a_suite_says_what_the_entries_of_a_log_are():
         "custom:\n"
         "  lines: run\n"
         "  type_field: kind\n"
-        "  types: {assistant: answered, call: [start_*, go], ignore: '*'}\n"
+        "  types: {ignore: '*', assistant: [answered, s*], call: [start_*, go]}\n"
         "  join: {call_id: id, result_id: of}\n"
     )
     assert problems == []
@@ -153,6 +153,10 @@ def test_a_suite_of_another_format_has_no_mapping():
         (
             "format: custom\ncustom:\n  lines: run\n  type_field: kind\n  types: {assistant: b}\n  tool_calls: {path: c}\n",
             "s.yaml:6:16: `path` and `type_field` both find the calls: remove one",
+        ),
+        (
+            "format: custom\ncustom:\n  lines: run\n  type_field: kind\n  types: {call: b}\n  join: {call_id: id}\n",
+            "s.yaml:6:3: `join` needs both: `call_id` and `result_id`",
         ),
         (
             "format: custom\ncustom:\n  messages: log\n  run_id: run\n",
