@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from evalgate.measures.text.plain_text import mark_unseen
@@ -94,7 +95,9 @@ def dollars(amount: float | None) -> str:
     """Formats US dollars; without a dollar sign, which starts a formula in Markdown."""
     if amount is None:
         return UNKNOWN
-    return f"{amount:,.2f} USD" if amount == 0 or abs(amount) >= 1 else f"{amount:.3g} USD"
+    if amount == 0 or abs(amount) >= 1:
+        return f"{amount:,.2f} USD"
+    return f"{Decimal(f'{amount:.3g}'):f} USD"  # three digits, never an exponent
 
 
 def cost(summary: SummaryDoc) -> str:

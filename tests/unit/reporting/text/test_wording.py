@@ -41,9 +41,10 @@ def test_points__move_of_a_score__is_signed(delta, words):
 @pytest.mark.parametrize(
     ("amount", "words"),
     [
+        (0.0000123456, "0.0000123 USD"),
         (8.8155, "8.82 USD"),
         (0.0123, "0.0123 USD"),
-        (0.00001, "1e-05 USD"),
+        (0.00001, "0.00001 USD"),
         (0.0, "0.00 USD"),
         (None, "unknown"),
         (1234.5, "1,234.50 USD"),
