@@ -11,6 +11,7 @@ from evalgate.features.learn.application.inference.checks import MANY, SURE, Inf
 from evalgate.features.learn.application.inference.observations import SUPPORT, TraceSet
 from evalgate.features.learn.application.inference.ordering import cover_pairs
 from evalgate.features.learn.application.inference.outcomes import GENERAL_RULES, limit_amounts, limit_repeats
+from evalgate.features.learn.measures.argument_sources import infer_sources
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -109,6 +110,7 @@ def _infer_rules_of_tools(traces: TraceSet) -> list[InferredCheck]:
         entry: dict[str, Any] = {"type": "allowed_tools", "tools": list(traces.tools)}
         found.append(InferredCheck(entry, f"no other in {count:,} traces"))
     found += infer_schemas(traces)
+    found += (InferredCheck(*each) for each in infer_sources(traces.scenarios, traces.compared))
     found += [rule.build_check() for rule in cover_pairs(traces.never_after, MAX_RULES)]
     for first, seconds in traces.companions.items():
         called: dict[str, Any] = {"type": "tool_called", "tool": choose_one(seconds)}
