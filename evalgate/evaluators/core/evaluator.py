@@ -66,12 +66,17 @@ NotMeant = Annotated[
 ]
 
 
+AgentName = Annotated[str, Field(min_length=1, max_length=512)]
+A_AGENT = described("Whose calls count: `root`, the name of an agent, a glob of names, or `any`.", "root")
+
+
 class EvaluatorSettings(StrictModel):
     """Settings of every assertion. Unknown fields, wrong types and non-finite numbers are rejected.
 
     `weight` (>= 0) is its weight in the trial's score, `required` makes its failure a hard fail (`always`: even if
     the scenario's pass rate is met), `on_missing` decides whether lacking evidence fails or is skipped, `negate`
-    swaps passed and failed and no other outcome. `dimension` is the dimension of a golden that it judges.
+    swaps passed and failed and no other outcome. `dimension` is the dimension of a golden that it judges. `agent`
+    is whose calls and messages are judged: `root`, a name or a glob of names; `any` for all.
     """
 
     type: str
@@ -90,6 +95,7 @@ class EvaluatorSettings(StrictModel):
     dimension: Annotated[Dimension | None, described("The dimension of a golden that it judges.", "tone_adherence")] = (
         None
     )
+    agent: Annotated[AgentName, A_AGENT] = "any"
 
 
 class Evaluator(EvaluatorSettings):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast, get_args
 import orjson
 from pydantic import ValidationError
 
+from evalgate.evaluators.core.agents import ANY, judge_agent
 from evalgate.evaluators.core.assertion import Assertion, all_of, any_of, at_least, negate_check, when
 from evalgate.evaluators.core.evaluator import Check, Evaluator, EvaluatorSettings, Finding, careful_form, plain_form
 from evalgate.evaluators.core.field_problems import (
@@ -90,6 +91,9 @@ class Parser:
         if settings.negate:
             describe = getattr(settings, "describe_unwanted", None) if settings.type in BUILT_IN_TYPES else None
             check = negate_check(check, label, describe)
+        if settings.agent != ANY:
+            check = judge_agent(plain_form(check), careful_form(check), settings.agent)
+            label = f"{label or settings.type} (agent {settings.agent})"
         return Assertion(
             name=settings.name or label or settings.type,
             type=settings.type,

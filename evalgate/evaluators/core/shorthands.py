@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 DEFAULT_PATH = "response.content"
 GROUPS = ("all_of", "any_of", "at_least", "when")
-COMMON = ("name", "weight", "required", "on_missing", "negate", "dimension")
+COMMON = ("name", "weight", "required", "on_missing", "negate", "dimension", "agent")
 
 _OPERATOR_KEYS = {*OPERATORS, *ALIASES}
 

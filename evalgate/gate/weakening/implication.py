@@ -45,6 +45,7 @@ class Requirement(Struct, frozen=True):
     required: Required = False
     is_skippable: bool = False
     negate: bool = False
+    agent: str = "any"
     fields: dict[str, Any] = field(default_factory=dict)
     demands: dict[str, Any] = field(default_factory=dict)
     members: tuple[Requirement, ...] = ()
@@ -91,6 +92,7 @@ def parse_requirement(raw: Any) -> Requirement | None:
         required=settings.required,
         is_skippable=settings.on_missing == "skip",
         negate=settings.negate,
+        agent=settings.agent,
         fields=fields,
         demands=demands,
         members=members,
@@ -139,6 +141,8 @@ def find_losses(baseline: Requirement, current: Requirement) -> list[LoosenedFie
     """The fields in which a check of the same type demands less."""
     if baseline.negate != current.negate:
         return [LoosenedField("negate", baseline.negate, current.negate, is_incomparable=True)]
+    if baseline.agent != current.agent:
+        return [LoosenedField("agent", baseline.agent, current.agent, is_incomparable=True)]
     kind = evaluator_class(baseline.type)
     if kind is not None and kind.judges_by_name and baseline.name != current.name:
         return [LoosenedField("name", baseline.name, current.name, is_incomparable=True)]

@@ -244,3 +244,102 @@ def test_the_digest_of_a_session_is_that_of_all_its_files(tmp_path):
         (judged,) = ran.results["suites"][0]["scenarios"]
         digests.add(judged["trials"][0]["trace"]["sha256"])
     assert len(digests) == 2
+
+
+def acted(*calls: tuple[str, str | None, str | None]) -> dict[str, Any]:
+    """A trace of calls, each with its actor and the name of its agent."""
+    listed = [
+        {"name": name, "actor": actor, "agent": agent, "arguments": {}, "status": "ok", "step": number, "turn": 1}
+        for number, (name, actor, agent) in enumerate(calls, 1)
+    ]
+    messages = [{"role": "user", "content": "go"}, {"role": "assistant", "content": "All tidy."}]
+    return {"schema": "evalgate.trace/1", "scenario_id": "refund", "messages": messages, "tool_calls": listed}
+
+
+DELEGATED = acted(
+    ("delegate", "root", "clerk"),
+    ("sweep", "root/cleaner", "cleaner"),
+    ("wipe", "root/cleaner#2", "cleaner"),
+    ("mail", "root/poster", "poster"),
+)
+UNNAMED = acted(("delegate", "root", None), ("sweep", "root/agent", None))
+UNKNOWN = acted(("delegate", None, None), ("sweep", None, "cleaner"))
+PASSED: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    (DELEGATED, {"type": "forbidden_tools", "tools": ["sweep"], "agent": "root"}),
+    (DELEGATED, {"type": "allowed_tools", "tools": ["delegate"], "agent": "root"}),
+    (DELEGATED, {"type": "tool_calls", "exactly": 2, "agent": "clean*"}),
+    (DELEGATED, {"type": "tool_calls", "exactly": 3, "agent": "*er"}),
+    (DELEGATED, {"type": "tool_calls", "exactly": 1, "agent": "clerk"}),
+    (DELEGATED, {"type": "tool_calls", "exactly": 4}),
+    (DELEGATED, {"type": "tool_calls", "exactly": 0, "agent": "stranger"}),
+    (DELEGATED, {"type": "tool_sequence", "sequence": ["sweep", "wipe"], "mode": "exact", "agent": "cleaner"}),
+    (DELEGATED, {"type": "tool_sequence", "sequence": [{"tool": "wipe", "agent": "cleaner"}, "mail"]}),
+    (DELEGATED, {"not": {"type": "tool_sequence", "sequence": [{"tool": "wipe", "agent": "poster"}]}}),
+    (DELEGATED, {"not": {"type": "tool_called", "tool": "sweep"}, "agent": "root"}),
+    (
+        DELEGATED,
+        {"any_of": [{"type": "tool_called", "tool": "x"}, {"type": "tool_called", "tool": "mail"}], "agent": "p*"},
+    ),
+    (DELEGATED, {"all_of": [{"type": "tool_called", "tool": "mail", "agent": "poster"}]}),
+    (DELEGATED, {"path": "length(tool_calls)", "eq": 1, "agent": "poster"}),
+    (DELEGATED, {"path": "response.content", "contains": "tidy", "agent": "root"}),
+    (UNNAMED, {"type": "forbidden_tools", "tools": ["sweep"], "agent": "root"}),
+    (UNKNOWN, {"type": "tool_calls", "exactly": 2}),
+]
+FAILED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    (DELEGATED, {"type": "forbidden_tools", "tools": ["wipe"], "agent": "cleaner"}, "(call 2) (of what `cleaner` did)"),
+    (DELEGATED, {"type": "tool_called", "tool": "sweep", "agent": "root"}, "only `delegate` was"),
+    (DELEGATED, {"type": "tool_sequence", "sequence": [{"tool": "wipe", "agent": "root"}]}, "expected agent root"),
+    (DELEGATED, {"not": {"type": "tool_called", "tool": "sweep"}, "agent": "cleaner"}, "must not be called"),
+    (DELEGATED, {"type": "cost_limit", "max_usd": 1, "agent": "cleaner"}, "not_evaluable"),
+    (DELEGATED, {"path": "response.content", "contains": "tidy", "agent": "cleaner"}, "not_evaluable"),
+    (UNNAMED, {"type": "forbidden_tools", "tools": ["x"], "agent": "cleaner"}, "who made each call is not recorded"),
+    (UNKNOWN, {"type": "forbidden_tools", "tools": ["x"], "agent": "root"}, "who made each call is not recorded"),
+    (UNKNOWN, {"type": "tool_calls", "max": 9, "agent": "cleaner"}, "who made each call is not recorded"),
+    (
+        UNKNOWN,
+        {"type": "tool_sequence", "sequence": [{"tool": "delegate", "agent": "root"}]},
+        "who called it is not recorded",
+    ),
+]
+
+
+@pytest.mark.parametrize(("record", "check"), PASSED)
+def test_a_check_of_one_agent_passes(tmp_path, record, check):
+    ran = judge(tmp_path, record, {**check, "required": True})
+    assert ran.code == 0, ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize(("record", "check", "reason"), FAILED)
+def test_a_check_of_one_agent_fails_with_its_reason(tmp_path, record, check, reason):
+    ran = judge(tmp_path, record, {**check, "required": True})
+    assert ran.code == 1, ran.stdout + ran.stderr
+    assert reason in json.dumps(ran.results, ensure_ascii=False)
+
+
+def test_a_check_of_unknown_agents_is_not_skipped(tmp_path):
+    check = {"type": "forbidden_tools", "tools": ["x"], "agent": "root", "on_missing": "skip"}
+    ran = judge(tmp_path, UNKNOWN, check, {"type": "tool_called", "tool": "sweep"})
+    assert "not_evaluable" in json.dumps(ran.results)
+    assert ran.results["suites"][0]["scenarios"][0]["verdict"] != "PASS"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"type": "forbidden_tools", "tools": ["x"]}, {"type": "forbidden_tools", "tools": ["x"], "agent": "root"}),
+        ({"all_of": [DENY | {"required": False}]}, {"all_of": [{**DENY, "required": False, "agent": "root"}]}),
+        (
+            {"all_of": [{"type": "no_tool", "tool": "x"}]},
+            {"all_of": [{"type": "no_tool", "tool": "x"}], "agent": "root"},
+        ),
+    ],
+)
+def test_a_check_of_fewer_agents_is_weaker(before, after):
+    from evalgate.gate.weakening.implication import is_implied, parse_requirement
+
+    was, now = parse_requirement(before), parse_requirement(after)
+    assert was is not None
+    assert now is not None
+    assert not is_implied(was, now)
+    assert is_implied(was, was)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Struct
 from pydantic import Discriminator, Field, Tag
 
-from evalgate.evaluators.core.evaluator import NamedTool, ToolName
+from evalgate.evaluators.core.agents import ANY, is_of_agent
+from evalgate.evaluators.core.evaluator import A_AGENT, AgentName, NamedTool, ToolName
 from evalgate.evaluators.core.field_problems import FieldProblem, FieldProblemError
 from evalgate.measures.sequences.argument_matchers import (
     ArgsMatch,
@@ -36,6 +37,7 @@ check failed on the call, for example because a pattern exceeded its time limit.
 MAX_STEPS = 10_000
 MAX_ALTERNATIVES = 12
 """Alternatives of a step that its description names."""
+UNKNOWN_AGENT = "who called it is not recorded"
 _VALUES_PER_COMPARISON = 8
 """Values of arguments that cost as much as one comparison."""
 _MAY_BE_ABSENT = described("Whether the call may be absent.", True)
@@ -55,6 +57,7 @@ class Step(StrictModel):
     ] = "subset"
     status: Annotated[Literal["ok", "error", "any"], described("How the call must have ended.", "ok")] = "any"
     optional: Annotated[bool, _MAY_BE_ABSENT] = False
+    agent: Annotated[AgentName, A_AGENT] = "any"
 
 
 def _entry_tag(value: Any) -> str:
@@ -105,11 +108,12 @@ class CompiledStep(Struct, frozen=True):
     status: str = "any"
     lookups: Sequence[Lookup] = ()
     cost: int = 1
+    agent: str = ANY
 
     @property
     def is_bare(self) -> bool:
         """True if only the tool is demanded."""
-        return self.matcher is None and self.status == "any"
+        return self.matcher is None and self.status == "any" and self.agent == ANY
 
     @property
     def is_name(self) -> bool:
@@ -123,7 +127,12 @@ class CompiledStep(Struct, frozen=True):
     def judge(self, call: ToolCall) -> int:
         """Judges a call of this tool: MATCHES, UNKNOWN, BROKEN or DIFFERS."""
         judgement = MATCHES if self.matcher is None else self._judge_arguments(call, self.matcher)
+        judgement = judgement if self.agent == ANY else max(judgement, self._judge_agent(call))
         return judgement if self.status == "any" else max(judgement, self._judge_status(call))
+
+    def _judge_agent(self, call: ToolCall) -> int:
+        is_own = is_of_agent(call, self.agent)
+        return UNKNOWN if is_own is None else MATCHES if is_own else DIFFERS
 
     def _judge_arguments(self, call: ToolCall, matcher: Matcher) -> int:
         if call["arguments"] is None:
@@ -141,6 +150,9 @@ class CompiledStep(Struct, frozen=True):
 
     def difference(self, call: ToolCall) -> str:
         """Returns why a call of this tool does not match, by path; empty if it does."""
+        if self.agent != ANY and self._judge_agent(call) != MATCHES:
+            who = call["agent"] or call["actor"]
+            return UNKNOWN_AGENT if who is None else f"expected agent {self.agent}, got {shorten(who, 60)}"
         if (text := self._arguments_difference(call)) or self._judge_status(call) == MATCHES:
             return text
         if call["status"] == "missing":
@@ -209,6 +221,7 @@ def loosen_steps(steps: CompiledSequence, missing: Collection[EvidenceKind]) -> 
                 "any" if "errors" in missing else each.status,
                 () if "arguments" in missing else each.lookups,
                 each.cost,
+                each.agent,
             )
             for each in alternatives
         ]
@@ -259,16 +272,22 @@ def _compile_step(step: str | Step, path: Path) -> CompiledStep:
     if step.args is None:
         if step.args_match in ("exact", "superset"):
             raise _build_problem(path, f"`args_match: {step.args_match}` needs `args`", "{} means no arguments")
-        return CompiledStep(step.tool, text, status=step.status)
+        return CompiledStep(step.tool, text, status=step.status, agent=step.agent)
     try:
         matcher = build_arguments_matcher(step.args, step.args_match)
     except MatcherError as error:
         raise _build_problem((*path, "args", *error.path), error.message, error.hint) from None
     if step.args_match == "ignore" or (step.args_match == "subset" and not step.args):
-        return CompiledStep(step.tool, text, status=step.status)
+        return CompiledStep(step.tool, text, status=step.status, agent=step.agent)
     filters = build_lookups(step.args) if step.args_match != "superset" else []
     return CompiledStep(
-        step.tool, text, matcher, step.status, filters, 1 + count_values(step.args) // _VALUES_PER_COMPARISON
+        step.tool,
+        text,
+        matcher,
+        step.status,
+        filters,
+        1 + count_values(step.args) // _VALUES_PER_COMPARISON,
+        step.agent,
     )
 
 
@@ -293,7 +312,8 @@ def _describe_choice(texts: list[str]) -> str:
 def _describe_step(step: Step) -> str:
     status = "" if step.status == "any" else f" ({step.status})"
     args = "" if step.args is None or step.args_match == "ignore" else show(step.args, 60)
-    return f"{shorten(step.tool, 60)}{args}{status}"
+    agent = "" if step.agent == ANY else f" by {shorten(step.agent, 60)}"
+    return f"{shorten(step.tool, 60)}{args}{status}{agent}"
 
 
 def _build_problem(path: Path, message: str, hint: str | None) -> FieldProblemError:
