@@ -42,11 +42,12 @@ class Location(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """One problem: what is wrong, where it is, how to fix it."""
+    """One problem: what is wrong, where it is, how to fix it; `code` is its kind if it is only a warning."""
 
     message: str
     location: Location | None = None
     hint: str | None = None
+    code: str = "note"
 
     def __str__(self) -> str:
         place = f"{self.location}: " if self.location else ""

@@ -115,7 +115,7 @@ class TrialsEntry(StrictModel):
     """What a scenario demands of its trials together."""
 
     min: Annotated[int, Field(ge=1)] = 1
-    min_pass_rate: Share | None = None
+    min_pass_rate: Annotated[float, Field(gt=0, le=1)] | None = None
     min_pass_k: PassK | None = None
 
 

@@ -19,7 +19,7 @@ from evalgate.suite.parse import SUFFIXES, SharedDefaults, hide_project_secrets,
 from evalgate.suite.suite_file import Defaults, PolicyEntry, ProjectFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from evalgate.adapters.suites.yaml_tree import YamlDocument
     from evalgate.models.approvals.approval import Approval, ApprovalFile
@@ -79,8 +79,20 @@ class SuiteFiles:
         suites = self._parse(documents, shared, diagnostics, warnings)
         if diagnostics.problems:
             raise SuiteError(*sorted(diagnostics.problems, key=_sort_key))
+        warnings += self._find_unread(configs, project, project_path, documents)
         policy = project.policy if project is not None else PolicyEntry.from_defaults()
         return Configuration(suites, policy, warnings, project_content, merge_prices(shared.prices), project_path)
+
+    def _find_unread(
+        self, configs: Sequence[str], project: ProjectFile | None, project_path: str | None, read: Iterable[str]
+    ) -> list[Problem]:
+        """Warnings about files that look like suites, beside those that are read."""
+        from evalgate.adapters.suites.unread_suites import find_unread_suites
+
+        globs = [(glob, ".") for glob in configs or (PROJECT, FALLBACK)]
+        if project is not None and project_path is not None:
+            globs += [(glob, posixpath.dirname(project_path) or ".") for glob in project.suites]
+        return find_unread_suites(self._files, globs, {*read, project_path or ""})
 
     def parse_text(self, text: str, path: str) -> Suite:
         """Parses the text of one suite that is not a file yet, as if it were at this path; raises SuiteError."""

@@ -14,7 +14,7 @@ from evalgate.evaluators.core.registry import evaluator_class
 from evalgate.evaluators.core.shorthands import GROUPS, ShorthandError, expand_shorthand, list_members
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.similar_names import find_denied, find_pattern_for, find_similar_name
-from evalgate.measures.values.json_values import mark_name, shorten
+from evalgate.measures.values.json_values import mark_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -78,7 +78,7 @@ class NamedTools:
 
 def build_typo_warning(typo: LikelyTypo, suite: Suite) -> Warning_:
     """A check that forbids a misspelt tool passes whatever the agent does."""
-    name, similar = shorten(typo.tool.name, 60), shorten(typo.similar, 60)
+    name, similar = mark_name(typo.tool.name), mark_name(typo.similar)
     tool = f"{FORBIDDEN}{name}" if typo.tool.is_forbidden else f"{NEEDED}{name}{PASSES}"
     message = f"suite {suite.name}: no trace calls or defines {tool}, did you mean {similar}?"
     where = suite.path if typo.location is None else f"{typo.location.file}:{typo.location.line}"

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from evalgate.application.evaluation.named_tools import build_typo_warning
-from evalgate.measures.values.json_values import shorten
+from evalgate.measures.values.json_values import mark_name, shorten
 from evalgate.models.trace.trace import format_place
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MAX_WARNINGS = 50
 """How many different messages are listed."""
+MAX_MODELS = 5
+"""Models that a warning names."""
 DUPLICATES, DECISIVE_COPIES = "duplicates", "decisive_copies"
 
 
@@ -94,9 +96,9 @@ class WarningCollector:
 
     def add_overlap(self, overlap: Overlap, suite: Suite) -> None:
         """Warns once a suite of a trace that matches two variants: the other may lack trials."""
-        first, second = shorten(overlap.first, 60), shorten(overlap.second, 60)
+        first, second = mark_name(overlap.first), mark_name(overlap.second)
         message = (
-            f"suite {suite.name}: a trace of {shorten(overlap.scenario)} matches variants {first} and {second}; "
+            f"suite {suite.name}: a trace of {mark_name(overlap.scenario, 120)} matches variants {first} and {second}; "
             f"it counts for {first}, which comes first"
         )
         where = format_location(overlap.source)
@@ -122,7 +124,9 @@ class WarningCollector:
         """One warning for all models and traces of a run."""
         if not self._unpriced:
             return []
-        named = shorten(", ".join(sorted(self._unpriced)))
+        names = sorted(self._unpriced)
+        more = f" and {len(names) - MAX_MODELS} more" if len(names) > MAX_MODELS else ""
+        named = f"{', '.join(map(mark_name, names[:MAX_MODELS]))}{more}"
         message = f"no price is known for {named}: cost unknown; set `prices` in evalgate.yaml or a suite"
         return [{"code": "unknown_price", "message": message, "where": None}]
 

@@ -150,7 +150,7 @@ def render_incomplete(
 def warning_of(problem: Problem) -> Warning_:
     """Converts a problem to a warning of the document."""
     message = f"{problem.message} ({problem.hint})" if problem.hint else problem.message
-    return {"code": "note", "message": message, "where": str(problem.location) if problem.location else None}
+    return {"code": problem.code, "message": message, "where": str(problem.location) if problem.location else None}
 
 
 FETCHED = ".evalgate/baseline-{}"

@@ -160,6 +160,8 @@ def _build_in(value: Any) -> ValueCheck:
 
 def _build_not_in(value: Any) -> ValueCheck:
     members = _require_list(value, "not_in")
+    if not members:
+        raise FieldProblemError("value", "`not_in: []` holds for every value", "list the values that must not occur")
     return lambda actual: (
         f"to be none of {mark_value(value)}, got {mark_value(actual)}"
         if any(json_equal(actual, member) for member in members)

@@ -12,12 +12,19 @@ from evalgate.evaluators.core.queries import build_getter, compile_query, descri
 from evalgate.evaluators.core.shorthands import DEFAULT_PATH
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.patterns import PatternFailedError
+from evalgate.measures.text.plain_text import compose, remove_unseen
 from evalgate.measures.values.json_values import mark_name, shorten, show
 from evalgate.strict_model import described
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalgate.evaluators.core.operators import ValueCheck
     from evalgate.models.trace.trace import Trace
 
+SEARCHES = frozenset({"contains", "eq", "in", "regex"})
+COMPARES_TEXTS = SEARCHES | {"ne", "not_in"}
+"""Operators that compare texts, after NFC."""
 MAX_EXPRESSION = 60
 """The longest expression that a reason repeats."""
 ITS_VALUE = "the value of the expression"
@@ -31,6 +38,7 @@ class QueryAssertion(Evaluator):
     """
 
     type: Literal["jmespath"]
+    version = 2  # texts are compared after NFC, and what can't be seen hides nothing from a negated check
     compares_with = "value"
     expression: Annotated[str, described("A JMESPath expression over the trace.", "length(tool_calls)")]
     operator: Annotated[
@@ -55,10 +63,25 @@ class QueryAssertion(Evaluator):
 
     def compile(self) -> Check:
         """Compiles the expression and validates the value; raises FieldProblemError."""
-        query, find_problem = (
-            compile_query(self.expression, "expression"),
-            build_value_check(self.operator, self.value),
-        )
+        return self._compile(self._build_check(compose))
+
+    def compile_opposite(self) -> Check:
+        """Returns a check that a text also passes if it does without the characters that can't be seen."""
+        find_problem = self._build_check(compose)
+        if self.operator not in SEARCHES:
+            return self._compile(find_problem)
+        find_bare = self._build_check(remove_unseen)
+        return self._compile(lambda actual: (problem := find_problem(actual)) and find_bare(actual) and problem)
+
+    def _build_check(self, prepare: Callable[[str], str]) -> ValueCheck:
+        """The check of a value, in which texts are prepared as the expected ones are."""
+        if self.operator not in COMPARES_TEXTS:
+            return build_value_check(self.operator, self.value)
+        find_problem = build_value_check(self.operator, _prepare_texts(self.value, prepare))
+        return lambda actual: find_problem(_prepare_texts(actual, prepare))
+
+    def _compile(self, find_problem: ValueCheck) -> Check:
+        query = compile_query(self.expression, "expression")
         getter, subject, passed = build_getter(query), _mark_subject(self.expression), Finding("passed", self.label())
         whole = {"expression": self.expression} if subject == ITS_VALUE else None
         nothing = Finding("not_evaluable", f"{subject}: {describe_missing(query)}", whole)
@@ -80,6 +103,13 @@ class QueryAssertion(Evaluator):
         must_exist = self.operator == "exists" and self.value is True
         kinds = query_evidence(query, is_measured=self.operator in ("exists", "length"))
         return require_evidence(check, kinds, is_decided=was_found)
+
+
+def _prepare_texts(value: Any, prepare: Callable[[str], str]) -> Any:
+    """A text, or the texts of a list, prepared to be compared; any other value as it is."""
+    if isinstance(value, str):
+        return prepare(value)
+    return [prepare(each) if isinstance(each, str) else each for each in value] if isinstance(value, list) else value
 
 
 def _mark_subject(expression: str) -> str:

@@ -20,7 +20,7 @@ from evalgate.evaluators.kinds.output_source import (
     describe_source,
 )
 from evalgate.measures.text.patterns import Pattern, PatternError, PatternFailedError
-from evalgate.measures.text.plain_text import mark_part
+from evalgate.measures.text.plain_text import compose, mark_part, remove_unseen
 from evalgate.measures.values.json_values import (
     COMPARE,
     is_number,
@@ -58,17 +58,19 @@ Relation = Annotated[_Relation, BeforeValidator(resolve_alias, json_schema_input
 class OutputContains(Evaluator):
     """The final answer, or what `source` names, contains the text `value` or a match of the pattern `pattern`.
 
-    A pattern that does not compile is searched for as plain text.
+    With `literal` the pattern is searched for as plain text. Texts are compared after NFC; where the check is negated,
+    characters that can't be seen do not hide a match.
     """
 
     type: Literal["output_contains"]
-    version = 2  # `*` in the name of a tool matches any characters
+    version = 3  # 2: `*` in the name of a tool; 3: NFC, an invalid pattern is no text
     judges_calls_of = ("source.tool",)
     orders: ClassVar[dict[str, Order]] = {"value": "part"}
     value: Annotated[Annotated[str, Field(min_length=1)] | None, described("The text to look for.", "refunded")] = None
     pattern: Annotated[
         Annotated[str, Field(min_length=1)] | None, described("A regular expression.", "refund(ed)?")
     ] = None
+    literal: Annotated[bool, described("Whether `pattern` is searched for as plain text.", True)] = False
     source: SourceField = None
 
     def label(self) -> str:
@@ -76,11 +78,20 @@ class OutputContains(Evaluator):
         return f"{describe_source(self.source)} contains {self._requirement()}"
 
     def _requirement(self) -> str:
-        return f"/{shorten(self.pattern, 60)}/" if self.pattern else show(self.value, 60)
+        if self.pattern and not self.literal:
+            return f"/{shorten(self.pattern, 60)}/"
+        return show(self.pattern or self.value, 60)
 
     def compile(self) -> Check:
         """Validates that either `value` or `pattern` is given; raises FieldProblemError."""
-        is_found_in = self._build_search()
+        return self._compile(self._build_search(compose))
+
+    def compile_opposite(self) -> Check:
+        """Returns a check that also finds what is written with characters that can't be seen."""
+        exact, bare = self._build_search(compose), self._build_search(remove_unseen)
+        return self._compile(lambda text: exact(text) or bare(text))
+
+    def _compile(self, is_found_in: Callable[[str], bool]) -> Check:
         requirement = mark_part(self._requirement())
         passed = build_finding("success", self.label())
 
@@ -96,27 +107,21 @@ class OutputContains(Evaluator):
 
         return build_check(self.source, judge)
 
-    def warning(self) -> str | None:
-        """Returns the warning of `validate` about a pattern that is searched for as text."""
-        if self.pattern is None:
-            return None
-        try:
-            Pattern(self.pattern)
-        except PatternError as error:
-            return f"{error}, so it is searched for as plain text: {show(self.pattern, 60)}"
-        return None
-
-    def _build_search(self) -> Callable[[str], bool]:
+    def _build_search(self, prepare: Callable[[str], str]) -> Callable[[str], bool]:
+        """Builds the search in texts that are prepared as what is searched for is; raises FieldProblemError."""
         if (self.value is None) == (self.pattern is None):
             raise FieldProblemError("type", "output_contains needs either `value` (text) or `pattern` (regex)")
-        if self.pattern is None:
-            text = self.value or ""
-            return lambda output: text in output
-        pattern = self.pattern
+        if self.literal and self.pattern is None:
+            raise FieldProblemError("literal", "`literal` needs `pattern`", "`value` is always plain text")
+        if self.pattern is None or self.literal:
+            wanted = prepare(self.pattern or self.value or "")
+            return lambda output: wanted in prepare(output)
         try:
-            return Pattern(pattern).is_found_in
-        except PatternError:
-            return lambda output: pattern in output
+            pattern = Pattern(prepare(self.pattern))
+        except PatternError as error:
+            hint = "add `literal: true` to search for it as plain text"
+            raise FieldProblemError("pattern", f"{error}: {show(self.pattern, 60)}", hint) from None
+        return lambda output: pattern.is_found_in(prepare(output))
 
 
 class OutputNumeric(Evaluator):

@@ -15,7 +15,7 @@ from evalgate.evaluators.core.queries import build_getter, compile_query, descri
 from evalgate.evaluators.core.shorthands import DEFAULT_PATH
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.patterns import PatternFailedError
-from evalgate.measures.text.plain_text import mark_part
+from evalgate.measures.text.plain_text import compose, is_visible, mark_part, remove_unseen
 from evalgate.measures.text.text_similarity import TooLongError
 from evalgate.measures.values.json_values import (
     Schema,
@@ -68,7 +68,18 @@ class TextEvaluator(Evaluator):
 
     def compile(self) -> Check:
         """Returns a check that reads the text and judges it; raises FieldProblemError."""
-        judge, subject = self.build_judge(), self.mark_subject()
+        return self._compile(self.build_judge())
+
+    def compile_opposite(self) -> Check:
+        """Returns the check for a place where it must not pass."""
+        return self._compile(self.build_opposite_judge())
+
+    def build_opposite_judge(self) -> Callable[[str], Finding]:
+        """Builds the function that judges a text where the check must not pass."""
+        return self.build_judge()
+
+    def _compile(self, judge: Callable[[str], Finding]) -> Check:
+        subject = self.mark_subject()
         is_answer = self.path == DEFAULT_PATH
         query = None if is_answer else compile_query(self.path, "path")
         read: Callable[[Trace], Any] = answer_of if query is None else build_getter(query)
@@ -107,6 +118,37 @@ class TextCondition(TextEvaluator):
         return judge
 
 
+class TextComparison(TextCondition):
+    """A check that compares a text with others, all composed (NFC); `compared` is the field with the others.
+
+    Where it must not pass, characters that can't be seen do not hide a match.
+    """
+
+    version = 2  # NFC, and what can't be seen where the check is negated
+    compared: ClassVar[str] = "value"
+
+    def build_judge(self) -> Callable[[str], Finding]:
+        """Builds the judge of the composed text."""
+        judge = self._build_judge_of(compose)
+        return lambda text: judge(compose(text))
+
+    def build_opposite_judge(self) -> Callable[[str], Finding]:
+        """Builds a judge that a text also passes if it does without the characters that can't be seen."""
+        exact, bare = self.build_judge(), self._build_judge_of(remove_unseen)
+
+        def judge(text: str) -> Finding:
+            found = exact(text)
+            return found if found.outcome == "passed" or text.isascii() else bare(remove_unseen(text))
+
+        return judge
+
+    def _build_judge_of(self, prepare: Callable[[str], str]) -> Callable[[str], Finding]:
+        written = getattr(self, self.compared)
+        prepared = prepare(written) if isinstance(written, str) else [prepare(each) for each in written]
+        judge = self if prepared == written else self.model_copy(update={self.compared: prepared})
+        return TextCondition.build_judge(judge)
+
+
 def quote(text: str) -> str:
     """Quotes the text for the end of a reason."""
     return mark_text(text, 120)
@@ -134,7 +176,7 @@ def _format_parts(parts: Sequence[str], limit: int, show: Callable[[str, int], s
     return ", ".join(show(part, limit) for part in parts[:3]) + (f" and {left} more" if left > 0 else "")
 
 
-class Equals(TextCondition):
+class Equals(TextComparison):
     """The text equals `value`, character by character."""
 
     type: Literal["equals"]
@@ -161,7 +203,7 @@ def _describe_difference(text: str, value: str) -> str:
     return ""
 
 
-class StartsWith(TextCondition):
+class StartsWith(TextComparison):
     """The text begins with `value`."""
 
     type: Literal["starts_with"]
@@ -175,7 +217,7 @@ class StartsWith(TextCondition):
         return _build_condition(lambda text: text.startswith(value), f"to start with {mark_value(value)}")
 
 
-class EndsWith(TextCondition):
+class EndsWith(TextComparison):
     """The text ends with `value`."""
 
     type: Literal["ends_with"]
@@ -192,7 +234,7 @@ class EndsWith(TextCondition):
         )
 
 
-class Contains(TextCondition):
+class Contains(TextComparison):
     """The text contains `value`."""
 
     type: Literal["contains"]
@@ -206,7 +248,7 @@ class Contains(TextCondition):
         return _build_condition(lambda text: value in text, f"to contain {mark_value(value)}")
 
 
-class IContains(TextCondition):
+class IContains(TextComparison):
     """The text contains `value`, ignoring case."""
 
     type: Literal["icontains"]
@@ -221,10 +263,11 @@ class IContains(TextCondition):
         return _build_condition(lambda text: value in text.casefold(), problem)
 
 
-class ContainsAll(TextCondition):
+class ContainsAll(TextComparison):
     """The text contains each of `values`."""
 
     type: Literal["contains_all"]
+    compared = "values"
     orders: ClassVar[dict[str, Order]] = {"values": "all_parts"}
     values: Parts
     words = "contains all of {values}"
@@ -240,10 +283,11 @@ class ContainsAll(TextCondition):
         return find_problem
 
 
-class ContainsAny(TextCondition):
+class ContainsAny(TextComparison):
     """The text contains at least one of `values`."""
 
     type: Literal["contains_any"]
+    compared = "values"
     orders: ClassVar[dict[str, Order]] = {"values": "any_part"}
     values: Parts
     words = "contains any of {values}"
@@ -255,10 +299,11 @@ class ContainsAny(TextCondition):
         return _build_condition(lambda text: any(value in text for value in values), problem)
 
 
-class Regex(TextCondition):
+class Regex(TextComparison):
     """The regular expression `pattern` matches somewhere in the text."""
 
     type: Literal["regex"]
+    compared = "pattern"
     pattern: Annotated[str, Field(min_length=1), described("A regular expression.", "refund(ed)?")]
 
     def requirement(self) -> str:
@@ -276,14 +321,15 @@ class Regex(TextCondition):
 
 
 class NotEmpty(TextCondition):
-    """The text contains something other than blanks."""
+    """The text contains a character that can be seen."""
 
     type: Literal["not_empty"]
+    version = 2  # a character that can be seen, not only one that is no blank
     words = "is not empty"
 
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that quotes an empty or blank text."""
-        return lambda text: None if text.strip() else f"not to be empty, got {quote(text)}"
+        return lambda text: None if is_visible(text) else f"not to be empty, got {quote(text)}"
 
 
 class MaxLength(TextCondition):

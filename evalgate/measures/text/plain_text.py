@@ -41,6 +41,24 @@ def remove_invisible(text: str) -> str:
     return text if text.isascii() or is_all_visible(text) else _compile(INVISIBLE).sub("", text)
 
 
+def compose(text: str) -> str:
+    """The text in Unicode's composed form (NFC), in which texts are compared."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def remove_unseen(text: str) -> str:
+    """The composed text without invisible characters, such as soft hyphens and zero-width blanks."""
+    return text if text.isascii() else compose(remove_invisible(text))
+
+
+def is_visible(text: str) -> bool:
+    """Returns whether a text has a character that can be seen."""
+    return any(not each.isspace() and each != _BLANK_BRAILLE for each in make_visible(text).replace("\ufffd", ""))
+
+
+_BLANK_BRAILLE = "\u2800"
+
+
 def is_all_visible(text: str) -> bool:
     """Returns whether every character is visible."""
     # The pattern is slow per character; a text has few non-ASCII characters, and mostly the same ones.
