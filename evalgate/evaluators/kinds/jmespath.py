@@ -108,8 +108,8 @@ class QueryAssertion(Evaluator):
 def _prepare_texts(value: Any, prepare: Callable[[str], str]) -> Any:
     """A text, or the texts of a list, prepared to be compared; any other value as it is."""
     if isinstance(value, str):
-        return prepare(value)
-    return [prepare(each) if isinstance(each, str) else each for each in value] if isinstance(value, list) else value
+        return value if value.isascii() else prepare(value)
+    return [_prepare_texts(each, prepare) for each in value] if isinstance(value, list) else value
 
 
 def _mark_subject(expression: str) -> str:

@@ -115,13 +115,13 @@ class OutputContains(Evaluator):
             raise FieldProblemError("literal", "`literal` needs `pattern`", "`value` is always plain text")
         if self.pattern is None or self.literal:
             wanted = prepare(self.pattern or self.value or "")
-            return lambda output: wanted in prepare(output)
+            return lambda output: wanted in (output if output.isascii() else prepare(output))
         try:
             pattern = Pattern(prepare(self.pattern))
         except PatternError as error:
             hint = "add `literal: true` to search for it as plain text"
             raise FieldProblemError("pattern", f"{error}: {show(self.pattern, 60)}", hint) from None
-        return lambda output: pattern.is_found_in(prepare(output))
+        return lambda output: pattern.is_found_in(output if output.isascii() else prepare(output))
 
 
 class OutputNumeric(Evaluator):

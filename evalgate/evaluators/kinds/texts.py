@@ -130,7 +130,7 @@ class TextComparison(TextCondition):
     def build_judge(self) -> Callable[[str], Finding]:
         """Builds the judge of the composed text."""
         judge = self._build_judge_of(compose)
-        return lambda text: judge(compose(text))
+        return lambda text: judge(text if text.isascii() else compose(text))
 
     def build_opposite_judge(self) -> Callable[[str], Finding]:
         """Builds a judge that a text also passes if it does without the characters that can't be seen."""

@@ -270,10 +270,11 @@ def test_output_contains(settings, expected):
     assert outcome({"type": "output_contains", **settings}, TRACE) == expected
 
 
-def test_output_contains__takes_a_pattern_that_does_not_compile_as_text_and_warns():
-    (assertion,), flaws = read({"type": "output_contains", "pattern": "9.50 ("})
-    assert not flaws
-    assert "plain text" in assertion.warning
+def test_output_contains__refuses_a_pattern_that_does_not_compile_unless_it_is_literal():
+    found, (flaw,) = read({"type": "output_contains", "pattern": "9.50 ("})
+    assert not found
+    assert "literal: true" in str(flaw.hint)
+    (assertion,), _ = read({"type": "output_contains", "pattern": "9.50 (", "literal": True})
     assert assertion.assess(make_trace(response="is 9.50 (net)")).outcome == "passed"
 
 

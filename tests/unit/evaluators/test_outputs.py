@@ -326,7 +326,7 @@ SOURCED = {"type": "output_contains", "source": {"tool": "test", "index": 0}}
         ({"pattern": r"^\D$"}, FAILURE),
         ({"value": "3"}, SUCCESS),
         ({"value": "8"}, FAILURE),
-        ({"pattern": "3("}, FAILURE),
+        ({"pattern": "3(", "literal": True}, FAILURE),
         ({"pattern": "3", "negate": True}, FAILURE),
         ({"pattern": "8", "negate": True}, ("passed", "success")),
     ],
@@ -337,8 +337,8 @@ def test_output_contains__with_a_source(settings, expected):
     assert (found.outcome, found.evidence["verdict"]) == expected
 
 
-def test_output_contains__takes_a_broken_pattern_as_text():
-    assert judged({"type": "output_contains", "pattern": "(net"}, "9.50 (net)") == SUCCESS
+def test_output_contains__takes_a_literal_pattern_as_text():
+    assert judged({"type": "output_contains", "pattern": "(net", "literal": True}, "9.50 (net)") == SUCCESS
 
 
 def test_output_contains__text_too_long_to_be_searched_is_an_error_negated_or_not():

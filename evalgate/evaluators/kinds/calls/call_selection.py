@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.measures.text.globs import find_names, matches_id
@@ -157,6 +158,13 @@ def describe_unwanted(target: str, numbers: Sequence[int]) -> str:
     return f"{target} must not be called, but was {made}"
 
 
+@lru_cache(maxsize=8_192)
+def _find_pattern(denial: Denial, name: str) -> str | None:
+    if any(matches_id(each, name) for each in denial.not_meant):
+        return next((each for each in denial.patterns if matches_id(each, name)), None)
+    return find_denied(denial.patterns, name)
+
+
 class DeniedCall(NamedTuple):
     """A call, numbered from 1, the name that is denied, and the pattern that denies it."""
 
@@ -173,10 +181,7 @@ class Denial(NamedTuple):
 
     def find_pattern(self, name: str) -> str | None:
         """Returns the pattern that denies a name, None if nothing does."""
-        excepted = any(matches_id(each, name) for each in self.not_meant)
-        if excepted:
-            return next((each for each in self.patterns if matches_id(each, name)), None)
-        return find_denied(self.patterns, name)
+        return _find_pattern(self, name)
 
     def list_calls(self, trace: Trace) -> list[DeniedCall]:
         """Returns the denied calls of the agent in order, each with the first of its names that is denied."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CALLED = "update_flights"
-MESSAGE = "suite s: no trace calls or defines the forbidden tool {}, did you mean update_flights?"
+MESSAGE = "suite s: no trace calls or defines the forbidden tool {}, did you mean `update_flights`?"
 
 
 def _run(folder: Path, assertion: dict[str, Any], defined: str | None = None) -> list[dict[str, Any]]:
@@ -45,7 +45,7 @@ def _run(folder: Path, assertion: dict[str, Any], defined: str | None = None) ->
 )
 def test_a_forbidden_tool_that_is_misspelt_is_a_warning_at_its_line(tmp_path: Path, assertion: dict[str, Any]) -> None:
     (found,) = _run(tmp_path, assertion)
-    assert found["message"] == MESSAGE.format("update_flight")
+    assert found["message"] == MESSAGE.format("`update_flight`")
     assert found["where"] == "suite.yaml:1"
 
 
@@ -74,8 +74,8 @@ def test_a_misspelt_tool_without_which_a_check_passes_or_is_skipped_is_a_warning
 ) -> None:
     (found,) = _run(tmp_path, assertion)
     assert found["message"] == (
-        "suite s: no trace calls or defines the tool UpdateFlights (a check passes or is skipped without it),"
-        " did you mean update_flights?"
+        "suite s: no trace calls or defines the tool `UpdateFlights` (a check passes or is skipped without it),"
+        " did you mean `update_flights`?"
     )
 
 

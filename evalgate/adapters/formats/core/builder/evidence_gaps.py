@@ -20,7 +20,6 @@ from evalgate.adapters.formats.core.content import MEDIA_TYPES, TEXT_TYPES
 from evalgate.adapters.formats.core.format import EACH, Shape, words
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.errors import TraceError
-from evalgate.models.trace.trace import list_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -168,7 +167,8 @@ def require_content(trace: Trace) -> None:
 
 def find_gaps(trace: Trace, record: Any, reader: Reader) -> None:
     """Searches the record for calls that were not read; raises FieldError for one, or notes a gap."""
-    names = {name for call in trace.tool_calls for name in list_names(call)}
+    names = {call["name"] for call in trace.tool_calls}
+    names.update(call["requested"]["name"] for call in trace.tool_calls if "requested" in call)
     scan = CallScan(names | reader.not_tools, reader.without_calls, reader.copy_flag)
     if isinstance(record, dict | list):
         scan.search(record)
