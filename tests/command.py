@@ -10,6 +10,7 @@ from evalgate.cli import main
 from evalgate.cli.shell import Shell
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 NOW = "1800000000"
@@ -40,8 +41,10 @@ class CommandResult(NamedTuple):
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
-def evalgate(folder: Path, arguments: list[str], *, now: str = NOW) -> CommandResult:
+def evalgate(
+    folder: Path, arguments: list[str], *, now: str = NOW, environ: Mapping[str, str] | None = None
+) -> CommandResult:
     """Runs `evalgate run` with the arguments, in the folder."""
     out, err = io.StringIO(), io.StringIO()
-    code = main(["run", *arguments], Shell(out, err, {"SOURCE_DATE_EPOCH": now}, str(folder)))
+    code = main(["run", *arguments], Shell(out, err, {"SOURCE_DATE_EPOCH": now, **(environ or {})}, str(folder)))
     return CommandResult(code, out.getvalue(), err.getvalue(), folder / ".evalgate", arguments)

@@ -422,6 +422,7 @@ def _build_judge_request(settings: Settings) -> JudgeRequest:
             _find_branch(settings),
             job.run_id,
             merge_commit=job.sha,
+            event=job.event_name or None,
         ),
         baseline=BaselinePlan(
             BaselineInfo("none") if inputs.baseline == "auto" else given,

@@ -131,7 +131,9 @@ def _build_request(arguments: Namespace, shell: Shell) -> JudgeRequest:
             None if arguments.format == "auto" else arguments.format,
         ),
         rules=RuleOptions(arguments.fail_on, arguments.on_weakening, report_only=arguments.report_only),
-        subject=RunSubject(commit, branch, shell.environ.get("GITHUB_RUN_ID")),
+        subject=RunSubject(
+            commit, branch, shell.environ.get("GITHUB_RUN_ID"), event=shell.environ.get("GITHUB_EVENT_NAME")
+        ),
         baseline=replace(request.baseline, makes_zip=makes_zip),
         render=RenderOptions(template=template),
     )

@@ -31,12 +31,16 @@ STANDARD = (RESULTS, COMMENT, SUMMARY, JUNIT)
 
 
 class RunSubject(Struct, frozen=True):
-    """What the run is about. `merge_commit` is the commit checked out, if it merges a pull request into its base."""
+    """What the run is about. `merge_commit` is the commit checked out, if it merges a pull request into its base.
+
+    `event` is the event of GitHub that started it, None without one.
+    """
 
     commit: str | None = None
     branch: str | None = None
     run_id: str | None = None
     merge_commit: str | None = None
+    event: str | None = None
 
 
 class RenderOptions(Struct, frozen=True):

@@ -60,6 +60,7 @@ class TrialStore:
             self._spool.put(document),
             len(document),
             recorded=trace.recorded,
+            digest=trace.digest,
         )
 
     def read(self, trial: StoredTrial) -> bytes:

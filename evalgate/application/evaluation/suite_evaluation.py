@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evalgate.application.evaluation.suite_judge import JudgedRecord
     from evalgate.application.evaluation.trajectories import BaselineScenarios, WorstTrialRecorder
     from evalgate.models.run.golden import GoldenResult
-    from evalgate.models.run.run import RunTrial
+    from evalgate.models.run.run import RunTrial, TraceRef
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.suite.models import Scenario, Suite
 
@@ -58,6 +58,7 @@ class SuiteEvaluation:
         self._trials: dict[tuple[int, str], list[RunTrial]] = {}  # by index in the suite and id
         self._damaged: dict[str, list[TrialResult]] = {}  # separate scenarios for records that match none
         self._traces = 0
+        self._latest: TraceRef | None = None
         self.unclaimed: list[UnclaimedTrace] = []
         self.named_tools = NamedTools(suite)
         self.similar_tools = SimilarTools(suite)
@@ -73,6 +74,8 @@ class SuiteEvaluation:
     def take(self, judged: JudgedRecord) -> None:
         """Adds one judged record to its scenario, or lists it as unclaimed."""
         self._traces += 1
+        if self._latest is None or (judged.ref.recorded_at or "") > (self._latest.recorded_at or ""):
+            self._latest = judged.ref
         scenario_id, candidates = judged.scenario_id, judged.candidates
         chosen = self._matcher.choose([each.candidate for each in candidates], scenario_id, judged.ref)
         place = None if chosen is None else candidates[chosen].candidate.scenario
@@ -105,7 +108,7 @@ class SuiteEvaluation:
 
     def result(self) -> SuiteResult:
         """The result of the suite, once all its traces were added."""
-        found = SuiteResult(self._suite.name, self._suite.path, [], traces=self._traces)
+        found = SuiteResult(self._suite.name, self._suite.path, [], traces=self._traces, latest=self._latest)
         hints = MAX_HINTS
         for place, claim in self._matcher.all_claims():
             trials = self._trials.pop((place, claim.id), [])

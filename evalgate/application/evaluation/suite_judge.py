@@ -292,6 +292,8 @@ def ref_of(trace: Trace) -> TraceRef:
         trace.started_at,
         None if trace.status == "ok" else trace.status,
         trace.stopped_by,
+        _digest_recording(trace),
+        _read_recording_id(trace),
     )
 
 
@@ -325,6 +327,38 @@ def _digest_name(trace: Trace) -> int | None:
         return _digest(["bytes", source.sha256]) if source.sha256 else None
     figures = [trace.trial, trace.usage, trace.cost, trace.latency, trace.started_at, trace.ended_at, trace.status]
     return _digest([*figures, trace.model, trace.tags, trace.evaluations, trace.metadata, _digest_conversation(trace)])
+
+
+REPLAYED, RECORDING_ID = "evalgate.replayed", "evalgate.recording_id"
+OWN_METADATA = "evalgate."
+
+
+def _digest_recording(trace: Trace) -> int | None:
+    """The digest of all that was recorded of a run, but for commit, agent hash and recording; None if it was replayed.
+
+    A cost that was computed follows from the rest.
+    """
+    if trace.metadata.get(REPLAYED):
+        return None
+    cost = trace.cost["usd"] if trace.cost["source"] == "recorded" else None
+    metadata = {name: value for name, value in trace.metadata.items() if not name.startswith(OWN_METADATA)}
+    figures = [
+        trace.usage,
+        cost,
+        trace.latency,
+        trace.started_at,
+        trace.ended_at,
+        trace.status,
+        trace.error,
+        trace.model,
+    ]
+    rest = [trace.response, trace.tags, trace.evaluations, trace.tool_definitions, trace.system_instructions, metadata]
+    return _digest([identify_trace(trace)[1], trace.trial, *figures, *rest])
+
+
+def _read_recording_id(trace: Trace) -> str | None:
+    found = trace.metadata.get(RECORDING_ID)
+    return truncate(found, MAX_ID_LENGTH) if isinstance(found, str) and found else None
 
 
 def _digest_conversation(trace: Trace) -> int:

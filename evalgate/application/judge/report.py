@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc, SelectionDoc
     from evalgate.models.results.results_sections import RulesDoc
     from evalgate.models.trace.trace import Warning_
-    from evalgate.ports.outputs import LoadOutput, OutputSource
+    from evalgate.ports.outputs import LoadOutput, OutputSource, RunSubject
 
 
 class DecidedRun(Struct, frozen=True):
@@ -81,6 +81,8 @@ def render_judgement(
         decided.mutations,
     )
     results = build_results_document(decided.run, decided.comparison, decided.decision, origin, found)
+    if decided.comparison is not None and request.subject.event != "push":
+        add_recordings(results, decided.comparison, decided.baseline, request.subject)
     if decided.selection is not None:
         leave_only_selected(results, decided.selection)
     elif request.history is not None:
@@ -100,6 +102,19 @@ def render_judgement(
         grouped=source.grouped if source.shown is results else None,
     )
     return judgement, source
+
+
+def add_recordings(results: ResultsDoc, comparison: Comparison, baseline: LoadedBaseline, subject: RunSubject) -> None:
+    """Adds how many recordings are those of the baseline; a push to its branch brings none, and says nothing of it."""
+    counts = comparison.recordings.values()
+    unchanged = sum(count.unchanged for count in counts)
+    if unchanged:
+        results["recordings"] = {
+            "unchanged": unchanged,
+            "of": sum(count.of for count in counts),
+            "new_rules": baseline.has_same_suites is False,
+            "is_asked": (subject.event or "").startswith("pull_request"),
+        }
 
 
 def leave_only_selected(results: ResultsDoc, selection: SelectionDoc) -> None:

@@ -26,7 +26,14 @@ from evalgate.gate.comparison.trial_tests import (
 )
 from evalgate.measures.numeric.boschloo import rejected_tables
 from evalgate.measures.numeric.means import DIGITS, mean_amount
-from evalgate.models.comparison.comparison import NOT_MEASURED, Change, Comparison, ScenarioKey, StatisticalPower
+from evalgate.models.comparison.comparison import (
+    NOT_MEASURED,
+    Change,
+    Comparison,
+    RecordingCount,
+    ScenarioKey,
+    StatisticalPower,
+)
 from evalgate.models.run.run import NOT_EVALUATED
 
 if TYPE_CHECKING:
@@ -73,7 +80,21 @@ def compare(
         {pair.key: (len(pair.baseline.trials), len(pair.current.trials) + pair.current.unmeasured) for pair in pairs},
         _measure_evidence(pairs, testable, families),
         current,
+        recordings=_count_recordings(current, {pair.key: pair.baseline for pair in pairs}),
     )
+
+
+def _count_recordings(
+    current: Mapping[ScenarioKey, ScenarioOutcome], baseline: Mapping[ScenarioKey, ScenarioOutcome]
+) -> dict[str, RecordingCount]:
+    """Counts, by suite, the recordings that the baseline has of the same scenario."""
+    found: dict[str, RecordingCount] = {}
+    for key, outcome in current.items():
+        old = {digest for digest in (baseline[key].digests if key in baseline else ()) if digest is not None}
+        count = found.get(key.suite, RecordingCount(0, 0))
+        same = sum(digest in old for digest in outcome.digests)
+        found[key.suite] = RecordingCount(count.unchanged + same, count.of + len(outcome.digests))
+    return found
 
 
 def _judge_unpaired(current: ScenarioOutcome) -> Change:

@@ -28,6 +28,9 @@ CODE = "stale_evidence"
 NO_COMMIT = "it does not record its commit (`evalgate.commit`)"
 NO_HASH = "it does not record a hash of the agent's files (`evalgate.agent_hash`)"
 NO_TIME = "it has no valid timestamp"
+FUTURE = "a trace is of a time in the future: the clock that recorded it is wrong"
+SKEW = timedelta(minutes=10)
+"""How far the clock of a recorder may be ahead."""
 NO_HEAD = "the judged commit is not known: set --commit"
 
 
@@ -37,7 +40,9 @@ def mark_stale(run: Run, policies: Mapping[str, Policy], present: FreshnessConte
     A trace that could not be read is an error already and is skipped.
     """
     places_by_reason: dict[str, list[str]] = {}
+    warnings: list[Warning_] = []
     for suite in run.suites:
+        warnings += _warn_of_future(suite.latest, present.now)
         policy = policies[suite.name]
         if policy.freshness is None:
             continue
@@ -48,7 +53,18 @@ def mark_stale(run: Run, policies: Mapping[str, Policy], present: FreshnessConte
                 set_stale(trial, reason and redact(reason))
                 if reason is not None and CODE not in policy.fail_on:
                     places_by_reason.setdefault(reason, []).append(format_place(trace.path, trace.line, trace.record))
-    return _build_warnings(places_by_reason)
+    return [*warnings, *_build_warnings(places_by_reason)]
+
+
+def _warn_of_future(latest: TraceRef | None, now: datetime) -> Iterator[Warning_]:
+    """A warning if a trace is of a time to come, which is no time: neither its age nor its order is known."""
+    if latest is not None and _is_future(_parse_timestamp(latest.recorded_at), now):
+        place = format_place(latest.path, latest.line, latest.record)
+        yield {"code": "future_time", "message": FUTURE, "where": place}
+
+
+def _is_future(recorded: datetime | None, now: datetime) -> bool:
+    return recorded is not None and recorded > now + SKEW
 
 
 def _build_warnings(places: Mapping[str, Sequence[str]]) -> list[Warning_]:
@@ -108,7 +124,7 @@ def _check_age(recorded_at: str | None, policy: FreshnessPolicy, now: datetime) 
     if policy.max_age is None:
         return None
     recorded = _parse_timestamp(recorded_at)
-    if recorded is None:
+    if recorded is None or _is_future(recorded, now):
         return NO_TIME
     age = now - recorded
     return f"it is {_format_age(age)} old, at most {policy.max_age} is allowed" if age > policy.longest_age else None

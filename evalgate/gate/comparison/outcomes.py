@@ -11,7 +11,7 @@ from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.comparison.comparison import ScenarioKey, ScenarioOutcome
 from evalgate.models.run.run import Verdict
 from evalgate.models.run.run_statistics import RunStatistics, SuiteStatistics
-from evalgate.models.run.trials import filter_by_status, get_recorded, list_measured
+from evalgate.models.run.trials import filter_by_status, get_digest, get_recorded, list_measured
 from evalgate.scoring.run_statistics import compute_delta, compute_statistics, find_costliest_assertions, sort_by_cost
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def outcome_from_scenario(suite: str, scenario: ScenarioResult) -> ScenarioOutco
         [trial.trial for trial in trials],
         len(scenario.trials) - len(trials),
         [get_recorded(trial) for trial in trials],
+        [get_digest(trial) for trial in trials],
     )
 
 
@@ -72,6 +73,7 @@ def _outcome_of_entry(key: ScenarioKey, entry: BaselineEntry) -> ScenarioOutcome
         [trial.total_tokens for trial in trials],
         [trial.trial for trial in trials],
         recorded=[trial.recorded for trial in trials],
+        digests=[trial.trace.digest for trial in trials],
         failed_required=entry.failed_required,
     )
 

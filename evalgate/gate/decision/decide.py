@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evalgate.suite.policy import Policy
 
 WORST_FIRST = [
-    *(*RULES, "duplicates", "weakened"),
+    *(*RULES, "nothing_recorded", "duplicates", "weakened"),
     *("no_traces", "not_measured", "nothing_evaluated", "min_evaluated", "no_baseline", "unreachable"),
 ]
 
@@ -110,6 +110,7 @@ def _find_suite_reasons(
     found = list(find_failures(suite, comparison.changes if comparison else {}, fail_on, approved))
     found += find_excess_critical_issues(suite, comparison, policy.critical_issue_threshold, fail_on, approved)
     found += find_duplicates(suite, policy)
+    found += find_nothing_recorded(suite, comparison, fail_on)
     missing.append(too_few_evaluated(suite.scenarios, policy.min_evaluated, suite.name))
     return [*found, *(reason for reason in missing if reason is not None)]
 
@@ -151,6 +152,18 @@ def find_duplicates(suite: SuiteResult, policy: Policy) -> Iterator[Reason]:
         for each in suite.scenarios:
             if (found := each.explain_duplicates()) and not each.quarantined:
                 yield Reason("duplicates", found, suite.name, each.id, each.variant)
+
+
+def find_nothing_recorded(
+    suite: SuiteResult, comparison: Comparison | None, fail_on: Collection[str]
+) -> Iterator[Reason]:
+    """A reason if all recordings of a suite are those of the baseline, and the policy asks for new ones."""
+    count = None if comparison is None else comparison.recordings.get(suite.name)
+    if "nothing_recorded" in fail_on and count is not None and count.is_old:
+        message = (
+            f"suite {cut_quote(suite.name)}: {format_count(count.of, 'recording')}, none of them new since the baseline"
+        )
+        yield Reason("nothing_recorded", message, suite.name)
 
 
 def find_excess_critical_issues(

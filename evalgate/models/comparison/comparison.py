@@ -122,6 +122,7 @@ class ScenarioOutcome(Struct):
     trials: Sequence[int] = field(default_factory=list)  # the numbers of the trials
     unmeasured: int = 0
     recorded: Sequence[Recorded] = field(default_factory=list)
+    digests: Sequence[int | None] = field(default_factory=list)
     failed_required: frozenset[str] | None = None  # digests of required checks that did not pass; None if unknown
 
     @property
@@ -147,6 +148,18 @@ class LostFigure(NamedTuple):
     def is_of_agent(self) -> bool:
         """Whether `model_changed` compares it."""
         return self.name in ("model", "tool definitions")
+
+
+class RecordingCount(NamedTuple):
+    """How many recordings there are, and how many of them are those of the baseline."""
+
+    unchanged: int
+    of: int
+
+    @property
+    def is_old(self) -> bool:
+        """Whether nothing was recorded since the baseline."""
+        return 0 < self.of == self.unchanged
 
 
 class CallsDiff(Struct, frozen=True, rename=SIDES):
@@ -248,3 +261,4 @@ class Comparison(Struct):
     outcomes: Mapping[ScenarioKey, ScenarioOutcome] = field(default_factory=dict)
     baseline_critical_issues: Mapping[str, int] = field(default_factory=dict)  # numbers of golden issues, by suite
     unrecorded: frozenset[str] = frozenset()
+    recordings: Mapping[str, RecordingCount] = field(default_factory=dict)  # by suite

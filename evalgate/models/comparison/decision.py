@@ -23,13 +23,14 @@ FailOn = Literal[
     "model_changed",
     "not_evaluable",
     "stale_evidence",
+    "nothing_recorded",
     "weakened",
     "no_baseline",
 ]
 """Words of `fail_on` that this version supports."""
 
 NEEDS_BASELINE: frozenset[str] = frozenset(
-    {"regression", "broken", "new_hard_fail", "model_changed", "weakened", "no_baseline"}
+    {"regression", "broken", "new_hard_fail", "model_changed", "nothing_recorded", "weakened", "no_baseline"}
 )
 """Words that can't be judged without the baseline."""
 

@@ -32,6 +32,7 @@ class BaselineTrace(Struct, frozen=True):
     prompt_hash: str | None = None
     sha256: str | None = None
     status: str | None = None
+    digest: int | None = None
 
 
 class BaselineCheck(Struct, frozen=True, gc=False):

@@ -245,6 +245,19 @@ class WarningDoc(TypedDict):
     where: str | None
 
 
+class RecordingsDoc(TypedDict):
+    """How many recordings of this run are those of the baseline.
+
+    `new_rules` is whether other suites judged them; `is_asked` whether a pull request is judged, whose agent they are
+    to show.
+    """
+
+    unchanged: Count
+    of: Count
+    new_rules: bool
+    is_asked: bool
+
+
 class SelectionDoc(TypedDict):
     """Which scenarios were judged, if not all: those that match one of the patterns, so many of all."""
 
@@ -259,6 +272,7 @@ class ResultsDoc(TypedDict):
     `figures` are the statistics of the whole run; `comparison` and `weakenings` are present if there was a
     baseline, `quarantines` if the suites have any, `history` if a store is used, `selection` if only some
     scenarios were judged, `mutations` if they were requested and suites changed.
+    `recordings` is present if some are those of the baseline.
     In a workflow `leg` names the values of the job's matrix, and `working_directory` the
     folder that paths are relative to; both may be absent.
     """
@@ -288,5 +302,6 @@ class ResultsDoc(TypedDict):
     rules: NotRequired[RulesDoc]
     leg: NotRequired[ShownText]
     working_directory: NotRequired[ShownText]
+    recordings: NotRequired[RecordingsDoc]
     command: str | None
     fetch_command: NotRequired[str]

@@ -9,7 +9,15 @@ from msgspec import Meta, Struct, UnsetType, field
 # Needed when a shard is decoded:
 from evalgate.errors import Location  # noqa: TC001
 from evalgate.models.run.golden import GoldenTrial, Index, Score  # noqa: TC001
-from evalgate.models.run.trial_doc import AgentParts, AssertionDoc, PricingDoc, Recorded, TraceDoc, TrialDoc
+from evalgate.models.run.trial_doc import (
+    AgentParts,
+    AssertionDoc,
+    PricingDoc,
+    Recorded,
+    TraceDoc,
+    TrialDoc,
+    build_recorded,
+)
 from evalgate.models.trace.pricing import Amount, Pricing, Tokens  # noqa: TC001
 
 if TYPE_CHECKING:
@@ -85,11 +93,13 @@ class TraceRef(Struct, array_like=True):
     started_at: str | None = None
     status: str | None = None  # how the run ended, None if well
     stopped_by: str | None = None  # what stopped it
+    digest: Index | None = None  # identifies the recording; None if it was replayed
+    recording: str | None = None  # id of the recording that it is of
 
     @property
     def recorded(self) -> Recorded:
         """What of it a comparison needs."""
-        return Recorded(self.status is None, self.model is not None, self.tools_hash is not None)
+        return build_recorded(self.status is None, self.model is not None, self.tools_hash is not None)
 
     @property
     def agent(self) -> AgentParts:
@@ -179,6 +189,7 @@ class StoredTrial(Struct):
     size: int
     stale: str | None = None
     recorded: Recorded = Recorded()
+    digest: int | None = None
 
     @property
     def document(self) -> bytes:
@@ -265,6 +276,7 @@ class SuiteResult(Struct):
     skipped: int = 0
     traces: int = 0
     unmatched: str | None = None
+    latest: TraceRef | None = None  # the trace with the latest time
 
 
 class Share(NamedTuple):

@@ -5,6 +5,7 @@ A trial that was judged becomes a `TrialDoc` when it is cleaned, and one that is
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple, TypedDict
 
 from msgspec import UNSET, Struct, UnsetType
@@ -111,10 +112,15 @@ class Recorded(NamedTuple):
     tools: bool = False
 
 
+build_recorded = lru_cache(maxsize=8)(Recorded)
+"""One object for all traces that are alike."""
+
+
 class TraceDoc(Struct, kw_only=True, omit_defaults=True):
     """The trace that a trial judged; `stale` is the reason why it is no longer evidence, if there is one.
 
-    `status` is how the run ended, absent if well, and `stopped_by` what stopped it.
+    `status` is how the run ended, absent if well, and `stopped_by` what stopped it. `digest` identifies the recording
+    (absent if it was replayed), `recording` the call of `record` that made it.
     `tools_hash` and `prompt_hash` identify the recorded tool definitions and system prompt.
     """
 
@@ -133,11 +139,13 @@ class TraceDoc(Struct, kw_only=True, omit_defaults=True):
     prompt_hash: Word | None = None
     status: Word | None = None
     stopped_by: Name | None = None
+    digest: int | None = None
+    recording: Name | None = None
 
     @property
     def recorded(self) -> Recorded:
         """What of it a comparison needs."""
-        return Recorded(self.status is None, self.model is not None, self.tools_hash is not None)
+        return build_recorded(self.status is None, self.model is not None, self.tools_hash is not None)
 
     @property
     def agent(self) -> AgentParts:

@@ -86,6 +86,11 @@ def get_recorded(trial: Trial) -> Recorded:
     return trial.recorded if isinstance(trial, StoredTrial) else trial.trace.recorded
 
 
+def get_digest(trial: Trial) -> int | None:
+    """What identifies its recording; None if it was replayed, or a version before did not keep it."""
+    return trial.digest if isinstance(trial, StoredTrial) else trial.trace.digest
+
+
 def list_agent_parts(trials: Sequence[Trial]) -> list[AgentParts]:
     """What the trace of each measured trial records of the agent."""
     return [trial.trace.agent for trial in list_measured(trials)]

@@ -20,7 +20,7 @@ from evalgate.reporting.markdown.header_lines import (
     find_agent_changes,
     format_baseline,
 )
-from evalgate.reporting.markdown.heading import build_heading, describe_unblocked_failures
+from evalgate.reporting.markdown.heading import build_heading, describe_other_recordings, describe_unblocked_failures
 from evalgate.reporting.markdown.links import Links
 from evalgate.reporting.markdown.scenario_rows import build_failure, build_scenario_row, format_name
 from evalgate.reporting.markdown.statistics_rows import (
@@ -156,6 +156,7 @@ def build_report(
         mutations=describe_mutations(document, escape_span),
         comes_with=describe_agent_changes(document, escape_span),
         lost_figures=describe_lost_figures(document, escape_span),
+        recordings=describe_other_recordings(document),
         other_calls=describe_other_calls(document, escape_span),
         is_compared=_is_compared(document),
         figures=build_figures(document, in_detail=layout.all_goldens),

@@ -21,7 +21,7 @@ from evalgate.reporting.text.wording import join_words, pluralize
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
 
-    from evalgate.models.results.results import ReasonDoc, ResultsDoc, ScenarioDoc, SummaryDoc
+    from evalgate.models.results.results import ReasonDoc, RecordingsDoc, ResultsDoc, ScenarioDoc, SummaryDoc
     from evalgate.reporting.text.ruling_lines import ScenarioDocKey
 
 QUARANTINED, APPROVED, NOT_ASKED = "quarantined", "approved", "not in fail_on"
@@ -75,11 +75,41 @@ def build_heading(document: ResultsDoc, escape: Callable[[str], str] = to_one_li
     That is the job's matrix leg, or the scenarios of `--scenario`. `escape` is applied to what is not trusted.
     """
     heading, leg, selection = _build_verdict(document, escape), document.get("leg"), document.get("selection")
+    if (recordings := document.get("recordings")) and recordings["is_asked"] and is_old(recordings):
+        joint = ", but" if heading.text.startswith("passed:") else ";"
+        heading = heading._replace(text=f"{heading.text}{joint} {describe_recordings(document)}")
     parts = [heading.text, *([escape(leg)] if leg else [])]
     if selection:
         judged = f"{selection['judged']:,} of {pluralize(selection['of'], 'scenario')} judged"
         parts.append(f"{judged} (--scenario), which is not the gate")
     return heading._replace(text=" \u00b7 ".join(parts))
+
+
+def is_old(recordings: RecordingsDoc) -> bool:
+    """Whether nothing was recorded since the baseline."""
+    return recordings["unchanged"] == recordings["of"]
+
+
+def describe_recordings(document: ResultsDoc) -> str:
+    """Describes how many recordings are those of the baseline, as a phrase; empty if none is known to be."""
+    found = document.get("recordings")
+    if not found:
+        return ""
+    number = pluralize(found["of"], "recording")
+    if not is_old(found):
+        return f"{found['unchanged']:,} of {number} are the same as in the baseline"
+    which = f"the only {number[2:]} is" if found["of"] == 1 else f"all {number} are"
+    if found["new_rules"]:
+        return f"{which} the same as in the baseline: recordings unchanged, judged by new rules"
+    return f"{which} the same as in the baseline: this run says nothing about a change of the agent"
+
+
+def describe_other_recordings(document: ResultsDoc) -> str:
+    """Describes the same as a sentence, unless the heading does."""
+    phrase, found = describe_recordings(document), document.get("recordings")
+    if not found or (found["is_asked"] and is_old(found)):
+        return ""
+    return f"{phrase[:1].upper()}{phrase[1:]}."
 
 
 def _build_verdict(document: ResultsDoc, escape: Callable[[str], str]) -> Heading:
@@ -240,8 +270,8 @@ def _build_failed(document: ResultsDoc, escape: Callable[[str], str]) -> Heading
     blocking = _format_counts(found)
     if any(map(_is_golden_suite_reason, document["reasons"])):
         blocking.append("goldens have too many critical issues")
-    if any(reason["code"] == "weakened" for reason in document["reasons"]):
-        blocking.append("the gate was weakened")
+    for code, words in (("weakened", "the gate was weakened"), ("nothing_recorded", "nothing new was recorded")):
+        blocking += [words] if any(reason["code"] == code for reason in document["reasons"]) else []
     blocked = f"{join_words(blocking)}{_describe_lost(document, codes)}"
     causes = "; ".join(filter(None, [blocked, _describe_no_traces(document, escape)]))
     causes = causes or "see the reasons below"

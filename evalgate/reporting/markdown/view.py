@@ -216,6 +216,7 @@ class Report(Struct, frozen=True, eq=False):
     noise: str  # how many changes chance alone could cause; empty if unknown
     mutations: str  # how many small changes the changed suites notice, and how many before; may be empty
     comes_with: str  # the changed model, tools or prompt that regressions come with; may be empty
+    recordings: str  # how many recordings are those of the baseline, unless the heading says so; may be empty
     lost_figures: str  # figures that the baseline has and this run lacks; may be empty
     other_calls: str  # scenarios that pass as before with other tool calls; may be empty
     is_compared: bool  # false: the columns of changes would be empty

@@ -13,7 +13,7 @@ from evalgate.reporting.markdown.header_lines import (
     describe_other_calls,
     find_agent_changes,
 )
-from evalgate.reporting.markdown.heading import build_heading
+from evalgate.reporting.markdown.heading import build_heading, describe_other_recordings
 from evalgate.reporting.markdown.statistics_rows import (
     format_variant_figures,
     list_costly_checks,
@@ -218,6 +218,8 @@ class _RunTable:
                     yield from self._iter_note(line)
         heading = f"EvalGate {build_heading(self._document, escape_terminal).text}"
         yield from (self._paint(line, self._verdict_colour()) for line in self._iter_note(heading, MAX_HEADING))
+        if recordings := describe_other_recordings(self._document):
+            yield from (self._paint(line, "dim") for line in self._iter_note(recordings))
         for notice in list_notices(self._document):
             yield from self._iter_note(f"warning: {unmark_parts(notice)}", NOTICE_LIMIT)
 

@@ -33,7 +33,7 @@ class Case(NamedTuple):
     before: Mapping[str, Any] | None = None
     silent: Sequence[str] = ()
 
-    def run(self, folder: Path) -> CommandResult:
+    def run(self, folder: Path, environ: Mapping[str, str] | None = None) -> CommandResult:
         """Runs the command on the case; a baseline is made in a folder beside it."""
         arguments = [SUITE, *self.arguments]
         if self.before is not None:
@@ -41,7 +41,7 @@ class Case(NamedTuple):
             evalgate(folder / "before", [SUITE])
             arguments += ["--baseline", str(folder / "before/.evalgate/baseline.zip")]
         lay_out(folder / "now", self.files)
-        return evalgate(folder / "now", arguments)
+        return evalgate(folder / "now", arguments, environ=environ)
 
     def find_faults(self, result: CommandResult) -> list[str]:
         """What is wrong with the result."""

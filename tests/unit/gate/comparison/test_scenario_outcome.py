@@ -40,6 +40,7 @@ def test_outcome_of_a_scenario_has_one_entry_per_trial():
         [10, None],
         [0, 0],
         recorded=[Recorded(), Recorded()],
+        digests=[None, None],
     )
 
 
@@ -64,6 +65,7 @@ def test_outcomes_are_read_from_a_document():
         key: ScenarioOutcome(
             *(key, "PASS", 0.75, [True, False], [1.0, 0.5], [0.25, 0.25], [None, None], [70, 70], [0, 1]),
             recorded=[Recorded(), Recorded()],
+            digests=[None, None],
             failed_required=frozenset(),
         )
     }

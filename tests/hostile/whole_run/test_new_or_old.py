@@ -1,0 +1,106 @@
+"""Whether what is judged is new: recordings of the baseline, of another recording, or of a time to come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from hostile.whole_run.case import FAILED, PASS, SUITE, Case, check, suite, trace, trials
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CHECK = check("output_contains", value="refund")
+ONE = trace("issue_refund", started_at="2026-11-20T10:00:00Z")
+TWO = trace("issue_refund", started_at="2026-11-20T10:05:00Z")
+NEW = trace("issue_refund", started_at="2026-11-27T10:00:00Z")
+REPLAYED = {**ONE, "metadata": {"evalgate.replayed": True}}
+STAMPED = {**ONE, "commit": "0" * 40, "agent_hash": "abc", "metadata": {"evalgate.recording_id": "r2"}}
+BEFORE = {SUITE: suite(CHECK), **trials(ONE, TWO)}
+ASKS_FOR_NEW = ("--fail-on", "hard_fail,nothing_recorded")
+LATER: dict[str, Any] = {"policy": {"freshness": {"max_age": "7d"}, "fail_on": ["hard_fail", "stale_evidence"]}}
+
+NOTHING_NEW = [
+    Case(
+        "all recordings are the baseline's",
+        {SUITE: suite(CHECK), **trials(ONE, TWO)},
+        PASS,
+        ["All 2 recordings are the same as in the baseline: this run says nothing about a change of the agent"],
+        before=BEFORE,
+    ),
+    Case(
+        "a commit and a hash are not another recording",
+        {SUITE: suite(CHECK), **trials(STAMPED)},
+        PASS,
+        ["The only recording is the same"],
+        before={SUITE: suite(CHECK), **trials(ONE)},
+    ),
+    Case(
+        "some are",
+        {SUITE: suite(CHECK), **trials(ONE, NEW)},
+        PASS,
+        ["1 of 2 recordings are the same as in the baseline"],
+        before=BEFORE,
+    ),
+    Case("none is", {SUITE: suite(CHECK), **trials(NEW)}, PASS, before=BEFORE, silent=["the same as in"]),
+    Case(
+        "a replay ran the agent",
+        {SUITE: suite(CHECK), **trials(REPLAYED)},
+        PASS,
+        before={SUITE: suite(CHECK), **trials(REPLAYED)},
+        silent=["the same as in"],
+    ),
+    Case(
+        "the policy asks for new ones",
+        {SUITE: suite(CHECK), **trials(ONE, TWO)},
+        FAILED,
+        ["nothing new was recorded"],
+        ASKS_FOR_NEW,
+        BEFORE,
+    ),
+    Case("and one is new", {SUITE: suite(CHECK), **trials(ONE, NEW)}, PASS, (), ASKS_FOR_NEW, BEFORE),
+    Case(
+        "only the rules changed",
+        {SUITE: suite(CHECK, {"contains": "issued"}), **trials(ONE, TWO)},
+        PASS,
+        ["recordings unchanged, judged by new rules"],
+        before=BEFORE,
+    ),
+]
+TIMES = [
+    Case(
+        "recorded in the year 9999, with `max_age`",
+        {SUITE: suite(CHECK, **LATER), **trials(trace(started_at="9999-01-01T00:00:00Z"))},
+        FAILED,
+        ["stale"],
+    ),
+    Case(
+        "recorded in the year 9999, without",
+        {SUITE: suite(CHECK), **trials(trace(started_at="9999-01-01T00:00:00Z"))},
+        PASS,
+        ["in the future"],
+    ),
+    Case(
+        "a clock that is five minutes ahead",
+        {SUITE: suite(CHECK, **LATER), **trials(trace(started_at="2027-01-15T08:05:00Z"))},
+        PASS,
+        silent=["in the future"],
+    ),
+]
+
+
+@pytest.mark.parametrize("case", [*NOTHING_NEW, *TIMES], ids=lambda case: case.name)
+def test_what_is_not_new_is_named(case: Case, tmp_path: Path) -> None:
+    assert case.find_faults(case.run(tmp_path)) == []
+
+
+@pytest.mark.parametrize(("event", "is_said"), [("pull_request", True), ("push", False)])
+def test_a_pull_request_without_a_new_recording_says_so_in_its_heading(
+    event: str, is_said: bool, tmp_path: Path
+) -> None:
+    case = NOTHING_NEW[0]
+    result = case.run(tmp_path, {"GITHUB_EVENT_NAME": event})
+    heading = next(line for line in result.text("comment.md").splitlines() if line.startswith("## "))
+    assert ("but all 2 recordings are the same as in the baseline" in heading) is is_said
+    assert ("recordings" in result.text("comment.md")) is is_said
