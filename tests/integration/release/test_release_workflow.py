@@ -105,6 +105,23 @@ def test_a_release_from_start_to_end_and_again(forge, capsys):
     assert (forge.tags(), forge.signed(), forge.release("v1.0.0")) == before
 
 
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="the files that git knows are not known in an exported tree")
+def test_the_command_that_replaces_the_owner_leaves_itself_and_no_other_name(tmp_path):
+    text = (ROOT / "RELEASING.md").read_text()
+    [command] = re.findall(r"`(git grep -lE .*?)`", text)
+    checkout = tmp_path / "evalgate"
+    git, bash = require("git"), require("bash")
+    subprocess.run([git, "clone", "--quiet", "--depth=1", ROOT.as_uri(), str(checkout)], check=True)
+    (checkout / "RELEASING.md").write_text(text)
+    command = command.replace("\\|", "|").replace("OWNER", "Acme").replace("owner/", "acme/")
+    subprocess.run([bash, "-c", command], cwd=checkout, check=True)
+    names = [git, "grep", "-hoE", r"(ghcr.io/|@|\b)(org|Acme|acme)/(evalgate|quality)", "--", ":!RELEASING.md"]
+    found = set(subprocess.run(names, cwd=checkout, check=True, capture_output=True, text=True).stdout.split())
+    assert {"ghcr.io/acme/evalgate", "@Acme/quality", "Acme/evalgate"} <= found
+    assert [name for name in found if "org/" in name] == []
+    assert (checkout / "RELEASING.md").read_text() == text
+
+
 def test_a_package_that_is_not_public_stops_before_the_tag_and_the_moving_tag(forge, capsys):
     (forge.state / "private").write_text("")
     run = WorkflowRun(forge, "1.0.0")
