@@ -31,6 +31,8 @@ KEY = re.compile(r"[A-Za-z0-9._/-]{1,100}")
 ARTIFACT_NAME = re.compile(r'[^"<>|*?:\r\n\\/\x00-\x1f]{1,200}')
 WORKFLOW = re.compile(r"(?:\.github/workflows/)?[A-Za-z0-9._-]{1,200}\.ya?ml")
 MAX_RETENTION_DAYS = 90
+LARGEST_COMMENT = 65_536
+"""Characters that GitHub takes in a comment; some are left to what it counts in another way."""
 
 
 class Inputs(SettingGroup):
@@ -281,7 +283,12 @@ class Inputs(SettingGroup):
         ),
     )
     max_comment_chars = Setting(
-        60_000, Count(1_000, 65_000), Text("Maximum length of the comment", "maximum length of the comment")
+        60_000,
+        Count(1_000, LARGEST_COMMENT, most=65_000),
+        Text(
+            "Maximum length of the comment",
+            "maximum length of the comment; `65536`, GitHub's limit: the most that fits",
+        ),
     )
     limits: Setting[Limits] = Setting(
         IN_ACTION,

@@ -82,16 +82,17 @@ class Matching:
 
 
 class Count:
-    """A whole number within these bounds."""
+    """A whole number within these bounds; one above `most` means `most`."""
 
-    def __init__(self, low: int, high: int) -> None:
+    def __init__(self, low: int, high: int, most: int | None = None) -> None:
         self.low, self.high = low, high
+        self.most = high if most is None else most
 
     def __call__(self, text: str) -> int:
         """The value of the text; raises ValueError."""
         if not re.fullmatch(r"[0-9]{1,9}", text) or not self.low <= int(text) <= self.high:
             raise ValueError(f"must be a whole number from {self.low} to {self.high}, not `{shorten(text)}`")
-        return int(text)
+        return min(int(text), self.most)
 
 
 def read_inside_path(text: str) -> str:

@@ -90,6 +90,7 @@ def test_inputs_are_read_with_their_hyphens(read):
     assert inputs.config == ("evals/a.yaml", "evals/b.yaml")
     assert inputs.fail_on == ("hard_fail", "broken")
     assert (inputs.annotations, inputs.max_comment_chars) == (False, 5000)
+    assert read(inputs={"max-comment-chars": "65536"}).inputs.max_comment_chars == 65_000
     assert inputs.working_directory == "agents/../support"
 
 
@@ -114,7 +115,7 @@ def test_all_errors_are_reported_at_once(read):
         "input `mode` must be one of auto, gate, report-only, evaluate, publish, approve, not `reportonly`; did you mean `report-only`?",
         "input `comment` must be one of auto, always, on-change, on-failure, off, not `allways`; did you mean `always`?",
         "input `annotations` must be one of true, false, not `yes`",
-        "input `max-comment-chars` must be a whole number from 1000 to 65000, not `many`",
+        "input `max-comment-chars` must be a whole number from 1000 to 65536, not `many`",
         "variable GITHUB_SHA has an unexpected value (outside GitHub Actions use `evalgate run`)",
     ]
 
@@ -146,7 +147,7 @@ def test_all_errors_are_reported_at_once(read):
         ("comment-key", "a b", "letters, digits"),
         ("comment-key", "a-->", "letters, digits"),
         ("config", "a\x1bb", "control characters"),
-        ("max-comment-chars", "70000", "from 1000 to 65000"),
+        ("max-comment-chars", "70000", "from 1000 to 65536"),
         ("retention-days", "0", "input `retention-days` must be a whole number from 1 to 90, not `0`"),
         ("retention-days", "91", "from 1 to 90"),
         ("report-retention-days", "1.5", "input `report-retention-days` must be a whole number from 1 to 90"),
