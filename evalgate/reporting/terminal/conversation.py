@@ -9,7 +9,13 @@ from evalgate.models.trace.trace import format_place
 from evalgate.reporting.terminal.terminal_page import TerminalPage
 from evalgate.reporting.terminal.trace_table import build_trace_row, describe_evidence
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.conversation_order import name_outcome, number_calls, order_conversation
+from evalgate.reporting.text.conversation_order import (
+    measure_depth,
+    name_actor,
+    name_outcome,
+    number_calls,
+    order_conversation,
+)
 from evalgate.reporting.text.escaping import LINE_BREAK_SIGN, escape_terminal
 from evalgate.scoring.recorded_result import find_recorded_result
 
@@ -22,6 +28,8 @@ FOLDED_LINES, FOLDED_CHARS = 12, 1_200
 WHOLE = 100_000_000
 """Characters of arguments with `full`: more than any record may have."""
 TEXT_INDENT, CALL_INDENT, RESULT_INDENT = 2, 4, 6
+DEEPER = 4
+"""By how much calls of an agent are indented below those of the one that started it."""
 _COLOURS = {"user": "green", "assistant": "yellow", "error": "red"}
 
 
@@ -64,13 +72,16 @@ class _ConversationPage(TerminalPage):
         for call in calls:
             arguments = "" if call["arguments"] is None else f" {show(call['arguments'], self._limit)}"
             number = numbers.get(call["index"])
-            who = "call of the user:" if number is None else f"call {number}"
-            self.add_part(f"{who} {call['name']}{arguments}", indent=CALL_INDENT)
+            who = "call of the user:" if call["requestor"] == "user" else f"call {number}" if number else "asked for:"
+            actor = name_actor(call, numbers)
+            by = "" if actor is None else f" ({actor})"
+            deeper = DEEPER * measure_depth(call)
+            self.add_part(f"{who} {call['name']}{arguments}{by}", indent=CALL_INDENT + deeper)
             if (requested := call.get("requested")) is not None:
                 asked = show(requested["arguments"], self._limit)
-                self.add_part(f"(asked for {requested['name']} {asked})", indent=RESULT_INDENT)
+                self.add_part(f"(asked for {requested['name']} {asked})", indent=RESULT_INDENT + deeper)
             outcome = name_outcome(call)
-            self.add_part(f"-> {_describe_result(call, outcome, self._limit)}", indent=RESULT_INDENT)
+            self.add_part(f"-> {_describe_result(call, outcome, self._limit)}", indent=RESULT_INDENT + deeper)
 
     @property
     def _limit(self) -> int:

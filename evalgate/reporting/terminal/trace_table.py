@@ -9,6 +9,7 @@ from evalgate.models.trace.trace import format_place
 from evalgate.models.trace.trace_view import list_evidence
 from evalgate.reporting.terminal.terminal_page import GAP, format_columns
 from evalgate.reporting.text import wording
+from evalgate.reporting.text.conversation_order import count_actors
 from evalgate.scoring.recorded_result import find_recorded_result
 
 if TYPE_CHECKING:
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import DamagedTrace, EvidenceKind, EvidenceState, Trace
 
 HEADER = (
-    *("trace", "scenario", "trial", "format", "model", "turns", "calls", "tokens", "cost", "latency", "status"),
-    *("result", "evidence"),
+    *("trace", "scenario", "trial", "format", "model", "turns", "calls", "agents", "tokens", "cost", "latency"),
+    *("status", "result", "evidence"),
 )
+AGENTS = HEADER.index("agents")
+"""The column that is left out where no trace has several agents."""
 COPIED = 2
 """The first columns: the place for `evalgate show`, and the id for a suite."""
 MIN_PLACE = 32
@@ -38,7 +41,8 @@ class ResultFact(TypedDict):
 class TraceRow(TypedDict):
     """What one trace records; amounts are null if unknown.
 
-    `reason`, and the formats that it nearly has, are present only if it can't be read.
+    `agents` is present only if there are several; `reason`, and the formats that it nearly has, only if it can't be
+    read.
     """
 
     path: str
@@ -58,6 +62,7 @@ class TraceRow(TypedDict):
     status: str
     result: ResultFact | None
     evidence: dict[EvidenceKind, EvidenceState]
+    agents: NotRequired[int]
     reason: NotRequired[str]
     nearest: NotRequired[list[str]]
 
@@ -65,7 +70,7 @@ class TraceRow(TypedDict):
 def build_trace_row(trace: Trace) -> TraceRow:
     """What a trace records."""
     source, latency_ms, result = trace.source, trace.latency["total_ms"], find_recorded_result(trace)
-    return {
+    row: TraceRow = {
         "path": source.path,
         "line": source.line,
         "record": source.record,
@@ -84,6 +89,10 @@ def build_trace_row(trace: Trace) -> TraceRow:
         "result": None if result is None else {"name": result.name, "value": result.value, "passed": result.passed},
         "evidence": list_evidence(trace),
     }
+    agents = count_actors(trace)
+    if agents > 1:
+        row["agents"] = agents
+    return row
 
 
 def build_damaged_row(damaged: DamagedTrace) -> TraceRow:
@@ -117,14 +126,20 @@ def render_trace_table(rows: Sequence[TraceRow], width: int) -> str:
 
     If there is no room for the places, their middle is left out.
     """
-    cells = [_format_row(row) for row in rows]
-    return _format_fitting(HEADER, cells, width)
+    return _format_kept(
+        rows, [at for at in range(len(HEADER)) if at != AGENTS or any("agents" in row for row in rows)], width
+    )
 
 
 def render_fitted_table(rows: Sequence[TraceRow], width: int) -> str:
     """The same without columns that are empty in all rows: the table for a terminal."""
     cells = [_format_row(row) for row in rows]
     kept = [at for at in range(len(HEADER)) if at < COPIED or any(row[at] != wording.DASH for row in cells)]
+    return _format_kept(rows, kept, width)
+
+
+def _format_kept(rows: Sequence[TraceRow], kept: Sequence[int], width: int) -> str:
+    cells = [_format_row(row) for row in rows]
     return _format_fitting([HEADER[at] for at in kept], [[row[at] for at in kept] for row in cells], width)
 
 
@@ -143,6 +158,7 @@ def _format_row(row: TraceRow) -> list[str]:
         row["model"],
         _format_number(row["turns"]),
         _format_number(row["tool_calls"]),
+        _format_number(row.get("agents")),
         _format_number(row["total_tokens"]),
         _format_cost(row),
         None if row["latency_seconds"] is None else wording.seconds(row["latency_seconds"]),

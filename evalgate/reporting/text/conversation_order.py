@@ -1,11 +1,16 @@
-"""The order in which a person reads a trace: each call below the message that requested it; how a call ended."""
+"""The order in which a person reads a trace: each call below the message that requested it; how a call ended.
+
+Calls of agents that another one started are in no message: they follow the calls before them in time.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalgate.models.trace.actors import ROOT, is_helper
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from evalgate.models.trace.trace import Message, ToolCall, Trace
 
@@ -21,7 +26,7 @@ def order_conversation(trace: Trace) -> Iterator[Message | list[ToolCall]]:
         if message["role"] == "tool" and calls.has_shown(message):
             continue
         yield message
-        yield list(calls.take_requested(message))
+        yield [*calls.take_requested(message), *calls.take_of_others()]
     yield calls.take_before(None)
 
 
@@ -35,11 +40,32 @@ def name_outcome(call: ToolCall) -> str:
     return "outcome unknown" if call["status"] == "unknown" else call["status"]
 
 
+def measure_depth(call: ToolCall) -> int:
+    """How far below the main agent a call was made: 0 for its own and where nobody knows."""
+    return 1 if is_helper(call["actor"]) else (call["actor"] or "").count("/")
+
+
+def name_actor(call: ToolCall, numbers: Mapping[int, int]) -> str | None:
+    """Who made a call, if another agent than the main one, with the number of the call that started that one."""
+    if call["actor"] is None or not measure_depth(call):
+        return None
+    starter = numbers.get(-1 if call["started_by"] is None else call["started_by"])
+    who = call["agent"] or call["actor"].rpartition("/")[2]
+    return who if starter is None else f"{who}, started by call {starter}"
+
+
+def count_actors(trace: Trace) -> int:
+    """How many agents called tools, with the main one."""
+    actors = {call["actor"] for call in trace.tool_calls if call["actor"] and not is_helper(call["actor"])}
+    return len(actors | {ROOT})
+
+
 class _CallQueue:
     """The calls of a trace that are not shown yet."""
 
     def __init__(self, calls: list[ToolCall]) -> None:
         self._left = list(calls)
+        self._shown = 0
         self._shown_ids = set[str]()
         self._shown_names = set[str]()
 
@@ -50,6 +76,15 @@ class _CallQueue:
             same = same or [call for call in self._left if call["name"] == request["name"]]
             if same:
                 yield self._take(same[0])
+
+    def take_of_others(self) -> list[ToolCall]:
+        """The calls of other agents that follow those shown, up to the next call of the main one."""
+        if not self._shown:
+            return []
+        own = (call["index"] for call in self._left if not measure_depth(call))
+        following = min(own, default=None)
+        others = [call for call in self._left if measure_depth(call)]
+        return [self._take(call) for call in others if following is None or call["index"] < following]
 
     def take_before(self, turn: int | None) -> list[ToolCall]:
         """The calls of earlier turns that no message requested; None for all."""
@@ -63,6 +98,7 @@ class _CallQueue:
 
     def _take(self, call: ToolCall) -> ToolCall:
         self._left.remove(call)
+        self._shown += 1
         self._shown_names.add(call["name"])
         if call["id"] is not None:
             self._shown_ids.add(call["id"])

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 from evalgate.features.page.reporting.trace_details import find_unanswered
 from evalgate.measures.values.json_values import show
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.conversation_order import name_outcome, number_calls, order_conversation
+from evalgate.reporting.text.conversation_order import (
+    measure_depth,
+    name_actor,
+    name_outcome,
+    number_calls,
+    order_conversation,
+)
 from evalgate.reporting.text.escaping import clean_page_text, encode_script_json
 
 if TYPE_CHECKING:
@@ -25,7 +31,8 @@ MAX_PARTS = 2_000
 class PartDoc(TypedDict):
     """A message or a call of a turn. `kind` is the role of a message, or `call`; a call has a status.
 
-    `number` counts the agent's own calls from 1, as the difference does.
+    `number` counts the agent's own calls from 1, as the difference does. `depth` and `actor` are given if another agent
+    than the main one made a call: how far below that, and who.
     """
 
     kind: str
@@ -34,6 +41,8 @@ class PartDoc(TypedDict):
     text: str
     reasoning: NotRequired[str]
     number: NotRequired[int | None]
+    depth: NotRequired[int]
+    actor: NotRequired[str]
     status: NotRequired[str]
     result: NotRequired[str]
     seconds: NotRequired[float | None]
@@ -110,7 +119,11 @@ def _iter_parts(trace: Trace) -> Iterator[PartDoc]:
         if isinstance(part, list):
             for call in part:
                 outcome = name_outcome(call)
-                yield _build_call(call, numbers.get(call["index"]), outcome)
+                part_doc = _build_call(call, numbers.get(call["index"]), outcome)
+                actor = name_actor(call, numbers)
+                if actor is not None:
+                    part_doc["depth"], part_doc["actor"] = measure_depth(call), clean_page_text(actor, MAX_NAME)
+                yield part_doc
         elif part["content"] or part["reasoning"] or not part["tool_calls"]:
             yield _build_message(part)
 
