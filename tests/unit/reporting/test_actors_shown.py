@@ -33,10 +33,10 @@ def test_show_indents_calls_below_the_one_that_started_their_agent():
 
 def test_the_page_has_who_and_how_deep():
     parts = [part for part in build_trace_block(traces()[0])["parts"] if part["kind"] == "call"]
-    assert [(part["title"], part.get("depth"), part.get("actor")) for part in parts] == [
+    assert [(part["title"], part.get("depth"), part.get("who")) for part in parts] == [
         ("delegate", None, None),
-        ("delete_db", 1, "agent, started by call 1"),
-        ("make_date", 1, "helper#1, started by call 1"),
+        ("delete_db", 1, "call 2: agent, started by call 1"),
+        ("make_date", 1, "asked for: helper#1, started by call 1"),
     ]
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MAX_TEXT, MAX_NAME = 20_000, 200
 """Characters of a message, of arguments or of a result that a page shows; of a name."""
+MAX_DEPTH = 8
+"""Levels of agents that a page indents."""
 MAX_PARTS = 2_000
 """Messages and calls of one trace that a page shows."""
 
@@ -31,8 +33,8 @@ MAX_PARTS = 2_000
 class PartDoc(TypedDict):
     """A message or a call of a turn. `kind` is the role of a message, or `call`; a call has a status.
 
-    `number` counts the agent's own calls from 1, as the difference does. `depth` and `actor` are given if another agent
-    than the main one made a call: how far below that, and who.
+    `number` counts the agent's own calls from 1, as the difference does. `depth` and `who` are given if another agent
+    than the main one made a call: how far below that, and the call's number with the agent.
     """
 
     kind: str
@@ -42,7 +44,7 @@ class PartDoc(TypedDict):
     reasoning: NotRequired[str]
     number: NotRequired[int | None]
     depth: NotRequired[int]
-    actor: NotRequired[str]
+    who: NotRequired[str]
     status: NotRequired[str]
     result: NotRequired[str]
     seconds: NotRequired[float | None]
@@ -122,7 +124,9 @@ def _iter_parts(trace: Trace) -> Iterator[PartDoc]:
                 part_doc = _build_call(call, numbers.get(call["index"]), outcome)
                 actor = name_actor(call, numbers)
                 if actor is not None:
-                    part_doc["depth"], part_doc["actor"] = measure_depth(call), clean_page_text(actor, MAX_NAME)
+                    begun = f"call {part_doc['number']}" if part_doc["number"] else "asked for"
+                    part_doc["depth"] = min(measure_depth(call), MAX_DEPTH)
+                    part_doc["who"] = clean_page_text(f"{begun}: {actor}", MAX_NAME)
                 yield part_doc
         elif part["content"] or part["reasoning"] or not part["tool_calls"]:
             yield _build_message(part)

@@ -61,9 +61,8 @@
     const tone = part.status === "ok" ? "good" : part.status === "error" ? "bad" : "warn";
     body.append(make("p", "note", null, make("span", `tone ${tone}`, part.status), part.seconds === null ? "" : `, ${seconds(part.seconds)}`));
     if (part.result) body.append(make("code", "", null, fold(part.result, RESULT)));
-    const who = `${part.number ? `call ${part.number}` : part.actor ? "asked for" : "call of the user"}${part.actor ? `, ${part.actor}` : ""}`;
-    const item = make("li", "", null, make("span", "who", who), body);
-    if (part.depth) item.style.marginLeft = `${Math.min(part.depth, 8) * 2}rem`;
+    const item = make("li", "", null, make("span", "who", part.who || (part.number ? `call ${part.number}` : "call of the user")), body);
+    if (part.depth) item.style.marginLeft = `${part.depth * 2}em`;
     if (part.number) item.dataset.number = part.number;
     item.tabIndex = -1;
     return item;
