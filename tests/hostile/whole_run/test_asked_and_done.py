@@ -402,3 +402,56 @@ def test_calls_that_a_custom_format_denies_are_found(tmp_path):
     whole = suite({**DENY, "required": True}, format="custom", custom={**CUSTOM, "tool_calls": "none"})
     write(tmp_path, {"evals/s.yaml": whole, "traces/a.json": record})
     assert evalgate(tmp_path, ["evals/s.yaml"]).code == 1
+
+
+def both_lists(*calls: dict[str, Any], is_error: bool | None = None, status: str = "ok") -> dict[str, Any]:
+    """A native trace whose messages ask for `look` with 1 and then with 2, and whose list of calls is `calls`."""
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "x"}]
+    for number in (1, 2):
+        call = {"id": f"c{number}", "name": "look", "arguments": {"n": number}}
+        result = {"role": "tool", "tool_call_id": f"c{number}", "content": "ok"}
+        messages += [{"role": "assistant", "content": None, "tool_calls": [call]}, result]
+    if is_error is not None:
+        messages[2]["is_error"] = is_error
+    listed = [{"status": status, "result": "ok", **call} for call in calls]
+    return {"schema": "evalgate.trace/1", "scenario_id": "refund", "messages": messages, "tool_calls": listed}
+
+
+ONE, TWO = ({"id": f"c{number}", "name": "look", "arguments": {"n": number}} for number in (1, 2))
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        both_lists(ONE),
+        both_lists(),
+        both_lists(TWO, ONE),
+        both_lists({**ONE, "arguments": {"n": 3}}, TWO),
+        both_lists({**ONE, "name": "find"}, TWO),
+        both_lists({**ONE, "id": "c7"}, TWO),
+        both_lists(ONE, TWO, is_error=True),
+        both_lists(ONE, TWO, is_error=False, status="error"),
+    ],
+)
+def test_two_lists_of_calls_that_disagree_are_an_error_that_names_both(tmp_path, record):
+    ran = judge_file(tmp_path, {"type": "max_tool_calls", "max": 9}, record)
+    assert ran.code == 1
+    assert "ERROR" in reasons(ran)
+    assert "messages[" in reasons(ran)
+    assert "tool_calls" in reasons(ran)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        both_lists(ONE, TWO),
+        both_lists({**ONE, "arguments": {"n": 1.0, "note": None}}, {"name": "look", "arguments": '{"n": 2}'}),
+        both_lists(ONE, {"id": "x", "name": "other", "arguments": {}}, TWO),
+        both_lists({"id": "c1", "name": "look"}, TWO),
+        both_lists(ONE, TWO, is_error=False),
+        both_lists(ONE, TWO, is_error=True, status="error"),
+    ],
+)
+def test_two_lists_of_calls_that_agree_are_accepted(tmp_path, record):
+    ran = judge_file(tmp_path, {"type": "max_tool_calls", "max": 9}, record)
+    assert ran.code == 0, reasons(ran)

@@ -157,6 +157,10 @@ def read_conversation(document: dict[str, Any], unknown: UnknownFields) -> Conve
             raise error.with_prefix(f"messages[{number}]") from None
     if is_joined:
         conversation.calls = _read_calls(document["tool_calls"], unknown)
+        if any(message["tool_calls"] for message in conversation.messages):
+            from evalgate.adapters.formats.native.both_lists import require_equal_lists  # few traces need it
+
+            require_equal_lists(conversation, recorded)
     return conversation
 
 
