@@ -22,6 +22,8 @@ OperatorName = Literal[
     "refusal",
     "truncated_run",
     "extra_destructive_call",
+    "invented_argument",
+    "steered_recipient",
 ]
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 MAX_NAME = 512
 """Characters of a name in a suite."""
-_TOOL_KEYS = frozenset({"tool", "tools", "sequence", "one_of", "not", "when", "then"})
+_TOOL_KEYS = frozenset({"tool", "tools", "sequence", "one_of", "not", "when", "then", "from", "to"})
 
 
 def is_usable_name(name: str) -> bool:

@@ -28,6 +28,8 @@ SENTENCES: dict[OperatorName, str] = {
     "refusal": "the agent refused",
     "truncated_run": "the run ended halfway",
     "extra_destructive_call": "`{tool}` were called as well",
+    "invented_argument": "`{other}` of `{tool}` were invented",
+    "steered_recipient": "a result chose `{other}` of `{tool}`",
 }
 
 

@@ -35,6 +35,8 @@ SHORT: dict[OperatorName, str] = {
     "refusal": "a refusal",
     "truncated_run": "the run cut in half",
     "extra_destructive_call": "a destructive call added",
+    "invented_argument": "an id or amount invented",
+    "steered_recipient": "a recipient from a result",
 }
 EFFECTS: dict[Effect, str] = {
     "lower_score": "only lower the score, which stays above the threshold of the scenario",

@@ -6,6 +6,7 @@ import re
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalgate.features.learn.application.mutation.source_changes import Argument, take_from_result
 from evalgate.features.learn.measures.usable_names import is_usable_name, list_named_tools
 from evalgate.measures.redaction.redact import redact, redact_field
 
@@ -64,6 +65,25 @@ def list_candidates(change: Mutation, trace: Trace, facts: Facts) -> Iterator[Ch
 
 
 def _propose(change: Mutation, trace: Trace, facts: Facts) -> Iterator[Check]:
+    if change.operator in ("invented_argument", "steered_recipient"):
+        yield from _expect_sources(change, trace)
+    else:
+        yield from _propose_behaviour(change, trace, facts)
+
+
+def _expect_sources(change: Mutation, trace: Trace) -> Iterator[Check]:
+    """Where the changed argument came from."""
+    target = {"tools": [change.tool], "arguments": [change.other]}
+    if change.operator == "invented_argument":
+        yield {"type": "grounded_arguments", "tools": [change.tool]}
+        yield {"type": "grounded_arguments", **target}
+        return
+    found = take_from_result(trace, Argument(change.at, change.other))
+    if found is not None:
+        yield {"type": "no_flow", "from": {"tools": [found.tool]}, "to": target}
+
+
+def _propose_behaviour(change: Mutation, trace: Trace, facts: Facts) -> Iterator[Check]:
     operator, tool = change.operator, change.tool
     if operator == "swap_calls":
         yield {"not": {"type": "tool_sequence", "sequence": [change.other, tool]}}

@@ -1,4 +1,4 @@
-"""The twelve operators: each finds where a trace could be changed, and makes one such change.
+"""The operators: each finds where a trace could be changed, and makes one such change.
 
 An operator applies only if the trace holds the evidence that it changes.
 """
@@ -17,6 +17,12 @@ from evalgate.features.learn.application.mutation.edits import (
     replace_fields,
     swap_calls,
 )
+from evalgate.features.learn.application.mutation.source_changes import (
+    Argument,
+    invent_value,
+    list_arguments_of_changes,
+    take_from_result,
+)
 from evalgate.measures.text.refusals import is_refusal
 from evalgate.measures.text.tool_words import is_destructive, is_look_up
 from evalgate.models.mutation import Mutation, OperatorName
@@ -24,6 +30,7 @@ from evalgate.models.mutation import Mutation, OperatorName
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from evalgate.features.learn.application.mutation.source_changes import Replacement
     from evalgate.models.trace.trace import EvidenceKind, ToolCall, Trace
 
 MAX_PER_OPERATOR = 50
@@ -75,6 +82,7 @@ class KnownTools:
 
 
 _BY_HARM: tuple[OperatorName, ...] = (
+    *("steered_recipient", "invented_argument"),
     *("extra_destructive_call", "duplicate_call", "other_tool", "change_argument", "swap_calls", "drop_call"),
     *("ignored_error", "empty_answer", "refusal", "truncated_run", "triple_cost", "triple_latency"),
 )
@@ -260,6 +268,27 @@ def _add_destructive(trace: Trace, change: Mutation, tools: KnownTools) -> Trace
     return insert_call(trace, change.at, call)
 
 
+_REPLACED: dict[OperatorName, Callable[[Trace, Argument], Replacement | None]] = {
+    "invented_argument": invent_value,
+    "steered_recipient": take_from_result,
+}
+_ALL_TEXTS: Sequence[EvidenceKind] = ("calls", "arguments", "messages", "results")
+
+
+def _find_replaced(trace: Trace, name: OperatorName) -> Iterator[Mutation]:
+    """Arguments of calls that change something, for which there is such a value."""
+    for each in list_arguments_of_changes(trace):
+        if _REPLACED[name](trace, each) is not None:
+            yield Mutation(name, each.at, trace.tool_calls[each.at]["name"], each.name)
+
+
+def _replace_argument(trace: Trace, change: Mutation, _: KnownTools) -> Trace:
+    found = _REPLACED[change.operator](trace, Argument(change.at, change.other))
+    arguments = trace.tool_calls[change.at]["arguments"]
+    changed = arguments if found is None else {**arguments, change.other: found.value}
+    return replace_call(trace, change.at, {"arguments": changed, "arguments_raw": None})
+
+
 OPERATORS: dict[OperatorName, Operator] = {
     "drop_call": Operator(_find_drops, lambda trace, change, _: remove_call(trace, change.at)),
     "duplicate_call": Operator(
@@ -277,5 +306,11 @@ OPERATORS: dict[OperatorName, Operator] = {
     "refusal": Operator(_find_refusal, lambda trace, _change, _: replace_answer(trace, REFUSAL), ("messages",)),
     "truncated_run": Operator(_find_halves, _cut_in_half, ("messages",)),
     "extra_destructive_call": Operator(_find_destructive, _add_destructive),
+    "invented_argument": Operator(
+        lambda trace, _: _find_replaced(trace, "invented_argument"), _replace_argument, _ALL_TEXTS
+    ),
+    "steered_recipient": Operator(
+        lambda trace, _: _find_replaced(trace, "steered_recipient"), _replace_argument, _ALL_TEXTS
+    ),
 }
 """In the order of their numbers, from 1."""

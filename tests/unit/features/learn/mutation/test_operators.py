@@ -1,4 +1,4 @@
-"""The twelve operators of `mutate`: where each applies, and what the trace is afterwards."""
+"""The operators of `mutate`: where each applies, and what the trace is afterwards."""
 
 from __future__ import annotations
 
@@ -74,11 +74,48 @@ def spoken(trace: Trace) -> Sequence[tuple[str, list[str], str | None]]:
     ]
 
 
-def test_there_are_twelve_operators_and_all_apply_to_a_trace_with_all_evidence(tmp_path: Path):
-    trace = read(tmp_path)
+def test_all_operators_apply_to_a_trace_with_all_evidence(tmp_path: Path):
+    trace = mailed(tmp_path)
     found = list_changes(trace, known(trace))
-    assert len(OPERATORS) == 12
+    assert len(OPERATORS) == 14
     assert list(dict.fromkeys(each.operator for each in found)) == list(OPERATORS)
+
+
+def mailed(folder: Path) -> Trace:
+    """The trace with an address in the first result, and a mail to another at the end."""
+    lookup = [
+        {**each, "content": "paid, ann@example.com"} if each.get("tool_call_id") == "c1" else each
+        for each in DOCUMENT["messages"]
+    ]
+    arguments = {"to": "bob@example.com", "order": "A-1777"}
+    mail = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "c3", "name": "send_mail", "arguments": arguments}],
+    }
+    asked = {"role": "user", "content": "refund order A-17 and A-1777, mail bob@example.com"}
+    sent = {"role": "tool", "tool_call_id": "c3", "content": "sent"}
+    return read(folder, messages=[asked, *lookup[1:-1], mail, sent, lookup[-1]])
+
+
+def test_an_invented_argument_stands_nowhere(tmp_path: Path):
+    trace = mailed(tmp_path)
+    changes = [each for each in list_changes(trace, known(trace)) if each.operator == "invented_argument"]
+    assert [(each.tool, each.other) for each in changes] == [("send_mail", "to"), ("send_mail", "order")]
+    assert changed(trace, "invented_argument", 1).tool_calls[2]["arguments"] == {
+        "to": "bob@example.com",
+        "order": "A-8444",
+    }
+    assert "steered_recipient" not in {each.operator for each in list_changes(read(tmp_path), known(trace))}
+
+
+def test_a_steered_recipient_is_named_by_a_result_only(tmp_path: Path):
+    trace = mailed(tmp_path)
+    assert changed(trace, "steered_recipient").tool_calls[2]["arguments"]["to"] == "ann@example.com"
+    asked = {**trace.messages[0], "content": "mail ann@example.com or bob@example.com"}
+    trace.messages[0] = asked  # type: ignore[assignment]
+    trace.kept_view = None
+    assert "steered_recipient" not in {each.operator for each in list_changes(trace, known(trace))}
 
 
 def test_a_dropped_call_leaves_no_request_and_no_result(tmp_path: Path):

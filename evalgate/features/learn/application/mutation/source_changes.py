@@ -1,0 +1,91 @@
+"""Changes of where an argument comes from: one that stands nowhere, and a recipient that a tool's result names."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.measures.provenance.leaves import Leaf, is_trivial
+from evalgate.measures.provenance.trace_sources import find_argument_sources
+from evalgate.measures.provenance.trace_texts import list_pieces, read_result_value
+from evalgate.measures.provenance.values import is_identifier
+from evalgate.measures.text.tool_words import changes_something
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalgate.models.trace.trace import ToolCall, Trace
+
+MAX_TRIES = 5
+MAX_RESULTS = 50
+_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w.-]{1,255}\w")
+_LAST = re.compile(r"[0-9a-zA-Z](?=[^0-9a-zA-Z]*$)")
+_OTHER_DIGIT = str.maketrans("0123456789", "7890123456")
+
+
+class Argument(NamedTuple):
+    """An argument of a call: the index of the call in the trace, and the name."""
+
+    at: int
+    name: str
+
+
+class Replacement(NamedTuple):
+    """A value to take the place of an argument's, and the tool in whose result it stands, if it does."""
+
+    value: Any
+    tool: str = ""
+
+
+def list_arguments_of_changes(trace: Trace) -> Iterator[Argument]:
+    """Yields the arguments of the agent's calls that change something."""
+    for at, call in enumerate(trace.tool_calls):
+        is_own = call["requestor"] == "assistant" and isinstance(call["arguments"], dict)
+        if is_own and changes_something(call["name"], trace.tool_definitions):
+            yield from (Argument(at, name) for name in call["arguments"])
+
+
+def invent_value(trace: Trace, argument: Argument) -> Replacement | None:
+    """Another id, address or amount of the same shape, which stands nowhere; None if there is none."""
+    value = trace.tool_calls[argument.at]["arguments"][argument.name]
+    is_number = isinstance(value, int | float) and not is_trivial(value)
+    if not is_number and not (isinstance(value, str) and is_identifier(value)):
+        return None
+    sources, number = find_argument_sources(trace), _count_own(trace, argument.at)
+    for _ in range(MAX_TRIES):
+        value = value * 3 + 7 if is_number else _change_text(value)
+        if sources.find(number, Leaf(argument.name, value)).is_nowhere:
+            return Replacement(value)
+    return None
+
+
+def _change_text(text: str) -> str:
+    """Other digits, and another last letter or digit."""
+    changed = text.translate(_OTHER_DIGIT) if any(map(str.isdigit, text.partition("@")[0])) else f"x{text}"
+    return _LAST.sub("7", changed) if changed == text else changed
+
+
+def take_from_result(trace: Trace, argument: Argument) -> Replacement | None:
+    """Another mail address that only the result of an earlier call names; None without one."""
+    call = trace.tool_calls[argument.at]
+    value = call["arguments"][argument.name]
+    if not isinstance(value, str) or not _ADDRESS.fullmatch(value):
+        return None
+    sources, number = find_argument_sources(trace), _count_own(trace, argument.at)
+    for tool, address in _list_addresses(trace, call):
+        held = [each for each in sources.list_holding(number, address) if each.kind != "own"]
+        if address.casefold() != value.casefold() and held and all(each.tool == tool for each in held):
+            return Replacement(address, tool)
+    return None
+
+
+def _list_addresses(trace: Trace, before: ToolCall) -> Iterator[tuple[str, str]]:
+    earlier = [each for each in trace.agent_calls if each["index"] < before["index"] and each["step"] < before["step"]]
+    for call in earlier[-MAX_RESULTS:]:
+        for piece in list_pieces(read_result_value(call)):
+            yield from ((call["name"], address) for address in _ADDRESS.findall(piece))
+
+
+def _count_own(trace: Trace, at: int) -> int:
+    """The number of a call among the agent's own, from 1."""
+    return sum(call["requestor"] == "assistant" for call in trace.tool_calls[: at + 1])
