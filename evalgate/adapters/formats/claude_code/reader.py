@@ -320,6 +320,7 @@ LINES = words("""
     agent-setting tag pr-link worktree-state bridge-session atis-latch auth_status tool_progress tool_use_summary
     rate_limit_event prompt_suggestion control_request control_response control_cancel_request keep_alive
     evalgate.agent content-replacement marble-origami-commit task-summary speculation-accept queued_command
+    frame-link relocated started
 """)
 """Types of lines that are read, or are about the session itself."""
 SHAPES = (

@@ -225,4 +225,8 @@ SHAPES = (
     Shape((EACH, "payload", "content", EACH), PART_FIELDS),
     Shape((EACH, "item"), ITEM_FIELDS | {"changes", "items", "result", "receiver_thread_ids", "agents_states"}),
 )
-READER = Reader(build=build, identify=no_identity, split=split, shapes=SHAPES, copy_flag=COPIED)
+INVOCATIONS = frozenset({"invocation"})
+"""What an MCP server was asked for: read as a call, unless the model's own call of that id is."""
+READER = Reader(
+    build=build, identify=no_identity, split=split, shapes=SHAPES, copy_flag=COPIED, without_calls=INVOCATIONS
+)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from evalgate.adapters.formats.codex.forks import find_inherited, find_origin, subtract_inherited
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.builder.copied_history import COPIED, keep_texts
 from evalgate.adapters.formats.core.builder.evidence_gaps import Unknown, describe_unknown, find_unknown, pick_worse
 from evalgate.adapters.formats.core.builder.run import BLANK_LLM_CALL
@@ -16,12 +17,12 @@ from evalgate.adapters.formats.core.format import Shape, words
 from evalgate.adapters.formats.core.strict_json import decode
 from evalgate.adapters.formats.core.usage import TokenTable
 from evalgate.adapters.formats.messages import responses
+from evalgate.adapters.formats.messages.blocks import get_first, parse_result
 from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import LlmCall, Usage, unknown_usage
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolResult
     from evalgate.models.trace.trace import ToolCall
 
 USAGE = TokenTable(
@@ -68,6 +69,8 @@ EVENTS = words("""
     collab_close_begin collab_close_end collab_resume_begin collab_resume_end sub_agent_activity
 """)
 """Types of a rollout's events: they repeat what its items record, or concern the session."""
+EXECUTIONS = words("mcp_tool_call_begin mcp_tool_call_end dynamic_tool_call_request dynamic_tool_call_response")
+"""Types of events of tools that ran outside of the model's provider."""
 SHELLS = frozenset({"shell", "shell_command", "exec_command", "container.exec", "local_shell", "write_stdin"})
 EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,6})$", re.MULTILINE)
 STILL_RUNNING = "Process running with session ID"
@@ -105,6 +108,7 @@ class Rollout(CodexRun):
     has_origin: bool = False
     answer: str | None = None
     tools: dict[str, str] = field(default_factory=dict)
+    executed: set[str] = field(default_factory=set)
     last_total: Any = None
     turns: int = 0
     steps: int = 0
@@ -182,8 +186,24 @@ class Rollout(CodexRun):
         elif kind == "error":
             self.error = text(payload.get("message"), "payload.message") or "the turn failed"
             self.error_cause, self.error_status = _read_cause(payload.get("codex_error_info"))
+        elif kind in EXECUTIONS:
+            self._add_execution(payload, ended=kind in ("mcp_tool_call_end", "dynamic_tool_call_response"))
         elif isinstance(kind, str) and kind not in EVENTS:
             self.unknown = pick_worse(self.unknown, describe_unknown("an event", kind, payload))
+
+    def _add_execution(self, payload: dict[str, Any], *, ended: bool) -> None:
+        """Adds what an MCP server or the client ran, unless the model's own call of that id names it."""
+        call_id = text(get_first(payload, ("call_id", "callId")), "payload.call_id") or ""
+        name, arguments = _read_execution(payload)
+        asked = self.tools.get(call_id)
+        if name and asked != name and call_id not in self.executed:
+            self.executed.add(call_id)
+            self._add_messages(
+                [RawMessage("assistant", calls=[ToolRequest(call_id, name, arguments)])], len(self.messages)
+            )
+        if ended and call_id in self.executed:
+            result = ToolResult(call_id, name or None, _read_returned(payload), payload.get("success") is False or None)
+            self._add_messages([RawMessage("tool", answers=[result])], len(self.messages))
 
     def _add_token_count(self, info: dict[str, Any]) -> None:
         """The total includes all calls so far; a repeated total is not a new call."""
@@ -238,6 +258,23 @@ class Rollout(CodexRun):
             self.tools[message.calls[-1].id or ""] = message.calls[-1].name
         if message.answers and self.tools.get(message.answers[-1].id or "") in SHELLS:
             message.answers[-1] = _parse_shell_output(message.answers[-1])
+
+
+def _read_execution(payload: dict[str, Any]) -> tuple[str, Any]:
+    """Name and arguments of a tool that ran, the name of one of an MCP server as Codex gives it to models."""
+    invocation = mapping(payload.get("invocation"), "payload.invocation")
+    if invocation:
+        server, tool = (text(invocation.get(key), f"payload.invocation.{key}") for key in ("server", "tool"))
+        return f"mcp__{server}__{tool}", invocation.get("arguments")
+    return text(payload.get("tool"), "payload.tool") or "", payload.get("arguments")
+
+
+def _read_returned(payload: dict[str, Any]) -> Any:
+    """What an MCP server or the client returned."""
+    result = payload.get("result")
+    returned = get_first(result, ("Ok", "Err")) if isinstance(result, dict) else None
+    content = returned.get("content") if isinstance(returned, dict) else returned
+    return parse_result(get_first(payload, ("content_items", "contentItems")) if content is None else content)[0]
 
 
 def _read_cause(info: Any) -> tuple[str | None, int | None]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.builder.evidence_gaps import Unknown, describe_unknown, pick_worse
-from evalgate.adapters.formats.core.fields import do_each, required_text, text
+from evalgate.adapters.formats.core.fields import do_each, listing, required_text, text
 from evalgate.adapters.formats.core.format import words
 from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.blocks import check_arguments, get_first, join_text, parse_result
@@ -14,6 +14,8 @@ from evalgate.adapters.formats.messages.blocks import check_arguments, get_first
 SHOWN_CHARS = 60
 CALL = "_call"
 OUTPUT = "_call_output"
+OUTPUTS_OF_PROVIDER = {"tool_search_output": "tool_search", "program_output": "program"}
+"""Types of items that are results too, each with the name of the tool whose call it answers."""
 NAMED_CALLS = frozenset({"function_call", "custom_tool_call", "mcp_call"})
 IGNORED_TYPES = words("""
     item_reference mcp_list_tools mcp_approval_request mcp_approval_response compaction compaction_summary
@@ -21,6 +23,8 @@ IGNORED_TYPES = words("""
 """)
 RESULT_KEYS = ("output", "outputs", "results", "error")
 FAILED = ("failed", "incomplete")
+ANSWERED_BY_ITEMS = words("local_shell_call shell_call computer_call apply_patch_call tool_search_call program_call")
+"""Types of calls whose result is an item of its own."""
 
 
 def is_shape(value: Any) -> bool:
@@ -54,6 +58,10 @@ def add_item(messages: list[RawMessage], item: dict[str, Any]) -> None:
         _get_open_message(messages, is_closed=_has_output).reasoning = _read_reasoning(item)
     elif kind.endswith(OUTPUT):
         _get_results(messages).append(_read_result(item))
+    elif kind in OUTPUTS_OF_PROVIDER:
+        _get_results(messages).append(_read_provider_output(item, OUTPUTS_OF_PROVIDER[kind]))
+    elif kind == "agent_message":
+        messages.append(RawMessage("system", join_text(listing(item.get("content"), "content"))))
     elif kind.endswith(CALL):
         request = _read_request(item, kind.removesuffix(CALL), is_named=kind in NAMED_CALLS)
         _get_open_message(messages).calls.append(request)
@@ -104,7 +112,10 @@ def _read_request(item: dict[str, Any], tool: str, *, is_named: bool) -> ToolReq
     if is_named:
         name = required_text(item.get("name"), "name")
         return ToolRequest(call_id, name, check_arguments(get_first(item, ("arguments", "input"))))
+    tool = _find_name(item) or tool
     known = {key: item[key] for key in ("action", "code", "queries", "operation") if item.get(key) is not None}
+    if not known and item.get("arguments") is not None:
+        return ToolRequest(call_id, tool, check_arguments(item["arguments"]))
     action = known.get("action")
     return ToolRequest(call_id, tool, action if len(known) == 1 and type(action) is dict else known or None)
 
@@ -126,7 +137,8 @@ def describe_unnamed(item: Any, place: str) -> Unknown | None:
 
 
 def _is_known(kind: str) -> bool:
-    return kind in ("message", "reasoning") or kind.endswith((CALL, OUTPUT)) or kind in IGNORED_TYPES
+    is_read = kind in ("message", "reasoning", "agent_message") or kind in OUTPUTS_OF_PROVIDER
+    return is_read or kind.endswith((CALL, OUTPUT)) or kind in IGNORED_TYPES
 
 
 def _find_name(item: dict[str, Any]) -> str | None:
@@ -151,10 +163,16 @@ def _read_result(item: dict[str, Any]) -> ToolResult:
     return ToolResult(call_id, None, content, has_failed or item.get("status") in FAILED or None)
 
 
+def _read_provider_output(item: dict[str, Any], tool: str) -> ToolResult:
+    """What a tool of the provider returned; without the id of its call, it answers the last call of that tool."""
+    content, _ = parse_result(get_first(item, ("output", "result", "tools")))
+    return ToolResult(text(item.get("call_id"), "call_id"), tool, content, item.get("status") in FAILED or None)
+
+
 def _add_provider_result(messages: list[RawMessage], item: dict[str, Any], kind: str, request: ToolRequest) -> None:
     """Adds the result of a tool that ran at the provider; it may have a status but no content."""
     is_over = item.get("status") in ("completed", "failed", "incomplete") or kind == "mcp_call"
-    if not is_over or kind in ("local_shell_call", "shell_call", "computer_call", "apply_patch_call"):
+    if not is_over or kind in ANSWERED_BY_ITEMS:
         return
     content, _ = parse_result(get_first(item, RESULT_KEYS))
     has_failed = item.get("status") in FAILED or item.get("error") is not None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def build(record: Any) -> Trace:
     """Builds one trace from the messages and the fields next to them."""
-    document = {"messages": record} if isinstance(record, list) else mapping(record, "")
+    document = {"messages": record} if isinstance(record, list) else _unpack_response(mapping(record, ""))
     require_shallow(record)
     conversation = read_conversation(listing(document.get("messages"), "messages"), "messages")
     finished = _add_choice(conversation, document)
@@ -35,6 +35,14 @@ def build(record: Any) -> Trace:
     )
     add_side_fields(trace, document)
     return trace
+
+
+def _unpack_response(document: dict[str, Any]) -> dict[str, Any]:
+    """A request with its completion under `response`, as OpenHands logs both, with the completion's fields beside."""
+    response = document.get("response")
+    if not isinstance(response, dict) or not isinstance(response.get("choices"), list) or "choices" in document:
+        return document
+    return {"latency_seconds": document.get("latency_sec"), **response, **document}
 
 
 def _add_choice(conversation: Conversation, document: dict[str, Any]) -> str | None:
@@ -54,9 +62,15 @@ CHOICE_FIELDS = frozenset({"message", "logprobs", "content_filter_results", "pro
 SHAPES = (
     Shape(("messages", EACH), CHAT_FIELDS),
     Shape(("messages", EACH, "content", EACH), PART_FIELDS),
-    Shape(("choices", EACH), CHOICE_FIELDS),
-    Shape(("choices", EACH, "message"), CHAT_FIELDS),
-    Shape(("choices", EACH, "message", "content", EACH), PART_FIELDS),
+    *(
+        shape
+        for above in ((), ("response",))
+        for shape in (
+            Shape((*above, "choices", EACH), CHOICE_FIELDS),
+            Shape((*above, "choices", EACH, "message"), CHAT_FIELDS),
+            Shape((*above, "choices", EACH, "message", "content", EACH), PART_FIELDS),
+        )
+    ),
 )
 READER = Reader(
     build=build,

@@ -47,6 +47,8 @@ CERTAIN_ARGUMENT_KEYS = ARGUMENT_KEYS - {"input", "parameters", "params", "args"
 TOOL_LISTS = frozenset({"tools", "functions"})
 SEARCHED_DEFINITIONS = TOOL_LISTS | {"metadata"}
 TOOL_PREFIX = "tool-"
+TYPE_OF_CALL = "_call"
+"""Ends the type of a call of a provider's tool, such as `tool_search_call`, which begins with its name."""
 TOOL_BLOCKS = frozenset({"tool-call", "tool-result", "tool-error", "tool-invocation", "tool-approval-request"})
 DEFINITION_KEYS = words("""
     tools tool_definitions toolDefinitions functions available_tools toolConfig tool_config tool_schemas schema
@@ -220,7 +222,10 @@ class CallScan:
             self.incomplete.append(format_path(path))
 
     def _enter_nameless(self, value: dict[str, Any], path: Any) -> None:
-        """Arguments without a name; the name may be the key of the object, or be unknown."""
+        """Arguments without a name; the name may be the key of the object, be in its type, or be unknown."""
+        kind = value.get("type")
+        if kind.__class__ is str and kind.removesuffix(TYPE_OF_CALL) in self._read:
+            return
         if find_name(value) is None and not any(find_name(each) for each in value.values() if each.__class__ is dict):
             self.incomplete.append(format_path(path))
 
