@@ -343,3 +343,35 @@ def test_a_check_of_fewer_agents_is_weaker(before, after):
     assert now is not None
     assert not is_implied(was, now)
     assert is_implied(was, was)
+
+
+def rollout(*payloads: dict[str, Any]) -> str:
+    """A rollout of Codex that answers, with events before that."""
+    meta = {"type": "session_meta", "payload": {"id": "thread-1"}}
+    spoken = [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "go"}]},
+        *payloads,
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "done"}]},
+    ]
+    kinds = ["event_msg" if each["type"].startswith("collab") else "response_item" for each in spoken]
+    ended = {"type": "event_msg", "payload": {"type": "task_complete", "last_agent_message": "done"}}
+    return lines(meta, *({"type": kind, "payload": each} for kind, each in zip(kinds, spoken, strict=True)), ended)
+
+
+SPAWNED = [
+    {"type": "collab_agent_spawn_end", "call_id": "c", "sender_thread_id": "thread-1", "new_thread_id": "thread-2"},
+    {"type": "function_call", "name": "spawn_agent", "call_id": "c", "arguments": "{}"},
+]
+
+
+@pytest.mark.parametrize("payload", SPAWNED)
+def test_a_sub_agent_of_codex_makes_calls_incomplete(tmp_path, payload):
+    ran = judge_files(tmp_path, {"traces/a.jsonl": rollout(payload)}, HONEST)
+    assert ran.code == 1
+    assert "calls of sub-agents (1) are recorded in other files" in json.dumps(ran.results)
+
+
+def test_codex_without_sub_agents_is_whole(tmp_path):
+    failed = {"type": "collab_agent_spawn_end", "call_id": "c", "sender_thread_id": "thread-1", "new_thread_id": None}
+    for number, payloads in enumerate(([], [failed])):
+        assert judge_files(tmp_path / str(number), {"traces/a.jsonl": rollout(*payloads)}, HONEST).code == 0

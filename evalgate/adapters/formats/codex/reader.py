@@ -9,6 +9,7 @@ from msgspec import field
 from evalgate.adapters.formats.codex import list_codex_lines
 from evalgate.adapters.formats.codex.forks import SESSION, is_second_meta, mark_history
 from evalgate.adapters.formats.codex.rollout import CodexRun, Rollout, has_unknown_outcome, read_total_usage
+from evalgate.adapters.formats.core.builder.agent_session import ELSEWHERE
 from evalgate.adapters.formats.core.builder.call_outcomes import note_unknown_outcomes
 from evalgate.adapters.formats.core.builder.conversation import (
     RawMessage,
@@ -17,7 +18,7 @@ from evalgate.adapters.formats.core.builder.conversation import (
     conversation_from_messages,
 )
 from evalgate.adapters.formats.core.builder.copied_history import COPIED, warn_of_copies
-from evalgate.adapters.formats.core.builder.evidence_gaps import describe_unknown, note_unknown, pick_worse
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, describe_unknown, note_unknown, pick_worse
 from evalgate.adapters.formats.core.builder.run import (
     add_failed_call,
     add_warning,
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
 
 IN_PROGRESS = "in_progress"
+SPAWN = "spawn_agent"
+"""The tool that starts a sub-agent, in a thread of its own with a file of its own."""
 FAILED = frozenset({"failed", "declined", "errored"})
 TOOLS = {
     "command_execution": ("command",),
@@ -91,6 +94,11 @@ class Execution(CodexRun):
             if is_done:
                 self._add_text(kind, text(item.get("text"), "item.text"))
             return
+        if kind == "collab_tool_call" and item.get("tool") == SPAWN:
+            threads = item.get("receiver_thread_ids")
+            self.spawned.update(
+                each for each in (threads if isinstance(threads, list) else ()) if isinstance(each, str)
+            )
         is_tool = kind in TOOLS or kind == "mcp_tool_call"
         if is_tool or (kind and "status" in item):
             self._add_tool_item(kind, item, is_done=is_done)
@@ -187,10 +195,20 @@ def build(record: Any) -> Trace:
     do_each(record, "lines", run.add)
     trace = _build_trace(run)
     note_unknown(trace, run.unknown)
+    _note_elsewhere(trace, run)
     if isinstance(run, Rollout):
         warn_of_copies(trace, run.copied, may_be_more=run.may_have_copies)
         note_unknown_outcomes(trace, [call for call in trace.tool_calls if has_unknown_outcome(call)])
     return trace
+
+
+def _note_elsewhere(trace: Trace, run: Rollout | Execution) -> None:
+    """Makes calls incomplete if sub-agents were started: what they called is in files of their own."""
+    asked = sum(call["name"] == SPAWN and call["status"] != "error" for call in trace.tool_calls)
+    count = max(len(run.spawned), asked)
+    if count:
+        add_warning(trace, "subagent_elsewhere", ELSEWHERE.format(count), "messages")
+        add_gap(trace, "calls", ELSEWHERE.format(count))
 
 
 def _build_trace(run: Rollout | Execution) -> Trace:

@@ -94,6 +94,8 @@ class CodexRun(Struct):
     error_cause: str | None = None
     error_status: int | None = None
     unknown: Unknown | None = None
+    spawned: set[str] = field(default_factory=set)
+    """The threads of sub-agents that it started."""
 
 
 class Rollout(CodexRun):
@@ -177,6 +179,8 @@ class Rollout(CodexRun):
         kind = payload.get("type")
         if kind == "token_count":
             self._add_token_count(mapping(payload.get("info"), "payload.info"))
+        elif kind == "collab_agent_spawn_end":
+            self.spawned.update(filter(None, [text(payload.get("new_thread_id"), "payload.new_thread_id")]))
         elif kind in ("task_started", "turn_started", "user_message"):
             self.was_aborted, self.error, self.answer = False, None, None
         elif kind in ("task_complete", "turn_complete"):
