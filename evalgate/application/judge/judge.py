@@ -24,7 +24,7 @@ from evalgate.application.comparison.policies import (
 )
 from evalgate.application.documents.report_files import render_outputs
 from evalgate.application.documents.trial_store import TrialStore
-from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
+from evalgate.application.evaluation.evaluate import TraceChoice, evaluate, list_empty_globs
 from evalgate.application.evaluation.run_checks import check_ids, check_traces
 from evalgate.application.evaluation.scenario_selection import narrow_baseline, narrow_run, resolve_patterns
 from evalgate.application.evaluation.trajectories import (
@@ -319,6 +319,12 @@ def run_evaluation(configuration: Configuration, tools: Tools, choice: TraceChoi
         from evalgate.application.parallel.shard_merge import merge_shards
 
         return merge_shards(configuration, tools, choice, spool, tools.shards)
+    run = _evaluate(configuration, tools, choice, spool)
+    run.warnings += list_empty_globs(configuration, choice, tools.traces)
+    return run
+
+
+def _evaluate(configuration: Configuration, tools: Tools, choice: TraceChoice, spool: TraceSpool | None) -> Run:
     chosen = [choice.resolve_for_suite(suite)[:2] for suite in configuration.suites]
     pool = None if tools.pools is None else tools.pools.open(chosen)
     if pool is None:

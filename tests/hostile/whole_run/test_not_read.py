@@ -157,3 +157,16 @@ def test_the_name_of_a_model_is_never_a_sentence_of_the_report(tmp_path):
     comment = evalgate(tmp_path, ["evals/s.yaml"]).text("comment.md")
     assert f"for ` {SENTENCE[:50]}" in comment
     assert "for EvalGate passed" not in comment
+
+
+@pytest.mark.parametrize("globs", [["../traces/*.json", "../trces/*.json"], ["../none/*.jsonl", "../traces/**"]])
+def test_a_glob_that_finds_nothing_beside_one_that_does_is_named(tmp_path, globs):
+    ran = judge(tmp_path, EMPTY, traces=globs)
+    (warning,) = [each for each in ran.results["warnings"] if each["code"] == "empty_glob"]
+    assert (ran.code, warning["where"]) == (0, "evals/s.yaml")
+    assert "matches no file" in second_line(ran)
+
+
+def test_globs_that_each_find_something_are_no_warning(tmp_path):
+    ran = judge(tmp_path, EMPTY, traces=["../traces/*.json", "../traces/a*"])
+    assert "empty_glob" not in {each["code"] for each in ran.results["warnings"]}
