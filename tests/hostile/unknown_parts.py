@@ -38,7 +38,7 @@ FIELDS = {
     "langchain": "[] [].data [].data.content.[]",
     "langfuse": "observations.[]",
     "langgraph": "checkpoint.channel_values.messages.[] values.messages.[]",
-    "langsmith": "[]",
+    "langsmith": "[] [].inputs.messages.[] [].inputs.messages.[].[].kwargs [].outputs.generations.[].[].message.kwargs",
     "litellm": "messages.[] response response.choices.[].message",
     "mini-swe-agent": "messages.[]",
     "native": "messages.[] messages.[].tool_calls.[]",

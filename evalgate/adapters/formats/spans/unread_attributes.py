@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
-from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, note_places
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, holds_objects, judge_unknown, note_places
 from evalgate.adapters.formats.core.builder.unread_calls import (
     ARGUMENT_KEYS,
     DEFINITION_KEYS,
@@ -26,6 +26,7 @@ from evalgate.adapters.formats.core.fields import FieldError
 from evalgate.adapters.formats.core.format import words
 from evalgate.adapters.formats.core.python_literals import unwrap_text
 from evalgate.adapters.formats.core.strict_json import make_printable
+from evalgate.adapters.formats.messages.known_fields import LANGCHAIN_FIELDS
 from evalgate.models.trace.trace import list_names
 
 if TYPE_CHECKING:
@@ -60,6 +61,10 @@ WITHOUT_CALLS = DEFINITION_KEYS | {
     *("json_schema", "traceName", "usage", "usageDetails", "serialized", "events", "trace"),
 }
 """Parts of attributes' names that hold what was offered, given or returned, not what was called."""
+MESSAGES_WITHIN = ("inputs", "outputs")
+"""Attributes of runs that hold messages as objects."""
+MESSAGE_TYPES = words("human ai system tool function HumanMessage AIMessage SystemMessage ToolMessage")
+MESSAGE_FIELDS = LANGCHAIN_FIELDS | {"parts", "contents", "blocks", "items"}
 NESTED = ("row", "attributes", "metadata")
 MAX_DECODED = 64_000_000
 TOO_LARGE = "the spans hold too much text to search all of it for calls"
@@ -176,8 +181,37 @@ class AttributeSearch:
         except FieldError as error:
             raise FieldError(f"{describe(node)}.{key}{error.path.removeprefix(field)}", error.problem) from None
         self.incomplete += [f"{describe(node)}.{key}{path.removeprefix(field)}" for path in scan.incomplete]
+        if field in MESSAGES_WITHIN:
+            self.incomplete += [f"{describe(node)}.{key} {name}" for name in find_unknown_in_messages(value)]
         for text in _list_texts(value):
             self._search_text(node, key, text)
+
+
+def find_unknown_in_messages(value: Any) -> Iterator[str]:
+    """Fields of messages in the value that no reader knows and in which something can be a call."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if one.__class__ is list:
+            waiting += one
+        elif one.__class__ is dict:
+            message = one.get("kwargs") if "lc" in one else one
+            if message.__class__ is dict and _is_message(message, is_known="lc" in one):
+                yield from _find_unknown_fields(message)
+            else:
+                waiting += one.values()
+
+
+def _is_message(value: dict[str, Any], *, is_known: bool) -> bool:
+    """True for an object with content and a role; `is_known`: its constructor says that it is a message."""
+    is_named = value.get("role").__class__ is str or str(value.get("type")) in MESSAGE_TYPES
+    return "content" in value and (is_known or is_named)
+
+
+def _find_unknown_fields(message: dict[str, Any]) -> Iterator[str]:
+    for name in message.keys() - MESSAGE_FIELDS:
+        if holds_objects(message[name]) and judge_unknown(name, message[name], name).can_be_call:
+            yield make_printable(name[:60])
 
 
 def decode_text(text: str) -> Any:
