@@ -90,12 +90,12 @@ def show(arguments: Namespace, shell: Shell) -> int:
 def compare(arguments: Namespace, shell: Shell) -> int:
     """Compares and prints; returns the exit code of the decision with `--fail-on`, else 0."""
     from evalgate.application.judge.compare_finished import compare_finished
-    from evalgate.bootstrap.sources import build_baseline_files
+    from evalgate.bootstrap.sources import build_baseline_files, build_trace_files
     from evalgate.reporting.results.results_json import dump_results
 
-    files = build_baseline_files(shell.cwd)
+    files, traces = build_baseline_files(shell.cwd), build_trace_files(shell.cwd)
     base, head = (find_baseline(path, shell.cwd) for path in (arguments.base, arguments.head))
-    results = compare_finished(files, base, head, arguments.fail_on)
+    results = compare_finished(files, traces, base, head, arguments.fail_on)
     if arguments.json:
         shell.print_line(dump_results(results).decode().rstrip())
     else:

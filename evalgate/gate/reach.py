@@ -127,6 +127,8 @@ def _list_other_causes(suite: Suite, policy: Policy) -> Iterator[str]:
         yield "a stale trace"
     if policy.duplicates == "fail":
         yield "a duplicate trace"
+    if "behaviour_changed" in words:
+        yield "another behaviour than the baseline's"
     if "weakened" in words or policy.on_weakening == "fail":
         yield "a weaker suite or policy"
     if "no_baseline" in words:

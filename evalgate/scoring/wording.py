@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalgate.measures.text.plain_text import mark_part
 from evalgate.measures.values.json_values import truncate
 from evalgate.models.run.trials import filter_by_status, is_failed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalgate.models.comparison.behaviour import BehaviourDifference
     from evalgate.models.comparison.weakening import Weakening, WeakeningKind
     from evalgate.models.run.run import AnyAssertion, Trial
 
@@ -143,3 +145,18 @@ def _format_change(before: str | None, after: str | None) -> str:
     if not colon or name.startswith("{") or not after.startswith(f"{name}: "):
         return f"{before} -> {after}"
     return f"{before} -> {after.removeprefix(name + colon)}"
+
+
+_OWN_WORDS = frozenset({"calls", "all_calls", "literals", "answer", "model", "status"})
+"""Kinds of differences that are about something of which we choose the name."""
+SEVERAL = 2
+
+
+def describe_difference(found: BehaviourDifference) -> str:
+    """A difference of behaviour in one sentence, with its untrusted parts marked."""
+    fewest = min(found.trials_before, found.trials)
+    count = " (one trial)" if fewest < SEVERAL else f" in {found.trials} of {found.trials}"
+    if found.kind == "tools":
+        return f"other tool definitions{count}"
+    what = found.what if found.kind in _OWN_WORDS else mark_part(found.what)
+    return f"{what}: {mark_part(found.before)} -> {mark_part(found.now)}{count}"

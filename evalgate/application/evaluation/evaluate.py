@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from evalgate.application.evaluation.behaviours import BehaviourRecorder
 from evalgate.application.evaluation.pricing import Pricer
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
 from evalgate.application.evaluation.suite_judge import JudgedRecord, SuiteJudge, refer_to
@@ -32,9 +33,10 @@ if TYPE_CHECKING:
 class TraceChoice(Struct, frozen=True):
     """Which traces to read: `patterns` and `form` override the suites if given.
 
-    `baseline` holds the baseline's results; `prices` are for traces without recorded cost; `worst_trials`
-    keeps the trajectories of trials that did worse; `cross_scorer` judges every record by the baseline's rules
-    too; `keep_trial` stores a trial (None: it stays in memory). Only `scenarios` are judged, if any are given.
+    `baseline` holds the baseline's results; `prices` are for traces without recorded cost; `worst_trials` keeps the
+    trajectories of trials that did worse, `behaviours` what all did; `cross_scorer` judges every record by the
+    baseline's rules too; `keep_trial` stores a trial (None: it stays in memory). Only `scenarios` are
+    judged, if any are given.
     """
 
     patterns: Sequence[str] | None = None
@@ -42,6 +44,7 @@ class TraceChoice(Struct, frozen=True):
     baseline: BaselineScenarios = field(default_factory=BaselineScenarios)
     prices: PriceTable | None = None
     worst_trials: WorstTrialRecorder = field(default_factory=WorstTrialRecorder)
+    behaviours: BehaviourRecorder = field(default_factory=BehaviourRecorder)
     cross_scorer: CrossScorer | None = None
     keep_trial: KeepTrial | None = None
     scenarios: Sequence[str] = ()
@@ -137,7 +140,9 @@ class RunCollector:
             self._evaluation = None
             if self._number < len(self._suites):
                 judged = self._suites[self._number]
-                self._evaluation = SuiteEvaluation(judged, choice.baseline, choice.worst_trials, choice.keep_trial)
+                self._evaluation = SuiteEvaluation(
+                    judged, choice.baseline, choice.worst_trials, choice.keep_trial, choice.behaviours
+                )
 
     def take(self, suite: int, judged: JudgedRecord) -> None:
         """Adds one record of a suite; records of earlier suites must not follow."""

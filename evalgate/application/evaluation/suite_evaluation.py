@@ -21,6 +21,7 @@ from evalgate.suite.scenarios import DEFAULT_THRESHOLD
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from evalgate.application.evaluation.behaviours import BehaviourRecorder
     from evalgate.application.evaluation.scenario_matcher import Overlap, ScenarioClaim
     from evalgate.application.evaluation.scenario_trials import CountedTrials
     from evalgate.application.evaluation.suite_judge import JudgedRecord
@@ -51,9 +52,10 @@ class SuiteEvaluation:
         baseline: BaselineScenarios,
         worst_trials: WorstTrialRecorder | None = None,
         keep_trial: KeepTrial | None = None,
+        behaviours: BehaviourRecorder | None = None,
     ) -> None:
         self._suite, self._baseline, self._worst_trials = suite, baseline, worst_trials
-        self._keep_trial = keep_trial
+        self._keep_trial, self._behaviours = keep_trial, behaviours
         self._matcher = ScenarioMatcher(suite)
         self._trials: dict[tuple[int, str], list[RunTrial]] = {}  # by index in the suite and id
         self._damaged: dict[str, list[TrialResult]] = {}  # separate scenarios for records that match none
@@ -89,6 +91,9 @@ class SuiteEvaluation:
             trajectory = candidates[chosen].trajectory
             if trajectory is not None and self._worst_trials is not None:
                 self._worst_trials.add(ScenarioKey(self._suite.name, id_, claim.variant), trial, trajectory)
+            behaviour = candidates[chosen].behaviour
+            if behaviour is not None and self._behaviours is not None:
+                self._behaviours.add(ScenarioKey(self._suite.name, id_, claim.variant), behaviour)
             self.named_tools.add(trial.tool_calls, judged.defined)
             self.similar_tools.add(place, trial.tool_calls)
             kept = trial if scenario.golden is not None else self._keep(trial)

@@ -21,6 +21,7 @@ from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.values.compact import hash_stable_text
 from evalgate.measures.values.json_stream import encode_json
 from evalgate.measures.values.json_values import mark_name, truncate
+from evalgate.models.comparison.behaviour import Behaviour  # noqa: TC001  (the same)
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.trajectory import Trajectory  # noqa: TC001  (needed when a shard is decoded)
 from evalgate.models.run.run import AssertionResult, TraceRef, TrialResult, TrialStatus
@@ -48,12 +49,14 @@ MOST_ROWS = 10_000
 class JudgedCandidate(Struct, array_like=True):
     """One scenario that a record may belong to, and its trial under it.
 
-    `trajectory` is set if it did worse than the baseline and may be the worst of its scenario.
+    `trajectory` is set if it did worse than the baseline and may be the worst of its scenario, `behaviour` if it was
+    measured and is in the baseline.
     """
 
     candidate: ScenarioCandidate
     trial: TrialResult | None = None
     trajectory: Trajectory | None = None
+    behaviour: Behaviour | None = None
 
 
 class JudgedRecord(Struct, array_like=True):
@@ -141,19 +144,19 @@ class SuiteJudge:
         trace.baseline = self._baseline.find_scenario(key)
         trial = self._judge_trace(trace, ref, claim.scenario)
         worst = self.worst_trials
-        if (
-            worst is None
-            or trace.baseline is None
-            or not is_worse(trial, trace.baseline)
-            or not worst.wants(key, trial)
-        ):
+        if worst is None or trace.baseline is None or trial.status == "not_measured":
             return JudgedCandidate(candidate, trial)
+        from evalgate.gate.trajectory.behaviour import behaviour_from_trace  # only with a baseline
+
+        behaviour = behaviour_from_trace(trace)
+        if not is_worse(trial, trace.baseline) or not worst.wants(key, trial):
+            return JudgedCandidate(candidate, trial, behaviour=behaviour)
         from evalgate.gate.trajectory.trajectory_diff import trajectory_from_trace  # few runs need it
 
         trajectory = trajectory_from_trace(trace)
         if is_sure:
             worst.add(key, trial, trajectory)
-        return JudgedCandidate(candidate, trial, trajectory)
+        return JudgedCandidate(candidate, trial, trajectory, behaviour)
 
     def _judge_trace(self, trace: Trace, ref: TraceRef, scenario: Scenario) -> TrialResult:
         """Judges one trace under one scenario; a run that an outage ended is not measured."""

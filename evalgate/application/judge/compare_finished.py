@@ -13,6 +13,7 @@ from evalgate.application.comparison.price_comparison import drop_incomparable_c
 from evalgate.application.comparison.weakening import weakening_between, weakening_problems
 from evalgate.application.documents.run_documents import run_of
 from evalgate.application.documents.scenario_ids import choose_id
+from evalgate.application.evaluation.behaviours import add_differences, record_behaviours
 from evalgate.application.evaluation.trajectories import StoredTraces, load_trajectories
 from evalgate.application.judge.report import warning_of
 from evalgate.errors import InvalidInput, Problem, SettingError
@@ -39,7 +40,9 @@ if TYPE_CHECKING:
     from evalgate.ports import BaselineFiles, TraceArchive
 
 
-def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequence[str] | None) -> ResultsDoc:
+def compare_finished(
+    files: BaselineFiles, traces: TraceArchive, base: str, head: str, fail_on: Sequence[str] | None
+) -> ResultsDoc:
     """The later run with its changes since the earlier; without `fail_on` it only reports."""
     words = fail_on_words(fail_on)
     policy = Policy() if words is None else Policy(fail_on=words)
@@ -57,6 +60,9 @@ def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequen
     name_agent_causes(comparison.changes.values())
     add_golden_changes(run, comparison, baseline.document, policies.suites)
     flag_changes(run, comparison)
+    recorder = record_behaviours(run, StoredTraces(read_own_traces(files, head), traces.restore_trace))
+    stored = StoredTraces(files.read_traces(base), traces.restore_trace)
+    add_differences(comparison, run, baseline, recorder, stored)
     info = BaselineInfo("given", baseline.commit, None, base)
     weakenings = weakening_between(files, (base, head), comparison, baseline, policies)
     decision = decide(
@@ -109,7 +115,7 @@ def explain(
     if baseline is None:
         return _find_scenario(document, request, results)
     command = document.get("command")
-    document = compare_finished(files, baseline, results, None)
+    document = compare_finished(files, traces, baseline, results, None)
     document["command"] = command
     explanation = _find_scenario(document, request, results)
     if explanation.suite is not None and explanation.scenario is not None:

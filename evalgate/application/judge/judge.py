@@ -24,6 +24,7 @@ from evalgate.application.comparison.policies import (
 )
 from evalgate.application.documents.report_files import render_outputs
 from evalgate.application.documents.trial_store import TrialStore
+from evalgate.application.evaluation.behaviours import BehaviourRecorder, add_differences
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate, list_empty_globs
 from evalgate.application.evaluation.run_checks import check_ids, check_traces
 from evalgate.application.evaluation.scenario_selection import narrow_baseline, narrow_run, resolve_patterns
@@ -115,9 +116,10 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
     worst_trials, rules_baseline = WorstTrialRecorder(), baseline if base is None else base.baseline
     rules = find_changed_rules(own, rules_baseline, _rule_sources(tools), request, cross_scores=base is None)
     try:
-        baseline_scenarios = BaselineScenarios(baseline.results)
+        baseline_scenarios, behaviours = BaselineScenarios(baseline.results), BehaviourRecorder()
         choice = TraceChoice(
             *(request.sources.traces, request.sources.form, baseline_scenarios, tools.prices, worst_trials),
+            behaviours=behaviours,
             cross_scorer=rules.cross_scorer,
             keep_trial=TrialStore(tools.make_trial_spool()).keep,
             scenarios=request.sources.scenarios,
@@ -129,7 +131,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         refuse_duplicates(run, policies)
         baseline, comparison = _compare_with_baseline(run, baseline, policies)
         _settle_goldens(configuration, run, comparison, baseline, policies)
-        baseline = _compare_behaviour(run, baseline, comparison, worst_trials, tools)
+        baseline = _compare_behaviour(run, baseline, comparison, (worst_trials, behaviours), tools)
         rules.assign_causes(run, baseline, comparison, policies)
         judge_freshness(run, policies, present)
         judged = JudgedRun(run, comparison, policies, present)
@@ -285,16 +287,20 @@ def _compare_behaviour(
     run: Run,
     baseline: LoadedBaseline,
     comparison: Comparison | None,
-    worst_trials: WorstTrialRecorder,
+    recorded: tuple[WorstTrialRecorder, BehaviourRecorder],
     tools: Tools,
 ) -> LoadedBaseline:
-    """Adds trajectory diffs to changes; returns the baseline with warnings about them."""
+    """Adds differences of behaviour and trajectory diffs to changes; returns the baseline with warnings about them."""
     if baseline.results is None or comparison is None or baseline.info is None or baseline.info.path is None:
         return baseline
-    lines = tools.baselines.read_traces(baseline.info.path)
+    worst_trials, behaviours = recorded
+    path, restore = baseline.info.path, tools.traces.restore_trace
     problems = add_behaviour(
-        comparison, run, baseline.results, worst_trials, StoredTraces(lines, tools.traces.restore_trace)
+        comparison, run, baseline.results, worst_trials, StoredTraces(tools.baselines.read_traces(path), restore)
     )
+    if not problems:
+        stored = StoredTraces(tools.baselines.read_traces(path), restore)
+        add_differences(comparison, run, baseline.results, behaviours, stored)
     return replace(baseline, warnings=[*baseline.warnings, *problems])
 
 

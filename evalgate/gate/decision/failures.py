@@ -10,7 +10,7 @@ from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey
 from evalgate.models.comparison.decision import EXCUSES, Reason
 from evalgate.models.run.run import HARD_FAILS
 from evalgate.models.run.trials import list_stale_reasons, summarize
-from evalgate.scoring.wording import join_names, join_words
+from evalgate.scoring.wording import describe_difference, join_names, join_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
@@ -122,6 +122,13 @@ def _explain_model_changed(_scenario: ScenarioResult, change: Change | None) -> 
     return f"{change.reason}{comes_with}" if change.agent.has_other_model_or_tools else None
 
 
+def _explain_behaviour_changed(_scenario: ScenarioResult, change: Change | None) -> str | None:
+    if change is None or not change.differences:
+        return None
+    first, *others = map(describe_difference, change.differences)
+    return f"{first}{f' (and {len(others)} more)' if others else ''}"
+
+
 def _explain_below_threshold(scenario: ScenarioResult, _change: Change | None) -> str | None:
     return explain_verdict(scenario) if scenario.verdict in BELOW_THRESHOLD else None
 
@@ -145,6 +152,7 @@ RULES: dict[str, Rule] = {
     "broken": _explain_broken,
     "regression": _explain_regression,
     "model_changed": _explain_model_changed,
+    "behaviour_changed": _explain_behaviour_changed,
     "below_threshold": _explain_below_threshold,
     "not_evaluable": _explain_not_evaluable,
     "stale_evidence": _explain_stale_evidence,

@@ -12,6 +12,7 @@ from evalgate.models.run.bounds import CallNames, Word  # noqa: TC001  needed fo
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from evalgate.models.comparison.behaviour import BehaviourDifference
     from evalgate.models.comparison.trajectory import TrajectoryDiff
     from evalgate.models.run.run import Verdict
     from evalgate.models.run.trial_doc import Recorded
@@ -194,6 +195,7 @@ class Change(Struct):
     trajectory_diff: TrajectoryDiff | None = None
     cause: Cause | None = None
     agent: AgentChange | None = None
+    differences: Sequence[BehaviourDifference] = ()
     lost: Sequence[LostFigure] = ()
 
 

@@ -21,6 +21,7 @@ FailOn = Literal[
     "broken",
     "regression",
     "model_changed",
+    "behaviour_changed",
     "not_evaluable",
     "stale_evidence",
     "nothing_recorded",
@@ -30,7 +31,10 @@ FailOn = Literal[
 """Words of `fail_on` that this version supports."""
 
 NEEDS_BASELINE: frozenset[str] = frozenset(
-    {"regression", "broken", "new_hard_fail", "model_changed", "nothing_recorded", "weakened", "no_baseline"}
+    {
+        *("regression", "broken", "new_hard_fail", "model_changed", "behaviour_changed"),
+        *("nothing_recorded", "weakened", "no_baseline"),
+    }
 )
 """Words that can't be judged without the baseline."""
 

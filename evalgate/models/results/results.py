@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence  # noqa: TC003  the schema is made of these types
 from typing import Literal, NotRequired, Required, TypedDict
 
+from evalgate.models.comparison.behaviour import BehaviourDifference  # noqa: TC001  the same
 from evalgate.models.comparison.comparison import CallsDiff, Cause  # noqa: TC001  the same
 from evalgate.models.comparison.trajectory import TrajectoryDiff  # noqa: TC001  the same
 from evalgate.models.results.results_sections import (  # noqa: TC001  the same
@@ -179,7 +180,8 @@ class ScenarioDoc(TypedDict):
     """One scenario over its trials; `quarantined` is present, and true, if it does not block.
 
     `n` counts the measured trials, `not_measured` those that an outage left unmeasured; it is absent if zero.
-    A golden has `dimensions`, a score or null by name, and `golden` with its result.
+    A golden has `dimensions`, a score or null by name, and `golden` with its result. `differences` is what it does
+    otherwise than in the baseline, in all trials of both; absent if nothing is, or if it was not compared.
     """
 
     id: str
@@ -197,6 +199,7 @@ class ScenarioDoc(TypedDict):
     quarantined: NotRequired[bool]
     not_measured: NotRequired[Count]
     golden: NotRequired[GoldenDoc]
+    differences: NotRequired[list[BehaviourDifference]]
     trials: Sequence[TrialDoc]
 
 

@@ -36,6 +36,7 @@ from evalgate.reporting.markdown.statistics_rows import (
 )
 from evalgate.reporting.markdown.view import Alert, Report, Rows
 from evalgate.reporting.text import wording
+from evalgate.reporting.text.behaviour_lines import list_silent_differences
 from evalgate.reporting.text.commands import (
     build_approve_command,
     build_command,
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.results.results import ReasonDoc, ResultsDoc
     from evalgate.reporting.markdown.view import Failure, Trend
+    from evalgate.reporting.text.behaviour_lines import DifferenceLine
     from evalgate.reporting.text.grouping import GroupedScenarios, GroupedWarning
     from evalgate.reporting.text.scenario_sections import ScenarioSections, SuiteScenario
 
@@ -132,6 +134,7 @@ def build_report(
         "lost_checks": Group(
             list_costly_checks(document), partial(build_check_row, many=many), 0.02, layout.statistics
         ),
+        "differences": Group(list_silent_differences(document), _format_difference, 0.06, layout.rows),
         "passing": Group(grouped.passing, row, 0.03, layout.rows),
         **_build_golden_groups(document, layout, many=many),
     }
@@ -174,6 +177,10 @@ def build_report(
         version=escape_span(document["evalgate_version"], 60),
         **_build_rows(groups, sum(len(each.members) for each in failing)),
     )
+
+
+def _format_difference(line: DifferenceLine) -> str:
+    return f"{escape_id(line.name)} {escape_sentence(line.sentence)}"
 
 
 def _build_golden_groups(document: ResultsDoc, layout: Layout, *, many: bool) -> dict[str, Group[Any, Any]]:

@@ -171,7 +171,10 @@ def describe_other_calls(document: ResultsDoc, escape: Callable[[str], str]) -> 
         escape(scenario_name(scenario["id"], scenario["variant"]))
         for suite in document["suites"]
         for scenario in suite["scenarios"]
-        if scenario["verdict"] == "PASS" and (change := scenario["change"]) and _has_other_calls(change)
+        if scenario["verdict"] == "PASS"
+        and (change := scenario["change"])
+        and _has_other_calls(change)
+        and "differences" not in scenario  # which says more
     ]
     left = len(names) - MOST_NAMED
     named = join_words([*names[:MOST_NAMED], *([f"{left:,} more"] if left > 0 else [])])

@@ -41,6 +41,7 @@ _BLOCKING = {
     "below_threshold": _BELOW,
     "regression": "regressed",
     "model_changed": "got worse with a changed model or changed tools, or no longer recorded them",
+    "behaviour_changed": "acted differently than in the baseline",
     "not_evaluable": "could not be evaluated",
     "stale_evidence": "relied on stale evidence",
     "duplicates": "had duplicate traces",

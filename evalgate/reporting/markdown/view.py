@@ -239,6 +239,7 @@ class Report(Struct, frozen=True, eq=False):
     dimensions: Rows[DimensionRow]  # of goldens, in their fixed order
     goldens: Rows[GoldenRow]  # all in a summary, else those that fail or changed; degraded ones first
     other_changes: Rows[ScenarioRow]  # fixed, improved, new, removed, inconclusive
+    differences: Rows[str]  # what passing scenarios do otherwise than in the baseline
     passing: Rows[ScenarioRow]  # those with a failed trial or check first
     passing_with_failures: int
     passing_with_failed_trials: int  # those of them with several trials of which some failed

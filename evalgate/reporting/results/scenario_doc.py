@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from evalgate.models.comparison.behaviour import BehaviourDifference
 from evalgate.models.comparison.comparison import CallsDiff, Cause, ScenarioKey
 from evalgate.models.comparison.trajectory import TrajectoryDiff
 from evalgate.models.run.trials import count_unmeasured
@@ -162,6 +163,8 @@ def _build_scenario_doc(scenario: ScenarioResult, change: Change | None) -> Scen
         "change": None if change is None else _build_change_doc(change, passes=scenario.verdict == "PASS"),
         "trials": build_trial_docs(scenario.trials),
     }
+    if change is not None and change.differences:
+        document["differences"] = [clean_record(each, BehaviourDifference) for each in change.differences]
     if scenario.quarantined:
         document["quarantined"] = True
     if unmeasured:

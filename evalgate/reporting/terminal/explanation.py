@@ -10,6 +10,7 @@ from evalgate.reporting.terminal.difference import add_trajectory_diff
 from evalgate.reporting.terminal.explained_trials import add_trials, to_words
 from evalgate.reporting.terminal.terminal_page import VERDICT_COLOURS, TerminalPage
 from evalgate.reporting.text import wording
+from evalgate.reporting.text.behaviour_lines import describe_differences
 from evalgate.reporting.text.grouping import describe_failures
 from evalgate.reporting.text.ruling_lines import (
     find_flaky,
@@ -143,6 +144,8 @@ def _add_overview(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, sce
     cause = change.get("cause")
     if cause:
         page.add_fact("cause", cause.message)
+    for number, sentence in enumerate(describe_differences(scenario)):
+        page.add_fact("" if number else "differs", unmark_parts(sentence))
     for increase in change["increases"]:
         page.add_fact("", increase)
     page.add_fact("since", _describe_baseline(document, change))

@@ -28,7 +28,7 @@ GROUPS = {
     "broken": "broken or worse",
     "before": STILL_FAILING,
     "fixed": "fixed or better",
-    "other": "passing, other calls",
+    "other": "passing, acting differently",
     "changed": "changed",
 }
 """What a filter selects, by the name of its data attribute."""
@@ -95,9 +95,10 @@ def compare_with_baseline(item: SuiteScenario) -> CellView:
 
 
 def has_other_calls(item: SuiteScenario) -> bool:
-    """Whether it passes as in the baseline, with other tool calls."""
+    """Whether it passes as in the baseline, with other tool calls, arguments or answers."""
     change = item.scenario["change"]
-    return item.scenario["verdict"] == "PASS" and change is not None and item.kind == "unchanged" and "calls" in change
+    is_other = "differences" in item.scenario or (change is not None and "calls" in change)
+    return item.scenario["verdict"] == "PASS" and item.kind == "unchanged" and is_other
 
 
 def list_groups(item: SuiteScenario) -> list[str]:
@@ -120,4 +121,4 @@ def count_changes(items: Iterable[SuiteScenario]) -> str:
     )
     words = dict.fromkeys(("broken", "regressed", STILL_FAILING, *_BROKEN_FIRST[2:4], "fixed", "improved"))
     found = [f"{counts[word]:,} {word}" for word in words if counts.get(word)]
-    return wording.join_words(found) if found else "nothing changed"
+    return wording.join_words(found) if found else "no verdict changed"

@@ -15,8 +15,10 @@ from evalgate.features.page.reporting.trace_details import NOTHING_RECORDED, des
 from evalgate.measures.values.json_values import shorten
 from evalgate.models.comparison.comparison import IMPROVEMENTS
 from evalgate.reporting.text import wording
+from evalgate.reporting.text.behaviour_lines import describe_differences
 from evalgate.reporting.text.escaping import clean_page_text
 from evalgate.reporting.text.scenario_sections import count_passed, describe_change, describe_unmet_rule
+from evalgate.reporting.text.sentences import unmark_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -197,6 +199,7 @@ def _is_stated(change: ChangeDoc, cause: Cause, stated: Collection[str]) -> bool
 
 def _list_facts(suite: SuiteDoc, scenario: ScenarioDoc) -> list[Fact]:
     facts = [Fact("Suite", suite["suite"]), Fact("Defined in", wording.location(scenario["location"]))]
+    facts += [Fact("Acts differently", unmark_parts(each)) for each in describe_differences(scenario)]
     return [Fact(label, clean_page_text(text, MAX_TEXT)) for label, text in facts if text]
 
 

@@ -203,7 +203,7 @@ def test_filter_counts_the_scenarios_of_each_group_and_the_list_marks_other_call
         ("broken", "broken or worse (1)"),
         ("before", "still failing (1)"),
         ("fixed", "fixed or better (1)"),
-        ("other", "passing, other calls (1)"),
+        ("other", "passing, acting differently (1)"),
         ("changed", "changed (2)"),
     ]
     marked = [read(row) for row in re.findall("<tr data-.*?</tr>", page) if "data-other" in row]

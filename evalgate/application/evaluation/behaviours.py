@@ -1,0 +1,100 @@
+"""Collects what the trials of a run did, and compares it with what those of its baseline did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.application.evaluation.trajectories import source_of
+from evalgate.gate.common.scenarios import find_baseline_key
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.run.trials import list_agent_parts, list_measured
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from evalgate.application.evaluation.trajectories import StoredTraces
+    from evalgate.models.comparison.behaviour import Behaviour
+    from evalgate.models.comparison.comparison import Change, Comparison
+    from evalgate.models.results.baseline_run import BaselineRun, TracePosition
+    from evalgate.models.run.run import Run, ScenarioResult
+
+MOST_TRIALS = 5_000
+"""Trials whose behaviour is kept and compared."""
+
+
+class BehaviourRecorder:
+    """The behaviour of the trials of a run, by scenario; of a scenario all or none are kept."""
+
+    def __init__(self) -> None:
+        self._kept: dict[ScenarioKey, list[Behaviour]] = {}
+        self._count = 0
+
+    def add(self, key: ScenarioKey, behaviour: Behaviour) -> None:
+        """Adds one trial."""
+        if self._count < MOST_TRIALS or key in self._kept:
+            self._kept.setdefault(key, []).append(behaviour)
+            self._count += 1
+
+    def find(self, key: ScenarioKey) -> list[Behaviour]:
+        """The trials of a scenario."""
+        return self._kept.get(key, [])
+
+
+def add_differences(
+    comparison: Comparison, run: Run, baseline: BaselineRun, recorder: BehaviourRecorder, stored: StoredTraces
+) -> None:
+    """Adds the differences of behaviour to the changes of scenarios whose traces are known on both sides."""
+    from evalgate.gate.trajectory.behaviour import find_differences
+    from evalgate.gate.trajectory.cause import compare_agents
+
+    compared = [
+        (scenario, change, recorder.find(key), baseline.find_trials(find_baseline_key(key, baseline.entries)))
+        for suite in run.suites
+        for scenario in suite.scenarios
+        for key in [ScenarioKey(suite.name, scenario.id, scenario.variant)]
+        if recorder.find(key) and (change := comparison.changes.get(key)) is not None
+    ]
+    behaviours = _load_behaviours(stored, {trial.position for *_, trials in compared for trial in trials})
+    for scenario, change, current, trials in compared:
+        before = [found for trial in trials if (found := behaviours.get(trial.position)) is not None]
+        if len(before) == len(trials):
+            agent = compare_agents([trial.agent for trial in trials], list_agent_parts(scenario.trials))
+            change.differences = find_differences(before, current, agent, passes=_passes(scenario, change))
+
+
+def record_behaviours(run: Run, stored: StoredTraces) -> BehaviourRecorder:
+    """The behaviour of a finished run, of scenarios all of whose traces are among those that it keeps."""
+    places = {
+        ScenarioKey(suite.name, scenario.id, scenario.variant): [
+            (trial.trace.path, trial.trace.line, trial.trace.record) for trial in list_measured(scenario.trials)
+        ]
+        for suite in run.suites
+        for scenario in suite.scenarios
+    }
+    found = _load_behaviours(stored, {place for each in places.values() for place in each})
+    recorder = BehaviourRecorder()
+    for key, each in places.items():
+        if all(place in found for place in each):
+            for place in each:
+                recorder.add(key, found[place])
+    return recorder
+
+
+def _passes(scenario: ScenarioResult, change: Change) -> bool:
+    return scenario.verdict == "PASS" and change.previous_verdict == "PASS"
+
+
+def _load_behaviours(stored: StoredTraces, wanted: Collection[TracePosition]) -> dict[TracePosition, Behaviour]:
+    from evalgate.gate.trajectory.behaviour import behaviour_from_trace
+
+    found: dict[TracePosition, Behaviour] = {}
+    for line in stored.lines if wanted else ():
+        place = source_of(line)
+        if place is None or place not in wanted or place in found:
+            continue
+        trace = stored.restore(line)
+        if trace is not None:
+            found[place] = behaviour_from_trace(trace)
+        if len(found) == len(wanted):
+            break
+    return found

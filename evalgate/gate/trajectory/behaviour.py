@@ -1,0 +1,216 @@
+"""Differences of behaviour between two sides of a scenario, also where its verdict stays the same.
+
+A difference is only what is one and the same in all trials of each side, so that chance rarely makes one:
+benchmarks/behaviour_noise.py measures how often.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from evalgate.measures.redaction.redact import redact_value
+from evalgate.measures.text.tool_words import changes_something
+from evalgate.models.comparison.behaviour import Behaviour, BehaviourDifference, ComparedCall
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from evalgate.models.comparison.behaviour import DifferenceKind
+    from evalgate.models.comparison.comparison import AgentChange
+    from evalgate.models.trace.trace import ToolCall, Trace
+
+    Found = Iterator[tuple[DifferenceKind, str, str, str]]
+
+MOST_CALLS, MOST_VALUES, MOST_LEVELS = 200, 50, 4
+LONGEST_VALUE, MOST_WORDS = 80, 8
+"""Longer texts are free text, which models word differently each time."""
+LONGEST_ANSWER, LONGEST_SIDE = 4_000, 200
+MOST_NAMES, MOST_LITERALS, MOST_DIFFERENCES = 12, 5, 20
+SEVERAL, ENOUGH = 2, 3
+"""Trials of a side from which answers are compared, and from which calls are that change nothing."""
+_BY_CHANCE = re.compile(r"(?:think|calculate|compute|transfer_to|hand_?(?:off|over)|escalate)(?![a-z])", re.IGNORECASE)
+"""Calls that change nothing outside of the conversation, or end it: between two single trials they differ by chance."""
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d{10}(?:\d{3})?(?:\.\d+)?$")
+_DAY = re.compile(r"(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d\S*")
+_LITERAL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[\w$\u20ac.:/+-]*\d[\w.:/+%-]*")
+
+
+def behaviour_from_trace(trace: Trace) -> Behaviour:
+    """What is compared of a trace."""
+    recorded = trace.agent_calls[:MOST_CALLS]
+    changing = {name: changes_something(name, trace.tool_definitions) for name in {call["name"] for call in recorded}}
+    raw = [dict(islice(_iterate_values(call["arguments"], "", MOST_LEVELS), MOST_VALUES)) for call in recorded]
+    values, answer = redact_value([raw, (trace.response["content"] or "")[:LONGEST_ANSWER]])
+    calls = [_build_call(call, changing[call["name"]], each) for call, each in zip(recorded, values, strict=True)]
+    has_answer = trace.response["content"] is not None
+    return Behaviour(None if "calls" in trace.gaps else calls, answer.strip() if has_answer else None, trace.status)
+
+
+def _build_call(call: ToolCall, changes: bool, values: dict[str, str]) -> ComparedCall:  # noqa: FBT001  a field
+    return ComparedCall(call["name"], changes, values, call["status"] if call["status"] in ("ok", "error") else "")
+
+
+def _iterate_values(value: Any, path: str, levels: int) -> Iterator[tuple[str, str]]:
+    """The short values below a value, by path, without what differs in every run."""
+    if isinstance(value, dict | list):
+        items = value.items() if isinstance(value, dict) else ((f"[{index}]", each) for index, each in enumerate(value))
+        for key, each in items if levels else ():
+            joint = "" if not path or str(key).startswith("[") else "."
+            yield from _iterate_values(each, f"{path}{joint}{key}", levels - 1)
+    elif not isinstance(value, str):
+        if not _TIME.match(str(value)):
+            yield path, json.dumps(value)
+    elif (
+        len(value) <= LONGEST_VALUE
+        and len(value.split()) <= MOST_WORDS
+        and not (_UUID.search(value) or _TIME.match(value))
+    ):
+        yield path, value
+
+
+def find_differences(
+    baseline: Sequence[Behaviour], current: Sequence[Behaviour], agent: AgentChange | None, *, passes: bool
+) -> list[BehaviourDifference]:
+    """The differences between the trials of a scenario.
+
+    With one trial on a side, calls and arguments are compared only if the scenario `passes` on both, and answers not.
+    """
+    fewest = min(len(baseline), len(current))
+    if not fewest:
+        return []
+    found = [*_compare_ends(baseline, current, agent)]
+    if fewest >= SEVERAL:
+        found += _compare_calls(baseline, current, fewest)
+    elif passes:
+        sides = [list(map(_leave_out_chance, side)) for side in (baseline, current)]
+        found += _compare_calls(sides[0], sides[1], fewest)
+    if fewest >= SEVERAL:
+        found += _compare_answers(baseline, current)
+    return [BehaviourDifference(*each, len(baseline), len(current)) for each in found[:MOST_DIFFERENCES]]
+
+
+def _leave_out_chance(trial: Behaviour) -> Behaviour:
+    calls = None if trial.calls is None else [call for call in trial.calls if not _BY_CHANCE.match(call.name)]
+    return Behaviour(calls, trial.answer, trial.status)
+
+
+def _compare_ends(baseline: Sequence[Behaviour], current: Sequence[Behaviour], agent: AgentChange | None) -> Found:
+    if agent is not None and agent.models is not None:
+        before, _, now = agent.models.partition(" -> ")
+        yield "model", "model", before, now
+    if agent is not None and agent.tools:
+        yield "tools", "tool definitions", "", ""
+    statuses = _find_constants(baseline, current, lambda each: each.status)
+    if statuses is not None and statuses[0] != statuses[1]:
+        yield "status", "status", *statuses
+
+
+def _find_constants(
+    baseline: Iterable[Behaviour], current: Iterable[Behaviour], read: Callable[[Behaviour], Any]
+) -> tuple[Any, Any] | None:
+    """What is read of each side, if it is one and the same in all its trials and known."""
+    sides = [[read(each) for each in side] for side in (baseline, current)]
+    if any(each is None or each != side[0] for side in sides for each in side):
+        return None
+    return sides[0][0], sides[1][0]
+
+
+def _compare_calls(baseline: Sequence[Behaviour], current: Sequence[Behaviour], fewest: int) -> Found:
+    changing = _find_constants(baseline, current, lambda each: _list_names(each, only_changing=True))
+    if changing is None:
+        return
+    if changing[0] != changing[1]:
+        yield "calls", "calls that change something", _join_names(changing[0]), _join_names(changing[1])
+        return
+    everything = _find_constants(baseline, current, lambda each: _list_names(each, only_changing=False))
+    if fewest >= ENOUGH and everything is not None and everything[0] != everything[1]:
+        yield "all_calls", "calls", _join_names(everything[0]), _join_names(everything[1])
+    yield from _compare_values(baseline, current, only_changing=fewest < ENOUGH)
+
+
+def _list_names(trial: Behaviour, *, only_changing: bool) -> list[str] | None:
+    if trial.calls is None:
+        return None
+    return [call.name for call in trial.calls if call.changes or not only_changing]
+
+
+def _join_names(names: Sequence[str]) -> str:
+    left = len(names) - MOST_NAMES
+    return ", ".join([*names[:MOST_NAMES], *([f"{left} more"] if left > 0 else [])]) or "none"
+
+
+def _compare_values(baseline: Sequence[Behaviour], current: Sequence[Behaviour], *, only_changing: bool) -> Found:
+    """Arguments and outcomes of each tool's calls, by their order."""
+    sides = [[_index_calls(trial, only_changing=only_changing) for trial in side] for side in (baseline, current)]
+    for place in sides[0][0]:
+        pair = [[trial.get(place) for trial in side] for side in sides]
+        before, now = (_find_common_values(side) for side in pair)
+        for key in before.keys() & now.keys() if before and now else ():
+            if before[key] != now[key]:
+                (tool, number), (kind, path) = place, key
+                what = f"{tool}{f' (call {number + 1} of it)' if number else ''}{f'.{path}' if path else ''}"
+                yield kind, what, before[key], now[key]
+
+
+def _index_calls(trial: Behaviour, *, only_changing: bool) -> dict[tuple[str, int], ComparedCall]:
+    seen: Counter[str] = Counter()
+    found = {}
+    for call in trial.calls or ():
+        if call.changes or not only_changing:
+            found[call.name, seen[call.name]] = call
+            seen[call.name] += 1
+    return found
+
+
+def _find_common_values(calls: Sequence[ComparedCall | None]) -> dict[tuple[DifferenceKind, str], str]:
+    """The arguments and the outcome that a call has in all trials; none if a trial lacks the call."""
+    known = [call for call in calls if call is not None]
+    if len(known) < len(calls):
+        return {}
+    rows = [_list_values(call) for call in known]
+    return {key: value for key, value in rows[0].items() if all(row.get(key) == value for row in rows)}
+
+
+def _list_values(call: ComparedCall) -> dict[tuple[DifferenceKind, str], str]:
+    values: dict[tuple[DifferenceKind, str], str] = {("argument", path): value for path, value in call.values.items()}
+    return values | ({("outcome", ""): call.outcome} if call.outcome else {})
+
+
+def _compare_answers(baseline: Sequence[Behaviour], current: Sequence[Behaviour]) -> Found:
+    """The whole answers if each side always gives the same, else the literals that all trials of a side share."""
+    answers = _find_constants(baseline, current, lambda each: each.answer)
+    if answers is not None:
+        if answers[0] != answers[1]:
+            yield "answer", "answer", *_excerpt(*answers)
+        return
+    before, now = _list_literals(baseline), _list_literals(current)
+    gone = set[str].intersection(*before).difference(*now)
+    come = set[str].intersection(*now).difference(*before)
+    if gone and come:
+        yield "literals", "answer", _join_literals(gone), _join_literals(come)
+
+
+def _join_literals(literals: Iterable[str]) -> str:
+    return ", ".join(sorted(literals)[:MOST_LITERALS])
+
+
+def _list_literals(side: Sequence[Behaviour]) -> list[set[str]]:
+    return [_find_literals(each.answer or "") for each in side]
+
+
+def _find_literals(answer: str) -> set[str]:
+    """Numbers, ids, addresses and days in an answer, of three characters and more."""
+    found = (each.strip(".:/+-") for each in _LITERAL.findall(_DAY.sub(r"\1", answer)))
+    return {each for each in found if len(each) >= ENOUGH}
+
+
+def _excerpt(before: str, now: str) -> tuple[str, str]:
+    """Both texts from shortly before where they differ."""
+    shared = next((at for at, pair in enumerate(zip(before, now, strict=False)) if pair[0] != pair[1]), 0)
+    start = max(0, shared - 40)
+    return before[start : start + LONGEST_SIDE], now[start : start + LONGEST_SIDE]

@@ -1,0 +1,42 @@
+"""What the trials of a scenario did, as far as two sides are compared, and a difference between the sides."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+
+from evalgate.models.run.bounds import Count, Name, Word  # noqa: TC001  needed for decoding
+
+DifferenceKind = Literal["calls", "all_calls", "argument", "outcome", "literals", "answer", "model", "tools", "status"]
+
+
+class ComparedCall(NamedTuple):
+    """One call: `values` are its short arguments by their paths; `changes` is false for one that only reads."""
+
+    name: str
+    changes: bool
+    values: dict[str, str]
+    outcome: str
+
+
+class Behaviour(Struct, array_like=True):
+    """One trial. `calls` is None if some may not be recorded, `answer` if there is none; secrets are redacted."""
+
+    calls: list[ComparedCall] | None
+    answer: str | None
+    status: str
+
+
+class BehaviourDifference(Struct, frozen=True):
+    """A difference that holds for all trials of both sides: what it is about, and both sides of it.
+
+    `kind` is a DifferenceKind; `trials_before` and `trials` are the numbers of compared trials.
+    """
+
+    kind: Word
+    what: Name
+    before: Name
+    now: Name
+    trials_before: Count
+    trials: Count

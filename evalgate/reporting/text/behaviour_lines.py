@@ -1,0 +1,34 @@
+"""Differences of behaviour in words, for every report: of scenarios that pass all the same, or of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.reporting.text.wording import scenario_name
+from evalgate.scoring.wording import describe_difference
+
+if TYPE_CHECKING:
+    from evalgate.models.results.results import ResultsDoc, ScenarioDoc
+
+
+class DifferenceLine(NamedTuple):
+    """One difference: the name of the scenario, and a sentence with its untrusted parts marked."""
+
+    name: str
+    sentence: str
+
+
+def list_silent_differences(document: ResultsDoc) -> list[DifferenceLine]:
+    """The differences of all scenarios that pass, in the order of the document."""
+    return [
+        DifferenceLine(scenario_name(scenario["id"], scenario["variant"]), sentence)
+        for suite in document["suites"]
+        for scenario in suite["scenarios"]
+        if scenario["verdict"] == "PASS"
+        for sentence in describe_differences(scenario)
+    ]
+
+
+def describe_differences(scenario: ScenarioDoc) -> list[str]:
+    """What one scenario does otherwise than in the baseline, a sentence each."""
+    return [describe_difference(each) for each in scenario.get("differences", ())]

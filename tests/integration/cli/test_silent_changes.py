@@ -1,0 +1,121 @@
+"""A scenario that passes and acts differently is named in every report, and blocks where a policy asks for that."""
+
+import io
+import json
+
+import pytest
+from command import evalgate
+
+from evalgate.cli import main
+from evalgate.cli.shell import Shell
+
+SUITE = """version: 1
+suite: trips
+traces: ["traces/*.json"]
+scenarios:
+  - {id: book, assertions: [{type: tool_called, tool: book_flight, required: true}]}
+"""
+LINE = "book_flight.flight_id: TP533 -> TP534 in 3 of 3"
+
+
+def write(folder, flight, trials=3):
+    (folder / "traces").mkdir(parents=True)
+    (folder / "suite.yaml").write_text(SUITE)
+    for number in range(trials):
+        call = {"id": "c1", "name": "book_flight", "arguments": {"flight_id": flight}}
+        messages = [
+            {"role": "user", "content": "a flight, please"},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": "booked"},
+            {"role": "assistant", "content": "Done."},
+        ]
+        trace = {"schema": "evalgate.trace/1", "scenario_id": "book", "trial": number, "messages": messages}
+        (folder / f"traces/{number}.json").write_text(json.dumps(trace))
+
+
+def run(folder, flight, *arguments, trials=3):
+    write(folder, flight, trials)
+    return evalgate(folder, ["suite.yaml", *arguments])
+
+
+@pytest.fixture
+def compared(tmp_path):
+    base = run(tmp_path / "base", "TP533")
+    return run(tmp_path / "head", "TP534", "--baseline", str(base.folder / "baseline.zip"))
+
+
+def verb(folder, *arguments):
+    shell = Shell(io.StringIO(), io.StringIO(), {}, str(folder))
+    assert main(arguments, shell) == 0, shell.err.getvalue()
+    return shell.out.getvalue()
+
+
+def test_terminal_comment_results_and_page_name_it(compared):
+    assert compared.code == 0
+    assert f"acts differently: book: {LINE}" in compared.stdout
+    comment = compared.text("comment.md")
+    assert "<summary>Passing, but acting differently (1)</summary>" in comment
+    assert "- ` book ` ` book_flight.flight_id `: ` TP533 ` → ` TP534 ` in 3 of 3" in comment
+    (scenario,) = compared.results["suites"][0]["scenarios"]
+    assert scenario["differences"] == [
+        {
+            "kind": "argument",
+            "what": "book_flight.flight_id",
+            "before": "TP533",
+            "now": "TP534",
+            "trials_before": 3,
+            "trials": 3,
+        }
+    ]
+    verb(compared.folder.parent, "view")
+    page = (compared.folder / "report.html").read_text()
+    assert LINE.replace(">", "&gt;") in page
+    assert "no verdict changed" in page
+
+
+def test_explain_and_compare_give_the_same_line(compared, tmp_path):
+    folder = compared.folder.parent
+    assert LINE in verb(folder, "explain", "book")
+    assert LINE in verb(tmp_path, "compare", "base/.evalgate", "head/.evalgate")
+    assert LINE in verb(folder, "explain", "book", "--baseline", "../base/.evalgate/baseline.zip")
+
+
+def test_behaviour_changed_blocks_where_it_is_asked_for(tmp_path):
+    base = run(tmp_path / "base", "TP533")
+    arguments = ["--baseline", str(base.folder / "baseline.zip"), "--fail-on", "hard_fail,behaviour_changed"]
+    assert run(tmp_path / "same", "TP533", *arguments).code == 0
+    ran = run(tmp_path / "head", "TP534", *arguments)
+    assert ran.code == 1
+    assert [each["code"] for each in ran.results["reasons"]] == ["behaviour_changed"]
+
+
+def test_one_trial_is_marked_as_such(tmp_path):
+    base = run(tmp_path / "base", "TP533", trials=1)
+    ran = run(tmp_path / "head", "TP534", "--baseline", str(base.folder / "baseline.zip"), trials=1)
+    assert "TP533 -> TP534 (one trial)" in ran.stdout
+
+
+def test_workers_give_the_same(tmp_path):
+    base = run(tmp_path / "base", "TP533")
+    baseline = ["--baseline", str(base.folder / "baseline.zip")]
+    one = run(tmp_path / "one", "TP534", *baseline)
+    two = run(tmp_path / "two", "TP534", *baseline, "--jobs", "2")
+    assert one.results["suites"] == two.results["suites"]
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("traces", "kind"), [("traces-wrongarg", "argument"), ("traces-answer", "literals"), ("traces-late", "status")]
+)
+def test_the_breaks_of_the_first_hour_are_shown(shared, tmp_path, traces, kind):
+    case = shared / "cases/first-hour"
+    suite = (case / "evals/travel.yaml").read_text().split("scenarios:")[0]
+    suite += "scenarios: [{id: book, assertions: [{type: not_empty}]}]\n"
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals/suite.yaml").write_text(suite)
+    (tmp_path / "case").symlink_to(case)
+    base = evalgate(tmp_path, ["evals/suite.yaml", "--traces", "case/traces-main/book/*.jsonl"])
+    (base.folder / "baseline.zip").rename(tmp_path / "base.zip")
+    ran = evalgate(tmp_path, ["evals/suite.yaml", "--traces", f"case/{traces}/book/*.jsonl", "--baseline", "base.zip"])
+    (scenario,) = ran.results["suites"][0]["scenarios"]
+    assert [each["kind"] for each in scenario["differences"]] == [kind]

@@ -1,0 +1,103 @@
+import pytest
+from builders import make_call, make_trace
+
+from evalgate.gate.trajectory.behaviour import behaviour_from_trace, find_differences
+from evalgate.models.comparison.comparison import AgentChange
+
+BOOK = {"flight_id": "TP533", "passenger": "Ada"}
+
+
+def differences(before, now, *, agent=None, passes=True):
+    sides = [[behaviour_from_trace(trace) for trace in side] for side in (before, now)]
+    return [(each.kind, each.what, each.before, each.now) for each in find_differences(*sides, agent, passes=passes)]
+
+
+def booked(count=3, response="Done.", **arguments):
+    return [make_trace([("search", {}), ("book_flight", {**BOOK, **arguments})], response) for _ in range(count)]
+
+
+@pytest.mark.parametrize("trials", [1, 2, 3])
+def test_another_argument_of_a_call_that_changes_something(trials):
+    found = differences(booked(trials), booked(trials, flight_id="TP534"))
+    assert found == [("argument", "book_flight.flight_id", "TP533", "TP534")]
+
+
+def test_with_one_trial_only_what_passes_on_both_sides_is_compared():
+    assert differences(booked(1), booked(1, flight_id="TP534"), passes=False) == []
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "3f1c2a94-1111-4222-8333-444455556666",
+        "2026-11-27T20:00:00Z",
+        "a text of more than eight words is worded differently each time",
+        "x" * 81,
+        1764273600,
+    ],
+)
+def test_free_texts_ids_of_one_run_and_times_are_no_difference(value):
+    assert differences(booked(flight_id="2026-01-01T10:00:00Z"), booked(flight_id=value)) == []
+
+
+def test_what_is_not_one_and_the_same_in_all_trials_of_a_side_is_no_difference():
+    mixed = [*booked(1), *booked(2, flight_id="TP534")]
+    assert differences(booked(), mixed) == []
+    assert differences(mixed, booked(3, flight_id="TP535")) == []
+
+
+def test_other_calls_that_change_something_are_one_line():
+    now = [make_trace(["search", "cancel_flight", "send_mail"]) for _ in range(2)]
+    found = differences(booked(2), now)
+    assert found == [("calls", "calls that change something", "book_flight", "cancel_flight, send_mail")]
+
+
+def test_calls_that_read_count_from_three_trials_on():
+    def reading(count):
+        return [make_trace(["get_weather", ("book_flight", BOOK)]) for _ in range(count)]
+
+    assert differences(booked(2), reading(2)) == []
+    assert differences(booked(3), reading(3)) == [
+        ("all_calls", "calls", "search, book_flight", "get_weather, book_flight")
+    ]
+
+
+def test_an_outcome_is_compared():
+    failed = [make_trace([make_call("book_flight", BOOK, status="error")]) for _ in range(2)]
+    good = [make_trace([make_call("book_flight", BOOK)]) for _ in range(2)]
+    assert differences(good, failed) == [("outcome", "book_flight", "ok", "error")]
+
+
+def test_literals_of_answers_that_are_worded_differently():
+    before = [*booked(1, "Booked TP533 for you, on 2026-11-27."), *booked(1, "You fly with TP533 (2026-11-27T10:00Z).")]
+    now = [*booked(1, "Booked LH1172 for you, on 2026-11-27."), *booked(1, "LH1172 it is, 2026-11-27.")]
+    assert differences(before, now) == [("literals", "answer", "TP533", "LH1172")]
+    assert differences(before, [*now[:1], *before[:1]]) == []
+
+
+def test_answers_that_are_always_the_same_are_compared_as_texts():
+    assert differences(booked(2, "Yes, done."), booked(2, "No, sorry.")) == [
+        ("answer", "answer", "Yes, done.", "No, sorry.")
+    ]
+    assert differences(booked(1, "Yes, done."), booked(1, "No, sorry.")) == []
+
+
+def test_model_tools_and_status_are_compared_with_one_trial_too():
+    agent = AgentChange("a -> b", tools=True, prompt=True)
+    now = booked(1)
+    now[0].status = "error"
+    assert [each[0] for each in differences(booked(1), now, agent=agent, passes=False)] == ["model", "tools", "status"]
+
+
+def test_calls_that_may_be_missing_are_not_compared():
+    now = booked(2, flight_id="TP534")
+    for trace in now:
+        trace.gaps = {"calls": "cut"}
+    assert differences(booked(2), now) == []
+
+
+def test_a_secret_of_this_run_equals_the_redacted_one_of_the_baseline():
+    token = "ghp_" + "a1B2" * 9
+    redacted = behaviour_from_trace(booked(1, token=token)[0]).calls[1].values["token"]
+    assert token not in redacted
+    assert differences(booked(2, token=redacted), booked(2, token=token)) == []
