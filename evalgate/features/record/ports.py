@@ -89,6 +89,12 @@ class TraceStore(Protocol):
     def remove(self, trial: TrialId) -> None:
         """Deletes the traces of a trial."""
 
+    def remove_others(self, trial: TrialId, recording_id: str) -> list[str]:
+        """Deletes the traces of a trial's scenario that another recording wrote.
+
+        Returns the paths of other files there, which no recording wrote, or one of an earlier version.
+        """
+
     def write(self, trial: TrialId, suffix: str, content: bytes) -> None:
         """Writes the trace of a trial as a whole; raises SettingError."""
 

@@ -166,3 +166,29 @@ def test_the_example_is_replayed_and_judged_without_a_key(tmp_path):
     changed = evalgate(folder, *words, env=env)
     assert changed.code == 3
     assert "messages[0] (system).content" in changed.err
+
+
+def test_a_recording_owns_the_folder_of_its_scenario(fake, tmp_path):
+    folder = tmp_path / "traces/refund"
+    assert record(tmp_path, *fake.flags, "--scenario", "refund", "--trials", "3").code == 0
+    (folder / "notes.txt").write_text("kept")
+    first = {path.name for path in folder.iterdir()}
+    assert record(tmp_path, *fake.flags, "--scenario", "refund", "--trial", "1").code == 0
+    assert {path.name for path in folder.iterdir()} == first
+    done = record(tmp_path, *fake.flags, "--scenario", "refund", "--trials", "2")
+    assert sorted(path.name for path in folder.iterdir()) == ["0.jsonl", "1.jsonl", "notes.txt"]
+    assert "warning: traces/refund/notes.txt stays" in done.err
+
+
+def test_a_dead_agent_leaves_nothing_of_earlier_recordings(fake, tmp_path):
+    assert record(tmp_path, *fake.flags, "--scenario", "refund", "--trials", "3").code == 0
+    assert record(tmp_path, *fake.flags, "--scenario", "refund", "--", "none").code == 3
+    assert not (tmp_path / "traces/refund").exists()
+
+
+def test_jobs_of_one_matrix_are_one_recording(fake, tmp_path):
+    env = environ(EVALGATE_RECORDING_ID="run-7")
+    for trial in ("0", "1"):
+        assert record(tmp_path, *fake.flags, "--scenario", "refund", "--trial", trial, env=env).code == 0
+    assert record(tmp_path, *fake.flags, "--scenario", "refund", env=env).code == 0
+    assert sorted(path.name for path in (tmp_path / "traces/refund").iterdir()) == ["0.jsonl", "1.jsonl"]

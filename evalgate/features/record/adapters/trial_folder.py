@@ -54,6 +54,20 @@ class TrialFolder:
         except OSError as error:
             raise SettingError(f"can't delete {path}: {error.strerror or 'unknown error'}") from None
 
+    def list_siblings(self, path: str) -> list[str]:
+        """The paths of the files in the folder of a path, in order; raises RefusedPath."""
+        folder, parent = self._locate(path).parent, path.rpartition("/")[0]
+        if not folder.is_dir():
+            return []
+        return sorted(f"{parent}/{each.name}" for each in folder.iterdir() if each.is_file() or each.is_symlink())
+
+    def read(self, path: str) -> bytes:
+        """The content of a file; raises SettingError."""
+        try:
+            return self._locate(path).read_bytes()
+        except OSError as error:
+            raise SettingError(f"can't read {path}: {error.strerror or 'unknown error'}") from None
+
     def _locate(self, path: str) -> Path:
         """The place of a path below the folder; raises RefusedPath if it is elsewhere or goes through a link."""
         place = Path(os.path.normpath(self._root / os.path.relpath(Path(self._cwd, path), self._anchor)))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from evalgate.features.record.ports import TraceReaders
     from evalgate.models.trace.trace import Trace
 
+RECORDING_ID = "evalgate.recording_id"
+"""The metadata that names the recording which wrote a trace."""
 NATIVE, OTLP = ".jsonl", ".otlp.jsonl"
 MAX_SHOWN = 5
 
@@ -57,13 +59,21 @@ def build_file(
             return OTLP, readers.encode_spans(evidence.spans, evidence.trial, origin)
         for one in measured:  # spans have no place for the end of the process
             _add_end(one, evidence.end)
+            _stamp(one, origin)
         return NATIVE, b"".join(map(readers.encode_trace, measured))
     own = None if evidence.own is trace else evidence.own
     readers.add_tool_facts(trace, measured if own is None else [own, *measured])
     if own is not None and own.status == "error" and trace.status != "error":
         trace.status, trace.error = "error", own.error
     _add_end(trace, evidence.end)
+    _stamp(trace, origin)
     return NATIVE, readers.encode_trace(trace)
+
+
+def _stamp(trace: Trace, origin: Mapping[str, str | None]) -> None:
+    """Names the recording; commit and hash of the agent are fields of the trace."""
+    if origin.get(RECORDING_ID) is not None:
+        trace.metadata = {**trace.metadata, RECORDING_ID: origin[RECORDING_ID]}
 
 
 def _add_end(trace: Trace, end: AgentEnd) -> None:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from evalgate.features.record.ports import OtlpReceiver, RecordingServer, RunningAgent, TrialRecording
 
 LONGEST_FLUSH = 10.0
+MAX_NAMED = 5
+"""Files of a scenario that a warning names."""
 GRPC = (
     "warning: a program tried HTTP/2, which this server does not speak, so what it sent is missing"
     " (an exporter by gRPC needs OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf)"
@@ -36,6 +38,7 @@ GRPC = (
 class RecordRequest(Struct, frozen=True):
     """What to record: a command, with the environment of this process and the variables in `extra`.
 
+    `owns_folders`: what other recordings wrote of a scenario is deleted when its agent starts.
     `flush` and `timeout` are seconds; `secrets` are values that are redacted; `version.agent_hash` is each trial's.
     """
 
@@ -48,6 +51,7 @@ class RecordRequest(Struct, frozen=True):
     timeout: float = 600.0
     rules: CacheRules = CacheRules()
     secrets: frozenset[str] = frozenset()
+    owns_folders: bool = False
 
 
 class RecordingTools(Struct, frozen=True):
@@ -74,6 +78,7 @@ class RecordingSession:
         self._trials: dict[TrialId, tuple[RecordedTrial, str]] = {}
         self._server: RecordingServer | None = None
         self._refusals: list[InvalidInput] = []
+        self._owned: set[TrialId] = set()
         self._has_named_http_2 = False
         self.replays: dict[str, ReplayNote] = {}
         """What replays used of cassettes, by path."""
@@ -146,11 +151,23 @@ class RecordingSession:
             outputs = self._tools.outputs
             cassette = None if self._rules.mode == "off" else outputs.cassettes.load(trial)
             outputs.traces.remove(trial)
+            self._remove_others(trial)
             recorded, token = RecordedTrial(trial, self._rules, cassette), self.addresses.make_token()
             self._trials[trial] = recorded, token
             if self._server is not None:
                 self._server.open(token, recorded)
         return self._trials[trial][0]
+
+    def _remove_others(self, trial: TrialId) -> None:
+        """Deletes what other recordings wrote of the scenario, so that what is judged is of this one."""
+        scenario, recording_id = trial._replace(trial=0), self._version.recording_id
+        if not self._request.owns_folders or recording_id is None or trial.scenario is None or scenario in self._owned:
+            return
+        self._owned.add(scenario)
+        for path in self._tools.outputs.traces.remove_others(trial, recording_id)[:MAX_NAMED]:
+            self._tools.outputs.note(
+                f"warning: {path} stays, and may be judged: no recording is known to have written it"
+            )
 
     def open_trial(self, trial: TrialId) -> dict[str, Any]:
         """Opens a trial that the agent names."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from evalgate.features.record.application.evidence import TrialEvidence, build_file
+from evalgate.features.record.application.evidence import RECORDING_ID, TrialEvidence, build_file
 from evalgate.features.record.application.outcome import TrialOutcome
 from evalgate.features.record.measures.canonical import RULES_VERSION
 from evalgate.features.record.models.cassette import MAX_BYTES, WARN_BYTES, CassetteHeader
@@ -35,11 +35,15 @@ class Outputs(Struct, frozen=True):
 
 
 class CodeVersion(Struct, frozen=True):
-    """What of the agent's code ran: its commit and the fingerprint of its files; `created` is RFC 3339, the run's."""
+    """What of the agent's code ran: its commit and the fingerprint of its files; `created` is RFC 3339, the run's.
+
+    `recording_id` is equal for all traces that one recording writes.
+    """
 
     created: str
     commit: str | None = None
     agent_hash: str | None = None
+    recording_id: str | None = None
 
 
 class TrialWriter:
@@ -64,7 +68,11 @@ class TrialWriter:
         if recorded.exchanges:
             evidence.calls = self._build_trace(recorded, version)
         outcome.spans = evidence.span_count
-        origin = {"evalgate.commit": version.commit, "evalgate.agent_hash": version.agent_hash}
+        origin = {
+            "evalgate.commit": version.commit,
+            "evalgate.agent_hash": version.agent_hash,
+            RECORDING_ID: version.recording_id,
+        }
         built = build_file(evidence, origin, self._outputs.readers, note)
         if built is not None:
             if trial.scenario is None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from evalgate.features.record.models.exchange import TrialId
 
 BACKLOG = 128
+TRIAL_FILE = re.compile(r"/\d+(?:\.otlp)?\.jsonl$")
+RECORDED_BY = re.compile(rb'"evalgate\.recording_id"\s*(?::|,\s*"value"\s*:\s*\{\s*"stringValue"\s*:)\s*"([^"\\]+)"')
+"""Metadata or an attribute of a span; in the text of a message the quotes would be escaped."""
 
 
 class RecordOptions(Struct, frozen=True):
@@ -52,12 +57,19 @@ class RecordOptions(Struct, frozen=True):
     cassettes: str = DEFAULT_FOLDER
     rules: CacheRules = CacheRules()
     keeps_stderr: bool = True
+    owns_folders: bool = True
 
 
 def record(options: RecordOptions, environ: Mapping[str, str], cwd: str, note: Callable[[str], None]) -> int:
     """Runs the command once a trial and writes a trace of each; returns the exit code. Raises InvalidInput."""
     outputs = Outputs(CassetteFolder(cwd, options.cassettes), TraceFolder(cwd, options.out), TraceFormats(), note)
     return asyncio.run(_Recording(options, environ, cwd, outputs).run())
+
+
+def _choose_recording_id(environ: Mapping[str, str]) -> str:
+    """The id that the environment gives, so that jobs of a matrix are one recording; else a new one."""
+    run, attempt = environ.get("GITHUB_RUN_ID"), environ.get("GITHUB_RUN_ATTEMPT")
+    return environ.get("EVALGATE_RECORDING_ID") or (f"{run}-{attempt}" if run and attempt else token_hex(8))
 
 
 class TraceFolder:
@@ -70,6 +82,17 @@ class TraceFolder:
         """Deletes the traces of a trial."""
         for suffix in (NATIVE, OTLP):
             self._files.remove(self._files.path(trial, suffix))
+
+    def remove_others(self, trial: TrialId, recording_id: str) -> list[str]:
+        """See TraceStore."""
+        left = []
+        for path in self._files.list_siblings(self._files.path(trial, NATIVE)):
+            found = RECORDED_BY.search(self._files.read(path)) if TRIAL_FILE.search(path) else None
+            if found is None:
+                left.append(path)
+            elif found[1].decode("utf-8", "replace") != recording_id:
+                self._files.remove(path)
+        return left
 
     def write(self, trial: TrialId, suffix: str, content: bytes) -> None:
         """Writes the trace of a trial as a whole; raises SettingError."""
@@ -91,13 +114,16 @@ class _Recording:
         self._request = RecordRequest(
             options.command,
             environ,
-            CodeVersion(created, find_commit_and_branch(None, environ, cwd)[0]),
+            CodeVersion(
+                created, find_commit_and_branch(None, environ, cwd)[0], recording_id=_choose_recording_id(environ)
+            ),
             tuple(self._upstreams),
             options.environ,
             options.flush,
             options.timeout,
             options.rules,
             frozenset(find_secret_values({**environ, **options.environ})),
+            owns_folders=options.owns_folders,
         )
 
     async def run(self) -> int:

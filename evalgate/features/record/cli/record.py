@@ -57,6 +57,7 @@ def record(arguments: Namespace, shell: Shell) -> int:
         rules=rules if loaded is None else replace(rules, masks=loaded.masks),
         is_suite=loaded is not None,
         keeps_stderr=not arguments.no_stderr,
+        owns_folders=arguments.trial is None,
     )
     shell.flush()
     return recorder.record(options, shell.environ, shell.cwd, shell.note)
