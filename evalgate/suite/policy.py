@@ -55,7 +55,7 @@ class FreshnessPolicy(StrictModel):
 
     `require: head` demands traces of the commit that is judged, `watch` traces made by the matching files
     (globs from the working directory) as they are now, `max_age` traces of the last hours (`12h`), days (`7d`)
-    or weeks (`2w`).
+    or weeks (`2w`). `one_recording` demands that all trials of a scenario are of one recording.
     """
 
     require: Literal["head", "any"] = "any"
@@ -63,6 +63,7 @@ class FreshnessPolicy(StrictModel):
         default_factory=list, max_length=100
     )
     max_age: Annotated[str, Field(pattern=SPAN)] | None = None
+    one_recording: bool = False
 
     @property
     def longest_age(self) -> timedelta:

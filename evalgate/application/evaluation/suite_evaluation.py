@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     KeepTrial = Callable[[TrialResult], RunTrial]
 
 
+ATTEMPT = re.compile(r"(?<=\d)-\d+$")
+"""The end of a recording's id by GitHub: the attempts of a run are one recording."""
 MAX_HINTS = 20
 """Scenarios without a trace that get a hint."""
 MAX_SEEN_IDS, MAX_COMPARED, MAX_NEAR = 1_000, 100, 3
@@ -61,6 +64,7 @@ class SuiteEvaluation:
         self._damaged: dict[str, list[TrialResult]] = {}  # separate scenarios for records that match none
         self._traces = 0
         self._latest: TraceRef | None = None
+        self._recordings: dict[tuple[int, str], dict[str, str]] = {}
         self.unclaimed: list[UnclaimedTrace] = []
         self.named_tools = NamedTools(suite)
         self.similar_tools = SimilarTools(suite)
@@ -98,6 +102,9 @@ class SuiteEvaluation:
             self.similar_tools.add(place, trial.tool_calls)
             kept = trial if scenario.golden is not None else self._keep(trial)
             self._trials.setdefault((place, id_), []).append(kept)
+            if (recording := judged.ref.recording) is not None:
+                times = self._recordings.setdefault((place, id_), {})
+                times.setdefault(ATTEMPT.sub("", recording), judged.ref.recorded_at or "an unknown time")
 
     def _keep(self, trial: TrialResult) -> RunTrial:
         return trial if self._keep_trial is None else self._keep_trial(trial)
@@ -129,6 +136,7 @@ class SuiteEvaluation:
             if scenario is None:
                 found.skipped += 1
             else:
+                scenario.recordings = self._recordings.get((place, claim.id), {})
                 found.scenarios.append(scenario)
         for id_, unread in sorted(self._damaged.items()):
             found.scenarios.append(_damaged_result(id_, count_trials([*map(self._keep, unread)]).kept))

@@ -122,6 +122,7 @@ TEXTS: Mapping[str, tuple[str, Any]] = {
     "FreshnessPolicy.require": ("`head`: traces must be of the commit that is judged.", "head"),
     "FreshnessPolicy.watch": ("Globs of the agent's files, from the working directory.", ["agent/**"]),
     "FreshnessPolicy.max_age": ("The maximum age of a trace in hours, days or weeks.", "7d"),
+    "FreshnessPolicy.one_recording": ("Whether all trials of a scenario must be of one recording.", True),
     "ValidityPolicy.max_not_measured": ("The maximum share of trials that outages may leave unmeasured.", 0.3),
     # Forms of assertions without a model
     "params": ("The evaluator's settings.", {"tool": "issue_refund"}),

@@ -29,6 +29,7 @@ NO_COMMIT = "it does not record its commit (`evalgate.commit`)"
 NO_HASH = "it does not record a hash of the agent's files (`evalgate.agent_hash`)"
 NO_TIME = "it has no valid timestamp"
 FUTURE = "a trace is of a time in the future: the clock that recorded it is wrong"
+OF_FUTURE = "its time is in the future"
 SKEW = timedelta(minutes=10)
 """How far the clock of a recorder may be ahead."""
 NO_HEAD = "the judged commit is not known: set --commit"
@@ -43,13 +44,15 @@ def mark_stale(run: Run, policies: Mapping[str, Policy], present: FreshnessConte
     warnings: list[Warning_] = []
     for suite in run.suites:
         warnings += _warn_of_future(suite.latest, present.now)
+        warnings += filter(None, map(_warn_of_recordings, suite.scenarios))
         policy = policies[suite.name]
         if policy.freshness is None:
             continue
         watched = present.fingerprints.get(suite.name)
         for scenario in suite.scenarios:
+            several = _describe_recordings(scenario) if policy.freshness.one_recording else None
             for trial, trace in _readable_traces(scenario):
-                reason = find_staleness(trace, policy.freshness, present, watched)
+                reason = find_staleness(trace, policy.freshness, present, watched) or several
                 set_stale(trial, reason and redact(reason))
                 if reason is not None and CODE not in policy.fail_on:
                     places_by_reason.setdefault(reason, []).append(format_place(trace.path, trace.line, trace.record))
@@ -61,6 +64,17 @@ def _warn_of_future(latest: TraceRef | None, now: datetime) -> Iterator[Warning_
     if latest is not None and _is_future(_parse_timestamp(latest.recorded_at), now):
         place = format_place(latest.path, latest.line, latest.record)
         yield {"code": "future_time", "message": FUTURE, "where": place}
+
+
+def _describe_recordings(scenario: ScenarioResult) -> str | None:
+    """Says that trials of a scenario are of several recordings; None if they are of one."""
+    times = sorted(scenario.recordings.values())
+    return f"trials of {cut_quote(scenario.id)} are of recordings of {times[0]} and {times[-1]}" if times[1:] else None
+
+
+def _warn_of_recordings(scenario: ScenarioResult) -> Warning_ | None:
+    found = _describe_recordings(scenario)
+    return None if found is None else {"code": "several_recordings", "message": redact(found), "where": None}
 
 
 def _is_future(recorded: datetime | None, now: datetime) -> bool:
@@ -125,7 +139,7 @@ def _check_age(recorded_at: str | None, policy: FreshnessPolicy, now: datetime) 
         return None
     recorded = _parse_timestamp(recorded_at)
     if recorded is None or _is_future(recorded, now):
-        return NO_TIME
+        return NO_TIME if recorded is None else OF_FUTURE
     age = now - recorded
     return f"it is {_format_age(age)} old, at most {policy.max_age} is allowed" if age > policy.longest_age else None
 

@@ -257,6 +257,8 @@ def _find_freshness_relaxations(
     longest = timedelta.max if current is None else current.longest_age
     if baseline.longest_age < longest:
         yield _build_weakening(kind, "freshness.max_age", baseline.max_age, current and current.max_age)
+    if baseline.one_recording and not (current and current.one_recording):
+        yield _build_weakening(kind, "freshness.one_recording", "true", "false")
 
 
 def _build_weakening(kind: WeakeningKind, name: str, before: Any, after: Any) -> Weakening:

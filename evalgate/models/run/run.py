@@ -21,7 +21,7 @@ from evalgate.models.run.trial_doc import (
 from evalgate.models.trace.pricing import Amount, Pricing, Tokens  # noqa: TC001
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from evalgate.models.run.golden import GoldenResult
     from evalgate.models.trace.trace import Warning_
@@ -258,6 +258,7 @@ class ScenarioResult(Struct):
     quarantined: bool = False  # shown, but does not block
     golden: GoldenResult | None = None
     duplicates: Sequence[DuplicateNote] = ()  # what is alike among its traces
+    recordings: Mapping[str, str] = {}  # the first time of each recording that its trials are of, by id
 
     def explain_duplicates(self) -> str:
         """What is alike among its traces in one sentence, empty if nothing is."""

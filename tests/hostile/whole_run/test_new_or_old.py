@@ -90,7 +90,30 @@ TIMES = [
 ]
 
 
-@pytest.mark.parametrize("case", [*NOTHING_NEW, *TIMES], ids=lambda case: case.name)
+def of(recording: str, trace: dict[str, Any]) -> dict[str, Any]:
+    """The trace, as one of a recording."""
+    return {**trace, "metadata": {"evalgate.recording_id": recording}}
+
+
+TWO_RECORDINGS = trials(of("r1", ONE), of("r2", NEW))
+ONE_RECORDING = {"policy": {"freshness": {"one_recording": True}, "fail_on": ["hard_fail", "stale_evidence"]}}
+RECORDINGS = [
+    Case(
+        "trials of two recordings",
+        {SUITE: suite(CHECK), **TWO_RECORDINGS},
+        PASS,
+        ["2026-11-20T10:00:00Z and 2026-11-27T10:00:00Z"],
+    ),
+    Case("and the policy asks for one", {SUITE: suite(CHECK, **ONE_RECORDING), **TWO_RECORDINGS}, FAILED, ["stale"]),
+    Case(
+        "attempts of one run are one recording",
+        {SUITE: suite(CHECK, **ONE_RECORDING), **trials(of("901-1", ONE), of("901-2", NEW))},
+        PASS,
+    ),
+]
+
+
+@pytest.mark.parametrize("case", [*NOTHING_NEW, *TIMES, *RECORDINGS], ids=lambda case: case.name)
 def test_what_is_not_new_is_named(case: Case, tmp_path: Path) -> None:
     assert case.find_faults(case.run(tmp_path)) == []
 

@@ -92,7 +92,7 @@ def test_a_trace_without_an_agent_hash_is_stale_if_files_are_watched():
         ("2026-11-14T14:00:00+02:00", None),
         ("2026-11-14T11:59:59Z", "it is 7 days old, at most 7d is allowed"),
         ("2025-01-01T00:00:00Z", "it is 689 days old, at most 7d is allowed"),
-        ("2027-01-01T00:00:00Z", None),
+        ("2027-01-01T00:00:00Z", "its time is in the future"),
         (None, "it has no valid timestamp"),
         ("yesterday", "it has no valid timestamp"),
     ],
