@@ -25,7 +25,11 @@ def build_failed_check(trace: Trace, location: Location | None, *, has_weight: b
     """
     reason = f"{_describe_end(trace)}{_name_last_call(trace)}{_quote_error(trace)}"
     return AssertionResult(
-        RUN_FAILED, RUN_FAILED, "failed", 0.0, float(has_weight), required=True, reason=reason, location=location
+        *(RUN_FAILED, RUN_FAILED, "failed", 0.0, float(has_weight)),
+        required=True,
+        reason=reason,
+        location=location,
+        digest=RUN_FAILED,
     )
 
 

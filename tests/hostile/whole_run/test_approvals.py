@@ -136,6 +136,18 @@ def test_two_approvals_together_cover_two_failures(tmp_path):
     assert ran.code == 0
 
 
+def test_a_crash_is_a_different_failure_unless_it_was_approved(base, tmp_path):
+    baseline, approvals = base
+    crashed = {**FAILS_WHY, "status": "error", "error": "exit code 1"}
+    ran = run(tmp_path / "head", project([REASON, NO_DELETION], crashed, approvals), baseline)
+    assert (ran.code, status_of(ran)[0]) == (1, "void")
+    assert "run_failed" in status_of(ran)[1]
+    (tmp_path / "head/evalgate-approvals.yaml").unlink()
+    again = approve(tmp_path / "head")
+    ran = run(tmp_path / "approved", project([REASON, NO_DELETION], crashed, again), baseline)
+    assert (ran.code, status_of(ran)[0]) == (0, "active")
+
+
 def test_without_a_baseline_an_approval_of_before_holds_by_name(tmp_path):
     ran = run(tmp_path, project([REASON, NO_DELETION], FAILS_WHY, [{**ENTRY, "assertion": "why"}]))
     assert (ran.code, status_of(ran)[0]) == (0, "active")

@@ -133,6 +133,14 @@ def test_new_hard_fail__another_check_of_a_scenario_that_hard_failed_already(tmp
         assert "no deletion" in reason["message"]
 
 
+def test_new_hard_fail__a_check_of_a_scenario_whose_run_crashed_in_the_baseline(tmp_path):
+    crashed = trace("x", status="error", error="exit code 1")
+    base = run_checks(tmp_path / "base", [NO_DELETION], crashed)
+    baseline = ["--baseline", str(base.folder / "baseline.zip")]
+    assert run_checks(tmp_path / "same", [NO_DELETION], crashed, *baseline).code == 0
+    assert run_checks(tmp_path / "head", [NO_DELETION], trace("x", tools=("delete_user",)), *baseline).code == 1
+
+
 def test_new_hard_fail__a_renamed_check_that_fails_as_before_is_not_new(tmp_path):
     base = run_checks(tmp_path / "base", [REASON], trace("x"))
     baseline = ["--baseline", str(base.folder / "baseline.zip")]
