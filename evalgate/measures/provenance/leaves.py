@@ -76,11 +76,13 @@ def _is_small(text: str) -> bool:
 def is_free_text(value: Any) -> bool:
     """Whether a value is text that somebody wrote: more than 8 words, or more than 80 characters in words.
 
+    What has a digit or an @ is no word, so a long list of ids or addresses is none.
+
     >>> is_free_text("Please call me back about the order of last week"), is_free_text("https://" + 90 * "a")
     (True, False)
     """
     if not isinstance(value, str):
         return False
-    words = len(value.split())
+    words = sum(not any(each.isdigit() or each == "@" for each in word) for word in value.split())
     has_words = words > 1 or _WITHOUT_BLANKS.search(value) is not None
     return words > MAX_WORDS or (len(value) > MAX_CHARACTERS and has_words)

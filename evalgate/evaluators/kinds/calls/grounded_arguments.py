@@ -59,6 +59,12 @@ def _list_names(leaf: Leaf) -> set[str]:
     return {".".join(parts[:size]) for size in range(1, len(parts) + 1)}
 
 
+def select_calls(tools: Denial, trace: Trace) -> list[NumberedCall]:
+    """The agent's calls of these tools, however their names are written, numbered from 1 among all its calls."""
+    calls = trace.agent_calls
+    return [(each.number, calls[each.number - 1]) for each in tools.list_calls(trace)]
+
+
 class JudgedValue(NamedTuple):
     """A value of a call (from 1), and its sources."""
 
@@ -124,7 +130,7 @@ class GroundedArguments(Evaluator):
         denial = Denial(tuple(self.tools))
 
         def check(trace: Trace) -> Finding:
-            calls = [(each.number, trace.agent_calls[each.number - 1]) for each in denial.list_calls(trace)]
+            calls = select_calls(denial, trace)
             if not calls:
                 return Finding("passed", f"no call of {format_names([*map(mark_name, self.tools)])}")
             sources = find_argument_sources(trace)

@@ -20,7 +20,7 @@ from evalgate.evaluators.core.evaluator import (
     require_evidence,
 )
 from evalgate.evaluators.kinds.calls.call_selection import Denial, format_names
-from evalgate.evaluators.kinds.calls.grounded_arguments import MAX_SHOWN, Names, select_leaves
+from evalgate.evaluators.kinds.calls.grounded_arguments import MAX_SHOWN, Names, select_calls, select_leaves
 from evalgate.measures.provenance.leaves import Leaf
 from evalgate.measures.provenance.trace_sources import find_argument_sources
 from evalgate.measures.provenance.values import split_value
@@ -128,8 +128,8 @@ class NoFlow(Evaluator):
         consents = None if self.unless is None else Denial((self.unless.tool_called,))
 
         def check(trace: Trace) -> Finding:
-            calls = [(each.number, trace.agent_calls[each.number - 1]) for each in targets.list_calls(trace)]
-            untrusted = {trace.agent_calls[each.number - 1]["name"] for each in origins.list_calls(trace)}
+            calls = select_calls(targets, trace)
+            untrusted = {call["name"] for _, call in select_calls(origins, trace)}
             if not calls or not untrusted:
                 return Finding("passed", "no call that could be steered by an untrusted result")
             sources = find_argument_sources(trace)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from builders import make_call, make_message, make_trace
 
-from evalgate.measures.provenance.leaves import Leaf, list_leaves
+from evalgate.measures.provenance.leaves import Leaf, is_free_text, list_leaves
 from evalgate.measures.provenance.trace_sources import ArgumentSources
 
 ORDER = {"order_id": "#W2378156", "to": "ann.lee@example.com", "items": [{"price": 120.5}, {"price": 79.5}]}
@@ -268,6 +268,12 @@ def test_what_the_agent_says_is_no_source() -> None:
     trace = build("W999", user="Cancel it")
     trace.messages.append(make_message(1, "assistant", "I cancel W999"))
     assert ArgumentSources(trace).find(2, Leaf("value", "W999")).is_nowhere
+
+
+def test_a_long_list_of_ids_is_no_free_text() -> None:
+    assert not is_free_text(", ".join(f"W{1000000 + at}" for at in range(20)))
+    assert not is_free_text("; ".join(f"ann{at}@example.com" for at in range(9)))
+    assert is_free_text("Order W1000001 was late, so we refund it to the card")
 
 
 def test_leaves() -> None:

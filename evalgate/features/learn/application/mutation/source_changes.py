@@ -39,10 +39,9 @@ class Replacement(NamedTuple):
 
 def list_arguments_of_changes(trace: Trace) -> Iterator[Argument]:
     """Yields the arguments of the agent's calls that change something."""
-    for at, call in enumerate(trace.tool_calls):
-        is_own = call["requestor"] == "assistant" and isinstance(call["arguments"], dict)
-        if is_own and changes_something(call["name"], trace.tool_definitions):
-            yield from (Argument(at, name) for name in call["arguments"])
+    for call in trace.agent_calls:
+        if isinstance(call["arguments"], dict) and changes_something(call["name"], trace.tool_definitions):
+            yield from (Argument(call["index"], name) for name in call["arguments"])
 
 
 def invent_value(trace: Trace, argument: Argument) -> Replacement | None:
@@ -88,4 +87,4 @@ def _list_addresses(trace: Trace, before: ToolCall) -> Iterator[tuple[str, str]]
 
 def _count_own(trace: Trace, at: int) -> int:
     """The number of a call among the agent's own, from 1."""
-    return sum(call["requestor"] == "assistant" for call in trace.tool_calls[: at + 1])
+    return 1 + next(number for number, call in enumerate(trace.agent_calls) if call is trace.tool_calls[at])
