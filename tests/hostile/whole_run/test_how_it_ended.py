@@ -105,8 +105,35 @@ OPT_OUT = [
     ),
 ]
 
+KNOWN_FAILURE = {SUITE: suite(NO_DELETE), **trials(trace("delete_user"))}
+CRASHED_TOO = {SUITE: suite(NO_DELETE), **trials({**trace("delete_user"), "status": "error", "error": CRASH})}
+APPROVAL = {"suite": "support", "scenario": "refund", "reason": "known", "who": "Ben", "until": "2027-01-20"}
+EXCUSES = [
+    Case(
+        "an approval of another failure",
+        {**CRASHED_TOO, "evalgate-approvals.yaml": {"approvals": [APPROVAL]}},
+        FAILED,
+        ["run_failed"],
+        before=KNOWN_FAILURE,
+    ),
+    Case(
+        "and that failure alone is approved",
+        {**KNOWN_FAILURE, "evalgate-approvals.yaml": {"approvals": [APPROVAL]}},
+        PASS,
+        before=KNOWN_FAILURE,
+    ),
+    Case(
+        "a hard fail by another check in the baseline",
+        CRASHED_TOO,
+        FAILED,
+        ["run_failed"],
+        ("--fail-on", "new_hard_fail"),
+        KNOWN_FAILURE,
+    ),
+]
 
-@pytest.mark.parametrize("case", [*STATUS, *OPT_OUT], ids=lambda case: case.name)
+
+@pytest.mark.parametrize("case", [*STATUS, *OPT_OUT, *EXCUSES], ids=lambda case: case.name)
 def test_the_end_of_a_run_counts(case: Case, tmp_path: Path) -> None:
     result = case.run(tmp_path)
 
