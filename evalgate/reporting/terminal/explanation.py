@@ -144,7 +144,8 @@ def _add_overview(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, sce
     cause = change.get("cause")
     if cause:
         page.add_fact("cause", cause.message)
-    for number, sentence in enumerate(describe_differences(scenario)):
+    is_shown_below = "behaviour" in change and scenario["verdict"] != "PASS"
+    for number, sentence in enumerate([] if is_shown_below else describe_differences(scenario)):
         page.add_fact("" if number else "differs", unmark_parts(sentence))
     for increase in change["increases"]:
         page.add_fact("", increase)
