@@ -216,7 +216,7 @@ def test_the_process_that_holds_the_token_loads_no_reader_of_untrusted_files(pro
 
 def test_invalid_settings_are_refused_without_loading_the_suite_reader(tmp_path):
     modules = modules_of(JOB.format(environ={"GITHUB_WORKSPACE": str(tmp_path)}), "2")
-    assert packages(modules) & HEAVY <= {"orjson"}
+    assert packages(modules) & HEAVY <= {"jinja2", "orjson"}  # the report says what is wrong
     assert (tmp_path / ".evalgate/results.json").is_file()
 
 

@@ -8,6 +8,7 @@ from assertion_examples import ALL
 from assess_assertion import compile_assertion
 from builders import make_call, make_trace
 
+from evalgate.measures.text.plain_text import split_parts
 from evalgate.reporting.text.sentences import escape_sentence
 
 HOSTILE = "HOSTILE `x` @octocat [y](https://evil.example) <b> | \n\n# z"
@@ -34,5 +35,5 @@ def make_hostile_trace(answer):
 @pytest.mark.parametrize("answer", [HOSTILE, json.dumps({HOSTILE: HOSTILE})], ids=["text", "json"])
 def test_reason__words_of_the_trace__are_marked_parts(raw, answer):
     reason = compile_assertion(raw).assess(make_hostile_trace(answer)).reason
-    assert "HOSTILE" not in re.sub("`[^`]*`", "", reason)
-    assert "HOSTILE" not in re.sub("`+ .*? `+", "", escape_sentence(reason, 2_000))
+    assert "HOSTILE" not in "".join(split_parts(reason)[::2])
+    assert "HOSTILE" not in re.sub(r"(?<!`)(`+) .*? \1(?!`)", "", escape_sentence(reason, 2_000))

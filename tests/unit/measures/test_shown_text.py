@@ -12,7 +12,7 @@ from evalgate.measures.values.json_values import mark_text
     [
         ('{"items": [1]}', '`{"items": [1]}`'),
         ('[\n  "a",\n  2]', '`[ "a", 2]`'),
-        ('{"a": "`b`"}', '`{"a": "\'b\'"}`'),
+        ('{"a": "`b`"}', '`` {"a": "`b`"} ``'),
         ("{name} was here", '`"{name} was here"`'),
         ('say "hello"', '`"say \\"hello\\""`'),
         ({"a": 1}, '`{"a":1}`'),

@@ -171,15 +171,14 @@ class AtifConversation(MeteredConversation):
     def _add_subagents(
         self, result: dict[str, Any], inner: dict[str, dict[str, Any]], outer: AtifPart, calls: list[ToolCall]
     ) -> None:
-        by_id = [call for call in calls if call["id"] == result.get("source_call_id")] or calls
-        starter = by_id[0] if len(by_id) == 1 else None
         refs = result.get("subagent_trajectory_ref")
         for ref in refs if isinstance(refs, list) else [refs]:
             if not isinstance(ref, dict):
                 continue
             name = ref.get("trajectory_id")
-            if isinstance(name, str) and name in inner:
-                self._add_subagent(inner, name, outer, starter)
+            if isinstance(name, str) and name in inner:  # each at most once, so that the search below stays rare
+                by_id = [call for call in calls if call["id"] == result.get("source_call_id")] or calls
+                self._add_subagent(inner, name, outer, by_id[0] if len(by_id) == 1 else None)
             else:
                 self.external_subagents += 1
 
