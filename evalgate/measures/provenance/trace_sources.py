@@ -25,6 +25,7 @@ from evalgate.measures.provenance.trace_texts import (
     read_result_value,
 )
 from evalgate.measures.provenance.values import find_texts, is_identifier, split_value
+from evalgate.measures.text.tool_words import changes_something
 from evalgate.models.trace.trace_view import get_view
 
 if TYPE_CHECKING:
@@ -50,12 +51,14 @@ def find_argument_sources(trace: Trace) -> ArgumentSources:
 class _Held(NamedTuple):
     """A text that holds a value, and whether an earlier argument of the agent held it (`is_echo`).
 
-    `is_own_answer`: it is the result of the call that passed the value.
+    `is_own_answer`: it is the result of the call that passed the value. `was_written`: an earlier call that changes
+    something passed it, so that a result may only give back what the agent wrote.
     """
 
     text: SourceText
     is_echo: bool
     is_own_answer: bool
+    was_written: bool
 
 
 class ArgumentSources:
@@ -140,13 +143,14 @@ class ArgumentSources:
         return _sort(found)
 
     def _list_texts(self, number: int, value: Any) -> Iterator[ArgumentSource]:
-        """The texts that hold a value. A value that looks like an id gets no source from the answer to itself."""
-        is_strict = is_identifier(value) or not isinstance(value, str)
+        """The texts that hold a value. What looks like an id gets no source from results after the agent passed it."""
+        is_id = is_identifier(value)
+        is_strict = is_id or not isinstance(value, str)
         for held in self._hold(("value", type(value), value), lambda: find_texts(self._index, value)):
             text = held.text
             if not self._is_earlier(text, number) or (text.kind == "schema" and text.tool != self._tool(number)):
                 continue
-            if not (held.is_own_answer and (is_strict or text.is_failure)):
+            if not (held.is_own_answer and (is_strict or text.is_failure)) and not (is_id and held.was_written):
                 yield ArgumentSource(text.kind, text.call, text.tool if text.call else "", held.is_echo)
 
     def _hold(self, key: tuple[Any, ...], find_numbers: Callable[[], Iterable[int]]) -> list[_Held]:
@@ -196,7 +200,7 @@ class ArgumentSources:
         self, number: int, key: tuple[Any, ...], find_numbers: Callable[[], Iterable[int]]
     ) -> Iterator[ArgumentSource]:
         """The texts of others that name a date or a time of day before a call."""
-        for text, is_echo, _ in self._hold(key, find_numbers):
+        for text, is_echo, _, _ in self._hold(key, find_numbers):
             if text.kind not in ("own", "schema") and self._is_earlier(text, number):
                 yield ArgumentSource(text.kind, text.call, text.tool if text.call else "", is_echo)
 
@@ -234,12 +238,16 @@ def _keep_first(texts: Iterable[SourceText]) -> Iterator[_Held]:
     listed = list(texts)
     own = {text.call: text.group for text in listed if text.kind == "own"}
     first_own = min(own.values(), default=None)
+    written = [each.group for each in listed if each.kind == "own" and changes_something(each.tool)]
+    first_written = min(written, default=None)
     seen = set[tuple[Any, ...]]()
     for text in sorted(listed, key=lambda each: (each.turn, each.call)):
         is_result = text.kind == "result"
-        is_echo = is_result and first_own is not None and first_own <= text.group
-        found = _Held(text, is_echo, is_result and text.call in own)
-        key = (text.kind, text.tool, text.is_failure, is_echo, found.is_own_answer)
+        is_after = first_own is not None and first_own < text.group
+        is_echo = is_result and (is_after or text.call in own)
+        was_written = is_result and first_written is not None and first_written < text.group
+        found = _Held(text, is_echo, is_result and text.call in own, was_written)
+        key = (text.kind, text.tool, text.is_failure, *found[1:])
         if key not in seen:
             seen.add(key)
             yield found

@@ -240,6 +240,19 @@ def test_the_answer_to_an_invented_id_is_no_source() -> None:
     assert not ArgumentSources(trace).find(2, Leaf("id", "W999")).is_nowhere
 
 
+def test_what_the_agent_wrote_and_reads_again_is_no_source() -> None:
+    calls = [
+        make_call("write_file", {"content": "cancel W999 now"}, index=0),
+        make_call("read_file", {}, index=1, result="cancel W999 now"),
+        make_call("cancel", {"id": "W999"}, index=2),
+    ]
+    trace = make_trace(calls)
+    trace.messages = [make_message(content="Cancel it")]
+    assert ArgumentSources(trace).find(3, Leaf("id", "W999")).is_nowhere
+    trace = make_trace([make_call("get_order", {"id": "W999"}, index=0), *calls[1:]], user="Cancel it")
+    assert not ArgumentSources(trace).find(3, Leaf("id", "W999")).is_nowhere
+
+
 def test_the_error_of_an_invented_word_is_no_source() -> None:
     calls = [
         make_call("lookup", {"city": "Atlantis"}, index=0, result="no city Atlantis", status="error"),
