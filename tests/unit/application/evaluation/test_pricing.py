@@ -150,7 +150,7 @@ def test_models_without_a_price_are_reported_once_per_run():
     results = run(LIMITED, metered("llama", trial=0), metered("llama", trial=1), metered("phi"), table=Table())
     warnings = [each for each in results["warnings"] if each["code"] == "unknown_price"]
     assert len(warnings) == 1
-    assert "llama, phi" in warnings[0]["message"]
+    assert "`llama`, `phi`" in warnings[0]["message"]
 
 
 def test_prices_of_a_suite_are_used_in_its_checks_and_its_results():
