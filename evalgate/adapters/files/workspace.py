@@ -19,6 +19,8 @@ MAX_ENTRIES = 20_000
 URL = "://"
 GIT = ".git"
 READ_BUFFER = 1 << 17
+STARS = frozenset("*?")
+"""Wildcards, unlike `[`, which also names files as they are."""
 OPEN_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -54,10 +56,11 @@ class Workspace:
             raise RefusedPath(Problem("this is a URL, not a path", Location(pattern), hint))
         start, glob = Glob.split(pattern)
         target = self._locate(pattern, base)
-        if os.path.lexists(target) and not os.path.isdir(target):
-            return [self._find_single(target, pattern)]
-        if os.path.isdir(target):
-            start, glob = pattern, Glob.everything()
+        if not STARS.intersection(pattern):  # else an entry named like the pattern would hide all others
+            if os.path.lexists(target) and not os.path.isdir(target):
+                return [self._find_single(target, pattern)]
+            if os.path.isdir(target):
+                start, glob = pattern, Glob.everything()
         fixed = self._locate(start, base)
         if not os.path.isdir(fixed):
             return []

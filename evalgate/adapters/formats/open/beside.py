@@ -43,11 +43,7 @@ class BesideFiles:
         found: list[tuple[str, list[Any]]] = []
         digests: list[str] = []
         for part in self._find_parts(file, rule, documents):
-            lines, digest, read = self._read_lines(part, budget)
-            size += read
-            if size > self._limits.whole_file_bytes:
-                most = f"{self._limits.whole_file_bytes:,} bytes (raise limit `together`)"
-                raise TraceError(f"the file and those of its sub-agents are larger than {most}")
+            lines, digest, size = self._read_lines(part, budget, size)
             found.append((_split(part.real)[1], lines))
             digests.append(digest)
         return BesideParts(rule.join(documents, found) if found else documents, digests)
@@ -115,18 +111,21 @@ class BesideFiles:
             self._folders[folder] = [file for file in listed if rule.is_part(_split(file.real)[1])]
         return self._folders[folder]
 
-    def _read_lines(self, part: FoundFile, budget: ReadBudget) -> tuple[list[Any], str, int]:
-        """The documents of a part, its digest and its size."""
-        digest, size, found = hashlib.sha256(), 0, []
+    def _read_lines(self, part: FoundFile, budget: ReadBudget, size: int) -> tuple[list[Any], str, int]:
+        """The documents of a part, its digest, and `size`, the bytes read before, with its own added."""
+        digest, found = hashlib.sha256(), []
         with self._files.open(part) as raw:
             for number, data in RawFile(raw, self._limits, budget).read_lines():
                 if data is None:
                     raise TraceError(f"line {number} of {part.path} is larger than the limit `record`")
+                size += len(data)
+                if size > self._limits.whole_file_bytes:
+                    most = f"{self._limits.whole_file_bytes:,} bytes (raise limit `together`)"
+                    raise TraceError(f"the file and those of its sub-agents are larger than {most}")
                 try:
                     found.append(decode_repaired(data).value)
                 except TraceError as error:
                     raise TraceError(f"line {number} of {part.path}: {error}") from None
-                size += len(data)
                 digest.update(data)
         return found, digest.hexdigest(), size
 
