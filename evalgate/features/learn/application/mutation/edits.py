@@ -27,7 +27,8 @@ def remove_call(trace: Trace, at: int) -> Trace:
 def insert_call(trace: Trace, at: int, call: ToolCall) -> Trace:
     """The trace with a call, and its result, directly after the call at this index."""
     before = trace.tool_calls[at]
-    call = {**call, "turn": before["turn"], "step": before["step"], "id": _number_id(before["id"])}
+    call = {**call, "index": at, "turn": before["turn"], "step": before["step"], "id": _number_id(before["id"])}
+    call = {**call, "actor": before["actor"], "agent": before["agent"], "started_by": before["started_by"]}
     messages = _replace_request(trace, at, (_request_of(before), _request_of(call)))
     result = _find_result(trace, before)
     if result is not None:
@@ -51,9 +52,15 @@ def swap_calls(trace: Trace, first: int, second: int) -> Trace:
     one, other = trace.tool_calls[first], trace.tool_calls[second]
     own = ("index", "turn", "step", "started_at")
     content: list[dict[str, Any]] = [{k: v for k, v in call.items() if k not in own} for call in (one, other)]
-    return replace_call(
+    swapped = replace_call(
         replace_call(trace, first, content[1] | {"id": one["id"]}), second, content[0] | {"id": other["id"]}
     )
+    moved = {first: second, second: first}
+    started: list[ToolCall] = [
+        {**call, "started_by": moved.get(call["started_by"], call["started_by"])}  # type: ignore[arg-type]
+        for call in swapped.tool_calls
+    ]
+    return replace_fields(swapped, tool_calls=started)
 
 
 def cut_after(trace: Trace, calls: int, messages: int) -> Trace:
@@ -93,8 +100,11 @@ def replace_fields(trace: Trace, **fields: Any) -> Trace:
 
 
 def _rebuild(trace: Trace, calls: Sequence[ToolCall], messages: Sequence[Message]) -> Trace:
+    places: dict[int | None, int] = {}
+    for place, call in enumerate(calls):
+        places.setdefault(call["index"], place)  # a call that was inserted has the index of that before it
     numbered: list[ToolCall] = [
-        call if call["index"] == index else {**call, "index": index} for index, call in enumerate(calls)
+        {**call, "index": index, "started_by": places.get(call["started_by"])} for index, call in enumerate(calls)
     ]
     kept: list[Message] = [
         message if message["index"] == index else {**message, "index": index} for index, message in enumerate(messages)

@@ -139,10 +139,11 @@ def _find_duplicates(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
 
 
 def _find_swaps(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
-    """Neighbours of different tools; calls of one step were made in parallel and have no order."""
+    """Neighbours of one agent and different tools; calls of one step were made in parallel and have no order."""
     calls = list(_own_calls(trace))
     for (at, call), (_at, following) in pairwise(calls):
-        if call["name"] != following["name"] and (not call["step"] or call["step"] != following["step"]):
+        is_ordered = call["actor"] == following["actor"] and (not call["step"] or call["step"] != following["step"])
+        if is_ordered and call["name"] != following["name"]:
             yield Mutation("swap_calls", at, call["name"], following["name"])
 
 

@@ -280,3 +280,54 @@ def test_the_same_changes_are_found_again(tmp_path: Path):
     trace = read(tmp_path)
     assert list_changes(trace, known(trace)) == list_changes(trace, known(trace))
     assert list_changes(trace, known(trace))[0] == Mutation("drop_call", 0, "lookup_order")
+
+
+def delegated(folder: Path) -> Trace:
+    """A look-up, then a delegation whose agent makes two calls, then a call of the first agent."""
+    calls = [
+        {"name": "lookup", "actor": "root"},
+        {"name": "delegate", "actor": "root"},
+        {"name": "sweep", "actor": "root/cleaner", "agent": "cleaner", "started_by": 1},
+        {"name": "delete_dust", "actor": "root/cleaner", "agent": "cleaner", "started_by": 1},
+        {"name": "report", "actor": "root"},
+    ]
+    return read(folder, messages=[DOCUMENT["messages"][0], DOCUMENT["messages"][-1]], tool_calls=calls)
+
+
+STARTED: list[tuple[str, int, list[tuple[str, str, str | None]]]] = [
+    ("drop_call", 0, [("sweep", "root/cleaner", "delegate"), ("delete_dust", "root/cleaner", "delegate")]),
+    ("drop_call", 1, [("sweep", "root/cleaner", None), ("delete_dust", "root/cleaner", None)]),
+    (
+        "duplicate_call",
+        0,
+        [("sweep", "root/cleaner", "delegate"), ("delete_dust", "root/cleaner", "delegate")],
+    ),
+    (
+        "duplicate_call",
+        2,
+        [(name, "root/cleaner", "delegate") for name in ("sweep", "sweep", "delete_dust")],
+    ),
+    ("swap_calls", 0, [("sweep", "root/cleaner", "delegate"), ("delete_dust", "root/cleaner", "delegate")]),
+    ("swap_calls", 1, [("delete_dust", "root/cleaner", "delegate"), ("sweep", "root/cleaner", "delegate")]),
+]
+
+
+@pytest.mark.parametrize(("operator", "number", "expected"), STARTED)
+def test_a_change_keeps_which_call_started_an_agent(tmp_path: Path, operator, number, expected):
+    calls = changed(delegated(tmp_path), operator, number).tool_calls
+    starters = [None if each["started_by"] is None else calls[each["started_by"]]["name"] for each in calls]
+    inner = [(each["name"], each["actor"], by) for each, by in zip(calls, starters, strict=True) if each["agent"]]
+    assert inner == expected
+    assert [each["index"] for each in calls] == list(range(len(calls)))
+
+
+def test_calls_of_different_agents_are_not_swapped(tmp_path: Path):
+    trace = delegated(tmp_path)
+    swaps = [each for each in list_changes(trace, known(trace)) if each.operator == "swap_calls"]
+    assert [(each.tool, each.other) for each in swaps] == [("lookup", "delegate"), ("sweep", "delete_dust")]
+
+
+def test_an_added_call_is_one_of_the_agent_before_it(tmp_path: Path):
+    trace = delegated(tmp_path)
+    found = changed(trace, "extra_destructive_call").tool_calls[-1]
+    assert (found["name"], found["actor"], found["started_by"]) == ("delete_dust", "root", None)
