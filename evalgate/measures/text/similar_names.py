@@ -6,6 +6,7 @@ or a runtime takes for the same.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -54,16 +55,21 @@ SEPARATORS = ("__", ".", "/", ":")
 """What servers and frameworks put between their own name and that of a tool."""
 
 
+_NUMBER = re.compile(r"(?<=.):\d{1,9}\Z")
+
+
 def unwrap_name(name: str) -> str:
-    """Removes the namespaces of providers before a name.
+    """Removes the namespaces of providers before a name, and what models write after it.
 
     >>> unwrap_name("functions.get_weather"), unwrap_name("tools.")
     ('get_weather', 'tools.')
+    >>> unwrap_name("functions.get_weather:0"), unwrap_name("get_weather<|channel|>commentary")
+    ('get_weather', 'get_weather')
     """
     for wrapper in WRAPPERS:
         if name.startswith(wrapper) and len(name) > len(wrapper):
-            return unwrap_name(name.removeprefix(wrapper))
-    return name
+            return unwrap_name(_NUMBER.sub("", name.removeprefix(wrapper)))
+    return name.partition("<|")[0] or name
 
 
 @lru_cache(maxsize=8_192)

@@ -25,6 +25,8 @@ WRITTEN_ALIKE = {
     "functions.delete_user": "functions.delete_user",
     "functions.default_api.delete_user": "functions.default_api.delete_user",
     "tools.delete_user": "tools.delete_user",
+    "functions.delete_user:0": "functions.delete_user:0",
+    "delete_user<|channel|>commentary": "delete_user<|channel|>commentary",
     f"de{ZERO_WIDTH}lete_user": "de<U+200B>lete_user",
     " delete_user": "<U+0020>delete_user",
     f"delete_user{NO_BREAK}": "delete_user<U+00A0>",
@@ -316,6 +318,7 @@ def test_what_was_asked_for_and_what_ran_are_kept_by_the_native_format(tmp_path)
     assert judge_file(tmp_path / "more", DENY, encoded).code == 1
 
 
+BAR, LOW = "\uff5c", "\u2581"
 AS_TEXT = {
     "hermes": '<tool_call>{"name": "delete_user", "arguments": {}}</tool_call>',
     "function": "I will.\n<function=delete_user>{}</function>",
@@ -323,6 +326,15 @@ AS_TEXT = {
     "react": "Thought: now\nAction: delete_user\nAction Input: {}",
     "harmony": "<|start|>assistant<|channel|>commentary to=functions.delete_user <|message|>{}",
     "no name": "<tool_call>\ndelete_user\n</tool_call>",
+    "a marked list": '[TOOL_CALLS] [{"name": "delete_user", "arguments": {}}]',
+    "a marked name": "[TOOL_CALLS]delete_user{}",
+    "a tag": '<|tool_call|>[{"name": "delete_user", "arguments": {}}]',
+    "a tag and code": "<|python_tag|>delete_user.call(id=42)",
+    "a section": "<|tool_calls_section_begin|><|tool_call_begin|>functions.delete_user:0<|tool_call_argument_begin|>{}",
+    "parts": f"<{BAR}tool{LOW}call{LOW}begin{BAR}>function<{BAR}tool{LOW}sep{BAR}>delete_user",
+    "a fence of calls": "```tool_code\nprint(default_api.delete_user(id=42))\n```",
+    "a server": "<use_mcp_tool>\n<server_name>db</server_name>\n<tool_name>delete_user</tool_name>\n</use_mcp_tool>",
+    "an object": '{"name": "delete_user", "parameters": {"id": 42}}',
 }
 NO_CALL = {
     "a fence": '```\n<tool_call>{"name": "delete_user"}</tool_call>\n```',
@@ -331,6 +343,9 @@ NO_CALL = {
     "within a line": "Write <tool_call> before a call.",
     "code": "    <invoke name='delete_user'>",
     "an action without input": "Action: delete_user\nReason: none",
+    "a marker within a line": "Models write [TOOL_CALLS] or <|python_tag|> before a call.",
+    "a person": '{"name": "Ana", "age": 42}',
+    "a fence of code": "```python\nprint(delete_user(42))\n```",
 }
 
 

@@ -22,8 +22,16 @@ _NOTATIONS = r"""(?mx)
     | ^\ {0,3}Action: [ \t]* (?P<react> [^\n]{1,512}) \n+ \ {0,3}Action\ Input:
     | ^\ {0,3}(?: <\|start\|> )? (?: assistant )? \s? (?: <\|channel\|> )? (?: analysis | commentary | final )? \s?
       to=functions\. (?P<harmony> [\w.:/-]{1,512})
+    | ^\ {0,3}(?: \[TOOL_CALLS\] | <\|tool_call\|> | <\|python_tag\|> ) \s*
+      (?: \[? \s* \{ [^{}]{0,500}? "name" \s* : \s* "(?P<listed>[^"\n]{1,512})" | (?P<tagged> [\w:/-]{1,512}) )?
+    | ^\ {0,3}(?: <\|tool_calls_section_begin\|> \s* )? <\|tool_call_begin\|> \s* (?P<begun> [\w.:/-]{1,512})
+    | ^\ {0,3}(?: <\uff5ctool\u2581calls\u2581begin\uff5c> \s* )? <\uff5ctool\u2581call\u2581begin\uff5c> \s*
+      (?: function <\uff5ctool\u2581sep\uff5c> )? (?P<parted> [\w.:/-]{1,512})
+    | ^\ {0,3}```tool_code \s* (?: print\( )? (?P<code> [\w.]{1,512}) (?= \( )
+    | ^\ {0,3}<use_mcp_tool> [^\0]{0,500}? <tool_name> \s* (?P<served> [^<\n]{1,512})
+    | \A\s*\{ \s* "name" \s* : \s* "(?P<object>[^"\n]{1,512})" \s* , \s* "(?: parameters | arguments )" \s* : \s* \{
 """
-_FENCED = r"(?ms)^ {0,3}(```+|~~~+)[^\n]*\n.*?(?:^ {0,3}\1|\Z)"
+_FENCED = r"(?ms)^ {0,3}(```+|~~~+)(?!tool_code\b)[^\n]*\n.*?(?:^ {0,3}\1|\Z)"
 _compile = cache(re.compile)
 
 
