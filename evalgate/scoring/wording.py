@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.measures.text.plain_text import mark_part
-from evalgate.measures.values.json_values import truncate
+from evalgate.measures.values.json_values import mark_name, truncate
 from evalgate.models.run.trials import filter_by_status, is_failed
 
 if TYPE_CHECKING:
@@ -34,6 +34,11 @@ def join_names(names: Sequence[str]) -> str:
     """The first names, each cut, and how many more there are."""
     hidden = len(names) - MOST_NAMES
     return ", ".join(map(cut_quote, names[:MOST_NAMES])) + (f" and {hidden} more" if hidden > 0 else "")
+
+
+def describe_empty_glob(suite: str, glob: str) -> str:
+    """Says that a glob of a suite matches no file."""
+    return f"suite {mark_name(suite)}: the glob {mark_name(glob, 120)} of `traces` matches no file"
 
 
 def of_trials(count: int) -> str:

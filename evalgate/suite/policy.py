@@ -13,6 +13,7 @@ from evalgate.models.comparison.weakening import OnWeakening
 from evalgate.strict_model import StrictModel
 
 OnDuplicates = Literal["warn", "fail"]
+OnEmptyGlobs = Literal["warn", "fail"]
 Share = Annotated[float, Field(ge=0, le=1)]
 _Glob = Annotated[str, Field(min_length=1)]
 FailOnList = Annotated[list[FailOn], Field(min_length=1)]
@@ -84,7 +85,8 @@ class Policy(StrictModel):
     """The policy of one suite; keys it does not give come from the project, then from the defaults.
 
     More critical issues in its goldens than `critical_issue_threshold` are a hard fail. With `duplicates: fail`
-    a scenario with traces that are alike is an ERROR.
+    a scenario with traces that are alike is an ERROR, with `empty_globs: fail` a suite with a glob of `traces`
+    that matches no file can't be judged.
     """
 
     fail_on: FailOnList = ["hard_fail"]  # noqa: RUF012  (each policy gets a copy)
@@ -95,6 +97,7 @@ class Policy(StrictModel):
     on_weakening: OnWeakening = "warn"
     critical_issue_threshold: Annotated[int, Field(ge=0)] = 0
     duplicates: OnDuplicates = "warn"
+    empty_globs: OnEmptyGlobs = "warn"
 
 
 def build_effective_policy(entry: StrictModel, project: StrictModel, fail_on: list[FailOn] | None) -> Policy:

@@ -14,7 +14,15 @@ from evalgate.models.run.run import RunStatus
 from evalgate.models.trace.trace import MAX_ID_LENGTH
 from evalgate.strict_model import StrictModel
 from evalgate.suite.custom_file import CustomEntry
-from evalgate.suite.policy import FailOnList, FreshnessPolicy, OnDuplicates, RegressionPolicy, Share, ValidityPolicy
+from evalgate.suite.policy import (
+    FailOnList,
+    FreshnessPolicy,
+    OnDuplicates,
+    OnEmptyGlobs,
+    RegressionPolicy,
+    Share,
+    ValidityPolicy,
+)
 
 
 def _check_day(value: str) -> str:
@@ -130,6 +138,7 @@ class PolicyEntry(StrictModel):
     on_weakening: OnWeakening | None = None
     critical_issue_threshold: Annotated[int, Field(ge=0)] | None = None
     duplicates: OnDuplicates | None = None
+    empty_globs: OnEmptyGlobs | None = None
 
 
 class SuiteDefaults(StrictModel):

@@ -228,7 +228,11 @@ def _add_path_to_errors(path: str) -> Iterator[None]:
 
 _SUFFIXES = (".zip", ".json")
 WHAT_IT_IS = "a baseline is the baseline.zip or results.json of an earlier run, or the folder that holds one"
-UNFIT = {"not_measured": "outages left it unmeasured", "no_traces": "a suite found no traces"}
+UNFIT = {
+    "not_measured": "outages left it unmeasured",
+    "no_traces": "a suite found no traces",
+    "empty_glob": "a glob of a suite found no traces",
+}
 """Reasons for which a run can't be a baseline."""
 
 

@@ -13,6 +13,7 @@ from evalgate.gate.comparison.freshness import mark_stale
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.decision import FailOn
 from evalgate.models.comparison.weakening import FreshnessContext
+from evalgate.scoring.wording import describe_empty_glob
 from evalgate.suite.policy import Policy, build_effective_policy
 from evalgate.suite.suite_file import PolicyEntry
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.weakening import QuarantineRuling
     from evalgate.models.results.baseline_run import BaselineRun
     from evalgate.models.run.run import Run
+    from evalgate.models.trace.trace import Warning_
     from evalgate.ports import Fingerprints
     from evalgate.suite.models import Configuration
 
@@ -82,6 +84,15 @@ def refuse_duplicates(run: Run, policies: Policies) -> None:
             for scenario in suite.scenarios:
                 if reason := scenario.explain_duplicates():
                     scenario.verdict, scenario.reason = "ERROR", reason
+
+
+def list_empty_globs(run: Run, policies: Policies) -> list[Warning_]:
+    """Warnings about globs that match no file beside others that do, where the policy only warns."""
+    return [
+        {"code": "empty_glob", "message": describe_empty_glob(suite.name, glob), "where": suite.path}
+        for suite in run.suites
+        for glob in (suite.empty_globs if suite.traces and policies.suites[suite.name].empty_globs == "warn" else ())
+    ]
 
 
 def present_of(

@@ -14,7 +14,7 @@ from evalgate.application.evaluation.suite_judge import JudgedRecord, SuiteJudge
 from evalgate.application.evaluation.trace_warnings import WarningCollector, format_location
 from evalgate.application.evaluation.trajectories import BaselineScenarios, WorstTrialRecorder
 from evalgate.errors import OverLimit, SettingError, TraceError
-from evalgate.measures.values.json_values import mark_name, shorten
+from evalgate.measures.values.json_values import shorten
 from evalgate.models.run.run import MAX_SCENARIOS, Run
 from evalgate.models.trace.trace import Trace
 from evalgate.suite.models import CUSTOM
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evalgate.application.evaluation.cross_scorer import CrossScorer
     from evalgate.application.evaluation.suite_evaluation import KeepTrial
     from evalgate.models.run.run import SuiteResult
-    from evalgate.models.trace.trace import TraceRecord, Warning_
+    from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import PriceTable, Progress, TraceArchive, TraceSource
     from evalgate.suite.models import Configuration, CustomMapping, Suite
 
@@ -188,22 +188,13 @@ def _note_if_nothing_found(
         warnings.add_nothing_found(found)
 
 
-def list_empty_globs(configuration: Configuration, choice: TraceChoice, traces: TraceArchive) -> list[Warning_]:
-    """Warnings about globs that match no file in suites of which another glob matches some."""
-    found: list[Warning_] = []
-    for suite in configuration.suites:
+def note_empty_globs(run: Run, configuration: Configuration, choice: TraceChoice, traces: TraceArchive) -> None:
+    """Notes in each suite of a run the globs that match no file, also beside others that match some."""
+    for suite, found in zip(configuration.suites, run.suites, strict=True):
         patterns, folder, _ = choice.resolve_for_suite(suite)
-        if len(patterns) < MOST_ALONE:
-            continue  # a suite without any trace is a reason of the gate
-        empty = [each for each in patterns if "://" not in each and not traces.find_files([each], folder)]
-        for pattern in empty if len(empty) < len(patterns) else ():
-            message = f"suite {mark_name(suite.name)}: the glob {mark_name(pattern, 120)} of `traces` matches no file"
-            found.append({"code": "empty_glob", "message": message, "where": suite.path})
-    return found
-
-
-MOST_ALONE = 2
-"""Globs from which on one may be empty beside others."""
+        if len(patterns) == 1 and found.traces:
+            continue  # it has found them
+        found.empty_globs = [each for each in patterns if "://" not in each and not traces.find_files([each], folder)]
 
 
 def _keep_trace(trace: Trace, keep: Callable[[Trace], None]) -> None:

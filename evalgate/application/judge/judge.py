@@ -18,6 +18,7 @@ from evalgate.application.comparison.policies import (
     apply_quarantine,
     check_quarantine,
     judge_freshness,
+    list_empty_globs,
     policies_of,
     present_of,
     refuse_duplicates,
@@ -25,7 +26,7 @@ from evalgate.application.comparison.policies import (
 from evalgate.application.documents.report_files import render_outputs
 from evalgate.application.documents.trial_store import TrialStore
 from evalgate.application.evaluation.behaviours import BehaviourRecorder, add_differences
-from evalgate.application.evaluation.evaluate import TraceChoice, evaluate, list_empty_globs
+from evalgate.application.evaluation.evaluate import TraceChoice, evaluate, note_empty_globs
 from evalgate.application.evaluation.run_checks import check_ids, check_traces
 from evalgate.application.evaluation.scenario_selection import narrow_baseline, narrow_run, resolve_patterns
 from evalgate.application.evaluation.trajectories import (
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
 NOT_KEPT = {
     "not_measured": f"{NAME} was not written: outages left too many trials unmeasured",
     "no_traces": f"{NAME} was not written: a suite found no traces",
+    "empty_glob": f"{NAME} was not written: a glob of a suite found no traces",
 }
 """Why a run with one of these reasons makes no baseline: later runs would be compared with what is missing."""
 
@@ -127,7 +129,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         run = run_evaluation(configuration, tools, choice, spool)
         rules.read_again(run, has_files=tools.shards is None)
         baseline, selection = _select_scenarios(run, baseline, request)
-        run.warnings += check_ids(run)
+        run.warnings += [*list_empty_globs(run, policies), *check_ids(run)]
         refuse_duplicates(run, policies)
         baseline, comparison = _compare_with_baseline(run, baseline, policies)
         _settle_goldens(configuration, run, comparison, baseline, policies)
@@ -326,7 +328,7 @@ def run_evaluation(configuration: Configuration, tools: Tools, choice: TraceChoi
 
         return merge_shards(configuration, tools, choice, spool, tools.shards)
     run = _evaluate(configuration, tools, choice, spool)
-    run.warnings += list_empty_globs(configuration, choice, tools.traces)
+    note_empty_globs(run, configuration, choice, tools.traces)
     return run
 
 

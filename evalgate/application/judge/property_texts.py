@@ -110,6 +110,10 @@ TEXTS: Mapping[str, tuple[str, Any]] = {
     ),
     "PolicyEntry.critical_issue_threshold": ("The maximum number of critical issues in goldens; 0 unless set.", 0),
     "PolicyEntry.duplicates": ("Traces that are alike: a warning, or an ERROR; `warn` unless set.", "fail"),
+    "PolicyEntry.empty_globs": (
+        "Globs of `traces` that match no file: a warning, or the suite can't be judged; `warn` unless set.",
+        "fail",
+    ),
     "RegressionPolicy.threshold": ("The smallest move of a score that is a change.", 0.05),
     "RegressionPolicy.alpha": ("The largest p-value that is evidence where both sides have several trials.", 0.05),
     "RegressionPolicy.require_evidence": ("Whether single trials never count as a change.", True),

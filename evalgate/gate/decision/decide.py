@@ -13,7 +13,7 @@ from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.decision import NEEDS_BASELINE, PASS, VERDICTS, Decision, Reason, exit_code_of
 from evalgate.models.run.run import NOT_EVALUATED
 from evalgate.models.run.trials import filter_by_status
-from evalgate.scoring.wording import cut_quote, describe_weakening
+from evalgate.scoring.wording import cut_quote, describe_empty_glob, describe_weakening
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 WORST_FIRST = [
     *(*RULES, "nothing_recorded", "duplicates", "weakened"),
-    *("no_traces", "not_measured", "nothing_evaluated", "min_evaluated", "no_baseline", "unreachable"),
+    *("no_traces", "empty_glob", "not_measured", "nothing_evaluated", "min_evaluated", "no_baseline", "unreachable"),
 ]
 
 
@@ -111,7 +111,7 @@ def _find_suite_reasons(
     found += find_excess_critical_issues(suite, comparison, policy.critical_issue_threshold, fail_on, approved)
     found += find_duplicates(suite, policy)
     found += find_nothing_recorded(suite, comparison, fail_on)
-    missing.append(too_few_evaluated(suite.scenarios, policy.min_evaluated, suite.name))
+    missing += [find_empty_globs(suite, policy), too_few_evaluated(suite.scenarios, policy.min_evaluated, suite.name)]
     return [*found, *(reason for reason in missing if reason is not None)]
 
 
@@ -234,6 +234,15 @@ def no_traces(suite: SuiteResult) -> Reason | None:
     left = f", so its {format_count(len(asked), 'scenario')} {'was' if len(asked) == 1 else 'were'} not evaluated"
     message = f"suite {cut_quote(suite.name)}: no traces found: {found}{left if asked else ''}; {RECORD}"
     return Reason("no_traces", message, suite.name)
+
+
+def find_empty_globs(suite: SuiteResult, policy: Policy) -> Reason | None:
+    """A reason if a glob of a suite's `traces` matches no file and the policy refuses that."""
+    if policy.empty_globs != "fail" or not suite.empty_globs:
+        return None
+    first, *others = suite.empty_globs
+    more = f" (and {len(others)} more)" if others else ""
+    return Reason("empty_glob", f"{describe_empty_glob(suite.name, first)}{more}; {RECORD}", suite.name)
 
 
 def _find_measured_limit(run: Run, policies: Mapping[str, Policy], run_policy: Policy) -> float:

@@ -215,8 +215,9 @@ def find_relaxations(baseline: Policy, current: Policy) -> Iterator[Weakening]:
     limits = baseline.validity.max_not_measured, current.validity.max_not_measured
     if limits[1] > limits[0]:
         yield _build_weakening("tolerance_widened", "validity.max_not_measured", *limits)
-    if baseline.duplicates == "fail" and current.duplicates != "fail":
-        yield _build_weakening("tolerance_widened", "duplicates", baseline.duplicates, current.duplicates)
+    for name in ("duplicates", "empty_globs"):
+        if getattr(baseline, name) == "fail" and getattr(current, name) != "fail":
+            yield _build_weakening("tolerance_widened", name, getattr(baseline, name), getattr(current, name))
     yield from _find_freshness_relaxations(baseline.freshness, current.freshness)
     if STRICTNESS.index(current.on_weakening) < STRICTNESS.index(baseline.on_weakening):
         yield _build_weakening("warning_lowered", "on_weakening", baseline.on_weakening, current.on_weakening)

@@ -68,8 +68,8 @@ def exit_code_of(codes: Iterable[str]) -> int:
 class Reason(Struct):
     """Why the gate decided as it did.
 
-    `code` is a `fail_on` word, or duplicates, no_traces, not_measured, nothing_evaluated, min_evaluated, unreachable,
-    invalid_suite, invalid_setting, refused_path, over_limit, missing_shard.
+    `code` is a `fail_on` word, or duplicates, no_traces, empty_glob, not_measured, nothing_evaluated, min_evaluated,
+    unreachable, invalid_suite, invalid_setting, refused_path, over_limit, missing_shard.
     """
 
     code: str

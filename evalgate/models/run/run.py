@@ -268,7 +268,7 @@ class ScenarioResult(Struct):
 class SuiteResult(Struct):
     """One suite; `skipped` counts optional scenarios without a trace, which no other figure includes.
 
-    `unmatched` names the globs of `traces` and their folder if no file matches.
+    `unmatched` names the globs of `traces` and their folder if no file matches, `empty_globs` each that matches none.
     """
 
     name: str
@@ -277,6 +277,7 @@ class SuiteResult(Struct):
     skipped: int = 0
     traces: int = 0
     unmatched: str | None = None
+    empty_globs: Sequence[str] = ()
     latest: TraceRef | None = None  # the trace with the latest time
 
 

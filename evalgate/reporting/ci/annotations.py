@@ -60,8 +60,8 @@ def _annotate_run(document: ResultsDoc) -> Iterator[Annotation]:
 
 
 def _locate_suite(document: ResultsDoc, reason: ReasonDoc) -> LocationDoc | None:
-    """Locates a suite without traces at its file; a check run shows no annotation without a place."""
-    if reason["code"] != "no_traces":
+    """Locates a suite that lacks traces at its file; a check run shows no annotation without a place."""
+    if reason["code"] not in {"no_traces", "empty_glob"}:
         return None
     paths = [suite["path"] for suite in document["suites"] if suite["suite"] == reason.get("suite")]
     return LocationDoc(paths[0], 1, None) if paths else None

@@ -48,6 +48,7 @@ _BLOCKING = {
 }
 _UNBLOCKED = ("hard-failed", "broke", _BELOW, "could not be evaluated")
 _UNJUDGED = {
+    "empty_glob": "a glob of `traces` found nothing",
     "not_measured": "too many trials were not measured",
     "nothing_evaluated": "no scenario was evaluated",
     "min_evaluated": "too few scenarios were evaluated",

@@ -170,3 +170,26 @@ def test_a_glob_that_finds_nothing_beside_one_that_does_is_named(tmp_path, globs
 def test_globs_that_each_find_something_are_no_warning(tmp_path):
     ran = judge(tmp_path, EMPTY, traces=["../traces/*.json", "../traces/a*"])
     assert "empty_glob" not in {each["code"] for each in ran.results["warnings"]}
+
+
+REFUSED_GLOBS = {"policy": {"empty_globs": "fail"}}
+
+
+@pytest.mark.parametrize("globs", [["../traces/*.json", "../trces/*.json"], ["../none/*.jsonl", "../traces/**"]])
+@pytest.mark.parametrize("answer", ["done", ""])
+def test_a_glob_that_finds_nothing_ends_the_run_where_the_policy_says_so(tmp_path, globs, answer):
+    ran = judge(tmp_path, EMPTY, answer, traces=globs, **REFUSED_GLOBS)
+    reasons = {each["code"] for each in ran.results["reasons"]}
+    assert (ran.code, reasons) == ((3, {"empty_glob"}) if answer else (1, {"empty_glob", "hard_fail"}))
+    assert "empty_glob" not in {each["code"] for each in ran.results["warnings"]}
+
+
+def test_the_only_glob_of_optional_scenarios_must_find_something_where_the_policy_says_so(tmp_path):
+    whole = suite(EMPTY, scenario={"optional": True}, traces=["../none/*"], **REFUSED_GLOBS)
+    write(tmp_path, {"evals/s.yaml": whole, "traces/a.json": trace("done")})
+    ran = evalgate(tmp_path, ["evals/s.yaml"])
+    assert (ran.code, ran.results["reasons"][0]["code"]) == (3, "empty_glob")
+
+
+def test_globs_that_each_find_something_pass_where_the_policy_refuses_empty_ones(tmp_path):
+    assert judge(tmp_path, EMPTY, traces=["../traces/*.json", "../traces/a*"], **REFUSED_GLOBS).code == 0

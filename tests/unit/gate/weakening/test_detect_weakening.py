@@ -327,6 +327,7 @@ POLICIES = [
     ),
     ({}, {"validity": {"max_not_measured": 0.5}}, "tolerance_widened"),
     ({"validity": {"max_not_measured": 0.1}}, {}, "tolerance_widened"),
+    ({"empty_globs": "fail"}, {"empty_globs": "warn"}, "tolerance_widened"),
     ({"min_evaluated": 0.9}, {"min_evaluated": 0.8}, "evidence_lowered"),
     ({"freshness": {"require": "head"}}, {}, "freshness_loosened"),
     ({"freshness": {"max_age": "7d"}}, {"freshness": {"max_age": "2w"}}, "freshness_loosened"),
