@@ -258,11 +258,13 @@ def _describe_score(scenario: ScenarioDoc, why: str) -> list[str]:
 
 
 def _name_trace(scenario: ScenarioDoc, lead: str) -> list[str]:
-    """Where the trace of the first failed trial is; of one that can't be read its reason says so."""
+    """Where the first failed trial's trace is, and what ended it; of one that can't be read its reason says so."""
     trial = find_failed_trial(scenario)
     if trial is None or trial.status == "error":
         return []
-    return [f"{lead}\u00a0{escape_id(find_place(trial), MAX_PLACE)}"]
+    stopped_by = trial.trace.stopped_by
+    ended = [f"run ended by {escape_sentence(stopped_by, MAX_NAME)}"] if stopped_by else []
+    return [f"{lead}\u00a0{escape_id(find_place(trial), MAX_PLACE)}", *ended]
 
 
 def _describe_cause(change: ChangeDoc | None, shared: Collection[str]) -> str:

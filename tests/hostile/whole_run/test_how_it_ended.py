@@ -105,6 +105,13 @@ OPT_OUT = [
     ),
 ]
 
+STOPPED = {"status": "incomplete", "stopped_by": "the limit of turns"}
+NAMED = Case(
+    "a limit ended a run that fails a check",
+    {SUITE: suite(SAYS_REFUND), **trials({**trace("lookup", answer="Bye."), **STOPPED})},
+    FAILED,
+    ["run ended by the limit of turns"],
+)
 KNOWN_FAILURE = {SUITE: suite(NO_DELETE), **trials(trace("delete_user"))}
 CRASHED_TOO = {SUITE: suite(NO_DELETE), **trials({**trace("delete_user"), "status": "error", "error": CRASH})}
 APPROVAL = {"suite": "support", "scenario": "refund", "reason": "known", "who": "Ben", "until": "2027-01-20"}
@@ -133,7 +140,7 @@ EXCUSES = [
 ]
 
 
-@pytest.mark.parametrize("case", [*STATUS, *OPT_OUT, *EXCUSES], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*STATUS, *OPT_OUT, NAMED, *EXCUSES], ids=lambda case: case.name)
 def test_the_end_of_a_run_counts(case: Case, tmp_path: Path) -> None:
     result = case.run(tmp_path)
 
