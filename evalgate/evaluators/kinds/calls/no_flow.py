@@ -24,6 +24,7 @@ from evalgate.evaluators.kinds.calls.grounded_arguments import MAX_SHOWN, Names,
 from evalgate.measures.provenance.leaves import Leaf
 from evalgate.measures.provenance.trace_sources import find_argument_sources
 from evalgate.measures.provenance.values import split_value
+from evalgate.measures.text.globs import matches_id
 from evalgate.measures.values.json_values import mark_name, mark_value
 from evalgate.models.trace.trace_view import is_captured
 from evalgate.strict_model import StrictModel, described
@@ -58,6 +59,14 @@ class FlowException(StrictModel):
     """A call after the result and before the judged call, with which a flow is meant."""
 
     tool_called: Annotated[ToolName, described("The name of a tool; `*` matches any characters.", "approve")]
+
+    def list_calls(self, trace: Trace) -> list[int]:
+        """The numbers of the calls that allow it: run under this name, with a result that is no error."""
+        return [
+            number
+            for number, call in enumerate(trace.agent_calls, 1)
+            if matches_id(self.tool_called, call["name"]) and call["status"] not in ("error", "missing")
+        ]
 
 
 class FlowingPiece(NamedTuple):
@@ -125,7 +134,6 @@ class NoFlow(Evaluator):
     def compile(self) -> Check:
         """Returns a check of each part of the arguments."""
         targets, origins = Denial(tuple(self.to.tools)), Denial(tuple(self.from_.tools))
-        consents = None if self.unless is None else Denial((self.unless.tool_called,))
 
         def check(trace: Trace) -> Finding:
             calls = select_calls(targets, trace)
@@ -133,7 +141,7 @@ class NoFlow(Evaluator):
             if not calls or not untrusted:
                 return Finding("passed", "no call that could be steered by an untrusted result")
             sources = find_argument_sources(trace)
-            allowed = () if consents is None else [each.number for each in consents.list_calls(trace)]
+            allowed = () if self.unless is None else self.unless.list_calls(trace)
             return self._combine(calls, Flows(sources, untrusted, allowed))
 
         return require_evidence(check, ARGUMENTS, FAILED)
