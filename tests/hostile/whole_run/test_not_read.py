@@ -193,3 +193,37 @@ def test_the_only_glob_of_optional_scenarios_must_find_something_where_the_polic
 
 def test_globs_that_each_find_something_pass_where_the_policy_refuses_empty_ones(tmp_path):
     assert judge(tmp_path, EMPTY, traces=["../traces/*.json", "../traces/a*"], **REFUSED_GLOBS).code == 0
+
+
+LATENCY, TOKENS = {"type": "latency_limit", "max_seconds": 5}, {"type": "token_limit", "max_total": 100}
+
+
+def judge_figures(folder: Path, check: Any, **figures: Any) -> tuple[str, set[str]]:
+    """The outcome of a check of a recorded figure, and the codes of the warnings."""
+    write(folder, {"evals/s.yaml": suite(check), "traces/a.json": trace("done", **figures)})
+    results = evalgate(folder, ["evals/s.yaml"]).results
+    (judged,) = results["suites"][0]["scenarios"][0]["trials"][0]["assertions"]
+    return judged["outcome"], {each["code"] for each in results["warnings"]}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "outcome"),
+    [(1, "not_evaluable"), (1.979, "not_evaluable"), (1.98, "passed"), (2, "passed"), (9, "failed")],
+)
+@pytest.mark.parametrize("is_tool", [False, True])
+def test_a_latency_shorter_than_its_longest_call_is_unknown(tmp_path, is_tool, seconds, outcome):
+    messages = trace("done")["messages"]
+    for number, taken in ((2, 0.02), (4, 2)) if is_tool else ():
+        messages[number]["duration_seconds"] = taken
+    calls = [] if is_tool else [{"duration_ms": 20}, {"duration_ms": 2000}]
+    found = judge_figures(tmp_path, LATENCY, latency_seconds=seconds, messages=messages, llm_calls=calls)
+    assert found[0] == outcome
+    assert ("latency_mismatch" in found[1]) == (outcome == "not_evaluable")
+
+
+@pytest.mark.parametrize(("total", "outcome"), [(20, "not_evaluable"), (53, "passed"), (0, "passed"), (101, "failed")])
+def test_a_total_below_input_and_output_is_unknown(tmp_path, total, outcome):
+    usage = {"input_tokens": 50, "output_tokens": 3, "total_tokens": total}
+    found = judge_figures(tmp_path, TOKENS, usage=usage)
+    assert found[0] == outcome
+    assert ("total_mismatch" in found[1]) == (outcome in {"not_evaluable", "failed"})

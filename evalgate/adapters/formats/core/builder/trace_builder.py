@@ -14,7 +14,14 @@ from evalgate.adapters.formats.core.builder.run import warn_of_missing_results
 from evalgate.adapters.formats.core.builder.side_fields import set_origin
 from evalgate.adapters.formats.core.usage import sum_usages, warn_of_doubts, warn_of_mismatch
 from evalgate.errors import TraceError
-from evalgate.models.trace.trace import MAX_ID_LENGTH, DamagedTrace, Trace, TraceLocation, unknown_cost
+from evalgate.models.trace.trace import (
+    MAX_ID_LENGTH,
+    DamagedTrace,
+    Trace,
+    TraceLocation,
+    unknown_cost,
+    unknown_latency,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -89,6 +96,7 @@ def add_plausibility_warnings(trace: Trace) -> None:
     if trace.cost["usd"] == 0 and (trace.usage["input_tokens"] or trace.usage["output_tokens"]):
         trace.cost = unknown_cost()
         _add_warning(trace, "zero_cost", ZERO_COST, "cost")
+    _compare_latency(trace)
     if any(call["status"] == "missing" for call in trace.tool_calls):
         _add_warnings(trace, warn_of_missing_results(trace.agent_calls))
     if _have_repeated_id(trace.tool_calls):
@@ -104,6 +112,23 @@ def add_plausibility_warnings(trace: Trace) -> None:
     usages = [call["usage"] for call in trace.llm_calls if call["usage"] is not None]
     if usages and all(call["usage"] is not None or "error" in call for call in trace.llm_calls):
         _add_warnings(trace, warn_of_mismatch(trace.usage, sum_usages(usages), "usage"))
+
+
+ROUNDED = 0.99
+"""The share of its longest call that a run may take at least: recorders round."""
+
+
+def _compare_latency(trace: Trace) -> None:
+    """Makes a latency unknown that is shorter than one of the run's calls, with a warning."""
+    taken = trace.latency["total_ms"]
+    if taken is None:
+        return
+    durations = [call["duration_ms"] or 0 for call in (*trace.agent_calls, *trace.llm_calls)]
+    longest = max(durations, default=0)
+    if taken < longest * ROUNDED:
+        trace.latency = unknown_latency()
+        message = f"the recorded latency of {taken:g} ms is shorter than a call of {longest:g} ms: it is unknown"
+        _add_warning(trace, "latency_mismatch", message, "latency")
 
 
 def compare_durations(records: Iterable[Record]) -> Iterator[Record]:
