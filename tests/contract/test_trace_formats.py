@@ -80,10 +80,11 @@ def test_every_format_that_records_an_outage_says_how(text, tmp_path):
 
 def test_every_code_of_a_warning_is_explained():
     codes = set()
-    folders = (PACKAGE, ROOT / "evalgate" / "application", ROOT / "evalgate" / "features")
+    folders = (PACKAGE, *(ROOT / "evalgate" / name for name in ("adapters/suites", "application", "features")))
     for path in [path for folder in folders for path in folder.rglob("*.py")]:
         source = path.read_text(encoding="utf-8")
         codes |= set(re.findall(r'"code": "(\w+)"', source))
+        codes |= set(re.findall(r'Problem\(.*, "(\w+)"\)', source))
         codes |= set(re.findall(r'add_warning\(\s*\w+,\s*"(\w+)"', source))
     assert set(cells("docs/traces.md", "Warnings", column=1)) == codes - {"note"}
 
