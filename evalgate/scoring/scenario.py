@@ -74,7 +74,7 @@ class TrialRules(Struct, frozen=True):
     `min` trials at least; `min_pass_rate` a share in [0, 1]; `min_pass_k` (k, of): k passes in `of` trials,
     in proportion if more were recorded. `allow_errors` lets unreadable trials count as 0 instead of ending
     in ERROR; `optional` lets the scenario have no trace. `run_status` says how a run must end: `ok` fails a trial
-    whose run ended in an error.
+    whose run ended in an error. `opaque` are names of agents of which nothing needs to be recorded.
     """
 
     min: int = 1
@@ -83,6 +83,7 @@ class TrialRules(Struct, frozen=True):
     allow_errors: bool = False
     optional: bool = False
     run_status: RunStatus = "ok"
+    opaque: tuple[str, ...] = ()
 
     @property
     def has_pass_rate(self) -> bool:

@@ -106,6 +106,7 @@ _WORDS: dict[WeakeningKind, str] = {
     "scenario_optional": "the scenario no longer needs a trace",
     "errors_allowed": "errors in trials are now allowed",
     "run_status_widened": "runs that ended in an error may now pass",
+    "opaque_added": "what an agent did need no longer be recorded",
     "threshold_lowered": "the threshold was lowered",
     "trials_lowered": "fewer trials need to pass",
     "trials_missing": "fewer trials were recorded",

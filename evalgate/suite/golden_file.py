@@ -11,7 +11,7 @@ from evalgate.models.run.run import RunStatus
 from evalgate.scoring.golden.rules import Weights
 from evalgate.strict_model import StrictModel
 from evalgate.suite.policy import Share
-from evalgate.suite.suite_file import Assertions, Globs, Id, MatchEntry, Tag, Text, TrialsEntry
+from evalgate.suite.suite_file import Assertions, Globs, Id, MatchEntry, Opaque, Tag, Text, TrialsEntry
 
 MAX_TURNS = 1_000
 MAX_DUE = 200
@@ -116,6 +116,7 @@ class GoldenEntry(DimensionSwitches):
     optional: bool = False
     allow_errors: bool = False
     run_status: RunStatus | None = None
+    opaque: Opaque | None = None
     trials: TrialsEntry = TrialsEntry.from_defaults()
     passing_score: Share | None = None
     strict: bool | None = None

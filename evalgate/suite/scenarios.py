@@ -173,6 +173,7 @@ def build_trial_rules(entry: ScenarioEntry | GoldenEntry, file: SuiteFile) -> tu
         allow_errors=entry.allow_errors,
         optional=entry.optional,
         run_status=entry.run_status or file.run_status,
+        opaque=tuple(file.opaque if entry.opaque is None else entry.opaque),
     )
     return rules, problem
 

@@ -90,6 +90,7 @@ Text = Annotated[str, Field(max_length=10_000)]
 Tag = Annotated[
     str, BeforeValidator(_number_as_text, json_schema_input_type=str | int), Field(min_length=1, max_length=200)
 ]
+Opaque = Annotated[list[Tag], Field(max_length=100)]
 _Glob = Annotated[str, Field(min_length=1)]
 Globs = Annotated[
     list[_Glob], BeforeValidator(wrap_in_list, json_schema_input_type=_Glob | list[_Glob]), Field(min_length=1)
@@ -199,6 +200,7 @@ class ScenarioEntry(StrictModel):
     optional: bool = False
     allow_errors: bool = False
     run_status: RunStatus | None = None
+    opaque: Opaque | None = None
     trials: TrialsEntry = TrialsEntry.from_defaults()
     variants: Variants | None = None
     assertions: Assertions = Field(default_factory=list)
@@ -268,6 +270,7 @@ class SuiteFile(StrictModel):
     scenario_from: str | None = None
     threshold: Share | None = None
     run_status: RunStatus = "ok"
+    opaque: Opaque = Field(default_factory=list)
     defaults: SuiteDefaults = SuiteDefaults.from_defaults()
     variants: Variants = Field(default_factory=dict)
     scenarios: Annotated[list[ScenarioEntry], Field(min_length=1)] = Field(default_factory=list)

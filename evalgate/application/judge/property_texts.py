@@ -72,6 +72,7 @@ TEXTS: Mapping[str, tuple[str, Any]] = {
     "tags": ("For people; no effect.", ["money"]),
     "match": ("Which traces belong to it; all given criteria must hold.", {"scenario_id": "refund-*"}),
     "optional": ("Whether it may be absent; a scenario without a trace is MISSING otherwise.", True),
+    "opaque": ("Agents of which nothing inside can be recorded, with `*`; none unless set.", ["flights-*"]),
     "run_status": ("`any`: a run that ended in an error may pass; `ok` unless set.", "any"),
     "ScenarioEntry.allow_errors": ("Whether a trial with an error scores 0 instead of making it ERROR.", True),
     "trials": ("What its trials must do together.", {"min": 4, "min_pass_rate": 0.75}),

@@ -13,6 +13,7 @@ from evalgate.errors import Location
 from evalgate.gate.common.scenarios import ScenarioIndex, covers
 from evalgate.gate.weakening.weaker_checks import find_weakened_checks
 from evalgate.measures.numeric.means import DIGITS
+from evalgate.measures.text.globs import matches_id
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.weakening import STRICTNESS, Weakening
 from evalgate.suite.policy import build_effective_policy
@@ -145,6 +146,8 @@ def _find_rule_weakenings(baseline: Scenario, current: Scenario) -> Iterator[Wea
         yield _build_weakening("errors_allowed", "allow_errors", "false", "true")
     if old.run_status == "ok" and new.run_status == "any":
         yield _build_weakening("run_status_widened", "run_status", "ok", "any")
+    if added := [name for name in new.opaque if not any(matches_id(each, name) for each in old.opaque)]:
+        yield _build_weakening("opaque_added", "opaque", "not listed", ", ".join(added))
     if new.min < old.min:
         yield _build_weakening("trials_lowered", "trials.min", old.min, new.min)
     if old.min_pass_rate is not None and (new.min_pass_rate or 0.0) < old.min_pass_rate:

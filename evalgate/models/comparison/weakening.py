@@ -19,6 +19,7 @@ WeakeningKind = Literal[
     "scenario_optional",
     "errors_allowed",
     "run_status_widened",
+    "opaque_added",
     "threshold_lowered",
     "trials_lowered",
     "trials_missing",

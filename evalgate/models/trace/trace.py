@@ -194,6 +194,12 @@ class Warning_(TypedDict):  # noqa: N801  (Warning is Python's own)
     where: str | None
 
 
+OPAQUE = "opaque_agent"
+"""The code of a warning that names, in `where`, an agent of which nothing is recorded (see provenance.opaque)."""
+OPAQUE_START = "nothing is recorded of what "
+"""Begins the reason of the gap that such agents are."""
+
+
 class TraceLocation(Struct):
     """Where a trace was read; `line` counts from 1 in JSON lines, `record` from 0 in a document of many."""
 

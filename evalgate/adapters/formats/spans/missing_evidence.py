@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, note_opaque
+from evalgate.adapters.formats.core.builder.run import add_warning
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.adapters.formats.core.usage import finish_reason
 from evalgate.adapters.formats.spans.span import UNKNOWN, nodes_of_kind
-from evalgate.models.trace.trace import list_names
+from evalgate.models.trace.trace import OPAQUE, list_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -88,9 +89,10 @@ def add_span_gaps(trace: Trace, nodes: list[SpanNode], calls: Sequence[ModelCall
     if calls and not trace.messages:
         add_gap(trace, "messages", f"{NO_CONTENT}: {find_capture_setting([call.best.span for call in calls])}")
     _add_tool_gaps(trace, tools)
-    agent = _find_silent_agent(nodes)
-    if agent is not None:
-        add_gap(trace, "calls", f"the span `{make_printable(agent.span.name)}` holds nothing: {TOOLS_OF_AGENT}")
+    for silent in _list_silent_agents(nodes):
+        silent_name = make_printable(silent.facts.agent or silent.span.name)
+        add_warning(trace, OPAQUE, "nothing that the agent did is recorded", silent_name)
+    note_opaque(trace)
     name = _find_called_in_code(trace, nodes, calls)
     if name is not None:
         add_gap(trace, "calls", f"the model's code calls `{make_printable(name)}`, but no tool's span records it")
@@ -193,14 +195,14 @@ def _holds_conversation(nodes: Sequence[SpanNode]) -> bool:
     return False
 
 
-def _find_silent_agent(nodes: Sequence[SpanNode]) -> SpanNode | None:
-    """A sub-agent whose span holds no content and has no span below it."""
+def _list_silent_agents(nodes: Sequence[SpanNode]) -> list[SpanNode]:
+    """The sub-agents whose span holds no content and has no span below it."""
     agents = [node for node in nodes_of_kind(nodes, "agent") if node.span.parent_id is not None]
     if not agents:
-        return None
+        return []
     parents = {id(node.parent) for node in nodes}
-    silent = (node for node in agents if id(node) not in parents and not node.facts.input and not node.facts.output)
-    return next((node for node in silent if not node.span.has_failed), None)
+    silent = [node for node in agents if id(node) not in parents and not node.facts.input and not node.facts.output]
+    return [node for node in silent if not node.span.has_failed]
 
 
 def _find_called_in_code(trace: Trace, nodes: Sequence[SpanNode], calls: Sequence[ModelCall]) -> str | None:

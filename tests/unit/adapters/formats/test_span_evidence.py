@@ -213,7 +213,9 @@ def test_an_unknown_field_of_a_span_is_a_gap():
 def test_a_sub_agent_that_holds_nothing_is_a_gap():
     root = agent()
     request = chat(parent=root, given=[QUESTION], answered=[ANSWER])
-    assert gaps(root, request, agent(name="helper", parent=root))["calls"].startswith("the span `")
+    silent = [agent(name=name, parent=root) for name in ("helper", "flights")]
+    found = gaps(root, request, *silent)["calls"]
+    assert found.startswith("nothing is recorded of what the agent `helper`, `flights` did: record its model calls")
 
 
 def test_a_tool_that_only_the_models_code_calls_is_a_gap():

@@ -48,6 +48,9 @@ def of_checks(old, new):
         ({}, {"optional": True}, "scenario_optional"),
         ({}, {"allow_errors": True}, "errors_allowed"),
         ({}, {"run_status": "any"}, "run_status_widened"),
+        ({}, {"opaque": ["flights"]}, "opaque_added"),
+        ({"opaque": ["flights"]}, {"opaque": ["flights-*", "flights"]}, "opaque_added"),
+        ({"opaque": ["flights-a"]}, {"opaque": ["flights-*"]}, "opaque_added"),
         ({"trials": {"min": 3}}, {"trials": {"min": 2}}, "trials_lowered"),
         ({"trials": {"min_pass_rate": 0.5}}, {}, "trials_lowered"),
         (

@@ -20,6 +20,7 @@ from evalgate.adapters.formats.core.content import MEDIA_TYPES, TEXT_TYPES
 from evalgate.adapters.formats.core.format import EACH, Shape, words
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.errors import TraceError
+from evalgate.models.trace.trace import OPAQUE, OPAQUE_START
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -167,6 +168,7 @@ def require_content(trace: Trace) -> None:
 
 def find_gaps(trace: Trace, record: Any, reader: Reader) -> None:
     """Searches the record for calls that were not read; raises FieldError for one, or notes a gap."""
+    note_opaque(trace)
     names = {call["name"] for call in trace.tool_calls}
     names.update(call["requested"]["name"] for call in trace.tool_calls if "requested" in call)
     scan = CallScan(names | reader.not_tools, reader.without_calls, reader.copy_flag)
@@ -245,9 +247,21 @@ def note_places(trace: Trace, places: Sequence[str], advice: str = "") -> None:
         add_gap(trace, "calls", f"{named} may hold calls in a form that is not read{advice}")
 
 
+def note_opaque(trace: Trace) -> None:
+    """Makes calls incomplete if warnings name agents of which nothing is recorded."""
+    if "calls" in trace.gaps or not any(warning["code"] == OPAQUE for warning in trace.warnings):
+        return
+    from evalgate.measures.provenance.opaque import describe_opaque, list_opaque  # few traces have any
+
+    trace.gaps = {**trace.gaps, "calls": describe_opaque(list_opaque(trace))}
+
+
 def add_gap(trace: Trace, kind: EvidenceKind, reason: str) -> None:
-    """Notes that evidence of this kind is incomplete, with a warning; the first reason is kept."""
-    if kind in trace.gaps:
+    """Notes that evidence of this kind is incomplete, with a warning; the first reason is kept.
+
+    Except for that of opaque agents, which a suite may allow: any other reason replaces it.
+    """
+    if kind in trace.gaps and not trace.gaps[kind].startswith(OPAQUE_START):
         return
     trace.gaps = {**trace.gaps, kind: reason}
     trace.warnings = [*trace.warnings, {"code": "missing_evidence", "message": reason, "where": kind}]
