@@ -94,9 +94,20 @@ def build_getter(query: Query) -> Callable[[Trace], Any]:
 
 
 def compile_query(expression: str, field: str) -> Query:
-    """Compiles an expression of the suite; raises FieldProblemError on `field` if that fails."""
+    """Compiles an expression of the suite; raises FieldProblemError on `field` if that fails.
+
+    So does a field that no trace can have: the expression would find nothing in each of them.
+    """
     try:
-        return Query(expression, JSON_FIELDS)
+        query = Query(expression, JSON_FIELDS)
     except QueryError as error:
         place = f" (character {error.position})" if error.position else ""
         raise FieldProblemError(field, f"invalid expression: {error}{place}: {shorten(expression, 60)}") from None
+    if query.path:
+        return query  # it enters no list
+    from evalgate.evaluators.core.closed_fields import find_unknown_field
+
+    if (unknown := find_unknown_field(query.tree)) is not None:
+        message = f"no trace has the field {shorten(unknown.name, 40)!r}: {shorten(expression, 60)}"
+        raise FieldProblemError(field, message, suggest(unknown.name, unknown.known))
+    return query

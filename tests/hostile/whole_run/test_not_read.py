@@ -63,7 +63,7 @@ def test_other_files_beside_a_suite_are_no_warning(tmp_path, files):
 
 
 @pytest.mark.parametrize("negate", [False, True])
-def test_a_pattern_that_is_none_is_refused_unless_it_is_literal(tmp_path, negate):
+def test_an_invalid_pattern_is_refused_unless_it_is_literal(tmp_path, negate):
     check = {"type": "output_contains", "pattern": "Traceback (", "negate": negate}
     assert judge(tmp_path, check, "Traceback (most recent").code == 2
     ran = judge(tmp_path, {**check, "literal": True}, "Traceback (most recent")
@@ -227,3 +227,53 @@ def test_a_total_below_input_and_output_is_unknown(tmp_path, total, outcome):
     found = judge_figures(tmp_path, TOKENS, usage=usage)
     assert found[0] == outcome
     assert ("total_mismatch" in found[1]) == (outcome in {"not_evaluable", "failed"})
+
+
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [
+        ("tool_calls[?nmae=='x']", "name"),
+        ("tool_calls[?name=='x'].argumnets.id", "arguments"),
+        ("length(tool_calls[?nmae=='x'])", "name"),
+        ("tool_calls[0].reslt", "result"),
+        ("tool_calls[-1:].reslt", "result"),
+        ("tool_calls | [0].reslt", "result"),
+        ("tool_calls[].{a: name, b: reslt}", "result"),
+        ("tool_calls[].error.mesage", "message"),
+        ("sort_by(tool_calls, &indx)[0].name", "index"),
+        ("sort_by(tool_calls, &index)[0].nmae", "name"),
+        ("turns[].contnt", "content"),
+        ("turns[].tool_calls[].nam", "name"),
+        ("exchanges[0].tool_calls[?nmae=='x']", "name"),
+        ("llm_calls[].usage.input_token", "input_tokens"),
+        ("errors[].mesage", "message"),
+    ],
+)
+def test_a_field_that_no_trace_can_have_is_refused_with_a_suggestion(tmp_path, path, hint):
+    ran = judge(tmp_path, {"path": path, "exists": False})
+    assert ran.code == 2
+    assert f"did you mean `{hint}`?" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "tool_calls[].arguments.nmae",
+        "tool_calls[?arguments.nmae=='x']",
+        "tool_calls[].result.nmae",
+        "tool_calls[].arguments.*.nmae",
+        "map(&nmae, tool_calls[].arguments)",
+        "tool_calls[].executed.arguments.nmae",
+        "turns[].parts[].nmae",
+        "metadata.nmae",
+        "metadata.custom.tool_calls[].nmae",
+        "response.json.tool_calls[].nmae",
+        "tool_calls[].{nmae: name} | [?nmae=='x']",
+        "values(tool_calls[0])[].nmae",
+        "turns[].tool_calls[].arguments.nmae",
+        "scores.nmae",
+        "tool_calls[?name=='x'] | length(@)",
+    ],
+)
+def test_a_field_of_what_may_hold_anything_is_never_refused(tmp_path, path):
+    assert judge(tmp_path, {"path": path, "exists": False}).code in {0, 1}
