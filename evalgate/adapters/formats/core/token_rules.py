@@ -83,9 +83,9 @@ RULES = {
         is_total_reported=True,
     ),
     "openhands": TokenRule("OpenHands, TokenUsage: LiteLLM's counts"),
-    "copilot": TokenRule("Copilot CLI, modelMetrics: real totals include cacheReadTokens in inputTokens"),
-    "ag-ui": TokenRule("AG-UI, usage: cachedInputTokens and reasoningTokens are parts of the counts"),
-    "vally": TokenRule("Vally, token usage: cacheReadTokens and cacheWriteTokens are parts of inputTokens"),
+    "copilot": TokenRule("Copilot CLI, modelMetrics: inputTokens holds both cache counts (kenn-io/agentsview#577)"),
+    "ag-ui": TokenRule("AG-UI, usage: cached and reasoning tokens are parts (hashbrown.dev, core/TokenUsage)"),
+    "vally": TokenRule("Vally, token usage: the counts of the Copilot SDK, whose inputTokens hold the cached ones"),
     "litellm": TokenRule("LiteLLM, Usage: prompt_tokens includes cached tokens of every provider"),
     "plain": TokenRule("no field for cached or reasoning tokens"),
 }
