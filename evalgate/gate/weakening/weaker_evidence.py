@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evalgate.measures.prices import Rates
     from evalgate.models.comparison.comparison import Comparison
     from evalgate.models.comparison.weakening import WeakeningKind
-    from evalgate.suite.models import Configuration, CustomMapping, Match, Suite
+    from evalgate.suite.models import Configuration, CustomMapping, Suite
 
     Entry = tuple[str, Any, Any]
 
@@ -107,14 +107,14 @@ def _list_expressions(custom: CustomMapping) -> dict[str, str]:
 def _find_match_change(old: Suite, new: Suite) -> Iterator[ReadingChange]:
     """A change in which traces a scenario selects.
 
-    A scenario that selects only its own id can't take a trace from another, unless the other selects by more
-    than ids; adding or removing such a scenario is no change here.
+    A scenario that selects only its own id can't take a trace from another that selects only its own; adding or
+    removing such a scenario beside those is no change here.
     """
     variants = [_list_variants(suite.content) or None for suite in (old, new)]
     if variants[0] != variants[1]:
         yield _build_match_change("variants", *variants)
     entries = [_list_entries(suite) for suite in (old, new)]
-    if all(_selects_by_id(each.match) for each in old.scenarios):
+    if all(map(_is_plain, entries[0])):
         entries = [[entry for entry in side if not _is_plain(entry)] for side in entries]
     else:
         entries = [
@@ -153,10 +153,6 @@ def _is_plain(entry: Entry) -> bool:
     """Whether a scenario selects exactly its own id."""
     id_, match, variants = entry
     return match is None and variants is None and "*" not in id_
-
-
-def _selects_by_id(match: Match) -> bool:
-    return match.path is None and match.where is None and not match.tags
 
 
 def _find_price_change(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hostile.whole_run.case import FAILED, PASS, SUITE, Case, check, suite, trace, trials
+from hostile.whole_run.case import ALL, FAILED, PASS, SUITE, Case, check, suite, trace, trials
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,3 +127,18 @@ def test_a_pull_request_without_a_new_recording_says_so_in_its_heading(
     heading = next(line for line in result.text("comment.md").splitlines() if line.startswith("## "))
     assert ("but all 2 recordings are the same as in the baseline" in heading) is is_said
     assert ("recordings" in result.text("comment.md")) is is_said
+
+
+FORBIDS = check("forbidden_tools", tools=["delete_user"])
+ALL_IDS = {**suite(FORBIDS), "scenarios": [{"id": "*", "assertions": [FORBIDS]}]}
+
+
+@pytest.mark.parametrize(("calls", "code"), [(("issue_refund", "delete_user"), FAILED), (("issue_refund",), PASS)])
+def test_a_scenario_of_its_own_frees_no_new_recording_of_what_a_glob_forbids(
+    calls: tuple[str, ...], code: int, tmp_path: Path
+) -> None:
+    own = {"id": "new", "assertions": [check("tool_called", tool="issue_refund")]}
+    files = {**trials(NEW), "traces/new.json": {**trace(*calls), "scenario_id": "new"}}
+    now = {SUITE: {**ALL_IDS, "scenarios": [*ALL_IDS["scenarios"], own]}, **files}
+    case = Case("taken from a glob", now, code, arguments=ALL, before={SUITE: ALL_IDS, **trials(ONE)})
+    assert case.find_faults(case.run(tmp_path)) == []
