@@ -56,17 +56,25 @@ class Workspace:
             raise RefusedPath(Problem("this is a URL, not a path", Location(pattern), hint))
         start, glob = Glob.split(pattern)
         target = self._locate(pattern, base)
-        if not STARS.intersection(pattern):  # else an entry named like the pattern would hide all others
-            if os.path.lexists(target) and not os.path.isdir(target):
-                return [self._find_single(target, pattern)]
-            if os.path.isdir(target):
-                start, glob = pattern, Glob.everything()
-        fixed = self._locate(start, base)
-        if not os.path.isdir(fixed):
-            return []
+        found = self._find_named(target, pattern)
+        if STARS.intersection(pattern) or not os.path.lexists(target):  # an entry named like a glob hides no other
+            found |= self._walk(self._locate(start, base), glob, pattern)
+        return sorted(found.values(), key=lambda file: file.path)
+
+    def _find_named(self, target: str, pattern: str) -> dict[str, FoundFile]:
+        """The file whose path the pattern is as it stands, or all below such a folder, by their real paths."""
+        if os.path.isdir(target):
+            return self._walk(target, Glob.everything(), pattern)
+        if not os.path.lexists(target):
+            return {}
+        single = self._find_single(target, pattern)
+        return {single.real: single}
+
+    def _walk(self, folder: str, glob: Glob, pattern: str) -> dict[str, FoundFile]:
+        if not os.path.isdir(folder):
+            return {}
         walk = Walk(glob, max_entries=self._max_entries, refuse_links=self._root is not None, show=self._show)
-        found = [FoundFile(self._show(real, pattern), below, real) for below, real in walk.files(fixed)]
-        return sorted(found, key=lambda file: file.path)
+        return {real: FoundFile(self._show(real, pattern), below, real) for below, real in walk.files(folder)}
 
     def open(self, file: FoundFile) -> BinaryIO:
         """Opens the file as a byte stream; refuses irregular files, and links if there is a root."""

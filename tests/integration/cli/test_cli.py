@@ -296,11 +296,13 @@ def test_schema__is_a_json_schema_that_accepts_what_we_write(project, kind):
     assert not validator.is_valid({"version": "x"})
 
 
-def test_validate__counts_what_it_read_and_warns(project):
+def test_validate__counts_what_it_read_and_refuses_a_pattern_that_is_none(project):
+    done = evalgate(project, "validate")
+    assert (done.returncode, done.stdout) == (0, "ok: 1 suite, 1 scenario, 1 assertion\n")
     (project / "evals" / "refunds.yaml").write_text(SUITE + "      - {type: output_contains, pattern: '('}\n")
     done = evalgate(project, "validate")
-    assert (done.returncode, done.stdout) == (0, "ok: 1 suite, 1 scenario, 2 assertions\n")
-    assert "warning: evals/refunds.yaml:8:9: " in done.stderr
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: evals/refunds.yaml:8:")
 
 
 HARMLESS = (

@@ -71,7 +71,7 @@ def test_spans_name_the_scenarios_of_one_process(tmp_path):
 def test_an_agent_that_crashed_is_an_error_also_with_spans_alone(tmp_path):
     done = record(tmp_path, "--scenario", "refund", "--without-proxy", "--", "crash", agent="spans")
     trace = trace_of(tmp_path)
-    assert (done.code, trace["status"], trace["error"]["message"]) == (1, "error", "the agent ended with exit code 7")
+    assert (done.code, trace["status"], trace["error"]) == (1, "error", {"type": "exit code 7"})
 
 
 def test_spans_of_tools_time_the_calls_that_the_proxy_saw(fake, tmp_path):

@@ -128,7 +128,7 @@ def test_a_sandboxed_judge_that_exceeds_a_limit_is_invalid_input(workspace, tmp_
     assert (answer.exit_code, answer.results["verdict"]) == (2, "invalid")
     assert answer.results["reasons"][0]["code"] == "over_limit"
     assert "25 MB" in answer.problems[0].message
-    assert list(answer.files) == ["results.json"]
+    assert sorted(answer.files) == ["comment.md", "results.json", "summary.md"]
 
 
 def test_an_output_folder_that_is_a_link_is_refused_before_anything_is_read(workspace, tmp_path):

@@ -128,6 +128,8 @@ ON_CALLS: list[tuple[dict[str, Any], list[ToolCall], Outcome]] = [
         [A],
         NONE,
     ),
+    ({"type": "grounded_arguments", "tools": ["a"]}, [B], NONE),
+    ({"type": "no_flow", "from": {"tools": ["b"]}, "to": {"tools": ["a"], "arguments": ["q"]}}, [B], NONE),
 ]  # fmt: skip
 IDS = [f"{number}-{raw.get('type', 'jmespath')}" for number, (raw, _, _) in enumerate(ON_CALLS)]
 

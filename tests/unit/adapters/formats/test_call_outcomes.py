@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 REQUEST = {"role": "assistant", "tool_calls": [{"id": "c1", "name": "bash", "arguments": {"command": "grep x a"}}]}
 RESULT = {"role": "tool", "tool_call_id": "c1", "content": "no match", "exit_code": 1}
-CALL = {"name": "bash", "arguments": {}, "result_text": "no match", "status": "ok", "exit_code": 1}
+CALL = {"name": "bash", "arguments": {"command": "grep x a"}, "result_text": "no match", "status": "ok", "exit_code": 1}
 NATIVE = {"schema": "evalgate.trace/1", "messages": [REQUEST, RESULT]}
 EVENTS = [
     {"id": 1, "source": "user", "action": "message", "args": {"content": "look"}},

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 FEWEST_DIGITS, MOST_DIGITS = 2, 7
 """Digits of a pass rate."""
+LOWEST_RATE = 0.01
+"""What is demanded until the trials are counted."""
 RUNS = 20
 """In one of so many runs a scenario of an unchanged agent may pass fewer trials than its rate demands."""
 
@@ -249,7 +251,7 @@ class _RateFinder:
                 scenario.score_only(numbers)
             elif scenario.id in self._flaky:
                 found = lowest.get(scenario.id)
-                rate = 0 if found is None else _choose_rate(found.least, found.measured)
+                rate = LOWEST_RATE if found is None else _choose_rate(found.least, found.measured)
                 scenario.set_pass_rate(rate, "" if found is None else _explain_rate(found), numbers)
         shared = {place.number: ids for place, ids in self._broken.items() if place.scenario is None}
         scored = {number for number, ids in shared.items() if number is not None and ids & self._scored}
