@@ -31,12 +31,12 @@ MAX_CHANGES = 10_000
 """Changes that are tried by default."""
 MANY_CHANGES = 5_000
 """Changes from which worker processes are faster than one."""
-Effect = Literal["missed", "gated", "lower_score", "only_reports", "below_threshold", "allowed", "already_failing"]
+Effect = Literal["missed", "gated", "lower_score", "below_threshold", "allowed", "already_failing"]
 """What a change does. `missed`: no check fails that passed. All others are caught.
 
-`gated`: the gate fails by it. Else the trial still passes with a `lower_score`, or the scenario `only_reports`, or it
-would fail by `below_threshold` if `fail_on` had it, or it is `allowed` by `fail_on` and the scenario's pass rate; or
-the gate is `already_failing` with the scenario as it was recorded.
+`gated`: the gate fails by it. Else the trial still passes with a `lower_score`, or it would fail by `below_threshold`
+if `fail_on` had it, or it is `allowed` by `fail_on` and the scenario's pass rate; or the gate is `already_failing` with
+the scenario as it was recorded.
 """
 
 

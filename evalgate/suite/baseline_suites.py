@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 MAX_DEPTH = 64
 MAX_VALUES = 5_000_000
 """Keys and values of all suites together."""
+RATE, LEAST_RATE = "min_pass_rate", 1e-9
+"""A rate of 0 demanded one passing trial, as does the least one above it."""
 
 
 class BaselineSuites(NamedTuple):
@@ -52,7 +54,7 @@ def parse_baseline_suites(content: Any) -> BaselineSuites | None:
     path = content.get("project_path")
     project_path = path if isinstance(path, str) else PROJECT if project_content else None
     if project_content:
-        document = BaselineDocument(PROJECT, project_content)
+        document = BaselineDocument(PROJECT, _with_positive_rates(project_content))
         diagnostics = Diagnostics()
         project = parse_project(document, diagnostics)
         if project is None or diagnostics.problems:
@@ -65,7 +67,7 @@ def parse_baseline_suites(content: Any) -> BaselineSuites | None:
         path, value = (entry.get("path"), entry.get("suite")) if isinstance(entry, dict) else (None, None)
         if not isinstance(path, str):
             return None
-        suite = _parse_suite(BaselineDocument(path, value), shared)
+        suite = _parse_suite(BaselineDocument(path, _with_positive_rates(value)), shared)
         if suite is None:
             unread.append(path)
         else:
@@ -83,6 +85,17 @@ def _parse_suite(document: BaselineDocument, shared: SharedDefaults) -> Suite | 
     except InvalidInput:
         return None
     return None if diagnostics.problems else suite
+
+
+def _with_positive_rates(value: Any) -> Any:
+    """A suite or project in which a `min_pass_rate` of 0, which none may have any more, is the least one above it."""
+    if isinstance(value, list):
+        return [_with_positive_rates(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    changed = {key: _with_positive_rates(each) for key, each in value.items()}
+    rate = changed.get(RATE)
+    return {**changed, RATE: LEAST_RATE} if type(rate) in (int, float) and rate == 0 else changed
 
 
 def _is_bounded(value: Any) -> bool:

@@ -20,6 +20,8 @@ LONGEST_REASON = 400
 BATCH = 500
 MANY, FEW = 30_000, 300
 EXPECT = {"native": raw_lines.expect_native, "chat": raw_lines.expect_chat}
+HARMLESS = "nothing in it can be a call"
+"""What a warning says of an unknown field that stops no gate."""
 
 
 def check_lines(lines: Iterable[bytes], kind: str) -> None:
@@ -72,8 +74,10 @@ def check_facts(trace: Trace, facts: Facts, line: bytes) -> None:
     for where, name in facts.unknown:
         shown = "".join(char if char.isprintable() else "?" for char in name)
         assert any(place == where and f"the field `{shown}` is unknown" in message for place, message in warned), line
-    assert len(warned) == len(facts.unknown), line
-    assert trace.source.format == "native" or not facts.may_hold_calls or "calls" in trace.gaps, line
+    stated = [each for each in warned if HARMLESS not in each[1]]
+    assert len(stated) <= len(facts.unknown) <= len(warned), line
+    is_known = not facts.may_hold_calls or len(stated) < len(warned)
+    assert trace.source.format == "native" or is_known or "calls" in trace.gaps, line
 
 
 def check_many(kind: str, seed: int, count: int) -> None:

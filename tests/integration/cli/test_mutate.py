@@ -276,7 +276,6 @@ STRICT = "policy: {fail_on: [hard_fail, broken, below_threshold]}\n"
         (STRICT, "", False, "gated", "48 fail the gate (`fail_on` is hard_fail, broken, below_threshold)"),
         (STRICT, "", True, "already_failing", "48 are in scenarios that fail the gate already, as recorded"),
         (STRICT, RATE.replace("RATE", "0.5"), True, "allowed", "48 pass the gate: `fail_on` or the pass rate of their"),
-        (STRICT, RATE.replace("RATE", "0"), True, "only_reports", "48 pass the gate in scenarios that only report"),
     ],
 )
 def test_the_gate_does_with_a_changed_trace_what_the_report_says(

@@ -246,5 +246,5 @@ def test_a_misspelt_tool_of_an_evaluator_that_states_no_role__is_a_warning(tmp_p
     done = evalgate(tmp_path, "run", "suite.yaml", "--traces", TRACES, *plugin, "--json", site=tmp_path)
     assert done.returncode == 0, done.stderr
     (found,) = [each for each in json.loads(done.stdout)["warnings"] if each["code"] == "unknown_tool"]
-    assert "the tool issue_refnud" in found["message"]
-    assert "did you mean issue_refund" in found["message"]
+    assert "the tool `issue_refnud`" in found["message"]
+    assert "did you mean `issue_refund`" in found["message"]

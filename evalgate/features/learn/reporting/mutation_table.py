@@ -40,7 +40,6 @@ SHORT: dict[OperatorName, str] = {
 }
 EFFECTS: dict[Effect, str] = {
     "lower_score": "only lower the score, which stays above the threshold of the scenario",
-    "only_reports": "pass the gate in scenarios that only report (threshold 0, min_pass_rate 0)",
     "allowed": "pass the gate: `fail_on` or the pass rate of their scenario allows one such trace",
     "below_threshold": "pass the gate, and would fail it with below_threshold in `fail_on`",
     "already_failing": "are in scenarios that fail the gate already, as recorded",

@@ -114,7 +114,7 @@ def test_the_judge_gets_the_found_baseline_and_the_refused_ones():
 
 
 def test_after_a_damaged_baseline_the_next_one_is_used():
-    answers = make_judgement(baseline=a_baseline("none")), make_judgement(baseline=a_baseline("ancestor"))
+    answers = make_judgement(baseline=a_baseline("refused")), make_judgement(baseline=a_baseline("ancestor"))
     ports = make_ports(*answers, baselines=FakeBaselines([EXACT, OLDER]))
     run_gate(TASK, ports)
     assert [request.baseline.info for request in ports.judge.requests] == [EXACT.info, OLDER.info]
@@ -122,14 +122,14 @@ def test_after_a_damaged_baseline_the_next_one_is_used():
 
 
 def test_without_a_baseline_the_judge_runs_once():
-    ports = make_ports(make_judgement(baseline=a_baseline("none")), baselines=FakeBaselines([]))
+    ports = make_ports(make_judgement(baseline=a_baseline("refused")), baselines=FakeBaselines([]))
     run_gate(TASK, ports)
     assert len(ports.judge.requests) == 1
 
 
 def test_the_number_of_damaged_baselines_tried_is_bounded():
     many = [FoundBaseline(BaselineInfo("latest", path=f"/tmp/{number}.zip")) for number in range(9)]
-    ports = make_ports(make_judgement(baseline=a_baseline("none")), baselines=FakeBaselines(many))
+    ports = make_ports(make_judgement(baseline=a_baseline("refused")), baselines=FakeBaselines(many))
     run_gate(TASK, ports)
     assert len(ports.judge.requests) == 3
 

@@ -98,7 +98,9 @@ def test_trace_of_two_variants__counts_for_the_first_and_is_reported_once():
     results = run(NAMED, trace("a b"), trace("b a", response="no"), trace("b"))
     assert verdicts(results) == {("refund", "a"): "PARTIAL", ("refund", "b"): "PASS"}
     messages = [each["message"] for each in results["warnings"] if each["code"] == "two_variants"]
-    assert messages == ["suite s: a trace of refund matches variants a and b; it counts for a, which comes first"]
+    assert messages == [
+        "suite s: a trace of `refund` matches variants `a` and `b`; it counts for `a`, which comes first"
+    ]
 
 
 def test_damaged_record__belongs_to_a_variant_only_if_id_and_path_decide():

@@ -69,8 +69,6 @@ class GateEffects:
             return "already_failing"
         if words & after:
             return "gated"
-        if _only_reports(self._scenarios[key]):
-            return "only_reports"
         return "below_threshold" if BELOW_THRESHOLD in after - before else "allowed"
 
     def _judge(self, key: ScenarioKey, trials: Sequence[Trial]) -> ScenarioResult | None:
@@ -101,9 +99,3 @@ def _list_figures(trial: TrialResult | None) -> tuple[object, ...]:
         return ()
     always = any(row.required == "always" and row.outcome not in ("passed", "skipped") for row in trial.assertions)
     return trial.status, trial.score, always, trial.cost_usd, trial.latency_seconds, trial.total_tokens
-
-
-def _only_reports(scenario: Scenario) -> bool:
-    """Whether any number of trials may fail: neither a rate nor a score is demanded."""
-    rules = scenario.rules
-    return rules.min_pass_rate == 0 and rules.min_pass_k is None and scenario.threshold == 0
