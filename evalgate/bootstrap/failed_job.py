@@ -24,9 +24,9 @@ REPORTING = ("github-token", "comment-key", "matrix", "comment", "check-run", "j
 def report_failed_job(
     error: EvalGateError, step: StepOutput, environ: Mapping[str, str], deadline: RequestDeadline | None
 ) -> None:
-    """Tells a pull request that its commit was not judged, and why, so that no older report stands for it.
+    """Reports on the pull request that its commit was not judged, and why, so that no older report stands for it.
 
-    If none of the inputs that say where to report can be read, only the log tells.
+    If the job itself can't be read, only its log has the reason.
     """
     settings = _find_settings(environ)
     if settings is None or settings.is_approving or settings.inputs.mode == "publish":

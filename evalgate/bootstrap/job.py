@@ -70,7 +70,7 @@ def report_failure(
     environ: Mapping[str, str],
     deadline: RequestDeadline | None = None,
 ) -> None:
-    """Tells the pull request of a job that judged nothing why it did not."""
+    """Reports on the pull request why a job judged nothing."""
     from evalgate.adapters.http import RequestDeadline
 
     judge = make_judge_context(settings)
@@ -133,7 +133,7 @@ class _Job:
         return run_gate(_build_gate_options(settings, request), ports)
 
     def report_failure(self, error: EvalGateError) -> None:
-        """Tells in summary, comment and check run that nothing was judged, and in the report that a fork leaves."""
+        """Reports in summary, comment and check run that nothing was judged, and in what a fork leaves."""
         from evalgate.adapters.clock import SystemClock
         from evalgate.application.action.run_gate import report_failed
         from evalgate.application.judge.report import render_invalid
@@ -143,7 +143,7 @@ class _Job:
         report_failed(_build_gate_options(self._settings, request), self._build_ports(self._connect()), judgement)
 
     def _build_ports(self, client: Client) -> GatePorts:
-        """The ports that tell how the run ended."""
+        """The ports that report how the run ended."""
         from evalgate.adapters.files.output_folder import OutputFolder
         from evalgate.adapters.github.artifacts import Artifacts
         from evalgate.adapters.github.check_runs import CheckRuns
