@@ -99,10 +99,10 @@ class TraceMatcher:
             for name, entry in entries.items()
         ]
 
-    def compile_expression(self, expression: str, path: Path) -> Query | None:
+    def compile_expression(self, expression: str, path: Path, *, reads_traces: bool = True) -> Query | None:
         """A compiled expression; None if it has an error, which is added."""
         try:
-            return compile_query(expression, str(path[-1]))
+            return compile_query(expression, str(path[-1]), reads_traces=reads_traces)
         except FieldProblemError as error:
             self._diagnostics.add_problem(self._document, FieldProblem(path, error.problem.message))
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
 from evalgate.evaluators.core.evaluator import wrap_in_list
@@ -58,7 +59,8 @@ def compile_custom(
 def _compile_entry(document: Document, entry: CustomEntry, path: Path, diagnostics: Diagnostics) -> CustomMapping:
     for problem in _find_problems(entry, path):
         diagnostics.add_problem(document, problem)
-    return _compile_fields(entry, path, TraceMatcher(document, diagnostics).compile_expression)
+    compile_expression = partial(TraceMatcher(document, diagnostics).compile_expression, reads_traces=False)
+    return _compile_fields(entry, path, compile_expression)
 
 
 def _find_problems(entry: CustomEntry, path: Path) -> Iterator[FieldProblem]:

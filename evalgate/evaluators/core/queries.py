@@ -93,18 +93,19 @@ def build_getter(query: Query) -> Callable[[Trace], Any]:
     return lambda trace: search(get_view(trace))
 
 
-def compile_query(expression: str, field: str) -> Query:
+def compile_query(expression: str, field: str, *, reads_traces: bool = True) -> Query:
     """Compiles an expression of the suite; raises FieldProblemError on `field` if that fails.
 
-    So does a field that no trace can have: the expression would find nothing in each of them.
+    So does a field that no trace can have: the expression would find nothing in each of them. Expressions of a
+    `custom` format do not read traces but the records that become traces.
     """
     try:
         query = Query(expression, JSON_FIELDS)
     except QueryError as error:
         place = f" (character {error.position})" if error.position else ""
         raise FieldProblemError(field, f"invalid expression: {error}{place}: {shorten(expression, 60)}") from None
-    if query.path:
-        return query  # it enters no list
+    if query.path or not reads_traces:
+        return query  # a plain path enters no list
     from evalgate.evaluators.core.closed_fields import find_unknown_field
 
     if (unknown := find_unknown_field(query.tree)) is not None:
