@@ -35,6 +35,7 @@ def tau(measures: Any) -> Sequence[Trace]:
     return measures.read([str(SHARED / "tau-bench/*.json")])
 
 
+@pytest.mark.matrix  # a minute
 def test_at_least_80_percent_of_changes_in_tools_order_and_number_are_caught(measures: Any, tau: Sequence[Trace]):
     traces = list(filter(measures.is_passing, tau))
     rows = measures.count_caught(measures.infer(tau), [traces], tau)
