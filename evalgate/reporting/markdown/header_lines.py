@@ -191,8 +191,9 @@ def describe_lost_figures(document: ResultsDoc, escape: Callable[[str], str]) ->
     partly: list[str] = []
     for suite in document["suites"]:
         for scenario in suite["scenarios"]:
-            change, name = scenario["change"], escape(scenario_name(scenario["id"], scenario["variant"]))
+            change = scenario["change"]
             for each in change.get("lost", ()) if change else ():
+                name = escape(scenario_name(scenario["id"], scenario["variant"]))
                 if each["missing"] == each["trials"]:
                     gone.setdefault((each["figure"], each["why"]), []).append(name)
                 else:
