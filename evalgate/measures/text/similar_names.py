@@ -53,8 +53,6 @@ WRAPPERS = ("functions.", "default_api.", "tools.")
 """Namespaces that models and providers put before the name of a tool."""
 SEPARATORS = ("__", ".", "/", ":")
 """What servers and frameworks put between their own name and that of a tool."""
-
-
 _NUMBER = re.compile(r"(?<=.):\d{1,9}\Z")
 
 
@@ -66,9 +64,8 @@ def unwrap_name(name: str) -> str:
     >>> unwrap_name("functions.get_weather:0"), unwrap_name("get_weather<|channel|>commentary")
     ('get_weather', 'get_weather')
     """
-    for wrapper in WRAPPERS:
-        if name.startswith(wrapper) and len(name) > len(wrapper):
-            return unwrap_name(_NUMBER.sub("", name.removeprefix(wrapper)))
+    while wrapper := next((each for each in WRAPPERS if name.startswith(each) and len(name) > len(each)), ""):
+        name = _NUMBER.sub("", name.removeprefix(wrapper))
     return name.partition("<|")[0] or name
 
 

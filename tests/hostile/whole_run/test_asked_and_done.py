@@ -66,6 +66,10 @@ def second_line(ran: CommandResult) -> str:
     return ran.text("comment.md").split("\n\n")[1]
 
 
+def test_a_name_with_more_wrappers_than_a_stack_has_room_for_is_forbidden_too(tmp_path: Path) -> None:
+    assert judge(tmp_path, DENY, "functions." * 5_000 + "delete_user").code == 1
+
+
 @pytest.mark.parametrize(("name", "shown"), WRITTEN_ALIKE.items())
 @pytest.mark.parametrize(
     "check",
