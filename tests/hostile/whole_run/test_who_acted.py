@@ -190,6 +190,14 @@ def test_a_sub_agent_that_is_not_there_makes_calls_incomplete(tmp_path, tools):
     assert "calls of sub-agents (1) are recorded in other files" in json.dumps(ran.results)
 
 
+def test_a_file_of_a_sub_agent_that_was_cut_makes_calls_incomplete(tmp_path):
+    first, *_ = sub_agent(name="sweep").splitlines(keepends=True)
+    files = {f"traces/{SESSION}.jsonl": session(), f"{FOLDER}/agent-a1.jsonl": first}
+    ran = judge_files(tmp_path, files, HONEST)
+    assert ran.code == 1
+    assert "calls of sub-agents (1) are recorded in other files" in json.dumps(ran.results)
+
+
 def test_a_sub_agent_that_called_nothing_is_not_missing(tmp_path):
     assert judge_files(tmp_path, {f"traces/{SESSION}.jsonl": session(0)}, HONEST).code == 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
@@ -86,12 +87,12 @@ class MessageDraft(Struct):
 class AgentStart(Struct):
     """A sub-agent as the result of the call that started it, or a file of its own, describes it.
 
-    `has_called` is false if it is known to have called no tool.
+    `calls` is how many tools it called, at least.
     """
 
     call_id: str | None = None
     name: str | None = None
-    has_called: bool = False
+    calls: int = 0
 
 
 class ClaudeSession(Struct):
@@ -184,14 +185,14 @@ class ClaudeSession(Struct):
             return
         start = self.starts.setdefault(agent, AgentStart())
         start.call_id = start.call_id or next(each for each in ids if isinstance(each, str))
-        start.has_called = start.has_called or details.get("totalToolUseCount") != 0
+        total = details.get("totalToolUseCount")
+        start.calls = max(start.calls, total if type(total) is int else 1)
 
     def count_elsewhere(self) -> int:
-        """How many sub-agents called tools of which no line is here."""
-        owners = {draft.owner for draft in self.drafts}
+        """How many sub-agents called more tools than their lines here hold."""
+        called = Counter(draft.owner for draft in self.drafts for block in draft.blocks if _is_tool_use(block))
         return sum(
-            start.has_called and owners.isdisjoint((name_side_chain(agent), start.call_id))
-            for agent, start in self.starts.items()
+            start.calls > called[name_side_chain(agent)] + called[start.call_id] for agent, start in self.starts.items()
         )
 
     def _find_or_add_draft(self, role: str, owner: str | None, message: dict[str, Any]) -> MessageDraft:
@@ -250,7 +251,11 @@ def _has_tool_use(message: dict[str, Any]) -> bool:
     """True if the message uses a tool, whatever model it names as its author."""
     content = message.get("content")
     blocks = content if isinstance(content, list) else []
-    return any(isinstance(block, dict) and block.get("type") == "tool_use" for block in blocks)
+    return any(map(_is_tool_use, blocks))
+
+
+def _is_tool_use(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") == "tool_use"
 
 
 def _read_exit_code(answer: ToolResult, tool_use_result: Any) -> int | None:
