@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from command import CommandResult
 
 DENY = {"type": "forbidden_tools", "tools": ["delete_*"]}
-ZERO_WIDTH, CYRILLIC_E, FULL_WIDTH_D, NO_BREAK = "\u200b", "\u0435", "\uff44", "\u00a0"
+ZERO_WIDTH, CYRILLIC_A, CYRILLIC_E, FULL_WIDTH_D, NO_BREAK = "\u200b", "\u0430", "\u0435", "\uff44", "\u00a0"
 WRITTEN_ALIKE = {
     "functions.delete_user": "functions.delete_user",
     "functions.default_api.delete_user": "functions.default_api.delete_user",
@@ -64,6 +64,16 @@ def show(folder: Path, *arguments: str) -> str:
 
 def second_line(ran: CommandResult) -> str:
     return ran.text("comment.md").split("\n\n")[1]
+
+
+@pytest.mark.parametrize("name", ["functions.pay", "Pay", f"p{CYRILLIC_A}y", "pay"])
+def test_a_limit_of_arguments_holds_for_names_that_are_written_alike(tmp_path: Path, name: str) -> None:
+    record = trace("done", tools=("pay", name))
+    record["messages"][3]["tool_calls"][0]["arguments"] = {"order": 700}
+    limit = {"type": "tool_arguments", "tool": "pay", "schema": {"properties": {"order": {"maximum": 100}}}}
+    ran = judge_trace(tmp_path, {**limit, "required": True}, record)
+    assert ran.code == 1
+    assert "700" in reasons(ran)
 
 
 def test_a_name_with_more_wrappers_than_a_stack_has_room_for_is_forbidden_too(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from evalgate.measures.text.globs import find_names, matches_id
 from evalgate.measures.text.plain_text import mark_part, mark_unseen
 from evalgate.measures.text.similar_names import find_denied, find_similar_name, spell_out
 from evalgate.measures.values.json_values import json_equal, mark_name, shorten, show
-from evalgate.models.trace.trace import list_arguments
+from evalgate.models.trace.trace import list_arguments, list_names
 from evalgate.models.trace.trace_view import is_captured
 
 if TYPE_CHECKING:
@@ -34,11 +34,15 @@ MAX_LISTED = 12
 
 
 class CallFilter(NamedTuple):
-    """Selects all calls of `tool` (a name or glob, or several), or those whose argument `argument` is `action`."""
+    """Selects all calls of `tool` (a name or glob, or several), or those whose argument `argument` is `action`.
+
+    A check that limits what a tool is called with (`is_limit`) must not be evaded by a name that is written alike.
+    """
 
     tool: str | tuple[str, ...]
     action: str | None = None
     argument: str = "action"
+    is_limit: bool = False
 
     def __str__(self) -> str:
         """Returns the filter in words."""
@@ -59,17 +63,25 @@ class CallFilter(NamedTuple):
         """Selects calls of the agent, numbered from 1 among all its calls."""
         found = SelectedCalls([], [])
         calls = trace.agent_calls
-        tools = set[str]()
-        for each in self.patterns:
-            tools.update(find_names(each, trace.called) if "*" in each else (each,))
+        tools = self._find_tools(trace)
         for number, call in enumerate(calls, 1):
-            if call["name"] not in tools:
+            if tools.isdisjoint(list_names(call) if self.is_limit else (call["name"],)):
                 continue
             if self._is_action(call["arguments"]):
                 found.matching.append((number, call))
             elif not is_captured(call):
                 found.possible.append((number, call))
         return found
+
+    def _find_tools(self, trace: Trace) -> set[str]:
+        """The names in the trace that the filter means."""
+        if self.is_limit:
+            names = {name for names in trace.called_names for name in names}
+            return {name for name in names if find_denied(self.patterns, name) is not None}
+        tools = set[str]()
+        for each in self.patterns:
+            tools.update(find_names(each, trace.called) if "*" in each else (each,))
+        return tools
 
     def has_action(self, call: ToolCall) -> bool:
         """Returns whether what was asked for, or what ran, has the action."""

@@ -49,7 +49,7 @@ class ToolArguments(Evaluator):
 
     type: Literal["tool_arguments"]
     other_names = ("trajectory:tool-args-match", "argument-correctness")
-    version = 2  # `*` in the name of a tool matches any characters
+    version = 3  # 2: `*` in the name of a tool; 3: also calls of names that are written alike
     judges_calls_of = ("tool",)
     tool: NamedTool
     json_schema: Annotated[
@@ -64,7 +64,7 @@ class ToolArguments(Evaluator):
 
     def compile(self) -> Check:
         """Compiles the schema; raises FieldProblemError."""
-        target, suite_schema = CallFilter(self.tool), self._compile_schema()
+        target, suite_schema = CallFilter(self.tool, is_limit=True), self._compile_schema()
         recorded_schemas, is_glob = _RecordedSchemas(), "*" in self.tool
 
         def check(trace: Trace) -> Finding:
@@ -166,7 +166,7 @@ class ToolLatencyLimit(Evaluator):
     """Each call of `tool` took at most `max_seconds` s. Without a call or a known time: not_evaluable."""
 
     type: Literal["tool_latency_limit"]
-    version = 2  # `*` in the name of a tool matches any characters
+    version = 3  # 2: `*` in the name of a tool; 3: also calls of names that are written alike
     judges_calls_of = ("tool",)
     orders: ClassVar[dict[str, Order]] = {"max_seconds": "at_most"}
     tool: NamedTool
@@ -175,7 +175,7 @@ class ToolLatencyLimit(Evaluator):
 
     def compile(self) -> Check:
         """Returns a check of the slowest call."""
-        target, limit = CallFilter(self.tool), self.max_seconds
+        target, limit = CallFilter(self.tool, is_limit=True), self.max_seconds
 
         def check(trace: Trace) -> Finding:
             calls = target.select(trace).matching
