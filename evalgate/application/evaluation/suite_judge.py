@@ -142,7 +142,7 @@ class SuiteJudge:
             return JudgedCandidate(candidate, TrialResult(0, ref, "passed", 1.0, []))
         key = ScenarioKey(self._suite.name, claim.id, claim.variant)
         if claim.scenario.rules.opaque:
-            from evalgate.measures.provenance.opaque import allow_opaque  # few suites list any
+            from evalgate.measures.opaque_agents import allow_opaque  # few suites list any
 
             trace = allow_opaque(trace, claim.scenario.rules.opaque)
         trace.baseline = self._baseline.find_scenario(key)

@@ -195,7 +195,7 @@ class Warning_(TypedDict):  # noqa: N801  (Warning is Python's own)
 
 
 OPAQUE = "opaque_agent"
-"""The code of a warning that names, in `where`, an agent of which nothing is recorded (see provenance.opaque)."""
+"""The code of a warning that names, in `where`, an agent of which nothing is recorded (see measures.opaque_agents)."""
 OPAQUE_START = "nothing is recorded of what "
 """Begins the reason of the gap that such agents are."""
 

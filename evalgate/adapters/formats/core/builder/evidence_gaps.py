@@ -251,7 +251,7 @@ def note_opaque(trace: Trace) -> None:
     """Makes calls incomplete if warnings name agents of which nothing is recorded."""
     if "calls" in trace.gaps or not any(warning["code"] == OPAQUE for warning in trace.warnings):
         return
-    from evalgate.measures.provenance.opaque import describe_opaque, list_opaque  # few traces have any
+    from evalgate.measures.opaque_agents import describe_opaque, list_opaque  # few traces have any
 
     trace.gaps = {**trace.gaps, "calls": describe_opaque(list_opaque(trace))}
 
