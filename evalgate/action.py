@@ -144,7 +144,7 @@ def _post_failure(
     try:
         report_failed_job(error, step, environ, deadline)
     except Exception as trouble:  # noqa: BLE001  (the exit code stands already)
-        step.log(f"the pull request was not told: {_exception_kind(trouble)}")
+        step.log(f"the pull request shows no report of this: {_exception_kind(trouble)}")
 
 
 def _report_unfinished(step: WorkflowStep, code: int) -> int:

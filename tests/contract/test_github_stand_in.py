@@ -25,7 +25,7 @@ STORY = [
     ("GET", "/user", None),
     ("GET", "/user", "ghp_alice"),
     ("GET", f"{REPOSITORY}/pulls?state=open&head=acme:feature/x", None),
-    ("GET", f"{REPOSITORY}/pulls?state=open&head=nobody:feature/x", None),
+    ("GET", f"{REPOSITORY}/pulls?state=open&head=unknown:feature/x", None),
     ("GET", f"{REPOSITORY}/pulls/7", None),
     ("GET", f"{REPOSITORY}/pulls/8", None),
     ("GET", f"{REPOSITORY}/pulls/99", None),
@@ -63,14 +63,14 @@ STORY = [
     ("GET", f"{REPOSITORY}/actions/workflows/evalgate.yml/runs?branch=main&head_sha={MAIN}", None),
     ("GET", f"{REPOSITORY}/actions/workflows/absent.yml/runs", None),
     ("POST", f"{REPOSITORY}/issues/7/comments", "ghs_readonly"),
-    ("GET", f"{REPOSITORY}/pulls/7", "a token of nobody"),
+    ("GET", f"{REPOSITORY}/pulls/7", "an unknown token"),
 ]
 """Requests, each with the document that it sends or another token than that of the job."""
 TOLD = {"id", "body", "state", "status", "conclusion", "sha", "ref", "head_sha", "event", "name", "login", "type"}
 """Fields whose values the story decides, and neither stand-in makes up."""
 
 
-class Teller:
+class Asker:
     """Sends the requests of the story to one stand-in; `found` are the paths of what it made."""
 
     def __init__(self, address, **found):
@@ -92,11 +92,11 @@ class Teller:
         answer = connection.getresponse()
         content = answer.read()
         connection.close()
-        told = json.loads(content) if content and answer.status < 300 else None
+        described = json.loads(content) if content and answer.status < 300 else None
         if answer.status == 201:
-            kind = "comment" if "issue_url" in told else "check"
-            self.found[kind] = urlsplit(told["url"]).path
-        return answer.status, told
+            kind = "comment" if "issue_url" in described else "check"
+            self.found[kind] = urlsplit(described["url"]).path
+        return answer.status, described
 
 
 @pytest.fixture
@@ -108,9 +108,9 @@ def hub():
 
 
 @pytest.fixture
-def teller(hub):
+def client(hub):
     artifact = hub.plant(run={"id": 8101})
-    return Teller(hub.info.api, artifact=f"{REPOSITORY}/actions/artifacts/{artifact['id']}")
+    return Asker(hub.info.api, artifact=f"{REPOSITORY}/actions/artifacts/{artifact['id']}")
 
 
 def operation_of(method, path):
@@ -121,11 +121,11 @@ def test_every_operation_of_the_description_has_its_route():
     assert operations().keys() == ROUTES.keys() - {"graphql"}
 
 
-def test_all_answers_are_as_github_describes_them(teller):
+def test_all_answers_are_as_github_describes_them(client):
     seen = set()
     for method, path, given in STORY:
-        whole = path.format_map(teller.found)
-        status, document = teller.ask(method, path, given)
+        whole = path.format_map(client.found)
+        status, document = client.ask(method, path, given)
         if document is not None:
             seen.add(operation_of(method, whole))
             assert answer_problems(operation_of(method, whole), status, document) == [], whole
@@ -133,8 +133,8 @@ def test_all_answers_are_as_github_describes_them(teller):
     assert seen == operations().keys() - without_a_document
 
 
-def test_an_answer_that_is_not_as_described_is_found(teller):
-    _, pull = teller.ask("GET", f"{REPOSITORY}/pulls/7", None)
+def test_an_answer_that_is_not_as_described_is_found(client):
+    _, pull = client.ask("GET", f"{REPOSITORY}/pulls/7", None)
     assert answer_problems("pulls/get", 200, {**pull, "number": "7"}) == ["$.number: '7' is not of type 'integer'"]
     del pull["head"]["repo"]["full_name"]
     assert "'full_name' is a required property" in answer_problems("pulls/get", 200, pull)[0]
@@ -157,11 +157,11 @@ def test_a_request_that_is_not_as_described_is_found(operation, query, body, pro
     assert problem in request_problems(operation, query, body)[0]
 
 
-def test_what_a_client_must_not_do_is_a_violation(hub, teller):
-    teller.ask("GET", f"{REPOSITORY}/nowhere", None)
+def test_what_a_client_must_not_do_is_a_violation(hub, client):
+    client.ask("GET", f"{REPOSITORY}/nowhere", None)
     hub.comment("mine", "mallory")
-    teller.ask("PATCH", f"{REPOSITORY}/issues/comments/{hub.state['comments'][0]['id']}", {"body": "x"})
-    teller.ask("GET", f"{REPOSITORY}/pulls/7", hub.info.runtime_token)
+    client.ask("PATCH", f"{REPOSITORY}/issues/comments/{hub.state['comments'][0]['id']}", {"body": "x"})
+    client.ask("GET", f"{REPOSITORY}/pulls/7", hub.info.runtime_token)
     assert [each.partition(": ")[2] for each in hub.violations] == [
         "no such operation",
         "changes a comment of mallory",
@@ -185,12 +185,12 @@ def other(hub, tmp_path):
     world.s["artifacts"].append({"id": 70_009, "name": "evalgate-baseline", "run": {"id": 8101}, "files": {"a": "{}"}})
     world.seed_artifacts()
     running.start()
-    yield Teller(running.api_url, artifact=f"{REPOSITORY}/actions/artifacts/70009")
+    yield Asker(running.api_url, artifact=f"{REPOSITORY}/actions/artifacts/70009")
     running.stop()
 
 
 def shape(document, made):
-    """Its fields, with the values that the story decides; trees are not kept by ours."""
+    """Its fields, with the values that the story decides; trees are not kept by the project's."""
     if isinstance(document, list):
         return [shape(each, made) for each in document]
     if not isinstance(document, dict):
@@ -215,10 +215,10 @@ def common(one, two):
     return one, two
 
 
-def test_another_stand_in_tells_the_same_story(teller, other):
+def test_another_stand_in_gives_the_same_answers(client, other):
     for method, path, given in STORY:
-        ours, theirs = teller.ask(method, path, given), other.ask(method, path, given)
-        assert ours[0] == theirs[0], path
-        made = {int(each.rpartition("/")[2]) for side in (teller, other) for each in side.found.values()}
-        one, two = common(shape(ours[1], made), shape(theirs[1], made))
+        own, others = client.ask(method, path, given), other.ask(method, path, given)
+        assert own[0] == others[0], path
+        made = {int(each.rpartition("/")[2]) for side in (client, other) for each in side.found.values()}
+        one, two = common(shape(own[1], made), shape(others[1], made))
         assert one == two, path

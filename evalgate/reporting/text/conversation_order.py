@@ -41,7 +41,7 @@ def name_outcome(call: ToolCall) -> str:
 
 
 def measure_depth(call: ToolCall) -> int:
-    """How far below the main agent a call was made: 0 for its own and where nobody knows."""
+    """How far below the main agent a call was made: 0 for its own and where that is unknown."""
     return 1 if is_helper(call["actor"]) else (call["actor"] or "").count("/")
 
 

@@ -395,13 +395,14 @@ def test_a_recorded_call_is_that_of_the_text_before_it(tmp_path, step, name, cod
 def test_an_agent_whose_calls_are_text_and_spans_is_read_in_full(tmp_path):
     text = "Thought: now\nAction: look\nAction Input: {}"
     user = {"role": "user", "parts": [{"type": "text", "content": "hi"}]}
-    said = {"role": "assistant", "parts": [{"type": "text", "content": text}], "finish_reason": "stop"}
+    spoken = {"role": "assistant", "parts": [{"type": "text", "content": text}], "finish_reason": "stop"}
     seen = {"role": "user", "parts": [{"type": "text", "content": "Observation: ok"}]}
     end = {"role": "assistant", "parts": [{"type": "text", "content": "done"}], "finish_reason": "stop"}
-    record = otlp("look", "{}", [([user], said), ([user, said, seen], end)])
+    record = otlp("look", "{}", [([user], spoken), ([user, spoken, seen], end)])
     assert judge_file(tmp_path, DENY, record).code == 0
     assert (
-        judge_file(tmp_path / "other", DENY, otlp("other", "{}", [([user], said), ([user, said, seen], end)])).code == 1
+        judge_file(tmp_path / "other", DENY, otlp("other", "{}", [([user], spoken), ([user, spoken, seen], end)])).code
+        == 1
     )
 
 

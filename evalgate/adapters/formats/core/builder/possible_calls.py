@@ -5,8 +5,8 @@ unknown is harmless only if it has none of the marks that every recorded call ha
 
 - an object with a text (the name) and an object or a list (the arguments), beside the envelope of a line;
 - a list with a text;
-- a key, or a type, with a word of calling, and a value that is no number;
-- a text that begins like JSON and is none.
+- a key, or a type, that names an act of calling, and a value that is no number;
+- a text that begins like JSON and is not JSON.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _BROKEN = object()
 
 
 def _decode(text: str) -> Any:
-    """The object or list that a text is; `_BROKEN` if it begins like one and is none, else None."""
+    """The object or list that a text is; `_BROKEN` if it begins like one and is not JSON, else None."""
     if not text.lstrip().startswith(JSON_STARTS):
         return None
     try:
@@ -82,7 +82,7 @@ def _decode(text: str) -> Any:
 
 
 def _is_named(value: dict[str, Any], envelope: AbstractSet[str]) -> bool:
-    """Whether a key, or a type, has a word of calling."""
+    """Whether a key, or a type, names an act of calling."""
     for key, inner in value.items():
         if key in KIND_KEYS and inner.__class__ is str:
             if has_call_word(inner):
@@ -106,7 +106,7 @@ def _may_hold(value: Any) -> bool:
 
 @lru_cache(maxsize=4_096)
 def has_call_word(name: str) -> bool:
-    """Whether a key, or a type, has a word of calling; `transactionId`, `functionality` and `recall` have none.
+    """Whether a key, or a type, names an act of calling; `transactionId`, `functionality` and `recall` do not.
 
     >>> [has_call_word(name) for name in ("toolsUsed", "run_command", "dynamicInvocation", "recall", "response_id")]
     [True, True, True, False, False]
