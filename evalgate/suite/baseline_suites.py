@@ -67,7 +67,7 @@ def parse_baseline_suites(content: Any) -> BaselineSuites | None:
         path, value = (entry.get("path"), entry.get("suite")) if isinstance(entry, dict) else (None, None)
         if not isinstance(path, str):
             return None
-        suite = _parse_suite(BaselineDocument(path, _with_positive_rates(value)), shared)
+        suite = _parse_suite(path, value, shared) or _parse_suite(path, _with_positive_rates(value), shared)
         if suite is None:
             unread.append(path)
         else:
@@ -77,8 +77,8 @@ def parse_baseline_suites(content: Any) -> BaselineSuites | None:
     return BaselineSuites(found, tuple(unread))
 
 
-def _parse_suite(document: BaselineDocument, shared: SharedDefaults) -> Suite | None:
-    diagnostics = Diagnostics()
+def _parse_suite(path: str, value: Any, shared: SharedDefaults) -> Suite | None:
+    document, diagnostics = BaselineDocument(path, value), Diagnostics()
     folder = posixpath.dirname(document.file) or "."
     try:
         suite, _ = parse_suite(document, document.file, folder, shared, diagnostics)
