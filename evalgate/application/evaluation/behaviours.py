@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.application.evaluation.trajectories import source_of
+from evalgate.errors import Problem
 from evalgate.gate.common.scenarios import find_baseline_key
+from evalgate.gate.common.wording import format_count
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.trials import list_agent_parts, list_measured
 
@@ -28,12 +30,16 @@ class BehaviourRecorder:
     def __init__(self) -> None:
         self._kept: dict[ScenarioKey, list[Behaviour]] = {}
         self._count = 0
+        self.left_out: set[ScenarioKey] = set()
+        """Scenarios beyond the number of trials that are kept."""
 
     def add(self, key: ScenarioKey, behaviour: Behaviour) -> None:
         """Adds one trial."""
         if self._count < MOST_TRIALS or key in self._kept:
             self._kept.setdefault(key, []).append(behaviour)
             self._count += 1
+        else:
+            self.left_out.add(key)
 
     def find(self, key: ScenarioKey) -> list[Behaviour]:
         """The trials of a scenario."""
@@ -60,6 +66,15 @@ def add_differences(
         if len(before) == len(trials):
             agent = compare_agents([trial.agent for trial in trials], list_agent_parts(scenario.trials))
             change.differences = find_differences(before, current, agent, passes=_passes(scenario, change))
+
+
+def describe_left_out(recorder: BehaviourRecorder) -> list[Problem]:
+    """A warning if what some scenarios do was not compared, so that no one takes it for unchanged."""
+    count = len(recorder.left_out)
+    if not count:
+        return []
+    message = f"what the agent did in {format_count(count, 'scenario')} was not compared with the baseline"
+    return [Problem(f"{message}: at most {MOST_TRIALS:,} trials of a run are")]
 
 
 def record_behaviours(run: Run, stored: StoredTraces) -> BehaviourRecorder:

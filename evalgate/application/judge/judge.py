@@ -25,7 +25,7 @@ from evalgate.application.comparison.policies import (
 )
 from evalgate.application.documents.report_files import render_outputs
 from evalgate.application.documents.trial_store import TrialStore
-from evalgate.application.evaluation.behaviours import BehaviourRecorder, add_differences
+from evalgate.application.evaluation.behaviours import BehaviourRecorder, add_differences, describe_left_out
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate, note_empty_globs
 from evalgate.application.evaluation.run_checks import check_ids, check_traces
 from evalgate.application.evaluation.scenario_selection import narrow_baseline, narrow_run, resolve_patterns
@@ -303,6 +303,7 @@ def _compare_behaviour(
     if not problems:
         stored = StoredTraces(tools.baselines.read_traces(path), restore)
         add_differences(comparison, run, baseline.results, behaviours, stored)
+        problems = describe_left_out(behaviours)
     return replace(baseline, warnings=[*baseline.warnings, *problems])
 
 

@@ -1,0 +1,31 @@
+"""What is not compared with the baseline is named."""
+
+from __future__ import annotations
+
+from builders import make_trace
+
+from evalgate.application.evaluation.behaviours import MOST_TRIALS, BehaviourRecorder, describe_left_out
+from evalgate.gate.trajectory.behaviour import behaviour_from_trace
+from evalgate.models.comparison.comparison import ScenarioKey
+
+
+def record(*counts: int) -> BehaviourRecorder:
+    """A recorder of scenarios with so many trials each."""
+    recorder, behaviour = BehaviourRecorder(), behaviour_from_trace(make_trace())
+    for number, count in enumerate(counts):
+        for _ in range(count):
+            recorder.add(ScenarioKey("s", str(number), None), behaviour)
+    return recorder
+
+
+def test_a_scenario_that_begins_within_the_limit_is_kept_whole():
+    recorder = record(MOST_TRIALS - 1, 3)
+    assert len(recorder.find(ScenarioKey("s", "1", None))) == 3
+    assert describe_left_out(recorder) == []
+
+
+def test_scenarios_beyond_the_limit_are_counted_in_a_warning():
+    [problem] = describe_left_out(record(MOST_TRIALS, 2, 1))
+    assert problem.message == (
+        "what the agent did in 2 scenarios was not compared with the baseline: at most 5,000 trials of a run are"
+    )
