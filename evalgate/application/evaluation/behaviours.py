@@ -32,6 +32,8 @@ class BehaviourRecorder:
         self._count = 0
         self.left_out: set[ScenarioKey] = set()
         """Scenarios beyond the number of trials that are kept."""
+        self.untraced: set[ScenarioKey] = set()
+        """Scenarios of which the baseline holds not all traces."""
 
     def add(self, key: ScenarioKey, behaviour: Behaviour) -> None:
         """Adds one trial."""
@@ -54,27 +56,38 @@ def add_differences(
     from evalgate.gate.trajectory.cause import compare_agents
 
     compared = [
-        (scenario, change, recorder.find(key), baseline.find_trials(find_baseline_key(key, baseline.entries)))
+        (key, scenario, change, baseline.find_trials(find_baseline_key(key, baseline.entries)))
         for suite in run.suites
         for scenario in suite.scenarios
         for key in [ScenarioKey(suite.name, scenario.id, scenario.variant)]
         if recorder.find(key) and (change := comparison.changes.get(key)) is not None
     ]
     behaviours = _load_behaviours(stored, {trial.position for *_, trials in compared for trial in trials})
-    for scenario, change, current, trials in compared:
+    for key, scenario, change, trials in compared:
         before = [found for trial in trials if (found := behaviours.get(trial.position)) is not None]
-        if len(before) == len(trials):
-            agent = compare_agents([trial.agent for trial in trials], list_agent_parts(scenario.trials))
-            change.differences = find_differences(before, current, agent, passes=_passes(scenario, change))
+        if len(before) < len(trials):
+            recorder.untraced.add(key)
+            continue
+        agent = compare_agents([trial.agent for trial in trials], list_agent_parts(scenario.trials))
+        change.differences = find_differences(before, recorder.find(key), agent, passes=_passes(scenario, change))
 
 
-def describe_left_out(recorder: BehaviourRecorder) -> list[Problem]:
-    """A warning if what some scenarios do was not compared, so that no one takes it for unchanged."""
-    count = len(recorder.left_out)
-    if not count:
-        return []
-    message = f"what the agent did in {format_count(count, 'scenario')} was not compared with the baseline"
-    return [Problem(f"{message}: at most {MOST_TRIALS:,} trials of a run are")]
+def describe_left_out(recorder: BehaviourRecorder, *, is_asked: bool) -> list[Problem]:
+    """Warnings of scenarios whose behaviour was not compared, so that no one takes it for unchanged.
+
+    That the baseline holds no traces matters only if `fail_on` asks for changes of behaviour.
+    """
+    reasons = (
+        (recorder.left_out, f"at most {MOST_TRIALS:,} trials of a run are"),
+        (recorder.untraced if is_asked else (), "it does not hold all traces of them; compare with a baseline.zip"),
+    )
+    return [
+        Problem(
+            f"what the agent did in {format_count(len(keys), 'scenario')} was not compared with the baseline: {why}"
+        )
+        for keys, why in reasons
+        if keys
+    ]
 
 
 def record_behaviours(run: Run, stored: StoredTraces) -> BehaviourRecorder:

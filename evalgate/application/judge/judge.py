@@ -133,7 +133,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         refuse_duplicates(run, policies)
         baseline, comparison = _compare_with_baseline(run, baseline, policies)
         _settle_goldens(configuration, run, comparison, baseline, policies)
-        baseline = _compare_behaviour(run, baseline, comparison, (worst_trials, behaviours), tools)
+        baseline = _compare_behaviour(run, baseline, comparison, (worst_trials, behaviours), tools, policies)
         rules.assign_causes(run, baseline, comparison, policies)
         judge_freshness(run, policies, present)
         judged = JudgedRun(run, comparison, policies, present)
@@ -291,6 +291,7 @@ def _compare_behaviour(
     comparison: Comparison | None,
     recorded: tuple[WorstTrialRecorder, BehaviourRecorder],
     tools: Tools,
+    policies: Policies,
 ) -> LoadedBaseline:
     """Adds differences of behaviour and trajectory diffs to changes; returns the baseline with warnings about them."""
     if baseline.results is None or comparison is None or baseline.info is None or baseline.info.path is None:
@@ -303,7 +304,8 @@ def _compare_behaviour(
     if not problems:
         stored = StoredTraces(tools.baselines.read_traces(path), restore)
         add_differences(comparison, run, baseline.results, behaviours, stored)
-        problems = describe_left_out(behaviours)
+        is_asked = any("behaviour_changed" in policy.fail_on for policy in policies.suites.values())
+        problems = describe_left_out(behaviours, is_asked=is_asked)
     return replace(baseline, warnings=[*baseline.warnings, *problems])
 
 

@@ -89,6 +89,14 @@ def test_behaviour_changed_blocks_where_it_is_asked_for(tmp_path):
     assert [each["code"] for each in ran.results["reasons"]] == ["behaviour_changed"]
 
 
+@pytest.mark.parametrize("fail_on", ["behaviour_changed", "hard_fail"])
+def test_a_baseline_without_traces_is_named_where_a_change_would_block(tmp_path, fail_on):
+    base = run(tmp_path / "base", "TP533")
+    ran = run(tmp_path / "head", "TP534", "--baseline", str(base.folder / "results.json"), "--fail-on", fail_on)
+    warning = "what the agent did in 1 scenario was not compared with the baseline: it does not hold all traces of them"
+    assert (ran.code, warning in ran.stdout + ran.stderr) == (0, fail_on == "behaviour_changed")
+
+
 def test_one_trial_is_marked_as_such(tmp_path):
     base = run(tmp_path / "base", "TP533", trials=1)
     ran = run(tmp_path / "head", "TP534", "--baseline", str(base.folder / "baseline.zip"), trials=1)

@@ -21,11 +21,11 @@ def record(*counts: int) -> BehaviourRecorder:
 def test_a_scenario_that_begins_within_the_limit_is_kept_whole():
     recorder = record(MOST_TRIALS - 1, 3)
     assert len(recorder.find(ScenarioKey("s", "1", None))) == 3
-    assert describe_left_out(recorder) == []
+    assert describe_left_out(recorder, is_asked=True) == []
 
 
 def test_scenarios_beyond_the_limit_are_counted_in_a_warning():
-    [problem] = describe_left_out(record(MOST_TRIALS, 2, 1))
+    [problem] = describe_left_out(record(MOST_TRIALS, 2, 1), is_asked=False)
     assert problem.message == (
         "what the agent did in 2 scenarios was not compared with the baseline: at most 5,000 trials of a run are"
     )
