@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.claude_code import list_claude_lines
-from evalgate.adapters.formats.core.format import BesideRule
+from evalgate.adapters.formats.core.format import BesideRule, PartFolder, RunOfFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,6 +14,8 @@ PREFIX, LINES, META = "agent-", ".jsonl", ".meta.json"
 FOLDER = "subagents"
 META_LINE = "evalgate.agent"
 """The type of the line that a sub-agent's description becomes."""
+MOST_SESSIONS = 8
+"""Sessions of one file that have sub-agents beside it."""
 SPOKEN = ("user", "assistant")
 """Types of lines that a sub-agent's file adds: its other lines are about that run, not about the session."""
 
@@ -29,10 +31,16 @@ def _find_session(line: Any) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def list_places(stem: str, sessions: Iterable[str]) -> list[str]:
-    """Folders, relative to that of a session's file, in which its sub-agents write; the empty one is the same."""
+def describe(documents: Iterable[Any]) -> RunOfFile:
+    """The sessions that lines belong to."""
+    return RunOfFile(find_sessions(documents)[:MOST_SESSIONS])
+
+
+def list_folders(folder: str, stem: str, sessions: Sequence[str]) -> list[PartFolder]:
+    """Folders in which the sub-agents of a session's file write; they may also write in the same one."""
     names = dict.fromkeys([stem, *sessions])
-    return ["", *(f"{name}/{FOLDER}" for name in names if "/" not in name and name not in (".", ".."))]
+    below = [f"{folder}/{name}/{FOLDER}" for name in names if "/" not in name and name not in (".", "..")]
+    return [PartFolder(folder), *(PartFolder(path, is_of_run=True) for path in below)]
 
 
 def find_outer(folder: str) -> str:
@@ -71,9 +79,10 @@ def _is_spoken(line: Any) -> bool:
 
 
 BESIDE = BesideRule(
-    find_owners=find_sessions,
-    list_places=list_places,
-    find_outer=find_outer,
+    prefix=PREFIX,
     is_part=is_sub_agent,
+    describe=describe,
+    list_folders=list_folders,
+    find_outer=find_outer,
     join=join,
 )

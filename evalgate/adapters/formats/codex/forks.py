@@ -13,23 +13,46 @@ SESSION = "session_meta"
 def is_second_meta(run: list[Any], line: Any) -> bool:
     """True for the settings of the thread that a run was forked from, or of the run itself, once more."""
     own = _settings(run[0]) if run else {}
-    identity = _settings(line).get("id")
-    return bool(own) and identity is not None and identity in (own.get("id"), find_origin(own))
+    other = _settings(line)
+    return bool(own) and other.get("id") is not None and not is_another(own, other)
+
+
+def is_another(own: dict[str, Any], settings: dict[str, Any]) -> bool:
+    """Whether settings are those of a run of its own, not once more of this one or of what it was copied from."""
+    return settings.get("id") not in (own.get("id"), find_origin(own), own.get("session_id"))
 
 
 def find_origin(settings: dict[str, Any]) -> Any:
     """The id of the thread that a fork or a sub-agent's thread was copied from; None if it is not marked as one."""
-    spawn = dict_or_empty(dict_or_empty(dict_or_empty(settings.get("source")).get("subagent")).get("thread_spawn"))
-    return settings.get("forked_from_id", spawn.get("parent_thread_id"))
+    return settings.get("forked_from_id", find_parent(settings))
+
+
+def find_parent(settings: dict[str, Any]) -> Any:
+    """The id of the thread that started this one as a sub-agent; None for a thread that a user started."""
+    return settings.get("parent_thread_id", get_spawn(settings).get("parent_thread_id"))
+
+
+def get_spawn(settings: dict[str, Any]) -> dict[str, Any]:
+    """What the settings of a sub-agent's thread say of how it was started."""
+    return dict_or_empty(dict_or_empty(dict_or_empty(settings.get("source")).get("subagent")).get("thread_spawn"))
 
 
 def mark_history(run: list[Any]) -> list[Any]:
-    """The lines of a run; in a fork those that are older than it are marked as copied."""
+    """The lines of a run; in a fork those that it inherited, or that are older than it, are marked as copied."""
     own = _settings(run[0]) if run else {}
     started = time_if_valid(own.get("timestamp") or dict_or_empty(run[0]).get("timestamp")) if own else None
     if started is None or find_origin(own) is None:
         return run
-    return [run[0], *(mark_copied(line) if _is_before(line, started) else line for line in run[1:])]
+    inherited = max((number for number, line in enumerate(run) if _is_inherited(line)), default=0)
+    return [
+        mark_copied(line) if 0 < number <= inherited or (number and _is_before(line, started)) else line
+        for number, line in enumerate(run)
+    ]
+
+
+def _is_inherited(line: Any) -> bool:
+    """Whether a line says so; Codex gives such lines new times, and says it of items only."""
+    return isinstance(line, dict) and dict_or_empty(line.get("metadata")).get("inherited_user_message") is True
 
 
 def _is_before(line: Any, started: str) -> bool:

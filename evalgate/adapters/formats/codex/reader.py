@@ -8,14 +8,21 @@ from msgspec import field
 
 from evalgate.adapters.formats.codex import list_codex_lines
 from evalgate.adapters.formats.codex.forks import SESSION, is_second_meta, mark_history
-from evalgate.adapters.formats.codex.rollout import CodexRun, Rollout, has_unknown_outcome, read_total_usage
+from evalgate.adapters.formats.codex.rollout import (
+    CodexRun,
+    Rollout,
+    has_unknown_outcome,
+    keep_ids,
+    read_total_usage,
+)
+from evalgate.adapters.formats.codex.sub_agent_files import BESIDE, THREAD, group_threads
+from evalgate.adapters.formats.codex.sub_agents import build_run, count_elsewhere, join_threads, sum_threads
 from evalgate.adapters.formats.core.builder.agent_session import ELSEWHERE
 from evalgate.adapters.formats.core.builder.call_outcomes import note_unknown_outcomes
 from evalgate.adapters.formats.core.builder.conversation import (
     RawMessage,
     ToolRequest,
     ToolResult,
-    conversation_from_messages,
 )
 from evalgate.adapters.formats.core.builder.copied_history import COPIED, warn_of_copies
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, describe_unknown, note_unknown, pick_worse
@@ -36,13 +43,11 @@ from evalgate.adapters.formats.messages.blocks import parse_result
 from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS, PART_FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from evalgate.models.trace.trace import Trace
 
 IN_PROGRESS = "in_progress"
-SPAWN = "spawn_agent"
-"""The tool that starts a sub-agent, in a thread of its own with a file of its own."""
 FAILED = frozenset({"failed", "declined", "errored"})
 TOOLS = {
     "command_execution": ("command",),
@@ -94,11 +99,9 @@ class Execution(CodexRun):
             if is_done:
                 self._add_text(kind, text(item.get("text"), "item.text"))
             return
-        if kind == "collab_tool_call" and item.get("tool") == SPAWN:
-            threads = item.get("receiver_thread_ids")
-            self.spawned.update(
-                each for each in (threads if isinstance(threads, list) else ()) if isinstance(each, str)
-            )
+        if kind == "collab_tool_call" and item.get("status") not in FAILED:
+            self.spawned.update(keep_ids(item.get("receiver_thread_ids")))
+            self.has_others = True
         is_tool = kind in TOOLS or kind == "mcp_tool_call"
         if is_tool or (kind and "status" in item):
             self._add_tool_item(kind, item, is_done=is_done)
@@ -180,7 +183,8 @@ def split(documents: Any) -> Sequence[Any]:
     for document in documents:
         for line in list_codex_lines(document) or [document]:
             kind = line.get("type") if isinstance(line, dict) else None
-            if kind in (STARTED, SESSION) and runs[-1] and not is_second_meta(runs[-1], line):
+            begins = kind == STARTED or (kind == SESSION and THREAD not in line)
+            if begins and runs[-1] and not is_second_meta(runs[-1], line):
                 runs.append([])
             runs[-1].append(line)
     return [mark_history(run) for run in runs if run]
@@ -189,31 +193,36 @@ def split(documents: Any) -> Sequence[Any]:
 def build(record: Any) -> Trace:
     """Builds one run. Codex records no cost, and the prompt only in rollouts."""
     require_shallow(record)
-    kinds = [line.get("type") for line in record if isinstance(line, dict)]
+    lines = group_threads(record)
+    kinds = [line.get("type") for line in lines[None] if isinstance(line, dict)]
     events = [kind for kind in kinds if isinstance(kind, str) and kind.startswith(("thread.", "turn.", "item."))]
     run: Rollout | Execution = Execution() if events else Rollout()
-    do_each(record, "lines", run.add)
-    trace = _build_trace(run)
+    do_each(lines.pop(None), "lines", run.add)
+    threads = {thread: Rollout() for thread in lines if thread is not None}
+    for thread, other in threads.items():
+        do_each(lines[thread], "lines", other.add)
+        run.unknown = pick_worse(run.unknown, other.unknown)
+    trace = _build_trace(run, threads)
     note_unknown(trace, run.unknown)
-    _note_elsewhere(trace, run)
+    _note_elsewhere(trace, count_elsewhere(run, threads, trace.tool_calls))
     if isinstance(run, Rollout):
         warn_of_copies(trace, run.copied, may_be_more=run.may_have_copies)
         note_unknown_outcomes(trace, [call for call in trace.tool_calls if has_unknown_outcome(call)])
     return trace
 
 
-def _note_elsewhere(trace: Trace, run: Rollout | Execution) -> None:
-    """Makes calls incomplete if sub-agents were started: what they called is in files of their own."""
-    asked = sum(call["name"] == SPAWN and call["status"] != "error" for call in trace.tool_calls)
-    count = max(len(run.spawned), asked)
+def _note_elsewhere(trace: Trace, count: int) -> None:
+    """Makes calls incomplete if sub-agents were started whose calls are in files that are not here."""
     if count:
         add_warning(trace, "subagent_elsewhere", ELSEWHERE.format(count), "messages")
         add_gap(trace, "calls", ELSEWHERE.format(count))
 
 
-def _build_trace(run: Rollout | Execution) -> Trace:
-
-    conversation = conversation_from_messages(run.messages)
+def _build_trace(run: Rollout | Execution, threads: Mapping[str, Rollout]) -> Trace:
+    main = build_run(run)
+    if threads:
+        join_threads(main, run, threads)
+    conversation = main.conversation
     trace = build_trace(
         conversation,
         run.id,
@@ -221,8 +230,8 @@ def _build_trace(run: Rollout | Execution) -> Trace:
         agent={"name": NAME, "framework": NAME, **({"version": run.version} if run.version else {})},
         provider=run.provider,
         model=run.model,
-        usage=run.usage,
-        llm_calls=run.llm_calls,
+        usage=sum_threads(run.usage, threads),
+        llm_calls=main.llm_calls,
         metadata=run.metadata,
     )
     if isinstance(run, Rollout) and run.answer != trace.response["content"]:
@@ -246,5 +255,11 @@ SHAPES = (
 INVOCATIONS = frozenset({"invocation"})
 """What an MCP server was asked for: read as a call, unless the model's own call of that id is."""
 READER = Reader(
-    build=build, identify=no_identity, split=split, shapes=SHAPES, copy_flag=COPIED, without_calls=INVOCATIONS
+    build=build,
+    identify=no_identity,
+    split=split,
+    shapes=SHAPES,
+    copy_flag=COPIED,
+    without_calls=INVOCATIONS,
+    beside=BESIDE,
 )

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct, field
 
-from evalgate.adapters.formats.codex.forks import find_inherited, find_origin, subtract_inherited
+from evalgate.adapters.formats.codex.forks import find_inherited, find_origin, get_spawn, subtract_inherited
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.builder.copied_history import COPIED, keep_texts
 from evalgate.adapters.formats.core.builder.evidence_gaps import Unknown, describe_unknown, find_unknown, pick_worse
 from evalgate.adapters.formats.core.builder.run import BLANK_LLM_CALL
-from evalgate.adapters.formats.core.fields import mapping, text, time
+from evalgate.adapters.formats.core.fields import dict_or_empty, mapping, text, time
 from evalgate.adapters.formats.core.format import Shape, words
 from evalgate.adapters.formats.core.strict_json import decode
 from evalgate.adapters.formats.core.usage import TokenTable
@@ -49,7 +49,10 @@ INJECTED_PREFIXES = (
     "<INSTRUCTIONS>",
     "# AGENTS.md instructions",
 )
-NO_ITEMS = frozenset({"compacted", "world_state", "inter_agent_communication_metadata"})
+NO_ITEMS = words("""
+    compacted world_state inter_agent_communication inter_agent_communication_metadata token_usage_record
+    security_risk_score id_allocation
+""")
 """Types of lines about the session itself."""
 EVENTS = words("""
     token_count task_started task_complete turn_started turn_complete turn_aborted error user_message agent_message
@@ -67,6 +70,8 @@ EVENTS = words("""
     list_custom_prompts_response conversation_path shutdown_complete collab_agent_spawn_begin collab_agent_spawn_end
     collab_agent_interaction_begin collab_agent_interaction_end collab_waiting_begin collab_waiting_end
     collab_close_begin collab_close_end collab_resume_begin collab_resume_end sub_agent_activity
+    thread_settings_applied thread_queue_changed environment_connected environment_disconnected auth_recovery_started
+    auth_recovery_completed guardian_warning safety_buffering turn_moderation_metadata
 """)
 """Types of a rollout's events: they repeat what its items record, or concern the session."""
 EXECUTIONS = words("mcp_tool_call_begin mcp_tool_call_end dynamic_tool_call_request dynamic_tool_call_response")
@@ -77,6 +82,17 @@ STILL_RUNNING = "Process running with session ID"
 HEADER_CHARS = 400
 ITEM = (Shape((), ITEM_FIELDS),)
 """What may hold objects in an item of the Responses API."""
+
+
+SPAWN = "spawn_agent"
+"""The tool that starts a sub-agent."""
+
+
+class Agents(NamedTuple):
+    """Threads of sub-agents that a line names, and the id of the call that started them, if it did."""
+
+    threads: list[str]
+    starter: str | None = None
 
 
 class CodexRun(Struct):
@@ -95,13 +111,18 @@ class CodexRun(Struct):
     error_status: int | None = None
     unknown: Unknown | None = None
     spawned: set[str] = field(default_factory=set)
-    """The threads of sub-agents that it started."""
+    """The threads of sub-agents that it started or spoke with."""
+    starts: dict[str, str] = field(default_factory=dict)
+    """The ids of the calls that started them, by thread."""
+    has_others: bool = False
+    """It spoke with sub-agents that it does not name."""
 
 
 class Rollout(CodexRun):
     """The run that the lines describe, collected in order. A line may be a bare item."""
 
     was_aborted: bool = False
+    agent_name: str | None = None
     is_fork: bool = False
     copied: int = 0
     history: list[RawMessage] = field(default_factory=list)
@@ -167,6 +188,7 @@ class Rollout(CodexRun):
             self.has_origin = True  # settings of the thread that this one was forked from
             return
         self.is_fork = find_origin(payload) is not None
+        self.agent_name = read_agent_name(get_spawn(payload))
         self.id = text(payload.get("id"), "payload.id")
         self.version = text(payload.get("cli_version"), "payload.cli_version")
         self.provider = text(payload.get("model_provider"), "payload.model_provider") or self.provider
@@ -179,8 +201,8 @@ class Rollout(CodexRun):
         kind = payload.get("type")
         if kind == "token_count":
             self._add_token_count(mapping(payload.get("info"), "payload.info"))
-        elif kind == "collab_agent_spawn_end":
-            self.spawned.update(filter(None, [text(payload.get("new_thread_id"), "payload.new_thread_id")]))
+        elif (found := read_agents(payload)) is not None:
+            self._add_agents(found)
         elif kind in ("task_started", "turn_started", "user_message"):
             self.was_aborted, self.error, self.answer = False, None, None
         elif kind in ("task_complete", "turn_complete"):
@@ -194,6 +216,11 @@ class Rollout(CodexRun):
             self._add_execution(payload, ended=kind in ("mcp_tool_call_end", "dynamic_tool_call_response"))
         elif isinstance(kind, str) and kind not in EVENTS:
             self.unknown = pick_worse(self.unknown, describe_unknown("an event", kind, payload))
+
+    def _add_agents(self, found: Agents) -> None:
+        self.spawned.update(found.threads)
+        if found.starter is not None:
+            self.starts.update(dict.fromkeys(found.threads, found.starter))
 
     def _add_execution(self, payload: dict[str, Any], *, ended: bool) -> None:
         """Adds what an MCP server or the client ran, unless the model's own call of that id names it."""
@@ -260,8 +287,53 @@ class Rollout(CodexRun):
         message.timestamp = message.timestamp or when
         if message.calls:
             self.tools[message.calls[-1].id or ""] = message.calls[-1].name
-        if message.answers and self.tools.get(message.answers[-1].id or "") in SHELLS:
+        tool = self.tools.get(message.answers[-1].id or "") if message.answers else None
+        if tool in SHELLS:
             message.answers[-1] = _parse_shell_output(message.answers[-1])
+        elif tool == SPAWN:
+            self._add_agents(read_started(message.answers[-1]))
+
+
+def read_agents(payload: dict[str, Any]) -> Agents | None:
+    """The sub-agents that an event is about; None for any other event."""
+    kind = payload.get("type")
+    item = dict_or_empty(payload.get("item")) if kind == "item_completed" else {}
+    if kind == "collab_agent_spawn_end":
+        return Agents(keep_ids([payload.get("new_thread_id")]), as_text(payload.get("call_id")))
+    if kind == "sub_agent_activity" or item.get("type") == "SubAgentActivity":
+        about = item or payload
+        starter = about.get("id", about.get("event_id")) if about.get("kind") == "started" else None
+        return Agents(keep_ids([about.get("agent_thread_id")]), as_text(starter))
+    if item.get("type") == "CollabAgentToolCall":
+        starter = item.get("id") if item.get("tool") == SPAWN else None
+        return Agents(keep_ids(item.get("receiver_thread_ids")), as_text(starter))
+    return None
+
+
+def read_started(answer: ToolResult) -> Agents:
+    """The sub-agent that the tool which starts one returned."""
+    content = answer.content
+    try:
+        found = decode(content.encode()) if isinstance(content, str) else content
+    except (TraceError, UnicodeEncodeError):
+        found = None
+    return Agents(keep_ids([dict_or_empty(found).get("agent_id")]), answer.id)
+
+
+def as_text(value: Any) -> str | None:
+    """A text that is not empty; None for anything else."""
+    return value if isinstance(value, str) and value else None
+
+
+def keep_ids(values: Any) -> list[str]:
+    """The texts of a list that are not empty."""
+    return [each for each in values if as_text(each)] if isinstance(values, list) else []
+
+
+def read_agent_name(spawn: dict[str, Any]) -> str | None:
+    """The role of a sub-agent, or the name of its task; its nickname is drawn by chance."""
+    path = as_text(spawn.get("agent_path")) or ""
+    return as_text(spawn.get("agent_role")) or path.rpartition("/")[2] or None
 
 
 def _read_execution(payload: dict[str, Any]) -> tuple[str, Any]:

@@ -45,18 +45,38 @@ class HeadingRule(Struct, frozen=True):
     is_heading: Callable[[Any], bool]
 
 
+class RunOfFile(NamedTuple):
+    """Which run the lines of a file belong to: `runs` are the ids of it, `own` that by which parts of a part name it.
+
+    `is_whole`: the lines are a run of their own, whatever the name of their file.
+    """
+
+    runs: Sequence[str] = ()
+    own: str | None = None
+    is_whole: bool = False
+
+
+class PartFolder(NamedTuple):
+    """A folder in which a run's parts may be; `is_of_run`: every part in it is this run's."""
+
+    path: str
+    is_of_run: bool = False
+
+
 class BesideRule(Struct, frozen=True):
     """How a file finds others beside it that hold parts of the same run, whether or not they were asked for.
 
-    `find_owners` returns the ids of the runs that documents belong to; `list_places` the folders, relative to that of a
-    file with this stem and of these runs, in which parts may be; `find_outer` the folder of that file for the folder
-    of a part; `is_part` whether a file has the name of one; `join` the lines of a run with those of its parts by name.
+    `prefix` begins the name of every part, and `is_part` tells whether a file may be one by its name; `describe` which
+    run lines belong to. `list_folders` returns where the parts of a run are, by the folder and stem of its file and the
+    ids of its runs; `find_outer` the folder of that file for the folder of a part. `join` returns the lines of a run
+    with those of its parts by name.
     """
 
-    find_owners: Callable[[Iterable[Any]], list[str]]
-    list_places: Callable[[str, Iterable[str]], list[str]]
-    find_outer: Callable[[str], str]
+    prefix: str
     is_part: Callable[[str], bool]
+    describe: Callable[[Sequence[Any]], RunOfFile]
+    list_folders: Callable[[str, str, Sequence[str]], list[PartFolder]]
+    find_outer: Callable[[str], str]
     join: Callable[[Sequence[Any], Sequence[tuple[str, list[Any]]]], list[Any]]
 
 

@@ -7,7 +7,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.format import ReadBudget
+from evalgate.adapters.formats.core.format import ReadBudget, RunOfFile
 from evalgate.adapters.formats.core.strict_json import decode_leniently, decode_repaired
 from evalgate.adapters.formats.open.raw_file import RawFile
 from evalgate.adapters.formats.open.trace_file import BesideParts
@@ -21,10 +21,14 @@ if TYPE_CHECKING:
 
 LOOK_AT = 20
 """Lines at the start of a file of which one names its run."""
-MAX_OWNERS = 8
-"""Runs of one file that have parts beside it."""
-PREFIX = "agent-"
-"""Begins the name of every part."""
+
+
+def list_rules() -> tuple[BesideRule, ...]:
+    """The rules of all formats that have one."""
+    from evalgate.adapters.formats.claude_code.sub_agent_files import BESIDE as OF_CLAUDE_CODE
+    from evalgate.adapters.formats.codex.sub_agent_files import BESIDE as OF_CODEX
+
+    return OF_CLAUDE_CODE, OF_CODEX
 
 
 class BesideFiles:
@@ -33,8 +37,8 @@ class BesideFiles:
     def __init__(self, files: Files, limits: TraceLimits) -> None:
         self._files = files
         self._limits = limits
-        self._owners: dict[str, list[str]] = {}
-        self._folders: dict[str, list[FoundFile]] = {}
+        self._runs: dict[tuple[str, str], RunOfFile] = {}
+        self._folders: dict[tuple[str, str], list[FoundFile]] = {}
 
     def read_parts(
         self, file: FoundFile, budget: ReadBudget, rule: BesideRule, documents: list[Any], size: int
@@ -42,63 +46,57 @@ class BesideFiles:
         """The documents of a file and its parts; raises TraceError for a part that can't be read."""
         found: list[tuple[str, list[Any]]] = []
         digests: list[str] = []
-        for part in self._find_parts(file, rule, documents):
+        for part in self._find_parts(file, rule, rule.describe(documents)):
             lines, digest, size = self._read_lines(part, budget, size)
             found.append((_split(part.real)[1], lines))
             digests.append(digest)
         return BesideParts(rule.join(documents, found) if found else documents, digests)
 
-    def _find_parts(self, file: FoundFile, rule: BesideRule, documents: list[Any]) -> Iterator[FoundFile]:
-        folder, name = _split(file.real)
-        owners = rule.find_owners(documents)[:MAX_OWNERS]
-        if rule.is_part(name) or not owners:
-            return
-        for place in rule.list_places(_stem(name), owners):
-            for part in self._list_parts(f"{folder}/{place}" if place else folder, rule):
-                if place or self._is_owned(part, owners, rule):
-                    yield part
-
     def leave_out_parts(self, found: Sequence[FoundFile]) -> Sequence[FoundFile]:
         """The files without those that are read as parts of another one of them."""
-        from evalgate.adapters.formats.claude_code.sub_agent_files import BESIDE as rule  # noqa: N811
+        for rule in list_rules():
+            folders = {_split(file.real)[0] for file in found if rule.is_part(_split(file.real)[1])}
+            outer = set(map(rule.find_outer, folders))
+            owners = [file for file in found if _split(file.real)[0] in outer]
+            read = {
+                part.real for file in owners for part in self._find_parts(file, rule, self._find_run_of(file, rule))
+            }
+            found = [file for file in found if file.real not in read]
+        return found
 
-        by_folder: dict[str, list[FoundFile]] = {}
-        for file in found:
-            folder, name = _split(file.real)
-            if not rule.is_part(name):
-                by_folder.setdefault(folder, []).append(file)
-        return [
-            file
-            for file in found
-            if not rule.is_part(_split(file.real)[1]) or not self._has_reader(file, by_folder, rule)
+    def _find_parts(self, file: FoundFile, rule: BesideRule, run: RunOfFile) -> Iterator[FoundFile]:
+        """The parts of a run, and their parts, in the order of their folders and names."""
+        folder, name = _split(file.real)
+        if not run.runs or (rule.is_part(name) and not run.is_whole):
+            return
+        known = set(run.runs)
+        left = [
+            (part, place.is_of_run)
+            for place in rule.list_folders(folder, _stem(name), run.runs)
+            for part in self._list_parts(place.path, rule)
+            if part.real != file.real
         ]
+        while added := [part for part, is_of_run in left if is_of_run or self._is_of(known, part, rule)]:
+            yield from added
+            taken = {part.real for part in added}
+            left = [each for each in left if each[0].real not in taken]
+            known.update(filter(None, (self._find_run_of(part, rule).own for part in added if left)))
 
-    def _has_reader(self, part: FoundFile, by_folder: dict[str, list[FoundFile]], rule: BesideRule) -> bool:
-        """Whether one of the files reads the part."""
-        folder = _split(part.real)[0]
-        outer = rule.find_outer(folder)
-        for file in by_folder.get(outer, ()):
-            owners = self._find_owners(file, rule)
-            if folder == outer and self._is_owned(part, owners, rule):
-                return True
-            places = rule.list_places(_stem(_split(file.real)[1]), owners) if owners else []
-            if folder != outer and folder.removeprefix(f"{outer}/") in places:
-                return True
-        return False
-
-    def _is_owned(self, part: FoundFile, owners: Sequence[str], rule: BesideRule) -> bool:
+    def _is_of(self, runs: set[str], part: FoundFile, rule: BesideRule) -> bool:
         """Whether a part in a folder of several runs is of one of these; a description is of its agent's."""
         lines = part._replace(real=re.sub(r"\.meta\.json$", ".jsonl", part.real))
-        return any(owner in owners for owner in self._find_owners(lines, rule))
+        found = self._find_run_of(lines, rule)
+        return not found.is_whole and not runs.isdisjoint(found.runs)
 
-    def _find_owners(self, file: FoundFile, rule: BesideRule) -> list[str]:
-        """The runs that the first lines of a file name; none if it can't be read."""
-        if file.real not in self._owners:
+    def _find_run_of(self, file: FoundFile, rule: BesideRule) -> RunOfFile:
+        """The run that the first lines of a file name; none if it can't be read."""
+        key = rule.prefix, file.real
+        if key not in self._runs:
             try:
-                self._owners[file.real] = rule.find_owners(self._read_head(file))[:MAX_OWNERS]
+                self._runs[key] = rule.describe(self._read_head(file))
             except (TraceError, InvalidInput):
-                self._owners[file.real] = []
-        return self._owners[file.real]
+                self._runs[key] = RunOfFile()
+        return self._runs[key]
 
     def _read_head(self, file: FoundFile) -> list[Any]:
         with self._files.open(file) as raw:
@@ -106,10 +104,11 @@ class BesideFiles:
             return [decode_leniently(line.data) for line in lines if line.data is not None]
 
     def _list_parts(self, folder: str, rule: BesideRule) -> list[FoundFile]:
-        if folder not in self._folders:
-            listed = self._files.expand(f"{PREFIX}*", folder)
-            self._folders[folder] = [file for file in listed if rule.is_part(_split(file.real)[1])]
-        return self._folders[folder]
+        key = rule.prefix, folder
+        if key not in self._folders:
+            listed = self._files.expand(f"{rule.prefix}*", folder)
+            self._folders[key] = [file for file in listed if rule.is_part(_split(file.real)[1])]
+        return self._folders[key]
 
     def _read_lines(self, part: FoundFile, budget: ReadBudget, size: int) -> tuple[list[Any], str, int]:
         """The documents of a part, its digest, and `size`, the bytes read before, with its own added."""

@@ -119,6 +119,8 @@ def _take_documents(part: FilePart, read_part: PartReader) -> list[Any]:
 
 
 DEFAULT_LIMITS = TraceLimits()
+PART_PREFIXES = ("/agent-", "/rollout-")
+"""Begin the names of files that may be parts of another one."""
 
 
 class TraceFiles:
@@ -164,7 +166,7 @@ class TraceFiles:
         """The files that match, in the order they are read, without those that are parts of another one."""
         found = {file.real: file for pattern in patterns for file in self._files.expand(pattern, base)}
         ordered = sorted(found.values(), key=lambda file: file.path)
-        if not any("/agent-" in file.real for file in ordered):  # so begins the name of every part
+        if not any(prefix in file.real for file in ordered for prefix in PART_PREFIXES):
             return ordered
         return self._open_beside().leave_out_parts(ordered)
 
