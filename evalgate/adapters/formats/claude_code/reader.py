@@ -192,7 +192,8 @@ def build(record: Any) -> Trace:
     session = ClaudeSession()
     do_each(record, "lines", session.add)
     main, agents = _build_conversations(session)
-    join_side_chains(main, agents, {name_side_chain(agent): start for agent, start in session.starts.items()})
+    starts = {name_side_chain(agent): start for agent, start in session.starts.items()}
+    unseen = join_side_chains(main, agents, starts, session.idle_starts)
     main.failure = session.failure or find_failure(session.results)
     trace = main.build_trace()
     warn_of_copies(trace, count_copied(record))
@@ -200,7 +201,7 @@ def build(record: Any) -> Trace:
     trace.conversation_id = next(filter(None, map(_read_session_id, own)), None)
     trace.trace_id = trace.conversation_id or ""
     _add_settings(trace, session)
-    _note_elsewhere(trace, session.count_elsewhere())
+    _note_elsewhere(trace, session.count_elsewhere() + unseen)
     set_times(trace)
     trace.latency = measure_user_wait(trace.messages)
     if session.results:

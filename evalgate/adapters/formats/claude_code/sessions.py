@@ -110,6 +110,8 @@ class ClaudeSession(Struct):
     side_chain_roots: dict[str, str] = field(default_factory=dict)
     starts: dict[str, AgentStart] = field(default_factory=dict)
     """What is known of each sub-agent besides its own lines, by its id."""
+    idle_starts: set[str] = field(default_factory=set)
+    """Calls whose result says that the sub-agent which they started called no tool."""
 
     def add(self, line: dict[str, Any]) -> None:
         """Adds one line; raises FieldError. Ignores lines that only Claude Code itself needs.
@@ -174,18 +176,18 @@ class ClaudeSession(Struct):
 
     def _note_start(self, details: Any, message: dict[str, Any]) -> None:
         """Notes the sub-agent that a result names: it is that of the call which started it."""
-        agent = details.get("agentId") if isinstance(details, dict) else None
         content = message.get("content")
-        ids = (
-            [block.get("tool_use_id") for block in content if isinstance(block, dict)]
-            if isinstance(content, list)
-            else []
-        )
-        if not isinstance(agent, str) or not agent or not any(isinstance(each, str) for each in ids):
+        blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+        call_id = next((each for block in blocks if isinstance(each := block.get("tool_use_id"), str)), None)
+        if not isinstance(details, dict) or call_id is None:
+            return
+        agent, total = details.get("agentId"), details.get("totalToolUseCount")
+        if total == 0:
+            self.idle_starts.add(call_id)
+        if not isinstance(agent, str) or not agent:
             return
         start = self.starts.setdefault(agent, AgentStart())
-        start.call_id = start.call_id or next(each for each in ids if isinstance(each, str))
-        total = details.get("totalToolUseCount")
+        start.call_id = start.call_id or call_id
         start.calls = max(start.calls, total if type(total) is int else 1)
 
     def count_elsewhere(self) -> int:

@@ -10,6 +10,7 @@ from evalgate.adapters.formats.core.builder.sub_agents import SubAgent, merge_su
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from evalgate.adapters.formats.claude_code.sessions import AgentStart
     from evalgate.adapters.formats.core.builder.run import MeteredConversation
@@ -28,8 +29,13 @@ class SideChain(Struct, eq=False):
     after: int
 
 
-def join_side_chains(main: MeteredConversation, chains: Sequence[SideChain], starts: Mapping[str, AgentStart]) -> None:
-    """Adds the calls of sub-agents to those of the main agent; `starts` is what else is known of them."""
+def join_side_chains(
+    main: MeteredConversation, chains: Sequence[SideChain], starts: Mapping[str, AgentStart], idle: AbstractSet[str]
+) -> int:
+    """Adds the calls of sub-agents to those of the main agent; returns how many sub-agents nothing is recorded of.
+
+    `starts` is what else is known of them, `idle` are the ids of calls whose sub-agent called no tool.
+    """
     runs = [main, *(chain.metered for chain in chains)]
     calls = [call for run in runs for call in run.conversation.calls]
     by_id = {call["id"]: call for call in reversed(calls) if call["id"] is not None}
@@ -46,6 +52,14 @@ def join_side_chains(main: MeteredConversation, chains: Sequence[SideChain], sta
         name = start.name if start is not None and start.name else call and _argument(call, "subagent_type")
         found.append(SubAgent(chain.metered, call, name if isinstance(name, str) and name else "subagent", chain.after))
     merge_sub_agents(main, found)
+    known_ids = {each.call_id for each in starts.values()} | {each.call["id"] for each in found if each.call}
+    unseen = [call for call in calls if _may_have_started(call) and call["id"] not in known_ids | idle]
+    return max(0, len(unseen) - sum(each.call is None for each in found))
+
+
+def _may_have_started(call: ToolCall) -> bool:
+    """Whether a call may have started a sub-agent: one that was refused or failed did not."""
+    return call["name"] in STARTERS and call["status"] != "error"
 
 
 def _argument(call: ToolCall, name: str) -> Any:
