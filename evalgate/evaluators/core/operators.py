@@ -11,8 +11,6 @@ from evalgate.measures.text.plain_text import mark_part
 from evalgate.measures.values.json_values import (
     ALIASES,
     COMPARE,
-    Schema,
-    SchemaError,
     as_number,
     json_equal,
     json_type,
@@ -196,10 +194,9 @@ def _build_length(value: Any) -> ValueCheck:
 def _build_matches_schema(value: Any) -> ValueCheck:
     if not isinstance(value, dict | bool):
         raise FieldProblemError("value", f"`matches_schema` takes a JSON Schema, not {json_type(value)}")
-    try:
-        schema = Schema(value)
-    except SchemaError as error:
-        raise FieldProblemError("value", str(error)) from None
+    from evalgate.evaluators.core.suite_schemas import compile_schema  # only if a suite has schemas
+
+    schema = compile_schema(value, "value")
 
     def judge(actual: Any) -> str | None:
         difference = schema.first_difference(actual)

@@ -9,7 +9,6 @@ import orjson
 from pydantic import Field
 
 from evalgate.evaluators.core.evaluator import Check, Count, Evaluator, Finding, Order, require_evidence
-from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.operators import compile_pattern
 from evalgate.evaluators.core.queries import build_getter, compile_query, describe_missing, query_evidence
 from evalgate.evaluators.core.shorthands import DEFAULT_PATH
@@ -19,7 +18,6 @@ from evalgate.measures.text.plain_text import compose, is_visible, mark_part, re
 from evalgate.measures.text.text_similarity import TooLongError
 from evalgate.measures.values.json_values import (
     Schema,
-    SchemaError,
     mark_name,
     mark_text,
     mark_value,
@@ -33,6 +31,7 @@ from evalgate.strict_model import described
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from evalgate.measures.values.json_values import Schema
     from evalgate.models.trace.trace import Trace
 
 
@@ -397,10 +396,10 @@ class IsJson(TextCondition):
         return find_problem
 
     def _compile_schema(self) -> Schema | None:
-        try:
-            return None if self.schema_ is None else Schema(self.schema_)
-        except SchemaError as error:
-            raise FieldProblemError("schema", f"{error}: {show_typed(self.schema_, 60)}") from None
+        from evalgate.evaluators.core.suite_schemas import compile_schema  # only if a suite has schemas
+
+        schema = self.schema_
+        return None if schema is None else compile_schema(schema, "schema", f": {show_typed(schema, 60)}")
 
 
 def _describe_place(text: str, error: orjson.JSONDecodeError) -> str:

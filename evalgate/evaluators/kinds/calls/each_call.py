@@ -18,7 +18,6 @@ from evalgate.evaluators.core.evaluator import (
     combine,
     require_evidence,
 )
-from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.call_selection import CallFilter, describe_other_calls
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.values.json_values import (
@@ -81,12 +80,9 @@ class ToolArguments(Evaluator):
         return require_evidence(check, ARGUMENTS, FAILED)
 
     def _compile_schema(self) -> Schema | None:
-        if self.json_schema is None:
-            return None
-        try:
-            return Schema(self.json_schema)
-        except SchemaError as error:
-            raise FieldProblemError("schema", str(error)) from None
+        from evalgate.evaluators.core.suite_schemas import compile_schema  # only if a suite has schemas
+
+        return None if self.json_schema is None else compile_schema(self.json_schema, "schema")
 
 
 def _group_by_tool(calls: list[NumberedCall]) -> dict[str, list[NumberedCall]]:

@@ -1,0 +1,89 @@
+"""Compiles the JSON Schemas of suites: a misspelt keyword, which JSON Schema ignores, is an error here."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from evalgate.evaluators.core.field_problems import FieldProblemError
+from evalgate.measures.values.json_values import Schema, SchemaError, show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+BY_NAME = _words("$defs definitions dependentSchemas patternProperties properties")
+"""Keywords that hold schemas by names of the user's own."""
+LISTED = _words("allOf anyOf oneOf prefixItems items")
+SINGLE = _words("""
+    additionalItems additionalProperties contains contentSchema else if items not propertyNames then unevaluatedItems
+    unevaluatedProperties
+""")
+OTHERS = _words("""
+    $anchor $comment $dynamicAnchor $dynamicRef $id $recursiveAnchor $recursiveRef $ref $schema $vocabulary
+    const contentEncoding contentMediaType default dependencies dependentRequired deprecated description enum examples
+    exclusiveMaximum exclusiveMinimum format id maxContains maxItems maxLength maxProperties maximum minContains
+    minItems minLength minProperties minimum multipleOf pattern readOnly required title type uniqueItems writeOnly
+    discriminator enumDescriptions enumNames example externalDocs markdownDescription nullable xml
+""")
+"""The other keywords of JSON Schema 2020-12 and of drafts before it, and those of OpenAPI and of editors."""
+KEYWORDS = BY_NAME | LISTED | SINGLE | OTHERS
+OWN = "x-"
+"""How a keyword of the user's own begins."""
+MEANT = {"min": "minimum", "max": "maximum", "regex": "pattern", "values": "enum", "fields": "properties"}
+"""Keywords of other languages of schemas."""
+MIN_SIMILARITY = 0.75
+MAX_DEPTH, MAX_LENGTH = 64, 200
+
+
+def compile_schema(value: Any, field: str, shown: str = "") -> Schema:
+    """Compiles the schema that a suite has in a field; `shown` ends the message about one that is no JSON Schema.
+
+    Raises FieldProblemError. A keyword that resembles none of JSON Schema is one of the user's own.
+    """
+    try:
+        schema = Schema(value)
+    except SchemaError as error:
+        raise FieldProblemError(field, f"{error}{shown}") from None
+    for keyword in iter_unknown_keywords(value):
+        if (meant := _find_meant(keyword)) is not None:
+            message = f"JSON Schema has no keyword {show(keyword, 60)}, which would check nothing"
+            raise FieldProblemError(field, message, f"did you mean `{meant}`?")
+    return schema
+
+
+def _find_meant(keyword: str) -> str | None:
+    by_form = {_normalize(each): each for each in sorted(KEYWORDS)}
+    found = get_close_matches(_normalize(keyword), by_form, 1, MIN_SIMILARITY)
+    return MEANT.get(keyword, by_form[found[0]] if found else None)
+
+
+def _normalize(keyword: str) -> str:
+    return keyword[:MAX_LENGTH].lower().replace("_", "")
+
+
+def iter_unknown_keywords(schema: Any, depth: int = 0) -> Iterator[str]:
+    """Yields the keywords of a schema and those inside that JSON Schema does not have.
+
+    >>> list(iter_unknown_keywords({"properties": {"require": {"maxmum": 1}}, "x-note": ""}))
+    ['maxmum']
+    """
+    if not isinstance(schema, dict) or depth > MAX_DEPTH:
+        return
+    yield from (keyword for keyword in schema if keyword not in KEYWORDS and not keyword.startswith(OWN))
+    for keyword, value in schema.items():
+        for inner in _list_inner(keyword, value):
+            yield from iter_unknown_keywords(inner, depth + 1)
+
+
+def _list_inner(keyword: str, value: Any) -> list[Any]:
+    """The schemas that the value of a keyword is or holds."""
+    if keyword in BY_NAME and isinstance(value, dict):
+        return [*value.values()]
+    if isinstance(value, list):
+        return value if keyword in LISTED else []
+    return [value] if keyword in SINGLE else []

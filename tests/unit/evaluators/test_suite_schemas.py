@@ -1,0 +1,71 @@
+"""Misspelt keywords of JSON Schemas in suites, and keywords that are the user's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from command import WRONG_INPUT, evalgate
+from hostile.suite_edits import suite, trace, write
+
+from evalgate.evaluators.core.field_problems import FieldProblemError
+from evalgate.evaluators.core.suite_schemas import compile_schema
+
+MISSPELT = {
+    "require": "required",
+    "propertees": "properties",
+    "maxmum": "maximum",
+    "tpye": "type",
+    "additional_properties": "additionalProperties",
+    "one_of": "oneOf",
+    "MaxLength": "maxLength",
+    "min": "minimum",
+    "regex": "pattern",
+}
+INSIDE: list[Any] = [
+    {"properties": {"a": {"maxmum": 1}}},
+    {"allOf": [{"items": {"maxmum": 1}}]},
+    {"not": {"maxmum": 1}},
+    {"$defs": {"a": {"if": {"maxmum": 1}}}},
+]
+HARMLESS: list[Any] = [
+    True,
+    {},
+    {"x-require": 1, "nullable": True, "example": 1, "errorMessage": "no"},
+    {"properties": {"require": {"type": "string"}, "maxmum": True}},
+    {"const": {"maxmum": 1}, "enum": [{"maxmum": 1}], "default": {"maxmum": 1}, "examples": [{"maxmum": 1}]},
+    {"type": "array", "prefixItems": [{"type": "number"}], "definitions": {"a": {}}},
+]
+
+
+@pytest.mark.parametrize("keyword", MISSPELT)
+def test_a_misspelt_keyword_is_an_error_with_the_right_one(keyword):
+    with pytest.raises(FieldProblemError) as caught:
+        compile_schema({"type": "object", keyword: 1}, "schema")
+    assert caught.value.problem.hint == f"did you mean `{MISSPELT[keyword]}`?"
+
+
+@pytest.mark.parametrize("schema", INSIDE)
+def test_a_misspelt_keyword_inside_is_an_error(schema):
+    with pytest.raises(FieldProblemError, match=r"has no keyword .maxmum."):
+        compile_schema(schema, "schema")
+
+
+@pytest.mark.parametrize("schema", HARMLESS)
+def test_a_schema_of_known_and_own_keywords_is_compiled(schema):
+    compile_schema(schema, "schema")
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        {"type": "tool_arguments", "tool": "lookup", "schema": {"require": ["amount"]}},
+        {"type": "is_json", "schema": {"propertees": {}}},
+        {"path": "response.content", "matches_schema": {"maxmum": 1}},
+    ],
+)
+def test_a_suite_with_a_misspelt_keyword_is_invalid(tmp_path, check):
+    write(tmp_path, {"evals/s.yaml": suite(check), "traces/a.json": trace("done")})
+    ran = evalgate(tmp_path, ["evals/s.yaml"])
+    assert ran.code == WRONG_INPUT
+    assert "did you mean" in ran.stderr, ran.stderr
