@@ -164,6 +164,8 @@ class RunCollector:
             self.warnings.add_overlap(evaluation.overlap, suite)
         self.warnings.add_likely_typos(evaluation.named_tools, suite)
         self.warnings.add_of_suite(evaluation.similar_tools.list_warnings())
+        if evaluation.named_agents is not None:
+            self.warnings.add_of_suite(evaluation.named_agents.list_warnings())
         found = evaluation.count() + sum(len(each.scenarios) for each in run.suites)
         if found > self._most:
             raise OverLimit(f"{found:,} scenarios were found, a run may have at most {self._most:,}")

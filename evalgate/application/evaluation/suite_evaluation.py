@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evalgate.application.evaluation.named_tools import NamedTools, SimilarTools
 from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher
 from evalgate.application.evaluation.scenario_trials import count_trials
-from evalgate.application.evaluation.suite_judge import SuiteJudge
+from evalgate.application.evaluation.suite_judge import SuiteJudge, find_named_agents
 from evalgate.measures.numeric.estimates import wilson_interval
 from evalgate.measures.redaction.redact import redact
 from evalgate.measures.text.ids import cut_middle
@@ -68,6 +68,7 @@ class SuiteEvaluation:
         self.unclaimed: list[UnclaimedTrace] = []
         self.named_tools = NamedTools(suite)
         self.similar_tools = SimilarTools(suite)
+        self.named_agents = find_named_agents(suite)
 
     def add(self, record: TraceRecord) -> None:
         """Judges one record."""
@@ -100,6 +101,8 @@ class SuiteEvaluation:
                 self._behaviours.add(ScenarioKey(self._suite.name, id_, claim.variant), behaviour)
             self.named_tools.add(trial.tool_calls, judged.defined)
             self.similar_tools.add(place, trial.tool_calls)
+            if self.named_agents is not None:
+                self.named_agents.add(judged.acting)
             kept = trial if scenario.golden is not None else self._keep(trial)
             self._trials.setdefault((place, id_), []).append(kept)
             if (recording := judged.ref.recording) is not None:

@@ -15,6 +15,7 @@ from evalgate.application.evaluation.scenario_matcher import ScenarioCandidate, 
 from evalgate.application.evaluation.scenario_selection import may_be_selected
 from evalgate.application.evaluation.trace_warnings import format_location
 from evalgate.application.evaluation.trajectories import is_worse
+from evalgate.evaluators.core.agents import iter_agents
 from evalgate.evaluators.core.evaluator import describe_missing, find_missing
 from evalgate.evaluators.core.queries import build_getter, query_evidence
 from evalgate.measures.jmespath.query import QueryFailedError
@@ -32,6 +33,7 @@ from evalgate.scoring.scenario import score_trial
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from evalgate.application.evaluation.named_agents import NamedAgents
     from evalgate.application.evaluation.scores_without_range import ScoresWithoutRange
     from evalgate.application.evaluation.trajectories import BaselineScenarios, WorstTrialRecorder
     from evalgate.measures.jmespath.query import Query
@@ -72,6 +74,7 @@ class JudgedRecord(Struct, array_like=True):
     fallback_id: str = ""
     crossed: JudgedRecord | None = None
     defined: list[str] = []  # of the tools that the suite names
+    acting: list[str] = []  # agents, and names of agents in the suite that they fit; empty if it names none
 
 
 class SuiteJudge:
@@ -84,6 +87,7 @@ class SuiteJudge:
         self._suite, self._baseline, self._selected = suite, baseline, selected
         self._matcher = ScenarioMatcher(suite)
         self._named_tools = NamedTools(suite)
+        self._named_agents = find_named_agents(suite)
         self._scores_without_range = _find_scores_without_range(suite)
         self._shared: dict[tuple[float, ...], Scored] = {}
         self._rows = 0
@@ -112,7 +116,8 @@ class SuiteJudge:
             seen.warnings += self._scores_without_range.find_warnings(seen)
         is_sure = len(candidates) == 1
         found = [self._judge_candidate(seen, ref, each, scenario_id, is_sure=is_sure) for each in candidates]
-        return JudgedRecord(ref, scenario_id, found, defined=self._named_tools.find_defined(seen))
+        acting = self._named_agents.find_acting(seen) if self._named_agents is not None else []
+        return JudgedRecord(ref, scenario_id, found, defined=self._named_tools.find_defined(seen), acting=acting)
 
     def _resolve_file_name(self, record: TraceRecord, name: str | None) -> tuple[TraceRecord, str | None]:
         """The record of a cached response with the scenario that its file is named after; damaged if two are."""
@@ -204,6 +209,15 @@ class SuiteJudge:
                 self._shared[key] = found
                 self._rows += len(rows)
         return found
+
+
+def find_named_agents(suite: Suite) -> NamedAgents | None:
+    """The agents that checks of the suite name; None if they name none."""
+    if not any(any(iter_agents(each.written)) for scenario in suite.scenarios for each in scenario.assertions):
+        return None
+    from evalgate.application.evaluation.named_agents import NamedAgents
+
+    return NamedAgents(suite)
 
 
 def _find_scores_without_range(suite: Suite) -> ScoresWithoutRange | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -14,7 +14,7 @@ from evalgate.models.trace.final_answer import find_final_answer
 from evalgate.models.trace.trace import unknown_cost, unknown_latency, unknown_usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from evalgate.evaluators.core.evaluator import Check
     from evalgate.models.trace.trace import EvidenceKind, Message, ToolCall, Trace
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 ANY = "any"
 UNKNOWN = "who made each call is not recorded"
 NO_MESSAGES = "messages of an agent that another one started are not part of the trace"
+HOLDERS = ("not", "params", "all_of", "any_of", "at_least", "of", "when", "then", "sequence", "one_of")
+"""Keys of an entry of a suite under which further checks and steps are."""
 
 
 def judge_agent(check: Check, careful: Check, agent: str) -> Check:
@@ -44,6 +46,23 @@ def judge_agent(check: Check, careful: Check, agent: str) -> Check:
         return marked
 
     return judge
+
+
+def iter_agents(written: Any) -> Iterator[str]:
+    """Yields the agents that an entry of a suite names: itself, its members and conditions, and steps of a sequence.
+
+    >>> list(iter_agents({"when": {"type": "tool_called", "agent": "a"}, "then": [{"sequence": [{"agent": "b"}]}]}))
+    ['a', 'b']
+    """
+    if isinstance(written, list):
+        for each in written:
+            yield from iter_agents(each)
+    elif isinstance(written, dict):
+        if isinstance(name := written.get("agent"), str):
+            yield name
+        for key in HOLDERS:
+            if key in written:
+                yield from iter_agents(written[key])
 
 
 def is_of_agent(record: ToolCall | Message, agent: str) -> bool | None:

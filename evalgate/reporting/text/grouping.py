@@ -296,7 +296,7 @@ def group_warnings(warnings: Sequence[WarningDoc]) -> list[GroupedWarning]:
     return [GroupedWarning(message, where[0], len(where) - 1) for (_, message), where in places.items()]
 
 
-NOTICED = frozenset({"empty_glob", "other_call_executed", "similar_tool", "suite_not_read"})
+NOTICED = frozenset({"empty_glob", "other_call_executed", "similar_tool", "suite_not_read", "unknown_agent"})
 """Codes of warnings that stand below the heading and not in the list."""
 MOST_NOTICES = 5
 NOTICE_LIMIT = 500
