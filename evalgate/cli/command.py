@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalgate.cli.shell import Shell
     from evalgate.errors import OverLimit
     from evalgate.settings.setting import Setting
-    from evalgate.suite.models import CustomMapping, Suite
+    from evalgate.suite.models import Form, Suite
 
     Option = Callable[[Any], object]
 
@@ -165,7 +165,7 @@ FORMAT = (
 """For commands that read traces without judging them; a suite may describe a custom format."""
 
 
-def choose_format(arguments: Namespace, shell: Shell) -> tuple[str | CustomMapping, Suite | None]:
+def choose_format(arguments: Namespace, shell: Shell) -> tuple[Form, Suite | None]:
     """The format to read traces in, and the suite of `--config`; SettingError if it is missing or there are several."""
     if arguments.config is None:
         if arguments.format == CUSTOM:
@@ -173,10 +173,12 @@ def choose_format(arguments: Namespace, shell: Shell) -> tuple[str | CustomMappi
         return arguments.format, None
     suite = _load_suite(arguments, shell)
     if arguments.format not in (AUTO, CUSTOM):
-        return arguments.format, suite
+        from evalgate.suite.models import leave_out
+
+        return leave_out(arguments.format, suite.ignored), suite
     if suite.custom is None and arguments.format == CUSTOM:
         raise SettingError(f"suite `{suite.name}` has no `format: custom`")
-    return suite.custom or suite.format_name, suite
+    return suite.form, suite
 
 
 def _load_suite(arguments: Namespace, shell: Shell) -> Suite:

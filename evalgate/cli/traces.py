@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evalgate.cli.shell import Shell
     from evalgate.measures.jmespath.query import Query
     from evalgate.models.trace.trace import Trace, TraceRecord
-    from evalgate.suite.models import CustomMapping, Suite
+    from evalgate.suite.models import Form, Suite
 
 
 class _LineWriter:
@@ -86,9 +86,7 @@ def query(arguments: Namespace, shell: Shell) -> int:
     return 2 if damaged else 0
 
 
-def read_traces(
-    arguments: Namespace, patterns: list[str], trace_format: str | CustomMapping, shell: Shell
-) -> Iterable[TraceRecord]:
+def read_traces(arguments: Namespace, patterns: list[str], trace_format: Form, shell: Shell) -> Iterable[TraceRecord]:
     """Reads the traces that the patterns name, with the command's limits."""
     from evalgate.bootstrap.sources import build_trace_files
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.run.chunks import Content
     from evalgate.models.trace.trace import Trace, TraceLocation, TraceRecord
-    from evalgate.suite.models import Configuration, CustomMapping, Suite
+    from evalgate.suite.models import Configuration, Form, Suite
 
 
 class FoundFile(NamedTuple):
@@ -88,7 +88,7 @@ class PriceTable(Protocol):
 class TraceSource(Protocol):
     """Where traces come from."""
 
-    def read(self, patterns: Sequence[str], base: str, form: str | CustomMapping) -> Iterator[TraceRecord]:
+    def read(self, patterns: Sequence[str], base: str, form: Form) -> Iterator[TraceRecord]:
         """Traces, ordered by file path, then by position in the file.
 
         `form` is `auto`, the name of a format, or a suite's custom format.

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.trace.trace import Trace, TraceRecord
     from evalgate.ports import FoundFile
-    from evalgate.suite.models import CustomMapping
+    from evalgate.suite.models import Form
 
     PendingResult = Callable[[], Any]  # waits for the result of a task; raises WorkerLostError
 
@@ -76,16 +76,16 @@ class BatchSource(Protocol):
     def size(self, files: Sequence[FoundFile]) -> int:
         """Total size of the files on disk, in bytes."""
 
-    def batches(self, files: Sequence[FoundFile], form: str | CustomMapping, size: int) -> Iterator[Batch]:
+    def batches(self, files: Sequence[FoundFile], form: Form, size: int) -> Iterator[Batch]:
         """Splits the files into batches of about `size` bytes."""
 
     def group_parts(self, parts: Sequence[TracePart], size: int) -> Iterator[Batch]:
         """Groups the parts of multi-file traces into batches."""
 
-    def open_batch(self, batch: Batch, form: str | CustomMapping) -> BatchReader:
+    def open_batch(self, batch: Batch, form: Form) -> BatchReader:
         """Opens a batch for reading."""
 
-    def find_parts(self, batch: Batch, form: str | CustomMapping) -> Sequence[TracePart]:
+    def find_parts(self, batch: Batch, form: Form) -> Sequence[TracePart]:
         """The batch's files that hold only part of a trace; reads no more than needed to know."""
 
     @property

@@ -16,6 +16,11 @@ EntryKind = Literal["call", "result", "assistant", "user", "system", "ignore"]
 RoleName = Annotated[str, Field(max_length=100)]
 
 
+IgnoredPath = Annotated[str, Field(max_length=500, pattern=r"^(?:\[\]\.)?(?:[^.\[\]]+(?:\[\])*\.)*[^.\[\]]+$")]
+IgnoredPaths = Annotated[list[IgnoredPath], Field(max_length=100)]
+"""Fields as `messages[].extra`: where `[]` stands, in each entry of a list."""
+
+
 class MessageFields(StrictModel):
     """Where the fields of a message are in it."""
 
@@ -60,7 +65,8 @@ class CustomEntry(StrictModel):
     run, or several where `run_id` finds different values in them. `items` finds the entries of a run that are
     messages, calls and results, each of a type that `type_field` finds in it; `types` are, by what they are, a type or
     several, in which `*` is any text. `join` finds the id that a call and its result share, in the entry of each.
-    `tool_calls: none` says that the agent has no tools.
+    `tool_calls: none` says that the agent has no tools. `ignore` lists fields that hold no calls; one with what has
+    the shape of a call needs `even_calls`.
     """
 
     lines: Literal["trace", "run"] = "trace"
@@ -96,3 +102,5 @@ class CustomEntry(StrictModel):
     tags: Expression | None = None
     metadata: Expression | None = None
     roles: dict[RoleName, Literal["system", "user", "assistant", "tool"]] = Field(default_factory=dict)
+    ignore: IgnoredPaths = Field(default_factory=list)
+    even_calls: bool = False

@@ -84,6 +84,19 @@ def find_match(entries: Mapping[str, Found], name: str) -> Found | None:
     return next((found for key, found in entries.items() if "*" in key and matches_id(key, name)), None)
 
 
+class Ignored(Struct, frozen=True):
+    """Fields that hold no calls, as a suite says: `a[].b`, from a record or from each entry of one that is a list.
+
+    A field with what has the shape of a call is refused without `even_calls`.
+    """
+
+    paths: tuple[str, ...] = ()
+    even_calls: bool = False
+
+
+NOTHING_IGNORED = Ignored()
+
+
 class CustomMapping(Struct, frozen=True):
     """Compiled expressions by field name: of the run, of a message in it, of a tool call.
 
@@ -91,7 +104,7 @@ class CustomMapping(Struct, frozen=True):
     `calls` leads from the run to a list of all its calls, `records` from a document to its runs; None if the
     suite does not set it. `entries` says what each entry of a run is, None where `messages` lists messages;
     `join` finds the id of a call in its entry, and in that of its result. Keys of `roles` may have `*`.
-    `has_no_tools`: the suite states that the agent makes no calls.
+    `has_no_tools`: the suite states that the agent makes no calls. `ignored` are fields without calls.
     """
 
     joins_lines: bool
@@ -105,6 +118,23 @@ class CustomMapping(Struct, frozen=True):
     calls: Query | None
     roles: Mapping[str, Role]
     has_no_tools: bool = False
+    ignored: Ignored = NOTHING_IGNORED
+
+
+class FilteredForm(Struct, frozen=True):
+    """A format, by its name or as a suite declares it, and fields that are left out of what is read."""
+
+    form: str | CustomMapping
+    ignored: Ignored
+
+
+Form = str | CustomMapping | FilteredForm
+"""How traces are read."""
+
+
+def leave_out(form: str | CustomMapping, ignored: Ignored) -> Form:
+    """The form, without the ignored fields if there are any."""
+    return FilteredForm(form, ignored) if ignored.paths else form
 
 
 NO_PRICES = SuitePrices()
@@ -165,7 +195,7 @@ class Suite(Struct, frozen=True):
 
     `traces` are relative to `traces_folder`, which is the project's if the globs are; None if neither file
     has any. `custom` is how traces are read if `format_name` is `custom`; None otherwise. `format_location`
-    is where the file sets its format; None if it does not.
+    is where the file sets its format; None if it does not. `ignored` are fields of records without calls.
     """
 
     name: str
@@ -182,6 +212,12 @@ class Suite(Struct, frozen=True):
     prices: SuitePrices = NO_PRICES  # the suite's before its project's
     format_location: Location | None = None
     quarantine: Sequence[Quarantine] = ()
+    ignored: Ignored = NOTHING_IGNORED
+
+    @property
+    def form(self) -> Form:
+        """How its traces are read."""
+        return leave_out(self.custom or self.format_name, self.ignored)
 
 
 class Configuration(Struct, frozen=True):

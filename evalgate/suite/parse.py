@@ -13,7 +13,7 @@ from evalgate.evaluators.core.field_problems import FieldProblem
 from evalgate.measures.redaction.redact import add_project_secrets
 from evalgate.models.comparison.weakening import Quarantine
 from evalgate.suite.diagnostics import START_HINT, Diagnostics, TraceMatcher
-from evalgate.suite.models import CUSTOM, Suite, merge_prices
+from evalgate.suite.models import CUSTOM, NOTHING_IGNORED, Ignored, Suite, merge_prices
 from evalgate.suite.scenarios import ScenarioBuilder
 from evalgate.suite.scheduled_tool import ScheduledTool
 from evalgate.suite.suite_file import MAX_NAME, Defaults, ProjectFile, SuiteFile
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evalgate.suite.diagnostics import Document
     from evalgate.suite.golden_rules import GoldenDocuments
     from evalgate.suite.models import CustomMapping, Scenario, Variant
-    from evalgate.suite.suite_file import PriceEntry
+    from evalgate.suite.suite_file import PriceEntry, ReadingEntry
 
 ASSERTIONS = ("defaults", "assertions")
 SHARED_VARIANTS = ("defaults", "variants")
@@ -139,9 +139,14 @@ def parse_suite(
         prices=merge_prices(file.prices, shared.prices),
         format_location=document.locate(("format",)) if file.format else None,
         quarantine=_parse_quarantines(document, file),
+        ignored=_read_ignored(file.reading or shared.defaults.reading),
     )
     warnings = [Problem(each.warning, each.location) for each in common if each.warning]
     return (None if len(diagnostics.problems) > problem_count else suite), [*warnings, *scenarios.warnings]
+
+
+def _read_ignored(entry: ReadingEntry | None) -> Ignored:
+    return NOTHING_IGNORED if entry is None else Ignored(tuple(entry.ignore), entry.even_calls)
 
 
 def _refuse_look_alikes(scenarios: Sequence[Scenario], diagnostics: Diagnostics) -> None:

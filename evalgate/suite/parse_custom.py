@@ -10,7 +10,7 @@ from evalgate.evaluators.core.field_problems import FieldProblem, Path
 from evalgate.measures.values.json_values import show
 from evalgate.suite.custom_file import NO_TOOLS, CallFields, EntryKind
 from evalgate.suite.diagnostics import Diagnostics, TraceMatcher
-from evalgate.suite.models import CUSTOM, CustomMapping, EntryMapping
+from evalgate.suite.models import CUSTOM, CustomMapping, EntryMapping, Ignored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -150,6 +150,7 @@ def _compile_fields(entry: CustomEntry, path: Path, compile_expression: Compile)
         call=call,
         roles=dict(entry.roles),
         has_no_tools=entry.tool_calls == NO_TOOLS,
+        ignored=Ignored(tuple(entry.ignore), entry.even_calls),
     )
 
 

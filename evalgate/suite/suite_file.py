@@ -13,7 +13,7 @@ from evalgate.models.comparison.weakening import OnWeakening
 from evalgate.models.run.run import RunStatus
 from evalgate.models.trace.trace import MAX_ID_LENGTH
 from evalgate.strict_model import StrictModel
-from evalgate.suite.custom_file import CustomEntry
+from evalgate.suite.custom_file import CustomEntry, IgnoredPaths
 from evalgate.suite.policy import (
     FailOnList,
     FreshnessPolicy,
@@ -113,6 +113,13 @@ class MatchEntry(StrictModel):
     where: str | None = None
 
 
+class ReadingEntry(StrictModel):
+    """Fields of records that hold no calls, and are not read; one with what looks like a call needs `even_calls`."""
+
+    ignore: IgnoredPaths = Field(default_factory=list)
+    even_calls: bool = False
+
+
 class PassK(StrictModel):
     """At least `k` of `of` trials pass."""
 
@@ -176,6 +183,7 @@ class Defaults(StrictModel):
     threshold: Share | None = None
     format: str | None = None
     custom: CustomEntry | None = None
+    reading: ReadingEntry | None = None
     scenario_from: str | None = None
     tool: ToolNames | None = None
     variants: Variants = Field(default_factory=dict)
@@ -267,6 +275,7 @@ class SuiteFile(StrictModel):
     traces: Globs | None = None
     format: str | None = None
     custom: CustomEntry | None = None
+    reading: ReadingEntry | None = None
     scenario_from: str | None = None
     threshold: Share | None = None
     run_status: RunStatus = "ok"

@@ -14,6 +14,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.format import ReadBudget, TraceLimits
+from evalgate.adapters.formats.open.detect import FormatChoice
 from evalgate.adapters.formats.open.raw_file import RawFile
 from evalgate.adapters.formats.open.trace_file import TraceFile
 from evalgate.ports import FoundFile
@@ -35,7 +36,7 @@ GOOD = {
 def read(data: bytes) -> Iterator[Any]:
     """The records of a file."""
     raw = RawFile(io.BytesIO(data), TraceLimits(), ReadBudget(None))
-    return TraceFile(FoundFile("a.jsonl", "a.jsonl", "a.jsonl"), None, TraceLimits()).read_records(raw)
+    return TraceFile(FoundFile("a.jsonl", "a.jsonl", "a.jsonl"), FormatChoice(None), TraceLimits()).read_records(raw)
 
 
 def read_lines(lines: Iterable[bytes], kind: str) -> dict[int, Any]:

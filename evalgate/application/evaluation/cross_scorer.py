@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from evalgate.gate.weakening.weaker_evidence import ReadingChange
     from evalgate.models.run.run import Run, ScenarioResult
     from evalgate.ports import PriceTable, TraceArchive
-    from evalgate.suite.models import CustomMapping, Suite
+    from evalgate.suite.models import Form, Suite
 
-    ChooseTraces = Callable[[Suite], tuple[Sequence[str], str, str | CustomMapping]]
+    ChooseTraces = Callable[[Suite], tuple[Sequence[str], str, Form]]
 
 MAX_CROSS_SCORED = 10_000
 """How many traces of a run are judged a second time."""

@@ -17,7 +17,7 @@ from evalgate.errors import OverLimit, SettingError, TraceError
 from evalgate.measures.values.json_values import shorten
 from evalgate.models.run.run import MAX_SCENARIOS, Run
 from evalgate.models.trace.trace import Trace
-from evalgate.suite.models import CUSTOM
+from evalgate.suite.models import leave_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import SuiteResult
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import PriceTable, Progress, TraceArchive, TraceSource
-    from evalgate.suite.models import Configuration, CustomMapping, Suite
+    from evalgate.suite.models import Configuration, Form, Suite
 
 
 class TraceChoice(Struct, frozen=True):
@@ -49,11 +49,9 @@ class TraceChoice(Struct, frozen=True):
     keep_trial: KeepTrial | None = None
     scenarios: Sequence[str] = ()
 
-    def resolve_for_suite(self, suite: Suite) -> tuple[Sequence[str], str, str | CustomMapping]:
-        """Patterns, the folder they start from, and the format, for one suite."""
-        form: str | CustomMapping = self.form or suite.format_name
-        if form == CUSTOM and suite.custom is not None:
-            form = suite.custom
+    def resolve_for_suite(self, suite: Suite) -> tuple[Sequence[str], str, Form]:
+        """Patterns, the folder they start from, and how their files are read, for one suite."""
+        form = suite.form if self.form in (None, suite.format_name) else leave_out(self.form, suite.ignored)
         if self.patterns is not None:
             return self.patterns, ".", form
         return suite.traces or (), suite.traces_folder, form
@@ -155,6 +153,8 @@ class RunCollector:
     def finish_run(self) -> Run:
         """The run, once all records were added."""
         self.begin(len(self._suites))
+        for suite in self._suites:
+            self.warnings.add_not_ignored(suite)
         self._run.warnings = self.warnings.list_warnings()
         return self._run
 

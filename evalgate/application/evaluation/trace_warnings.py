@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.application.evaluation.named_tools import build_typo_warning
 from evalgate.measures.values.json_values import mark_name, shorten
-from evalgate.models.trace.trace import format_place
+from evalgate.models.trace.trace import IGNORED_FIELD, describe_ignored, format_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -38,6 +38,7 @@ class WarningCollector:
         self._overflow: Counter[str] = Counter()
         self._of_suites: list[Warning_] = []
         self._unpriced: Counter[str] = Counter()
+        self._ignored: dict[str, Warning_] = {}
 
     def add(self, trace: Trace) -> None:
         """Adds the warnings of one trace, a message about two parts of it once."""
@@ -53,7 +54,8 @@ class WarningCollector:
 
     def count_messages(self) -> tuple[list[tuple[Warning_, int]], dict[str, int]]:
         """Each message with its first location and number of traces; models without price likewise."""
-        return [(each, self._traces[key]) for key, each in self._first.items()], dict(self._unpriced)
+        found = [(each, self._traces[key]) for key, each in self._first.items()]
+        return [*found, *((each, 1) for each in self._ignored.values())], dict(self._unpriced)
 
     def add_counts(self, counts: Iterable[tuple[Warning_, int]], unpriced: Mapping[str, int]) -> None:
         """Adds counts collected elsewhere, of traces that come after those added so far."""
@@ -66,8 +68,10 @@ class WarningCollector:
         self._unpriced.update(unpriced)
 
     def _add_new(self, warning: Warning_, traces: int) -> None:
-        """Adds a new message; once the limit is reached, only counts it."""
-        if len(self._first) == self._most:
+        """Adds a new message; once the limit is reached, only counts it. Ignored fields are kept, but not listed."""
+        if warning["code"] == IGNORED_FIELD:
+            self._ignored[warning["message"]] = warning
+        elif len(self._first) == self._most:
             self._overflow[warning["code"]] += traces
         else:
             key = warning["code"], warning["message"]
@@ -84,6 +88,14 @@ class WarningCollector:
         """Warns of globs without files: a misspelt path looks like a recorder that did not run."""
         message = f"suite {suite.name}: no trace file matches {suite.unmatched}"
         self._of_suites.append({"code": "no_trace_files", "message": message, "where": suite.path})
+
+    def add_not_ignored(self, suite: Suite) -> None:
+        """Warns of fields that a suite ignores and no trace of the run has."""
+        paths = (*suite.ignored.paths, *(suite.custom.ignored.paths if suite.custom is not None else ()))
+        for path in dict.fromkeys(paths):
+            if describe_ignored(path) not in self._ignored:
+                message = f"suite {suite.name}: no trace has the ignored field {mark_name(path, 120)}"
+                self._of_suites.append({"code": "nothing_ignored", "message": message, "where": suite.path})
 
     def add_duplicates(self, suite: SuiteResult) -> None:
         """Warns of scenarios with traces that are alike."""

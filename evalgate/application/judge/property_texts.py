@@ -26,6 +26,12 @@ TEXTS: Mapping[str, tuple[str, Any]] = {
     "traces": ("Globs of trace files, relative to this file.", ["../traces/**/*.jsonl"]),
     "format": ("The format of the traces; `auto` detects it by content.", "auto"),
     "custom": ("With `format: custom`: a JMESPath expression for each field of a trace.", _CUSTOM),
+    "reading": ("What is left out of records before they are read.", {"ignore": ["messages[].modelInfo"]}),
+    "ignore": (
+        "Fields that hold no calls, from a record, or each line of a file that is one; `[]`: each entry of a list.",
+        ["messages[].modelInfo"],
+    ),
+    "even_calls": ("Whether ignored fields may hold what looks like a call with its arguments.", False),
     "scenario_from": ("A JMESPath expression that finds the scenario id of a trace.", "metadata.tags[0]"),
     "threshold": ("The score, 0 to 1, from which a trial and a scenario pass; 0.8 unless set.", 1.0),
     "SuiteFile.defaults": ("What applies to every scenario of the suite.", {"assertions": [_CHECK]}),

@@ -14,6 +14,7 @@ from evalgate.gate.common.scenarios import ScenarioIndex
 from evalgate.measures.values.json_values import show
 from evalgate.models.comparison.comparison import NOT_MEASURED, ScenarioKey
 from evalgate.models.comparison.weakening import Weakening
+from evalgate.suite.models import FilteredForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from evalgate.measures.prices import Rates
     from evalgate.models.comparison.comparison import Comparison
     from evalgate.models.comparison.weakening import WeakeningKind
-    from evalgate.suite.models import Configuration, CustomMapping, Suite
+    from evalgate.suite.models import Configuration, CustomMapping, Form, Ignored, Suite
 
     Entry = tuple[str, Any, Any]
 
@@ -35,7 +36,7 @@ class Reading(NamedTuple):
 
     globs: Sequence[str]
     folder: str
-    form: str | CustomMapping
+    form: Form
 
 
 class ReadingChange(NamedTuple):
@@ -52,20 +53,34 @@ class ReadingChange(NamedTuple):
 
 def find_reading_changes(old: Suite, new: Suite, readings: tuple[Reading, Reading]) -> Iterator[ReadingChange]:
     """What changed in the way traces are found, read, priced and assigned; `readings` are of both sides."""
-    before, after = readings
     globs = [
         sorted({posixpath.normpath(posixpath.join(each.folder, glob)) for glob in each.globs}) for each in readings
     ]
     if globs[0] != globs[1]:
         texts = [f"traces: {show(each, MAX_SHOWN)}" for each in globs]
         yield ReadingChange("traces_changed", texts[0], texts[1], needs_files=True)
-    yield from _find_format_change(before.form, after.form)
+    forms = [_divide(each.form) for each in readings]
+    yield from _find_format_change(forms[0][0], forms[1][0])
+    if forms[0][1] != forms[1][1]:
+        texts = [f"reading: {show(each, MAX_SHOWN) if each else 'none'}" for _, each in forms]
+        yield ReadingChange("reading_changed", texts[0], texts[1], needs_files=True)
     expressions = [each.scenario_from and each.scenario_from.expression for each in (old, new)]
     if expressions[0] != expressions[1]:
         texts = [f"scenario_from: {each or 'none'}" for each in expressions]
         yield ReadingChange("reading_changed", texts[0], texts[1])
     yield from _find_match_change(old, new)
     yield from _find_price_change(old.prices.entries, new.prices.entries)
+
+
+def _divide(form: Form) -> tuple[str | CustomMapping, dict[str, Any]]:
+    """A format, and what is left out of what is read in it."""
+    if isinstance(form, FilteredForm):
+        return form.form, _list_ignored(form.ignored)
+    return form, {}
+
+
+def _list_ignored(ignored: Ignored) -> dict[str, Any]:
+    return {"ignore": sorted(set(ignored.paths)), "even_calls": ignored.even_calls} if ignored.paths else {}
 
 
 def _find_format_change(before: str | CustomMapping, after: str | CustomMapping) -> Iterator[ReadingChange]:
@@ -101,7 +116,8 @@ def _list_expressions(custom: CustomMapping) -> dict[str, str]:
     if entries is not None and not entries.has_calls:
         found["message.tool_calls"] = None
     expressions = {name: query.expression for name, query in found.items() if query is not None}
-    return {"lines": "run" if custom.joins_lines else "trace", **expressions, **words}
+    ignored = {name: show(each, MAX_SHOWN) for name, each in _list_ignored(custom.ignored).items()}
+    return {"lines": "run" if custom.joins_lines else "trace", **expressions, **words, **ignored}
 
 
 def _find_match_change(old: Suite, new: Suite) -> Iterator[ReadingChange]:

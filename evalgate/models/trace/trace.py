@@ -200,6 +200,15 @@ OPAQUE_START = "nothing is recorded of what "
 """Begins the reason of the gap that such agents are."""
 
 
+IGNORED_FIELD = "ignored_field"
+"""The code of a warning that names, in `where`, a field that the suite ignores."""
+
+
+def describe_ignored(path: str) -> str:
+    """The warning of a field that was left out."""
+    return f"`{path}` is left out: the suite ignores it"
+
+
 class TraceLocation(Struct):
     """Where a trace was read; `line` counts from 1 in JSON lines, `record` from 0 in a document of many."""
 

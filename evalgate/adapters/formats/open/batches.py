@@ -11,6 +11,7 @@ from evalgate.adapters.formats.core.builder.trace_builder import (
 )
 from evalgate.adapters.formats.core.format import ReadBudget
 from evalgate.adapters.formats.open import detect
+from evalgate.adapters.formats.open.detect import FormatChoice, choose, leave_out
 from evalgate.adapters.formats.open.raw_file import RawFile
 from evalgate.adapters.formats.open.trace_file import FilePart, TraceFile
 from evalgate.adapters.formats.open.trace_files import TraceFiles, group_by_key, read_group
@@ -21,10 +22,9 @@ from evalgate.ports.batches import Batch, LineRange, TracePart
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.adapters.formats.core.format import Format
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import FoundFile
-    from evalgate.suite.models import CustomMapping
+    from evalgate.suite.models import Form, Ignored
 
 FILE_OVERHEAD = 2_000
 """The cost of opening a file, as the number of bytes that could be read instead."""
@@ -43,14 +43,14 @@ class BatchedTraces(TraceFiles):
         """Bytes of all files together, before unpacking."""
         return sum(map(self._files.size, files))
 
-    def batches(self, files: Sequence[FoundFile], form: str | CustomMapping, size: int) -> Iterator[Batch]:
+    def batches(self, files: Sequence[FoundFile], form: Form, size: int) -> Iterator[Batch]:
         """The files in batches of about `size` bytes; larger files of lines are cut at line ends."""
-        trace_format = _resolve_format(form)
+        choice = choose(form)
         waiting: list[FoundFile] = []
         total = 0
         for file in files:
             length = self._files.size(file)
-            whole = self._find_line_range(file, trace_format) if length > 2 * size else None
+            whole = self._find_line_range(file, choice) if length > 2 * size else None
             if waiting and (whole is not None or total + length > size or len(waiting) >= MAX_FILES):
                 yield Batch(tuple(waiting))
                 waiting, total = [], 0
@@ -75,15 +75,15 @@ class BatchedTraces(TraceFiles):
         if waiting:
             yield Batch(groups=tuple(waiting))
 
-    def open_batch(self, batch: Batch, form: str | CustomMapping) -> FileBatchReader:
+    def open_batch(self, batch: Batch, form: Form) -> FileBatchReader:
         """A reader for the traces of a batch."""
-        return FileBatchReader(self, batch, _resolve_format(form))
+        return FileBatchReader(self, batch, choose(form))
 
-    def find_parts(self, batch: Batch, form: str | CustomMapping) -> Sequence[TracePart]:
+    def find_parts(self, batch: Batch, form: Form) -> Sequence[TracePart]:
         """The parts of a batch's files that wait for other files; a file that yields a trace has none."""
-        trace_format, found = _resolve_format(form), list[TracePart]()
+        choice, found = choose(form), list[TracePart]()
         for file in batch.files:
-            for record in self._read_file(file, trace_format, ReadBudget(None)):
+            for record in self._read_file(file, choice, ReadBudget(None)):
                 if isinstance(record, FilePart):
                     found.append(_encode_part(record))
                 elif isinstance(record, Trace):
@@ -91,30 +91,32 @@ class BatchedTraces(TraceFiles):
         return found
 
     def read_records(
-        self, batch: Batch, trace_format: Format | None, budget: ReadBudget, waiting: list[TracePart]
+        self, batch: Batch, choice: FormatChoice, budget: ReadBudget, waiting: list[TracePart]
     ) -> Iterator[TraceRecord]:
         """The traces of a batch; parts that have to wait for other files are added to `waiting`."""
         if batch.line_range is not None:
             yield from map(
                 self._limit_length,
-                self._read_line_range(batch.files[0], batch.line_range, trace_format, budget),
+                self._read_line_range(batch.files[0], batch.line_range, choice, budget),
             )
         elif batch.groups:
             for group in batch.groups:
-                parts = list(map(_decode_part, group))
+                parts = [_decode_part(part, choice.ignored) for part in group]
                 yield from map(self._limit_length, read_group(parts, self._read_part_again))
         else:
             for file in batch.files:
-                for found in compare_durations(self._read_file(file, trace_format, budget)):
+                for found in compare_durations(self._read_file(file, choice, budget)):
                     if isinstance(found, FilePart):
                         waiting.append(_encode_part(found))
                     else:
                         yield self._limit_length(found)
 
     def _read_line_range(
-        self, file: FoundFile, line_range: LineRange, trace_format: Format | None, budget: ReadBudget
+        self, file: FoundFile, line_range: LineRange, choice: FormatChoice, budget: ReadBudget
     ) -> Iterator[TraceRecord]:
-        trace_file = TraceFile(file, trace_format or detect.find_format(line_range.format), self._limits)
+        if choice.format is None:
+            choice = FormatChoice(detect.find_format(line_range.format), choice.ignored)
+        trace_file = TraceFile(file, choice, self._limits)
         with self._files.open(file) as raw:
             raw_file = RawFile(raw, self._limits, budget, line_range)
             for record in trace_file.read_line_records(raw_file):
@@ -126,15 +128,15 @@ class BatchedTraces(TraceFiles):
         with self._files.open(file) as raw:
             yield from cut_at_line_ends(raw, whole, size)
 
-    def _find_line_range(self, file: FoundFile, trace_format: Format | None) -> LineRange | None:
+    def _find_line_range(self, file: FoundFile, choice: FormatChoice) -> LineRange | None:
         """The range of all lines of a file; None for a file that has to be read whole."""
         try:
             with self._files.open(file) as raw:
                 raw_file = RawFile(raw, self._limits, ReadBudget(None))
-                trace_format = TraceFile(file, trace_format, self._limits).find_format_of_lines(raw_file)
+                trace_format = TraceFile(file, choice, self._limits).find_format_of_lines(raw_file)
             if trace_format is None:
                 return None
-            duration = find_equal_duration(self._read_file(file, trace_format, ReadBudget(None)))
+            duration = find_equal_duration(self._read_file(file, FormatChoice(trace_format), ReadBudget(None)))
         except (TraceError, InvalidInput):
             return None  # reading the file will report why
         return LineRange(0, self._files.size(file), 1, 0, trace_format.name, duration)
@@ -143,8 +145,8 @@ class BatchedTraces(TraceFiles):
 class FileBatchReader:
     """Iterates over the traces of a batch; see ports.batches.ReadBatch."""
 
-    def __init__(self, source: BatchedTraces, batch: Batch, trace_format: Format | None) -> None:
-        self._source, self._batch, self._format = source, batch, trace_format
+    def __init__(self, source: BatchedTraces, batch: Batch, choice: FormatChoice) -> None:
+        self._source, self._batch, self._choice = source, batch, choice
         self._budget = ReadBudget(source.max_bytes)
         self.parts: list[TracePart] = []
 
@@ -154,23 +156,15 @@ class FileBatchReader:
         return self._budget.used
 
     def __iter__(self) -> Iterator[TraceRecord]:
-        return self._source.read_records(self._batch, self._format, self._budget, self.parts)
-
-
-def _resolve_format(form: str | CustomMapping) -> Format | None:
-    if isinstance(form, str):
-        return detect.find_format(form)
-    from evalgate.adapters.formats.custom.reader import make_format
-
-    return make_format(form)
+        return self._source.read_records(self._batch, self._choice, self._budget, self.parts)
 
 
 def _encode_part(part: FilePart) -> TracePart:
     return TracePart(part.file, part.format.name, part.keys, part.size, part.sha256, part.is_heading)
 
 
-def _decode_part(part: TracePart) -> FilePart:
-    trace_format = next(each for each in detect.FORMATS if each.name == part.format)
+def _decode_part(part: TracePart, ignored: Ignored | None = None) -> FilePart:
+    trace_format = leave_out(next(each for each in detect.FORMATS if each.name == part.format), ignored)
     return FilePart(part.file, trace_format, None, part.keys, part.size, part.sha256, part.is_heading)
 
 

@@ -8,14 +8,19 @@ from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from evalgate.adapters.formats.core.fields import describe_shape
 from evalgate.adapters.formats.open.installed import find_installed_formats
 from evalgate.errors import Problem, SettingError, TraceError, UnknownFormatError
+from evalgate.suite.models import FilteredForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from evalgate.adapters.formats.core.format import Format
+    from evalgate.suite.models import Form, Ignored
 
 AUTO = "auto"
 JSON_STARTS = (b"{", b"[")
@@ -75,6 +80,33 @@ def find_format(form: str) -> Format | None:
     close = difflib.get_close_matches(word, longer or names, n=NEAREST, cutoff=0 if longer else 0.5)
     hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names)}"
     raise SettingError(Problem(f"the format {form[:40]!r} is unknown", hint=hint))
+
+
+class FormatChoice(Struct, frozen=True):
+    """The format in which files are read, None to detect it, and what is left out of their records."""
+
+    format: Format | None
+    ignored: Ignored | None = None
+
+
+def choose(form: Form) -> FormatChoice:
+    """How files are read; raises SettingError for a format that does not exist."""
+    if isinstance(form, str):
+        return FormatChoice(find_format(form))
+    if isinstance(form, FilteredForm):
+        return replace(choose(form.form), ignored=form.ignored)
+    from evalgate.adapters.formats.custom.reader import make_format
+
+    return FormatChoice(leave_out(make_format(form), form.ignored))
+
+
+def leave_out(found: Format, ignored: Ignored | None) -> Format:
+    """The format, with a reader that does not see the ignored fields."""
+    if ignored is None or not ignored.paths:
+        return found
+    from evalgate.adapters.formats.open.ignored import filter_format  # few suites ignore any
+
+    return filter_format(found, ignored)
 
 
 def detect_format(values: Iterable[Any]) -> Format:

@@ -19,6 +19,7 @@ from evalgate.adapters.formats.core.strict_json import (
     is_complete,
 )
 from evalgate.adapters.formats.open import detect
+from evalgate.adapters.formats.open.detect import leave_out
 from evalgate.adapters.formats.open.raw_file import BOM, RawFile, RawLine
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import DamagedTrace, Trace, TraceLocation
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evalgate.adapters.formats.core.format import BesideRule, Format, Identity, TraceLimits
+    from evalgate.adapters.formats.open.detect import FormatChoice
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import FoundFile
 
@@ -66,18 +68,19 @@ class TraceFile:
     """Reads one file, of a given format or of one that is detected first."""
 
     def __init__(
-        self, file: FoundFile, trace_format: Format | None, limits: TraceLimits, read_beside: ReadBeside | None = None
+        self, file: FoundFile, choice: FormatChoice, limits: TraceLimits, read_beside: ReadBeside | None = None
     ) -> None:
         self._file = file
-        self._format = trace_format
+        self._ignored = choice.ignored
+        self._format = None if choice.format is None else leave_out(choice.format, choice.ignored)
         self._limits = limits
         self._read_beside = read_beside
 
     def read_records(self, raw_file: RawFile) -> Iterator[TraceRecord | FilePart]:
         """Every record, or the file's part of joined traces; raises TraceError if the file can't be read."""
         packed_format = detect.find_packed_format(raw_file.read_head())
-        if packed_format is not None and self._format in (None, packed_format):
-            yield from self._read_packed(packed_format, raw_file)
+        if packed_format is not None and (self._format is None or self._format.name == packed_format.name):
+            yield from self._read_packed(leave_out(packed_format, self._ignored), raw_file)
             return
         raw_file.require_text()
         lines = raw_file.read_lines()
@@ -116,6 +119,9 @@ class TraceFile:
     def read_line_records(self, raw_file: RawFile) -> Iterator[TraceRecord | FilePart]:
         """The records of a range of lines; the format of the file is known."""
         return self._read_lines(raw_file.read_lines())
+
+    def _detect(self, values: Iterable[Any]) -> Format:
+        return leave_out(detect.detect_format(values), self._ignored)
 
     def _read_packed(self, packed_format: Format, raw_file: RawFile) -> Iterator[TraceRecord | FilePart]:
         self._format = packed_format
@@ -161,7 +167,7 @@ class TraceFile:
     def _read_lines(self, lines: Iterator[RawLine]) -> Iterator[TraceRecord | FilePart]:
         if self._format is None:
             ahead = self._look_ahead(lines)
-            self._format = detect.detect_format(self._decode_ahead(ahead))
+            self._format = self._detect(self._decode_ahead(ahead))
             lines = chain(ahead, lines)
         trace_format = self._format
         return (
@@ -240,7 +246,7 @@ class TraceFile:
 
     def _read_value(self, value: Any, source: TraceLocation, size: int) -> Iterator[TraceRecord | FilePart]:
         try:
-            trace_format = self._format or detect.detect_format([value])
+            trace_format = self._format or self._detect([value])
             if not trace_format.claims(value):
                 raise TraceError(f"this is {describe_shape(value)}; {trace_format.name} needs {trace_format.needs}")
             source.format = trace_format.name

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.trace_builder import compare_durations, name_damaged_record, read_records
 from evalgate.adapters.formats.core.format import ReadBudget, TraceLimits
 from evalgate.adapters.formats.open import detect
+from evalgate.adapters.formats.open.detect import FormatChoice, choose
 from evalgate.adapters.formats.open.raw_file import RawFile
 from evalgate.adapters.formats.open.trace_file import FilePart, TraceFile, join_digests
 from evalgate.errors import TraceError
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.open.trace_file import BesideParts
     from evalgate.models.trace.trace import Trace, TraceRecord
     from evalgate.ports import Files, FoundFile
-    from evalgate.suite.models import CustomMapping
+    from evalgate.suite.models import Form
 
     PartReader = Callable[[FoundFile, Format], FilePart | None]
 
@@ -151,16 +152,14 @@ class TraceFiles:
         except TraceError:
             return None
 
-    def read(
-        self, patterns: Sequence[str], base: str, form: str | CustomMapping = detect.AUTO
-    ) -> Iterator[TraceRecord]:
+    def read(self, patterns: Sequence[str], base: str, form: Form = detect.AUTO) -> Iterator[TraceRecord]:
         """Traces in the order of their files' paths, then in file order.
 
         Files that have to be joined come last. Raises SettingError for a format that does not exist,
         RefusedPath for a path that may not be read and OverLimit if all files together are too large.
         """
-        trace_format = detect.find_format(form) if isinstance(form, str) else _make_custom_format(form)
-        return self._read_files(self.find_files(patterns, base), trace_format)
+        choice = choose(form)
+        return self._read_files(self.find_files(patterns, base), choice)
 
     def find_files(self, patterns: Sequence[str], base: str) -> Sequence[FoundFile]:
         """The files that match, in the order they are read, without those that are parts of another one."""
@@ -178,10 +177,10 @@ class TraceFiles:
             self._beside = BesideFiles(self._files, self._limits)
         return self._beside
 
-    def _read_files(self, files: Sequence[FoundFile], trace_format: Format | None) -> Iterator[TraceRecord]:
+    def _read_files(self, files: Sequence[FoundFile], choice: FormatChoice) -> Iterator[TraceRecord]:
         collector = FilePartCollector(self._limits.kept_bytes)
         for file in files:
-            for found in compare_durations(self._read_file(file, trace_format, self._budget)):
+            for found in compare_durations(self._read_file(file, choice, self._budget)):
                 if isinstance(found, FilePart):
                     collector.add(found)
                 else:
@@ -207,22 +206,14 @@ class TraceFiles:
 
     def _read_part_again(self, file: FoundFile, trace_format: Format) -> FilePart | None:
         """Reads a file's part again; None if the file no longer holds one."""
-        parts = self._read_file(file, trace_format, ReadBudget(None))
+        parts = self._read_file(file, FormatChoice(trace_format), ReadBudget(None))
         return next((found for found in parts if isinstance(found, FilePart)), None)
 
-    def _read_file(
-        self, file: FoundFile, trace_format: Format | None, budget: ReadBudget
-    ) -> Iterator[TraceRecord | FilePart]:
+    def _read_file(self, file: FoundFile, choice: FormatChoice, budget: ReadBudget) -> Iterator[TraceRecord | FilePart]:
         with self._files.open(file) as raw:
             try:
-                trace_file = TraceFile(file, trace_format, self._limits, partial(self._read_beside, file, budget))
+                trace_file = TraceFile(file, choice, self._limits, partial(self._read_beside, file, budget))
                 yield from trace_file.read_records(RawFile(raw, self._limits, budget))
             except TraceError as error:
                 source = TraceLocation(path=file.path)
                 yield DamagedTrace(str(error), source, name_damaged_record(file.below, source), nearest=error.nearest)
-
-
-def _make_custom_format(custom: CustomMapping) -> Format:
-    from evalgate.adapters.formats.custom.reader import make_format
-
-    return make_format(custom)

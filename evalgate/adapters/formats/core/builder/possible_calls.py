@@ -44,6 +44,26 @@ JSON_STARTS = ("{", "[")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
+def has_call_shape(value: Any) -> bool:
+    """Whether anything in the value has the shape of a call: a text beside an object, a list, or JSON as text.
+
+    >>> has_call_shape({"tool": "delete_user", "args": {"id": 1}}), has_call_shape({"tool": "delete_user"})
+    (True, False)
+    """
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if each.__class__ is str:
+            each = _decode(each)
+        if each.__class__ is dict:
+            if _has_name_and_arguments(each, ENVELOPE):
+                return True
+            waiting += each.values()
+        elif each.__class__ is list:
+            waiting += each
+    return False
+
+
 def can_be_call(value: Any, key: str = "", envelope: AbstractSet[str] = ENVELOPE) -> bool:
     """Whether anything in the value, which stands under the key, can be a call.
 
