@@ -164,5 +164,8 @@ def describe_difference(found: BehaviourDifference) -> str:
     count = " (one trial)" if fewest < SEVERAL else f" in {found.trials} of {found.trials}"
     if found.kind == "tools":
         return f"other tool definitions{count}"
+    if found.kind == "source":
+        sides = f"came from {mark_part(found.before)} in all trials of the baseline, now from {mark_part(found.now)}"
+        return f"{mark_part(found.what)} {sides}{count}"
     what = found.what if found.kind in _OWN_WORDS else mark_part(found.what)
     return f"{what}: {mark_part(found.before)} -> {mark_part(found.now)}{count}"

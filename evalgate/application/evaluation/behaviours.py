@@ -12,7 +12,7 @@ from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.trials import list_agent_parts, list_measured
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from evalgate.application.evaluation.trajectories import StoredTraces
     from evalgate.models.comparison.behaviour import Behaviour
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MOST_TRIALS = 5_000
 """Trials whose behaviour is kept and compared."""
+LEAST_WITH_SOURCES, MOST_WITH_SOURCES = 3, 500
+"""Trials of a scenario, and of a finished run, of which the sources of arguments are looked for: about 10 ms each."""
 
 
 class BehaviourRecorder:
@@ -62,7 +64,12 @@ def add_differences(
         for key in [ScenarioKey(suite.name, scenario.id, scenario.variant)]
         if recorder.find(key) and (change := comparison.changes.get(key)) is not None
     ]
-    behaviours = _load_behaviours(stored, {trial.position for *_, trials in compared for trial in trials})
+    wanted = {
+        trial.position: any(call.sources for each in recorder.find(key) for call in each.calls or ())
+        for key, *_, trials in compared
+        for trial in trials
+    }
+    behaviours = _load_behaviours(stored, wanted)
     for key, scenario, change, trials in compared:
         before = [found for trial in trials if (found := behaviours.get(trial.position)) is not None]
         if len(before) < len(trials):
@@ -99,7 +106,13 @@ def record_behaviours(run: Run, stored: StoredTraces) -> BehaviourRecorder:
         for suite in run.suites
         for scenario in suite.scenarios
     }
-    found = _load_behaviours(stored, {place for each in places.values() for place in each})
+    repeated = sum(len(each) for each in places.values() if len(each) >= LEAST_WITH_SOURCES)
+    wanted = {
+        place: repeated <= MOST_WITH_SOURCES and len(each) >= LEAST_WITH_SOURCES
+        for each in places.values()
+        for place in each
+    }
+    found = _load_behaviours(stored, wanted)
     recorder = BehaviourRecorder()
     for key, each in places.items():
         if all(place in found for place in each):
@@ -112,7 +125,7 @@ def _passes(scenario: ScenarioResult, change: Change) -> bool:
     return scenario.verdict == "PASS" and change.previous_verdict == "PASS"
 
 
-def _load_behaviours(stored: StoredTraces, wanted: Collection[TracePosition]) -> dict[TracePosition, Behaviour]:
+def _load_behaviours(stored: StoredTraces, wanted: Mapping[TracePosition, bool]) -> dict[TracePosition, Behaviour]:
     from evalgate.gate.trajectory.behaviour import behaviour_from_trace
 
     found: dict[TracePosition, Behaviour] = {}
@@ -122,7 +135,7 @@ def _load_behaviours(stored: StoredTraces, wanted: Collection[TracePosition]) ->
             continue
         trace = stored.restore(line)
         if trace is not None:
-            found[place] = behaviour_from_trace(trace)
+            found[place] = behaviour_from_trace(trace, with_sources=wanted[place])
         if len(found) == len(wanted):
             break
     return found

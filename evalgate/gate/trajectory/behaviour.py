@@ -12,6 +12,7 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from evalgate.gate.trajectory.call_sources import compare_sources, has_sources, list_call_sources
 from evalgate.measures.redaction.redact import redact_value
 from evalgate.measures.text.tool_words import changes_something
 from evalgate.models.comparison.behaviour import Behaviour, BehaviourDifference, ComparedCall
@@ -40,19 +41,25 @@ _DAY = re.compile(r"(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d\S*")
 _LITERAL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[\w$\u20ac.:/+-]*\d[\w.:/+%-]*")
 
 
-def behaviour_from_trace(trace: Trace) -> Behaviour:
-    """What is compared of a trace."""
+def behaviour_from_trace(trace: Trace, *, with_sources: bool = False) -> Behaviour:
+    """What is compared of a trace; sources of arguments only if a check asked for them, or `with_sources`."""
     recorded = trace.agent_calls[:MOST_CALLS]
     changing = {name: changes_something(name, trace.tool_definitions) for name in {call["name"] for call in recorded}}
     raw = [dict(islice(_iterate_values(call["arguments"], "", MOST_LEVELS), MOST_VALUES)) for call in recorded]
     values, answer = redact_value([raw, (trace.response["content"] or "")[:LONGEST_ANSWER]])
     calls = [_build_call(call, changing[call["name"]], each) for call, each in zip(recorded, values, strict=True)]
+    if with_sources or has_sources(trace):
+        calls = [_add_sources(call, trace, number) for number, call in enumerate(calls, 1)]
     has_answer = trace.response["content"] is not None
     return Behaviour(None if "calls" in trace.gaps else calls, answer.strip() if has_answer else None, trace.status)
 
 
 def _build_call(call: ToolCall, changes: bool, values: dict[str, str]) -> ComparedCall:  # noqa: FBT001  a field
     return ComparedCall(call["name"], changes, values, call["status"] if call["status"] in ("ok", "error") else "")
+
+
+def _add_sources(call: ComparedCall, trace: Trace, number: int) -> ComparedCall:
+    return call._replace(sources=list_call_sources(trace, number)) if call.changes else call
 
 
 def _iterate_values(value: Any, path: str, levels: int) -> Iterator[tuple[str, str]]:
@@ -131,6 +138,8 @@ def _compare_calls(baseline: Sequence[Behaviour], current: Sequence[Behaviour], 
     if fewest >= ENOUGH and everything is not None and everything[0] != everything[1]:
         yield "all_calls", "calls", _join_names(everything[0]), _join_names(everything[1])
     yield from _compare_values(baseline, current, only_changing=fewest < ENOUGH)
+    if fewest >= ENOUGH:
+        yield from _compare_sources(baseline, current)
 
 
 def _list_names(trial: Behaviour, *, only_changing: bool) -> list[str] | None:
@@ -152,9 +161,21 @@ def _compare_values(baseline: Sequence[Behaviour], current: Sequence[Behaviour],
         before, now = (_find_common_values(side) for side in pair)
         for key in before.keys() & now.keys() if before and now else ():
             if before[key] != now[key]:
-                (tool, number), (kind, path) = place, key
-                what = f"{tool}{f' (call {number + 1} of it)' if number else ''}{f'.{path}' if path else ''}"
-                yield kind, what, before[key], now[key]
+                kind, path = key
+                yield kind, _name_argument(place, path), before[key], now[key]
+
+
+def _name_argument(place: tuple[str, int], path: str) -> str:
+    tool, number = place
+    return f"{tool}{f' (call {number + 1} of it)' if number else ''}{f'.{path}' if path else ''}"
+
+
+def _compare_sources(baseline: Sequence[Behaviour], current: Sequence[Behaviour]) -> Found:
+    sides = [[_index_calls(trial, only_changing=True) for trial in side] for side in (baseline, current)]
+    for place in sides[0][0]:  # both sides make the same calls that change something
+        before, now = ([trial[place] for trial in side] for side in sides)
+        for path, *sources in compare_sources(before, now):
+            yield "source", _name_argument(place, path), *sources
 
 
 def _index_calls(trial: Behaviour, *, only_changing: bool) -> dict[tuple[str, int], ComparedCall]:

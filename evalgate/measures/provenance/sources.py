@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
 SourceKind = Literal["user", "system", "result", "schema", "calendar", "sum", "own"]
 KINDS: tuple[SourceKind, ...] = get_args(SourceKind)
+_OF_CALLS = {"result": "the result", "sum": "a sum in the result", "own": "an argument"}
+_ALONE = {"user": "the user", "system": "the instructions", "schema": "the tool's definition", "calendar": "the calendar"}
 
 
 class ArgumentSource(NamedTuple):
@@ -36,6 +38,16 @@ class ArgumentSource(NamedTuple):
                 f"{'argument' if self.kind == 'own' else 'sum in the result'} of call {self.call:,} ({mark(self.tool)})"
             )
         return self.kind
+
+    def describe_kind(self) -> str:
+        """The source without the number of the call.
+
+        >>> ArgumentSource("result", 2, "lookup_order").describe_kind(), ArgumentSource("user").describe_kind()
+        ('the result of lookup_order', 'the user')
+        """
+        if self.kind in _OF_CALLS:
+            return f"{_OF_CALLS[self.kind]} of {self.tool}"
+        return _ALONE[self.kind]
 
 
 class FoundSources(NamedTuple):

@@ -26,7 +26,7 @@ from evalgate.measures.provenance.trace_texts import (
 )
 from evalgate.measures.provenance.values import find_texts, is_identifier, split_value
 from evalgate.measures.text.tool_words import changes_something
-from evalgate.models.trace.trace_view import get_view
+from evalgate.models.trace.trace_view import ARGUMENT_SOURCES, get_view
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -42,9 +42,9 @@ EXHAUSTED = "the texts of the trace are too long to be searched"
 def find_argument_sources(trace: Trace) -> ArgumentSources:
     """The sources of a trace's arguments; built once, when first asked for."""
     cache = get_view(trace).cache
-    found: ArgumentSources | None = cache.get(id(ArgumentSources))
+    found: ArgumentSources | None = cache.get(ARGUMENT_SOURCES)
     if found is None:
-        found = cache[id(ArgumentSources)] = ArgumentSources(trace)
+        found = cache[ARGUMENT_SOURCES] = ArgumentSources(trace)
     return found
 
 

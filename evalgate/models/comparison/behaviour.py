@@ -8,16 +8,22 @@ from msgspec import Struct
 
 from evalgate.models.run.bounds import Count, Name, Word  # noqa: TC001  needed for decoding
 
-DifferenceKind = Literal["calls", "all_calls", "argument", "outcome", "literals", "answer", "model", "tools", "status"]
+DifferenceKind = Literal[
+    "calls", "all_calls", "argument", "source", "outcome", "literals", "answer", "model", "tools", "status"
+]
 
 
 class ComparedCall(NamedTuple):
-    """One call: `values` are its short arguments by their paths; `changes` is false for one that only reads."""
+    """One call: `values` are its short arguments by their paths; `changes` is false for one that only reads.
+
+    `sources` are where each argument came from, in words; empty where no one asked.
+    """
 
     name: str
     changes: bool
     values: dict[str, str]
     outcome: str
+    sources: dict[str, list[str]] = {}  # noqa: RUF012  never written to
 
 
 class Behaviour(Struct, array_like=True):

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import EvidenceKind, EvidenceState, Message
 
 Section = Callable[[Trace], Any]
+ARGUMENT_SOURCES = "argument_sources"
+"""Where the sources of a trace's arguments are kept, once a check has asked for them."""
 _RAW_SECTIONS = frozenset({"usage", "cost", "latency"})
 """Sections that are attributes of the trace, unchanged."""
 JSON_BEGINS = frozenset('{["-0123456789tfn')
@@ -41,7 +43,7 @@ class TraceView:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self.cache: dict[int, Any] = {}
+        self.cache: dict[str, Any] = {}
         self._built: dict[str, Any] = {}
 
     def get(self, name: str, default: Any = None) -> Any:

@@ -111,6 +111,24 @@ def test_workers_give_the_same(tmp_path):
     assert one.results["suites"] == two.results["suites"]
 
 
+def test_an_argument_from_another_source_is_shown_where_a_check_asks_for_sources(tmp_path):
+    for side, role in {"base": "user", "head": "system"}.items():
+        write(tmp_path / side, "TP533")
+        suite = SUITE.replace("[{", "[{type: grounded_arguments, tools: [book_flight]}, {")
+        (tmp_path / side / "suite.yaml").write_text(suite)
+        for file in (tmp_path / side / "traces").iterdir():
+            trace = json.loads(file.read_text())
+            trace["messages"].insert(0, {"role": role, "content": "Flights to Rome are TP533."})
+            file.write_text(json.dumps(trace))
+    base = evalgate(tmp_path / "base", ["suite.yaml"])
+    line = "book_flight.flight_id came from the user in all trials of the baseline, now from the instructions in 3 of 3"
+    ran = evalgate(tmp_path / "head", ["suite.yaml", "--baseline", str(base.folder / "baseline.zip")])
+    assert ran.code == 0
+    assert f"acts differently: book: {line}" in ran.stdout
+    assert " ".join(line.split()) in " ".join(verb(tmp_path / "head", "explain", "book").split())
+    assert line in verb(tmp_path, "compare", "base/.evalgate", "head/.evalgate")
+
+
 @pytest.mark.shared
 @pytest.mark.parametrize(
     ("traces", "kind"), [("traces-wrongarg", "argument"), ("traces-answer", "literals"), ("traces-late", "status")]

@@ -1,8 +1,10 @@
 import pytest
 from builders import make_call, make_trace
+from msgspec.structs import astuple
 
 from evalgate.gate.trajectory.behaviour import behaviour_from_trace, find_differences
 from evalgate.models.comparison.comparison import AgentChange
+from evalgate.scoring.wording import describe_difference
 
 BOOK = {"flight_id": "TP533", "passenger": "Ada"}
 
@@ -101,3 +103,48 @@ def test_a_secret_of_this_run_equals_the_redacted_one_of_the_baseline():
     redacted = behaviour_from_trace(booked(1, token=token)[0]).calls[1].values["token"]
     assert token not in redacted
     assert differences(booked(2, token=redacted), booked(2, token=token)) == []
+
+
+def refunded(amount_from, *, count=3, with_sources=True):
+    """Trials that refund 48.20, an amount that is found in one text only."""
+    texts = {"lookup_order": "ok", "lookup_mail": "ok", "user": "Refund my order."} | {amount_from: "It cost 48.20."}
+    traces = [
+        make_trace(
+            [
+                make_call("lookup_order", result=texts["lookup_order"]),
+                make_call("lookup_mail", index=1, result=texts["lookup_mail"]),
+                make_call("issue_refund", {"amount": 48.2, "id": f"x{number}"}, index=2),
+            ],
+            user=texts["user"],
+        )
+        for number in range(count)
+    ]
+    return [behaviour_from_trace(trace, with_sources=with_sources) for trace in traces]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "named"),
+    [
+        ("lookup_order", "user", ("the result of lookup_order", "the user")),
+        ("lookup_order", "lookup_mail", ("the result of lookup_order", "the result of lookup_mail")),
+        ("user", "nothing", ("the user", "nowhere")),
+    ],
+)
+def test_an_argument_from_another_source_is_a_difference(before, now, named):
+    found = find_differences(refunded(before), refunded(now), None, passes=True)
+    assert [each[:4] for each in map(astuple, found)] == [("source", "issue_refund.amount", *named)]
+    sentence = describe_difference(found[0])
+    assert sentence == (
+        f"`issue_refund.amount` came from `{named[0]}` in all trials of the baseline, now from `{named[1]}` in 3 of 3"
+    )
+
+
+def test_sources_are_compared_from_three_trials_on_and_only_where_they_are_asked_for():
+    few = [refunded(source, count=2) for source in ("user", "lookup_order")]
+    unasked = [refunded(source, with_sources=False) for source in ("user", "lookup_order")]
+    assert [find_differences(*sides, None, passes=True) for sides in (few, unasked)] == [[], []]
+
+
+def test_sources_that_both_sides_share_in_some_trial_are_no_difference():
+    mixed = [*refunded("lookup_order", count=2), *refunded("user", count=1)]
+    assert find_differences(mixed, refunded("user"), None, passes=True) == []

@@ -1,0 +1,53 @@
+"""Where the arguments of calls came from, as far as two sides of a scenario are compared in it.
+
+Finding sources takes longer than reading a trace. So they are compared only where a check of the scenario asks for
+them, which finds them anyway, or where two finished runs are compared.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from evalgate.models.trace.trace_view import ARGUMENT_SOURCES, get_view
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalgate.models.comparison.behaviour import ComparedCall
+    from evalgate.models.trace.trace import Trace
+
+MOST_VALUES = 50
+"""Values of one call."""
+
+
+def has_sources(trace: Trace) -> bool:
+    """Whether a check has asked for the sources of the trace's arguments."""
+    return ARGUMENT_SOURCES in get_view(trace).cache
+
+
+def list_call_sources(trace: Trace, number: int) -> dict[str, list[str]]:
+    """The sources of a call's short arguments (number from 1), by path, in words; those that are not known left out.
+
+    A result that may only give back what the agent passed before is left out, too.
+    """
+    from evalgate.measures.provenance.leaves import is_free_text, list_leaves
+    from evalgate.measures.provenance.trace_sources import find_argument_sources
+
+    sources, found = find_argument_sources(trace), dict[str, list[str]]()
+    leaves = (leaf for leaf in list_leaves(trace.agent_calls[number - 1]["arguments"]) if not is_free_text(leaf.value))
+    for leaf in islice(leaves, MOST_VALUES):
+        each = sources.find(number, leaf)
+        words = {source.describe_kind() for source in each.sources if source.kind != "own" and not source.is_echo}
+        if words or each.is_nowhere:
+            found[leaf.path] = sorted(words) or ["nowhere"]
+    return found
+
+
+def compare_sources(before: Sequence[ComparedCall], now: Sequence[ComparedCall]) -> Iterator[tuple[str, str, str]]:
+    """Yields path and sources of each argument that has one in all trials of a side, and none of them on the other."""
+    for path in before[0].sources:
+        sides = [[set(call.sources.get(path, ())) for call in side] for side in (before, now)]
+        common = [set.intersection(*side) for side in sides]
+        if all(common) and set.union(*sides[0]).isdisjoint(set.union(*sides[1])):
+            yield path, *(", ".join(sorted(each)) for each in common)
