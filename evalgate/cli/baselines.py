@@ -108,6 +108,7 @@ def explain_scenario(arguments: Namespace, shell: Shell) -> int:
     from evalgate.application.judge.compare_finished import ExplainRequest, explain
     from evalgate.bootstrap.sources import build_baseline_files, build_trace_files
     from evalgate.reporting.terminal.explanation import render_explanation, render_removed_scenario
+    from evalgate.reporting.text.scenario_sections import SuiteScenario
 
     if arguments.results == RESULTS_PATH and not os.path.lexists(os.path.join(shell.cwd, RESULTS_PATH)):  # noqa: PTH118
         raise SettingError(Problem(f"there is no finished run at {RESULTS_PATH}", None, "run `evalgate run` first"))
@@ -120,8 +121,9 @@ def explain_scenario(arguments: Namespace, shell: Shell) -> int:
     shell.report_problems(found.warnings, "warning")
     width, colour = shell.width, shell.has_colour
     if found.suite is not None and found.scenario is not None:
+        explained = SuiteScenario(found.suite, found.scenario)
         explanation = render_explanation(
-            found.document, found.suite, found.scenario, width=width, colour=colour, full=arguments.all
+            found.document, explained, found.traces, width=width, colour=colour, full=arguments.all
         )
         shell.print_line(explanation)
     elif found.removed is not None:

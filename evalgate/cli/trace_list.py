@@ -74,7 +74,7 @@ def _build_rows(arguments: Namespace, shell: Shell) -> Iterator[TraceRow]:
             yield build_damaged_row(record)
         else:
             pricer.price(record)
-            yield build_trace_row(record)
+            yield build_trace_row(record, with_sources=arguments.sources)
 
 
 def _find_typed(rows: Sequence[TraceRow], given: Sequence[str], shell: Shell) -> dict[str, str]:
@@ -166,7 +166,10 @@ def show_trace(arguments: Namespace, shell: Shell) -> int:
     path = wanted.path
     if has_more and wanted.is_file:
         shell.note(f"note: {path} holds several traces, this is #1; `evalgate show '{path}#2'` prints the next")
-    shell.print_line(render_conversation(trace, width=shell.width, colour=shell.has_colour, full=arguments.full))
+    conversation = render_conversation(
+        trace, width=shell.width, colour=shell.has_colour, full=arguments.full, sources=arguments.sources
+    )
+    shell.print_line(conversation)
     return 0
 
 
@@ -198,6 +201,7 @@ COMMANDS = {
             option("traces", nargs="+", metavar="TRACE", help="trace files, folders or globs, of any format"),
             *FORMAT,
             JSON_TABLE,
+            option("--sources", action="store_true", help="count arguments that come from nowhere; takes longer"),
         ],
         """examples:
   evalgate traces traces/
@@ -210,6 +214,7 @@ COMMANDS = {
             option("trace", metavar="TRACE", help=TRACE_HELP),
             *FORMAT,
             option("--full", action="store_true", help="print long texts, arguments and results whole"),
+            option("--sources", action="store_true", help="print where each argument came from"),
         ],
         """examples:
   evalgate show traces/refund.json

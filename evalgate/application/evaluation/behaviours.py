@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.application.evaluation.trajectories import source_of
+from evalgate.application.evaluation.trajectories import iterate_stored
 from evalgate.errors import Problem
 from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.gate.common.wording import format_count
@@ -12,7 +12,7 @@ from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.trials import list_agent_parts, list_measured
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
     from evalgate.application.evaluation.trajectories import StoredTraces
     from evalgate.models.comparison.behaviour import Behaviour
@@ -128,14 +128,7 @@ def _passes(scenario: ScenarioResult, change: Change) -> bool:
 def _load_behaviours(stored: StoredTraces, wanted: Mapping[TracePosition, bool]) -> dict[TracePosition, Behaviour]:
     from evalgate.gate.trajectory.behaviour import behaviour_from_trace
 
-    found: dict[TracePosition, Behaviour] = {}
-    for line in stored.lines if wanted else ():
-        place = source_of(line)
-        if place is None or place not in wanted or place in found:
-            continue
-        trace = stored.restore(line)
-        if trace is not None:
-            found[place] = behaviour_from_trace(trace, with_sources=wanted[place])
-        if len(found) == len(wanted):
-            break
-    return found
+    return {
+        place: behaviour_from_trace(trace, with_sources=wanted[place])
+        for place, trace in iterate_stored(stored, wanted)
+    }

@@ -17,7 +17,7 @@ from evalgate.gate.trajectory.trial_pairs import (
 from evalgate.models.comparison.comparison import ScenarioKey
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from evalgate.gate.trajectory.trial_pairs import TrialPair
     from evalgate.models.comparison.comparison import Change, Comparison
@@ -169,16 +169,19 @@ def load_trajectories(stored: StoredTraces, wanted: Collection[TracePosition]) -
     """The trajectories of the wanted traces among those in a baseline."""
     from evalgate.gate.trajectory.trajectory_diff import trajectory_from_trace  # few runs need it
 
-    found: dict[TracePosition, Trajectory] = {}
-    for line in stored.lines:
+    return {place: trajectory_from_trace(trace) for place, trace in iterate_stored(stored, wanted)}
+
+
+def iterate_stored(stored: StoredTraces, wanted: Collection[TracePosition]) -> Iterator[tuple[TracePosition, Trace]]:
+    """Yields the wanted traces among the stored ones, each once, with its place."""
+    left = set(wanted)
+    for line in stored.lines if left else ():
         place = source_of(line)
-        if place is not None and place in wanted and place not in found:
-            trace = stored.restore(line)
-            if trace is not None:
-                found[place] = trajectory_from_trace(trace)
-        if len(found) == len(wanted):
-            break
-    return found
+        if place is not None and place in left and (trace := stored.restore(line)) is not None:
+            left.remove(place)
+            yield place, trace
+            if not left:
+                return
 
 
 def source_of(line: bytes) -> TracePosition | None:

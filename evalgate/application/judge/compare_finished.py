@@ -14,7 +14,7 @@ from evalgate.application.comparison.weakening import weakening_between, weakeni
 from evalgate.application.documents.run_documents import run_of
 from evalgate.application.documents.scenario_ids import choose_id
 from evalgate.application.evaluation.behaviours import add_differences, record_behaviours
-from evalgate.application.evaluation.trajectories import StoredTraces, load_trajectories
+from evalgate.application.evaluation.trajectories import StoredTraces, iterate_stored, load_trajectories
 from evalgate.application.judge.report import warning_of
 from evalgate.errors import InvalidInput, Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
@@ -31,12 +31,13 @@ from evalgate.reporting.results.results_json import RunFindings, RunOrigin, buil
 from evalgate.suite.policy import Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evalgate.models.comparison.trajectory import Trajectory
     from evalgate.models.results.baseline_run import TracePosition
     from evalgate.models.results.results import RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
     from evalgate.models.run.run import Trial
+    from evalgate.models.trace.trace import Trace
     from evalgate.ports import BaselineFiles, TraceArchive
 
 
@@ -83,7 +84,7 @@ def compare_finished(
 
 OWN_TRACES = "baseline.zip"
 """The file next to a run's results that holds its traces."""
-MOST_NAMED = 10
+MOST_NAMED, MOST_TRACES = 10, 50
 
 
 class ExplainRequest(NamedTuple):
@@ -95,13 +96,14 @@ class ExplainRequest(NamedTuple):
 
 
 class Explanation(Struct):
-    """The scenario in its document; `removed` instead if only the baseline has it."""
+    """The scenario in its document; `removed` instead if only the baseline has it. `traces` are those of its trials."""
 
     document: ResultsDoc
     suite: SuiteDoc | None = None
     scenario: ScenarioDoc | None = None
     removed: RemovedDoc | None = None
     warnings: Sequence[Problem] = field(default_factory=tuple)
+    traces: Mapping[TracePosition, Trace] = field(default_factory=dict)
 
 
 def explain(
@@ -113,14 +115,26 @@ def explain(
     """
     document = files.load(results).results
     if baseline is None:
-        return _find_scenario(document, request, results)
+        explanation = _find_scenario(document, request, results)
+        explanation.traces = _load_traces(files, traces, explanation.scenario, results)
+        return explanation
     command = document.get("command")
     document = compare_finished(files, traces, baseline, results, None)
     document["command"] = command
     explanation = _find_scenario(document, request, results)
     if explanation.suite is not None and explanation.scenario is not None:
         explanation.warnings = _add_behaviour(files, traces, explanation, results, baseline)
+        explanation.traces = _load_traces(files, traces, explanation.scenario, results)
     return explanation
+
+
+def _load_traces(
+    files: BaselineFiles, traces: TraceArchive, scenario: ScenarioDoc | None, results: str
+) -> Mapping[TracePosition, Trace]:
+    """The traces of the first trials, those that did not pass first, as far as the run keeps them."""
+    trials = sorted(() if scenario is None else scenario["trials"], key=lambda trial: trial.status == "passed")
+    places = [(each.trace.path, each.trace.line, each.trace.record) for each in trials[:MOST_TRACES]]
+    return dict(iterate_stored(StoredTraces(read_own_traces(files, results), traces.restore_trace), places))
 
 
 def _find_scenario(document: ResultsDoc, request: ExplainRequest, results: str) -> Explanation:

@@ -25,7 +25,7 @@ def render_failure(results: ResultsDoc, found: Sequence[SuiteScenario], most: in
     for each in found:
         lines += [
             *([""] if lines else []),
-            *render_explanation(results, each.suite, each.scenario, width=WIDTH).split("\n"),
+            *render_explanation(results, each, width=WIDTH).split("\n"),
         ]
     if not found:
         return ""

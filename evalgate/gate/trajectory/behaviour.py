@@ -12,10 +12,10 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from evalgate.gate.trajectory.call_sources import compare_sources, has_sources, list_call_sources
 from evalgate.measures.redaction.redact import redact_value
 from evalgate.measures.text.tool_words import changes_something
 from evalgate.models.comparison.behaviour import Behaviour, BehaviourDifference, ComparedCall
+from evalgate.models.trace.trace_view import ARGUMENT_SOURCES, get_view
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -48,8 +48,8 @@ def behaviour_from_trace(trace: Trace, *, with_sources: bool = False) -> Behavio
     raw = [dict(islice(_iterate_values(call["arguments"], "", MOST_LEVELS), MOST_VALUES)) for call in recorded]
     values, answer = redact_value([raw, (trace.response["content"] or "")[:LONGEST_ANSWER]])
     calls = [_build_call(call, changing[call["name"]], each) for call, each in zip(recorded, values, strict=True)]
-    if with_sources or has_sources(trace):
-        calls = [_add_sources(call, trace, number) for number, call in enumerate(calls, 1)]
+    if with_sources or ARGUMENT_SOURCES in get_view(trace).cache:
+        calls = _add_sources(calls, trace)
     has_answer = trace.response["content"] is not None
     return Behaviour(None if "calls" in trace.gaps else calls, answer.strip() if has_answer else None, trace.status)
 
@@ -58,8 +58,13 @@ def _build_call(call: ToolCall, changes: bool, values: dict[str, str]) -> Compar
     return ComparedCall(call["name"], changes, values, call["status"] if call["status"] in ("ok", "error") else "")
 
 
-def _add_sources(call: ComparedCall, trace: Trace, number: int) -> ComparedCall:
-    return call._replace(sources=list_call_sources(trace, number)) if call.changes else call
+def _add_sources(calls: Iterable[ComparedCall], trace: Trace) -> list[ComparedCall]:
+    from evalgate.gate.trajectory.call_sources import list_call_sources  # few suites ask for them
+
+    return [
+        call._replace(sources=list_call_sources(trace, number)) if call.changes else call
+        for number, call in enumerate(calls, 1)
+    ]
 
 
 def _iterate_values(value: Any, path: str, levels: int) -> Iterator[tuple[str, str]]:
@@ -138,7 +143,7 @@ def _compare_calls(baseline: Sequence[Behaviour], current: Sequence[Behaviour], 
     if fewest >= ENOUGH and everything is not None and everything[0] != everything[1]:
         yield "all_calls", "calls", _join_names(everything[0]), _join_names(everything[1])
     yield from _compare_values(baseline, current, only_changing=fewest < ENOUGH)
-    if fewest >= ENOUGH:
+    if fewest >= ENOUGH and any(call.sources for call in current[0].calls or ()):
         yield from _compare_sources(baseline, current)
 
 
@@ -171,11 +176,13 @@ def _name_argument(place: tuple[str, int], path: str) -> str:
 
 
 def _compare_sources(baseline: Sequence[Behaviour], current: Sequence[Behaviour]) -> Found:
+    from evalgate.gate.trajectory.call_sources import compare_sources
+
     sides = [[_index_calls(trial, only_changing=True) for trial in side] for side in (baseline, current)]
     for place in sides[0][0]:  # both sides make the same calls that change something
         before, now = ([trial[place] for trial in side] for side in sides)
-        for path, *sources in compare_sources(before, now):
-            yield "source", _name_argument(place, path), *sources
+        for path, first, second in compare_sources(before, now):
+            yield "source", _name_argument(place, path), first, second
 
 
 def _index_calls(trial: Behaviour, *, only_changing: bool) -> dict[tuple[str, int], ComparedCall]:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from evalgate.models.trace.trace_view import ARGUMENT_SOURCES, get_view
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -19,11 +17,6 @@ if TYPE_CHECKING:
 
 MOST_VALUES = 50
 """Values of one call."""
-
-
-def has_sources(trace: Trace) -> bool:
-    """Whether a check has asked for the sources of the trace's arguments."""
-    return ARGUMENT_SOURCES in get_view(trace).cache
 
 
 def list_call_sources(trace: Trace, number: int) -> dict[str, list[str]]:
@@ -48,6 +41,6 @@ def compare_sources(before: Sequence[ComparedCall], now: Sequence[ComparedCall])
     """Yields path and sources of each argument that has one in all trials of a side, and none of them on the other."""
     for path in before[0].sources:
         sides = [[set(call.sources.get(path, ())) for call in side] for side in (before, now)]
-        common = [set.intersection(*side) for side in sides]
-        if all(common) and set.union(*sides[0]).isdisjoint(set.union(*sides[1])):
-            yield path, *(", ".join(sorted(each)) for each in common)
+        first, second = (set[str].intersection(*side) for side in sides)
+        if first and second and set[str].union(*sides[0]).isdisjoint(set[str].union(*sides[1])):
+            yield path, ", ".join(sorted(first)), ", ".join(sorted(second))

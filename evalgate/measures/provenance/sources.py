@@ -10,7 +10,12 @@ if TYPE_CHECKING:
 SourceKind = Literal["user", "system", "result", "schema", "calendar", "sum", "own"]
 KINDS: tuple[SourceKind, ...] = get_args(SourceKind)
 _OF_CALLS = {"result": "the result", "sum": "a sum in the result", "own": "an argument"}
-_ALONE = {"user": "the user", "system": "the instructions", "schema": "the tool's definition", "calendar": "the calendar"}
+_ALONE = {
+    "user": "the user",
+    "system": "the instructions",
+    "schema": "the tool's definition",
+    "calendar": "the calendar",
+}
 
 
 class ArgumentSource(NamedTuple):

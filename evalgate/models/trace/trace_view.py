@@ -43,7 +43,7 @@ class TraceView:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self.cache: dict[str, Any] = {}
+        self.cache: dict[int | str, Any] = {}
         self._built: dict[str, Any] = {}
 
     def get(self, name: str, default: Any = None) -> Any:

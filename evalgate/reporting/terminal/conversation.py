@@ -9,6 +9,7 @@ from evalgate.models.trace.trace import format_place
 from evalgate.reporting.terminal.terminal_page import TerminalPage
 from evalgate.reporting.terminal.trace_table import build_trace_row, describe_evidence
 from evalgate.reporting.text import wording
+from evalgate.reporting.text.argument_lines import count_from_nowhere, list_argument_lines
 from evalgate.reporting.text.conversation_order import (
     measure_depth,
     name_actor,
@@ -33,9 +34,14 @@ DEEPER = 4
 _COLOURS = {"user": "green", "assistant": "yellow", "error": "red"}
 
 
-def render_conversation(trace: Trace, *, width: int = 100, colour: bool = False, full: bool = False) -> str:
-    """The whole conversation; without `full` long texts, arguments and results are folded."""
-    page = _ConversationPage(width, colour=colour, full=full)
+def render_conversation(
+    trace: Trace, *, width: int = 100, colour: bool = False, full: bool = False, sources: bool = False
+) -> str:
+    """The whole conversation; without `full` long texts, arguments and results are folded.
+
+    With `sources` each argument is followed by where it came from.
+    """
+    page = _ConversationPage(width, colour=colour, full=full, traced=trace if sources else None)
     _add_heading(page, trace)
     numbers = number_calls(trace)
     for part in order_conversation(trace):
@@ -52,9 +58,9 @@ def render_conversation(trace: Trace, *, width: int = 100, colour: bool = False,
 class _ConversationPage(TerminalPage):
     """Lines of a conversation."""
 
-    def __init__(self, width: int, *, colour: bool, full: bool) -> None:
+    def __init__(self, width: int, *, colour: bool, full: bool, traced: Trace | None) -> None:
         super().__init__(width, colour=colour)
-        self._full = full
+        self._full, self._traced = full, traced
 
     def add_message(self, message: Message) -> None:
         """Adds who speaks, and the text."""
@@ -80,6 +86,8 @@ class _ConversationPage(TerminalPage):
             if (requested := call.get("requested")) is not None:
                 asked = show(requested["arguments"], self._limit)
                 self.add_part(f"(asked for {requested['name']} {asked})", indent=RESULT_INDENT + deeper)
+            for line in () if self._traced is None or not number else list_argument_lines(self._traced, number):
+                self.add_part(str(line), indent=RESULT_INDENT + deeper)
             outcome = name_outcome(call)
             self.add_part(f"-> {_describe_result(call, outcome, self._limit)}", indent=RESULT_INDENT + deeper)
 
@@ -127,6 +135,9 @@ def _add_heading(page: TerminalPage, trace: Trace) -> None:
         f" tokens {wording.count(row['total_tokens'])}, cost {wording.dollars(row['cost_usd'])},"
         f" latency {wording.seconds(row['latency_seconds'])}",
     )
+    nowhere = count_from_nowhere(trace)
+    if nowhere:
+        page.add_fact("sources", f"{wording.pluralize(nowhere, 'argument')} from nowhere (--sources names each)")
     page.add_fact("evidence", describe_evidence(row["evidence"]))
     for message in dict.fromkeys(warning["message"] for warning in trace.warnings):
         page.add_fact("warning", message)

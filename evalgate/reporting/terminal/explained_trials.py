@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import json
-from itertools import groupby
-from typing import TYPE_CHECKING
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.reporting.terminal.difference import ALL
 from evalgate.reporting.text import wording
+from evalgate.reporting.text.argument_lines import list_argument_lines, list_changing_calls
 from evalgate.reporting.text.commands import build_show_command, find_place
 from evalgate.reporting.text.reason_groups import leave_out_numbers
 from evalgate.reporting.text.sentences import unmark_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
+    from evalgate.models.results.baseline_run import TracePosition
     from evalgate.models.results.results import ScenarioDoc, SuiteDoc
     from evalgate.models.run.trial_doc import AssertionDoc, TrialDoc
+    from evalgate.models.trace.trace import Trace
     from evalgate.reporting.terminal.terminal_page import TerminalPage
 
 MAX_TRIALS, MAX_CHECKS, MAX_EVIDENCE = 50, 200, 1_500
-SHORT_TRIALS, SHORT_CHECKS, SHORT_EVIDENCE = 3, 6, 240
-"""Without `full`: trials and checks that are shown, and characters of a value in the evidence."""
+SHORT_TRIALS, SHORT_CHECKS, SHORT_EVIDENCE, SHORT_SOURCES = 3, 6, 240, 8
+"""Without `full`: trials, checks and arguments that are shown, and characters of a value in the evidence."""
 MOST_NUMBERS = 12
 _STATUS_COLOURS = {"passed": "green", "not_evaluable": "yellow", "not_measured": "yellow", "skipped": "dim"}
 _ORDER = {"failed": 0, "error": 1, "not_evaluable": 2, "skipped": 3, "passed": 4}
@@ -36,26 +39,31 @@ def to_words(word: str) -> str:
     return word.replace("_", " ")
 
 
-def add_trials(
-    page: TerminalPage, suite: SuiteDoc, scenario: ScenarioDoc, stated: Sequence[str] = (), *, full: bool
-) -> None:
+class TrialTexts(NamedTuple):
+    """What is known beside the trials: reasons that are `stated` above, and their traces by place."""
+
+    stated: Sequence[str] = ()
+    traces: Mapping[TracePosition, Trace] = {}
+
+
+def add_trials(page: TerminalPage, suite: SuiteDoc, scenario: ScenarioDoc, known: TrialTexts, *, full: bool) -> None:
     """Adds the trials, those that did not pass first; without `full` one of each kind of failure.
 
-    Of a single trial it leaves out reasons that are among the `stated` ones, which stand above.
+    Of a single trial it leaves out reasons that are stated above.
     """
     page.add_title("Trials" if scenario["trials"] else "No trials")
     trials = sorted(scenario["trials"], key=lambda trial: trial.status == "passed")
     if full:
-        _add_all(page, suite, trials)
+        _add_all(page, suite, trials, known)
     else:
-        _add_kinds(page, suite, trials, stated if len(trials) == 1 else ())
+        _add_kinds(page, suite, trials, known if len(trials) == 1 else known._replace(stated=()))
 
 
-def _add_all(page: TerminalPage, suite: SuiteDoc, trials: Sequence[TrialDoc]) -> None:
+def _add_all(page: TerminalPage, suite: SuiteDoc, trials: Sequence[TrialDoc], known: TrialTexts) -> None:
     checks_left = MAX_CHECKS
     for trial in trials[:MAX_TRIALS]:
         checks = _sort_checks(trial.assertions)
-        _add_trial(page, suite, trial, checks[: max(checks_left, 0)], full=True)
+        _add_trial(page, suite, trial, checks[: max(checks_left, 0)], known._replace(stated=()), full=True)
         left = len(checks) - max(checks_left, 0)
         if left > 0:
             page.add_text(f"and {wording.pluralize(left, 'more check')}", indent=4)
@@ -65,7 +73,7 @@ def _add_all(page: TerminalPage, suite: SuiteDoc, trials: Sequence[TrialDoc]) ->
         page.add_text(f"and {wording.pluralize(left, 'more trial')}", indent=2)
 
 
-def _add_kinds(page: TerminalPage, suite: SuiteDoc, trials: Sequence[TrialDoc], stated: Sequence[str]) -> None:
+def _add_kinds(page: TerminalPage, suite: SuiteDoc, trials: Sequence[TrialDoc], known: TrialTexts) -> None:
     """Adds the first trial of each kind, then a line that counts the others and the checks that are not shown."""
     kinds: dict[Hashable, list[TrialDoc]] = {}
     for trial in trials:
@@ -76,7 +84,7 @@ def _add_kinds(page: TerminalPage, suite: SuiteDoc, trials: Sequence[TrialDoc], 
     for trial in shown:
         checks = _sort_checks(trial.assertions)
         bad = [each for each in checks if each.outcome not in _NOT_FAILED] or checks
-        _add_trial(page, suite, trial, bad[:SHORT_CHECKS], stated, full=False)
+        _add_trial(page, suite, trial, bad[:SHORT_CHECKS], known, full=False)
         hidden_checks += len(checks) - len(bad[:SHORT_CHECKS])
         alike = kinds.get(_identify_failure(trial), [])[1:]
         if alike:
@@ -128,7 +136,7 @@ def _add_trial(
     suite: SuiteDoc,
     trial: TrialDoc,
     checks: Sequence[AssertionDoc],
-    stated: Sequence[str] = (),
+    known: TrialTexts,
     *,
     full: bool,
 ) -> None:
@@ -148,10 +156,25 @@ def _add_trial(
     if trial.reason:
         page.add_text(unmark_parts(trial.reason), indent=4)
     for check in checks:
-        is_stated = any(unmark_parts(check.reason) in each for each in stated)
+        is_stated = any(unmark_parts(check.reason) in each for each in known.stated)
         _add_check(page, check, is_stated=is_stated, full=full)
+    trace = known.traces.get((trial.trace.path, trial.trace.line, trial.trace.record))
+    if trace is not None:
+        _add_sources(page, trace, full=full)
     if trial.status != "passed":
         page.add_command(build_show_command(suite, trial), indent=4)
+
+
+def _add_sources(page: TerminalPage, trace: Trace, *, full: bool) -> None:
+    """Adds where the arguments came from: of the first calls that change something, with `full` of more of all."""
+    numbers = range(1, len(trace.agent_calls) + 1) if full else list_changing_calls(trace)
+    most = MAX_CHECKS if full else SHORT_SOURCES
+    lines = ((number, line) for number in numbers for line in list_argument_lines(trace, number))
+    for number, line in islice(lines, most):
+        name = trace.agent_calls[number - 1]["name"]
+        page.add_text(f"call {number} {name}: {line}", indent=4, limit=MAX_EVIDENCE if full else SHORT_EVIDENCE)
+    if next(lines, None) is not None:
+        page.add_text("and more arguments (`evalgate show --sources` has all)", indent=4)
 
 
 def _add_check(page: TerminalPage, check: AssertionDoc, *, is_stated: bool, full: bool) -> None:

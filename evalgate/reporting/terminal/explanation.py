@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evalgate.models.run.golden import DIMENSIONS
 from evalgate.reporting.markdown.golden_rows import draw_bar
 from evalgate.reporting.terminal.difference import add_trajectory_diff
-from evalgate.reporting.terminal.explained_trials import add_trials, to_words
+from evalgate.reporting.terminal.explained_trials import TrialTexts, add_trials, to_words
 from evalgate.reporting.terminal.terminal_page import VERDICT_COLOURS, TerminalPage
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.behaviour_lines import describe_differences
@@ -25,9 +25,13 @@ from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.scoring.golden.rules import level
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalgate.models.results.baseline_run import TracePosition
     from evalgate.models.results.results import ChangeDoc, RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
     from evalgate.models.results.results_statistics import GoldenDoc
     from evalgate.models.run.trial_doc import IssueDoc
+    from evalgate.models.trace.trace import Trace
 
 
 MAX_ISSUES = 20
@@ -87,8 +91,8 @@ _MIN_TRIALS = 2
 
 def render_explanation(
     document: ResultsDoc,
-    suite: SuiteDoc,
-    scenario: ScenarioDoc,
+    explained: SuiteScenario,
+    traces: Mapping[TracePosition, Trace] | None = None,
     *,
     width: int = 100,
     colour: bool = False,
@@ -97,7 +101,9 @@ def render_explanation(
     """Renders plain text without a trailing line feed; `colour` adds EvalGate's colour codes only.
 
     Without `full` what passed, repeats or did not change is counted, so that one failure takes about 40 lines.
+    Of trials whose `traces` are given, by their places, it says where the arguments came from.
     """
+    suite, scenario = explained.suite, explained.scenario
     page = TerminalPage(width, colour=colour)
     _add_overview(page, document, suite, scenario)
     change = scenario["change"]
@@ -105,7 +111,8 @@ def render_explanation(
         add_trajectory_diff(page, change, full=full)
     if scenario.get("golden") is not None:
         add_golden(page, scenario)
-    add_trials(page, suite, scenario, _list_reasons(suite, scenario), full=full)
+    shown = TrialTexts(_list_reasons(suite, scenario), traces or {})
+    add_trials(page, suite, scenario, shown, full=full)
     page.add_title("To reproduce the run")
     page.add_command(document.get("command") or "evalgate run", indent=2)
     return str(page)

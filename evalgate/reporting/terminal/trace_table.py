@@ -9,6 +9,7 @@ from evalgate.models.trace.trace import format_place
 from evalgate.models.trace.trace_view import list_evidence
 from evalgate.reporting.terminal.terminal_page import GAP, format_columns
 from evalgate.reporting.text import wording
+from evalgate.reporting.text.argument_lines import count_from_nowhere
 from evalgate.reporting.text.conversation_order import count_actors
 from evalgate.scoring.recorded_result import find_recorded_result
 
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 
 HEADER = (
     *("trace", "scenario", "trial", "format", "model", "turns", "calls", "agents", "tokens", "cost", "latency"),
-    *("status", "result", "evidence"),
+    *("status", "result", "nowhere", "evidence"),
 )
-AGENTS = HEADER.index("agents")
-"""The column that is left out where no trace has several agents."""
+OPTIONAL = {"agents": "agents", "nowhere": "arguments_from_nowhere"}
+"""Columns that are left out where no row has their field: several agents, arguments without a source."""
 COPIED = 2
 """The first columns: the place for `evalgate show`, and the id for a suite."""
 MIN_PLACE = 32
@@ -41,8 +42,8 @@ class ResultFact(TypedDict):
 class TraceRow(TypedDict):
     """What one trace records; amounts are null if unknown.
 
-    `agents` is present only if there are several; `reason`, and the formats that it nearly has, only if it can't be
-    read.
+    `agents` is present only if there are several, `arguments_from_nowhere` if it was asked for; `reason`, and the
+    formats that it nearly has, only if it can't be read.
     """
 
     path: str
@@ -63,12 +64,13 @@ class TraceRow(TypedDict):
     result: ResultFact | None
     evidence: dict[EvidenceKind, EvidenceState]
     agents: NotRequired[int]
+    arguments_from_nowhere: NotRequired[int]
     reason: NotRequired[str]
     nearest: NotRequired[list[str]]
 
 
-def build_trace_row(trace: Trace) -> TraceRow:
-    """What a trace records."""
+def build_trace_row(trace: Trace, *, with_sources: bool = False) -> TraceRow:
+    """What a trace records; `with_sources` counts the arguments that come from nowhere, which takes longer."""
     source, latency_ms, result = trace.source, trace.latency["total_ms"], find_recorded_result(trace)
     row: TraceRow = {
         "path": source.path,
@@ -92,6 +94,8 @@ def build_trace_row(trace: Trace) -> TraceRow:
     agents = count_actors(trace)
     if agents > 1:
         row["agents"] = agents
+    if with_sources:
+        row["arguments_from_nowhere"] = count_from_nowhere(trace)
     return row
 
 
@@ -126,9 +130,8 @@ def render_trace_table(rows: Sequence[TraceRow], width: int) -> str:
 
     If there is no room for the places, their middle is left out.
     """
-    return _format_kept(
-        rows, [at for at in range(len(HEADER)) if at != AGENTS or any("agents" in row for row in rows)], width
-    )
+    kept = [at for at, name in enumerate(HEADER) if any(OPTIONAL.get(name, "path") in row for row in rows)]
+    return _format_kept(rows, kept, width)
 
 
 def render_fitted_table(rows: Sequence[TraceRow], width: int) -> str:
@@ -164,6 +167,7 @@ def _format_row(row: TraceRow) -> list[str]:
         None if row["latency_seconds"] is None else wording.seconds(row["latency_seconds"]),
         row["status"],
         _format_result(row["result"]),
+        _format_number(row.get("arguments_from_nowhere")),
         describe_evidence(row["evidence"]),
     ]
     return [text or wording.DASH for text in texts]

@@ -86,7 +86,8 @@ def build_run_page(
         has_traces = True
         if place is not None and builder.wants(place) and (trace := restore(line)) is not None:
             record = orjson.loads(line).get("record") if place in failing else None
-            builder.add(place, encode_trace_block(trace, record), describe_trace(trace))
+            block = encode_trace_block(trace, record, with_sources=builder.has_sources(place, len(line)))
+            builder.add(place, block, describe_trace(trace))
             better.add(place, trace)
     if baseline is not None:
         _add_baseline(builder, baseline, restore, better)
@@ -120,4 +121,5 @@ def _add_baseline(
         compared, trial = found
         builder.add_details(compared.place, describe_trace(trace))
         if better.compare(compared, trial.trial, trace) and builder.wants(compared.place):
-            builder.add(compared.place, encode_trace_block(trace), describe_trace(trace))
+            block = encode_trace_block(trace, with_sources=builder.has_sources(compared.place, len(line)))
+            builder.add(compared.place, block, describe_trace(trace))

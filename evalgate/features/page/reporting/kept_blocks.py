@@ -35,6 +35,10 @@ class KeptBlocks:
             return False
         return True
 
+    def is_among_first(self, place: TracePlace, count: int) -> bool:
+        """Whether the trace is one of the first by rank."""
+        return self._ranks[place] < count
+
     def add(self, place: TracePlace, block: str) -> None:
         """Keeps a block, and drops the last ones while all are too large."""
         rank = self._ranks[place]

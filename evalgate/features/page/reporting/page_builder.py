@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 MAX_SECTIONS = 200
 """Scenarios with a section: more make the page slow, and a person reads fewer."""
+MOST_WITH_SOURCES, LONGEST_WITH_SOURCES = 100, 200_000
+"""Conversations, and bytes of one, in which the page names the sources of arguments; 0.5 s a megabyte."""
 ROWS_SHARE, BLOCKS_SHARE, SECTIONS_SHARE = 0.5, 0.6, 0.75
 """The rows' part of the space, the conversations' part of what is left then, and the sections' part of the rest."""
 SHORT_BYTES = 12
@@ -95,6 +97,10 @@ class PageBuilder:
     def wants(self, place: TracePlace) -> bool:
         """Whether the conversation of this trace may be in the page; counts one that has no space."""
         return self._blocks.wants(place)
+
+    def has_sources(self, place: TracePlace, size: int) -> bool:
+        """Whether the page shows where the arguments in a conversation of this size came from."""
+        return size <= LONGEST_WITH_SOURCES and self._blocks.is_among_first(place, MOST_WITH_SOURCES)
 
     def add(self, place: TracePlace, block: str, details: TraceDetails = NO_DETAILS) -> None:
         """Adds a conversation, from `encode_trace_block`."""

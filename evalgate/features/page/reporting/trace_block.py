@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 from evalgate.features.page.reporting.trace_details import find_unanswered
 from evalgate.measures.values.json_values import show
 from evalgate.reporting.text import wording
+from evalgate.reporting.text.argument_lines import list_argument_lines
 from evalgate.reporting.text.conversation_order import (
     measure_depth,
     name_actor,
@@ -47,6 +48,7 @@ class PartDoc(TypedDict):
     who: NotRequired[str]
     status: NotRequired[str]
     result: NotRequired[str]
+    sources: NotRequired[list[str]]
     seconds: NotRequired[float | None]
 
 
@@ -77,17 +79,23 @@ class TraceBlock(TypedDict):
     raw: NotRequired[str]
 
 
-def encode_trace_block(trace: Trace, record: Any = None) -> str:
+def encode_trace_block(trace: Trace, record: Any = None, *, with_sources: bool = False) -> str:
     """The block of a trace, with its record if that is given, as JSON that can be the content of a script element."""
-    block = build_trace_block(trace)
+    block = build_trace_block(trace, with_sources=with_sources)
     if record is not None:
         block["raw"] = clean_page_text(json.dumps(record, ensure_ascii=False, indent=1), MAX_TEXT)
     return encode_script_json(block)
 
 
-def build_trace_block(trace: Trace) -> TraceBlock:
-    """Everything that the page shows of a trace; redacted, long texts cut and counted."""
+def build_trace_block(trace: Trace, *, with_sources: bool = False) -> TraceBlock:
+    """Everything that the page shows of a trace; redacted, long texts cut and counted.
+
+    `with_sources` adds to each of the agent's calls where its arguments came from.
+    """
     parts = list(_iter_parts(trace))
+    for part in parts[:MAX_PARTS] if with_sources else ():
+        if (number := part.get("number")) is not None:
+            part["sources"] = [clean_page_text(str(line), MAX_FACT) for line in list_argument_lines(trace, number)]
     total = trace.latency["total_ms"]
     return {
         "facts": _list_facts(trace),

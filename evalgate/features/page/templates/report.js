@@ -58,6 +58,7 @@
     const body = make("div");
     body.append(make("p", "text", null, make("b", "", part.title)));
     if (part.text) body.append(make("code", "", null, fold(part.text, "arguments: ")));
+    for (const line of part.sources || []) body.append(make("p", "note", line));
     const tone = part.status === "ok" ? "good" : part.status === "error" ? "bad" : "warn";
     body.append(make("p", "note", null, make("span", `tone ${tone}`, part.status), part.seconds === null ? "" : `, ${seconds(part.seconds)}`));
     if (part.result) body.append(make("code", "", null, fold(part.result, RESULT)));

@@ -20,6 +20,7 @@ from evalgate.reporting.results.clean_values import clean_record
 from evalgate.reporting.results.load_results import load_results
 from evalgate.reporting.results.results_json import dump_results
 from evalgate.reporting.terminal.explanation import render_explanation
+from evalgate.reporting.text.scenario_sections import SuiteScenario
 
 BEFORE = make_trace([("look", {"id": 1}), make_call("f", index=1), "mail"], "It costs $1.", turns=[("a", "b")])
 NOW = make_trace(
@@ -118,7 +119,7 @@ def test_an_untrusted_difference_of_the_right_shape_can_be_rendered(data):
     scenario = a_scenario("refund", "FAIL", change)
     suite = a_suite("support", [scenario])
     assert format_trajectory_diff(change)
-    assert render_explanation(results([suite]), suite, scenario)
+    assert render_explanation(results([suite]), SuiteScenario(suite, scenario))
 
 
 def test_very_many_differences_have_a_bounded_size():

@@ -22,13 +22,14 @@ from evalgate.models.comparison.trajectory import FigureDelta, TrajectoryDiff
 from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.results.clean_values import clean_record
 from evalgate.reporting.terminal.explanation import render_explanation, render_removed_scenario
+from evalgate.reporting.text.scenario_sections import SuiteScenario
 
 
 def explain(scenario, **given):
     suite = a_suite(given.pop("suite", "support"), [scenario])
     baseline = given.pop("baseline", None)
     form = {name: given.pop(name) for name in ("width", "colour", "full") if name in given}
-    return render_explanation(results([suite], baseline=baseline, **given), suite, scenario, **form)
+    return render_explanation(results([suite], baseline=baseline, **given), SuiteScenario(suite, scenario), **form)
 
 
 def diff_of_traces(before, now):

@@ -13,6 +13,7 @@ from evalgate.reporting.results.results_json import dump_results
 from evalgate.reporting.terminal.explanation import render_explanation
 from evalgate.reporting.terminal.run_table import render_table
 from evalgate.reporting.text.ruling_lines import format_approval, render_approval
+from evalgate.reporting.text.scenario_sections import SuiteScenario
 
 
 def an_approval(status="active", scenario="s1", **changes):
@@ -135,7 +136,7 @@ def test_an_explanation_has_the_approvals_of_its_scenario_and_stale_traces():
     trial.trace.stale = "it is 9 days old, at most 7d is allowed"
     suite = a_suite("support", [a_scenario("s1", "HARD_FAIL", trials=[trial])])
     found = results([suite], approvals=[an_approval(), an_approval(scenario="other", who="Ben")])
-    text = render_explanation(found, suite, suite["scenarios"][0])
+    text = render_explanation(found, SuiteScenario(suite, suite["scenarios"][0]))
     assert "approved, expires in 3 days, by Ana: outage" in text
     assert "Ben" not in text
     assert "it is 9 days old, at most 7d is allowed" in text
