@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from evalgate.reporting.terminal.terminal_page import TerminalPage
 
 MAX_TRIALS, MAX_CHECKS, MAX_EVIDENCE = 50, 200, 1_500
-SHORT_TRIALS, SHORT_CHECKS, SHORT_EVIDENCE, SHORT_SOURCES = 3, 6, 240, 8
-"""Without `full`: trials, checks and arguments that are shown, and characters of a value in the evidence."""
+SHORT_TRIALS, SHORT_CHECKS, SHORT_EVIDENCE, SHORT_SOURCES = 3, 6, 240, 5
+"""Without `full`: trials and checks that are shown, characters of a value in the evidence, calls with their sources."""
 MOST_NUMBERS = 12
 _STATUS_COLOURS = {"passed": "green", "not_evaluable": "yellow", "not_measured": "yellow", "skipped": "dim"}
 _ORDER = {"failed": 0, "error": 1, "not_evaluable": 2, "skipped": 3, "passed": 4}
@@ -168,13 +168,13 @@ def _add_trial(
 def _add_sources(page: TerminalPage, trace: Trace, *, full: bool) -> None:
     """Adds where the arguments came from: of the first calls that change something, with `full` of more of all."""
     numbers = range(1, len(trace.agent_calls) + 1) if full else list_changing_calls(trace)
-    most = MAX_CHECKS if full else SHORT_SOURCES
-    lines = ((number, line) for number in numbers for line in list_argument_lines(trace, number))
-    for number, line in islice(lines, most):
+    texts = ((number, "; ".join(map(str, list_argument_lines(trace, number)))) for number in numbers)
+    calls = ((number, text) for number, text in texts if text)
+    for number, text in islice(calls, MAX_CHECKS if full else SHORT_SOURCES):
         name = trace.agent_calls[number - 1]["name"]
-        page.add_text(f"call {number} {name}: {line}", indent=4, limit=MAX_EVIDENCE if full else SHORT_EVIDENCE)
-    if next(lines, None) is not None:
-        page.add_text("and more arguments (`evalgate show --sources` has all)", indent=4)
+        page.add_text(f"call {number} {name}: {text}", indent=4, limit=MAX_EVIDENCE if full else SHORT_EVIDENCE)
+    if next(calls, None) is not None:
+        page.add_text("and more calls (`evalgate show --sources` has all)", indent=4)
 
 
 def _add_check(page: TerminalPage, check: AssertionDoc, *, is_stated: bool, full: bool) -> None:

@@ -59,7 +59,8 @@ def test_the_example_is_explained_from_what_its_run_left(demo: Path) -> None:
     assert difference.startswith(DIFFERENCE)
     assert "{+Done: $34.00" in difference
     assert "\n  trials 1, 2 and 3 failed in the same checks\n" in out
-    assert out.count("\n") <= 40
+    assert 'call 2 issue_refund: order_id "A1002" from user' in out
+    assert out.count("\n") <= 42
     assert evalgate(demo, "explain", "refund-outside-window", "--all")[1].count("  trial ") == 4
     assert repeat.startswith("To reproduce the run\n  evalgate run ")
 
