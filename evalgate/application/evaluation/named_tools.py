@@ -202,13 +202,14 @@ def _collect_names(scenario: Scenario) -> _ScenarioNames:
     forbidden, named, not_meant = dict[str, None](), set[str](), dict[str, None]()
     for assertion in scenario.assertions:
         for fields, is_negated in iter_checks(assertion.written):
-            forbidden.update(dict.fromkeys(_iter_forbidden(fields, is_negated=is_negated)))
+            forbidden.update(dict.fromkeys(iter_forbidden(fields, is_negated=is_negated)))
             named.update(_iter_named(fields))
             not_meant.update(dict.fromkeys(fields.get("not_meant") or ()))
     return _ScenarioNames([*forbidden], frozenset(named), [*not_meant])
 
 
-def _iter_forbidden(fields: Any, *, is_negated: bool) -> Iterator[str]:
+def iter_forbidden(fields: Any, *, is_negated: bool) -> Iterator[str]:
+    """Yields the names of tools that a check as written forbids."""
     kind = evaluator_class(str(fields.get("type")))
     if kind is None:
         return

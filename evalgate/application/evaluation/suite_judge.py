@@ -168,8 +168,13 @@ class SuiteJudge:
         return JudgedCandidate(candidate, trial, trajectory, behaviour)
 
     def _judge_trace(self, trace: Trace, ref: TraceRef, scenario: Scenario) -> TrialResult:
-        """Judges one trace under one scenario; a run that an outage ended is not measured."""
+        """Judges one trace under one scenario; one that an outage ended is measured if it did what it must not."""
         outage, golden = find_outage(trace), None
+        if outage is not None:
+            from evalgate.application.evaluation.outage_trials import find_forbidden_call  # few runs need it
+
+            cut = find_forbidden_call(trace, scenario)
+            trace, outage = (trace, outage) if cut is None else (cut, None)
         assertions, status, score = self._score(trace, scenario) if outage is None else ([], "not_measured", None)
         if scenario.golden is not None and outage is None:
             from evalgate.scoring.golden.results import build_golden_trial

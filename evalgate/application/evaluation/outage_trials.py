@@ -1,0 +1,38 @@
+"""Judges a trial that an outage ended by what the agent did before it: a forbidden call that was made was made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from evalgate.application.evaluation.named_tools import iter_checks, iter_forbidden
+from evalgate.models.trace.trace import KINDS
+
+if TYPE_CHECKING:
+    from evalgate.evaluators.core.assertion import Assertion
+    from evalgate.models.trace.trace import Trace
+    from evalgate.suite.models import Scenario
+
+CUT = "an outage ended the run: what would have come after it is not recorded"
+ALLOWS = "allowed_tools"
+"""The type of check that forbids calls without naming one."""
+
+
+def find_forbidden_call(trace: Trace, scenario: Scenario) -> Trace | None:
+    """The trace with all evidence incomplete, if a required check that forbids calls fails on it all the same.
+
+    None if what the agent did before the outage fails none: then nothing was measured.
+    """
+    cut = replace(trace, gaps={**dict.fromkeys(KINDS, CUT), **trace.gaps}, kept_view=None)
+    cut.baseline = trace.baseline
+    deciding = [each for each in scenario.assertions if each.required and _forbids(each)]
+    return cut if any(each.assess(cut).outcome == "failed" for each in deciding) else None
+
+
+def _forbids(assertion: Assertion) -> bool:
+    """Whether an entry of a suite, or a check in it, forbids calls."""
+    if ALLOWS in assertion.versions:
+        return True
+    checks = iter_checks(assertion.written)
+    return any(any(iter_forbidden(fields, is_negated=is_negated)) for fields, is_negated in checks)
