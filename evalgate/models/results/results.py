@@ -230,7 +230,7 @@ class RemovedDoc(TypedDict):
 
 
 class UnclaimedDoc(TypedDict):
-    """A trace that matches no scenario."""
+    """A trace that matches no scenario; `status` is how the run ended, absent if well."""
 
     suite: str
     path: str
@@ -238,6 +238,7 @@ class UnclaimedDoc(TypedDict):
     scenario_id: str | None
     line: int | None
     record: int | None
+    status: NotRequired[str]
 
 
 class WarningDoc(TypedDict):

@@ -127,7 +127,7 @@ def build_removed_doc(outcome: ScenarioOutcome) -> RemovedDoc:
 
 def build_unclaimed_doc(unclaimed: UnclaimedTrace) -> UnclaimedDoc:
     """Builds a trace that matches no scenario."""
-    return {
+    found: UnclaimedDoc = {
         "suite": clean_name(unclaimed.suite),
         "path": clean_name(unclaimed.trace.path),
         "id": clean_optional_name(unclaimed.trace.id),
@@ -135,6 +135,9 @@ def build_unclaimed_doc(unclaimed: UnclaimedTrace) -> UnclaimedDoc:
         "line": unclaimed.trace.line,
         "record": unclaimed.trace.record,
     }
+    if unclaimed.trace.status is not None:
+        found["status"] = unclaimed.trace.status
+    return found
 
 
 def build_warning_doc(warning: Warning_) -> WarningDoc:

@@ -306,9 +306,23 @@ NOTICE_LIMIT = 500
 def list_notices(document: ResultsDoc) -> list[str]:
     """Sentences for the lines below the heading; those beyond the first five are counted."""
     found = group_warnings([each for each in document["warnings"] if each["code"] in NOTICED])
-    left = len(found) - MOST_NOTICES
+    texts = [*_describe_unjudged(document), *(f"{each.message}{each.more_places}" for each in found)]
+    left = len(texts) - MOST_NOTICES
     more = [f"and {pluralize(left, 'more warning')} of this kind"] if left > 0 else []
-    return [*(f"{each.message}{each.more_places}" for each in found[:MOST_NOTICES]), *more]
+    return [*texts[:MOST_NOTICES], *more]
+
+
+def _describe_unjudged(document: ResultsDoc) -> Iterator[str]:
+    """Sentences about traces without a scenario that leave doubt: of failed runs, and with an id like a scenario's."""
+    unclaimed = [trace for group in group_unclaimed(document) for trace in group.members]
+    failed = [each for each in unclaimed if each.get("status") == FAILED_RUN]
+    ids = {each["id"].strip().casefold() for suite in document["suites"] for each in suite["scenarios"]}
+    others = [each for each in unclaimed if each not in failed and each["scenario_id"] is not None]
+    alike = [each for each in others if (each["scenario_id"] or "").strip().casefold() in ids]
+    if failed:
+        yield describe_unclaimed(failed, ending=" of a failed run" if len(failed) == 1 else " of failed runs")
+    if alike:
+        yield describe_unclaimed(alike, ending=" with a scenario's id" if len(alike) == 1 else " with ids of scenarios")
 
 
 def list_other_warnings(document: ResultsDoc) -> list[GroupedWarning]:
@@ -317,6 +331,8 @@ def list_other_warnings(document: ResultsDoc) -> list[GroupedWarning]:
 
 
 MOST_FILES, MAX_ID = 3, 80
+FAILED_RUN = "error"
+"""The status of a run that failed."""
 
 
 class UnclaimedTraces(NamedTuple):
@@ -351,10 +367,10 @@ def _find_place(trace: TraceDoc | UnclaimedDoc) -> _Place:
     return trace["path"], trace["line"], trace["record"]
 
 
-def describe_unclaimed(traces: Sequence[UnclaimedDoc], most: int = MOST_FILES) -> str:
+def describe_unclaimed(traces: Sequence[UnclaimedDoc], most: int = MOST_FILES, ending: str = "") -> str:
     """Counts traces without a scenario, with what to do, and names some of their files and ids.
 
-    The ids often differ from the scenario's in their spelling.
+    `ending` says what they have in common. The ids often differ from the scenario's in their spelling.
     """
     files: dict[str, list[str]] = {}
     for trace in traces:
@@ -365,7 +381,7 @@ def describe_unclaimed(traces: Sequence[UnclaimedDoc], most: int = MOST_FILES) -
     more = f" and {left:,} more" if left else ""
     verb, was, whose = ("belongs", "was", "its") if len(traces) == 1 else ("belong", "were", "their")
     count, remedy = pluralize(len(traces), "trace"), f"add a scenario with {whose} id, or with the id `*`"
-    return f"{count} {verb} to no scenario and {was} not judged ({remedy}): {', '.join(texts)}{more}"
+    return f"{count}{ending} {verb} to no scenario and {was} not judged ({remedy}): {', '.join(texts)}{more}"
 
 
 def _join_some(ids: list[str], most: int) -> str:

@@ -444,6 +444,7 @@ def test_comment__every_text_hostile__no_line_starts_with_it(text):
         "</details>",
         "```",
         "\u2502",
+        "\u26a0",
         "+ ",
         "Tool calls,",
         "If this is intended",

@@ -1,0 +1,86 @@
+"""What is left out of the verdict hides nothing: a forbidden call before an outage, and failed runs of no scenario."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from command import evalgate
+
+from hostile.suite_edits import suite, trace, write
+
+OUTAGE = {"type": "RateLimitError", "message": "429 too many requests", "status_code": 429}
+DENY = {"type": "forbidden_tools", "tools": ["delete_user"], "required": True}
+
+
+def ended_by_outage(*tools: str) -> dict[str, Any]:
+    """A run whose last model call got no answer."""
+    record = trace("", tools=tools)
+    record["messages"].pop()
+    step = 2 * len(tools) + 1
+    return {**record, "llm_calls": [{"model": "m", "step": step, "error": OUTAGE}]}
+
+
+def judge(folder, *checks, files, **more):
+    write(folder, {"evals/s.yaml": suite(*checks, **more), **files})
+    return evalgate(folder, ["evals/s.yaml"])
+
+
+FORBIDDING: list[dict[str, Any]] = [
+    DENY,
+    {"type": "no_tool", "tool": "delete_*", "required": True},
+    {"not": {"type": "tool_called", "tool": "delete_user"}, "required": True},
+    {"type": "allowed_tools", "tools": ["lookup"], "required": True},
+    {"all_of": [{"type": "no_tool", "tool": "delete_user"}, {"contains": "done"}], "required": True},
+]
+UNDECIDED: list[dict[str, Any]] = [
+    {**DENY, "required": False},
+    {**DENY, "tools": ["wipe"]},
+    {"type": "tool_called", "tool": "refund", "required": True},
+    {"contains": "done", "required": True},
+    {"any_of": [{"type": "no_tool", "tool": "delete_user"}, {"contains": "done"}], "required": True},
+]
+
+
+@pytest.mark.parametrize("check", FORBIDDING)
+def test_a_forbidden_call_before_an_outage_was_made(tmp_path, check):
+    files = {
+        "traces/a.json": ended_by_outage("lookup", "delete_user"),
+        "traces/b.json": trace("done", tools=("lookup",)),
+    }
+    ran = judge(tmp_path, check, files=files)
+    assert ran.code == 1, ran.stdout
+    (judged,) = ran.results["suites"][0]["scenarios"]
+    assert sorted(each["status"] for each in judged["trials"]) == ["hard_fail", "passed"]
+
+
+@pytest.mark.parametrize("check", UNDECIDED)
+def test_a_run_that_an_outage_ended_is_else_not_measured(tmp_path, check):
+    ran = judge(tmp_path, check, files={"traces/a.json": ended_by_outage("lookup", "delete_user")})
+    (judged,) = ran.results["suites"][0]["scenarios"]
+    assert [each["status"] for each in judged["trials"]] == ["not_measured"]
+
+
+GOOD = {"traces/a.json": trace("done", tools=("lookup",))}
+LEFT = {
+    "a failed run": ({"scenario_id": "other", "status": "error"}, "1 trace of a failed run belongs to no scenario"),
+    "an id in other letters": ({"scenario_id": "Refund"}, "1 trace with a scenario's id belongs to no scenario"),
+    "an id with a blank": ({"scenario_id": "refund "}, "1 trace with a scenario's id belongs to no scenario"),
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_a_run_of_no_scenario_that_leaves_doubt_is_named_below_the_heading(tmp_path, name):
+    fields, expected = LEFT[name]
+    ran = judge(tmp_path, DENY, files={**GOOD, "traces/b.json": {**trace("done", tools=("delete_user",)), **fields}})
+    heading, *lines = [line for line in ran.text("comment.md").splitlines() if line and not line.startswith("<!--")]
+    assert ran.code == 0, heading
+    assert expected in lines[0]
+    assert expected in ran.stdout
+
+
+def test_another_run_of_no_scenario_stays_in_the_list(tmp_path):
+    ran = judge(tmp_path, DENY, files={**GOOD, "traces/b.json": trace("done", scenario="other")})
+    comment = ran.text("comment.md")
+    assert "belongs to no scenario" in comment
+    assert comment.count("belongs to no scenario") == 1
