@@ -174,14 +174,20 @@ def _add_metadata(trace: Trace, results: Sequence[dict[str, Any]]) -> None:
         add_warning(trace, "permission_denied", note, "permission_denials")
 
 
+REQUESTS = ("api-request", "api-request-blob", "api-request-shape", "tools-used")
 NAME = "claude-code"
 PROVIDER = "anthropic"
 
 
 def split(documents: Any) -> Sequence[Any]:
     """Splits a file into sessions; a line without a session id belongs to the session before it."""
-    lines = (line for document in documents for line in list_claude_lines(document))
+    lines = (line for document in documents for line in list_claude_lines(document) if not _is_request(line))
     return join_forks(group_lines(lines, _read_session_id))
+
+
+def _is_request(line: Any) -> bool:
+    """Whether a line is about a request as it was sent to the model: what was said and called is in other lines."""
+    return isinstance(line, dict) and line.get("type") in REQUESTS
 
 
 def build(record: Any) -> Trace:
@@ -321,7 +327,7 @@ LINES = words("""
     agent-setting tag pr-link worktree-state bridge-session atis-latch auth_status tool_progress tool_use_summary
     rate_limit_event prompt_suggestion control_request control_response control_cancel_request keep_alive
     evalgate.agent content-replacement marble-origami-commit task-summary speculation-accept queued_command
-    frame-link relocated started
+    frame-link relocated started cost-state
 """)
 """Types of lines that are read, or are about the session itself."""
 SHAPES = (

@@ -66,7 +66,7 @@ class PartFolder(NamedTuple):
 class BesideRule(Struct, frozen=True):
     """How a file finds others beside it that hold parts of the same run, whether or not they were asked for.
 
-    `prefix` begins the name of every part, and `is_part` tells whether a file may be one by its name; `describe` which
+    `prefix` begins the name of every part, and `is_part` is whether a file may be one by its name; `describe` which
     run lines belong to. `list_folders` returns where the parts of a run are, by the folder and stem of its file and the
     ids of its runs; `find_outer` the folder of that file for the folder of a part. `join` returns the lines of a run
     with those of its parts by name.

@@ -137,7 +137,17 @@ def work(session, start, command, parent=None, **fields):
     ]
 
 
+def requested_by(session, lines):
+    """Lines as `--fork-session` copies them: with the new session's id, and in answers that of the request's."""
+    return [{**line, "requestSessionId": session} if line["message"]["role"] == "assistant" else line for line in lines]
+
+
 COPIES = {
+    "fork-session of 2.1.330": [
+        {"type": "mode", "mode": "normal", "sessionId": "F"},
+        *requested_by("P", work("F", "p", "rm -rf build")),
+        *requested_by("F", work("F", "f", "ls", parent="p3")),
+    ],
     "fork-session": [*work("P", "p", "rm -rf build"), *work("F", "f", "ls", parent="p3")],
     "branch": [*work("F", "p", "rm -rf build", forkedFrom={"sessionId": "P"}), *work("F", "f", "ls")],
 }
@@ -158,9 +168,30 @@ def test_lines_that_a_resumed_session_repeats_count_once():
     assert codes(second) == ["copied_context"]
 
 
-def test_a_session_of_nothing_but_copies_is_the_run():
-    [trace] = read(CLAUDE, work("F", "p", "ls", forkedFrom={"sessionId": "P"}))
+@pytest.mark.parametrize(
+    "lines",
+    [
+        work("F", "p", "ls", forkedFrom={"sessionId": "P"}),
+        [{"type": "mode", "mode": "normal", "sessionId": "F"}, *requested_by("P", work("F", "p", "ls"))],
+    ],
+)
+def test_a_session_of_nothing_but_copies_is_the_run(lines):
+    [trace] = read(CLAUDE, lines)
     assert commands(trace) == ["ls"]
+
+
+def test_requests_as_they_were_sent_are_no_messages_and_hide_no_calls():
+    sent = {"role": "system", "content": [{"type": "text", "text": "# Environment"}], "output_config": {"effort": "x"}}
+    lines = [
+        {"type": "api-request-shape", "sessionId": "P", "shape": {"tools": [{"name": "Bash", "input_schema": {}}]}},
+        {"type": "api-request-blob", "sessionId": "P", "message": sent, "hash": "x"},
+        {"type": "api-request", "sessionId": "P", "params": {"model": "m", "betas": ["b"]}, "tail": ["x"]},
+        {"type": "tools-used", "sessionId": "P", "tools": ["Bash"]},
+        {"type": "cost-state", "sessionId": "P", "totalCostUSD": 0.1, "modelUsage": {"m": {"inputTokens": 1}}},
+    ]
+    [trace] = read(CLAUDE, [*work("P", "p", "ls"), *lines])
+    assert [message["role"] for message in trace.messages] == ["user", "assistant", "tool", "assistant"]
+    assert (commands(trace), codes(trace), dict(trace.gaps)) == (["ls"], [], {})
 
 
 def test_sessions_without_a_link_stay_several_though_ids_repeat():
