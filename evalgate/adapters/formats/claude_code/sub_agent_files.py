@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.claude_code import list_claude_lines
+from evalgate.adapters.formats.claude_code.resumed import find_first_message, mark_copies
 from evalgate.adapters.formats.core.format import BesideRule, PartFolder, RunOfFile
 
 if TYPE_CHECKING:
@@ -31,9 +32,9 @@ def _find_session(line: Any) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def describe(documents: Iterable[Any]) -> RunOfFile:
+def describe(documents: Sequence[Any]) -> RunOfFile:
     """The sessions that lines belong to."""
-    return RunOfFile(find_sessions(documents)[:MOST_SESSIONS])
+    return RunOfFile(find_sessions(documents)[:MOST_SESSIONS], start=find_first_message(documents))
 
 
 def list_folders(folder: str, stem: str, sessions: Sequence[str]) -> list[PartFolder]:
@@ -85,4 +86,5 @@ BESIDE = BesideRule(
     list_folders=list_folders,
     find_outer=find_outer,
     join=join,
+    mark_copies=mark_copies,
 )

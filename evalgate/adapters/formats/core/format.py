@@ -48,12 +48,14 @@ class HeadingRule(Struct, frozen=True):
 class RunOfFile(NamedTuple):
     """Which run the lines of a file belong to: `runs` are the ids of it, `own` that by which parts of a part name it.
 
-    `is_whole`: the lines are a run of their own, whatever the name of their file.
+    `is_whole`: the lines are a run of their own, whatever the name of their file. `start` is the id of their first
+    message.
     """
 
     runs: Sequence[str] = ()
     own: str | None = None
     is_whole: bool = False
+    start: str | None = None
 
 
 class PartFolder(NamedTuple):
@@ -69,7 +71,8 @@ class BesideRule(Struct, frozen=True):
     `prefix` begins the name of every part, and `is_part` is whether a file may be one by its name; `describe` which
     run lines belong to. `list_folders` returns where the parts of a run are, by the folder and stem of its file and the
     ids of its runs; `find_outer` the folder of that file for the folder of a part. `join` returns the lines of a run
-    with those of its parts by name.
+    with those of its parts by name. `mark_copies` returns its lines with those marked that it has from others: runs of
+    files in its folder that begin with the same message.
     """
 
     prefix: str
@@ -78,6 +81,7 @@ class BesideRule(Struct, frozen=True):
     list_folders: Callable[[str, str, Sequence[str]], list[PartFolder]]
     find_outer: Callable[[str], str]
     join: Callable[[Sequence[Any], Sequence[tuple[str, list[Any]]]], list[Any]]
+    mark_copies: Callable[[Sequence[Any], Iterable[Sequence[Any]]], list[Any]] | None = None
 
 
 class Shape(NamedTuple):

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 LOOK_AT = 20
 """Lines at the start of a file of which one names its run."""
+MOST_OF_HEAD = 1_000_000
+"""Bytes after which no further line of them is read."""
 
 
 def list_rules() -> tuple[BesideRule, ...]:
@@ -39,6 +41,7 @@ class BesideFiles:
         self._limits = limits
         self._runs: dict[tuple[str, str], RunOfFile] = {}
         self._folders: dict[tuple[str, str], list[FoundFile]] = {}
+        self._starts: dict[tuple[str, str], dict[str, list[FoundFile]]] = {}
 
     def read_parts(
         self, file: FoundFile, budget: ReadBudget, rule: BesideRule, documents: list[Any], size: int
@@ -46,7 +49,10 @@ class BesideFiles:
         """The documents of a file and its parts; raises TraceError for a part that can't be read."""
         found: list[tuple[str, list[Any]]] = []
         digests: list[str] = []
-        for part in self._find_parts(file, rule, rule.describe(documents)):
+        run = rule.describe(documents)
+        if rule.mark_copies is not None and (twins := self._find_twins(file, rule, run)):
+            documents = rule.mark_copies(documents, [self._read_readable(twin, budget) for twin in twins])
+        for part in self._find_parts(file, rule, run):
             lines, digest, size = self._read_lines(part, budget, size)
             found.append((_split(part.real)[1], lines))
             digests.append(digest)
@@ -82,6 +88,35 @@ class BesideFiles:
             left = [each for each in left if each[0].real not in taken]
             known.update(filter(None, (self._find_run_of(part, rule).own for part in added if left)))
 
+    def _find_twins(self, file: FoundFile, rule: BesideRule, run: RunOfFile) -> list[FoundFile]:
+        """Other files of the folder whose runs begin with the same message."""
+        folder, name = _split(file.real)
+        if run.start is None or rule.is_part(name):
+            return []
+        pattern = f"*.{name.rpartition('.')[2]}"
+        if (pattern, folder) not in self._starts:
+            self._starts[pattern, folder] = self._list_starts(pattern, folder, rule)
+        return [each for each in self._starts[pattern, folder].get(run.start, ()) if each.real != file.real]
+
+    def _list_starts(self, pattern: str, folder: str, rule: BesideRule) -> dict[str, list[FoundFile]]:
+        """The files of a folder by the first messages of their runs; none where they may not be read."""
+        found: dict[str, list[FoundFile]] = {}
+        try:
+            listed = self._files.expand(pattern, folder)
+        except InvalidInput:
+            return found
+        for each in listed:
+            start = None if rule.is_part(_split(each.real)[1]) else self._find_run_of(each, rule).start
+            if start is not None:
+                found.setdefault(start, []).append(each)
+        return found
+
+    def _read_readable(self, file: FoundFile, budget: ReadBudget) -> list[Any]:
+        """The lines of a file that can be read."""
+        with self._files.open(file) as raw:
+            lines = RawFile(raw, self._limits, budget).read_lines()
+            return [decode_leniently(line.data) for line in lines if line.data is not None]
+
     def _is_of(self, runs: set[str], part: FoundFile, rule: BesideRule) -> bool:
         """Whether a part in a folder of several runs is of one of these; a description is of its agent's."""
         lines = part._replace(real=re.sub(r"\.meta\.json$", ".jsonl", part.real))
@@ -99,9 +134,14 @@ class BesideFiles:
         return self._runs[key]
 
     def _read_head(self, file: FoundFile) -> list[Any]:
+        found, size = [], 0
         with self._files.open(file) as raw:
-            lines = islice(RawFile(raw, self._limits, ReadBudget(None)).read_lines(), LOOK_AT)
-            return [decode_leniently(line.data) for line in lines if line.data is not None]
+            for line in islice(RawFile(raw, self._limits, ReadBudget(None)).read_lines(), LOOK_AT):
+                size += len(line.data or b"")
+                found.append(None if line.data is None else decode_leniently(line.data))
+                if size > MOST_OF_HEAD:
+                    break
+        return found
 
     def _list_parts(self, folder: str, rule: BesideRule) -> list[FoundFile]:
         key = rule.prefix, folder

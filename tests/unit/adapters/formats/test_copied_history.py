@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from evalgate.adapters.files.workspace import Workspace
 from evalgate.adapters.formats.claude_code.reader import READER as CLAUDE
 from evalgate.adapters.formats.codex.reader import READER as CODEX
 from evalgate.adapters.formats.core.builder.trace_builder import read_records
+from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.models.trace.trace import TraceLocation
 
 FORKED_AT = 10
@@ -216,3 +220,45 @@ def test_blocks_of_different_messages_replace_nothing():
     lines = [answered("T", "a", [use("t1", "ls")]), answered("T", "b", [use("t2", "pwd")])]
     [trace] = read(CLAUDE, [asked("T", "q", "List."), *lines])
     assert commands(trace) == ["ls", "pwd"]
+
+
+ORIGINAL = work("P", "p", "rm -rf build")
+RESUMED = [*work("R", "p", "rm -rf build"), *work("R", "r", "ls", parent="p3")]
+GONE_ON = [*ORIGINAL, *work("P", "q", "pwd", parent="p3")]
+LAST = [*work("S", "p", "rm -rf build"), *work("S", "r", "ls"), *work("S", "s", "id")]
+
+
+def timed(*times, lines):
+    """Lines with times: four of each second that is given."""
+    return [{**line, "timestamp": f"2026-11-01T00:00:{times[n // 4]:02}Z"} for n, line in enumerate(lines)]
+
+
+FOLDERS = {
+    "a session and its resumption": ({"a": ORIGINAL, "b": RESUMED}, {"a": ["rm -rf build"], "b": ["ls"]}),
+    "of which the first goes on": (
+        {"a": timed(1, 9, lines=RESUMED), "b": timed(1, 5, lines=GONE_ON)},
+        {"a": ["ls"], "b": ["rm -rf build", "pwd"]},
+    ),
+    "resumed twice": (
+        {"a": LAST, "b": ORIGINAL, "c": RESUMED},
+        {"a": ["id"], "b": ["rm -rf build"], "c": ["ls"]},
+    ),
+    "the resumption alone": ({"b": RESUMED}, {"b": ["rm -rf build", "ls"]}),
+    "the same session twice": ({"a": ORIGINAL, "b": GONE_ON}, {"a": ["rm -rf build"], "b": ["rm -rf build", "pwd"]}),
+    "another session whose ids repeat": (
+        {"a": work("A", "p", "ls"), "b": work("B", "p", "pwd")},
+        {"a": ["ls"], "b": ["pwd"]},
+    ),
+}
+
+
+@pytest.mark.parametrize("asked_for", ["*", "each"])
+@pytest.mark.parametrize(("files", "right"), FOLDERS.values(), ids=FOLDERS)
+def test_a_resumed_session_in_a_file_of_its_own_counts_what_it_did_itself(tmp_path, files, right, asked_for):
+    for name, lines in files.items():
+        (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    (tmp_path / "damaged.jsonl").write_text('{"uuid": "p0", "message"\n')
+    for name in files:
+        pattern = f"{name}.jsonl" if asked_for == "each" else "[abc].jsonl"
+        traces = {each.source.path[0]: each for each in TraceFiles(Workspace(None, str(tmp_path))).read([pattern], "")}
+        assert commands(traces[name]) == right[name]
