@@ -99,7 +99,7 @@ check: .venv/.ready
 	$(BIN)/mypy
 	$(BIN)/mypy .ci/release.py .ci/environment.py
 	$(BIN)/lint-imports
-	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml composite/action.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml composite/action.yml record/action.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml examples/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(BIN)/zizmor --offline --no-progress --config .github/zizmor.yml . examples/workflows/*.yml
@@ -116,13 +116,19 @@ bench-peers: | python
 TRACER_LOCK = .demo/lock/bin/uv pip compile --quiet --upgrade --universal --no-deps --python-version 3.11 \
 	--generate-hashes --custom-compile-command "make lock" -
 
+# What jobs install: the versions of dev.txt, which the tests ran with.
+WHEELS_LOCK = .demo/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --format pylock.toml \
+	--constraint requirements/dev.txt
+
 lock: | python
 	"$(PYTHON)" -m venv .demo/lock
 	.demo/lock/bin/python -m pip install --quiet uv
 	.demo/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 		--custom-compile-command "make lock" --extra terminal --extra otlp --extra record --extra prices --extra store --extra postgres --extra dask --group dev pyproject.toml -o requirements/dev.txt
-	.demo/lock/bin/uv pip compile --quiet --upgrade --python-version 3.12 --python-platform x86_64-unknown-linux-gnu \
-		--generate-hashes --custom-compile-command "make lock" --extra otlp --extra prices --extra store --extra postgres pyproject.toml -o requirements/image.txt
+	$(WHEELS_LOCK) --extra otlp --extra prices pyproject.toml | "$(PYTHON)" .ci/lock_wheels.py > requirements/gate.txt
+	$(WHEELS_LOCK) --extra record pyproject.toml | "$(PYTHON)" .ci/lock_wheels.py > requirements/record.txt
+	$(WHEELS_LOCK) --extra otlp --extra prices --extra store --extra postgres pyproject.toml | \
+		"$(PYTHON)" .ci/lock_wheels.py > requirements/image.txt
 	printf '%s\n' anthropic langchain langchain-openai 'langsmith[otel]' openai openai-agents opentelemetry-distro \
 		opentelemetry-exporter-otlp-proto-http 'pydantic-ai-slim[anthropic,openai]' | \
 		.demo/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \

@@ -1,47 +1,96 @@
-"""Installs EvalGate from its own checkout into a new virtual environment, and hands its Python to the next step.
+"""Installs EvalGate from its own checkout for the steps of a job, in a new virtual environment.
 
-The dependencies are those of the image, by hash; the package is copied, never installed by name: that name on the
-Python index belongs to another project.
+    install.py key gate|record    names the cache of the packages: the outputs `key` and `wheels`, its folder
+    install.py gate|record        installs; the output `python` is the interpreter that can run EvalGate
+
+Packages are the locked wheels, each by its hash, also if a cache had them: what is kept between jobs is never installed
+unchecked. EvalGate itself is linked, never installed by name: that name on the Python index belongs to another project.
 """
 
+import hashlib
 import os
-import shutil
+import platform
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import venv
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCK = ROOT / "requirements/image.txt"
 INVALID, UNREACHABLE = 2, 4
-ON_WINDOWS = (
-    "EvalGate does not run on Windows, where it could not keep a pull request from reading other files of the runner:"
-    " upload the traces as an artifact, and judge them in a job on Linux or macOS (docs/github.md, Without Docker)"
-)
+PIP = ("-I", "-m", "pip", "--disable-pip-version-check", "--no-input", "--quiet")
+LOCKED = ("--no-deps", "--only-binary", ":all:", "--require-hashes", "--requirement")
+OTHER_HASH = "DO NOT MATCH THE HASHES"
+ON_WINDOWS = {
+    "gate": (
+        "EvalGate does not run on Windows, where it could not keep a pull request from reading other files of the"
+        " runner: upload the traces as an artifact, and judge them in a job on Linux or macOS (docs/github.md, Without"
+        " Docker)"
+    ),
+    "record": "this action does not run on Windows: use the command there (docs/recording.md, In a job)",
+}
 
 
-def install(python: Path) -> None:
-    """Installs locked wheels and the package for `python`, by the pip of this one. Raises CalledProcessError."""
-    options = ["--disable-pip-version-check", "--no-input", "--quiet", "--no-deps", "--only-binary", ":all:"]
-    pip = [
-        sys.executable,
-        "-I",
-        "-m",
-        "pip",
-        "--python",
-        str(python),
-        "install",
-        *options,
-        "--require-hashes",
-        "--requirement",
-        str(LOCK),
-    ]
-    subprocess.run(pip, check=True)
-    where = [str(python), "-I", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
-    target = Path(subprocess.run(where, check=True, capture_output=True, text=True).stdout.strip(), "evalgate")
-    shutil.copytree(ROOT / "evalgate", target, ignore=shutil.ignore_patterns("__pycache__"))
-    subprocess.run([str(python), "-I", "-m", "compileall", "-q", str(target)], check=True)
+class NotInstalledError(Exception):
+    """Why the packages can't be installed, in one line."""
+
+
+def choose_lock(what: str, environ: Mapping[str, str]) -> Path:
+    """The lock of what is needed: the packages of a store only if the job names one."""
+    has_store = environ.get("HAS_STORE") == "true" or bool(environ.get("EVALGATE_STORE_URL"))
+    name = "image" if what == "gate" and has_store else what
+    return ROOT / f"requirements/{name}.txt"
+
+
+def name_cache(lock: Path, environ: Mapping[str, str]) -> dict[str, str]:
+    """The key of the cache: another lock, Python, system or architecture has other wheels; and its folder."""
+    digest = hashlib.sha256(lock.read_bytes()).hexdigest()[:32]
+    machine = f"{environ.get('RUNNER_OS', sys.platform)}-{environ.get('RUNNER_ARCH', platform.machine())}"
+    folder = Path(environ.get("RUNNER_TEMP") or tempfile.gettempdir(), f"evalgate-wheels-{lock.stem}")
+    return {"key": f"evalgate-{lock.stem}-{digest}-{platform.python_version()}-{machine}", "wheels": str(folder)}
+
+
+def pip(*words: str | Path) -> None:
+    """Runs pip; raises NotInstalledError with the reason, and shows what pip says."""
+    done = subprocess.run(
+        [sys.executable, *PIP, *words], stderr=subprocess.PIPE, text=True, errors="replace", check=False
+    )
+    sys.stderr.write(done.stderr)
+    if OTHER_HASH in done.stderr:
+        raise NotInstalledError("a package has another hash than the one that EvalGate names, so nothing was installed")
+    if done.returncode:
+        raise NotInstalledError("the log shows why")
+
+
+def install(lock: Path, environ: Mapping[str, str]) -> dict[str, str]:
+    """Downloads the wheels unless the cache had them, and installs these; raises NotInstalledError."""
+    names = name_cache(lock, environ)
+    folder = Path(tempfile.mkdtemp(prefix="evalgate-", dir=environ.get("RUNNER_TEMP") or None))
+    venv.create(folder, symlinks=True)
+    packages = sysconfig.get_path("purelib", "venv", {"base": str(folder), "installed_base": str(folder)})
+    is_cached = environ.get("CACHED") == "true"
+    try:
+        if not is_cached:
+            pip("download", "--dest", names["wheels"], *LOCKED, lock)
+        # Without byte code: Python writes it for the modules that a run imports, which are few.
+        pip(
+            "install",
+            "--no-compile",
+            "--target",
+            packages,
+            "--no-index",
+            "--find-links",
+            names["wheels"],
+            *LOCKED,
+            lock,
+        )
+    except NotInstalledError as error:
+        remedy = f"; delete the cache {names['key']} of this repository" if is_cached else ""
+        raise NotInstalledError(f"EvalGate can't be installed: {error}{remedy}") from None
+    Path(packages, "evalgate").symlink_to(ROOT / "evalgate", target_is_directory=True)
+    return {"python": str(folder / "bin/python")}
 
 
 def fail(message: str, code: int) -> int:
@@ -50,21 +99,20 @@ def fail(message: str, code: int) -> int:
     return code
 
 
-def main(platform: str = sys.platform) -> int:
-    """Installs, and sets the output `python`; returns the exit code."""
-    if platform == "win32":
-        return fail(ON_WINDOWS, INVALID)
-    folder = Path(tempfile.mkdtemp(prefix="evalgate-", dir=os.environ.get("RUNNER_TEMP") or None))
-    venv.create(folder, symlinks=True)
-    python = folder / "bin/python"
+def main(words: list[str], environ: Mapping[str, str], system: str = sys.platform) -> int:
+    """Does what the words say, and sets its outputs; returns the exit code."""
+    what = words[-1]
+    step: Callable[[Path, Mapping[str, str]], dict[str, str]] = name_cache if words[0] == "key" else install
+    if system == "win32":
+        return fail(ON_WINDOWS[what], INVALID)
     try:
-        install(python)
-    except subprocess.CalledProcessError:
-        return fail("EvalGate can't be installed: the log shows why", UNREACHABLE)
-    with Path(os.environ["GITHUB_OUTPUT"]).open("a", encoding="utf-8") as outputs:
-        outputs.write(f"python={python}\n")
+        outputs = step(choose_lock(what, environ), environ)
+    except NotInstalledError as error:
+        return fail(str(error), UNREACHABLE)
+    with Path(environ["GITHUB_OUTPUT"]).open("a", encoding="utf-8") as file:
+        file.writelines(f"{name}={text}\n" for name, text in outputs.items())
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:], os.environ))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from action_steps import load_script
 from documents import ROOT, blocks
 from fakes.release_run import release_script
 
@@ -19,7 +20,7 @@ TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path 
 }
 WORKFLOWS = {name: yaml.safe_load(text) for name, text in TEXTS.items()}
 PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}")
-OF_OURS = re.compile(r"\./|org/evalgate(/composite)?@v\d+")
+OF_OURS = re.compile(r"\./|org/evalgate(/composite|/record)?@v\d+")
 RELEASE, PYPI, IMAGE, SCORECARD = (
     f".github/workflows/{name}.yml" for name in ("release", "pypi", "image", "scorecard")
 )
@@ -74,7 +75,9 @@ def test_no_script_interpolates_event_data():
     assert pasted == []
 
 
-@pytest.mark.parametrize("lock", ["image", "dev", "audit", "build", "trackers-mlflow", "trackers-phoenix"])
+@pytest.mark.parametrize(
+    "lock", ["image", "gate", "record", "dev", "audit", "build", "trackers-mlflow", "trackers-phoenix"]
+)
 def test_every_locked_requirement_has_one_version_and_hashes(lock):
     text = (ROOT / f"requirements/{lock}.txt").read_text(encoding="utf-8")
     entries = re.split(r"\n(?=\S)", "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#")))
@@ -82,6 +85,54 @@ def test_every_locked_requirement_has_one_version_and_hashes(lock):
     assert requirements
     assert [entry for entry in requirements if not re.match(r"[\w.-]+(\[\w+\])?==\S+", entry)] == []
     assert [entry for entry in requirements if "--hash=sha256:" not in entry] == []
+
+
+def lock_versions(name: str) -> dict[str, str]:
+    return dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / f"requirements/{name}.txt").read_text(), re.MULTILINE))
+
+
+def test_jobs_install_what_the_tests_ran_with_and_the_gate_no_database_and_no_server():
+    tested, image, gate, record = map(lock_versions, ("dev", "image", "gate", "record"))
+    of_other_systems = {"httpx2-jsfetch", "tzdata"}
+    for locked in (image, gate, record):
+        assert {name: each for name, each in locked.items() if tested.get(name, each) != each} == {}
+    assert gate.items() <= image.items()
+    assert image.keys() - gate.keys() - of_other_systems == {
+        "alembic",
+        "mako",
+        "psycopg",
+        "psycopg-binary",
+        "sqlalchemy",
+    }
+    assert "aiohttp" in record
+    assert not {"sqlalchemy", "genai-prices"} & record.keys()
+
+
+@pytest.mark.parametrize(
+    ("wheel", "used"),
+    [
+        ("a-1-py3-none-any.whl", True),
+        ("a-1-py2.py3-none-any.whl", True),
+        ("a-1-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl", True),
+        ("a-1-cp39-abi3-macosx_11_0_arm64.whl", True),
+        ("a-1-cp314-cp314-musllinux_1_2_aarch64.whl", True),
+        ("a-1-cp313-cp313-win_amd64.whl", True),
+        ("a-1-cp310-cp310-manylinux_2_17_x86_64.whl", False),
+        ("a-1-cp313-cp313t-manylinux_2_17_x86_64.whl", False),
+        ("a-1-pp311-pypy311_pp73-manylinux_2_17_x86_64.whl", False),
+        ("a-1-cp313-cp313-manylinux_2_17_s390x.whl", False),
+        ("a-1-cp313-cp313-win32.whl", False),
+    ],
+)
+def test_a_lock_of_jobs_names_the_wheels_that_they_can_install(wheel, used):
+    script = load_script(ROOT / ".ci/lock_wheels.py")
+    package = {"name": "a", "version": "1", "wheels": [{"url": f"https://i/{wheel}", "hashes": {"sha256": "00"}}]}
+    assert script.is_used(wheel) is used
+    if used:
+        assert script.write_entry(package) == "a==1 \\\n    --hash=sha256:00\n"
+    else:
+        with pytest.raises(ValueError, match="a 1 has no wheel that can be used"):
+            script.write_entry(package)
 
 
 def test_the_image_installs_wheels_by_hash_without_their_dependencies():

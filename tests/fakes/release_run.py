@@ -11,11 +11,11 @@ import shutil
 import subprocess
 import sys
 from functools import cache
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
 import yaml
+from action_steps import load_script
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / ".ci/release.py"
@@ -42,12 +42,7 @@ INTERPRETER = """\
 @cache
 def release_script() -> Any:
     """The script, as a module."""
-    spec = spec_from_file_location("release", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(SCRIPT)
 
 
 def evaluate(text: str, values: dict[str, str]) -> str:

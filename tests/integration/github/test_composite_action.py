@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -13,52 +13,20 @@ import sys
 import zipfile
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
 import yaml
+from action_steps import Ended, load_script, read_steps, run_step
 from composite_action import ACTION, COMPOSITE, compose
 from documents import ROOT
 from fakes.agent import on_main, own_comments, trace, write_trace
 
 from evalgate.application.action.step_outputs import OUTPUTS
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-STEPS = yaml.safe_load(COMPOSITE.read_text(encoding="utf-8"))["runs"]["steps"]
-BASH = shutil.which("bash") or "/bin/bash"
+STEPS = read_steps(COMPOSITE)
+RECORD = ROOT / "record/action.yml"
 UPLOADS = {"baseline-artifact", "report-artifact"}
-
-
-class Ended(NamedTuple):
-    """A step's exit code, what it printed, and its outputs."""
-
-    code: int
-    log: str
-    outputs: dict[str, str]
-
-
-def run_step(name: str, known: Mapping[str, str], environ: Mapping[str, str]) -> Ended:
-    """Runs the script of a step, with the expressions of its variables replaced, as `shell: bash` does."""
-    [step] = [each for each in STEPS if each.get("id") == name]
-    variables = {
-        key: re.sub(r"\$\{\{ (.+?) }}", lambda found: known[found[1]], text) for key, text in step["env"].items()
-    }
-    Path(environ["GITHUB_OUTPUT"]).write_text("")
-    done = subprocess.run(
-        [BASH, "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
-        env={**environ, **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    text = Path(environ["GITHUB_OUTPUT"]).read_text()
-    blocks = re.findall(r"^([a-z-]+)(?:=(.*)|<<(\S+)\n(.*?)\n?^\3)$", text, re.MULTILINE | re.DOTALL)
-    single = re.findall(r"^([a-z-]+)=(.*)$", text, re.MULTILINE)
-    outputs = {name: several for name, _, _, several in blocks} | dict(single)
-    return Ended(done.returncode, done.stdout + done.stderr, outputs)
 
 
 @pytest.fixture
@@ -76,7 +44,7 @@ def gate(runner, workspace):
             "github.action_path": str(COMPOSITE.parent),
             "toJSON(inputs)": json.dumps(given),
         }
-        return run_step("gate", known, {**environ, "PATH": os.environ["PATH"]})
+        return run_step(COMPOSITE, "gate", known, {**environ, "PATH": os.environ["PATH"]})
 
     return run
 
@@ -151,51 +119,120 @@ def checkout(tmp_path):
     return folder
 
 
-def install(checkout: Path, lock: str) -> Ended:
-    (checkout / "requirements/image.txt").write_text(lock)
-    known = {"steps.python.outputs.python-path": sys.executable, "github.action_path": str(checkout / "composite")}
-    parent = checkout.parent
-    (parent / "temp").mkdir()
-    environ = {"PATH": os.environ["PATH"], "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(parent)}
-    return run_step(
-        "install", known, {**environ, "RUNNER_TEMP": str(parent / "temp"), "GITHUB_OUTPUT": str(parent / "outputs")}
-    )
+def lock_of(wheel: Path, text: str = "dependency==1 --hash=sha256:{}\n") -> str:
+    return text.format(hashlib.sha256(wheel.read_bytes()).hexdigest())
 
 
-def test_locked_wheels_and_the_checkout_are_installed_in_a_new_environment(checkout):
+class Job(NamedTuple):
+    """A job that has the checkout of the action: what its steps know, and how each is run."""
+
+    checkout: Path
+    has_store: str = "false"
+
+    def step(self, name: str, *, cached: str = "", wheels_at: Path | None = None) -> Ended:
+        parent = self.checkout.parent
+        (parent / "temp").mkdir(exist_ok=True)
+        action = self.checkout / "composite"
+        known = {"steps.python.outputs.python-path": sys.executable, "github.action_path": str(action)}
+        known |= {"inputs.store-url != ''": self.has_store, "steps.cache.outputs.cache-hit": cached}
+        index = {"PIP_FIND_LINKS": str(wheels_at)} if wheels_at else {}
+        environ = {"PATH": os.environ["PATH"], "PIP_NO_INDEX": "1", "RUNNER_OS": "Linux", "RUNNER_ARCH": "X64", **index}
+        files = {"RUNNER_TEMP": str(parent / "temp"), "GITHUB_OUTPUT": str(parent / "outputs")}
+        return run_step(action / "action.yml", name, known, {**environ, **files})
+
+
+def test_locked_wheels_are_downloaded_once_and_installed_from_the_cache(checkout):
     [wheel] = checkout.parent.glob("*.whl")
-    ended = install(checkout, f"dependency==1 --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}\n")
-    assert ended.code == 0, ended.log
-    where = "import dependency, evalgate; print(dependency.__file__, evalgate.__file__)"
-    found = subprocess.run([ended.outputs["python"], "-I", "-c", where], capture_output=True, text=True, check=True)
+    (checkout / "requirements/gate.txt").write_text(lock_of(wheel))
+    job = Job(checkout)
+    first = job.step("install", wheels_at=checkout.parent)
+    assert first.code == 0, first.log
+    second = job.step("install", cached="true")  # no index knows the wheel now
+    assert second.code == 0, second.log
+    assert first.outputs != second.outputs  # an environment is never used again
+    assert not [*Path(second.outputs["python"]).parents[1].rglob("dependency*.pyc")]
+    where = "import dependency, evalgate, sys; print(dependency.__file__, evalgate.__file__, sys.prefix)"
+    found = subprocess.run([second.outputs["python"], "-I", "-c", where], capture_output=True, text=True, check=True)
     assert all(file.startswith(str(checkout.parent / "temp" / "evalgate-")) for file in found.stdout.split())
 
 
+def test_the_cache_is_one_of_wheels_of_this_lock_python_system_and_architecture(checkout):
+    for name in ("gate", "image"):
+        (checkout / f"requirements/{name}.txt").write_text(f"{name}==1\n")
+    names = load_script(COMPOSITE.parent / "install.py").name_cache
+    system = {"RUNNER_OS": "Linux", "RUNNER_ARCH": "X64", "RUNNER_TEMP": "/temp"}
+    lock = checkout / "requirements/gate.txt"
+    digest = hashlib.sha256(b"gate==1\n").hexdigest()[:32]
+    assert names(lock, system) == {
+        "key": f"evalgate-gate-{digest}-{platform.python_version()}-Linux-X64",
+        "wheels": "/temp/evalgate-wheels-gate",
+    }
+    known = Job(checkout, has_store="true").step("key").outputs
+    assert known["wheels"].endswith("/temp/evalgate-wheels-image")
+    others = [names(lock, {**system, "RUNNER_ARCH": "ARM64"}), names(lock, {**system, "RUNNER_OS": "macOS"}), known]
+    assert len({each["key"] for each in others}) == 3
+
+
+def test_a_store_is_installed_for_a_job_that_names_one():
+    choose = load_script(COMPOSITE.parent / "install.py").choose_lock
+    assert choose("gate", {"HAS_STORE": "false"}).name == "gate.txt"
+    assert choose("gate", {"EVALGATE_STORE_URL": ""}).name == "gate.txt"
+    for environ in ({"HAS_STORE": "true"}, {"EVALGATE_STORE_URL": "postgresql://db"}):
+        assert choose("gate", environ).name == "image.txt"
+        assert choose("record", environ).name == "record.txt"
+
+
+@pytest.mark.parametrize("action", [COMPOSITE, RECORD], ids=["gate", "record"])
+def test_only_wheels_are_cached_and_before_anything_else_can_change_them(action):
+    steps = read_steps(action)
+    restore, save = (each for each in steps if each.get("uses", "").startswith("actions/cache/"))
+    assert restore["with"] == save["with"]
+    assert restore["with"] == {"path": "${{ steps.key.outputs.wheels }}", "key": "${{ steps.key.outputs.key }}"}
+    assert save["if"] == "steps.cache.outputs.cache-hit != 'true'"
+    order = [each.get("id", "save" if each is save else "") for each in steps]
+    assert order[:5] == ["python", "key", "cache", "install", "save"]
+    assert restore["continue-on-error"] is save["continue-on-error"] is True  # a cache never stops a job
+
+
 @pytest.mark.parametrize(
-    ("lock", "reason"),
+    ("lock", "reason", "says"),
     [
-        ("dependency==1\n", "Hashes are required in --require-hashes mode"),
-        (f"dependency==1 --hash=sha256:{'0' * 64}\n", "DO NOT MATCH THE HASHES"),
+        ("dependency==1\n", "Hashes are required in --require-hashes mode", "can't be installed: the log shows why"),
+        (f"dependency==1 --hash=sha256:{'0' * 64}\n", "DO NOT MATCH THE HASHES", "has another hash"),
     ],
     ids=["no hash", "another hash"],
 )
-def test_what_is_not_locked_by_its_hash_is_not_installed(checkout, lock, reason):
-    ended = install(checkout, lock)
+def test_what_is_not_locked_by_its_hash_is_not_installed(checkout, lock, reason, says):
+    (checkout / "requirements/gate.txt").write_text(lock)
+    ended = Job(checkout).step("install", wheels_at=checkout.parent)
     assert (ended.code, ended.outputs) == (4, {})
-    assert "::error title=EvalGate::EvalGate can't be installed" in ended.log
+    [error] = [line for line in ended.log.splitlines() if line.startswith("::error")]
+    assert error.startswith("::error title=EvalGate::EvalGate can't be installed: ")
+    assert says in error
     assert reason in ended.log
     assert "Traceback" not in ended.log
 
 
-def load_installer():
-    spec = importlib.util.spec_from_file_location("composite_install", COMPOSITE.parent / "install.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def test_a_wheel_that_was_changed_in_the_cache_is_not_installed(checkout):
+    [wheel] = checkout.parent.glob("*.whl")
+    (checkout / "requirements/gate.txt").write_text(lock_of(wheel))
+    wheels = checkout.parent / "temp/evalgate-wheels-gate"
+    wheels.mkdir(parents=True)
+    shutil.copy(wheel, wheels)
+    with zipfile.ZipFile(wheels / wheel.name, "a") as changed:
+        changed.writestr("more.py", "")
+    job = Job(checkout)
+    key = job.step("key").outputs["key"]
+    ended = job.step("install", cached="true")
+    assert (ended.code, ended.outputs) == (4, {})
+    assert (
+        f"has another hash than the one that EvalGate names, so nothing was installed; delete the cache {key} "
+        in ended.log
+    )
 
 
 def test_windows_is_refused_with_what_to_do(capsys):
-    assert load_installer().main("win32") == 2
+    assert load_script(COMPOSITE.parent / "install.py").main(["gate"], {}, "win32") == 2
     assert "judge them in a job on Linux or macOS" in capsys.readouterr().out
 
 

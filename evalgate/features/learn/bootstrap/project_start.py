@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 WORKFLOW = ".github/workflows/evalgate.yml"
 HOOK = ".pre-commit-config.yaml"
 IGNORE = ".gitignore"
-RECORDING, ACTION = "      - run: pipx install", "      - uses: org/evalgate@"
+RECORDING, ACTION = "      - uses: org/evalgate/record@", "      - uses: org/evalgate@"
 """How the steps that record, and the step of the gate, begin in the workflow."""
 CONFIG_OF_EXAMPLE = "evals/support.yaml"
 SUFFIXES = (".yaml", ".yml")
@@ -57,7 +57,7 @@ def build_workflow(suite: str, *, has_traces: bool) -> NewFile:
         before, _, rest = text.partition(RECORDING)
         _, action, after = rest.partition(ACTION)
         text = before + action + after
-    note = "" if has_traces else "replace `evalgate record ... my_agent.py` in the workflow by what records your agent"
+    note = "" if has_traces else "replace `python my_agent.py` in the workflow by what starts your agent"
     return NewFile(WORKFLOW, text.replace(CONFIG_OF_EXAMPLE, format_value(suite)), note=note)
 
 
