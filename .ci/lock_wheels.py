@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a lock with the hashes of the wheels that EvalGate's packages are installed from, and of no other file.
 
-An index also serves sources, and wheels of machines and Pythons that nobody runs the gate on: two of three hashes, and
+An index also serves sources, and wheels for machines and Pythons that have no gate: two of three hashes, and
 every job that uses the Action downloads the lock. Reads pylock.toml from standard input, as `uv pip compile` writes it.
 """
 
