@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, Tag
 
 from evalgate.strict_model import StrictModel
+from evalgate.suite.suite_file import IgnoredPaths
 
 Expression = Annotated[str, Field(min_length=1)]
 TypeName = Annotated[str, Field(min_length=1, max_length=200)]
@@ -14,11 +15,6 @@ TypeNames = TypeName | list[TypeName]
 EntryKind = Literal["call", "result", "assistant", "user", "system", "ignore"]
 """What an entry of a run is: a call, a result, a message, or nothing that is read; of patterns the first one wins."""
 RoleName = Annotated[str, Field(max_length=100)]
-
-
-IgnoredPath = Annotated[str, Field(max_length=500, pattern=r"^(?:\[\]\.)?(?:[^.\[\]]+(?:\[\])*\.)*[^.\[\]]+$")]
-IgnoredPaths = Annotated[list[IgnoredPath], Field(max_length=100)]
-"""Fields as `messages[].extra`: where `[]` stands, in each entry of a list."""
 
 
 class MessageFields(StrictModel):

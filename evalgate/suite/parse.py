@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evalgate.evaluators.core.assertion import Assertion
-    from evalgate.suite.custom_file import CustomEntry
     from evalgate.suite.diagnostics import Document
     from evalgate.suite.golden_rules import GoldenDocuments
     from evalgate.suite.models import CustomMapping, Scenario, Variant
@@ -204,7 +203,7 @@ def _guess_tool(expected: Any, *holders: dict[str, Any]) -> str | None:
 
 
 def _compile_custom(
-    document: Document, file: SuiteFile, shared: CustomEntry | None, format_name: str, diagnostics: Diagnostics
+    document: Document, file: SuiteFile, shared: Any, format_name: str, diagnostics: Diagnostics
 ) -> CustomMapping | None:
     """The format that the suite declares; None for others."""
     if file.custom is None and format_name != CUSTOM:

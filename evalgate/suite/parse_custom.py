@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
+from pydantic import ValidationError
+
 from evalgate.evaluators.core.evaluator import wrap_in_list
-from evalgate.evaluators.core.field_problems import FieldProblem, Path
+from evalgate.evaluators.core.field_problems import FieldProblem, Path, problems_from_error
 from evalgate.measures.values.json_values import show
-from evalgate.suite.custom_file import NO_TOOLS, CallFields, EntryKind
+from evalgate.suite.custom_file import NO_TOOLS, CallFields, CustomEntry, EntryKind
 from evalgate.suite.diagnostics import Diagnostics, TraceMatcher
 from evalgate.suite.models import CUSTOM, CustomMapping, EntryMapping, Ignored
 
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 
     from evalgate.measures.jmespath.query import Query
     from evalgate.strict_model import StrictModel
-    from evalgate.suite.custom_file import CustomEntry
     from evalgate.suite.diagnostics import Document
     from evalgate.suite.suite_file import SuiteFile
 
@@ -31,32 +32,39 @@ WORDS = ("lines", "tool_calls")
 """Fields of `custom` that are no expressions."""
 
 
-def check_project_custom(document: Document, entry: CustomEntry, diagnostics: Diagnostics) -> None:
+def check_project_custom(document: Document, written: Any, diagnostics: Diagnostics) -> None:
     """Adds the errors in the `custom` that a project gives to its suites."""
-    _compile_entry(document, entry, IN_PROJECT, diagnostics)
+    _compile_entry(document, written, IN_PROJECT, diagnostics)
 
 
 def compile_custom(
-    document: Document, file: SuiteFile, shared: CustomEntry | None, format_name: str, diagnostics: Diagnostics
+    document: Document, file: SuiteFile, shared: Any, format_name: str, diagnostics: Diagnostics
 ) -> CustomMapping | None:
     """The compiled `custom` of the suite, else of the project; None for other formats."""
     own = None if file.custom is None else _compile_entry(document, file.custom, IN_SUITE, diagnostics)
     if format_name != CUSTOM:
-        if own is not None:
+        if file.custom is not None:
             message = "`custom` is read only with `format: custom`"
             diagnostics.add_problem(
                 document, FieldProblem(IN_SUITE, message, "add `format: custom`, or remove `custom`")
             )
         return None
-    if own is None and shared is None:
+    if file.custom is None and shared is None:
         message = "`format: custom` needs `custom`, which describes where the fields of a trace are"
         diagnostics.add_problem(document, FieldProblem(("format",), message))
-    if own is not None or shared is None:
+    if file.custom is not None or shared is None:
         return own
     return _compile_entry(document, shared, IN_PROJECT, Diagnostics())  # errors were reported with the project
 
 
-def _compile_entry(document: Document, entry: CustomEntry, path: Path, diagnostics: Diagnostics) -> CustomMapping:
+def _compile_entry(document: Document, written: Any, path: Path, diagnostics: Diagnostics) -> CustomMapping | None:
+    """The mapping that a suite or project describes; None if what it writes is no mapping of this kind."""
+    try:
+        entry = CustomEntry.model_validate(written)
+    except ValidationError as error:
+        for problem in problems_from_error(error, CustomEntry):
+            diagnostics.add_problem(document, problem._replace(path=(*path, *problem.path)))
+        return None
     for problem in _find_problems(entry, path):
         diagnostics.add_problem(document, problem)
     compile_expression = partial(TraceMatcher(document, diagnostics).compile_expression, reads_traces=False)

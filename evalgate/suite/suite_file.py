@@ -13,7 +13,6 @@ from evalgate.models.comparison.weakening import OnWeakening
 from evalgate.models.run.run import RunStatus
 from evalgate.models.trace.trace import MAX_ID_LENGTH
 from evalgate.strict_model import StrictModel
-from evalgate.suite.custom_file import CustomEntry, IgnoredPaths
 from evalgate.suite.policy import (
     FailOnList,
     FreshnessPolicy,
@@ -95,6 +94,9 @@ _Glob = Annotated[str, Field(min_length=1)]
 Globs = Annotated[
     list[_Glob], BeforeValidator(wrap_in_list, json_schema_input_type=_Glob | list[_Glob]), Field(min_length=1)
 ]
+IgnoredPath = Annotated[str, Field(max_length=500, pattern=r"^(?:\[\]\.)?(?:[^.\[\]]+(?:\[\])*\.)*[^.\[\]]+$")]
+IgnoredPaths = Annotated[list[IgnoredPath], Field(max_length=100)]
+"""Fields as `messages[].extra`: where `[]` stands, in each entry of a list."""
 MAX_NAME = 200
 MAX_VARIANTS = 100
 MAX_PRICES = 1_000
@@ -174,15 +176,15 @@ Variants = Annotated[dict[VariantName, VariantEntry], Field(max_length=MAX_VARIA
 class Defaults(StrictModel):
     """Defaults of every scenario: assertions come first, the rest applies unless set closer to it.
 
-    `traces` are relative to the project file. `variants` are those of suites that set none; `tool` names the
-    scheduling tools, which a scenario that expects no tool forbids.
+    `traces` are relative to the project file. `custom` is checked only if there is one. `variants` are those of suites
+    that set none; `tool` names the scheduling tools, which a scenario that expects no tool forbids.
     """
 
     assertions: Assertions = Field(default_factory=list)
     traces: Globs | None = None
     threshold: Share | None = None
     format: str | None = None
-    custom: CustomEntry | None = None
+    custom: Any = None
     reading: ReadingEntry | None = None
     scenario_from: str | None = None
     tool: ToolNames | None = None
@@ -266,7 +268,7 @@ class NormaliseEntry(StrictModel):
 class SuiteFile(StrictModel):
     """One suite as written; without `suite` it is named after its file.
 
-    It has scenarios or goldens, or both. `goldens` and `golden` are checked only if a suite has any.
+    It has scenarios or goldens, or both. `custom`, `goldens` and `golden` are checked only if a suite has any.
     """
 
     version: Version = 1
@@ -274,7 +276,7 @@ class SuiteFile(StrictModel):
     description: Text | None = None
     traces: Globs | None = None
     format: str | None = None
-    custom: CustomEntry | None = None
+    custom: Any = None
     reading: ReadingEntry | None = None
     scenario_from: str | None = None
     threshold: Share | None = None

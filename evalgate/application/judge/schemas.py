@@ -36,7 +36,21 @@ def schema(kind: str, *, with_own: bool = False) -> dict[str, Any]:
 def _suite(own: Sequence[str]) -> dict[str, Any]:
     from evalgate.suite.suite_file import SuiteFile
 
-    return describe_properties(_with_assertions(_with_goldens(SuiteFile.model_json_schema()), own))
+    return describe_properties(_with_assertions(_with_goldens(_with_custom(SuiteFile.model_json_schema())), own))
+
+
+def _with_custom(made: dict[str, Any]) -> dict[str, Any]:
+    """Adds the schema of `custom`: the models do not define it, since it is parsed only if present."""
+    from evalgate.suite.custom_file import CustomEntry
+
+    found = CustomEntry.model_json_schema()
+    shared = {**made.get("$defs", {}), **found.pop("$defs", {}), "CustomEntry": found}
+    made["$defs"] = dict(sorted(shared.items()))
+    for holder in (made, shared.get("Defaults", {})):
+        if "custom" in holder.get("properties", {}):
+            form = {"anyOf": [{"$ref": "#/$defs/CustomEntry"}, {"type": "null"}], "default": None}
+            holder["properties"]["custom"] = form
+    return made
 
 
 def _with_goldens(made: dict[str, Any]) -> dict[str, Any]:
@@ -58,7 +72,7 @@ def _with_goldens(made: dict[str, Any]) -> dict[str, Any]:
 def _project(own: Sequence[str]) -> dict[str, Any]:
     from evalgate.suite.suite_file import ProjectFile
 
-    return describe_properties(_with_assertions(_with_redact(ProjectFile.model_json_schema()), own))
+    return describe_properties(_with_assertions(_with_redact(_with_custom(ProjectFile.model_json_schema())), own))
 
 
 def _with_redact(made: dict[str, Any]) -> dict[str, Any]:
