@@ -9,16 +9,16 @@ from evalgate.errors import Problem
 from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.gate.common.wording import format_count
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.run.trials import list_agent_parts, list_measured
+from evalgate.models.run.trials import get_digest, list_agent_parts, list_measured
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from evalgate.application.evaluation.trajectories import StoredTraces
     from evalgate.models.comparison.behaviour import Behaviour
     from evalgate.models.comparison.comparison import Change, Comparison
-    from evalgate.models.results.baseline_run import BaselineRun, TracePosition
-    from evalgate.models.run.run import Run, ScenarioResult
+    from evalgate.models.results.baseline_run import BaselineRun, BaselineTrial, TracePosition
+    from evalgate.models.run.run import Run, ScenarioResult, Trial
 
 MOST_TRIALS = 5_000
 """Trials whose behaviour is kept and compared."""
@@ -64,6 +64,7 @@ def add_differences(
         for key in [ScenarioKey(suite.name, scenario.id, scenario.variant)]
         if recorder.find(key) and (change := comparison.changes.get(key)) is not None
     ]
+    compared = [each for each in compared if not _are_same_recordings(each[3], list_measured(each[1].trials))]
     wanted = {
         trial.position: any(call.sources for each in recorder.find(key) for call in each.calls or ())
         for key, *_, trials in compared
@@ -77,6 +78,15 @@ def add_differences(
             continue
         agent = compare_agents([trial.agent for trial in trials], list_agent_parts(scenario.trials))
         change.differences = find_differences(before, recorder.find(key), agent, passes=_passes(scenario, change))
+
+
+def _are_same_recordings(before: Sequence[BaselineTrial], now: Sequence[Trial]) -> bool:
+    """Whether both sides read the same bytes as the same run, so that nothing differs."""
+    digests = {trial.trace.digest for trial in before}
+    if None in digests or digests != set(map(get_digest, now)):
+        return False
+    sides = [{(each.trace.sha256, each.trace.record, each.trace.digest) for each in side} for side in (before, now)]
+    return sides[0] == sides[1] and all(sha256 for sha256, *_ in sides[0])
 
 
 def describe_left_out(recorder: BehaviourRecorder, *, is_asked: bool) -> list[Problem]:

@@ -145,3 +145,16 @@ def test_the_breaks_of_the_first_hour_are_shown(shared, tmp_path, traces, kind):
     ran = evalgate(tmp_path, ["evals/suite.yaml", "--traces", f"case/{traces}/book/*.jsonl", "--baseline", "base.zip"])
     (scenario,) = ran.results["suites"][0]["scenarios"]
     assert [each["kind"] for each in scenario["differences"]] == [kind]
+
+
+def test_the_same_recordings_are_compared_without_the_traces_of_the_baseline(tmp_path):
+    write(tmp_path, "TP533", trials=1)
+    suite = (tmp_path / "suite.yaml").read_text() + "policy: {fail_on: [behaviour_changed]}\n"
+    (tmp_path / "suite.yaml").write_text(suite)
+    evalgate(tmp_path, ["suite.yaml"])
+    (tmp_path / ".evalgate/results.json").rename(tmp_path / "base.json")  # results without traces
+    same = evalgate(tmp_path, ["suite.yaml", "--baseline", "base.json"])
+    assert "was not compared" not in same.text("comment.md")
+    [trace] = (tmp_path / "traces").iterdir()
+    trace.write_text(trace.read_text() + " ")  # the same run in other bytes is read again
+    assert "was not compared" in evalgate(tmp_path, ["suite.yaml", "--baseline", "base.json"]).text("comment.md")

@@ -6,20 +6,20 @@ formats it holds the trace in native form. Lines of older baselines are whole na
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
 from evalgate.adapters.formats.core.builder.trace_builder import read_record
-from evalgate.adapters.formats.core.strict_json import decode
+from evalgate.adapters.formats.core.strict_json import decode, require_shallow
 from evalgate.adapters.formats.native import parts, reader
 from evalgate.adapters.formats.open import detect
-from evalgate.adapters.formats.writers.native import to_native
+from evalgate.adapters.formats.writers.native import to_short_form
 from evalgate.errors import TraceError
 from evalgate.measures.redaction.redact import is_clean, redact_value
 from evalgate.measures.values.json_stream import encode_json
 from evalgate.models.trace.trace import DamagedTrace, TraceLocation
-from evalgate.models.trace.trace_document import drop_unknown
+from evalgate.models.trace.trace_document import drop_unknown, encode_trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,15 +34,26 @@ AS_RECORDED = frozenset({"recorded", "unknown"})
 def encode_stored_trace(trace: Trace) -> bytes:
     """Encodes a trace as a line of a baseline, redacted; its location comes last."""
     source, fields = trace.source, {"scenario_id": trace.scenario_id, "trial": trace.trial}
-    form, record = (NATIVE, to_native(trace)) if trace.record is None else (source.format, trace.record)
+    form = NATIVE if trace.record is None else source.format
+    readable = to_short_form(trace) if trace.record is None else trace.record
+    record = encode_trace(trace) if readable is None else readable
     cost = None if trace.cost["source"] in AS_RECORDED else trace.cost
     fields, place = drop_unknown({**fields, "cost": cost}), drop_unknown(asdict(source))
-    if trace.record is not None and form == NATIVE:  # its reader refuses what redaction would leave out as too deep
+    if (form == NATIVE and readable is not None) or _is_shallow(record):  # native's reader refuses what is not
         line = encode_json({"format": form, **fields, "record": record, "source": place})
         if is_clean(line):
             return line + b"\n"
     entry = {"format": form, **redact_value(fields), "record": redact_value(record), "source": redact_value(place)}
     return encode_json(entry) + b"\n"
+
+
+def _is_shallow(record: Any) -> bool:
+    """Whether redaction leaves nothing out as too deep."""
+    try:
+        require_shallow(record)
+    except TraceError:
+        return False
+    return True
 
 
 def read_stored_trace(line: bytes) -> Trace:

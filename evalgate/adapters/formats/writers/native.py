@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from evalgate.adapters.formats.core.builder.conversation import get_instructions
 from evalgate.adapters.formats.native import reader
 from evalgate.adapters.formats.native.parts import GAPS
@@ -29,16 +27,21 @@ MESSAGE_FIELDS = ("timestamp", "agent", "model", "reasoning", "finish_reason", "
 
 def to_native(trace: Trace) -> dict[str, Any]:
     """The short form if reading it back gives the same trace, else the full one."""
-    short = _to_short_form(trace)
+    return to_short_form(trace) or encode_trace(trace)
+
+
+def to_short_form(trace: Trace) -> dict[str, Any] | None:
+    """The short form; None if reading it back does not give the same trace."""
+    short = _build_short_form(trace)
     try:
-        restored = reader.build(orjson.loads(orjson.dumps(short)))
+        restored = reader.build(short)
     except TraceError:
-        return encode_trace(trace)
+        return None
     restored.source = trace.source
-    return short if restored == trace else encode_trace(trace)
+    return short if restored == trace else None
 
 
-def _to_short_form(trace: Trace) -> dict[str, Any]:
+def _build_short_form(trace: Trace) -> dict[str, Any]:
     document: dict[str, Any] = {"schema": SCHEMA}
     for name in SAME_NAME:
         value = getattr(trace, name)
