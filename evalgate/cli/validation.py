@@ -29,6 +29,7 @@ def validate(arguments: Namespace, shell: Shell) -> int:
     from evalgate.bootstrap.shell_tools import check_formats, read_approvals, use_plugin_evaluators
     from evalgate.bootstrap.sources import build_suite_files, build_workspace
     from evalgate.gate.reach import find_harmless_suites, find_unreachable_rules
+    from evalgate.gate.variant_reach import find_idle_comparisons, find_impossible_lifts
     from evalgate.reporting.text.wording import pluralize
     from evalgate.settings.limits import parse_limits
 
@@ -50,7 +51,10 @@ def validate(arguments: Namespace, shell: Shell) -> int:
         check_formats(configuration)
         harmless = find_harmless_suites(configuration.suites, policies.suites, today)
         unreachable = find_unreachable_rules(configuration.suites, policies.suites)
-        shell.report_problems([*configuration.warnings, *harmless, *unreachable], "warning")
+        idle = find_idle_comparisons(configuration.suites, policies.suites)
+        shell.report_problems([*configuration.warnings, *harmless, *unreachable, *idle], "warning")
+        if impossible := list(find_impossible_lifts(configuration.suites, policies.suites)):
+            raise SuiteError(*impossible)
         if arguments.fix_header:
             _fix_headers(configuration, files, shell)
     suites = [suite for configuration in configurations for suite in configuration.suites]

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.errors import Location, Problem
 from evalgate.evaluators.core.registry import BUILT_IN_TYPES, built_in_class
 from evalgate.evaluators.core.shorthands import GROUPS
-from evalgate.gate.common.wording import format_p_value
 from evalgate.gate.comparison.significance import flip_p, pairs_for_scores, trials_for_reversal, trials_for_scores
 from evalgate.gate.comparison.trial_tests import MIN_TRIALS, NO_CORRECTION, corrected_alpha, reports_reversals
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.text.globs import matches_id
+from evalgate.models.comparison.decision import VARIANT_WORDS
 from evalgate.models.run.golden import DIMENSION_TYPE
+from evalgate.scoring.wording import format_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,8 +50,16 @@ def _can_fail(scenario: Scenario, policy: Policy) -> bool:
         not words.isdisjoint(_BY_CHANGE)
         or (not words.isdisjoint(_BY_HARD_FAIL) and _can_hard_fail(scenario))
         or (not words.isdisjoint(_BY_SCORE) and find_lowest_score(scenario) < round(scenario.threshold, DIGITS))
+        or _is_compared(scenario, policy)
         or ("not_evaluable" in words and all(map(_may_be_left_out, scenario.assertions)))
     )
+
+
+def _is_compared(scenario: Scenario, policy: Policy) -> bool:
+    """Whether it belongs to a variant whose comparison with another fails the check."""
+    if scenario.variant is None or set(VARIANT_WORDS).isdisjoint(policy.fail_on):
+        return False
+    return any(scenario.variant.name in each.arms for each in policy.compare_variants)
 
 
 def _can_hard_fail(scenario: Scenario) -> bool:

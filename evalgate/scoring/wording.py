@@ -30,6 +30,11 @@ def join_words(parts: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
 
 
+def format_p_value(p: float) -> str:
+    """A p-value that never reads as 0."""
+    return "< 0.001" if p < 0.001 else f"{p:.2g}"  # noqa: PLR2004
+
+
 def join_names(names: Sequence[str]) -> str:
     """The first names, each cut, and how many more there are."""
     hidden = len(names) - MOST_NAMES

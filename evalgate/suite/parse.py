@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from evalgate.errors import Problem
-from evalgate.evaluators.core.field_problems import FieldProblem
+from evalgate.evaluators.core.field_problems import FieldProblem, suggest
 from evalgate.measures.redaction.redact import add_project_secrets
 from evalgate.models.comparison.weakening import Quarantine
 from evalgate.suite.diagnostics import START_HINT, Diagnostics, TraceMatcher
@@ -117,6 +117,7 @@ def parse_suite(
         built_scenarios += golden_builder.build(common, built_scenarios)
         content, policy = golden_builder.content, golden_builder.policy
         scenarios.warnings += golden_builder.warnings
+    _refuse_unknown_variants(document, file, built_scenarios, diagnostics)
     _refuse_look_alikes(built_scenarios, diagnostics)
     expression = file.scenario_from or shared.defaults.scenario_from
     format_name = file.format or shared.defaults.format or "auto"
@@ -146,6 +147,21 @@ def parse_suite(
 
 def _read_ignored(entry: ReadingEntry | None) -> Ignored:
     return NOTHING_IGNORED if entry is None else Ignored(tuple(entry.ignore), entry.even_calls)
+
+
+def _refuse_unknown_variants(
+    document: Document, file: SuiteFile, scenarios: Sequence[Scenario], diagnostics: Diagnostics
+) -> None:
+    """Refuses a comparison, in the suite's own policy, of a variant that no scenario has."""
+    known = {each.variant.name for each in scenarios if each.variant is not None}
+    for number, entry in enumerate(file.policy.compare_variants or ()):
+        for arm in ("control", "treatment"):
+            name = getattr(entry, arm)
+            if name not in known:
+                is_list = isinstance(document.value["policy"]["compare_variants"], list)
+                path = ("policy", "compare_variants", *([number] if is_list else []), arm)
+                problem = FieldProblem(path, f"no scenario has the variant {name!r}", suggest(name, known))
+                diagnostics.add_problem(document, problem)
 
 
 def _refuse_look_alikes(scenarios: Sequence[Scenario], diagnostics: Diagnostics) -> None:

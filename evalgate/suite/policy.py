@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from evalgate.evaluators.core.evaluator import wrap_in_list
 from evalgate.models.comparison.decision import FailOn
@@ -81,6 +81,53 @@ class ValidityPolicy(StrictModel):
     max_not_measured: Share = 0.3
 
 
+_ArmName = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class VariantComparison(StrictModel):
+    """Which variant is compared with which, and what is required of the `treatment`.
+
+    `no_regression` allows no evidence that it is worse than the `control`, `lift` requires evidence that it is better.
+    `pair_by` says what is counted: scenarios, or pairs of trials with the same number. `alpha` is the largest p-value
+    that is evidence.
+    """
+
+    control: _ArmName
+    treatment: _ArmName
+    require: Literal["no_regression", "lift"] = "no_regression"
+    pair_by: Literal["trial", "scenario"] = "scenario"
+    alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
+
+    @model_validator(mode="after")
+    def _has_two_arms(self) -> Self:
+        if self.control == self.treatment:
+            raise ValueError("`control` and `treatment` are the same variant")
+        return self
+
+    @property
+    def arms(self) -> tuple[str, str]:
+        """Control and treatment."""
+        return self.control, self.treatment
+
+
+def _refuse_repeated(found: list[VariantComparison]) -> list[VariantComparison]:
+    if len({each.arms for each in found}) < len(found):
+        raise ValueError("two entries compare the same variants")
+    return found
+
+
+def _wrap_mapping(value: Any) -> Any:
+    return [value] if isinstance(value, dict) else value
+
+
+VariantComparisons = Annotated[
+    list[VariantComparison],
+    AfterValidator(_refuse_repeated),
+    BeforeValidator(_wrap_mapping, json_schema_input_type=VariantComparison | list[VariantComparison]),
+    Field(max_length=50),
+]
+
+
 class Policy(StrictModel):
     """The policy of one suite; keys it does not give come from the project, then from the defaults.
 
@@ -94,6 +141,7 @@ class Policy(StrictModel):
     min_evaluated: Share = 0.0
     validity: ValidityPolicy = ValidityPolicy.from_defaults()
     freshness: FreshnessPolicy | None = None
+    compare_variants: VariantComparisons = Field(default_factory=list)
     on_weakening: OnWeakening = "warn"
     critical_issue_threshold: Annotated[int, Field(ge=0)] = 0
     duplicates: OnDuplicates = "warn"

@@ -21,6 +21,7 @@ from evalgate.suite.policy import (
     RegressionPolicy,
     Share,
     ValidityPolicy,
+    VariantComparisons,
 )
 
 
@@ -145,6 +146,7 @@ class PolicyEntry(StrictModel):
     min_evaluated: Share | None = None
     validity: ValidityPolicy | None = None
     freshness: FreshnessPolicy | None = None
+    compare_variants: VariantComparisons | None = None
     on_weakening: OnWeakening | None = None
     critical_issue_threshold: Annotated[int, Field(ge=0)] | None = None
     duplicates: OnDuplicates | None = None

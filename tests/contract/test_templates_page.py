@@ -27,6 +27,8 @@ RECORDS = {
     "past": view.PastRunRow,
     "trend": view.Trend,
     "variant": view.VariantRow,
+    "comparison": view.ArmSection,
+    "difference": view.ArmRow,
 }
 
 

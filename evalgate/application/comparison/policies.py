@@ -18,7 +18,7 @@ from evalgate.suite.policy import Policy, build_effective_policy
 from evalgate.suite.suite_file import PolicyEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
     from datetime import date, datetime
 
     from evalgate.application.messages.request import JudgeRequest
@@ -151,6 +151,15 @@ def apply_quarantine(
     ]
     flag_changes(run, comparison)
     return rulings
+
+
+def compare_variants(run: Run, policies: Policies, approved: Container[ScenarioKey] = ()) -> Run:
+    """Adds the comparisons of variants that policies ask for to the run, and returns it."""
+    if any(policy.compare_variants for policy in policies.suites.values()):
+        from evalgate.gate.arms.variants import compare_in_suites  # few suites compare variants
+
+        run.arms = compare_in_suites(run, policies.suites, approved)
+    return run
 
 
 def flag_changes(run: Run, comparison: Comparison | None) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evalgate.application.comparison.policies import policies_of
+from evalgate.application.comparison.policies import compare_variants, policies_of
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
 from evalgate.application.evaluation.trajectories import BaselineScenarios
 from evalgate.errors import Problem, SettingError
@@ -207,6 +207,7 @@ def _decision(run: Run, past: _JudgedRun | None, policies: Policies) -> Decision
         comparison = compare(outcomes_from_run(run), outcomes_from_run(past.run), rules)
         add_agent_changes(comparison, run, parts_of_run(past.run))
     info = BaselineInfo("given", path=past.path if past else None)
+    compare_variants(run, policies)
     return decide(run, comparison, info, policies.suites, run_policy=policies.run, report_only=False)
 
 

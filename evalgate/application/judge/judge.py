@@ -17,6 +17,7 @@ from evalgate.application.comparison.policies import (
     JudgedRun,
     apply_quarantine,
     check_quarantine,
+    compare_variants,
     judge_freshness,
     list_empty_globs,
     policies_of,
@@ -141,7 +142,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         quarantines = apply_quarantine(run, comparison, configuration, now.date(), baseline.results)
         rulings = rule_on_approvals(run, comparison, approvals, now.date(), rules.baseline_rules)
         decision = decide(
-            run,
+            compare_variants(run, policies, rulings.approved),
             comparison,
             baseline.info,
             policies.suites,

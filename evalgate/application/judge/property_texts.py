@@ -111,6 +111,18 @@ TEXTS: Mapping[str, tuple[str, Any]] = {
     "PolicyEntry.min_evaluated": ("The minimum share of scenarios that could be judged, 0 to 1.", 0.9),
     "PolicyEntry.validity": ("How much of a run must be measured for a verdict.", {"max_not_measured": 0.3}),
     "PolicyEntry.freshness": ("Which traces are evidence of what is judged.", {"max_age": "7d"}),
+    "PolicyEntry.compare_variants": (
+        "Which variants are compared, and what is required of the treatment.",
+        {"control": "gpt-old", "treatment": "gpt-new", "require": "no_regression"},
+    ),
+    "VariantComparison.control": ("The variant in use today.", "gpt-old"),
+    "VariantComparison.treatment": ("The variant that may replace it.", "gpt-new"),
+    "VariantComparison.require": (
+        "`no_regression`: no evidence that it is worse; `lift`: evidence that it is better.",
+        "lift",
+    ),
+    "VariantComparison.pair_by": ("What is counted: `scenario`, or `trial` for pairs with the same number.", "trial"),
+    "VariantComparison.alpha": ("The largest p-value that is evidence; 0.05 unless set.", 0.05),
     "PolicyEntry.on_weakening": (
         "What to do if the rules require less than the baseline's; `warn` unless set.",
         "fail",

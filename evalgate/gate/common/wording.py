@@ -28,11 +28,6 @@ def format_change(baseline: float, current: float) -> str:
     return f"{baseline:{spec}} -> {current:{spec}} ({delta:+{spec}})"
 
 
-def format_p_value(p: float) -> str:
-    """A p-value that never reads as 0."""
-    return "< 0.001" if p < 0.001 else f"{p:.2g}"  # noqa: PLR2004
-
-
 def format_share(value: float, *, digits: int = 3) -> str:
     """A signed percentage with `digits` significant digits."""
     return f"{value * 100:+.{digits}g}%"

@@ -165,16 +165,27 @@ def trials_for_scores(alpha: float) -> int:
     return trials
 
 
-@lru_cache(maxsize=4096)
+EXACT_PAIRS = 1_000
+"""Changed pairs up to which their test is computed with whole numbers."""
+
+
 def mcnemar(one_way: int, other_way: int) -> float:
+    """The exact p-value of changed pairs, to the digits that count."""
+    return round(sign_p(one_way, other_way), DIGITS)
+
+
+@lru_cache(maxsize=4096)
+def sign_p(one_way: int, other_way: int) -> float:
     """Chance that changed pairs are at least as one-sided as here, if either way were equally likely.
 
     Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages"
-    (1947), in its exact form: pairs that passed, or failed, on both sides do not count.
+    (1947), in its exact form, the sign test: pairs that passed, or failed, on both sides do not count.
     """
     changed, fewer = one_way + other_way, min(one_way, other_way)
     if 2 * fewer >= changed - 1:
         return 1.0
+    if changed <= EXACT_PAIRS:
+        return 2 * sum(comb(changed, x) for x in range(fewer + 1)) / (1 << changed)
     weight = total = 1.0
     for x in range(fewer, 0, -1):
         weight *= x / (changed - x + 1)
@@ -182,7 +193,7 @@ def mcnemar(one_way: int, other_way: int) -> float:
         if weight < NEGLIGIBLE:
             break
     likeliest = exp(lgamma(changed + 1) - lgamma(fewer + 1) - lgamma(changed - fewer + 1) - changed * log(2))
-    return round(min(1.0, 2 * likeliest * total), DIGITS)
+    return min(1.0, 2 * likeliest * total)
 
 
 def paired_permutation_p(differences: Sequence[float]) -> float:

@@ -94,7 +94,7 @@ def judge_single_trial(change: Change, policy: RegressionPolicy) -> Change:
     change = replace(change, flags=["single_trial"])
     if policy.require_evidence:
         needed = trials_for_scores if policy.pair_by is None else pairs_for_scores
-        return mark_inconclusive(change, format_advice(needed(policy.alpha)))
+        return ask_for_trials(change, needed(policy.alpha))
     return replace(change, reason=f"{change.reason}{SINGLE_TRIAL_CAVEAT}")
 
 
@@ -102,6 +102,11 @@ def mark_inconclusive(change: Change, explanation: str) -> Change:
     """The change as inconclusive: there is too little evidence."""
     reason = f"{change.reason}: {explanation}" if explanation else change.reason
     return replace(change, kind="inconclusive", reason=reason)
+
+
+def ask_for_trials(change: Change, trials: int | None) -> Change:
+    """The change as inconclusive, with the number of trials a side that would decide."""
+    return replace(mark_inconclusive(change, format_advice(trials)), trials_needed=trials)
 
 
 def format_advice(trials: int | None) -> str:
@@ -132,7 +137,7 @@ def decide_change(found: UndecidedChange, families: Mapping[str, int]) -> Change
         return change
     if found.is_reversal and reports_reversals(found.policy):
         return replace(change, flags=["few_trials"])
-    return mark_inconclusive(change, format_advice(found.trials_needed(corrected_alpha(found.policy, families))))
+    return ask_for_trials(change, found.trials_needed(corrected_alpha(found.policy, families)))
 
 
 def reports_reversals(policy: RegressionPolicy) -> bool:

@@ -10,7 +10,15 @@ from evalgate.gate.decision.approvals import APPROVABLE
 from evalgate.gate.decision.failures import RULES, find_failures
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.comparison.decision import NEEDS_BASELINE, PASS, VERDICTS, Decision, Reason, exit_code_of
+from evalgate.models.comparison.decision import (
+    NEEDS_BASELINE,
+    PASS,
+    VARIANT_WORDS,
+    VERDICTS,
+    Decision,
+    Reason,
+    exit_code_of,
+)
 from evalgate.models.run.run import NOT_EVALUATED
 from evalgate.models.run.trials import filter_by_status
 from evalgate.scoring.wording import cut_quote, describe_empty_glob, describe_weakening
@@ -25,8 +33,9 @@ if TYPE_CHECKING:
     from evalgate.suite.policy import Policy
 
 WORST_FIRST = [
-    *(*RULES, "nothing_recorded", "duplicates", "weakened"),
-    *("no_traces", "empty_glob", "not_measured", "nothing_evaluated", "min_evaluated", "no_baseline", "unreachable"),
+    *(*RULES, *VARIANT_WORDS, "nothing_recorded", "duplicates", "weakened"),
+    *("no_traces", "empty_glob", "not_measured", "nothing_evaluated", "nothing_compared", "min_evaluated"),
+    *("no_baseline", "unreachable"),
 ]
 
 
@@ -57,6 +66,8 @@ def decide(  # noqa: PLR0913  everything that decides
         suite.name: _find_suite_reasons(suite, comparison, baseline, policies.get(suite.name, run_policy), approved)
         for suite in run.suites
     }
+    for reason in _find_variant_reasons(run, policies):
+        by_suite[reason.suite or ""].append(reason)
     found = [reason for reasons in by_suite.values() for reason in reasons]
     weakened = [] if weakenings is None else list(reasons_from_weakenings(weakenings))
     for reason in weakened:
@@ -73,6 +84,21 @@ def decide(  # noqa: PLR0913  everything that decides
         report_only,
         {suite.name: _suite_verdict(suite, by_suite[suite.name]) for suite in run.suites},
     )
+
+
+def _find_variant_reasons(run: Run, policies: Mapping[str, Policy]) -> list[Reason]:
+    """Reasons of the suites whose policies compare variants, also where they were not compared."""
+    asking = [suite for suite in run.suites if suite.name in policies and policies[suite.name].compare_variants]
+    if not asking:
+        return []
+    from evalgate.gate.decision.variants import find_variant_reasons  # few suites compare variants
+
+    return [
+        reason
+        for suite in asking
+        for reason in find_variant_reasons(suite, run.arms, policies[suite.name])
+        if no_traces(suite) is None
+    ]
 
 
 def apply_late_approvals(run: Run, decision: Decision, approved: Container[ScenarioKey]) -> Decision:

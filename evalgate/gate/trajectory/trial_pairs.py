@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.models.comparison.comparison import CallsDiff, ScenarioKey
+from evalgate.models.run.arms import ArmCalls
 from evalgate.models.run.trials import list_measured
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.trajectory import Trajectory, TrajectoryDiff
     from evalgate.models.results.baseline_run import BaselineRun, BaselineTrial
     from evalgate.models.run.run import Run, ScenarioResult, Trial
+
+AnyTrial = TypeVar("AnyTrial", "BaselineTrial", "Trial")
 
 
 class BaselineSide(NamedTuple):
@@ -67,6 +70,13 @@ def add_tool_calls(comparison: Comparison, run: Run, baseline: BaselineRun) -> N
             change.calls = _compare_calls(baseline_trials, other)
 
 
+def compare_worst_calls(control: Sequence[Trial], treatment: Sequence[Trial]) -> ArmCalls:
+    """The calls of the worst trial of the treatment, and of its counterpart in the control; neither is empty."""
+    worst = _find_worst(treatment)
+    counterpart = _find_counterpart(control, worst.trial)
+    return ArmCalls(counterpart.trial, list(counterpart.tool_calls), worst.trial, list(worst.tool_calls))
+
+
 def _compare_calls(baseline_trials: Sequence[BaselineTrial], trial: Trial) -> CallsDiff:
     counterpart = _find_counterpart(baseline_trials, trial.trial)
     return CallsDiff(counterpart.trial, list(counterpart.tool_calls), trial.trial, list(trial.tool_calls))
@@ -82,8 +92,8 @@ def _find_worst(trials: Sequence[Trial]) -> Trial:
     return min(trials, key=lambda trial: trial_sort_key(trial.status, trial.score))
 
 
-def _find_counterpart(baseline_trials: Sequence[BaselineTrial], number: int) -> BaselineTrial:
-    passed = [trial for trial in baseline_trials if trial.passed] or baseline_trials
+def _find_counterpart(trials: Sequence[AnyTrial], number: int) -> AnyTrial:
+    passed = [trial for trial in trials if trial.status == "passed"] or trials
     return next((trial for trial in passed if trial.trial == number), passed[0])
 
 

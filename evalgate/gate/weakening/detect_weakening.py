@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.weakening import WeakeningKind
     from evalgate.scoring.scenario import TrialRules
     from evalgate.suite.models import Configuration, Scenario, Suite
-    from evalgate.suite.policy import FreshnessPolicy, Policy, RegressionPolicy
+    from evalgate.suite.policy import FreshnessPolicy, Policy, RegressionPolicy, VariantComparison
 
 
 class _ScenarioWeakening(NamedTuple):
@@ -210,6 +210,7 @@ def find_relaxations(baseline: Policy, current: Policy) -> Iterator[Weakening]:
         if word not in current.fail_on and not _INCLUDED_IN.get(word, set()) & set(current.fail_on):
             yield Weakening("fail_on_dropped", baseline=f"fail_on: {word}")
     yield from _find_regression_relaxations(baseline.regression, current.regression)
+    yield from _find_comparison_relaxations(baseline.compare_variants, current.compare_variants)
     if current.min_evaluated < baseline.min_evaluated:
         yield _build_weakening("evidence_lowered", "min_evaluated", baseline.min_evaluated, current.min_evaluated)
     if current.critical_issue_threshold > baseline.critical_issue_threshold:
@@ -245,6 +246,28 @@ def _find_regression_relaxations(baseline: RegressionPolicy, current: Regression
         ):
             limit = None if current_limit is None else current_limit.max_increase
             yield _build_weakening(kind, f"regression.{name}.max_increase", baseline_limit.max_increase, limit)
+
+
+def _find_comparison_relaxations(
+    baseline: Sequence[VariantComparison], current: Sequence[VariantComparison]
+) -> Iterator[Weakening]:
+    """Pairs that are no longer compared, or of which less is required.
+
+    A lower alpha hides regressions, a higher one makes a lift of what may be chance.
+    """
+    kind: WeakeningKind = "tolerance_widened"
+    now = {each.arms: each for each in current}
+    for old in baseline:
+        new, name = now.get(old.arms), "compare_variants: {} -> {}".format(*old.arms)
+        if new is None:
+            yield Weakening(kind, baseline=name)
+            continue
+        if old.require == "lift" and new.require != "lift":
+            yield Weakening(kind, baseline=f"{name}, require: lift", current="require: no_regression")
+        if new.alpha < old.alpha or (old.require == "lift" and new.alpha > old.alpha):
+            yield Weakening(kind, baseline=f"{name}, alpha: {old.alpha:g}", current=f"alpha: {new.alpha:g}")
+        if new.pair_by != old.pair_by:
+            yield Weakening(kind, baseline=f"{name}, pair_by: {old.pair_by}", current=f"pair_by: {new.pair_by}")
 
 
 def _find_freshness_relaxations(

@@ -179,6 +179,7 @@ class Change(Struct):
     it got worse and both traces are available, `cause` if the run was judged by other rules than the
     baseline or the agent's model, tools or prompt changed, and `agent` if they did. `p_corrected` is the p-value
     after the policy's correction, None without one. `lost` names figures that are no longer recorded.
+    `trials_needed` a side would decide an inconclusive one; None if it was decided, or more than 64 would.
     """
 
     kind: ChangeKind
@@ -197,6 +198,7 @@ class Change(Struct):
     agent: AgentChange | None = None
     differences: Sequence[BehaviourDifference] = ()
     lost: Sequence[LostFigure] = ()
+    trials_needed: int | None = None
 
 
 class ChangedEvaluator(NamedTuple):

@@ -25,10 +25,15 @@ FailOn = Literal[
     "not_evaluable",
     "stale_evidence",
     "nothing_recorded",
+    "variant_regression",
+    "no_lift",
     "weakened",
     "no_baseline",
 ]
 """Words of `fail_on` that this version supports."""
+
+VARIANT_WORDS: tuple[FailOn, ...] = ("variant_regression", "no_lift")
+"""Words about variants that are compared."""
 
 NEEDS_BASELINE: frozenset[str] = frozenset(
     {
@@ -69,7 +74,7 @@ class Reason(Struct):
     """Why the gate decided as it did.
 
     `code` is a `fail_on` word, or duplicates, no_traces, empty_glob, not_measured, nothing_evaluated, min_evaluated,
-    unreachable, invalid_suite, invalid_setting, refused_path, over_limit, missing_shard.
+    unreachable, nothing_compared, invalid_suite, invalid_setting, refused_path, over_limit, missing_shard.
     """
 
     code: str

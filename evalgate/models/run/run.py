@@ -23,6 +23,7 @@ from evalgate.models.trace.pricing import Amount, Pricing, Tokens  # noqa: TC001
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from evalgate.models.run.arms import ArmComparison
     from evalgate.models.run.golden import GoldenResult
     from evalgate.models.trace.trace import Warning_
 
@@ -323,3 +324,4 @@ class Run(Struct):
     suites: list[SuiteResult]
     unclaimed: list[UnclaimedTrace] = field(default_factory=list)
     warnings: list[Warning_] = field(default_factory=list)
+    arms: Sequence[ArmComparison] = ()  # the variants compared

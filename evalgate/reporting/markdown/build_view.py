@@ -130,6 +130,7 @@ def build_report(
         "warnings": Group(list_other_warnings(document), _format_warning, 0.03, layout.rows),
         "unclaimed": Group(group_unclaimed(document), partial(_format_unclaimed, many=many), 0.03, layout.rows),
         "variants": Group(list_variants(document), build_variant_row, 0.05, layout.rows),
+        "arms": _build_arm_group(document, layout, many=many),
         "sums": Group(list_statistics(document), build_statistics_row, 0.02, layout.statistics),
         "lost_checks": Group(
             list_costly_checks(document), partial(build_check_row, many=many), 0.02, layout.statistics
@@ -181,6 +182,16 @@ def build_report(
 
 def _format_difference(line: DifferenceLine) -> str:
     return f"{escape_id(line.name)} {escape_sentence(line.sentence)}"
+
+
+def _build_arm_group(document: ResultsDoc, layout: Layout, *, many: bool) -> Group[Any, Any]:
+    """Builds the group of compared variants; imports its module only if there are any."""
+    found = document.get("variant_comparisons")
+    if not found:
+        return Group((), str, 0, 0)
+    from evalgate.reporting.markdown.arm_rows import build_arm_section
+
+    return Group(found, partial(build_arm_section, many=many), 0.15, layout.rows)
 
 
 def _build_golden_groups(document: ResultsDoc, layout: Layout, *, many: bool) -> dict[str, Group[Any, Any]]:

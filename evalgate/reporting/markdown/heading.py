@@ -46,11 +46,18 @@ _BLOCKING = {
     "stale_evidence": "relied on stale evidence",
     "duplicates": "had duplicate traces",
 }
+_OF_RUN = {
+    "variant_regression": "a variant is worse than its control",
+    "no_lift": "a variant is not better than its control",
+    "weakened": "the gate was weakened",
+    "nothing_recorded": "nothing new was recorded",
+}
 _UNBLOCKED = ("hard-failed", "broke", _BELOW, "could not be evaluated")
 _UNJUDGED = {
     "empty_glob": "a glob of `traces` found nothing",
     "not_measured": "too many trials were not measured",
     "nothing_evaluated": "no scenario was evaluated",
+    "nothing_compared": "variants could not be compared",
     "min_evaluated": "too few scenarios were evaluated",
     "no_baseline": "there is no baseline",
     "unreachable": "the baseline could not be fetched from GitHub",
@@ -272,7 +279,7 @@ def _build_failed(document: ResultsDoc, escape: Callable[[str], str]) -> Heading
     blocking = _format_counts(found)
     if any(map(_is_golden_suite_reason, document["reasons"])):
         blocking.append("goldens have too many critical issues")
-    for code, words in (("weakened", "the gate was weakened"), ("nothing_recorded", "nothing new was recorded")):
+    for code, words in _OF_RUN.items():
         blocking += [words] if any(reason["code"] == code for reason in document["reasons"]) else []
     blocked = f"{join_words(blocking)}{_describe_lost(document, codes)}"
     causes = "; ".join(filter(None, [blocked, _describe_no_traces(document, escape)]))

@@ -126,6 +126,30 @@ class VariantRow(Struct, frozen=True, eq=False):
     latency: str
 
 
+class ArmRow(Struct, frozen=True, eq=False):
+    """A scenario that is not the same in both arms; `calls` are those of a broken one, control and treatment."""
+
+    name: str
+    result: str
+    reason: str
+    calls: str
+
+
+class ArmSection(Struct, frozen=True, eq=False):
+    """Two variants compared. `answer` is whether the treatment is worse or better, `summary` the figures.
+
+    `suite` is empty if there is only one; `differences` is what differs between the agents besides the variant.
+    """
+
+    suite: str
+    control: str
+    treatment: str
+    answer: str
+    summary: str
+    differences: tuple[str, ...]
+    rows: Rows[ArmRow]
+
+
 class StatisticsRow(Struct, frozen=True, eq=False):
     """Statistics of a suite or the whole run, with intervals; deltas are empty if unknown."""
 
@@ -226,6 +250,7 @@ class Report(Struct, frozen=True, eq=False):
     sums: Rows[StatisticsRow]  # of each suite; first of the run, if it has several
     lost_checks: Rows[CostlyAssertionRow]  # costliest first
     variants: Rows[VariantRow]  # in the order of the suites
+    arms: Rows[ArmSection]  # variants compared, in the order of the suites
     failures: Rows[Failure]  # hard fails, broken and blocking ones, in detail, grouped by cause
     more_failures: Rows[ScenarioRow]  # the others, which did not fit in detail
     lost: Rows[Failure]  # those that fail only for lack of evidence, which no other list has

@@ -11,7 +11,7 @@ from msgspec import to_builtins
 from evalgate.models.results.document_names import RESULTS_SCHEMA
 from evalgate.models.run.chunks import ChunkedText, join_chunks
 from evalgate.models.run.trials import TrialDocs
-from evalgate.reporting.results.clean_values import clean_text
+from evalgate.reporting.results.clean_values import clean_record, clean_text
 from evalgate.reporting.results.rulings_doc import (
     build_approval_doc,
     build_mutation_scores_doc,
@@ -117,6 +117,10 @@ def build_results_document(
         document["figures"] = build_statistics_doc(found.statistics.run)
     if comparison is not None and comparison.power is not None:
         document["comparison"] = build_comparison_doc(comparison.power)
+    if run.arms:
+        from evalgate.models.run.arms import ArmComparison
+
+        document["variant_comparisons"] = [clean_record(each, ArmComparison) for each in run.arms]
     if found.rules is not None:
         document["rules"] = found.rules
     if found.quarantines:

@@ -206,6 +206,7 @@ class _RunTable:
         if not self._is_quiet:
             yield from self._iter_scenarios()
             yield from render_variants(self._document, self._max_rows)
+            yield from self._iter_arms()
             if self._max_suites:
                 yield from render_statistics(self._document, self._max_suites)
             yield from self._iter_notes()
@@ -223,6 +224,14 @@ class _RunTable:
             yield from (self._paint(line, "dim") for line in self._iter_note(recordings))
         for notice in list_notices(self._document):
             yield from self._iter_note(f"warning: {unmark_parts(notice)}", NOTICE_LIMIT)
+
+    def _iter_arms(self) -> Iterator[str]:
+        """Yields the comparisons of variants, if there are any."""
+        found = self._document.get("variant_comparisons")
+        if found:
+            from evalgate.reporting.terminal.arm_table import render_arms  # few runs compare variants
+
+            yield from render_arms(found, self._max_rows)
 
     def _iter_scenarios(self) -> Iterator[str]:
         """Yields what fails, grouped by cause, then other scenarios in the lines that are left."""

@@ -5,10 +5,10 @@ import pytest
 from evalgate.gate.common.wording import (
     format_change,
     format_count,
-    format_p_value,
     format_share,
     format_verdict,
 )
+from evalgate.scoring.wording import format_p_value
 
 
 @pytest.mark.parametrize(

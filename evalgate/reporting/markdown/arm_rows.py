@@ -1,0 +1,38 @@
+"""Rows of the comment about two arms: the answer, its figures, and the scenarios that differ."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.reporting.markdown.view import ArmRow, ArmSection, Rows
+from evalgate.reporting.text.arm_lines import answer, describe_calls, describe_result, name_scenario, summarize
+from evalgate.reporting.text.escaping import escape_cell, escape_id, escape_pipes
+from evalgate.reporting.text.sentences import escape_sentence, escape_sentence_cell
+
+if TYPE_CHECKING:
+    from evalgate.models.run.arms import ArmComparison, PairedScenario
+
+MOST_ROWS = 20
+
+
+def build_arm_section(found: ArmComparison, *, many: bool) -> ArmSection:
+    """The section of one comparison; `many`: there are several suites."""
+    rows = tuple(_build_row(each) for each in found.scenarios[:MOST_ROWS])
+    return ArmSection(
+        suite=escape_id(found.suite) if many else "",
+        control=escape_id(found.control),
+        treatment=escape_id(found.treatment),
+        answer=answer(found, escape_id),
+        summary=f"{summarize(found)}.",
+        differences=tuple(escape_sentence(each) for each in found.differences),
+        rows=Rows(rows, found.broken + found.repaired + found.undecided + found.not_comparable),
+    )
+
+
+def _build_row(scenario: PairedScenario) -> ArmRow:
+    return ArmRow(
+        name=escape_cell(name_scenario(scenario)),
+        result=describe_result(scenario),
+        reason=escape_sentence_cell(scenario.reason),
+        calls=escape_pipes(describe_calls(scenario, escape_id)),
+    )

@@ -1,0 +1,111 @@
+"""What a comparison of two arms found, in sentences: the answer, the counts, what it costs, and how sure it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.models.run.arms import BROKEN, LIFT, NOT_COMPARABLE, NOTHING_COMPARED, REGRESSION, UNDECIDED
+from evalgate.reporting.text.wording import MINUS, join_words, pluralize, scenario_name
+from evalgate.scoring.wording import format_p_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from evalgate.models.run.arms import AmountRatio, ArmComparison, PairedScenario
+
+MOST_CALLS = 12
+"""Calls of a trial that a row shows."""
+TESTS = {"sign": "sign test", "McNemar": "McNemar's test"}
+
+
+def name_scenario(scenario: PairedScenario) -> str:
+    """The name of a scenario: its id and, between runs, its variant."""
+    return scenario_name(scenario.id, scenario.variant)
+
+
+def answer(found: ArmComparison, escape: Callable[[str], str]) -> str:
+    """The answer to "may we switch?" in one sentence."""
+    control, treatment = escape(found.control), escape(found.treatment)
+    if found.finding == NOTHING_COMPARED:
+        return "Not known: no scenario has a verdict in both."
+    if found.finding == REGRESSION:
+        return f"{treatment} is worse than {control}: {' and '.join(_explain_regression(found, escape))}."
+    if found.finding == LIFT:
+        return f"{treatment} is better than {control}{_except_broken(found)}."
+    lacks = ", which is required" if found.require == "lift" else ""
+    return f"No evidence that {treatment} is worse than {control}, and none that it is better{lacks}."
+
+
+def _explain_regression(found: ArmComparison, escape: Callable[[str], str]) -> Iterator[str]:
+    if found.is_significant and found.worse > found.better:
+        what = "scenarios" if found.test == "sign" else "pairs of trials"
+        yield f"{found.worse:,} {what} got worse and {found.better:,} better"
+    if certain := found.certainly_broken:
+        names = [escape(name_scenario(each)) for each in certain[:3]]
+        more = [f"{len(certain) - 3:,} more"] if len(certain) > len(names) else []
+        yield f"{join_words([*names, *more])} broke beyond chance"
+
+
+def _except_broken(found: ArmComparison) -> str:
+    return f", although {pluralize(found.broken, 'scenario')} broke" if found.broken else ""
+
+
+def summarize(found: ArmComparison) -> str:
+    """Counts, test, cost and what is not decided, each a part of one line."""
+    return "; ".join(
+        filter(None, [_count(found), *map(format_ratio, found.ratios), _undecided(found), _not_comparable(found)])
+    )
+
+
+def _count(found: ArmComparison) -> str:
+    p = format_p_value(found.p_corrected)
+    after = "" if found.p_corrected == found.p_value else " after Holm's correction"
+    pairs = "" if found.test == "sign" else f" over pairs of trials, {found.worse:,} worse and {found.better:,} better"
+    test = f"({TESTS.get(found.test, found.test)} {p}{after}{pairs}; evidence from {found.alpha:g} down)"
+    return f"{found.same:,} same, {found.broken:,} broken, {found.repaired:,} repaired {test}"
+
+
+def format_ratio(ratio: AmountRatio) -> str:
+    """`cost -41% (-52 to -29)`: the change of a total and its 95 % interval."""
+    low, high = (_share(each) for each in (ratio.low, ratio.high))
+    return f"{ratio.name} {_share(ratio.ratio)}% ({low} to {high})"
+
+
+def _share(ratio: float) -> str:
+    change = round((ratio - 1) * 100)
+    return f"{MINUS if change < 0 else '+' if change else ''}{abs(change):,}"
+
+
+def _undecided(found: ArmComparison) -> str:
+    if not found.undecided:
+        return ""
+    have = "has" if found.undecided == 1 else "have"
+    few = f"{pluralize(found.undecided, 'scenario')} {have} too few trials"
+    if found.recordings_needed is None:
+        return f"{few}, and more than 64 in each arm would be needed"
+    return f"{few}: {pluralize(found.recordings_needed, 'more recording')} would decide"
+
+
+def _not_comparable(found: ArmComparison) -> str:
+    return f"{found.not_comparable:,} not comparable" if found.not_comparable else ""
+
+
+def describe_result(scenario: PairedScenario) -> str:
+    """What became of a scenario, with its p-value where it was tested."""
+    words = {UNDECIDED: "may be chance", NOT_COMPARABLE: "not comparable"}
+    word = words.get(scenario.kind, scenario.kind)
+    return word if scenario.p_value is None else f"{word} (p {format_p_value(scenario.p_value)})"
+
+
+def describe_calls(scenario: PairedScenario, escape: Callable[[str], str]) -> str:
+    """The calls of a broken scenario in both arms; empty for others, and where they are the same."""
+    calls = scenario.calls
+    if scenario.kind != BROKEN or calls is None:
+        return ""
+    before, now = (_list_calls(each, escape) for each in (calls.control, calls.treatment))
+    return "the same calls" if calls.control == calls.treatment else f"{before} \u2192 {now}"
+
+
+def _list_calls(names: list[str], escape: Callable[[str], str]) -> str:
+    shown = ", ".join(map(escape, names[:MOST_CALLS]))
+    return f"{shown} and {len(names) - MOST_CALLS:,} more" if len(names) > MOST_CALLS else shown or "no call"
