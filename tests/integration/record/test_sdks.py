@@ -28,10 +28,23 @@ AGENTS = [
     ("anthropic_messages", ""),
     ("anthropic_messages", "stream"),
 ]
+FRAMEWORKS = [
+    ("langchain_agent", "chat"),
+    ("langchain_agent", "responses"),
+    ("openai_agents", "responses"),
+    ("openai_agents", "chat"),
+    ("pydantic_agent", "anthropic"),
+]
+
+
+def each_of(agents: list[tuple[str, str]], *, sample: set[tuple[str, str]]) -> pytest.MarkDecorator:
+    """Starts an agent of an SDK twice, some 5 s each: the others than the sample run in the matrix."""
+    found = [pytest.param(*each, marks=[] if each in sample else pytest.mark.matrix) for each in agents]
+    return pytest.mark.parametrize(("agent", "word"), found, ids=lambda word: word or "whole")
 
 
 @needs_sdks
-@pytest.mark.parametrize(("agent", "word"), AGENTS, ids=lambda word: word or "whole")
+@each_of(AGENTS, sample={("openai_chat", "stream"), ("openai_responses", "stateful"), ("anthropic_messages", "stream")})
 def test_an_unchanged_agent_is_recorded_judged_and_replayed(fake, tmp_path, agent, word):
     flags = ["--scenario", "refund", "--cache"]
     done = record(tmp_path, *fake.flags, *flags, "write", "--", word, agent=agent, python=str(SDKS))
@@ -93,17 +106,8 @@ def test_sdks_do_not_repeat_a_missing_request(tmp_path, agent):
     assert (done.code, done.last_line) == (3, "0 model calls, 0 spans, 0 traces, 1 request missing in a cassette")
 
 
-FRAMEWORKS = [
-    ("langchain_agent", "chat"),
-    ("langchain_agent", "responses"),
-    ("openai_agents", "responses"),
-    ("openai_agents", "chat"),
-    ("pydantic_agent", "anthropic"),
-]
-
-
 @needs_sdks
-@pytest.mark.parametrize(("agent", "word"), FRAMEWORKS)
+@each_of(FRAMEWORKS, sample={("langchain_agent", "chat")})
 def test_an_agent_with_a_framework_is_recorded_and_replayed(fake, tmp_path, agent, word):
     flags = ["--scenario", "refund", "--cache"]
     done = record(tmp_path, *fake.flags, *flags, "write", "--", word, agent=agent, python=str(SDKS))
@@ -133,7 +137,10 @@ LIMITED = [["find_order", {"order": "A-7", "limit": 5}], ["read_policy", {"topic
 
 
 @needs_sdks
-@pytest.mark.parametrize(("agent", "word"), [*AGENTS, *FRAMEWORKS], ids=lambda word: word or "whole")
+@each_of(
+    [*AGENTS, *FRAMEWORKS],
+    sample={("anthropic_messages", ""), ("openai_agents", "responses"), ("pydantic_agent", "anthropic")},
+)
 def test_an_agent_whose_tool_quotes_its_arguments_replays_its_own_cassette(tmp_path, agent, word):
     is_plain = (agent, word) in AGENTS  # the others check arguments by the signature of the tool
     fake = FakeProviders(answers=[{"calls": LIMITED}, {"text": "Found."}] if is_plain else None)
