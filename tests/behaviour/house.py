@@ -15,7 +15,10 @@ import sys
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "evalgate"
@@ -69,6 +72,14 @@ def feature_of(module: str) -> str | None:
     return parts[2] if parts[:2] == ["evalgate", "features"] and len(parts) > 2 else None
 
 
+def statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """The statements of a block and of the blocks inside it, without their expressions, which are most of a tree."""
+    for each in body:
+        yield each
+        for block in ("body", "handlers", "cases", "orelse", "finalbody"):
+            yield from statements(getattr(each, block, ()))
+
+
 @cache
 def imports() -> tuple[Import, ...]:
     """Every import of one of our modules by another."""
@@ -76,11 +87,11 @@ def imports() -> tuple[Import, ...]:
     for importer, tree in modules().items():
         typed = {
             id(inner)
-            for node in ast.walk(tree)
+            for node in statements(tree.body)
             if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
-            for inner in ast.walk(node)
+            for inner in statements(node.body)
         }
-        for node in ast.walk(tree):
+        for node in statements(tree.body):
             for imported in _imported_by(node):
                 found.add(Import(importer, imported, id(node) in typed))
     return tuple(sorted(found))
