@@ -218,16 +218,23 @@ def read_reports(project):
     return {name: (project / ".evalgate" / name).read_bytes() for name in REPORTS}
 
 
-@pytest.fixture
-def changed(project):
+@pytest.fixture(scope="session")
+def changed_template(template, tmp_path_factory):
     """A project whose traces have changed since its run: its reports, and those of another run."""
+    folder = shutil.copytree(template, tmp_path_factory.mktemp("changed") / "project")
     for number in range(1_000):
-        (project / "traces" / f"{number}.json").write_text(json.dumps({**TRACE, "scenario_id": str(number)}))
-    before, copy = read_reports(project), shutil.copytree(project, project.with_name("copy"))
+        (folder / "traces" / f"{number}.json").write_text(json.dumps({**TRACE, "scenario_id": str(number)}))
+    before, copy = read_reports(folder), shutil.copytree(folder, folder.with_name("copy"))
     subprocess.run([sys.executable, "-m", "evalgate", *RUN], cwd=copy, env=FIXED, check=True, timeout=60)
     after = read_reports(copy)
     assert all(before[name] != after[name] for name in REPORTS)
-    return project, before, after
+    return folder, before, after
+
+
+@pytest.fixture
+def changed(changed_template, tmp_path):
+    folder, before, after = changed_template
+    return shutil.copytree(folder, tmp_path / "project"), before, after
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

@@ -73,7 +73,9 @@ def judged(folder, *words):
     return run_command(folder, "run", "suite.yaml", "--plugin", "deadly", "--no-baseline-zip", *words)
 
 
-@pytest.mark.parametrize("engine", [["--jobs", "2"], ["--engine", "dask", "--jobs", "2"]])
+@pytest.mark.parametrize(
+    "engine", [["--jobs", "2"], pytest.param(["--engine", "dask", "--jobs", "2"], marks=pytest.mark.matrix)]
+)
 def test_a_run_whose_worker_dies_ends_in_one_clear_line(tmp_path, engine):
     if "dask" in engine:
         pytest.importorskip("distributed", reason="the extra `dask` is not installed")
