@@ -44,17 +44,22 @@ def an_assertion(name: str = "check", outcome: str = "passed", **changes: Any) -
     return convert(fields, AssertionDoc)
 
 
+def a_trace(number: int = 0, **changes: Any) -> dict[str, Any]:
+    return {
+        "id": f"t{number}",
+        "path": f"traces/{number}.json",
+        "format": "native",
+        "sha256": "0" * 64,
+        "line": None,
+        "record": None,
+        **changes,
+    }
+
+
 def a_trial(number: int = 0, status: str = "passed", **changes: Any) -> TrialDoc:
     fields = {
         "trial": number,
-        "trace": {
-            "id": f"t{number}",
-            "path": f"traces/{number}.json",
-            "format": "native",
-            "sha256": "0" * 64,
-            "line": None,
-            "record": None,
-        },
+        "trace": a_trace(number),
         "status": status,
         "score": 1.0 if status == "passed" else 0.0,
         "cost_usd": 0.01,

@@ -6,15 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from evalgate.measures.values.json_values import mark_name
-from evalgate.models.run.run import AssertionResult
+from evalgate.models.run.run import RUN_FAILED, AssertionResult
 from evalgate.scoring.wording import cut_quote
 
 if TYPE_CHECKING:
     from evalgate.errors import Location
     from evalgate.models.trace.trace import Trace
 
-RUN_FAILED = "run_failed"
-"""Name and type of the check that a run which ended in an error does not pass; no suite writes it."""
 _PROCESS = re.compile(r"(?:exit code|signal) \d")
 
 

@@ -151,9 +151,8 @@ def _judge_against_baseline(request: JudgeRequest, ports: GatePorts) -> Judgemen
     damaged: list[str] = []
     while True:
         found = ports.baselines.find(damaged)
-        notes = [*request.notes, *found.refused]
-        plan = replace(request.baseline, info=found.info)
-        judgement = ports.judge(replace(request, baseline=plan, notes=notes))
+        plan = replace(request.baseline, info=found.info, refused=found.refused)
+        judgement = ports.judge(replace(request, baseline=plan))
         compared = judgement.results["baseline"]
         unread = found.info.path is not None and compared is not None and compared["status"] == "refused"
         if not unread or len(damaged) == MOST_DAMAGED:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from evalgate.errors import InvalidInput, Problem, SettingError
 from evalgate.evaluators.core.registry import built_in_class
-from evalgate.models.comparison.comparison import BaselineDrift, BaselineInfo, ChangedEvaluator
+from evalgate.models.comparison.comparison import BASELINE_REFUSED, BaselineDrift, BaselineInfo, ChangedEvaluator
 from evalgate.models.results.document_names import BASELINE_SCHEMA, SUITES_SCHEMA
 from evalgate.ports import BaselineParts
 from evalgate.version import __version__
@@ -133,7 +133,8 @@ def load_baseline(plan: BaselinePlan, files: BaselineFiles, rules: Rules, now: d
     except InvalidInput as error:
         if plan.is_required:
             raise
-        return LoadedBaseline(BaselineInfo("refused"), None, error.problems)
+        refused = [problem._replace(code=BASELINE_REFUSED) for problem in error.problems]
+        return LoadedBaseline(BaselineInfo("refused"), None, refused)
     complete_info = _complete_info(info, baseline, now)
     manifest = baseline.manifest or {}
     loaded = LoadedBaseline(

@@ -76,6 +76,7 @@ def add_differences(
         if len(before) < len(trials):
             recorder.untraced.add(key)
             continue
+        comparison.behaviour_compared += 1
         agent = compare_agents([trial.agent for trial in trials], list_agent_parts(scenario.trials))
         change.differences = find_differences(before, recorder.find(key), agent, passes=_passes(scenario, change))
 

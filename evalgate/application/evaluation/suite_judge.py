@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 from msgspec import Struct
+from msgspec.structs import replace
 
 from evalgate.application.evaluation.named_tools import NamedTools
 from evalgate.application.evaluation.scenario_matcher import ScenarioCandidate, ScenarioMatcher, UndecidedMatchError
@@ -183,7 +184,7 @@ class SuiteJudge:
         latency_ms, usage = trace.latency["total_ms"], trace.usage
         return TrialResult(
             0,
-            ref,
+            ref if status in NEEDS_NO_REQUEST else replace(ref, request=find_request(trace)),
             status,
             score,
             assertions,
@@ -288,6 +289,16 @@ def _damaged_trial(record: DamagedTrace) -> TrialResult:
     return TrialResult(record.trial or 0, refer_to(record), "error", 0.0, [], reason=reason)
 
 
+def find_request(trace: Trace) -> str | None:
+    """What the user asked for first in the run, cut; None without a text."""
+    texts = (message["content"] for message in trace.messages if message["role"] == "user" and message["turn"])
+    return next((truncate(text, MAX_REQUEST) for text in texts if text), None)
+
+
+NEEDS_NO_REQUEST = frozenset({"passed", "not_measured"})
+"""Statuses of trials of which reports show no request."""
+MAX_REQUEST = 2_000
+"""Characters kept of a request, before secrets are redacted and it is cut to what a report shows."""
 MAX_MODEL_NAME = 200
 DIGEST_BITS = 52
 """Few enough for JSON, and enough to distinguish the trials of one scenario."""

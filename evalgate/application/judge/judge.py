@@ -42,7 +42,6 @@ from evalgate.application.messages.request import Tools as Tools  # noqa: PLC041
 from evalgate.errors import (
     BaselineUnreadable,
     InvalidInput,
-    Problem,
     RulesMissing,
     RulesUnreachable,
     ShardMissing,
@@ -88,7 +87,8 @@ def judge(request: JudgeRequest, tools: Tools) -> Judgement:
     except InvalidInput as error:
         return render_invalid(request, error, now)
     except BaselineUnreadable as error:
-        request = replace(request, baseline=BaselinePlan(BaselineInfo("refused")))
+        refused = BaselinePlan(BaselineInfo("refused"), refused=request.baseline.refused)
+        request = replace(request, baseline=refused)
         return render_incomplete(request, error, now, tools.load_output)
     except (RulesMissing, RulesUnreachable, ShardMissing, StoreUnreachable) as error:
         return render_incomplete(request, error, now, tools.load_output)
@@ -151,7 +151,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
             approved=rulings.approved,
             weakenings=weakenings,
         )
-        warnings = [*configuration.warnings, *approval_warnings, *baseline.warnings, *map(Problem, request.notes)]
+        warnings = [*configuration.warnings, *approval_warnings, *baseline.warnings, *request.warnings]
         if not request.rules.report_only and selection is None:
             warnings = [*find_harmless_suites(configuration.suites, policies.suites, now.date()), *warnings]
         warnings += list_weakening_problems(weakenings)
@@ -313,6 +313,7 @@ def _compare_behaviour(
 def compare_runs(run: Run, baseline: BaselineRun, policies: Policies) -> Comparison:
     """Compares a run with the results of a baseline."""
     from evalgate.gate.comparison.compare import compare
+    from evalgate.gate.comparison.known_failures import mark_known_failures
     from evalgate.gate.comparison.outcomes import outcomes_from_baseline, outcomes_from_run
     from evalgate.gate.trajectory.cause import add_agent_changes, parts_of_baseline
     from evalgate.gate.trajectory.trial_pairs import add_tool_calls
@@ -320,6 +321,7 @@ def compare_runs(run: Run, baseline: BaselineRun, policies: Policies) -> Compari
     rules = {name: policy.regression for name, policy in policies.suites.items()}
     comparison = compare(outcomes_from_run(run), outcomes_from_baseline(baseline), rules)
     comparison.unrecorded = frozenset(suite.name for suite in run.suites if no_traces(suite) is not None)
+    mark_known_failures(comparison, run, baseline)
     add_tool_calls(comparison, run, baseline)
     add_agent_changes(comparison, run, parts_of_baseline(baseline))
     return comparison

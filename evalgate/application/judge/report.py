@@ -11,7 +11,6 @@ from msgspec import Struct
 from evalgate.application.comparison.baseline import LoadedBaseline
 from evalgate.application.documents.report_files import load_report_file, make_source, render_outputs
 from evalgate.application.messages.request import Judgement
-from evalgate.errors import Problem
 from evalgate.gate.comparison.outcomes import compute_run_statistics
 from evalgate.models.comparison.decision import Decision, Reason
 from evalgate.models.run.run import Run
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from evalgate.application.messages.request import JudgeRequest
-    from evalgate.errors import EvalGateError, RulesMissing, ShardMissing, Unreachable
+    from evalgate.errors import EvalGateError, Problem, RulesMissing, ShardMissing, Unreachable
     from evalgate.models.approvals.approval import ApprovalRuling
     from evalgate.models.comparison.comparison import BaselineInfo, Comparison
     from evalgate.models.comparison.weakening import QuarantineRuling, WeakeningList
@@ -157,8 +156,7 @@ def render_incomplete(
     code = 0 if request.rules.report_only else error.exit_code
     reasons = [Reason(error.code, problem.message) for problem in error.problems]
     decision = Decision("cannot_judge", code, reasons, report_only=request.rules.report_only)
-    notes = [Problem(note) for note in request.notes]
-    decided = DecidedRun(Run([]), None, decision, LoadedBaseline(request.baseline.info), notes)
+    decided = DecidedRun(Run([]), None, decision, LoadedBaseline(request.baseline.info), request.warnings)
     return render_judgement(request, decided, now, load)[0]
 
 

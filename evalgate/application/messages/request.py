@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from evalgate.errors import Problem
+from evalgate.models.comparison.comparison import BASELINE_REFUSED
 from evalgate.ports.outputs import COMMENT, JUNIT, SUMMARY, RenderOptions, RunSubject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from evalgate.errors import Problem
     from evalgate.models.approvals.approval import Approval, ApprovalFile
     from evalgate.models.approvals.review import CommentApproval
     from evalgate.models.comparison.comparison import BaselineInfo
@@ -78,13 +79,14 @@ class BaselinePlan(Struct, frozen=True):
     """The baseline to compare with, None if none was requested, and the one to make.
 
     `is_required`: the user named it, so that a missing or damaged one ends in exit 2. `kept` is the output file that
-    is this run's baseline, which it does not replace.
+    is this run's baseline, which it does not replace. `refused` says why others were, one line each.
     """
 
     info: BaselineInfo | None = None
     is_required: bool = False
     makes_zip: bool = True
     kept: str | None = None
+    refused: Sequence[str] = ()
 
 
 class JudgeRequest(Struct, frozen=True):
@@ -102,6 +104,12 @@ class JudgeRequest(Struct, frozen=True):
     history: RunHistory | None = None  # history of earlier runs from a store
     mutation_score: bool = False  # compare how many small changes changed suites notice with the baseline's
     notes: Sequence[str] = ()  # warnings of the caller, to show with the run's
+
+    @property
+    def warnings(self) -> list[Problem]:
+        """The caller's warnings, and why baselines were refused."""
+        refused = [Problem(each, code=BASELINE_REFUSED) for each in self.baseline.refused]
+        return [*map(Problem, self.notes), *refused]
 
 
 class Judgement(Struct, frozen=True):

@@ -18,7 +18,7 @@ from evalgate.evaluators.core.evaluator import (
     combine_undecided,
     is_skippable,
 )
-from evalgate.models.run.run import FAILED_OUTCOMES, AssertionResult
+from evalgate.models.run.run import FAILED_OUTCOMES, UNWANTED, AssertionResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -331,7 +331,7 @@ def negate_check(check: Check, label: str | None, describe: Callable[[Trace], st
 
 def _describe_unwanted(reason: str, label: str | None) -> str:
     """Says that a check passes that must not, with its reason unless that only repeats the name of the check."""
-    return "must not hold, but does" if reason == label else f"must not hold, but does: {reason}"
+    return UNWANTED if reason == label else f"{UNWANTED}: {reason}"
 
 
 def _describe_negated(reason: str) -> str:

@@ -80,8 +80,13 @@ class AgentChange(NamedTuple):
 
 
 ChangeKind = Literal["unchanged", "improved", "regressed", "broken", "fixed", "new", "removed", "inconclusive"]
+KnownFailure = Literal["same", "worse", "other"]
+"""How a failure compares with the one that the baseline has: the same or less, worse, or of another check."""
 ChangeFlag = Literal["flaky", "single_trial", "few_trials", "approved", "quarantined"]
 BaselineStatus = Literal["exact", "ancestor", "latest", "drifted", "given", "expired", "refused", "unreachable", "none"]
+
+BASELINE_REFUSED = "baseline"
+"""The code of a warning that says why a baseline was refused, or could not be fetched."""
 
 SINGLE_TRIAL_CAVEAT = ", single trial: may be noise"
 """The end of a change's reason if it is flagged `single_trial`; reports state it once for all."""
@@ -199,6 +204,7 @@ class Change(Struct):
     differences: Sequence[BehaviourDifference] = ()
     lost: Sequence[LostFigure] = ()
     trials_needed: int | None = None
+    known_failure: KnownFailure | None = None  # set if the scenario passes on neither side
 
 
 class ChangedEvaluator(NamedTuple):
@@ -266,3 +272,4 @@ class Comparison(Struct):
     baseline_critical_issues: Mapping[str, int] = field(default_factory=dict)  # numbers of golden issues, by suite
     unrecorded: frozenset[str] = frozenset()
     recordings: Mapping[str, RecordingCount] = field(default_factory=dict)  # by suite
+    behaviour_compared: int = 0  # scenarios whose behaviour was compared, trace by trace

@@ -96,11 +96,19 @@ class BaselineEntry(Struct, frozen=True):
     @property
     def failed_required(self) -> frozenset[str] | None:
         """Digests of the required checks that did not pass in a trial; None if an earlier version left them out."""
+        return self._find_failed(only_required=True)
+
+    @property
+    def failed_checks(self) -> frozenset[str] | None:
+        """The same of all checks."""
+        return self._find_failed(only_required=False)
+
+    def _find_failed(self, *, only_required: bool) -> frozenset[str] | None:
         failed = [
             each.digest
             for trial in self.trials
             for each in trial.assertions
-            if each.required and each.outcome in FAILED_OUTCOMES
+            if each.outcome in FAILED_OUTCOMES and (each.required or not only_required)
         ]
         return None if None in failed else frozenset(each for each in failed if each is not None)
 

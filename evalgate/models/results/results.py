@@ -156,7 +156,8 @@ class ChangeDoc(TypedDict):
     `test` names the test that gave `p_value`, and `p_corrected` is the p-value corrected for many scenarios, present if
     a policy asks for that. `behaviour` is present if the scenario got worse and the traces of both sides are available,
     `cause` if it is known whether the agent, its model or tools, or rules other than the baseline's caused the change.
-    `lost` names figures that are no longer recorded; absent if there are none.
+    `lost` names figures that are no longer recorded; absent if there are none. `known_failure` is present if the
+    scenario passes on neither side: `same`, `worse`, or `other` if a check fails that passed in the baseline.
     `comes_with` names what the traces record of the agent that the baseline's do not: model, tool definitions, system
     prompt.
     """
@@ -175,6 +176,7 @@ class ChangeDoc(TypedDict):
     cause: NotRequired[Cause]
     comes_with: NotRequired[list[str]]
     lost: NotRequired[list[LostFigureDoc]]
+    known_failure: NotRequired[str]
 
 
 class ScenarioDoc(TypedDict):

@@ -84,13 +84,15 @@ class ComparisonDoc(TypedDict):
 
     `compared` scenarios were evaluated on both sides: `tested` of them have enough trials on both for a test,
     `single_trial` have a single trial on a side. `expected_false_alarms` bounds how many of the tested ones
-    chance alone would call broken or fixed; null if none was tested.
+    chance alone would call broken or fixed; null if none was tested. `behaviour_compared` scenarios have traces on
+    both sides that were compared; absent if none has.
     """
 
     compared: int
     tested: int
     single_trial: int
     expected_false_alarms: Sum | None
+    behaviour_compared: NotRequired[Count]
 
 
 class ShareDoc(TypedDict):

@@ -37,6 +37,10 @@ Verdict = Literal["PASS", "PARTIAL", "FAIL", "HARD_FAIL", "ERROR", "MISSING", "N
 
 FAILED_OUTCOMES: frozenset[Outcome] = frozenset({"failed", "error", "not_evaluable"})
 """Outcomes of assertions that did not pass."""
+RUN_FAILED = "run_failed"
+"""Name and type of the check that a run which ended in an error does not pass; no suite writes it."""
+UNWANTED = "must not hold, but does"
+"""How the reason of a negated check begins if what it forbids is so."""
 HARD_FAILS: frozenset[Verdict] = frozenset({"HARD_FAIL", "ERROR", "MISSING"})
 """Verdicts that count as a hard fail."""
 NOT_EVALUATED: frozenset[Verdict] = frozenset({"MISSING", "ERROR", "NOT_EVALUABLE"})
@@ -96,6 +100,7 @@ class TraceRef(Struct, array_like=True):
     stopped_by: str | None = None  # what stopped it
     digest: Index | None = None  # identifies the recording; None if it was replayed
     recording: str | None = None  # id of the recording that it is of
+    request: str | None = None  # what the user asked for first, if the trial did not pass
 
     @property
     def recorded(self) -> Recorded:

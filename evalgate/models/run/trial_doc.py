@@ -121,7 +121,8 @@ class TraceDoc(Struct, kw_only=True, omit_defaults=True):
 
     `status` is how the run ended, absent if well, and `stopped_by` what stopped it. `digest` identifies the recording
     (absent if it was replayed), `recording` the call of `record` that made it.
-    `tools_hash` and `prompt_hash` identify the recorded tool definitions and system prompt.
+    `tools_hash` and `prompt_hash` identify the recorded tool definitions and system prompt. `request` is what the user
+    asked for first, if the trial did not pass.
     """
 
     stale: str | None = None
@@ -141,6 +142,7 @@ class TraceDoc(Struct, kw_only=True, omit_defaults=True):
     stopped_by: Name | None = None
     digest: int | None = None
     recording: Name | None = None
+    request: Name | None = None
 
     @property
     def recorded(self) -> Recorded:

@@ -33,7 +33,7 @@ def build_annotations(document: ResultsDoc, scenarios: ScenarioSections | None =
     """
     scenarios = scenarios or sort_scenarios(document)
     blocks = document["verdict"] == "fail" and not document["report_only"]
-    failing = group_failures(scenarios.failures, [*scenarios.regressed, *scenarios.below])
+    failing = group_failures(scenarios.failures, [*scenarios.regressed, *scenarios.below, *scenarios.known])
     found = [*_annotate_run(document)]
     found += _limit_annotations("error" if blocks else "warning", [each for each in failing if not each.section])
     found += _limit_annotations("warning", [each for each in failing if each.section])

@@ -112,13 +112,16 @@ def build_report(
     row = partial(build_scenario_row, many=many, shared=shared)
     detail = partial(build_failure, many=many, links=links, shared=shared)
     flaky = partial(render_flaky, quarantined=find_quarantined_keys(document))
-    failing, regressed, below = ([each for each in found if each.section == n and not each.is_lost] for n in range(3))
+    known = [each for each in found if each.section == KNOWN_SECTION]
+    new = [each for each in found if each.section != KNOWN_SECTION]
+    failing, regressed, below = ([each for each in new if each.section == n and not each.is_lost] for n in range(3))
     groups: dict[str, Group[Any, Any]] = {
         "failures": Group(failing[: layout.failures], detail, 0.35, layout.failures),
-        "lost": Group([each for each in found if each.is_lost], detail, 0.05, layout.rows),
+        "lost": Group([each for each in new if each.is_lost], detail, 0.05, layout.rows),
         "regressed": Group(regressed, row, 0.1, layout.rows),
         "suites": Group(suites, lambda suite: build_suite_row(suite, document), 0.1, layout.rows),
-        "below": Group(below, row, 0.07, layout.rows),
+        "below": Group(below, row, 0.05, layout.rows),
+        "known": Group(known, row, 0.02, layout.rows),
         "other_changes": Group(scenarios.other_changes, row, 0.09, layout.rows),
         "reasons": Group(_list_other_reasons(document), partial(_format_reason, links=links), 0.05, layout.rows),
         "quarantined": Group(grouped.quarantined, row, 0.05, layout.rows),
@@ -145,16 +148,20 @@ def build_report(
     more.candidates = failing[len(groups["failures"].shown) :]
     groups["failures"].candidates = failing[: len(groups["failures"].shown)]
     left += fill_groups([more], int(room * more.share))
-    for group in (groups["failures"], more, *(groups[name] for name in ("lost", "regressed", "below", "passing"))):
+    for group in (
+        groups["failures"],
+        more,
+        *(groups[name] for name in ("lost", "regressed", "below", "known", "passing")),
+    ):
         left = add_names(group, left, many=many)
     add_details(groups["failures"], left, layout.failures)
     flawed = [each.scenario for each in scenarios.passing[: scenarios.hidden]]
     hidden = Counter(map(find_worst_outcome, flawed))
     return Report(
         heading=str(build_heading(document, escape_span)),
-        notices="  \n".join(f"\u26a0 {escape_sentence(each, NOTICE_LIMIT)}" for each in list_notices(document)),
+        notices=_format_notices(document),
         origin=origin,
-        alert=_build_alert(document, found, links),
+        alert=_build_alert(document, new, links),
         baseline=format_baseline(document, links),
         noise=describe_noise(document),
         mutations=describe_mutations(document, escape_span),
@@ -178,6 +185,13 @@ def build_report(
         version=escape_span(document["evalgate_version"], 60),
         **_build_rows(groups, sum(len(each.members) for each in failing)),
     )
+
+
+def _format_notices(document: ResultsDoc) -> str:
+    """What changes how far the verdict can be believed, one line each."""
+    found = [escape_sentence(each, NOTICE_LIMIT) for each in list_notices(document)]
+    found += filter(None, [describe_lost_figures(document, escape_span)])
+    return "  \n".join(f"\u26a0 {each}" for each in found)
 
 
 def _format_difference(line: DifferenceLine) -> str:
@@ -240,15 +254,24 @@ def _build_alert(document: ResultsDoc, failing: Sequence[FailureGroup], links: L
     if verdict == "cannot_judge":
         is_vague = document["reasons"][:1] and document["reasons"][0]["code"] == "nothing_evaluated"
         return Alert("WARNING", (is_vague and _name_failing(failing)) or _first_reason(document, links))
-    if verdict == "fail" and document["reasons"][:1] and document["reasons"][0]["code"] == "weakened":
-        return Alert("CAUTION", render_weakening(sort_weakenings(document)[0], links.place))
     if verdict == "fail":
-        blocking = [each for each in failing if each.section != REGRESSED_SECTION]
-        return Alert("CAUTION", _name_failing(blocking) or _first_reason(document, links))
+        return _build_failed_alert(document, failing, links)
     if describe_unblocked_failures(document) and (worst := _name_failing(failing)):
         return Alert("WARNING", worst)
     weakenings = sort_weakenings(document)
     return Alert("WARNING", render_weakening(weakenings[0], links.place)) if weakenings else None
+
+
+def _build_failed_alert(document: ResultsDoc, failing: Sequence[FailureGroup], links: Links) -> Alert | None:
+    """What is new and blocks; None if only failures block that the baseline has, too."""
+    reasons = document["reasons"]
+    if reasons[:1] and reasons[0]["code"] == "weakened":
+        return Alert("CAUTION", render_weakening(sort_weakenings(document)[0], links.place))
+    blocking = _name_failing([each for each in failing if each.section != REGRESSED_SECTION])
+    if not blocking and not failing:
+        reasons = _list_other_reasons(document)
+    text = blocking or (_format_reason(reasons[0], links) if reasons else "")
+    return Alert("CAUTION", text) if text else None
 
 
 def _first_reason(document: ResultsDoc, links: Links) -> str:
@@ -268,8 +291,8 @@ def _name_failing(failing: Sequence[FailureGroup]) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
-REGRESSED_SECTION = 1
-"""The number of the section of scenarios that got worse and do not block."""
+REGRESSED_SECTION, KNOWN_SECTION = 1, 3
+"""The numbers of the sections of scenarios that got worse and do not block, and of those that failed before."""
 MOST_NAMED = 3
 """Scenarios that an alert names of each kind."""
 _VERDICTS = {"HARD_FAIL": "hard-failed", "ERROR": "unreadable", "MISSING": "without a trace"}

@@ -36,8 +36,8 @@ _STATUS_WORDS = {
 _MISSING_WORDS = {
     "none": "none yet, so changes can't be shown; the next push to the base branch creates one",
     "expired": "expired, so changes can't be shown; the next push to the base branch creates a new one",
-    "refused": "refused, so changes can't be shown; the warnings give the reason",
-    "unreachable": "could not be fetched, so changes can't be shown; the warnings give the reason",
+    "refused": "refused, so changes can't be shown; the warning above gives the reason",
+    "unreachable": "could not be fetched, so changes can't be shown; the warning above gives the reason",
 }
 
 

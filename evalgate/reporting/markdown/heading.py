@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.comparison.comparison import REGRESSIONS
 from evalgate.models.run.run import HARD_FAILS
+from evalgate.reporting.markdown.change_heading import describe_comparison, describe_failed_comparison, find_not_blocked
+from evalgate.reporting.text.changes import KNOWN_FAILURE, is_compared
 from evalgate.reporting.text.escaping import to_one_line
 from evalgate.reporting.text.ruling_lines import find_approved_keys
 from evalgate.reporting.text.scenario_sections import (
@@ -19,7 +21,7 @@ from evalgate.reporting.text.scenario_sections import (
 from evalgate.reporting.text.wording import join_words, pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     from evalgate.models.results.results import ReasonDoc, RecordingsDoc, ResultsDoc, ScenarioDoc, SummaryDoc
     from evalgate.reporting.text.ruling_lines import ScenarioDocKey
@@ -184,6 +186,8 @@ def _inflect(words: str, number: int) -> str:
 
 
 def _build_passed(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[str], str]) -> Heading:
+    if is_compared(document):
+        return _build_passed_comparison(document, summary, escape)
     failures = describe_unblocked_failures(document)
     if failures:
         heading = Heading(ATTENTION, f"passed, but {join_words(failures)} ({_explain_not_blocked(document)})")
@@ -197,6 +201,26 @@ def _build_passed(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[s
     hidden = Counter(_find_flaw(each) for suite in document["suites"] for each in suite["scenarios"])
     passed = _format_all_passed(summary["scenarios"], hidden)
     return Heading(PASSED, "; ".join([f"passed: {passed}", *duplicates]))
+
+
+def _build_passed_comparison(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[str], str]) -> Heading:
+    found = describe_comparison(document, escape)
+    if found.changes.has_bad:
+        excuse = _explain_not_blocked(document)
+        known = f"; {found.changes.known}" if found.changes.known else ""
+        heading = Heading(ATTENTION, f"passed, but {found.text} ({excuse}{known})")
+        return _add_reservations(document, heading, escape)
+    reasons = [*describe_weaker_rules(document), *_describe_outages(document, escape)]
+    duplicates = _describe_duplicates(document, DUPLICATES)
+    text = f"{found.text}{f' ({found.changes.known})' if found.changes.known else ''}"
+    if reasons or _describe_duplicates(document, DECISIVE):
+        changed = [text] if found.is_changed or found.changes.known else []
+        return Heading(ATTENTION, f"passed, but {'; '.join([*reasons, *duplicates, *changed])}")
+    if found.changes.counts[KNOWN_FAILURE]:
+        return Heading(ATTENTION, "; ".join([f"passed: {text}", *duplicates]))
+    hidden = Counter(_find_flaw(each) for suite in document["suites"] for each in suite["scenarios"])
+    passed = [_format_all_passed(summary["scenarios"], hidden)] if summary["scenarios"] else []
+    return Heading(PASSED if passed else ATTENTION, "; ".join([f"passed: {text}", *passed, *duplicates]))
 
 
 def _describe_duplicates(document: ResultsDoc, codes: Container[str]) -> list[str]:
@@ -237,7 +261,7 @@ def _was_measured(scenario: ScenarioDoc) -> bool:
 
 
 def _explain_not_blocked(document: ResultsDoc) -> str:
-    scenarios = [(suite["suite"], each) for suite in document["suites"] for each in suite["scenarios"]]
+    scenarios = find_not_blocked(document)
     failing = [pair for pair in scenarios if pair[1]["verdict"] != "PASS"] or [
         pair for pair in scenarios if pair[1]["change"] and pair[1]["change"]["kind"] in REGRESSIONS
     ]
@@ -274,19 +298,25 @@ def _format_all_passed(number: int, flaws: Counter[str]) -> str:
 
 
 def _build_failed(document: ResultsDoc, escape: Callable[[str], str]) -> Heading:
-    codes = Counter(_list_worst_codes(document["reasons"]))
-    found = [(codes[code], words) for code, words in _BLOCKING.items() if codes[code]]
-    blocking = _format_counts(found)
-    if any(map(_is_golden_suite_reason, document["reasons"])):
-        blocking.append("goldens have too many critical issues")
-    for code, words in _OF_RUN.items():
-        blocking += [words] if any(reason["code"] == code for reason in document["reasons"]) else []
-    blocked = f"{join_words(blocking)}{_describe_lost(document, codes)}"
-    causes = "; ".join(filter(None, [blocked, _describe_no_traces(document, escape)]))
-    causes = causes or "see the reasons below"
+    causes = list(_list_causes_of_run(document))
+    if is_compared(document):
+        blocked = describe_failed_comparison(document, causes, escape)
+    else:
+        codes = Counter(_list_worst_codes(document["reasons"]))
+        found = _format_counts([(codes[code], words) for code, words in _BLOCKING.items() if codes[code]])
+        blocked = f"{join_words([*found, *causes])}{_describe_lost(document, codes)}"
+    text = "; ".join(filter(None, [blocked, _describe_no_traces(document, escape)])) or "see the reasons below"
     if document["report_only"]:
-        return Heading(FAILED, f"would fail: {causes} (report-only, nothing is blocked)")
-    return Heading(FAILED, f"failed: {causes}")
+        return Heading(FAILED, f"would fail: {text} (report-only, nothing is blocked)")
+    return Heading(FAILED, f"failed: {text}")
+
+
+def _list_causes_of_run(document: ResultsDoc) -> Iterator[str]:
+    """What fails the gate beside single scenarios."""
+    if any(map(_is_golden_suite_reason, document["reasons"])):
+        yield "goldens have too many critical issues"
+    codes = {reason["code"] for reason in document["reasons"]}
+    yield from (words for code, words in _OF_RUN.items() if code in codes)
 
 
 def _describe_lost(document: ResultsDoc, codes: Counter[str]) -> str:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from evalgate.measures.sequences.differences import diff_lists
 from evalgate.measures.text.plain_text import mark_unseen
 from evalgate.models.comparison.comparison import NOT_MEASURED
+from evalgate.models.run.run import UNWANTED
 from evalgate.reporting.markdown.view import CheckRow, Failure, Rows, ScenarioRow
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.commands import find_place
@@ -60,6 +61,7 @@ _REDUNDANT_EVIDENCE = frozenset(
     {"verdict", "expected_calls", "judged_by", "alignment", "expression"}
 )  # what the reason repeats, and what is in the suite
 MAX_NAME, MAX_REASON, MAX_NOTE, MAX_EVIDENCE, MAX_PLACE = 120, 300, 200, 1_500, 80
+MAX_REQUEST, MAX_JSON_NAME = 160, 60
 
 _PASSED_NOW = re.compile(r"\d+ of \d+ now")
 
@@ -154,7 +156,20 @@ def build_failure(group: FailureGroup, *, many: bool, links: Links, shared: Coll
         evidence=_format_evidence(group.checks[:MAX_CHECKS]),
         names=names,
         others=(),
+        request=_format_request(scenario) if members == 1 else "",
     )
+
+
+def _format_request(scenario: ScenarioDoc) -> str:
+    """What the user asked for in the first failed trial."""
+    trial = find_failed_trial(scenario)
+    return escape_span(trial.trace.request, MAX_REQUEST) if trial and trial.trace.request else ""
+
+
+def _format_check_name(name: str, reasons: Sequence[str]) -> str:
+    """The name of a check; that of one that must not hold says so, and JSON in it is cut early."""
+    negation = "not: " if any(each.startswith(UNWANTED) for each in reasons) else ""
+    return f"{negation}{escape_span(name, MAX_JSON_NAME if '{' in name or '[' in name else MAX_NAME)}"
 
 
 def _list_names(group: FailureGroup, *, many: bool) -> Rows[str]:
@@ -300,7 +315,7 @@ def _build_check_row(cause: FailedCheck | MissingEvidence, group: FailureGroup) 
     more = f" and {len(names) - MAX_CHECKS:,} more" if len(names) > MAX_CHECKS else ""
     is_shared = missing is not None and missing.scenarios > len(group.members) and not missing.is_stated
     return CheckRow(
-        name=f"{', '.join(escape_span(name, MAX_NAME) for name in names[:MAX_CHECKS])}{more}",
+        name=f"{', '.join(_format_check_name(name, reasons) for name in names[:MAX_CHECKS])}{more}",
         is_required=cause.is_required,
         failed=check.failed,
         trials=check.trials if len(group.members) == 1 else 1,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from math import fsum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evalgate.models.comparison.comparison import REGRESSIONS
 from evalgate.reporting.markdown.view import CostlyAssertionRow, Figure, StatisticsRow, SuiteRow, VariantRow
@@ -218,22 +218,57 @@ def build_figures(document: ResultsDoc, *, in_detail: bool) -> tuple[Figure, ...
             f"{current['passed']:,} of {current['scenarios']:,}",
             wording.steps(current["passed"] - baseline["passed"]) if baseline else "",
         ),
-        Figure("Cost", wording.cost(current), wording.relative(baseline and baseline["cost_usd"], current["cost_usd"])),
-        Figure(
-            "Latency",
-            _format_latency(current),
-            wording.relative(baseline and baseline["latency_p50_s"], current["latency_p50_s"]),
-        ),
-        Figure(
-            "Tokens",
-            wording.count(current["total_tokens"]),
-            wording.relative(baseline and baseline["total_tokens"], current["total_tokens"]),
-        ),
+        Figure("Cost", wording.cost(current), _format_growth(document, "cost")),
+        Figure("Latency", _format_latency(current), _format_growth(document, "latency")),
+        Figure("Tokens", wording.count(current["total_tokens"]), _format_growth(document, "tokens")),
         Figure("Repeated trials", _format_tries(document) if in_detail else "", ""),
         Figure("Checks", wording.checks(current) if in_detail else "", ""),
         Figure("Not measured", wording.unmeasured(current), ""),
     )
     return tuple(figure for figure in figures if figure.value not in ("", wording.DASH, wording.UNKNOWN))
+
+
+GREAT_GROWTH = 0.5
+"""From which growth on a figure is emphasized, and named in the heading."""
+_AMOUNTS: dict[str, Literal["cost_usd", "latency_p50_s", "total_tokens"]] = {
+    "cost": "cost_usd",
+    "latency": "latency_p50_s",
+    "tokens": "total_tokens",
+}
+
+
+def list_growth(document: ResultsDoc) -> list[str]:
+    """Each amount that grew much: `cost +80%`. The latency is left out: it also depends on the machine."""
+    return [
+        f"{name} {wording.relative(*amounts)}"
+        for name in ("cost", "tokens")
+        if (amounts := _find_amounts(document, name)) and _has_grown_much(*amounts)
+    ]
+
+
+def _format_growth(document: ResultsDoc, name: str) -> str:
+    """How much an amount changed since the baseline; in bold if that is much, or over a limit of the policy."""
+    amounts = _find_amounts(document, name)
+    if not amounts or not (text := wording.relative(*amounts)):
+        return ""
+    return f"**{text}**" if _has_grown_much(*amounts) or _is_over_limit(document, name) else text
+
+
+def _find_amounts(document: ResultsDoc, name: str) -> tuple[float, float] | None:
+    """An amount of the baseline and of this run; None if they don't compare."""
+    current = document["summary"]
+    baseline = _find_comparable_summary(document, current) if current else None
+    before, now = (each and each[_AMOUNTS[name]] for each in (baseline, current))
+    return None if before is None or now is None else (before, now)
+
+
+def _has_grown_much(before: float, now: float) -> bool:
+    return before > 0 and now / before - 1 >= GREAT_GROWTH
+
+
+def _is_over_limit(document: ResultsDoc, name: str) -> bool:
+    changes = (scenario["change"] for suite in document["suites"] for scenario in suite["scenarios"])
+    return any(each.startswith(f"{name} ") for change in changes if change for each in change["increases"])
 
 
 def _format_tries(document: ResultsDoc) -> str:

@@ -75,7 +75,8 @@ class CheckRow(Struct, frozen=True, eq=False):
 class Failure(Struct, frozen=True, eq=False):
     """A scenario in detail, or several that fail for the same reasons: `names` has all that fit.
 
-    `facts` are short remarks; `evidence` is a fenced block or empty. `behaviour` shows how the trajectory of the
+    `request` is what the user asked for, empty if it is unknown or if there are several. `facts` are short remarks;
+    `evidence` is a fenced block or empty. `behaviour` shows how the trajectory of the
     first scenario differs from the baseline's: lines and fenced blocks, or empty; `others` has more of them.
     """
 
@@ -89,6 +90,7 @@ class Failure(Struct, frozen=True, eq=False):
     evidence: str
     names: Rows[str]
     others: tuple[Failure, ...]
+    request: str = ""
 
 
 class ScenarioRow(Struct, frozen=True, eq=False):
@@ -241,7 +243,7 @@ class Report(Struct, frozen=True, eq=False):
     mutations: str  # how many small changes the changed suites notice, and how many before; may be empty
     comes_with: str  # the changed model, tools or prompt that regressions come with; may be empty
     recordings: str  # how many recordings are those of the baseline, unless the heading says so; may be empty
-    lost_figures: str  # figures that the baseline has and this run lacks; may be empty
+    lost_figures: str  # figures that the baseline has and this run lacks, as in `notices`; may be empty
     other_calls: str  # scenarios that pass as before with other tool calls; may be empty
     is_compared: bool  # false: the columns of changes would be empty
     suites: Rows[SuiteRow]  # those in which all passes last
@@ -256,6 +258,7 @@ class Report(Struct, frozen=True, eq=False):
     lost: Rows[Failure]  # those that fail only for lack of evidence, which no other list has
     regressed: Rows[ScenarioRow]
     below: Rows[ScenarioRow]  # below threshold, and none of the above
+    known: Rows[ScenarioRow]  # fail as in the baseline, or as a person approved
     quarantined: Rows[ScenarioRow]  # never block
     quarantines: Rows[str]  # their reasons and end dates; expired ones first
     newly_flaky: Rows[str]  # not flaky in the same number of runs before

@@ -117,6 +117,8 @@ def build_results_document(
         document["figures"] = build_statistics_doc(found.statistics.run)
     if comparison is not None and comparison.power is not None:
         document["comparison"] = build_comparison_doc(comparison.power)
+        if comparison.behaviour_compared:
+            document["comparison"]["behaviour_compared"] = comparison.behaviour_compared
     if run.arms:
         from evalgate.models.run.arms import ArmComparison
 

@@ -19,12 +19,12 @@ class DifferenceLine(NamedTuple):
 
 
 def list_silent_differences(document: ResultsDoc) -> list[DifferenceLine]:
-    """The differences of all scenarios that pass, in the order of the document."""
+    """The differences of all scenarios that pass as before, in the order of the document."""
     return [
         DifferenceLine(scenario_name(scenario["id"], scenario["variant"]), sentence)
         for suite in document["suites"]
         for scenario in suite["scenarios"]
-        if scenario["verdict"] == "PASS"
+        if scenario["verdict"] == "PASS" and not (scenario["change"] and scenario["change"]["kind"] == "fixed")
         for sentence in describe_differences(scenario)
     ]
 

@@ -23,7 +23,7 @@ _PLAIN_ID = "[A-Za-z0-9_][A-Za-z0-9_.:/-]*"
 def build_command(document: ResultsDoc, sections: ScenarioSections) -> str:
     """Returns the command that repeats the run in a shell: of the only scenario that fails, if several were judged."""
     command = document.get("command") or "evalgate run"
-    failing = [*sections.failures, *sections.regressed, *sections.below]
+    failing = [*sections.failures, *sections.regressed, *sections.below, *sections.known]
     judged = sum(len(suite["scenarios"]) for suite in document["suites"])
     if len(failing) != 1 or judged == 1 or "selection" in document:
         return command

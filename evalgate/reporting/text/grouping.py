@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.measures.text.ids import cut_middle
 from evalgate.measures.text.plain_text import mark_part
-from evalgate.models.comparison.comparison import REGRESSIONS
+from evalgate.models.comparison.comparison import BASELINE_REFUSED, REGRESSIONS
 from evalgate.models.run.trial_doc import TraceDoc
 from evalgate.reporting.text.scenario_sections import (
     count_failed_trials,
@@ -117,8 +117,8 @@ def group_failures(*sections: Sequence[SuiteScenario]) -> list[FailureGroup]:
 class GroupedScenarios(NamedTuple):
     """The sections of a report, and what fails in them grouped by cause.
 
-    `failing` has the groups of failures, regressed and below, numbered in this order; `quarantined` those of
-    quarantined scenarios that do not pass, then the others one by one; `passing` first what failed in them.
+    `failing` has the groups of failures, regressed, below and known ones, numbered in this order; `quarantined` those
+    of quarantined scenarios that do not pass, then the others one by one; `passing` first what failed in them.
     """
 
     sections: ScenarioSections
@@ -133,7 +133,7 @@ def group_scenarios(document: ResultsDoc) -> GroupedScenarios:
     hidden = min(sections.hidden, MAX_PASSING)
     return GroupedScenarios(
         sections,
-        group_failures(sections.failures, sections.regressed, sections.below),
+        group_failures(sections.failures, sections.regressed, sections.below, sections.known),
         [
             *group_failures(list(filter(is_bad, sections.quarantined))),
             *(each for each in sections.quarantined if not is_bad(each)),
@@ -296,8 +296,12 @@ def group_warnings(warnings: Sequence[WarningDoc]) -> list[GroupedWarning]:
     return [GroupedWarning(message, where[0], len(where) - 1) for (_, message), where in places.items()]
 
 
-NOTICED = frozenset({"empty_glob", "other_call_executed", "similar_tool", "suite_not_read", "unknown_agent"})
+NOTICED = frozenset(
+    {"empty_glob", "other_call_executed", "similar_tool", "suite_not_read", "stale_evidence", "unknown_agent"}
+)
 """Codes of warnings that stand below the heading and not in the list."""
+NOT_FETCHED = frozenset({"refused", "unreachable"})
+"""Statuses of a baseline that is missing for a reason, which stands there, too."""
 MOST_NOTICES = 5
 NOTICE_LIMIT = 500
 """Characters of a notice."""
@@ -305,7 +309,8 @@ NOTICE_LIMIT = 500
 
 def list_notices(document: ResultsDoc) -> list[str]:
     """Sentences for the lines below the heading; those beyond the first five are counted."""
-    found = group_warnings([each for each in document["warnings"] if each["code"] in NOTICED])
+    codes = _list_noticed_codes(document)
+    found = group_warnings([each for each in document["warnings"] if each["code"] in codes])
     texts = [*_describe_unjudged(document), *(f"{each.message}{each.more_places}" for each in found)]
     left = len(texts) - MOST_NOTICES
     more = [f"and {pluralize(left, 'more warning')} of this kind"] if left > 0 else []
@@ -327,7 +332,14 @@ def _describe_unjudged(document: ResultsDoc) -> Iterator[str]:
 
 def list_other_warnings(document: ResultsDoc) -> list[GroupedWarning]:
     """The warnings that are not shown below the heading."""
-    return group_warnings([each for each in document["warnings"] if each["code"] not in NOTICED])
+    codes = _list_noticed_codes(document)
+    return group_warnings([each for each in document["warnings"] if each["code"] not in codes])
+
+
+def _list_noticed_codes(document: ResultsDoc) -> frozenset[str]:
+    baseline = document["baseline"]
+    is_missing = baseline is not None and baseline["status"] in NOT_FETCHED
+    return NOTICED | {BASELINE_REFUSED} if is_missing else NOTICED
 
 
 MOST_FILES, MAX_ID = 3, 80

@@ -11,9 +11,11 @@ from msgspec import Struct, field
 
 from evalgate.models.comparison.comparison import IMPROVEMENTS, NOT_MEASURED, REGRESSIONS, SINGLE_TRIAL_CAVEAT
 from evalgate.models.run.golden import is_unjudged_dimension
-from evalgate.models.run.run import FAILED_OUTCOMES, HARD_FAILS, NOT_EVALUATED
+from evalgate.models.run.run import FAILED_OUTCOMES, HARD_FAILS, NOT_EVALUATED, RUN_FAILED
 from evalgate.models.run.trials import TrialDocs
+from evalgate.reporting.text.changes import is_known_failure
 from evalgate.reporting.text.reason_groups import MOST_READ, list_reasons
+from evalgate.reporting.text.ruling_lines import find_approved_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -222,20 +224,23 @@ class FailedCheck(NamedTuple):
 class ScenarioSections(Struct):
     """All scenarios but those of suites without traces, each in exactly one list; each list worst first.
 
-    The first `hidden` of the passing ones have failed or unmeasured trials or checks.
+    The first `hidden` of the passing ones have failed or unmeasured trials or checks. The first `known_blocking` of the
+    `known` failures, which the baseline has or a person approved, are reasons of the verdict.
     """
 
     failures: list[SuiteScenario] = field(default_factory=list)
     regressed: list[SuiteScenario] = field(default_factory=list)
     below: list[SuiteScenario] = field(default_factory=list)
+    known: list[SuiteScenario] = field(default_factory=list)
     quarantined: list[SuiteScenario] = field(default_factory=list)
     other_changes: list[SuiteScenario | RemovedDoc] = field(default_factory=list)
     passing: list[SuiteScenario] = field(default_factory=list)
     hidden: int = 0
+    known_blocking: int = 0
 
 
 def sort_scenarios(document: ResultsDoc) -> ScenarioSections:
-    """Sorts into sections; failures are hard fails, broken and blocking ones that are not quarantined.
+    """Sorts into sections; failures are hard fails, broken and blocking ones that are new and not quarantined.
 
     Scenarios of a suite without traces are left out: the reason of the suite covers them.
     """
@@ -246,16 +251,23 @@ def sort_scenarios(document: ResultsDoc) -> ScenarioSections:
         if reason["code"] != "weakened"  # reports list them separately
     }
     suites = {suite for suite, scenario, _ in blocking if suite and not scenario}
-    sections = ScenarioSections()
-    implied_flags = _find_implied_flags(document)
+    sections, known_blocking = ScenarioSections(), list[SuiteScenario]()
+    implied_flags, approved = _find_implied_flags(document), find_approved_keys(document)
     for suite in document["suites"]:
         for scenario in () if suite["suite"] in unrecorded else suite["scenarios"]:
-            item = SuiteScenario(suite, scenario, implied_flags)
-            is_named = bool(blocking) and (suite["suite"], scenario["id"], scenario["variant"]) in blocking
-            is_named = is_named or (suite["suite"] in suites and _is_critical(scenario))
+            item, key = (
+                SuiteScenario(suite, scenario, implied_flags),
+                (suite["suite"], scenario["id"], scenario["variant"]),
+            )
+            is_named = key in blocking or (suite["suite"] in suites and _is_critical(scenario))
+            if _is_known(scenario, is_approved=key in approved):
+                (known_blocking if is_named else sections.known).append(item)
+                continue
             _select_section(item, sections, is_named=is_named).append(item)
     sections.failures.sort(key=_severity_key)
     sections.below.sort(key=_severity_key)
+    sections.known = [*sorted(known_blocking, key=_severity_key), *sorted(sections.known, key=_severity_key)]
+    sections.known_blocking = len(known_blocking)
     sections.quarantined.sort(key=_severity_key)
     sections.other_changes.sort(key=_change_key)
     sections.other_changes.extend(each for each in document["removed"] if each["suite"] not in unrecorded)
@@ -263,6 +275,12 @@ def sort_scenarios(document: ResultsDoc) -> ScenarioSections:
     ordered = sorted(zip(are_clean, sections.passing, strict=True), key=itemgetter(0))
     sections.passing, sections.hidden = [item for _, item in ordered], are_clean.count(False)
     return sections
+
+
+def _is_known(scenario: ScenarioDoc, *, is_approved: bool) -> bool:
+    if scenario["verdict"] == "PASS" or scenario.get("quarantined"):
+        return False
+    return is_known_failure(scenario, is_approved=is_approved)
 
 
 def _find_implied_flags(document: ResultsDoc) -> frozenset[str]:
@@ -279,7 +297,7 @@ def _is_critical(scenario: ScenarioDoc) -> bool:
 
 
 def find_failed_checks(scenario: ScenarioDoc) -> list[FailedCheck]:
-    """Lists checks that did not pass in some trial: required ones first, then what failed, then by lost weight."""
+    """Lists checks that did not pass in some trial: how the run ended, required ones, what failed, by lost weight."""
     counts, trials = count_failed_checks(scenario), scenario["n"]
     checks = [_build_failed_check(each, trials) for each in counts.values()]
     if len(checks) > 1:
@@ -295,8 +313,13 @@ def _build_failed_check(found: FailedOccurrences, trials: int) -> FailedCheck:
     return FailedCheck(failed, trials, found.first, reasons)
 
 
-def _check_rank(check: FailedCheck) -> tuple[bool, bool, float]:
-    return not check.is_required, check.first.outcome != "failed", -check.failed * check.first.weight
+def _check_rank(check: FailedCheck) -> tuple[bool, bool, bool, float]:
+    return (
+        check.first.type != RUN_FAILED,
+        not check.is_required,
+        check.first.outcome != "failed",
+        -check.failed * check.first.weight,
+    )
 
 
 def find_reason(scenario: ScenarioDoc) -> str:

@@ -106,7 +106,10 @@ def test_model_changed_gates_only_what_got_worse(tmp_path):
     ran = run(tmp_path, "--fail-on", "model_changed")
     assert (ran.code, codes(ran)) == (1, [("model_changed", "a")])
     assert "comes with model old -> new" in ran.results["reasons"][0]["message"]
-    assert "failed: 1 scenario got worse with a changed model or changed tools" in ran.stdout
+    assert (
+        "failed: 2 scenarios broke and 1 acts differently (1 of them with a changed model or changed tools"
+        in ran.stdout
+    )
 
 
 @pytest.mark.parametrize("recorded", [{}, {"model": "old"}], ids=["nothing recorded", "recorded on one side"])

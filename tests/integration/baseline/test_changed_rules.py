@@ -244,7 +244,7 @@ def test_a_weaker_gate__is_left_out_where_both_policies_ignore_it(tmp_path):
 @pytest.mark.parametrize(
     ("answer", "checks", "policy", "begins"),
     [
-        ("no", [OK], {"fail_on": ["below_threshold"]}, "failed: 1 scenario is below threshold"),
+        ("no", [OK], {"fail_on": ["below_threshold"]}, "failed: 1 scenario broke"),
         ("no", [OK], {}, "passed, but 1 scenario broke (not in fail_on)"),
         (
             "ok",

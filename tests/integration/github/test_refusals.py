@@ -91,7 +91,7 @@ def test_a_missing_permission_to_read_the_baseline_is_named_where_it_matters(hub
     document = json.loads((workspace / ".evalgate/results.json").read_bytes())
     assert step.outputs["baseline-status"] == "unreachable"
     assert [each["message"] for each in document["warnings"]] == [f"the baseline could not be looked up: {reason}"]
-    assert "could not be fetched, so changes can't be shown; the warnings give the reason" in step.summary
+    assert "could not be fetched, so changes can't be shown; the warning above gives the reason" in step.summary
     assert "add actions: read to permissions:" in read_text(step.summary)
     expected = f"the baseline could not be fetched and `fail_on` needs it (regression): {reason}"
     assert [each["message"] for each in document["reasons"]] == ([expected] if "regression" in fail_on else [])

@@ -110,7 +110,7 @@ def test_the_judge_gets_the_found_baseline_and_the_refused_ones():
     run_gate(TASK, ports)
     [request] = ports.judge.requests
     assert request.baseline.info == EXACT.info
-    assert request.notes == ["a note", "artifact 3 was refused"]
+    assert (request.notes, request.baseline.refused) == (["a note"], ["artifact 3 was refused"])
 
 
 def test_after_a_damaged_baseline_the_next_one_is_used():

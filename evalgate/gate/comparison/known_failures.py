@@ -1,0 +1,64 @@
+"""Marks the failures that the baseline has, too, so that reports lead with what is new."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.gate.common.scenarios import find_baseline_key
+from evalgate.measures.numeric.means import DIGITS
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.run.run import NOT_EVALUATED
+from evalgate.models.run.trials import list_measured, summarize
+
+if TYPE_CHECKING:
+    from evalgate.models.comparison.comparison import Change, Comparison, KnownFailure
+    from evalgate.models.results.baseline_run import BaselineEntry, BaselineRun
+    from evalgate.models.run.run import Run, ScenarioResult
+
+GREATEST_FALL = 0.5
+"""By how much of all trials fewer may pass, exclusive, for a known failure to be as before."""
+BEST_FIRST = ("PASS", "PARTIAL", "FAIL", "HARD_FAIL")
+
+
+def mark_known_failures(comparison: Comparison, run: Run, baseline: BaselineRun) -> None:
+    """Sets, in the change of each scenario that passes on neither side, how its failure compares."""
+    for suite in run.suites:
+        for scenario in suite.scenarios:
+            if scenario.verdict == "PASS":
+                continue
+            key = ScenarioKey(suite.name, scenario.id, scenario.variant)
+            change = comparison.changes.get(key)
+            entry = baseline.entries.get(find_baseline_key(key, baseline.entries))
+            if change is not None and entry is not None and change.previous_verdict not in (None, "PASS"):
+                change.known_failure = compare_failures(scenario, entry, change)
+
+
+def compare_failures(scenario: ScenarioResult, entry: BaselineEntry, change: Change) -> KnownFailure:
+    """How the failure of a scenario compares with the one that the baseline has.
+
+    It is `worse` also if by chance: so much fewer trials passed that a person should look. `other`: a check fails that
+    passed in the baseline, or the scenario was evaluated on one side only.
+    """
+    if {scenario.verdict, entry.verdict} & NOT_EVALUATED:
+        return "same" if scenario.verdict == entry.verdict else "other"
+    if change.kind == "regressed" or _is_worse_verdict(scenario.verdict, entry.verdict) or _has_fallen(scenario, entry):
+        return "worse"
+    known = entry.failed_checks
+    return "same" if known is None or _find_failed_checks(scenario) <= known else "other"
+
+
+def _is_worse_verdict(now: str, before: str) -> bool:
+    return before in BEST_FIRST and now in BEST_FIRST and BEST_FIRST.index(now) > BEST_FIRST.index(before)
+
+
+def _has_fallen(scenario: ScenarioResult, entry: BaselineEntry) -> bool:
+    before = [trial.passed for trial in entry.measured]
+    now = [trial.status == "passed" for trial in list_measured(scenario.trials)]
+    if not before or not now:
+        return False
+    return round(sum(before) / len(before) - sum(now) / len(now), DIGITS) >= GREATEST_FALL
+
+
+def _find_failed_checks(scenario: ScenarioResult) -> frozenset[str]:
+    failed = (each for trial in scenario.trials for each in summarize(trial).failed)
+    return frozenset(each.digest for each in failed if each.digest is not None)

@@ -1,0 +1,135 @@
+"""The heading's words for a run that was compared with a baseline: what changed comes first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.reporting.markdown.statistics_rows import list_growth
+from evalgate.reporting.text.changes import (
+    BAD,
+    GOOD,
+    KNOWN_FAILURE,
+    RunChanges,
+    count_changes,
+    iter_changes,
+)
+from evalgate.reporting.text.scenario_sections import SuiteScenario, is_lost
+from evalgate.reporting.text.wording import join_words, pluralize
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from evalgate.models.results.results import ReasonDoc, ResultsDoc, ScenarioDoc
+    from evalgate.reporting.text.changes import ScenarioChange
+
+OTHER_CAUSES = {
+    "regression": "went over a limit on",
+    "model_changed": "no longer recorded the model or the tools",
+    "not_evaluable": "could not be evaluated",
+    "stale_evidence": "relied on stale evidence",
+    "duplicates": "had duplicate traces",
+}
+"""What blocks a scenario of which no change says so, by the code of the reason."""
+
+
+class ComparisonWords(NamedTuple):
+    """What changed, the same in words, and whether anything did."""
+
+    changes: RunChanges
+    text: str
+    is_changed: bool
+
+
+def describe_comparison(document: ResultsDoc, escape: Callable[[str], str]) -> ComparisonWords:
+    """What changed since the baseline."""
+    changes, growth = count_changes(document), list_growth(document)
+    found = [*filter(None, [join_words(changes.describe())]), *growth]
+    return ComparisonWords(changes, "; ".join(found) or describe_no_change(document, changes, escape), bool(found))
+
+
+def describe_no_change(document: ResultsDoc, changes: RunChanges, escape: Callable[[str], str]) -> str:
+    """That nothing changed, as far as it was compared."""
+    branch = document["baseline"].get("branch") if document["baseline"] else None
+    since = escape(branch) if branch else "the baseline"
+    return f"no {'change' if changes.is_same else 'verdict changed'} since {since}"
+
+
+def describe_failed_comparison(document: ResultsDoc, causes: Sequence[str], escape: Callable[[str], str]) -> str:
+    """What changed and fails the gate, then what else did; `causes` are those of the run as a whole."""
+    changes, blocking = count_changes(document), list(_iter_blocking(document))
+    bad = [*changes.describe(BAD), *_describe_other_causes(document, blocking), *causes]
+    new = [each for each in blocking if each.words is not KNOWN_FAILURE]
+    lost = _describe_lost(new) if len(bad) == len(changes.describe(BAD)) else ""
+    phrases = join_words([*bad, *changes.describe(GOOD, is_named=bool(bad))])
+    text = "; ".join([phrases or describe_no_change(document, changes, escape), *list_growth(document)])
+    known = _describe_known(changes, len(blocking) - len(new), is_alone=not new and not causes)
+    aside = "; ".join(filter(None, [lost, _describe_other_agent(document), known]))
+    return f"{text} ({aside})" if aside else text
+
+
+def _iter_blocking(document: ResultsDoc) -> Iterator[ScenarioChange]:
+    """The scenarios that reasons name."""
+    named = {_key(each) for each in document["reasons"] if each["code"] != "weakened"}
+    return (each for each in iter_changes(document) if each.key in named)
+
+
+def _key(reason: ReasonDoc) -> tuple[str | None, ...]:
+    return reason.get("suite"), reason.get("scenario"), reason.get("variant")
+
+
+def _describe_other_causes(document: ResultsDoc, blocking: Iterable[ScenarioChange]) -> Iterator[str]:
+    codes: dict[tuple[str | None, ...], str] = {}
+    for reason in document["reasons"]:
+        if reason["code"] in OTHER_CAUSES:
+            codes.setdefault(_key(reason), reason["code"])
+    is_explained = {*BAD, KNOWN_FAILURE}
+    left = [each for each in blocking if each.words not in is_explained and each.key in codes]
+    counts = Counter(codes[each.key] for each in left)
+    for code, words in OTHER_CAUSES.items():
+        if counts[code]:
+            amounts = f" {join_words(_list_exceeded(left))}" if code == "regression" else ""
+            yield f"{pluralize(counts[code], 'scenario')} {words}{amounts}"
+
+
+def _list_exceeded(found: Iterable[ScenarioChange]) -> list[str]:
+    """The amounts that grew over a limit: cost, latency or tokens."""
+    increases = (each for one in found if one.scenario["change"] for each in one.scenario["change"]["increases"])
+    return list(dict.fromkeys(each.partition(" ")[0] for each in increases))
+
+
+def _describe_lost(blocking: Sequence[ScenarioChange]) -> str:
+    """How many of those that block fail only for lack of evidence."""
+    lost = sum(is_lost(SuiteScenario(each.suite, each.scenario)) for each in blocking)
+    if not lost or all(each.scenario["verdict"] == "NOT_EVALUABLE" for each in blocking):
+        return ""
+    return f"{'' if lost == len(blocking) else f'{lost:,} of them '}only for lack of evidence"
+
+
+def _describe_other_agent(document: ResultsDoc) -> str:
+    """How many block because they got worse with another model or other tools, and for nothing worse."""
+    codes: dict[tuple[str | None, ...], str] = {}
+    for reason in document["reasons"]:
+        codes.setdefault(_key(reason), reason["code"])
+    number = [*codes.values()].count("model_changed")
+    return f"{number:,} of them with a changed model or changed tools" if number else ""
+
+
+def _describe_known(changes: RunChanges, blocking: int, *, is_alone: bool) -> str:
+    """The known failures, and whether it is only they that block."""
+    if not changes.known:
+        return ""
+    if not is_alone or not blocking:
+        return changes.known
+    number = changes.counts[KNOWN_FAILURE]
+    which = "which" if blocking == number else f"of which {blocking:,}"
+    return f"{changes.known}, {which} {'blocks' if blocking == 1 else 'block'}"
+
+
+def find_not_blocked(document: ResultsDoc) -> list[tuple[str, ScenarioDoc]]:
+    """The scenarios that a passing run excuses: what is known already needs no excuse."""
+    return [
+        (str(each.key[0]), each.scenario)
+        for each in iter_changes(document)
+        if each.scenario["change"] is None or each.words is not KNOWN_FAILURE
+    ]

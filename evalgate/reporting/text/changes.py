@@ -1,0 +1,187 @@
+"""What changed since the baseline in a few words, each scenario once, for the heading of a report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.models.comparison.comparison import NOT_MEASURED, REGRESSIONS
+from evalgate.reporting.text.ruling_lines import find_approved_keys
+from evalgate.reporting.text.wording import pluralize
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalgate.models.results.results import ChangeDoc, ResultsDoc, ScenarioDoc, SuiteDoc
+    from evalgate.reporting.text.ruling_lines import ScenarioDocKey
+
+KNOWN, WORSE, OTHER = "same", "worse", "other"
+"""How a failure compares with the baseline's, as a document says."""
+
+
+class ChangeWords(NamedTuple):
+    """What several scenarios did, and one; `noun` is set if it is not `scenario`."""
+
+    several: str
+    one: str
+    noun: str = ""
+
+
+BROKE, NEW_FAILS = ChangeWords("broke", "broke"), ChangeWords("fail", "fails", "new scenario")
+GOT_WORSE = ChangeWords("got worse", "got worse", "known failure")
+FAILS_OTHERWISE = ChangeWords("fail another check", "fails another check", "known failure")
+MAY_HAVE_BROKEN = ChangeWords("may have broken", "may have broken")
+UNEVALUATED = ChangeWords("could not be evaluated", "could not be evaluated")
+REGRESSED, FIXED = ChangeWords("regressed", "regressed"), ChangeWords("fixed", "fixed")
+IMPROVED = ChangeWords("improved", "improved")
+ACTS_DIFFERENTLY = ChangeWords("act differently", "acts differently")
+ADDED, REMOVED = ChangeWords("added", "added"), ChangeWords("removed", "removed")
+KNOWN_FAILURE, UNMEASURED = ChangeWords("", "", "known failure"), ChangeWords("", "", "outage")
+UNCHANGED = ChangeWords("", "")
+
+BAD = (BROKE, NEW_FAILS, GOT_WORSE, FAILS_OTHERWISE, MAY_HAVE_BROKEN, UNEVALUATED, REGRESSED)
+"""What a person should look at, the worst first."""
+GOOD = (ACTS_DIFFERENTLY, FIXED, IMPROVED, ADDED, REMOVED)
+ORDER = (*BAD, *GOOD)
+_OF_KNOWN = {WORSE: GOT_WORSE, OTHER: FAILS_OTHERWISE}
+_OF_PASSING = {"regressed": REGRESSED, "broken": REGRESSED, "fixed": FIXED, "improved": IMPROVED, "new": ADDED}
+
+
+def is_compared(document: ResultsDoc) -> bool:
+    """Whether any scenario was compared with a baseline."""
+    changes = (scenario["change"] for suite in document["suites"] for scenario in suite["scenarios"])
+    return document["baseline"] is not None and (bool(document["removed"]) or any(changes))
+
+
+def is_known_failure(scenario: ScenarioDoc, *, is_approved: bool = False) -> bool:
+    """Whether a scenario fails as it did in the baseline, or as a person has approved."""
+    change = scenario["change"]
+    if scenario["verdict"] == "PASS" or change is None:
+        return False
+    known = change.get("known_failure")
+    if known is not None:
+        return known == KNOWN or (is_approved and known == OTHER)
+    was_failing = change["previous_verdict"] not in (None, "PASS")
+    return was_failing and change["kind"] not in REGRESSIONS and change["reason"] != NOT_MEASURED
+
+
+def find_change(scenario: ScenarioDoc, *, is_approved: bool = False) -> ChangeWords:
+    """The words for what a scenario did since the baseline."""
+    change = scenario["change"]
+    if change is None:
+        return UNCHANGED
+    if scenario["verdict"] == "PASS":
+        return _find_change_of_passing(scenario, change)
+    if is_known_failure(scenario, is_approved=is_approved):
+        return KNOWN_FAILURE
+    return _OF_KNOWN.get(change.get("known_failure", "")) or _find_change_of_failing(scenario, change)
+
+
+def _find_change_of_passing(scenario: ScenarioDoc, change: ChangeDoc) -> ChangeWords:
+    found = _OF_PASSING.get(change["kind"], UNCHANGED)
+    return ACTS_DIFFERENTLY if found is UNCHANGED and scenario.get("differences") else found
+
+
+def _find_change_of_failing(scenario: ScenarioDoc, change: ChangeDoc) -> ChangeWords:
+    if change["reason"] == NOT_MEASURED:
+        return UNMEASURED
+    if scenario["verdict"] == "NOT_EVALUABLE" and change["kind"] != "broken":
+        return UNEVALUATED
+    if change["kind"] == "new":
+        return NEW_FAILS
+    if change["kind"] == "regressed":
+        return GOT_WORSE
+    return BROKE if change["kind"] == "broken" else MAY_HAVE_BROKEN
+
+
+class ScenarioChange(NamedTuple):
+    """A scenario of a run, and what it did since the baseline."""
+
+    key: ScenarioDocKey
+    suite: SuiteDoc
+    scenario: ScenarioDoc
+    words: ChangeWords
+    is_approved: bool
+
+
+class RunChanges(NamedTuple):
+    """How many scenarios did what since the baseline, and how each of them that fails is excused."""
+
+    counts: Counter[ChangeWords]
+    approved: int  # known failures that a person approved
+    quarantined: int  # known failures in quarantine
+    is_same: bool  # nothing of what was compared differs
+
+    @property
+    def has_bad(self) -> bool:
+        """Whether there is anything that a person should look at."""
+        return any(self.counts[each] for each in BAD)
+
+    def describe(self, words: tuple[ChangeWords, ...] = ORDER, *, is_named: bool = False) -> list[str]:
+        """Phrases that can be joined: `2 scenarios broke`, `1 known failure got worse`, `3 fixed`.
+
+        The noun occurs once, or not at all if it `is_named`.
+        """
+        found = [(each, self.counts[each]) for each in words if self.counts[each]]
+        return list(_format_counts(found, is_named=is_named))
+
+    @property
+    def known(self) -> str:
+        """`3 known failures, 1 of them approved`, or an empty string."""
+        number = self.counts[KNOWN_FAILURE]
+        if not number:
+            return ""
+        excused = [
+            f"{'' if count == number else f'{count:,} of them '}{word}"
+            for count, word in ((self.approved, "approved"), (self.quarantined, "quarantined"))
+            if count
+        ]
+        return ", ".join([pluralize(number, "known failure"), *excused])
+
+
+def _format_counts(found: list[tuple[ChangeWords, int]], *, is_named: bool) -> Iterator[str]:
+    for words, number in found:
+        noun = words.noun or ("" if is_named else "scenario")
+        is_named = is_named or not words.noun
+        yield f"{pluralize(number, noun) if noun else f'{number:,}'} {words.one if number == 1 else words.several}"
+
+
+def count_changes(document: ResultsDoc) -> RunChanges:
+    """Counts what the scenarios of a run did since its baseline."""
+    found = list(iter_changes(document))
+    unrecorded = find_unrecorded_suites(document)
+    removed = [each for each in document["removed"] if each["suite"] not in unrecorded]
+    known = [each for each in found if each.words is KNOWN_FAILURE]
+    return RunChanges(
+        Counter([*(each.words for each in found), *[REMOVED] * len(removed)]),
+        approved=sum(each.is_approved for each in known),
+        quarantined=sum(bool(each.scenario.get("quarantined")) for each in known),
+        is_same=not removed and _is_behaviour_compared(document) and all(_is_same(each.scenario) for each in found),
+    )
+
+
+def find_unrecorded_suites(document: ResultsDoc) -> set[str | None]:
+    """The suites without a trace: a reason covers them, and their scenarios say nothing."""
+    return {reason.get("suite") for reason in document["reasons"] if reason["code"] == "no_traces"}
+
+
+def iter_changes(document: ResultsDoc) -> Iterator[ScenarioChange]:
+    """What each scenario did, but for those of suites without a trace."""
+    approved, unrecorded = find_approved_keys(document), find_unrecorded_suites(document)
+    for suite in document["suites"]:
+        for scenario in () if suite["suite"] in unrecorded else suite["scenarios"]:
+            key = suite["suite"], scenario["id"], scenario["variant"]
+            is_approved = key in approved
+            yield ScenarioChange(key, suite, scenario, find_change(scenario, is_approved=is_approved), is_approved)
+
+
+def _is_same(scenario: ScenarioDoc) -> bool:
+    change = scenario["change"]
+    if change is None or change["kind"] != "unchanged" or "differences" in scenario:
+        return False
+    return not change["score_delta"] and not change["increases"] and not change.get("lost")
+
+
+def _is_behaviour_compared(document: ResultsDoc) -> bool:
+    comparison = document.get("comparison")
+    return comparison is not None and comparison.get("behaviour_compared", 0) >= comparison["compared"]

@@ -1,0 +1,139 @@
+"""The heading of a run that was compared: what changed comes first, and what is known stays in brackets."""
+
+from __future__ import annotations
+
+import pytest
+from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite, an_assertion, results
+
+from evalgate.models.run.trial_doc import LocationDoc
+from evalgate.reporting.markdown.heading import build_heading
+from evalgate.reporting.markdown.render import render_comment
+
+
+def known(id_, how="same", verdict="HARD_FAIL", kind="unchanged"):
+    return a_scenario(id_, verdict, a_change(kind, previous_verdict=verdict, known_failure=how))
+
+
+def same(id_):
+    return a_scenario(id_, "PASS", a_change("unchanged", previous_verdict="PASS", score_delta=0.0))
+
+
+def moved(id_, kind, verdict="PASS", **more):
+    return a_scenario(id_, verdict, a_change(kind, previous_verdict=more.pop("before", "PASS")), **more)
+
+
+def document(*scenarios, verdict="pass", blocking=(), **more):
+    reasons = [a_reason("hard_fail", "x", suite="s", scenario=each, variant=None) for each in blocking]
+    given = {"baseline": a_baseline(branch="main"), "reasons": reasons, **more}
+    return results([a_suite("s", list(scenarios), verdict)], verdict, **given)
+
+
+def approve(*ids):
+    return [
+        {"suite": "s", "scenario": each, "variant": None, "assertion": None, "status": "active", "change": None,
+         "limit": None, "message": "expires in 3 days", "who": "ann", "reason": "r", "days_left": 3}
+        for each in ids
+    ]  # fmt: skip
+
+
+def compared(count):
+    return {
+        "compared": count,
+        "tested": 0,
+        "single_trial": 0,
+        "expected_false_alarms": None,
+        "behaviour_compared": count,
+    }
+
+
+HEADINGS = {
+    "failed: 1 scenario broke (3 known failures)": document(
+        known("a"), known("b"), known("c"), moved("d", "broken", "HARD_FAIL"), verdict="fail", blocking="abcd"
+    ),
+    "failed: no change since main (2 known failures, which block)": document(
+        known("a"), known("b"), verdict="fail", blocking="ab", comparison=compared(2)
+    ),
+    "failed: 1 known failure got worse (1 known failure)": document(
+        known("a", "worse"), known("b"), verdict="fail", blocking="ab"
+    ),
+    "failed: 1 known failure fails another check": document(known("a", "other"), verdict="fail", blocking="a"),
+    "passed: no verdict changed since main (1 known failure, approved)": document(known("a"), approvals=approve("a")),
+    "passed, but 1 known failure got worse (approved)": document(known("a", "worse"), approvals=approve("a")),
+    "passed: 2 scenarios fixed; all 3 scenarios pass": document(
+        moved("a", "fixed", before="FAIL"), moved("b", "fixed", before="FAIL"), same("c")
+    ),
+    "passed, but 1 scenario regressed and 2 fixed (not in fail_on)": document(
+        moved("a", "fixed", before="FAIL"), moved("b", "fixed", before="FAIL"), moved("c", "regressed")
+    ),
+    "passed: no change since main; all 2 scenarios pass": document(same("a"), same("b"), comparison=compared(2)),
+    "passed: no verdict changed since main; the only scenario passes": document(same("a")),
+    "passed, but 1 scenario broke (quarantined)": document(moved("a", "broken", "FAIL", quarantined=True)),
+    "passed: 1 scenario added and 1 removed; the only scenario passes": document(
+        moved("a", "new", before=None),
+        removed=[{"suite": "s", "id": "z", "variant": None, "verdict": "PASS", "score": 1.0}],
+    ),
+}
+
+
+@pytest.mark.parametrize("words", HEADINGS)
+def test_what_changed_comes_first(words):
+    assert build_heading(HEADINGS[words]).text == words
+
+
+def test_a_known_failure_raises_no_alarm_and_is_one_folded_line():
+    text = render_comment(HEADINGS["failed: no change since main (2 known failures, which block)"], key="k")
+    assert "> [!" not in text
+    assert "### Failures" not in text
+    assert "<details><summary>Known failures (2)</summary>" in text
+
+
+def test_the_alarm_names_what_is_new_only():
+    text = render_comment(HEADINGS["failed: 1 scenario broke (3 known failures)"], key="k")
+    [alarm] = [line for line in text.split("\n") if line.startswith("> Hard")]
+    assert alarm == "> Hard-failed: ` d `"
+
+
+def test_a_failure_shows_request_reasons_and_then_its_figures():
+    checks = [
+        an_assertion("answer is a refusal", "failed", reason="must not hold, but does"),
+        an_assertion(
+            "run_failed", "failed", type="run_failed", required=True, reason="the agent ended with exit code 1"
+        ),
+        an_assertion('args {"a": "' + "x" * 100 + '"}', "failed", reason="r"),
+    ]
+    trial = {"trial": 0, "status": "hard_fail", "assertions": checks}
+    scenario = moved("a", "broken", "HARD_FAIL")
+    scenario["trials"] = [_with_request(scenario["trials"][0], trial, "Refund\nplease " + "x" * 300)]
+    lines = render_comment(document(scenario, verdict="fail", blocking="a"), key="k").split("\n")
+    start = lines.index("### Failures (1)")
+    shown = [line for line in lines[start : start + 14] if line]
+    assert shown[2].startswith("Asked: ` Refund \u23ce please xxx")
+    assert len(shown[2]) < 200
+    assert shown[3] == "- ` run_failed ` (required): the agent ended with exit code 1"
+    assert shown[4] == "- not: ` answer is a refusal `: must not hold, but does"
+    assert len(shown[5]) < 90
+    assert shown[6].startswith("Details: broke")
+
+
+def _with_request(trial, changes, request):
+    from msgspec.structs import replace
+
+    return replace(trial, trace=replace(trial.trace, request=request), **changes)
+
+
+def test_what_a_verdict_can_be_believed_by_stands_below_the_heading():
+    refused = {"code": "baseline", "message": "the token lacks actions: read", "where": None}
+    stale = {"code": "stale_evidence", "message": "a trace is stale", "where": "t"}
+    found = document(a_scenario("a"), baseline=a_baseline("unreachable"), warnings=[refused, stale])
+    lines = render_comment(found, key="k").split("\n")
+    assert lines[3:5] == ["\u26a0 the token lacks actions: read  ", "\u26a0 a trace is stale"]
+
+
+@pytest.mark.parametrize("count", [5, 7])
+def test_up_to_five_that_regressed_are_open(count):
+    scenarios = [moved(f"s{number}", "regressed", location=LocationDoc("s.yaml", 1, 1)) for number in range(count)]
+    for number, each in enumerate(scenarios):
+        each["change"]["reason"] = f"score {number}"
+        each["trials"] = []
+    text = render_comment(document(*scenarios), key="k")
+    assert ("2 more</summary>" in text) == (count == 7)
