@@ -64,7 +64,8 @@ def add_differences(
         for key in [ScenarioKey(suite.name, scenario.id, scenario.variant)]
         if recorder.find(key) and (change := comparison.changes.get(key)) is not None
     ]
-    compared = [each for each in compared if not _are_same_recordings(each[3], list_measured(each[1].trials))]
+    other = [each for each in compared if not _are_same_recordings(each[3], list_measured(each[1].trials))]
+    comparison.behaviour_compared, compared = len(compared) - len(other), other
     wanted = {
         trial.position: any(call.sources for each in recorder.find(key) for call in each.calls or ())
         for key, *_, trials in compared

@@ -70,6 +70,13 @@ DUPLICATES = frozenset({"duplicates", *DECISIVE})
 """Codes of warnings about traces that are alike."""
 
 
+_NOT_COMPARED = {
+    "expired": "has expired",
+    "refused": "was refused",
+    "unreachable": "could not be fetched",
+}
+
+
 class Heading(NamedTuple):
     """A sign and the sentence of the verdict."""
 
@@ -200,7 +207,7 @@ def _build_passed(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[s
         return Heading(ATTENTION, "passed, but there was nothing to evaluate")
     hidden = Counter(_find_flaw(each) for suite in document["suites"] for each in suite["scenarios"])
     passed = _format_all_passed(summary["scenarios"], hidden)
-    return Heading(PASSED, "; ".join([f"passed: {passed}", *duplicates]))
+    return Heading(PASSED, "; ".join([f"passed: {passed}", *_describe_no_baseline(document), *duplicates]))
 
 
 def _build_passed_comparison(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[str], str]) -> Heading:
@@ -221,6 +228,12 @@ def _build_passed_comparison(document: ResultsDoc, summary: SummaryDoc, escape: 
     hidden = Counter(_find_flaw(each) for suite in document["suites"] for each in suite["scenarios"])
     passed = [_format_all_passed(summary["scenarios"], hidden)] if summary["scenarios"] else []
     return Heading(PASSED if passed else ATTENTION, "; ".join([f"passed: {text}", *passed, *duplicates]))
+
+
+def _describe_no_baseline(document: ResultsDoc) -> list[str]:
+    """Says that nothing was compared, unless there never was a baseline."""
+    status = document["baseline"]["status"] if document["baseline"] else "none"
+    return [f"not compared: the baseline {_NOT_COMPARED[status]}"] if status in _NOT_COMPARED else []
 
 
 def _describe_duplicates(document: ResultsDoc, codes: Container[str]) -> list[str]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from evalgate.measures.sequences.differences import diff_lists
 from evalgate.measures.text.plain_text import mark_unseen
 from evalgate.models.comparison.comparison import NOT_MEASURED
-from evalgate.models.run.run import UNWANTED
+from evalgate.models.run.run import RUN_FAILED, UNWANTED
 from evalgate.reporting.markdown.view import CheckRow, Failure, Rows, ScenarioRow
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.commands import find_place
@@ -140,7 +140,7 @@ def build_failure(group: FailureGroup, *, many: bool, links: Links, shared: Coll
     """Builds the details of scenarios that fail alike: worst checks, each with the reason of its first failure."""
     first = group.members[0]
     scenario, members = first.scenario, len(group.members)
-    checks = group.causes
+    ended, checks = _split_ending(group.causes)
     names = _list_names(group, many=many)
     reason = group.reason if scenario["verdict"] != "PASS" else ""
     if reason and group.reasons_differ:
@@ -149,7 +149,7 @@ def build_failure(group: FailureGroup, *, many: bool, links: Links, shared: Coll
         name=_join_names(names),
         verdict=_format_verdicts(group),
         facts=tuple(_list_facts(first, links, shared) if members == 1 else _list_group_facts(group, links, shared)),
-        reason=escape_sentence(reason, MAX_REASON),
+        reason="; ".join(escape_sentence(each, MAX_REASON) for each in (*ended, reason) if each),
         checks=tuple(_build_check_row(check, group) for check in checks[:MAX_CHECKS]),
         checks_left=max(0, len(checks) - MAX_CHECKS),
         behaviour="" if group.is_lost else format_trajectory_diff(scenario["change"]),
@@ -158,6 +158,13 @@ def build_failure(group: FailureGroup, *, many: bool, links: Links, shared: Coll
         others=(),
         request=_format_request(scenario) if members == 1 else "",
     )
+
+
+def _split_ending(causes: Sequence[FailedCheck | MissingEvidence]) -> tuple[Sequence[str], Sequence[Any]]:
+    """How the run ended, which no check of the suite says, and the checks."""
+    if causes and not isinstance(causes[0], MissingEvidence) and causes[0].first.type == RUN_FAILED:
+        return causes[0].reasons, causes[1:]
+    return (), causes
 
 
 def _format_request(scenario: ScenarioDoc) -> str:

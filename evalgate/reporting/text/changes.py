@@ -33,7 +33,7 @@ FAILS_OTHERWISE = ChangeWords("fail another check", "fails another check", "know
 MAY_HAVE_BROKEN = ChangeWords("may have broken", "may have broken")
 UNEVALUATED = ChangeWords("could not be evaluated", "could not be evaluated")
 REGRESSED, FIXED = ChangeWords("regressed", "regressed"), ChangeWords("fixed", "fixed")
-IMPROVED = ChangeWords("improved", "improved")
+IMPROVED, MAY_BE_FIXED = ChangeWords("improved", "improved"), ChangeWords("may be fixed", "may be fixed")
 ACTS_DIFFERENTLY = ChangeWords("act differently", "acts differently")
 ADDED, REMOVED = ChangeWords("added", "added"), ChangeWords("removed", "removed")
 KNOWN_FAILURE, UNMEASURED = ChangeWords("", "", "known failure"), ChangeWords("", "", "outage")
@@ -41,7 +41,7 @@ UNCHANGED = ChangeWords("", "")
 
 BAD = (BROKE, NEW_FAILS, GOT_WORSE, FAILS_OTHERWISE, MAY_HAVE_BROKEN, UNEVALUATED, REGRESSED)
 """What a person should look at, the worst first."""
-GOOD = (ACTS_DIFFERENTLY, FIXED, IMPROVED, ADDED, REMOVED)
+GOOD = (ACTS_DIFFERENTLY, FIXED, MAY_BE_FIXED, IMPROVED, ADDED, REMOVED)
 ORDER = (*BAD, *GOOD)
 _OF_KNOWN = {WORSE: GOT_WORSE, OTHER: FAILS_OTHERWISE}
 _OF_PASSING = {"regressed": REGRESSED, "broken": REGRESSED, "fixed": FIXED, "improved": IMPROVED, "new": ADDED}
@@ -78,6 +78,8 @@ def find_change(scenario: ScenarioDoc, *, is_approved: bool = False) -> ChangeWo
 
 
 def _find_change_of_passing(scenario: ScenarioDoc, change: ChangeDoc) -> ChangeWords:
+    if change["kind"] == "inconclusive" and change["previous_verdict"] not in (None, "PASS"):
+        return MAY_BE_FIXED
     found = _OF_PASSING.get(change["kind"], UNCHANGED)
     return ACTS_DIFFERENTLY if found is UNCHANGED and scenario.get("differences") else found
 
@@ -156,7 +158,10 @@ def count_changes(document: ResultsDoc) -> RunChanges:
         Counter([*(each.words for each in found), *[REMOVED] * len(removed)]),
         approved=sum(each.is_approved for each in known),
         quarantined=sum(bool(each.scenario.get("quarantined")) for each in known),
-        is_same=not removed and _is_behaviour_compared(document) and all(_is_same(each.scenario) for each in found),
+        is_same=not removed
+        and not document.get("weakenings")
+        and _is_behaviour_compared(document)
+        and all(_is_same(each.scenario) for each in found),
     )
 
 
