@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Without .pyc files every process that a test starts compiles all modules, and each worker all tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo examples sdks trackers tracker-documents test matrix check bench bench-peers lock schema docs language-server python clean
+.PHONY: help action demo examples sdks trackers tracker-documents test matrix check bench bench-peers lock schema docs language-server python clean
 
 help:
 	@echo "make demo    run the gate on the bundled example: a green run, then a failing pull request"
@@ -21,6 +21,7 @@ help:
 	@echo "make bench   measure CPU time and memory against a hand-written minimum"
 	@echo "make bench-peers  measure the same job with promptfoo, pydantic-evals and agentevals (network)"
 	@echo "make lock    update the versions in requirements/"
+	@echo "make action REGISTRY=HOST/PATH  name the released image in a registry of yours in action.yml"
 	@echo "make schema  write the JSON Schemas to schemas/"
 	@echo "make language-server  install the YAML language server of editors, for the tests of the schema (npm)"
 	@echo "make docs    write what follows from other files: tables in docs/, mkdocs.yml, llms.txt, inputs of the Action"
@@ -97,7 +98,7 @@ check: .venv/.ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/mypy .ci/release.py .ci/environment.py
+	$(BIN)/mypy .ci/*.py
 	$(BIN)/lint-imports
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml composite/action.yml record/action.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml examples/workflows/*.yml
@@ -158,6 +159,9 @@ schema: .venv/.ready
 	$(BIN)/evalgate schema trace > schemas/trace.json
 	$(BIN)/evalgate schema results > schemas/results.json
 	$(BIN)/evalgate schema --write schemas/editor
+
+action: | python
+	@"$(PYTHON)" .ci/mirror.py "$(REGISTRY)"
 
 docs: .venv/.ready
 	$(BIN)/python tests/trace_table.py

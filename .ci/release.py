@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 ACTION = "action.yml"
+NOT_RELEASED = "not released yet"
 BUILT_FROM_SOURCE = "  image: Dockerfile\n"
 PLATFORMS = {"linux/amd64", "linux/arm64"}
 WORKFLOW = ".github/workflows/release.yml"
@@ -146,6 +147,8 @@ def require_version(release: Release, commit: str) -> None:
         if version != release.version:
             raise ReleaseError(f"{path} has version {version}, not {release.version}")
     extract_notes(show("CHANGELOG.md"), release.version)
+    if NOT_RELEASED in show("README.md"):
+        raise ReleaseError(f"README.md says {NOT_RELEASED!r}: remove that")
     action, image = f"@v{major}", f":{release.version}"
     for line in call(release, "git", "grep", "-oE", USED, commit, "--", *SHOWN_IN).splitlines():
         path, used = line.removeprefix(f"{commit}:").split(":", 1)
@@ -198,13 +201,19 @@ def inspect_image(release: Release) -> dict[str, object] | None:
 
 
 def require_public(release: Release, digest: str) -> None:
-    """Raises unless everyone can read the image: asks without credentials, as each runner that uses the action does."""
+    """Raises unless everyone can read the image: asks without credentials, as each runner that uses the action does.
+
+    Only if that fails it asks with the job's own, which tells an image that is private from one that is gone.
+    """
     reference = f"{release.image}@{digest}"
     with tempfile.TemporaryDirectory() as nobody:
         done = attempt(release, "docker", "manifest", "inspect", reference, DOCKER_CONFIG=nobody)
-    if done.returncode:
-        reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-        raise ReleaseError(f"make the package public: {reference} can't be read without a login ({reason})")
+    if done.returncode == 0:
+        return
+    reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+    if attempt(release, "docker", "manifest", "inspect", reference).returncode:
+        raise ReleaseError(f"the registry has no image {reference}: run the workflow again, which builds it ({reason})")
+    raise ReleaseError(f"make the package public: {reference} can't be read without a login ({reason})")
 
 
 def plan(release: Release) -> dict[str, str]:

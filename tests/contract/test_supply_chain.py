@@ -155,10 +155,42 @@ def test_the_base_image_is_pinned_by_digest_and_moved_by_dependabot():
     assert set(python["update-types"]) == {"version-update:semver-major", "version-update:semver-minor"}
 
 
+RELEASED = f"ghcr.io/org/evalgate:1.0.0@sha256:{'ab' * 32}"
+
+
+def test_a_mirrors_action_names_the_released_image_in_its_registry(tmp_path, capsys, monkeypatch):
+    action = (ROOT / "action.yml").read_text(encoding="utf-8")
+    released = release_script().pin_image(action, RELEASED)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "action.yml").write_text(released)
+    mirror = load_script(ROOT / ".ci/mirror.py")
+    assert mirror.main("registry.acme.example:5000/ci/") == 0
+    moved = (tmp_path / "action.yml").read_text()
+    assert moved == released.replace("ghcr.io/org/", "registry.acme.example:5000/ci/")
+    assert mirror.main("registry.acme.example/other") == 0  # again, for another one
+    assert (
+        "image: docker://registry.acme.example/other/evalgate:1.0.0@sha256:abab"
+        in (tmp_path / "action.yml").read_text()
+    )
+    capsys.readouterr()
+    for registry, text, reason in (
+        ("registry.acme.example/ci", action, "action.yml names no image by digest: check out the tag of a release"),
+        ("", released, "REGISTRY is ''"),
+        ("https://registry.acme.example/ci", released, "REGISTRY is 'https://"),
+    ):
+        (tmp_path / "action.yml").write_text(text)
+        assert mirror.main(registry) == 2
+        assert reason in capsys.readouterr().err
+        assert (tmp_path / "action.yml").read_text() == text
+
+
 def test_a_release_has_an_sbom_a_provenance_and_a_signed_digest():
     build = named(RELEASE, "docker/build-push-action@")["with"]
     assert (build["sbom"], build["provenance"], build["no-cache"]) == (True, "mode=max", True)
     signed = named(RELEASE, "actions/attest@")["with"]
+    assert named(RELEASE, "docker/build-push-action@")["env"] == {"SOURCE_DATE_EPOCH": "315532800"}
+    written = dict(each.split("=") for each in build["outputs"].split(","))
+    assert {"rewrite-timestamp": "true", "force-compression": "true", "compression": "zstd"}.items() <= written.items()
     assert signed["subject-digest"] == "${{ steps.index.outputs.digest }}"
     assert signed["push-to-registry"] is True
 

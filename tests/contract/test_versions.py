@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import subprocess
 
 from documents import ROOT
+from fakes.release_run import release_script
+from programs import require
 
 from evalgate.version import __version__
 
@@ -33,6 +36,15 @@ def test_the_action_is_used_by_its_major_version():
     assert {"README.md", "docs/github.md", "examples/workflows/evalgate.yml"} <= used.keys()
     assert {name: each for name, each in used.items() if {version for _, version in each} != {MAJOR}} == {}
     assert {owner for each in used.values() for owner, _ in each} == {"org/evalgate".partition("/")[0]}
+
+
+def test_the_readme_says_not_released_yet_until_there_is_a_release():
+    """The release stops at that line, too, so that the heading of the version and the line change in one commit."""
+    changes = TEXTS["CHANGELOG.md"]
+    has_version = re.search(r"^## \d", changes, re.MULTILINE) is not None
+    git = [require("git"), "tag", "--list", "v1"]
+    tags = subprocess.run(git, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    assert (release_script().NOT_RELEASED in TEXTS["README.md"]) is not (has_version or bool(tags))
 
 
 def test_the_page_of_trackers_names_the_versions_of_the_servers_that_are_tested():

@@ -86,6 +86,7 @@ class Forge:
             shutil.copy(ROOT / name, self.main / name)
         (self.main / "pyproject.toml").write_text('[project]\nversion = "1.0.0"\n')
         (self.main / "CHANGELOG.md").write_text(changelog)
+        (self.main / "README.md").write_text("# EvalGate\n")
         self.git("init", "--quiet", "--template=", "--bare", str(self.origin), cwd=self.folder)
         self.git("config", "uploadpack.allowAnySHA1InWant", "true", cwd=self.origin)
         self.git("init", "--quiet", "--template=", "--initial-branch=main")

@@ -137,6 +137,20 @@ def test_a_package_that_is_not_public_stops_before_the_tag_and_the_moving_tag(fo
     assert "make the package public" in refusal(forge, "major", "1.0.0", capsys)
 
 
+def test_an_image_that_is_gone_from_the_registry_stops_before_the_tag(forge, capsys):
+    variables = {"COMMIT": forge.git("rev-parse", "HEAD"), "DIGEST": "sha256:" + "ab" * 32}
+    (forge.state / "signed").write_text(f"{variables['DIGEST']} {variables['COMMIT']}\n")
+    reason = refusal(forge, "tag", "1.0.0", capsys, **variables)
+    assert f"the registry has no image ghcr.io/org/evalgate@{variables['DIGEST']}: run the workflow again" in reason
+    assert forge.tags() == {}
+
+
+def test_without_the_tag_nothing_is_published(forge, capsys):
+    assert "couldn't find remote ref refs/tags/v1.0.0" in refusal(forge, "publish", "1.0.0", capsys)
+    assert forge.tags() == {}
+    assert not [*(forge.state / "releases").iterdir()]
+
+
 @pytest.mark.parametrize("fault", faults(sample=["before gh release create"]))
 def test_after_a_failure_the_failed_jobs_can_be_run_again(forge, fault):
     forge.fail(fault)
@@ -216,6 +230,7 @@ def test_versions_that_can_not_be_released(forge, capsys):
             "newest heading of CHANGELOG.md is 'Unreleased'",
         ),
         ("CHANGELOG.md", "- First.\n- Second.\n", "", "CHANGELOG.md lists no change of 1.0.0"),
+        ("README.md", "# EvalGate\n", "# EvalGate\n\nIt is not released yet.\n", "README.md says 'not released yet'"),
         ("evalgate/version.py", '"1.0.0"', '"0.9.0"', "evalgate/version.py has version 0.9.0, not 1.0.0"),
         (
             "examples/workflows/evalgate.yml",
