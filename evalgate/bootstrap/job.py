@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evalgate.adapters.github.client import Client
     from evalgate.adapters.github.connection import Site
     from evalgate.adapters.http import RequestDeadline
+    from evalgate.application.action.combined_comment import Leg
     from evalgate.application.action.comment_origin import CommentOrigin
     from evalgate.application.action.run_gate import GateOptions, GatePorts
     from evalgate.application.messages.request import JudgeRequest
@@ -388,6 +389,19 @@ def _build_gate_options(settings: Settings, request: JudgeRequest) -> GateOption
         summarise=inputs.job_summary,
         allow_self=inputs.allow_self_approval,
         origin=_make_origin(settings),
+        leg=_make_leg(settings),
+    )
+
+
+def _make_leg(settings: Settings) -> Leg | None:
+    """The leg of a matrix that shares a comment with the others; None if it has one by itself."""
+    from evalgate.application.action.combined_comment import Leg
+
+    if not settings.shares_comment or not settings.job.run_id.isdigit():
+        return None
+    job, most = settings.job, settings.inputs.max_comment_chars
+    return Leg(
+        settings.shared_comment_key, settings.leg_slug, int(job.run_id), job.attempt, passed=False, max_chars=most
     )
 
 

@@ -298,6 +298,15 @@ class PullRequest(Protocol):
         None if `create` is false and there is no comment yet. Raises Forbidden or Unreachable.
         """
 
+    def merge_comment(
+        self, key: str, merge: Callable[[Sequence[str]], str | None], retired: str = ""
+    ) -> Comment | None:
+        """Writes what `merge` makes of the posted bodies of `key`, and reads again whether it stayed.
+
+        Where it begins the comment, that of the key `retired` goes. None if `merge` wants nothing written. Raises
+        Forbidden or Unreachable.
+        """
+
     def head(self) -> str:
         """The current head commit, empty if unknown; raises Unreachable."""
 

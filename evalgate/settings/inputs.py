@@ -197,12 +197,14 @@ class Inputs(SettingGroup):
     )
     comment: Setting[CommentMode] = Setting(
         "auto",
-        OneOf("auto", "always", "on-change", "on-failure", "off"),
+        OneOf("auto", "combined", "always", "on-change", "on-failure", "off"),
         Text(
             "auto and always post and update one comment, on-change and on-failure create it only then, off posts "
-            "none; always additionally tries on pull requests from forks",
-            "`auto` (one comment), `on-change`, `on-failure`, `off`; `always` also tries on pull requests from forks, "
-            "whose tokens are usually read-only",
+            "none; combined posts one for all legs of a matrix, as auto does without a comment-key; always "
+            "additionally tries on pull requests from forks",
+            "`auto` (one comment), `combined` (one for [all legs of a matrix](#several-gates), as `auto` without a "
+            "`comment-key`), `on-change`, `on-failure`, `off`; `always` also tries on pull requests from forks, whose "
+            "tokens are usually read-only",
         ),
     )
     comment_key = Setting(

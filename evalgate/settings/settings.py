@@ -129,14 +129,14 @@ class Settings(Struct, frozen=True):
 
         By default it has the workflow that runs, which is the caller of a reusable one, the job and the matrix leg.
         """
-        names = (self.job.workflow_path.rpartition("/")[2], self.job.job, self._leg_slug)
+        names = (self.job.workflow_path.rpartition("/")[2], self.job.job, self.leg_slug)
         default = "/".join(filter(None, names))
         return self.inputs.comment_key or INVALID_KEY_CHARS.sub("-", default) or "evalgate"
 
     @property
     def baseline_artifact(self) -> str:
         """The name of the artifact with the baseline; by default each matrix leg has its own."""
-        default = "-".join(filter(None, (BASELINE_ARTIFACT, self._leg_slug)))
+        default = "-".join(filter(None, (BASELINE_ARTIFACT, self.leg_slug)))
         return self.inputs.baseline_artifact or default
 
     @property
@@ -147,10 +147,24 @@ class Settings(Struct, frozen=True):
     @property
     def step_names(self) -> tuple[str, ...]:
         """What distinguishes this step from the others of its run, in every attempt."""
-        return self.job.job, self._leg_slug, self.job.step
+        return self.job.job, self.leg_slug, self.job.step
 
     @property
-    def _leg_slug(self) -> str:
+    def shares_comment(self) -> bool:
+        """Whether this leg writes a section of one comment: in a matrix by default, unless its key is given."""
+        if self.inputs.matrix is None:
+            return False
+        return self.inputs.comment == "combined" or (self.inputs.comment == "auto" and not self.inputs.comment_key)
+
+    @property
+    def shared_comment_key(self) -> str:
+        """The key of the comment that all legs of a matrix share."""
+        default = "/".join(filter(None, (self.job.workflow_path.rpartition("/")[2], self.job.job)))
+        return self.inputs.comment_key or INVALID_KEY_CHARS.sub("-", default) or "evalgate"
+
+    @property
+    def leg_slug(self) -> str:
+        """The values of the job's matrix as a part of names; empty if the job has no matrix."""
         return self.inputs.matrix.slug if self.inputs.matrix else ""
 
     @property

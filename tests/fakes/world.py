@@ -100,6 +100,14 @@ class FakePullRequest:
         self.comments[key] = found if kept else body
         return Comment(7, "https://github.com/x#7", created, changed=not kept, found_body=found)
 
+    def merge_comment(
+        self, key: str, merge: Callable[[Sequence[str]], str | None], retired: str = ""
+    ) -> Comment | None:
+        self.comments.pop(retired, None)
+        posted = [self.comments[key]] if key in self.comments else []
+        body = merge(posted)
+        return None if body is None else self.upsert_comment(key, body)
+
     def head(self) -> str:
         if isinstance(self.trouble, Exception):
             raise self.trouble

@@ -58,6 +58,8 @@ def _parse_pull_request(entry: dict[str, Any]) -> OpenPullRequest | None:
 PAGES = 20
 TRIES = 2
 MAX_DUPLICATES_DELETED = 5
+MERGES = 4
+"""How often at most a comment that others write, too, is written: once, and three times again."""
 SETTLING_SECONDS = 1.0
 """Wait after a lost answer, so that GitHub can finish the request."""
 ACTIONS_BOT = ("github-actions[bot]", "Bot")
@@ -114,6 +116,30 @@ class Comments:
             if changed is not None:
                 return changed._replace(found_body=found.body)
         return self._create(heading, body) if create else None
+
+    def merge_comment(
+        self, key: str, merge: Callable[[Sequence[str]], str | None], retired: str = ""
+    ) -> Comment | None:
+        """Writes what `merge` makes of the posted bodies of `key`, oldest first, into the oldest; None if that is None.
+
+        Others may write at the same moment: it reads again after a while, and merges again if its own part is gone.
+        Where it begins the comment, that of the key `retired` goes.
+        """
+        heading, written = marker(key), None
+        for attempt in range(MERGES):
+            if attempt:
+                self._client.deadline.wait(SETTLING_SECONDS)
+            posted = self._find_own(heading)
+            body = merge([each.body for each in posted])
+            if body is None:
+                return written
+            if posted and _is_same_body(posted[0].body, body):
+                self._delete_duplicates(posted[1:])
+                return written or _comment(posted[0])
+            if not posted and retired:
+                self._delete_duplicates(self._find_own(marker(retired)))
+            written = (self._update(posted[0], heading, body) if posted else self._create(heading, body)) or written
+        return written
 
     def head(self) -> str:
         """The current head commit of the pull request, empty if unknown."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from evalgate.application.action.combined_comment import Leg, merge_section
 from evalgate.application.action.comment_origin import CommentOrigin, add_origin, find_other_origin
 from evalgate.application.action.step_outputs import comment_outputs
 from evalgate.errors import Forbidden, InvalidInput, Unreachable
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from evalgate.ports import CheckRuns, Comment, PullRequest, StepOutput, TemplateSource
 
 
-CommentMode = Literal["auto", "always", "on-change", "on-failure", "off"]
+CommentMode = Literal["auto", "combined", "always", "on-change", "on-failure", "off"]
 CHANGES = ("regressed", "broken", "improved", "fixed", "new", "removed")
 TITLE = "EvalGate"
 SHORT_SHA = 7
@@ -42,6 +43,7 @@ class CommentText(Struct, frozen=True):
     copy: str = ""
     is_from_fork: bool = False
     origin: CommentOrigin | None = None  # of a report of this run
+    leg: Leg | None = None  # if the comment is one for all legs of a matrix
 
 
 class PostResult(Struct, frozen=True):
@@ -67,11 +69,8 @@ def post_comment(comment: CommentText, pull_request: PullRequest, step: StepOutp
         message = f"no comment: the pull request has the newer commit {newer}, whose run will comment"
         add_annotation(step, "notice", message)
         return PostResult()
-    body = comment.body if comment.origin is None else add_origin(comment.body, comment.origin)
     try:
-        posted = pull_request.upsert_comment(
-            comment.key, body, create=comment.create, keep=partial(_hides_failure, comment.origin)
-        )
+        posted = _write(comment, comment.body, pull_request, create=comment.create)
     except Forbidden as refusal:
         reason = describe_refusal(refusal, is_from_fork=comment.is_from_fork)
         copy = f"; the report is in {comment.copy}" if comment.copy else ""
@@ -83,7 +82,8 @@ def post_comment(comment: CommentText, pull_request: PullRequest, step: StepOutp
     if posted is None:
         return PostResult()
     step.outputs(comment_outputs(posted))
-    _warn_of_overwriting(comment.origin, posted, step)
+    if comment.leg is None:
+        _warn_of_overwriting(comment.origin, posted, step)
     return PostResult(comment, posted.found_body)
 
 
@@ -93,11 +93,18 @@ def add_to_comment(
     """Changes the body of a comment that was just posted, unless the pull request has a newer commit."""
     if _newer_head(comment.commit, pull_request):
         return
-    body = add(comment.body if comment.origin is None else add_origin(comment.body, comment.origin))
     try:
-        pull_request.upsert_comment(comment.key, body, create=False, keep=partial(_hides_failure, comment.origin))
+        _write(comment, add(comment.body), pull_request, create=False)
     except Unreachable as trouble:
         add_annotation(step, "notice", f"the comment has no link to the tracker: {trouble}")
+
+
+def _write(comment: CommentText, text: str, pull_request: PullRequest, *, create: bool) -> Comment | None:
+    """Writes the comment, or the section of its leg in the one that it shares with the others."""
+    if comment.leg is not None:
+        return pull_request.merge_comment(comment.leg.key, partial(merge_section, comment.leg, text), comment.key)
+    body = text if comment.origin is None else add_origin(text, comment.origin)
+    return pull_request.upsert_comment(comment.key, body, create=create, keep=partial(_hides_failure, comment.origin))
 
 
 def describe_refusal(refusal: Forbidden, *, is_from_fork: bool) -> str:

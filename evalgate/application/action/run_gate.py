@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
+    from evalgate.application.action.combined_comment import Leg
     from evalgate.application.action.comment_origin import CommentOrigin
     from evalgate.application.action.post_comment import CommentMode
     from evalgate.application.messages.request import Judgement, JudgeRequest
@@ -72,6 +73,7 @@ class GateOptions(Struct, frozen=True):
     summarise: bool = True
     allow_self: bool = False  # whether people may approve changes they contributed to
     origin: CommentOrigin | None = None  # which step of which run this is
+    leg: Leg | None = None  # if all legs of a matrix share a comment
 
     @property
     def writes_to_pull_request(self) -> bool:
@@ -226,6 +228,7 @@ def _update_comment(options: GateOptions, ports: GatePorts, judgement: Judgement
         copy=" and ".join(places),
         is_from_fork=options.is_from_fork,
         origin=options.origin and replace(options.origin, passed=judgement.results["verdict"] == "pass"),
+        leg=options.leg and replace(options.leg, passed=judgement.results["verdict"] == "pass"),
     )
     return post_comment(comment, ports.pull_request, ports.step)
 

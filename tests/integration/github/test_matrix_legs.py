@@ -24,7 +24,7 @@ def replace_job(claims, number):
     return base64.urlsafe_b64encode(json.dumps(document).encode()).decode().rstrip("=")
 
 
-def test_each_leg_keeps_its_comment_and_finds_its_own_baseline(hub, act, workspace):
+def test_each_leg_may_keep_its_comment_and_finds_its_own_baseline(hub, act, workspace):
     on_main(hub)
     for leg in (SUPPORT, BILLING):
         (workspace / "evals/support.yaml").write_text(SUITE.replace("suite: support", f"suite: {leg['suite']}"))
@@ -34,7 +34,7 @@ def test_each_leg_keeps_its_comment_and_finds_its_own_baseline(hub, act, workspa
     next_run(hub, "success")
     for leg in (SUPPORT, BILLING):
         (workspace / "evals/support.yaml").write_text(SUITE.replace("suite: support", f"suite: {leg['suite']}"))
-        step = act(matrix=leg, check_run="true")
+        step = act(matrix=leg, check_run="true", comment="always")
         assert (step.outputs["baseline-status"], step.annotations) == ("exact", [])
     first, second = own_comments(hub)
     assert "key=evalgate.yml/gate/support-4747915e " in first
@@ -56,9 +56,9 @@ def test_a_job_without_a_matrix_updates_the_comment_of_the_last_version(hub, act
     assert step.annotations == []
 
 
-def test_hostile_values_of_a_matrix_stay_text(hub, act):
+def test_hostile_values_of_a_matrix_stay_text(hub, act, budget):
     leg = {"suite": "--><script>@acme/everyone ::error::x `a`\n## x", "x" * 500: [1]}
-    assert act(matrix=leg, check_run="true").exit_code == 0
+    assert act(matrix=leg, check_run="true", budget=budget).exit_code == 0
     [comment] = own_comments(hub)
     marker, _, heading = comment.splitlines()[:3]
     assert marker.count("-->") == 1

@@ -113,7 +113,7 @@ def test_all_errors_are_reported_at_once(read):
     )
     assert problems == [
         "input `mode` must be one of auto, gate, report-only, evaluate, publish, approve, not `reportonly`; did you mean `report-only`?",
-        "input `comment` must be one of auto, always, on-change, on-failure, off, not `allways`; did you mean `always`?",
+        "input `comment` must be one of auto, combined, always, on-change, on-failure, off, not `allways`; did you mean `always`?",
         "input `annotations` must be one of true, false, not `yes`",
         "input `max-comment-chars` must be a whole number from 1000 to 65536, not `many`",
         "variable GITHUB_SHA has an unexpected value (outside GitHub Actions use `evalgate run`)",

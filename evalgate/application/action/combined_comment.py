@@ -1,0 +1,127 @@
+"""One comment for all legs of a matrix: each leg has a section, which it alone writes.
+
+A marker begins each section at the start of a line, where no untrusted text can be: reports have that in code only.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from evalgate.reporting.text.wording import pluralize
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+MARKER = "<!-- evalgate:sticky v1 key={key} -->"
+BEGIN = re.compile(
+    r"^<!-- evalgate:section v1 leg=([A-Za-z0-9._-]{1,60}) run=([0-9]{1,18}) attempt=([0-9]{1,6})"
+    r" passed=(yes|no) -->\n",
+    re.MULTILINE,
+)
+END = "<!-- evalgate:sections-end -->"
+ELSEWHERE = "The report of this leg is in the summary of its job: this comment has no room for it."
+NO_HEADING = "EvalGate"
+
+
+class Leg(Struct, frozen=True):
+    """The leg that writes, and the comment that it shares: its key, and the most characters of it."""
+
+    key: str
+    name: str
+    run: int
+    attempt: int
+    passed: bool
+    max_chars: int
+
+
+class Section(Struct, frozen=True):
+    """What one leg reported: its heading, and the rest of its report."""
+
+    leg: str
+    run: int
+    attempt: int
+    passed: bool
+    heading: str
+    report: str
+
+    @property
+    def order(self) -> tuple[bool, str]:
+        """Those that did not pass come first, then by name: in whatever order the legs end."""
+        return self.passed, self.leg
+
+    def render(self, *, is_whole: bool) -> str:
+        """The section as it is posted; without its report if there is no room."""
+        passed = "yes" if self.passed else "no"
+        marker = f"<!-- evalgate:section v1 leg={self.leg} run={self.run} attempt={self.attempt} passed={passed} -->"
+        report = self.report if is_whole else ELSEWHERE
+        if self.passed and is_whole:
+            report = f"<details><summary>Report</summary>\n\n{report}\n\n</details>"
+        return f"{marker}\n### {self.heading}\n\n{report}\n"
+
+
+def merge_section(leg: Leg, body: str, posted: Sequence[str]) -> str | None:
+    """The shared comment with the leg's own section in place of its earlier one.
+
+    `body` is the leg's report as it would be posted by itself, `posted` are the comments of the key: several if two
+    legs began one at once. Sections of older runs go, those of earlier attempts of this run stay: only what failed may
+    run again. None if a newer run, or a later attempt of this leg, is there already.
+    """
+    sections: dict[str, Section] = {}
+    for each in (section for text in posted for section in read_sections(text)):
+        known = sections.get(each.leg)
+        if known is None or (known.run, known.attempt) <= (each.run, each.attempt):
+            sections[each.leg] = each
+    own = sections.get(leg.name)
+    is_late = own is not None and (own.run, own.attempt) > (leg.run, leg.attempt)
+    if is_late or any(each.run > leg.run for each in sections.values()):
+        return None
+    kept = [each for each in sections.values() if each.run == leg.run and each.leg != leg.name]
+    return render_comment(leg, [*kept, _make_section(leg, body)])
+
+
+def read_sections(text: str) -> Iterable[Section]:
+    """The sections of a posted comment."""
+    text = text.replace("\r\n", "\n").partition(END)[0]
+    found = list(BEGIN.finditer(text))
+    for number, each in enumerate(found):
+        end = found[number + 1].start() if number + 1 < len(found) else len(text)
+        heading, _, report = text[each.end() : end].partition("\n")
+        whole = report.strip("\n").removeprefix("<details><summary>Report</summary>\n\n")
+        passed = each[4] == "yes"
+        whole = whole.removesuffix("\n\n</details>") if passed and whole != report.strip("\n") else whole
+        yield Section(each[1], int(each[2]), int(each[3]), passed, heading.removeprefix("### "), whole)
+
+
+def _make_section(leg: Leg, body: str) -> Section:
+    lines = [line for line in body.split("\n") if not line.startswith("<!-- evalgate:")]
+    start = next((number for number, line in enumerate(lines) if line.startswith("## ")), None)
+    heading = NO_HEADING if start is None else lines.pop(start).removeprefix("## ")
+    return Section(leg.name, leg.run, leg.attempt, leg.passed, heading, "\n".join(lines).strip("\n"))
+
+
+def render_comment(leg: Leg, sections: Sequence[Section]) -> str:
+    """The comment: how many legs passed, then a section each; the longest reports go where there is no room."""
+    ordered = sorted(sections, key=lambda each: each.order)
+    long = [each for each in ordered if len(each.report) > len(ELSEWHERE)]
+    by_size = sorted(long, key=lambda each: (not each.passed, -len(each.report), each.leg))
+    texts = (_render_all(leg.key, ordered, {each.leg for each in by_size[:count]}) for count in range(len(long) + 1))
+    text = ""
+    for text in texts:
+        if len(text) <= leg.max_chars:
+            break
+    return text
+
+
+def _render_all(key: str, ordered: Sequence[Section], left_out: set[str]) -> str:
+    failed = [each for each in ordered if not each.passed]
+    number = pluralize(len(ordered), "leg")
+    heading = (
+        f"\u274c EvalGate did not pass in {len(failed):,} of {number}"
+        if failed
+        else f"\u2705 EvalGate passed in {'its only leg' if len(ordered) == 1 else f'all {number}'}"
+    )
+    rendered = [each.render(is_whole=each.leg not in left_out) for each in ordered]
+    return "\n".join([MARKER.format(key=key), f"## {heading}", "", *rendered, END, ""])
