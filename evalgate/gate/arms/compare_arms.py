@@ -13,7 +13,7 @@ from evalgate.gate.comparison.significance import sign_p
 from evalgate.gate.comparison.trial_tests import can_be_tested, correct_p_values, count_flips, pair_trials
 from evalgate.gate.trajectory.cause import compare_agents
 from evalgate.gate.trajectory.trial_pairs import compare_worst_calls
-from evalgate.models.comparison.comparison import IMPROVEMENTS, REGRESSIONS, SINGLE_TRIAL_CAVEAT, ScenarioKey
+from evalgate.models.comparison.comparison import IMPROVEMENTS, MODEL, REGRESSIONS, SINGLE_TRIAL_CAVEAT, ScenarioKey
 from evalgate.models.run.arms import (
     BROKEN,
     LIFT,
@@ -51,6 +51,7 @@ class Arms(NamedTuple):
     control: Mapping[ArmKey, ScenarioResult]
     treatment: Mapping[ArmKey, ScenarioResult]
     rules: VariantComparison
+    policy: RegressionPolicy
 
 
 class _Paired(NamedTuple):
@@ -82,9 +83,9 @@ class _Paired(NamedTuple):
         return not any(pair_trials(one.trials, self.treatment[key].trials) for key, one in self.control.items())
 
 
-def compare_arms(pairs: Sequence[Arms], policy: RegressionPolicy) -> list[ArmComparison]:
-    """Compares each pair; `pairs` are all comparisons of one suite, over which p-values are corrected (Holm)."""
-    found = [_pair_scenarios(each, policy) for each in pairs]
+def compare_arms(pairs: Sequence[Arms]) -> list[ArmComparison]:
+    """Compares each pair; p-values are corrected over all of them (Holm): those of a suite, or of two runs."""
+    found = list(map(_pair_scenarios, pairs))
     counts = [each.count_pairs() for each in found]
     p_values = [sign_p(*each) for each in counts]
     corrected = correct_p_values(p_values, len(p_values), "holm")
@@ -95,7 +96,7 @@ def compare_arms(pairs: Sequence[Arms], policy: RegressionPolicy) -> list[ArmCom
     ]
 
 
-def _pair_scenarios(arms: Arms, policy: RegressionPolicy) -> _Paired:
+def _pair_scenarios(arms: Arms) -> _Paired:
     sides: list[dict[ScenarioKey, ScenarioOutcome]] = [{}, {}]
     left_out: dict[ScenarioKey, str] = {}
     for id_, variant in dict.fromkeys((*arms.control, *arms.treatment)):
@@ -108,8 +109,8 @@ def _pair_scenarios(arms: Arms, policy: RegressionPolicy) -> _Paired:
             if scenario is not None:
                 side[key] = replace(outcome_from_scenario(arms.suite, scenario), key=key)
     baseline, current = sides
-    changes = compare(current, baseline, {arms.suite: policy}).changes
-    tested = sum(can_be_tested(baseline[key], outcome, policy) for key, outcome in current.items())
+    changes = compare(current, baseline, {arms.suite: arms.policy}).changes
+    tested = sum(can_be_tested(baseline[key], outcome, arms.policy) for key, outcome in current.items())
     return _Paired(arms, changes, baseline, current, left_out, tested)
 
 
@@ -228,4 +229,5 @@ def _list_differences(arms: Arms) -> list[str]:
         for side in (arms.control, arms.treatment)
     )
     change = compare_agents(control, treatment)
-    return [] if change is None else change.items
+    known = MODEL + " -> ".join(arms.rules.arms)
+    return [] if change is None else [each for each in change.items if each != known]

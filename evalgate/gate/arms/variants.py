@@ -32,8 +32,12 @@ def _compare_in_suite(
         return []
     arms = _group_by_variant(suite, approved)
     asked = [each for each in policy.compare_variants if not arms.keys().isdisjoint(each.arms)]
-    pairs = [Arms(suite.name, arms.get(each.control, {}), arms.get(each.treatment, {}), each) for each in asked]
-    return compare_arms(pairs, policy.regression)
+    return compare_arms(
+        [
+            Arms(suite.name, arms.get(each.control, {}), arms.get(each.treatment, {}), each, policy.regression)
+            for each in asked
+        ]
+    )
 
 
 def _group_by_variant(

@@ -14,12 +14,13 @@ from evalgate.reporting.markdown.links import Links
 from evalgate.reporting.text.grouping import group_scenarios
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from jinja2 import Environment
 
     from evalgate.models.github import Pages, TemplateFile
     from evalgate.models.results.results import ResultsDoc
+    from evalgate.models.run.arms import ArmComparison
     from evalgate.reporting.markdown.build_view import Layout
     from evalgate.reporting.markdown.user_template import UserTemplate
     from evalgate.reporting.markdown.view import Report
@@ -79,6 +80,17 @@ def render_summary(
     grouped = grouped or group_scenarios(document)
     build_view = partial(build_report, document, grouped, report_url=report_url, origin=origin, links=Links(pages))
     return _render_fitting(build_view, SUMMARY, _builtin_body("summary.md.j2"), (_count_bytes, max_bytes))
+
+
+def render_arms(found: Sequence[ArmComparison]) -> str:
+    """Renders comparisons of arms as the comment shows them."""
+    from evalgate.reporting.markdown.arm_rows import build_arm_section
+    from evalgate.reporting.markdown.view import Rows
+
+    many = len({each.suite for each in found}) > 1
+    sections = tuple(build_arm_section(each, many=many) for each in found)
+    text = _get_environment().get_template("arms.md.j2").render(report={"arms": Rows(sections, len(sections))})
+    return _BLANK_LINES.sub("\n\n", text).strip("\n")
 
 
 def _builtin_body(name: str) -> BodyRenderer:

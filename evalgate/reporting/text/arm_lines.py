@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from evalgate.models.run.arms import BROKEN, LIFT, NOT_COMPARABLE, NOTHING_COMPARED, REGRESSION, UNDECIDED
@@ -107,5 +108,8 @@ def describe_calls(scenario: PairedScenario, escape: Callable[[str], str]) -> st
 
 
 def _list_calls(names: list[str], escape: Callable[[str], str]) -> str:
-    shown = ", ".join(map(escape, names[:MOST_CALLS]))
-    return f"{shown} and {len(names) - MOST_CALLS:,} more" if len(names) > MOST_CALLS else shown or "no call"
+    """The calls in order, those in a row counted; the first of many."""
+    rows = [(name, sum(1 for _ in same)) for name, same in groupby(names)]
+    shown = ", ".join(f"{escape(name)}{f' x{count}' if count > 1 else ''}" for name, count in rows[:MOST_CALLS])
+    left = sum(count for _, count in rows[MOST_CALLS:])
+    return f"{shown} and {left:,} more" if left else shown or "no call"

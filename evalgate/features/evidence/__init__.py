@@ -1,0 +1,1 @@
+"""What recorded runs prove: two runs as arms (`migrate`), and how often the gate is wrong (`calibrate`)."""
