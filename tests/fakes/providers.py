@@ -21,10 +21,11 @@ BIG_TEXT = 20_000_000
 
 
 class Answer(NamedTuple):
-    """What the model says: a text, the calls that it asks for, or both."""
+    """What the model says: a text, the calls that it asks for, or both; `id` begins the ids of what it holds."""
 
     text: str | None
     calls: tuple[tuple[str, dict[str, Any]], ...] = ()
+    id: str | None = None
 
 
 class FakeProviders:
@@ -95,7 +96,7 @@ class Handler(BaseHTTPRequestHandler):
         elif fault == HANG:
             time.sleep(60)
         elif answer := self.fake.choose_answer(api, body, self.choose_text(fault)):
-            built = BUILDERS[api](f"{api}-{number}", answer)
+            built = BUILDERS[api](answer.id or f"{api}-{number}", answer)
             echoed = {"instructions": body.get("instructions")} if api == "responses" else {}
             self.send_answer(api, body, built | echoed, fault)
         else:

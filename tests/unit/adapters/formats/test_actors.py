@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 from readings import read_documents
-from span_builders import agent, call_part, chat, genai_message, tool
+from span_builders import agent, call_part, chat, genai_message, span, tool
 
 from evalgate.adapters.formats.native import reader as native
 from evalgate.adapters.formats.spans.assemble import build
@@ -56,6 +56,28 @@ def test_an_agent_that_takes_over_is_root_and_has_its_own_name():
         ("hand_over", "root", "triage"),
         ("refund", "root", "billing"),
     ]
+
+
+def test_an_agent_without_a_name_around_one_with_a_name_is_no_agent_of_its_own():
+    root = agent(0, 9000, "clerk")
+    asked = chat(0, 100, (5, 5), [USER], [genai_message("assistant", call_part("ask", "m1"))], parent=root)
+    delegate = tool("ask", 200, 1000, parent=root, call_id="m1")
+    around = agent(205, 995, None, parent=delegate)
+    inner = agent(210, 990, "cleaner", parent=around)
+    trace = build([root, asked, delegate, around, inner, tool("sweep", 300, 310, parent=inner)])
+    assert actors(trace)[1] == ("sweep", "root/cleaner", "cleaner", 0)
+
+
+@pytest.mark.parametrize("above", [None, "serve"])
+def test_a_tool_that_asks_a_model_is_an_agent_where_the_tracer_knows_none(above):
+    outer = span("work", 0, 9000) if above is None else tool(above, 0, 9000)
+    asked = chat(0, 100, (5, 5), [USER], [genai_message("assistant", call_part("ask", "m1"))], parent=outer)
+    delegate = tool("ask", 200, 1000, parent=outer, call_id="m1")
+    sweep = genai_message("assistant", call_part("sweep", "s1"))
+    within = chat(210, 300, (5, 5), [genai_message("user", "sweep")], [sweep], parent=delegate)
+    swept = tool("sweep", 310, 320, parent=delegate, call_id="s1")
+    made = {name: (actor, by) for name, actor, _, by in actors(build([outer, asked, delegate, within, swept]))}
+    assert (made["ask"], made["sweep"]) == (("root", None), ("root/agent", 0 if above is None else made["sweep"][1]))
 
 
 def test_a_run_without_model_calls_has_the_outermost_agent_as_root():

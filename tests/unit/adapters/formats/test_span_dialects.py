@@ -352,6 +352,13 @@ def test_arguments_of_a_tool_whose_parameters_are_its_schema_are_in_the_input():
     )
 
 
+def test_arguments_are_in_the_input_where_the_parameters_are_a_json_schema():
+    schema = '{"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}'
+    given = {OPENINFERENCE: "TOOL", "tool.name": "delete", "tool.parameters": schema}
+    assert read_span(**given, **{"input.value": '{"path": "prod"}'}).arguments == '{"path": "prod"}'
+    assert read_span(**given).arguments is None
+
+
 def test_a_tool_of_googles_kit():
     facts = read_span(
         **{

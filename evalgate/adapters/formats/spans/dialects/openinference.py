@@ -219,13 +219,24 @@ def _add_tool(attributes: Mapping[str, Any], facts: SpanFacts) -> None:
 
 
 def _arguments(attributes: Mapping[str, Any]) -> Any:
-    """The tool's arguments: `tool.parameters`, or `input.value` of smolagents (schema in the former)."""
+    """The tool's arguments: `tool.parameters`, or `input.value` where the former is the schema of what it takes."""
     given = decode(attributes.get("input.value"))
     if type(given) is dict and type(given.get("kwargs")) is dict and type(given.get("args")) is list:
         named = decode(attributes.get("tool.parameters"))
         names = list(named) if type(named) is dict else []
         return {**dict(zip(names, given["args"], strict=False)), **given["kwargs"]}
-    return first(attributes, "tool.parameters", "tool_call.function.arguments", "input.value")
+    named = ("tool_call.function.arguments", "input.value")
+    return (
+        first(attributes, *named)
+        if _is_schema(attributes.get("tool.parameters"))
+        else first(attributes, "tool.parameters", *named)
+    )
+
+
+def _is_schema(value: Any) -> bool:
+    """Whether it is the JSON Schema of an object, which this field is meant for; some tracers put arguments there."""
+    found = decode(value)
+    return type(found) is dict and found.get("type") == "object" and type(found.get("properties")) is dict
 
 
 def _result(value: Any) -> Any:

@@ -1,0 +1,56 @@
+"""Crews with LangGraph, traced by LangSmith's SDK with OpenTelemetry."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Any
+
+import crews
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import InjectedToolCallId, StructuredTool
+from langchain_core.tracers.langchain import wait_for_all_tracers
+from langchain_openai import ChatOpenAI
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import InjectedState, create_react_agent
+from langgraph.types import Command
+
+
+def make_handoff() -> StructuredTool:
+    async def transfer(state: Annotated[Any, InjectedState], call: Annotated[str, InjectedToolCallId]) -> Any:
+        """Hands the conversation over."""
+        crews.note("transfer_to_cleaner")
+        messages = [*state["messages"], ToolMessage("transferred", tool_call_id=call)]
+        return Command(goto="cleaner", graph=Command.PARENT, update={"messages": messages})
+
+    return StructuredTool.from_function(coroutine=transfer, name="transfer_to_cleaner")
+
+
+async def run_shape(shape: str, address: str) -> None:
+    model = ChatOpenAI(model="gpt-fake", base_url=address, max_retries=0)
+    built = {}
+
+    async def run_agent(name: str, task: str) -> str:
+        return str((await built[name].ainvoke({"messages": [("user", task)]}))["messages"][-1].content)
+
+    for name in crews.SHAPES[shape]:
+        tools = [StructuredTool.from_function(coroutine=each) for each in crews.tools_of(shape, name, run_agent)]
+        if shape == crews.HANDOFF and name == "planner":
+            tools.append(make_handoff())
+        built[name] = create_react_agent(model, tools, prompt=crews.instructions(shape, name), name=name)
+    first = next(iter(crews.SHAPES[shape]))
+    if shape == crews.HANDOFF:
+        graph = StateGraph(MessagesState)
+        for name in crews.SHAPES[shape]:
+            graph.add_node(name, built[name])
+        graph.add_edge(START, first)
+        built[first] = graph.compile()
+    print(await run_agent(first, "Tidy up."))
+    wait_for_all_tracers()
+
+
+tracer = None
+if "SPANS" in os.environ:
+    from crew_tracer import Tracer
+
+    tracer = Tracer()
+crews.run_all(run_shape, tracer)

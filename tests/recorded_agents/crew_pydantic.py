@@ -1,0 +1,35 @@
+"""Crews with Pydantic AI, traced by itself. A handoff is the program's: the next agent gets what was said so far."""
+
+from __future__ import annotations
+
+import os
+
+import crews
+from openai import AsyncOpenAI
+from pydantic_ai import Agent
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
+
+
+async def run_shape(shape: str, address: str) -> None:
+    client = AsyncOpenAI(base_url=address, max_retries=0)
+    model = OpenAIChatModel("gpt-fake", provider=OpenAIProvider(openai_client=client))
+    built = {}
+
+    async def run_agent(name: str, task: str) -> str:
+        return str((await built[name].run(task)).output)
+
+    for name in crews.SHAPES[shape]:
+        built[name] = Agent(model, name=name, instructions=crews.instructions(shape, name))
+        for tool in crews.tools_of(shape, name, run_agent):
+            built[name].tool_plain(tool)
+    print(await run_agent(next(iter(crews.SHAPES[shape])), "Tidy up."))
+
+
+tracer = None
+if "SPANS" in os.environ:
+    from crew_tracer import Tracer
+
+    tracer = Tracer()
+    Agent.instrument_all()
+crews.run_all(run_shape, tracer)
