@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalgate.application.evaluation.trace_warnings import format_location
 from evalgate.gate.common.wording import format_verdict
 from evalgate.measures.numeric.means import mean_amount
+from evalgate.measures.values.json_values import mark_name
 from evalgate.models.run.run import DuplicateNote, StoredTrial
 from evalgate.scoring.scenario import judge_scenario
 
@@ -98,7 +99,7 @@ def _mean_figures(trials: Sequence[RunTrial]) -> list[float | None]:
 
 
 def _locate(trial: RunTrial) -> str:
-    return format_location(trial.trace)
+    return mark_name(format_location(trial.trace), 200)
 
 
 def find_duplicates(trials: Sequence[RunTrial]) -> Duplicates | None:

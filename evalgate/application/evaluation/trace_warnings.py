@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from evalgate.application.evaluation.named_tools import build_typo_warning
-from evalgate.measures.values.json_values import mark_name, shorten
+from evalgate.measures.values.json_values import mark_name
 from evalgate.models.trace.trace import IGNORED_FIELD, describe_ignored, format_place
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class WarningCollector:
 
     def add_nothing_found(self, suite: SuiteResult) -> None:
         """Warns of globs without files: a misspelt path looks like a recorder that did not run."""
-        message = f"suite {suite.name}: no trace file matches {suite.unmatched}"
+        message = f"suite {mark_name(suite.name)}: no trace file matches {mark_name(suite.unmatched or '', 400)}"
         self._of_suites.append({"code": "no_trace_files", "message": message, "where": suite.path})
 
     def add_not_ignored(self, suite: Suite) -> None:
@@ -103,7 +103,7 @@ class WarningCollector:
             name = scenario.id if scenario.variant is None else f"{scenario.id} {scenario.variant}"
             for note in scenario.duplicates:
                 code = DECISIVE_COPIES if note.is_decisive else DUPLICATES
-                message = f"suite {suite.name}, {shorten(name, 120)}: {note.text}"
+                message = f"suite {mark_name(suite.name)}, {mark_name(name, 120)}: {note.text}"
                 self._add_new({"code": code, "message": message, "where": suite.path}, 1)
 
     def add_overlap(self, overlap: Overlap, suite: Suite) -> None:
