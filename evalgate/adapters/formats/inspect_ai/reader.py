@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.builder.conversation import build_call, get_instructions, mark_failed
-from evalgate.adapters.formats.core.builder.evidence_gaps import find_unknown, note_unknown
+from evalgate.adapters.formats.core.builder.evidence_gaps import find_unknown, note_unknown, note_unread_calls
 from evalgate.adapters.formats.core.builder.run import (
     add_failed_call,
     add_warning,
@@ -105,6 +105,7 @@ def build(record: Sample) -> Trace:
         message = f"{attachments.missing} referenced attachments are not in the log"
         add_warning(trace, "content_not_captured", message, "messages")
     note_unknown(trace, find_unknown(sample, SHAPES))
+    note_unread_calls(trace, sample, WITHOUT_CALLS)
     if events.failure is not None:
         add_failed_call(trace, _read_model_error(events.failure.error))
     return trace

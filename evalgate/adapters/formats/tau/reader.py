@@ -11,7 +11,7 @@ from evalgate.adapters.formats.core.builder.conversation import (
     read_arguments,
     set_outcome,
 )
-from evalgate.adapters.formats.core.builder.evidence_gaps import find_unknown, note_unknown
+from evalgate.adapters.formats.core.builder.evidence_gaps import find_unknown, note_unknown, note_unread_calls
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     add_failed_call,
@@ -123,6 +123,7 @@ def build(record: Simulation) -> Trace:
     _add_end(trace, text(run.get("termination_reason"), "termination_reason"))
     _add_usage(trace, run, has_equal_durations=record.has_equal_durations)
     note_unknown(trace, find_unknown(run, SHAPES))
+    note_unread_calls(trace, {key: run[key] for key in run.keys() - CONVERSATION}, EXPECTATIONS)
     return trace
 
 
@@ -209,6 +210,8 @@ def _read_scores(run: dict[str, Any]) -> list[TraceScore]:
 
 MESSAGE_FIELDS = frozenset({"content", "tool_calls", "usage", "raw_data", "errors", "tool_messages"})
 SHAPES = (Shape(("messages", EACH), MESSAGE_FIELDS), Shape(("messages", EACH, "content", EACH), PART_FIELDS))
+CONVERSATION = frozenset({"messages", "ticks"})
+"""Fields that are read whole; the simulated user calls tools in them, too."""
 EXPECTATIONS = frozenset({"info", "reward_info", "evaluation_criteria", "tasks"})
 """Fields with the actions that a task expects."""
 READER = Reader(

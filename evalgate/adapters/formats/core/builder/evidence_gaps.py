@@ -189,6 +189,17 @@ def find_gaps(trace: Trace, record: Any, reader: Reader) -> None:
     _note_missing_answers(trace)
 
 
+def note_unread_calls(trace: Trace, record: Any, without_calls: frozenset[str]) -> None:
+    """Searches what a record that is no object or list was read from, as `find_gaps` does the others.
+
+    Raises FieldError for a call that was not read, or notes a gap.
+    """
+    names = {call["requested"]["name"] for call in trace.tool_calls if "requested" in call}
+    scan = CallScan(names | {call["name"] for call in trace.tool_calls}, without_calls)
+    scan.search(record)
+    note_places(trace, scan.incomplete)
+
+
 def _note_missing_answers(trace: Trace) -> None:
     """Notes that the agent may have called tools where a record has figures, or questions, and no answer of it.
 
