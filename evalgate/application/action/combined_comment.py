@@ -99,6 +99,7 @@ def _make_section(leg: Leg, body: str) -> Section:
     lines = [line for line in body.split("\n") if not line.startswith("<!-- evalgate:")]
     start = next((number for number, line in enumerate(lines) if line.startswith("## ")), None)
     heading = NO_HEADING if start is None else lines.pop(start).removeprefix("## ")
+    lines = [f"#{line}" if line.startswith("### ") else line for line in lines]  # below the section's own heading
     return Section(leg.name, leg.run, leg.attempt, leg.passed, heading, "\n".join(lines).strip("\n"))
 
 

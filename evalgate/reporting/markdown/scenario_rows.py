@@ -152,11 +152,11 @@ def build_failure(group: FailureGroup, *, many: bool, links: Links, shared: Coll
         reason="; ".join(escape_sentence(each, MAX_REASON) for each in (*ended, reason) if each),
         checks=tuple(_build_check_row(check, group) for check in checks[:MAX_CHECKS]),
         checks_left=max(0, len(checks) - MAX_CHECKS),
-        behaviour="" if group.is_lost else format_trajectory_diff(scenario["change"]),
+        behaviour="" if group.is_lost else format_trajectory_diff(scenario["change"], has_ending=not ended),
         evidence=_format_evidence(group.checks[:MAX_CHECKS]),
         names=names,
         others=(),
-        request=_format_request(scenario) if members == 1 else "",
+        request=_format_request(scenario),
     )
 
 
@@ -361,11 +361,12 @@ GAP = DiffLine("", "")
 _SIGNS = {"kept": "", "gone": "-", "come": "+"}
 
 
-def format_trajectory_diff(change: ChangeDoc | None) -> str:
+def format_trajectory_diff(change: ChangeDoc | None, *, has_ending: bool = True) -> str:
     """Formats how the agent's trajectory differs from the baseline, as escaped Markdown; may be empty."""
     found = change.get("behaviour") if change else None
     if found is not None:
-        return "\n\n".join(filter(None, (_format_calls_and_answer(found), _format_ending(found))))
+        ending = _format_ending(found) if has_ending else ""
+        return "\n\n".join(filter(None, (_format_calls_and_answer(found), ending)))
     calls = change.get("calls") if change else None
     return _format_names(calls) if calls else ""
 

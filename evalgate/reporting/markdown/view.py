@@ -75,9 +75,9 @@ class CheckRow(Struct, frozen=True, eq=False):
 class Failure(Struct, frozen=True, eq=False):
     """A scenario in detail, or several that fail for the same reasons: `names` has all that fit.
 
-    `request` is what the user asked for, empty if it is unknown or if there are several. `facts` are short remarks;
-    `evidence` is a fenced block or empty. `behaviour` shows how the trajectory of the
-    first scenario differs from the baseline's: lines and fenced blocks, or empty; `others` has more of them.
+    `request` is what the user asked for in the first, empty if it is unknown. `facts` are short remarks; `evidence` is
+    a fenced block or empty. `behaviour` shows how the trajectory of the first scenario differs from the baseline's:
+    lines and fenced blocks, or empty; `others` has more of them.
     """
 
     name: str
