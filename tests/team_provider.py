@@ -1,4 +1,4 @@
-"""A model for the crews of tests/recorded_agents/crews.py: it answers each agent with its next step."""
+"""A model for the teams of tests/recorded_agents/teams.py: it answers each agent with its next step."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 from fakes.providers import Answer, FakeProviders
 
 sys.path.append(str(Path(__file__).parent / "recorded_agents"))
-from crews import FAIL, SHAPES
+from teams import FAIL, SHAPES
 
 AGENT = re.compile(r"You are (\w+) of (\w+)\\?\.")
 CALL_ID = re.compile(r"call_(\w+)-(\d+)-\d+_\d+")
 
 
-class CrewProvider(FakeProviders):
+class TeamProvider(FakeProviders):
     """Answers by the agent that the instructions name, and by the ids of the calls that the request holds.
 
     An id names the agent and its step, so that a conversation that was handed over is understood.

@@ -1,10 +1,10 @@
-"""Crews with Google's Agent Development Kit, traced by itself."""
+"""Teams with Google's Agent Development Kit, traced by itself."""
 
 from __future__ import annotations
 
 import os
 
-import crews
+import teams
 from google.adk.agents import Agent
 from google.adk.integrations.openai import OpenAILlm
 from google.adk.runners import InMemoryRunner
@@ -16,8 +16,8 @@ async def run_shape(shape: str, address: str) -> None:
     built = {}
 
     async def run_agent(name: str, task: str) -> str:
-        runner = InMemoryRunner(agent=built[name], app_name="crew")
-        session = await runner.session_service.create_session(app_name="crew", user_id="ci")
+        runner = InMemoryRunner(agent=built[name], app_name="team")
+        session = await runner.session_service.create_session(app_name="team", user_id="ci")
         message = types.Content(role="user", parts=[types.Part(text=task)])
         answer = ""
         async for event in runner.run_async(user_id="ci", session_id=session.id, new_message=message):
@@ -27,19 +27,19 @@ async def run_shape(shape: str, address: str) -> None:
                 answer = event.content.parts[0].text or answer
         return answer
 
-    for name in crews.SHAPES[shape]:
+    for name in teams.SHAPES[shape]:
         built[name] = Agent(
             name=name,
             model=OpenAILlm(model="gpt-fake"),
-            instruction=crews.instructions(shape, name),
-            tools=crews.tools_of(shape, name, run_agent),
+            instruction=teams.instructions(shape, name),
+            tools=teams.tools_of(shape, name, run_agent),
         )
-    print(await run_agent(next(iter(crews.SHAPES[shape])), "Tidy up."))
+    print(await run_agent(next(iter(teams.SHAPES[shape])), "Tidy up."))
 
 
 tracer = None
 if "SPANS" in os.environ:
-    from crew_tracer import Tracer
+    from team_tracer import Tracer
 
     tracer = Tracer()
-crews.run_all(run_shape, tracer)
+teams.run_all(run_shape, tracer)

@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from crew_provider import SHAPES, CrewProvider
 from recording_runs import AGENTS, ROOT, SDKS, environ, record_command
+from team_provider import SHAPES, TeamProvider
 
 from evalgate.adapters.files.workspace import Workspace
 from evalgate.adapters.formats.open.trace_files import TraceFiles
@@ -30,7 +30,7 @@ OF_MODELS_ONLY = {shape: "calls" for shape in SHAPES if shape not in ("silent", 
 """Spans of model calls alone: nothing says which agent asked."""
 FRAMEWORKS: dict[str, Any] = {
     "openai_agents": {"path": OPENINFERENCE},
-    "openai_agents with chat": {"program": "openai_agents", "path": OPENINFERENCE, "env": {"CREW_API": "chat"}},
+    "openai_agents with chat": {"program": "openai_agents", "path": OPENINFERENCE, "env": {"TEAM_API": "chat"}},
     "pydantic": {"without": ("handoff",)},
     "langgraph": {"env": LANGSMITH, "limits": {"same_tool": "calls"}},
     "plain": {"path": OPENINFERENCE, "limits": OF_MODELS_ONLY},
@@ -76,10 +76,10 @@ def test_the_calls_of_all_agents_are_recorded_and_traced_as_they_ran(tmp_path, n
 def run(folder: Path, framework: dict[str, Any], name: str, shapes: list[str]) -> dict[str, Any]:
     """Records a program that runs the shapes, and returns what it called in each."""
     (folder / "spans").mkdir()
-    provider = CrewProvider()
+    provider = TeamProvider()
     path = ":".join(filter(None, [framework.get("path"), str(ROOT), str(AGENTS)]))
     env = environ(TRUTH=str(folder / "truth.json"), SPANS=str(folder / "spans"), PYTHONPATH=path)
-    program = str(AGENTS / f"crew_{framework.get('program', name)}.py")
+    program = str(AGENTS / f"team_{framework.get('program', name)}.py")
     command = (str(framework.get("python", SDKS)), program, *shapes)
     done = record_command(
         folder, ["--provider", f"openai={provider.url}/v1"], command, {**env, **framework.get("env", {})}

@@ -1,4 +1,4 @@
-"""Crews as a loop of one's own with OpenAI's SDK, traced by OpenInference, whose spans know model calls only."""
+"""Teams as a loop of one's own with OpenAI's SDK, traced by OpenInference, whose spans know model calls only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import json
 import os
 from typing import Any
 
-import crews
+import teams
 from openai import AsyncOpenAI
 
 
@@ -24,19 +24,19 @@ async def run_shape(shape: str, address: str) -> None:
     async def run_agent(name: str, task: str) -> str:
         return await go_on(name, [{"role": "user", "content": task}])
 
-    async def go_on(name: str, said: list[Any]) -> str:
-        tools = {each.__name__: each for each in crews.tools_of(shape, name, run_agent)}
-        if shape == crews.HANDOFF and name == "planner":
+    async def go_on(name: str, messages: list[Any]) -> str:
+        tools = {each.__name__: each for each in teams.tools_of(shape, name, run_agent)}
+        if shape == teams.HANDOFF and name == "planner":
             tools["transfer_to_cleaner"] = transfer
         while True:
-            system = {"role": "system", "content": crews.instructions(shape, name)}
+            system = {"role": "system", "content": teams.instructions(shape, name)}
             answer = await client.chat.completions.create(
                 model="gpt-fake",
-                messages=[system, *said],
+                messages=[system, *messages],
                 tools=[describe(each) for each in tools.values()],  # type: ignore[list-item,misc]
             )
             message = answer.choices[0].message
-            said.append(message.model_dump(exclude_none=True))
+            messages.append(message.model_dump(exclude_none=True))
             calls: list[Any] = list(message.tool_calls or ())
             if not calls:
                 return message.content or ""
@@ -44,22 +44,22 @@ async def run_shape(shape: str, address: str) -> None:
                 *(tools[each.function.name](**json.loads(each.function.arguments)) for each in calls)
             )
             results = zip(calls, found, strict=True)
-            said += [{"role": "tool", "tool_call_id": each.id, "content": result} for each, result in results]
+            messages += [{"role": "tool", "tool_call_id": each.id, "content": result} for each, result in results]
             if any(each.function.name == "transfer_to_cleaner" for each in calls):
-                return await go_on("cleaner", said)
+                return await go_on("cleaner", messages)
 
     async def transfer() -> str:
         """Hands the conversation over."""
-        return crews.note("transfer_to_cleaner")
+        return teams.note("transfer_to_cleaner")
 
-    print(await run_agent(next(iter(crews.SHAPES[shape])), "Tidy up."))
+    print(await run_agent(next(iter(teams.SHAPES[shape])), "Tidy up."))
 
 
 tracer = None
 if "SPANS" in os.environ:
-    from crew_tracer import Tracer
     from openinference.instrumentation.openai import OpenAIInstrumentor
+    from team_tracer import Tracer
 
     tracer = Tracer()
     OpenAIInstrumentor().instrument(tracer_provider=tracer.provider)
-crews.run_all(run_shape, tracer)
+teams.run_all(run_shape, tracer)

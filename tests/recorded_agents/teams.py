@@ -1,6 +1,6 @@
 """Agents that start other agents, the same for every framework: what each calls, and a log of what was called.
 
-A program of `crew_*.py` runs every shape that it is given, each as a scenario in one process.
+A program of `team_*.py` runs every shape that it is given, each as a scenario in one process.
 """
 
 from __future__ import annotations

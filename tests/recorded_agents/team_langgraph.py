@@ -1,11 +1,11 @@
-"""Crews with LangGraph, traced by LangSmith's SDK with OpenTelemetry."""
+"""Teams with LangGraph, traced by LangSmith's SDK with OpenTelemetry."""
 
 from __future__ import annotations
 
 import os
 from typing import Annotated, Any
 
-import crews
+import teams
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import InjectedToolCallId, StructuredTool
 from langchain_core.tracers.langchain import wait_for_all_tracers
@@ -18,7 +18,7 @@ from langgraph.types import Command
 def make_handoff() -> StructuredTool:
     async def transfer(state: Annotated[Any, InjectedState], call: Annotated[str, InjectedToolCallId]) -> Any:
         """Hands the conversation over."""
-        crews.note("transfer_to_cleaner")
+        teams.note("transfer_to_cleaner")
         messages = [*state["messages"], ToolMessage("transferred", tool_call_id=call)]
         return Command(goto="cleaner", graph=Command.PARENT, update={"messages": messages})
 
@@ -32,15 +32,15 @@ async def run_shape(shape: str, address: str) -> None:
     async def run_agent(name: str, task: str) -> str:
         return str((await built[name].ainvoke({"messages": [("user", task)]}))["messages"][-1].content)
 
-    for name in crews.SHAPES[shape]:
-        tools = [StructuredTool.from_function(coroutine=each) for each in crews.tools_of(shape, name, run_agent)]
-        if shape == crews.HANDOFF and name == "planner":
+    for name in teams.SHAPES[shape]:
+        tools = [StructuredTool.from_function(coroutine=each) for each in teams.tools_of(shape, name, run_agent)]
+        if shape == teams.HANDOFF and name == "planner":
             tools.append(make_handoff())
-        built[name] = create_react_agent(model, tools, prompt=crews.instructions(shape, name), name=name)
-    first = next(iter(crews.SHAPES[shape]))
-    if shape == crews.HANDOFF:
+        built[name] = create_react_agent(model, tools, prompt=teams.instructions(shape, name), name=name)
+    first = next(iter(teams.SHAPES[shape]))
+    if shape == teams.HANDOFF:
         graph = StateGraph(MessagesState)
-        for name in crews.SHAPES[shape]:
+        for name in teams.SHAPES[shape]:
             graph.add_node(name, built[name])
         graph.add_edge(START, first)
         built[first] = graph.compile()
@@ -50,7 +50,7 @@ async def run_shape(shape: str, address: str) -> None:
 
 tracer = None
 if "SPANS" in os.environ:
-    from crew_tracer import Tracer
+    from team_tracer import Tracer
 
     tracer = Tracer()
-crews.run_all(run_shape, tracer)
+teams.run_all(run_shape, tracer)

@@ -1,10 +1,10 @@
-"""Crews with Pydantic AI, traced by itself. A handoff is the program's: the next agent gets what was said so far."""
+"""Teams with Pydantic AI, traced by itself; it has no handoff of its own, so that shape is left out."""
 
 from __future__ import annotations
 
 import os
 
-import crews
+import teams
 from openai import AsyncOpenAI
 from pydantic_ai import Agent
 from pydantic_ai.models.openai import OpenAIChatModel
@@ -19,17 +19,17 @@ async def run_shape(shape: str, address: str) -> None:
     async def run_agent(name: str, task: str) -> str:
         return str((await built[name].run(task)).output)
 
-    for name in crews.SHAPES[shape]:
-        built[name] = Agent(model, name=name, instructions=crews.instructions(shape, name))
-        for tool in crews.tools_of(shape, name, run_agent):
+    for name in teams.SHAPES[shape]:
+        built[name] = Agent(model, name=name, instructions=teams.instructions(shape, name))
+        for tool in teams.tools_of(shape, name, run_agent):
             built[name].tool_plain(tool)
-    print(await run_agent(next(iter(crews.SHAPES[shape])), "Tidy up."))
+    print(await run_agent(next(iter(teams.SHAPES[shape])), "Tidy up."))
 
 
 tracer = None
 if "SPANS" in os.environ:
-    from crew_tracer import Tracer
+    from team_tracer import Tracer
 
     tracer = Tracer()
     Agent.instrument_all()
-crews.run_all(run_shape, tracer)
+teams.run_all(run_shape, tracer)
