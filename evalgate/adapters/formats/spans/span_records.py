@@ -15,6 +15,7 @@ from evalgate.adapters.formats.core.format import Identity, Reader, build_identi
 from evalgate.adapters.formats.core.strict_json import encode_json, make_printable
 from evalgate.adapters.formats.core.usage import warn_of_doubts
 from evalgate.adapters.formats.spans import assemble, dialects
+from evalgate.adapters.formats.spans.dialects.attributes import ROLE
 from evalgate.adapters.formats.spans.dialects.platforms import clear_parents
 from evalgate.adapters.formats.spans.span import BOUNDARY_KINDS, NO_SPAN, UNKNOWN, SpanFile
 from evalgate.errors import TraceError
@@ -95,7 +96,12 @@ def has_agent_activity(spans: Iterable[Span]) -> bool:
     an agent, an embedding) don't count.
     """
     ordered = sorted(spans, key=lambda span: not _is_instrumented(span))
-    return any(ATTRIBUTE in span.attributes or _kind(span) in RUN_KINDS for span in ordered)
+    return any(ATTRIBUTE in span.attributes or _acts(span) or _kind(span) in RUN_KINDS for span in ordered)
+
+
+def _acts(span: Span) -> bool:
+    """Whether its kind alone shows it, whatever else the span records."""
+    return ROLE not in span.attributes and dialects.find_kind(span) in BOUNDARY_KINDS
 
 
 def _is_instrumented(span: Span) -> bool:

@@ -1,4 +1,4 @@
-"""Reads facts from a span in any vocabulary of attributes. Entry points: `read_facts`, `DIALECTS`."""
+"""Reads facts from a span in any vocabulary of attributes. Entry points: `read_facts`, `find_kind`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evalgate.adapters.formats.spans.dialects.vercel import VERCEL
 from evalgate.adapters.formats.spans.span import SpanFacts
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.spans.span import Span
+    from evalgate.adapters.formats.spans.span import Span, SpanKind
 
 DIALECTS = (
     *(GENAI, OPENINFERENCE, TRACELOOP, VERCEL, ADK, PYDANTIC_AI),
@@ -24,16 +24,20 @@ DIALECTS = (
 """In order of precedence: a later dialect does not overwrite the facts of an earlier one."""
 
 
+def find_kind(span: Span) -> SpanKind | None:
+    """The kind that the first dialect gives which recognises the span; its other facts may exclude the span later."""
+    kinds = (dialect.find_kind(span) for dialect in DIALECTS)
+    return next((kind for kind in kinds if kind is not None), None)
+
+
 def read_facts(span: Span) -> SpanFacts:
     """Reads all facts from a span's attributes and events; raises TraceError for invalid numbers.
 
     The first dialect that recognises the span sets its kind. An unrecognised span with a model and tokens is
     a request to a model.
     """
-    facts = SpanFacts("other")
-    kinds = [kind for dialect in DIALECTS if (kind := dialect.find_kind(span)) is not None]
-    if kinds:
-        facts.kind = kinds[0]
+    named = find_kind(span)
+    facts = SpanFacts(named or "other")
     for dialect in DIALECTS:
         dialect.add(span, facts)
     add_common(span, facts)
@@ -41,6 +45,6 @@ def read_facts(span: Span) -> SpanFacts:
     settle_usage(facts)
     if facts.finish_reason is None and facts.output:
         facts.finish_reason = facts.output[-1].finish_reason
-    if not kinds and facts.model is not None and facts.usage is not None:
+    if named is None and facts.model is not None and facts.usage is not None:
         facts.kind = "inference"
     return facts

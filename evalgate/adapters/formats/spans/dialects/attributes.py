@@ -30,13 +30,20 @@ UNREADABLE = "the messages can't be read: their JSON is incomplete, which happen
 
 def first(attributes: Mapping[str, Any], *keys: str) -> Any:
     """The first of these attributes that is not None."""
-    return next((attributes[key] for key in keys if attributes.get(key) is not None), None)
+    for key in keys:
+        value = attributes.get(key)
+        if value is not None:
+            return value
+    return None
 
 
 def first_text(attributes: Mapping[str, Any], *keys: str) -> str | None:
     """The first of these attributes that is non-empty text."""
-    found = (attributes.get(key) for key in keys)
-    return next((value for value in found if type(value) is str and value), None)
+    for key in keys:
+        value = attributes.get(key)
+        if type(value) is str and value:
+            return value
+    return None
 
 
 def add_texts(facts: SpanFacts, attributes: Mapping[str, Any], keys: Mapping[str, tuple[str, ...]]) -> None:
@@ -66,6 +73,8 @@ def dollars(attributes: Mapping[str, Any], *keys: str) -> float | None:
 
 def read_usage(attributes: Mapping[str, Any], keys: Mapping[str, tuple[str, ...]], prefix: str = "") -> Usage | None:
     """Usage as recorded, by the attributes of its parts, which start with `prefix`; None if nothing was counted."""
+    if prefix and not any(key.startswith(prefix) for key in attributes):
+        return None
     parts: Any = {part: tokens(attributes, *(prefix + key for key in keys[part])) for part in keys}
     return none_if_uncounted({**unknown_usage(), **parts, "source": "recorded_total"})
 
