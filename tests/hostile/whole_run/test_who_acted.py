@@ -10,6 +10,8 @@ from chain_builders import APIS, SUB, delegate
 from command import evalgate
 from recorded_cassettes import TRIAL
 
+from evalgate.adapters.files.workspace import Workspace
+from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.adapters.formats.writers.native import to_native
 from evalgate.features.record.adapters.exchanges.trace import build_trace
 from evalgate.features.record.models.run import ProcessRun
@@ -142,6 +144,30 @@ def judge_files(folder: Path, files: dict[str, Any], *checks: Any, glob: str = "
     }
     write(folder, {"evals/s.yaml": document, **files})
     return evalgate(folder, ["evals/s.yaml"])
+
+
+def test_agents_of_one_name_have_numbers_in_the_order_of_their_calls(tmp_path):
+    details = [{"agentId": agent, "totalToolUseCount": 1} for agent in ("b", "a")]
+    both = [use(f"t{number}", "Task", subagent_type="cleaner", prompt=f"sweep {number}") for number in (0, 1)]
+    started = lines(
+        line(1, "user", say("tidy")),
+        line(2, "assistant", *both),
+        *(line(8 + at, "user", result(f"t{at}"), toolUseResult=about) for at, about in enumerate(details)),
+    )
+    write(tmp_path, {f"traces/{SESSION}.jsonl": started, **{f"{FOLDER}/agent-{a}.jsonl": sub_agent(a) for a in "ab"}})
+    [trace] = TraceFiles(Workspace(None, str(tmp_path))).read(["traces/*.jsonl"], str(tmp_path))
+    made = {call["id"]: (call["actor"], call["started_by"]) for call in trace.tool_calls if call["name"] != "Task"}
+    assert made == {"bx": ("root/cleaner", 0), "ax": ("root/cleaner#2", 1)}
+
+
+@pytest.mark.parametrize(("kept", "code"), [(4, 0), (1, 1), (0, 1)])
+def test_an_agent_in_the_background_that_called_nothing_is_complete_once_it_answered(tmp_path, kept, code):
+    spoken = [
+        text for text in sub_agent().splitlines(keepends=True) if "tool_use" not in text and "tool_result" not in text
+    ]
+    own = "".join([*spoken][: 2 if kept == 4 else kept])
+    files = {f"traces/{SESSION}.jsonl": session(tools=None), **({f"{FOLDER}/agent-a1.jsonl": own} if own else {})}
+    assert judge_files(tmp_path, files, HONEST).code == code
 
 
 NESTED = {

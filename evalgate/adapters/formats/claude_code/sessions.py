@@ -87,12 +87,13 @@ class MessageDraft(Struct):
 class AgentStart(Struct):
     """A sub-agent as the result of the call that started it, or a file of its own, describes it.
 
-    `calls` is how many tools it called, at least.
+    `calls` is how many tools it called; without `has_total` that is not recorded, as of one in the background.
     """
 
     call_id: str | None = None
     name: str | None = None
     calls: int = 0
+    has_total: bool = True
 
 
 class ClaudeSession(Struct):
@@ -188,14 +189,24 @@ class ClaudeSession(Struct):
             return
         start = self.starts.setdefault(agent, AgentStart())
         start.call_id = start.call_id or call_id
-        start.calls = max(start.calls, total if type(total) is int else 1)
+        start.calls = max(start.calls, total if type(total) is int else 0)
+        start.has_total = type(total) is int
 
     def count_elsewhere(self) -> int:
         """How many sub-agents called more tools than their lines here hold."""
         called = Counter(draft.owner for draft in self.drafts for block in draft.blocks if _is_tool_use(block))
         return sum(
-            start.calls > called[name_side_chain(agent)] + called[start.call_id] for agent, start in self.starts.items()
+            self._is_elsewhere((name_side_chain(agent), start.call_id), start, called)
+            for agent, start in self.starts.items()
         )
+
+    def _is_elsewhere(self, owners: tuple[str | None, ...], start: AgentStart, called: Counter[str | None]) -> bool:
+        """Whether calls of a sub-agent are missing; without their number, one that called none has to have answered."""
+        here = sum(called[owner] for owner in owners)
+        if start.has_total or here:
+            return start.calls > here
+        last = next((draft for draft in reversed(self.drafts) if draft.owner in owners), None)
+        return last is None or last.role != "assistant"
 
     def _find_or_add_draft(self, role: str, owner: str | None, message: dict[str, Any]) -> MessageDraft:
         message_id = text(message.get("id"), "message.id")

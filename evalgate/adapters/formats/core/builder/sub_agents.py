@@ -58,7 +58,7 @@ def merge_sub_agents(main: MeteredConversation, agents: Sequence[SubAgent]) -> d
     starters = {id(call): agent for agent in agents for call in agent.metered.conversation.calls}
     paths = ActorPaths()
     named: dict[int, str] = {}
-    for agent in agents:
+    for agent in sorted(agents, key=_order):  # names have numbers in the order of the calls, not of the record
         _name_actor(agent, starters, paths, named)
     places = {id(agent): _place(agent, agents, starters) for agent in agents}
     steps = [
@@ -70,6 +70,10 @@ def merge_sub_agents(main: MeteredConversation, agents: Sequence[SubAgent]) -> d
     numbers = {(id(step.run), step.number): number for number, step in enumerate(steps, 1)}
     _number_steps(main, agents, numbers)
     return numbers
+
+
+def _order(agent: SubAgent) -> tuple[bool, int]:
+    return agent.call is None, 0 if agent.call is None else agent.call["index"]
 
 
 def _name_actor(agent: SubAgent, starters: dict[int, SubAgent], paths: ActorPaths, named: dict[int, str]) -> str:
