@@ -112,7 +112,8 @@ TAG = "refs/tags/"
 class LoadedBaseline(Struct, frozen=True):
     """The baseline: how it was found, its results if readable, and warnings.
 
-    `has_same_suites` is whether the same suites at the same paths judged it, None if it does not record that.
+    `has_same_suites` is whether the same suites at the same paths judged it, None if it does not record that. `renames`
+    has today's names of its suites that had another one.
     """
 
     info: BaselineInfo | None
@@ -120,6 +121,7 @@ class LoadedBaseline(Struct, frozen=True):
     warnings: Sequence[Problem] = ()
     has_same_suites: bool | None = None
     has_same_versions: bool = True
+    renames: Mapping[str, str] = {}
 
 
 def load_baseline(plan: BaselinePlan, files: BaselineFiles, rules: Rules, now: datetime) -> LoadedBaseline:

@@ -9,11 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
+from msgspec.structs import replace
 
 from evalgate.application.comparison.baseline import config_hash
 from evalgate.errors import BaselineUnreadable, InvalidInput, RulesMissing, RulesUnreachable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from evalgate.application.comparison.baseline import LoadedBaseline
     from evalgate.models.results.results_sections import RulesDoc
     from evalgate.ports import BaselineFiles
@@ -44,7 +47,16 @@ def load_baseline_rules(
         return None
     if baseline.has_same_suites:
         return BaselineRules(configuration, is_same=True)
-    return read_rules(files, baseline.info.path)
+    rules = read_rules(files, baseline.info.path)
+    if not baseline.renames or rules.configuration is None:
+        return rules
+    return rules._replace(configuration=_rename_suites(rules.configuration, baseline.renames))
+
+
+def _rename_suites(configuration: Configuration, renames: Mapping[str, str]) -> Configuration:
+    """The baseline's suites with the new names."""
+    suites = [replace(suite, name=renames.get(suite.name, suite.name)) for suite in configuration.suites]
+    return replace(configuration, suites=suites)
 
 
 def read_rules(files: BaselineFiles, path: str) -> BaselineRules:

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from evalgate.application.comparison.changed_rules import ChangedRules
     from evalgate.application.comparison.policies import Policies
     from evalgate.application.messages.request import Judgement, JudgeRequest, Tools
+    from evalgate.models.approvals.approval import Approvals
     from evalgate.models.comparison.comparison import Comparison
     from evalgate.models.mutation import SuiteMutations
     from evalgate.models.results.baseline_run import BaselineRun
@@ -105,15 +106,12 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
     policies = policies_of(configuration, request.rules.fail_on)
     approvals, approval_warnings = approvals_of(request, tools.suites)
     present = present_of(request, policies, tools.fingerprints, now)
-    baseline = load_baseline(request.baseline, tools.baselines, rules_of(configuration), now)
+    loaded = load_baseline(request.baseline, tools.baselines, rules_of(configuration), now)
+    baseline, approvals = _prepare_baseline(loaded, approvals, configuration, tools)
     if tools.shards is not None:
         from evalgate.application.parallel.shard_merge import check_shards
 
         check_shards(tools.shards, configuration, baseline, keeps=request.baseline.makes_zip)
-    if baseline.results is not None:
-        from evalgate.application.comparison.price_comparison import reprice_baseline
-
-        baseline = replace(baseline, results=reprice_baseline(baseline.results, configuration, tools.prices))
     tools.output.require_writable()  # fails before the work
     spool = _open_spool(request, tools)
     worst_trials, rules_baseline = WorstTrialRecorder(), baseline if base is None else base.baseline
@@ -171,6 +169,23 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
     finally:
         if spool is not None:
             spool.close()
+
+
+def _prepare_baseline(
+    baseline: LoadedBaseline, approvals: Approvals, configuration: Configuration, tools: Tools
+) -> tuple[LoadedBaseline, Approvals]:
+    """The baseline at today's prices, and both with today's names of suites that had another one."""
+    results, names = baseline.results, {suite.name for suite in configuration.suites}
+    if results is not None and results.suite_sizes.keys() != names:
+        from evalgate.application.comparison.renamed_suites import follow_renames, rename_approvals
+
+        baseline = follow_renames(baseline, configuration, tools.baselines)
+        results, approvals = baseline.results, rename_approvals(approvals, baseline.renames)
+    if results is not None:
+        from evalgate.application.comparison.price_comparison import reprice_baseline
+
+        baseline = replace(baseline, results=reprice_baseline(results, configuration, tools.prices))
+    return baseline, approvals
 
 
 class _KeptRun(NamedTuple):

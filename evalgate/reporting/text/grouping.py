@@ -297,7 +297,15 @@ def group_warnings(warnings: Sequence[WarningDoc]) -> list[GroupedWarning]:
 
 
 NOTICED = frozenset(
-    {"empty_glob", "other_call_executed", "similar_tool", "suite_not_read", "stale_evidence", "unknown_agent"}
+    {
+        "empty_glob",
+        "other_call_executed",
+        "similar_tool",
+        "suite_not_read",
+        "stale_evidence",
+        "unknown_agent",
+        "renamed_suite",
+    }
 )
 """Codes of warnings that stand below the heading and not in the list."""
 NOT_FETCHED = frozenset({"refused", "unreachable"})
