@@ -14,8 +14,8 @@ from fakes.providers import Answer, FakeProviders
 sys.path.append(str(Path(__file__).parent / "recorded_agents"))
 from teams import FAIL, SHAPES
 
-AGENT = re.compile(r"You are (\w+) of (\w+)\\?\.")
-CALL_ID = re.compile(r"call_(\w+)-(\d+)-\d+_\d+")
+AGENT = re.compile(r"You are (\w+) of (\w+)\.")
+CALL_ID = re.compile(r"(?:call|toolu)_(\w+)-(\d+)-\d+_\d+")
 
 
 class TeamProvider(FakeProviders):
@@ -34,8 +34,15 @@ class TeamProvider(FakeProviders):
         asked = json.dumps(body)
         agent, shape = AGENT.findall(asked)[-1]
         steps = SHAPES[shape][agent]
-        number = max((int(step) for name, step in CALL_ID.findall(asked) if name == agent), default=-1) + 1
+        number = self.find_step(agent, asked)
         if number >= len(steps):
             return Answer(f"{agent} is done")
-        key = f"{agent}-{number}-{next(self._numbers)}"
-        return None if steps[number] == FAIL else Answer(None, tuple(steps[number]), key)
+        return None if steps[number] == FAIL else Answer(None, tuple(steps[number]), self.make_key(agent, number))
+
+    def find_step(self, agent: str, asked: str) -> int:
+        """The step of an agent whose calls a request does not hold yet."""
+        return max((int(step) for name, step in CALL_ID.findall(asked) if name == agent), default=-1) + 1
+
+    def make_key(self, agent: str, number: int) -> str:
+        """What the ids of the calls of a step begin with."""
+        return f"{agent}-{number}-{next(self._numbers)}"
