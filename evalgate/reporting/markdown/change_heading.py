@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 OTHER_CAUSES = {
     "regression": "went over a limit on",
-    "model_changed": "no longer recorded the model or the tools",
+    "model_changed": "got worse with a changed model or changed tools, or no longer recorded them",
     "not_evaluable": "could not be evaluated",
     "stale_evidence": "relied on stale evidence",
     "duplicates": "had duplicate traces",
@@ -64,7 +64,7 @@ def describe_failed_comparison(document: ResultsDoc, causes: Sequence[str], esca
     phrases = join_words([*bad, *changes.describe(GOOD, is_named=bool(bad))])
     text = "; ".join([phrases or describe_no_change(document, changes, escape), *list_growth(document)])
     known = _describe_known(changes, len(blocking) - len(new), is_alone=not new and not causes)
-    aside = "; ".join(filter(None, [lost, _describe_other_agent(document), known]))
+    aside = "; ".join(filter(None, [lost, _describe_other_agent(document, new), known]))
     return f"{text} ({aside})" if aside else text
 
 
@@ -106,12 +106,12 @@ def _describe_lost(blocking: Sequence[ScenarioChange]) -> str:
     return f"{'' if lost == len(blocking) else f'{lost:,} of them '}only for lack of evidence"
 
 
-def _describe_other_agent(document: ResultsDoc) -> str:
+def _describe_other_agent(document: ResultsDoc, blocking: Iterable[ScenarioChange]) -> str:
     """How many block because they got worse with another model or other tools, and for nothing worse."""
     codes: dict[tuple[str | None, ...], str] = {}
     for reason in document["reasons"]:
         codes.setdefault(_key(reason), reason["code"])
-    number = [*codes.values()].count("model_changed")
+    number = sum(each.words in BAD and codes[each.key] == "model_changed" for each in blocking)
     return f"{number:,} of them with a changed model or changed tools" if number else ""
 
 

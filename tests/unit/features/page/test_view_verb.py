@@ -205,7 +205,7 @@ def test_fixed_scenario_is_compared_for_the_page_only(compared, tmp_path):
     assert page == (tmp_path / "b.html").read_text()
     assert page.count("The agent no longer calls <code>search</code>") == 2
     assert "This file holds 2 recorded conversations and 2 of the baseline." in page
-    assert "behaviour" not in (tmp_path / "out/results.json").read_text()
+    assert '"behaviour":' not in (tmp_path / "out/results.json").read_text()
 
     evalgate("view", str(tmp_path / "out"), "-o", f"{tmp_path}/c.html")
     assert "baseline's conversation is not in this file" in (tmp_path / "c.html").read_text().replace("&#39;", "'")
