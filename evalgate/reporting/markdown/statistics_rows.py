@@ -202,12 +202,13 @@ def build_check_row(check: CostlyAssertionDoc, *, many: bool) -> CostlyAssertion
 
 
 def build_figures(document: ResultsDoc, *, in_detail: bool) -> tuple[Figure, ...]:
-    """Builds the known ones of score, passed scenarios, cost, latency and tokens; empty if nothing was evaluated.
+    """Builds the known ones of score, passed scenarios, cost, latency and tokens; empty if there was no trace.
 
     `in_detail` adds repeated trials and checks.
     """
     current = document["summary"]
-    if current is None or not current["scenarios"]:
+    has_trials = any(scenario["trials"] for suite in document["suites"] for scenario in suite["scenarios"])
+    if current is None or not has_trials:
         return ()
     baseline = _find_comparable_summary(document, current)
     score_delta = _subtract(baseline["score"] if baseline else None, current["score"])
