@@ -18,6 +18,7 @@ from evalgate.reporting.text import wording
 from evalgate.reporting.text.behaviour_lines import describe_differences
 from evalgate.reporting.text.escaping import clean_page_text
 from evalgate.reporting.text.scenario_sections import count_passed, describe_change, describe_unmet_rule
+from evalgate.reporting.text.sentences import unmark_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -189,7 +190,8 @@ def list_reasons(
     if change and (cause := change.get("cause")) and not _is_stated(change, cause, stated):
         texts.append(cause.message)
     texts += change["increases"] if change else []
-    texts += [f"acts differently: {each}" for each in describe_differences(scenario)]
+    if scenario["verdict"] == "PASS":
+        texts += [f"acts differently: {each}" for each in describe_differences(scenario)]
     return [split_marks(text) for text in texts if text]
 
 
@@ -199,6 +201,8 @@ def _is_stated(change: ChangeDoc, cause: Cause, stated: Collection[str]) -> bool
 
 def _list_facts(suite: SuiteDoc, scenario: ScenarioDoc) -> list[Fact]:
     facts = [Fact("Suite", suite["suite"]), Fact("Defined in", wording.location(scenario["location"]))]
+    if scenario["verdict"] != "PASS":
+        facts += [Fact("Acts differently", unmark_parts(each)) for each in describe_differences(scenario)]
     return [Fact(label, clean_page_text(text, MAX_TEXT)) for label, text in facts if text]
 
 
