@@ -81,6 +81,7 @@ def _is_spoken(line: Any) -> bool:
 
 BESIDE = BesideRule(
     prefix=PREFIX,
+    head_lines=20,
     is_part=is_sub_agent,
     describe=describe,
     list_folders=list_folders,

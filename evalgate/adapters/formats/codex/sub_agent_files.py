@@ -87,6 +87,7 @@ def group_threads(lines: Sequence[Any]) -> dict[str | None, list[Any]]:
 
 BESIDE = BesideRule(
     prefix=PREFIX,
+    head_lines=1,
     is_part=is_rollout,
     describe=describe,
     list_folders=list_folders,

@@ -68,14 +68,16 @@ class PartFolder(NamedTuple):
 class BesideRule(Struct, frozen=True):
     """How a file finds others beside it that hold parts of the same run, whether or not they were asked for.
 
-    `prefix` begins the name of every part, and `is_part` is whether a file may be one by its name; `describe` which
-    run lines belong to. `list_folders` returns where the parts of a run are, by the folder and stem of its file and the
-    ids of its runs; `find_outer` the folder of that file for the folder of a part. `join` returns the lines of a run
-    with those of its parts by name. `mark_copies` returns its lines with those marked that it has from others: runs of
-    files in its folder that begin with the same message.
+    `prefix` begins the name of every part; one of its first `head_lines` lines names its run. `is_part` is whether
+    a file may be one by its name; `describe` returns which run lines belong to. `list_folders` returns where the
+    parts of a run are, by the folder and stem of its file and the ids of its runs; `find_outer` the folder of that
+    file for the folder of a part. `join` returns the lines of a run with those of its parts by name. `mark_copies`
+    returns its lines with those marked that it has from others: runs of files in its folder that begin with the
+    same message.
     """
 
     prefix: str
+    head_lines: int
     is_part: Callable[[str], bool]
     describe: Callable[[Sequence[Any]], RunOfFile]
     list_folders: Callable[[str, str, Sequence[str]], list[PartFolder]]

@@ -16,13 +16,11 @@ from evalgate.errors import InvalidInput, TraceError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.adapters.formats.core.format import BesideRule, TraceLimits
+    from evalgate.adapters.formats.core.format import BesideRule, PartFolder, TraceLimits
     from evalgate.ports import Files, FoundFile
 
-LOOK_AT = 20
-"""Lines at the start of a file of which one names its run."""
 MOST_OF_HEAD = 1_000_000
-"""Bytes after which no further line of them is read."""
+"""Bytes at the start of a file after which no further line is read to find its run."""
 
 
 def list_rules() -> tuple[BesideRule, ...]:
@@ -41,6 +39,7 @@ class BesideFiles:
         self._limits = limits
         self._runs: dict[tuple[str, str], RunOfFile] = {}
         self._folders: dict[tuple[str, str], list[FoundFile]] = {}
+        self._by_run: dict[tuple[str, str], dict[str, list[FoundFile]]] = {}
         self._starts: dict[tuple[str, str], dict[str, list[FoundFile]]] = {}
 
     def read_parts(
@@ -75,18 +74,28 @@ class BesideFiles:
         folder, name = _split(file.real)
         if not run.runs or (rule.is_part(name) and not run.is_whole):
             return
-        known = set(run.runs)
-        left = [
-            (part, place.is_of_run)
-            for place in rule.list_folders(folder, _stem(name), run.runs)
-            for part in self._list_parts(place.path, rule)
-            if part.real != file.real
-        ]
-        while added := [part for part, is_of_run in left if is_of_run or self._is_of(known, part, rule)]:
-            yield from added
-            taken = {part.real for part in added}
-            left = [each for each in left if each[0].real not in taken]
-            known.update(filter(None, (self._find_run_of(part, rule).own for part in added if left)))
+        places = rule.list_folders(folder, _stem(name), run.runs)
+        yield from (part for place in places if place.is_of_run for part in self._list_parts(place.path, rule))
+        taken, runs = {file.real}, list(run.runs)
+        for known in runs:  # grows by the parts that have parts
+            for part in (each for place in places if not place.is_of_run for each in self._list_of(known, place, rule)):
+                if part.real not in taken:
+                    taken.add(part.real)
+                    runs += filter(None, [self._find_run_of(part, rule).own])
+                    yield part
+
+    def _list_of(self, run: str, place: PartFolder, rule: BesideRule) -> list[FoundFile]:
+        """The parts of a run in a folder of several; a description is of its agent's run."""
+        key = rule.prefix, place.path
+        if key not in self._by_run:
+            found: dict[str, list[FoundFile]] = {}
+            for part in self._list_parts(place.path, rule):
+                lines = part._replace(real=re.sub(r"\.meta\.json$", ".jsonl", part.real))
+                named = self._find_run_of(lines, rule)
+                for each in () if named.is_whole else dict.fromkeys(named.runs):
+                    found.setdefault(each, []).append(part)
+            self._by_run[key] = found
+        return self._by_run[key].get(run, [])
 
     def _find_twins(self, file: FoundFile, rule: BesideRule, run: RunOfFile) -> list[FoundFile]:
         """Other files of the folder whose runs begin with the same message."""
@@ -117,26 +126,20 @@ class BesideFiles:
             lines = RawFile(raw, self._limits, budget).read_lines()
             return [decode_leniently(line.data) for line in lines if line.data is not None]
 
-    def _is_of(self, runs: set[str], part: FoundFile, rule: BesideRule) -> bool:
-        """Whether a part in a folder of several runs is of one of these; a description is of its agent's."""
-        lines = part._replace(real=re.sub(r"\.meta\.json$", ".jsonl", part.real))
-        found = self._find_run_of(lines, rule)
-        return not found.is_whole and not runs.isdisjoint(found.runs)
-
     def _find_run_of(self, file: FoundFile, rule: BesideRule) -> RunOfFile:
         """The run that the first lines of a file name; none if it can't be read."""
         key = rule.prefix, file.real
         if key not in self._runs:
             try:
-                self._runs[key] = rule.describe(self._read_head(file))
+                self._runs[key] = rule.describe(self._read_head(file, rule))
             except (TraceError, InvalidInput):
                 self._runs[key] = RunOfFile()
         return self._runs[key]
 
-    def _read_head(self, file: FoundFile) -> list[Any]:
+    def _read_head(self, file: FoundFile, rule: BesideRule) -> list[Any]:
         found, size = [], 0
         with self._files.open(file) as raw:
-            for line in islice(RawFile(raw, self._limits, ReadBudget(None)).read_lines(), LOOK_AT):
+            for line in islice(RawFile(raw, self._limits, ReadBudget(None)).read_lines(), rule.head_lines):
                 size += len(line.data or b"")
                 found.append(None if line.data is None else decode_leniently(line.data))
                 if size > MOST_OF_HEAD:
