@@ -154,6 +154,7 @@ PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
     "docs/enterprise.md": (project, [INSTALLS]),
     "docs/history.md": (project, [Run((0, 0)), Run((0, 0), shows=False)]),
     "docs/init.md": (project, [Run((0, 0))]),
+    "docs/calibrate.md": (example_traces, [Run((0, 0))]),
     "docs/migrate.md": (example_traces, [Run((1,)), Run((0, 1, 1))]),
     "docs/mutate.md": (project, [Run((1,))]),
     "docs/view.md": (saved, [Run((1, 0), times=2), Run()]),

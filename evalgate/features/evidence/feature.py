@@ -9,5 +9,10 @@ EVIDENCE = Feature(
         "migrate": Verb(
             "compare two runs as arms: may we switch the model?", f"{__package__}.cli.migrate", after="compare"
         ),
+        "calibrate": Verb(
+            "how often the gate is red without a change, and what it would miss",
+            f"{__package__}.cli.calibrate",
+            after="migrate",
+        ),
     },
 )

@@ -1,1 +1,1 @@
-"""Use cases: `migrate`."""
+"""Use cases: `migrate`, `calibrate`."""

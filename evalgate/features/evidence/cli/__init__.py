@@ -1,1 +1,1 @@
-"""Verbs: `migrate`."""
+"""Verbs: `migrate`, `calibrate`."""

@@ -1,0 +1,1 @@
+"""Estimates: `alarm_rates`."""
