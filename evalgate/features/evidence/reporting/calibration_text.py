@@ -94,4 +94,6 @@ def build_calibration_document(found: Calibration) -> dict[str, Any]:
 
 def _percent(share: float) -> str:
     """A share in percent: two digits below 10 %, whole numbers above, and 0% and 100% only if exact."""
+    if 0 < share < 0.001:  # noqa: PLR2004
+        return "<0.1%"
     return f"{share * 100:.2g}%" if 0 < share < 0.0995 else wording.percent(share)  # noqa: PLR2004
