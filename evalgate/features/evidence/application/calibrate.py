@@ -18,6 +18,7 @@ from evalgate.features.evidence.measures.alarm_rates import (
     interval_of_rate,
     join_chances,
 )
+from evalgate.features.evidence.models import Calibration, ScenarioAlarm
 from evalgate.gate.common.scenarios import ScenarioIndex
 from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.outcomes import outcomes_from_run
@@ -42,39 +43,6 @@ FEWEST = 5
 DROPS = {"3/4": 0.75, "1/2": 0.5, "0": 0.0}
 MOST_TRIALS = 8
 """Trials a side up to which every outcome is judged."""
-
-
-class ScenarioAlarm(NamedTuple):
-    """A scenario: its trials, its chance of turning an unchanged pull request red, and what is noticed of a drop."""
-
-    key: ScenarioKey
-    passed: int
-    trials: int
-    alarm: float
-    noticed: Mapping[str, float]
-
-
-class Calibration(NamedTuple):
-    """How often the gate is wrong.
-
-    `alarms` is the share of unchanged pull requests that are red, with its 95 % interval; `of_splits` that of all
-    splits of the recorded trials, which overstates: a half with a failure leaves fewer for the other. `noticed` is the
-    share of changes that are noticed of a scenario that falls to 3/4, 1/2 or 0 of its rate, the mean over scenarios.
-    `left_out` scenarios have too few trials; `runs` were read and `other_runs` left out, as model or rules differ.
-    """
-
-    trials: int
-    runs: int
-    other_runs: int
-    left_out: int
-    alarms: float
-    of_splits: float
-    low: float
-    high: float
-    noticed: Mapping[str, float]
-    scenarios: Sequence[ScenarioAlarm]
-    never_failed: int
-    never_failed_trials: int
 
 
 def calibrate(files: BaselineFiles, paths: Sequence[str], trials: int | None) -> Calibration:

@@ -12,7 +12,7 @@ from evalgate.reporting.text.wording import pluralize, scenario_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalgate.features.evidence.application.calibrate import Calibration, ScenarioAlarm
+    from evalgate.features.evidence.models import Calibration, ScenarioAlarm
 
 MOST_SHOWN = 10
 RULE_OF_THREE = 3
