@@ -4,7 +4,7 @@
 
 It runs the acceptance cases, the demo, and a fixed suite over every file of ../shared/traces where that folder is
 there, and compares a digest of the results with those in `expected/`: exit code, verdicts, scores, outcomes,
-evidence, what a reader found in a trace. Text for people (reasons, messages, titles) and times are left out of it.
+evidence, what a reader found in a trace. Text for people (reasons, messages, requests, titles) and times are left out of it.
 `--keep` writes the documents that are digested, so that two checkouts can be compared line by line; `--refresh`
 writes `expected/` again, for a commit that changes behaviour on purpose and lists what changed.
 """
@@ -61,7 +61,7 @@ READERS = {
 OWN_VERSION = re.compile(rf'("name":\s*"evalgate",\s*"version":\s*)"{re.escape(__version__)}"')
 """Where OpenTelemetry traces name the version of EvalGate; other versions in traces are part of what was read."""
 
-FOR_PEOPLE = frozenset({"reason", "message", "description", "title", "where", "what"})
+FOR_PEOPLE = frozenset({"reason", "message", "request", "description", "title", "where", "what"})
 """Fields of results.json that hold sentences; rewording one is no change of behaviour."""
 OF_THE_DAY = frozenset({"created_at", "evalgate_version", "age_seconds", "command"})
 
