@@ -114,6 +114,23 @@ def test_items_without_lines_around_them_are_a_rollout():
     assert len(read([{"items": items}]).tool_calls) == 2
 
 
+@pytest.mark.parametrize(
+    ("fields", "name"),
+    [
+        ({"name": "mcp__shop__delete_user"}, "mcp__shop__delete_user"),
+        ({"name": "delete_user", "namespace": "mcp__shop"}, "mcp__shop__delete_user"),
+        ({"name": "delete_user", "namespace": "mcp__shop__"}, "mcp__shop__delete_user"),
+        ({"name": "mcp__shop__delete_user", "namespace": "mcp__shop"}, "mcp__shop__delete_user"),
+        ({"name": "delete_user", "namespace": "crm"}, "delete_user"),
+        ({"name": "delete_user", "namespace": None}, "delete_user"),
+    ],
+)
+def test_a_tool_of_an_mcp_server_has_one_name_however_it_is_recorded(fields, name):
+    request = called("c9")
+    request["payload"] |= fields
+    assert read([*ROLLOUT, request]).tool_calls[-1].name == name
+
+
 @pytest.mark.parametrize("document", [*ROLLOUT, *EXEC[2:], EXEC, {"events": EXEC}])
 def test_lines_and_lists_identify_the_format(document):
     assert CODEX.claims(document)
