@@ -128,7 +128,7 @@ def test_items_without_lines_around_them_are_a_rollout():
 def test_a_tool_of_an_mcp_server_has_one_name_however_it_is_recorded(fields, name):
     request = called("c9")
     request["payload"] |= fields
-    assert read([*ROLLOUT, request]).tool_calls[-1].name == name
+    assert read([*ROLLOUT, request]).tool_calls[-1]["name"] == name
 
 
 @pytest.mark.parametrize("document", [*ROLLOUT, *EXEC[2:], EXEC, {"events": EXEC}])
