@@ -9,7 +9,6 @@ from evalgate.models.trace.trace import format_place
 from evalgate.models.trace.trace_view import list_evidence
 from evalgate.reporting.terminal.terminal_page import GAP, format_columns
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.argument_lines import count_from_nowhere
 from evalgate.reporting.text.conversation_order import count_actors
 from evalgate.scoring.recorded_result import find_recorded_result
 
@@ -95,6 +94,8 @@ def build_trace_row(trace: Trace, *, with_sources: bool = False) -> TraceRow:
     if agents > 1:
         row["agents"] = agents
     if with_sources:
+        from evalgate.reporting.text.argument_lines import count_from_nowhere
+
         row["arguments_from_nowhere"] = count_from_nowhere(trace)
     return row
 
