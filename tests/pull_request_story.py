@@ -73,6 +73,7 @@ class Story:
     pull: Branch = field(default_factory=Branch)
     shown: str = ""
     moment: int = 0
+    commits: int = 0
 
     def __post_init__(self) -> None:
         for path in self.folder.glob("traces/*"):
@@ -86,11 +87,22 @@ class Story:
         self.pull = copy.deepcopy(self.main)
         self.moment += 1
         self.pull.record_all(metadata={"recorded": self.moment})
+        pull = self.hub.state["pulls"]["7"]
+        pull["base"]["sha"] = self.hub.state["refs"][f"refs/heads/{pull['base']['ref']}"]
         return self.pull
+
+    def commit(self, *parents: str) -> str:
+        """A new commit."""
+        self.commits += 1
+        return self.hub.commit(f"{self.commits:07x}".ljust(40, "c"), *parents)
 
     def push_to_pull(self, **options: Any) -> None:
         """A push to the pull request: the gate judges it."""
         next_run(self.hub, "success")
+        pull = self.hub.state["pulls"]["7"]
+        pull["head"]["sha"] = self.commit(pull["base"]["sha"])
+        pull["merge_commit_sha"] = self.commit(pull["base"]["sha"], pull["head"]["sha"])
+        current(self.hub).update(head_sha=pull["head"]["sha"])
         self.pull.write(self.folder)
         step = self.runner.act(**options)
         comments = own_comments(self.hub)
@@ -100,13 +112,13 @@ class Story:
         """Merges the pull request; the gate judges main, which leaves a baseline."""
         next_run(self.hub, "success")
         self.main = copy.deepcopy(self.pull)
+        refs, ref = self.hub.state["refs"], f"refs/heads/{branch}"
+        refs[ref] = self.commit(refs[ref], self.hub.state["pulls"]["7"]["head"]["sha"])
         on_main(self.hub)
-        if branch != "main":
-            current(self.hub).update(head_branch=branch)
+        current(self.hub).update(head_branch=branch, head_sha=refs[ref])
         self.main.write(self.folder)
         if self.main.approvals:
-            base = self.hub.state["refs"]["refs/heads/main"]
-            self.hub.write("evalgate-approvals.yaml", self.main.approvals.encode(), base)
+            self.hub.write("evalgate-approvals.yaml", self.main.approvals.encode(), refs[ref])
         self.shown = self.runner.act("push", **options).summary
 
 
