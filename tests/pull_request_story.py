@@ -273,7 +273,9 @@ def records_nothing(story: Story) -> None:
 
 def comes_from_a_fork(story: Story) -> None:
     story.begin().record("cancel", [LOOKUP], "I can't do that.")
-    head = story.hub.state["pulls"]["8"]["head"]
+    pull, main = story.hub.state["pulls"]["8"], story.hub.state["refs"]["refs/heads/main"]
+    head, pull["base"]["sha"] = pull["head"], main
+    pull["merge_commit_sha"] = story.commit(main, head["sha"])
     next_run(story.hub, "success")
     current(story.hub).update(head_branch="main", head_sha=head["sha"], head_repository_id=FORK, pulls=[])
     story.pull.write(story.folder)
