@@ -41,9 +41,19 @@ CHECK: Call = ("check_refund_policy", {"order_id": "A1001"})
 REFUND: Call = ("issue_refund", {"order_id": "A1001", "amount": 42.5})
 
 
+REQUESTS = {
+    "refund-in-window": "I want my money back for order A1001.",
+    "refund-outside-window": "Refund my kettle, please, order A1001.",
+    "where-is-my-order": "Where is my order A1001?",
+    "cancel": "Please cancel order A1001.",
+    "gift": "Is A1001 a gift?",
+}
+"""What people ask in each scenario."""
+
+
 def make_trace(scenario: str, trial: int, calls: Iterable[Call], answer: str, **figures: Any) -> Trace:
     """A native trace; `figures` replaces cost, latency and usage."""
-    messages: list[dict[str, Any]] = [{"role": "user", "content": "I want my money back."}]
+    messages: list[dict[str, Any]] = [{"role": "user", "content": REQUESTS.get(scenario, f"Please {scenario}.")}]
     for number, (name, arguments) in enumerate(calls):
         call = {"id": f"c{number}", "name": name, "arguments": arguments}
         messages.append({"role": "assistant", "content": None, "tool_calls": [call]})

@@ -386,4 +386,6 @@ def _build_unjudged(document: ResultsDoc, escape: Callable[[str], str]) -> Headi
     no_traces = _describe_no_traces(document, escape)
     words = [*([no_traces] if no_traces else []), *(words for code, words in _UNJUDGED.items() if code in codes)]
     text = f"cannot judge: {'; '.join(words) if no_traces else join_words(words) or 'see the reasons below'}"
-    return Heading(ATTENTION, f"{text} (report-only, nothing is blocked)" if document["report_only"] else text)
+    if document["report_only"]:
+        return Heading(ATTENTION, f"{text} (report-only, nothing is blocked)")
+    return Heading(INVALID, text)

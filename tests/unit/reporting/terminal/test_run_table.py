@@ -64,7 +64,7 @@ def test_table__totals__have_counts_and_statistics():
 def test_reports__a_cost_that_is_unknown_for_one_trial__is_a_lower_bound(count):
     trials = [make_trial(number=number, cost_usd=0.01 if number else None) for number in range(count)]
     run = make_run(make_scenario(trials=trials))
-    document = results([])
+    document = results([a_suite("s", [a_scenario("a")])])
     document["summary"] = build_summary(run, [], 0)
     shown = f"{0.01 * (count - 1):.2f} USD, 1 of {count} unknown"
     assert f"cost >= {shown}, latency" in render_table(document)
