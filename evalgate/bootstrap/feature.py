@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 class Verb(NamedTuple):
     """A verb of the command line; `module` holds it in its `COMMANDS`, and is imported when the verb is used.
 
-    In the list of all verbs a feature's follows the verb `after`. `loads_project` is False for a verb that prints
+    In the list of all verbs a feature's follows the verb `after`; `is_old_name` leaves it out of the list: another verb
+    does the same. `loads_project` is False for a verb that prints
     recorded data and loads no suite or project: the project's redaction rules are read for it separately.
     """
 
@@ -22,6 +23,7 @@ class Verb(NamedTuple):
     module: str
     after: str = ""
     loads_project: bool = False
+    is_old_name: bool = False
 
 
 class OutputDeclaration(NamedTuple):

@@ -46,9 +46,12 @@ _VERBS = {
     "completion": Verb(
         "print a script that completes commands in a shell", f"{_CLI}.completion.verb", loads_project=True
     ),
+    "help": Verb("show the verbs to begin with, all of them, or one", f"{_CLI}.help", loads_project=True),
 }
 VERBS = with_feature_verbs(_VERBS)
 """Every verb, those that a newcomer needs first."""
+FIRST_VERBS = ("record", "traces", "show", "init", "run", "explain", "view", "mutate")
+"""What `--help` lists, in the order in which a newcomer needs them."""
 NO_COLOR = "--no-color"
 """Accepted before and after the verb."""
 FIRST_COMMANDS = """usage: evalgate VERB ...     a gate on what an AI agent does, judged from recorded traces
@@ -59,7 +62,8 @@ FIRST_COMMANDS = """usage: evalgate VERB ...     a gate on what an AI agent does
   evalgate explain SCENARIO             why a scenario of the last run passed or failed
   evalgate baseline save                keep the last run, to compare later runs with it
 
-`evalgate --help` lists all verbs, `evalgate VERB --help` the options of one."""
+`evalgate help --all` lists all verbs, `evalgate VERB --help` the options of one."""
+MORE = "more: `evalgate help --all`\n\n"
 EPILOG = """exit codes: 0 pass, 1 gate failed, 2 invalid input, 3 cannot judge, 4 GitHub or a
 required store is unreachable, 70 a bug in EvalGate. `evalgate VERB --help` lists options.
 """
@@ -152,7 +156,7 @@ def _run_handling_errors(shell: Shell, work: Callable[[], int]) -> int:
 def _build_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     # Only help needs the terminal's width, and finding it out takes longer than parsing the arguments.
     width = None if not argv or {"-h", "--help"}.intersection(argv) else 100
-    return build_parser([word for word in argv if word in VERBS][:1], width)
+    return build_parser([word for word in argv if word in VERBS][:1], width, FIRST_VERBS)
 
 
 class _VerbList(argparse.RawDescriptionHelpFormatter):
@@ -164,22 +168,35 @@ class _VerbList(argparse.RawDescriptionHelpFormatter):
         self._action_max_length = max(map(len, VERBS)) + 2 * self._indent_increment
 
 
-def build_parser(requested: Collection[str], width: int | None = 100) -> argparse.ArgumentParser:
-    """The parser of all verbs, with the options of those that are `requested`; `width` None is the terminal's."""
+def list_verbs() -> list[str]:
+    """The verbs that help lists: all but old names of others."""
+    return [name for name, verb in VERBS.items() if not verb.is_old_name]
+
+
+def build_parser(
+    requested: Collection[str], width: int | None = 100, shown: Sequence[str] = ()
+) -> argparse.ArgumentParser:
+    """The parser of all verbs, with the options of those that are `requested`; `width` None is the terminal's.
+
+    Its help lists the verbs `shown`, by default all but old names.
+    """
+    shown = shown or list_verbs()
     formatter = partial(argparse.RawDescriptionHelpFormatter, width=width)
     parser = VerbParser(
         prog="evalgate",
         description="A gate on what an AI agent does, judged from recorded traces without calling a model.",
-        epilog=EPILOG,
+        epilog=EPILOG if len(shown) > len(FIRST_VERBS) else MORE + EPILOG,
         formatter_class=partial(_VerbList, width=width),
     )
     parser.add_argument("--version", action="version", version=f"evalgate {__version__}")
     parser.add_argument(NO_COLOR, action="store_true", help="print without colours, as with NO_COLOR=1")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=VerbParser)
-    for name, verb in VERBS.items():
+    for name in dict.fromkeys([*shown, *VERBS]):
+        verb = VERBS[name]
+        listing: dict[str, Any] = {"help": verb.purpose} if name in shown else {}  # argparse lists what has a help
         options = verbs.add_parser(
             name,
-            help=verb.purpose,
+            **listing,
             description=verb.purpose[0].upper() + verb.purpose[1:] + ".",
             formatter_class=formatter,
             add_help=name in requested,

@@ -189,7 +189,7 @@ def test_links_between_documents_have_a_target(document: Path) -> None:
 def test_the_bare_command_is_help_and_an_error() -> None:
     bare = evalgate()
     assert (bare.exit_code, bare.out) == (2, "")
-    assert "`evalgate --help` lists all verbs" in bare.err
+    assert "`evalgate help --all` lists all verbs" in bare.err
 
 
 def test_readme_shows_the_example_workflow() -> None:
@@ -243,6 +243,7 @@ def test_every_verb_and_every_flag_is_documented() -> None:
             "schema",
             "init",
             "mutate",
+            "help",
         ),
         *(f"goldens {action}" for action in ("add", "update", "list", "show", "delete", "import", "export")),
         *(f"goldens suite {step}" for step in ("add", "update", "list", "show", "delete")),
@@ -265,6 +266,11 @@ def test_version_is_the_same_everywhere() -> None:
     newest = HEADING.findall(read("CHANGELOG.md"))[1]
     assert project["version"] == __version__
     assert newest == "Unreleased" or newest.startswith(__version__)
+
+
+def test_the_distribution_has_a_command_of_its_own_name() -> None:
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    assert project["scripts"][project["name"]] == project["scripts"]["evalgate"]
 
 
 def test_exit_code_table_names_the_codes_in_order_of_precedence() -> None:

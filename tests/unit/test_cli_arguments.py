@@ -10,7 +10,7 @@ import pytest
 from documents import ROOT
 from in_process_command import evalgate
 
-from evalgate.cli import VERBS, build_parser, main
+from evalgate.cli import FIRST_VERBS, VERBS, build_parser, list_verbs, main
 from evalgate.cli.shell import Shell
 
 EXAMPLE = "examples/support-agent"
@@ -207,5 +207,31 @@ def test_help_names_what_is_done_by_default(verb, fact, capsys):
 
 def test_help_lists_each_verb_in_one_line_of_a_terminal():
     shown = build_parser((), 78).format_help().split("  VERB\n")[1].split("\n\n")[0].splitlines()
-    assert [line.split()[0] for line in shown] == list(VERBS)
+    assert [line.split()[0] for line in shown] == list_verbs()
     assert list(VERBS)[:6] == ["traces", "show", "init", "validate", "run", "explain"]
+
+
+def listed_verbs(shown: str) -> list[str]:
+    return [line.split()[0] for line in shown.split("  VERB\n")[1].split("\n\n", maxsplit=1)[0].splitlines()]
+
+
+def test_help_lists_eight_verbs_and_where_to_find_more(capsys):
+    evalgate("--help")
+    by_flag = capsys.readouterr().out
+    assert listed_verbs(by_flag) == ["record", "traces", "show", "init", "run", "explain", "view", "mutate"]
+    assert "\nmore: `evalgate help --all`\n" in by_flag
+    assert listed_verbs(evalgate("help").out) == list(FIRST_VERBS)
+
+
+def test_help_lists_all_verbs_if_asked():
+    shown = evalgate("help", "--all").out
+    assert listed_verbs(shown) == list_verbs()
+    assert "more:" not in shown
+
+
+def test_help_of_a_verb_is_that_of_its_flag(capsys):
+    evalgate("baseline", "save", "--help")
+    by_flag = capsys.readouterr().out
+    assert evalgate("help", "baseline", "save").exit_code == 0
+    assert capsys.readouterr().out == by_flag
+    assert evalgate("help", "valdate").err == "error: evalgate has no verb 'valdate' (did you mean validate?)\n"

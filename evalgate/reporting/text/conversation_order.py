@@ -36,8 +36,11 @@ def number_calls(trace: Trace) -> dict[int, int]:
 
 
 def name_outcome(call: ToolCall) -> str:
-    """The status of a call in words."""
-    return "outcome unknown" if call["status"] == "unknown" else call["status"]
+    """The status of a call in words; of a recorded result that nothing calls a success or an error, `returned`."""
+    if call["status"] != "unknown":
+        return call["status"]
+    has_result = call["result"] is not None or call["result_text"] is not None
+    return "returned" if has_result else "outcome unknown"
 
 
 def measure_depth(call: ToolCall) -> int:

@@ -28,7 +28,7 @@ def test_show_indents_calls_below_the_one_that_started_their_agent():
         "        asked for: make_date {} (helper#1, started by call 1)",
     ]
     assert shown.index(calls[-1]) < shown.index("  All tidy.")
-    assert "          -> outcome unknown: dropped" in shown
+    assert "          -> returned: dropped" in shown
 
 
 def test_the_page_has_who_and_how_deep():

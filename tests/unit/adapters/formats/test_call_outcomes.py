@@ -134,7 +134,7 @@ def test_a_result_that_nothing_calls_a_success_is_never_shown_as_one(name):
     trace = read_trace(UNKNOWN[name])
     assert [call["status"] for call in trace.tool_calls] == ["unknown"]
     shown = render_conversation(trace)
-    assert "-> outcome unknown" in shown
+    assert "-> returned" in shown
     assert "ok:" not in shown
     assert get_view(trace).get("tool_calls")[0]["status"] == "unknown"
 

@@ -117,5 +117,5 @@ def test_a_result_without_exit_code_or_error_flag_does_not_count_as_a_success(ob
     found = assess({"type": "max_tool_errors", "max": 0}, trace)
     assert found.outcome == {"partial": "not_evaluable"}.get(errors, "failed" if status == "error" else "passed")
     assert ("whether calls of `run_ipython` succeeded is not recorded" in found.reason) == (errors == "partial")
-    shown = {"partial": "outcome unknown: "}.get(errors, f"{status}: ")
+    shown = {"partial": "returned: "}.get(errors, f"{status}: ")
     assert f"-> {shown}{observation['content']}" in render_conversation(trace)
