@@ -8,6 +8,7 @@ from msgspec import field
 
 from evalgate.adapters.formats.codex import list_codex_lines
 from evalgate.adapters.formats.codex.forks import SESSION, is_second_meta, mark_history
+from evalgate.adapters.formats.codex.requests import find_requests
 from evalgate.adapters.formats.codex.rollout import (
     CodexRun,
     Rollout,
@@ -197,8 +198,10 @@ def build(record: Any) -> Trace:
     kinds = [line.get("type") for line in lines[None] if isinstance(line, dict)]
     events = [kind for kind in kinds if isinstance(kind, str) and kind.startswith(("thread.", "turn.", "item."))]
     run: Rollout | Execution = Execution() if events else Rollout()
+    if isinstance(run, Rollout):
+        run.requests = find_requests(lines[None])
     do_each(lines.pop(None), "lines", run.add)
-    threads = {thread: Rollout() for thread in lines if thread is not None}
+    threads = {thread: Rollout(requests=find_requests(lines[thread])) for thread in lines if thread is not None}
     for thread, other in threads.items():
         do_each(lines[thread], "lines", other.add)
         run.unknown = pick_worse(run.unknown, other.unknown)

@@ -7,17 +7,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct, field
 
+from evalgate.adapters.formats.codex.executions import (
+    ITEMS,
+    OTHER_ITEMS,
+    PROVIDED,
+    STDIN,
+    Ran,
+    find_turn_item,
+    plain_word,
+    read_execution,
+)
 from evalgate.adapters.formats.codex.forks import find_inherited, find_origin, get_spawn, subtract_inherited
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.builder.copied_history import COPIED, keep_texts
 from evalgate.adapters.formats.core.builder.evidence_gaps import Unknown, describe_unknown, find_unknown, pick_worse
 from evalgate.adapters.formats.core.builder.run import BLANK_LLM_CALL
-from evalgate.adapters.formats.core.fields import dict_or_empty, mapping, text, time
+from evalgate.adapters.formats.core.fields import dict_or_empty, mapping, plain_keys, text, time
 from evalgate.adapters.formats.core.format import Shape, words
 from evalgate.adapters.formats.core.strict_json import decode
 from evalgate.adapters.formats.core.usage import TokenTable
 from evalgate.adapters.formats.messages import responses
-from evalgate.adapters.formats.messages.blocks import get_first, parse_result
 from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import LlmCall, Usage, unknown_usage
@@ -73,9 +82,11 @@ EVENTS = words("""
     thread_settings_applied thread_queue_changed environment_connected environment_disconnected auth_recovery_started
     auth_recovery_completed guardian_warning safety_buffering turn_moderation_metadata
 """)
-"""Types of a rollout's events: they repeat what its items record, or concern the session."""
-EXECUTIONS = words("mcp_tool_call_begin mcp_tool_call_end dynamic_tool_call_request dynamic_tool_call_response")
-"""Types of events of tools that ran outside of the model's provider."""
+"""Types of a rollout's events: they repeat what its items record, are executions, or concern the session."""
+DYNAMIC = "dynamic_tool_call"
+"""The name of a call of the client whose tool is not recorded."""
+SCRIPT = "exec"
+"""The tool of Codex that runs a script of the model, which calls tools."""
 SHELLS = frozenset({"shell", "shell_command", "exec_command", "container.exec", "local_shell", "write_stdin"})
 EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,6})$", re.MULTILINE)
 STILL_RUNNING = "Process running with session ID"
@@ -131,7 +142,12 @@ class Rollout(CodexRun):
     has_origin: bool = False
     answer: str | None = None
     tools: dict[str, str] = field(default_factory=dict)
-    executed: set[str] = field(default_factory=set)
+    requests: dict[str, str] = field(default_factory=dict)
+    """The tools that its items ask for, by the ids of calls and of their executions (`requests.find_requests`)."""
+    executed: dict[tuple[str, str], ToolRequest] = field(default_factory=dict)
+    """The calls of which there are events only, by id and tool."""
+    executed_names: dict[str, str] = field(default_factory=dict)
+    answered: set[tuple[str, str]] = field(default_factory=set)
     last_total: Any = None
     turns: int = 0
     steps: int = 0
@@ -199,10 +215,9 @@ class Rollout(CodexRun):
 
     def _add_event(self, payload: dict[str, Any]) -> None:
         kind = payload.get("type")
+        self._add_agents(read_agents(payload))
         if kind == "token_count":
             self._add_token_count(mapping(payload.get("info"), "payload.info"))
-        elif (found := read_agents(payload)) is not None:
-            self._add_agents(found)
         elif kind in ("task_started", "turn_started", "user_message"):
             self.was_aborted, self.error, self.answer = False, None, None
         elif kind in ("task_complete", "turn_complete"):
@@ -212,28 +227,43 @@ class Rollout(CodexRun):
         elif kind == "error":
             self.error = text(payload.get("message"), "payload.message") or "the turn failed"
             self.error_cause, self.error_status = _read_cause(payload.get("codex_error_info"))
-        elif kind in EXECUTIONS:
-            self._add_execution(payload, ended=kind in ("mcp_tool_call_end", "dynamic_tool_call_response"))
+        elif (ran := read_execution(payload)) is not None:
+            self._add_execution(ran)
+        elif (item := find_turn_item(payload)) is not None:
+            self._note_item(item)
         elif isinstance(kind, str) and kind not in EVENTS:
             self.unknown = pick_worse(self.unknown, describe_unknown("an event", kind, payload))
 
-    def _add_agents(self, found: Agents) -> None:
+    def _note_item(self, item: dict[str, Any]) -> None:
+        kind = item.get("type")
+        if isinstance(kind, str) and kind not in ITEMS and kind not in OTHER_ITEMS:
+            self.unknown = pick_worse(self.unknown, describe_unknown("an item", kind, item))
+
+    def _add_agents(self, found: Agents | None) -> None:
+        if found is None:
+            return
         self.spawned.update(found.threads)
         if found.starter is not None:
             self.starts.update(dict.fromkeys(found.threads, found.starter))
 
-    def _add_execution(self, payload: dict[str, Any], *, ended: bool) -> None:
-        """Adds what an MCP server or the client ran, unless the model's own call of that id names it."""
-        call_id = text(get_first(payload, ("call_id", "callId")), "payload.call_id") or ""
-        name, arguments = _read_execution(payload)
-        asked = self.tools.get(call_id)
-        if name and asked != name and call_id not in self.executed:
-            self.executed.add(call_id)
-            self._add_messages(
-                [RawMessage("assistant", calls=[ToolRequest(call_id, name, arguments)])], len(self.messages)
-            )
-        if ended and call_id in self.executed:
-            result = ToolResult(call_id, name or None, _read_returned(payload), payload.get("success") is False or None)
+    def _add_execution(self, ran: Ran) -> None:
+        """Adds what ran, unless the model's own call of that id is the one that ran."""
+        call_id = ran.id or ""
+        name = ran.tool or self.executed_names.get(call_id, "")
+        asked = self.requests.get(call_id)
+        if asked is not None and (name in ("", asked) if ran.is_named else asked != SCRIPT):
+            return
+        key = call_id, name
+        call = self.executed.get(key) if call_id and name != STDIN else None
+        if call is None or _is_other_call(call, ran.arguments):
+            call = self.executed[key] = ToolRequest(ran.id, name or DYNAMIC, ran.arguments)
+            self.executed_names[call_id] = name
+            self.answered.discard(key)
+            self._add_messages([RawMessage("assistant", calls=[call])], len(self.messages))
+        call.arguments = ran.arguments or call.arguments
+        if ran.has_ended and key not in self.answered:
+            self.answered.add(key)
+            result = ToolResult(ran.id, call.name, ran.content, ran.has_failed, ran.exit_code)
             self._add_messages([RawMessage("tool", answers=[result])], len(self.messages))
 
     def _add_token_count(self, info: dict[str, Any]) -> None:
@@ -297,7 +327,7 @@ class Rollout(CodexRun):
 def read_agents(payload: dict[str, Any]) -> Agents | None:
     """The sub-agents that an event is about; None for any other event."""
     kind = payload.get("type")
-    item = dict_or_empty(payload.get("item")) if kind == "item_completed" else {}
+    item = plain_keys(dict_or_empty(payload.get("item"))) if kind == "item_completed" else {}
     if kind == "collab_agent_spawn_end":
         return Agents(keep_ids([payload.get("new_thread_id")]), as_text(payload.get("call_id")))
     if kind == "sub_agent_activity" or item.get("type") == "SubAgentActivity":
@@ -305,7 +335,7 @@ def read_agents(payload: dict[str, Any]) -> Agents | None:
         starter = about.get("id", about.get("event_id")) if about.get("kind") == "started" else None
         return Agents(keep_ids([about.get("agent_thread_id")]), as_text(starter))
     if item.get("type") == "CollabAgentToolCall":
-        starter = item.get("id") if item.get("tool") == SPAWN else None
+        starter = item.get("id") if plain_word(item.get("tool")) == SPAWN else None
         return Agents(keep_ids(item.get("receiver_thread_ids")), as_text(starter))
     return None
 
@@ -336,21 +366,9 @@ def read_agent_name(spawn: dict[str, Any]) -> str | None:
     return as_text(spawn.get("agent_role")) or path.rpartition("/")[2] or None
 
 
-def _read_execution(payload: dict[str, Any]) -> tuple[str, Any]:
-    """Name and arguments of a tool that ran, the name of one of an MCP server as Codex gives it to models."""
-    invocation = mapping(payload.get("invocation"), "payload.invocation")
-    if invocation:
-        server, tool = (text(invocation.get(key), f"payload.invocation.{key}") for key in ("server", "tool"))
-        return f"mcp__{server}__{tool}", invocation.get("arguments")
-    return text(payload.get("tool"), "payload.tool") or "", payload.get("arguments")
-
-
-def _read_returned(payload: dict[str, Any]) -> Any:
-    """What an MCP server or the client returned."""
-    result = payload.get("result")
-    returned = get_first(result, ("Ok", "Err")) if isinstance(result, dict) else None
-    content = returned.get("content") if isinstance(returned, dict) else returned
-    return parse_result(get_first(payload, ("content_items", "contentItems")) if content is None else content)[0]
+def _is_other_call(call: ToolRequest, arguments: Any) -> bool:
+    """Whether an event of a call's id has other arguments; those of provided tools may be known at the end only."""
+    return bool(call.arguments and arguments) and call.arguments != arguments and call.name not in PROVIDED
 
 
 def _read_cause(info: Any) -> tuple[str | None, int | None]:

@@ -71,8 +71,9 @@ def join(documents: Sequence[Any], files: Sequence[tuple[str, list[Any]]]) -> li
 def _find_key(line: Any) -> tuple[str, str] | None:
     """What is the same in an item and its copies; None for what has no id."""
     payload = dict_or_empty(line.get("payload")) if isinstance(line, dict) else {}
-    identity = payload.get("call_id") or payload.get("id")
-    kind = payload.get("type")
+    item = dict_or_empty(payload.get("item"))
+    kind, about = (f"{payload.get('type')} {item.get('type')}", item) if item else (payload.get("type"), payload)
+    identity = about.get("call_id") or about.get("callId") or about.get("id")
     return (kind, identity) if isinstance(kind, str) and isinstance(identity, str) else None
 
 

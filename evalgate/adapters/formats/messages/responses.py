@@ -110,7 +110,7 @@ def _read_reasoning(item: dict[str, Any]) -> str | None:
 def _read_request(item: dict[str, Any], tool: str, *, is_named: bool) -> ToolRequest:
     call_id = text(get_first(item, ("call_id", "id")), "call_id") or None
     if is_named:
-        return ToolRequest(call_id, _read_name(item), check_arguments(get_first(item, ("arguments", "input"))))
+        return ToolRequest(call_id, read_name(item), check_arguments(get_first(item, ("arguments", "input"))))
     tool = _find_name(item) or tool
     known = {key: item[key] for key in ("action", "code", "queries", "operation") if item.get(key) is not None}
     if not known and item.get("arguments") is not None:
@@ -119,7 +119,7 @@ def _read_request(item: dict[str, Any], tool: str, *, is_named: bool) -> ToolReq
     return ToolRequest(call_id, tool, action if len(known) == 1 and type(action) is dict else known or None)
 
 
-def _read_name(item: dict[str, Any]) -> str:
+def read_name(item: dict[str, Any]) -> str:
     """The name of a called tool; of an MCP server's tool the whole one, which older recordings have in one field."""
     name, server = required_text(item.get("name"), "name"), item.get("namespace")
     if type(server) is str and server.startswith("mcp__") and not name.startswith("mcp__"):

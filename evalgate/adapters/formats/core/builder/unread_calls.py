@@ -162,7 +162,7 @@ class CallScan:
     def _check_object(self, value: dict[str, Any], path: Any, layout: KeyLayout) -> Fields:
         """Checks the object itself; returns the fields that may hold calls or objects with calls."""
         if layout.has_arguments and (name := find_called_name(value)) is not None:
-            if not any(find_name(each) in self._read for each in value.values() if each.__class__ is dict):
+            if not self._is_read_by_another_name(value):
                 self._require_read(name, path)
             return layout.call_fields
         if layout.is_result or (layout.has_role and str(value["role"]) in RESULT_ROLES):
@@ -178,6 +178,12 @@ class CallScan:
         if layout.has_certain_arguments:
             self._enter_nameless(value, path)
         return layout.fields
+
+    def _is_read_by_another_name(self, value: dict[str, Any]) -> bool:
+        """Whether a call was read by a name within it, or by that of an MCP server's tool which has the server's."""
+        if f"mcp__{value.get('server')}__{value.get('tool')}" in self._read:
+            return True
+        return any(find_name(each) in self._read for each in value.values() if each.__class__ is dict)
 
     def _enter_definitions(self, key: str, value: Any, path: Any) -> None:
         """A field of descriptions or free data, in which only obvious calls count."""
