@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from evalgate.adapters.formats.core.builder.conversation import ToolResult
 from evalgate.adapters.formats.core.fields import dict_or_empty, mapping, plain_keys, text, to_snake_case, whole_number
 from evalgate.adapters.formats.core.format import words
 from evalgate.adapters.formats.messages.blocks import get_first, parse_result
@@ -17,25 +18,29 @@ PROVIDED = (SEARCH, IMAGE)
 """Tools that run at the provider: their arguments may be known at the end only, and their items may have no id."""
 NAMED_BY_EVENT = ""
 """For a tool that has the name that the event or item gives it."""
-EVENTS = {
+STAGES = {
     "exec_command": EXEC,
-    "terminal_interaction": STDIN,
     "patch_apply": PATCH,
     "web_search": SEARCH,
     "image_generation": IMAGE,
-    "view_image_tool_call": VIEW,
     "mcp_tool_call": NAMED_BY_EVENT,
-    "dynamic_tool_call": NAMED_BY_EVENT,
     "collab_agent_spawn": "spawn_agent",
     "collab_agent_interaction": "send_input",
     "collab_waiting": "wait",
     "collab_close": "close_agent",
     "collab_resume": "resume_agent",
 }
-"""The tools of events, by their types without what `STATES` lists."""
-STATES = {"_begin": False, "_request": False, "_end": True, "_response": True, "": True}
-"""How the types of events end, and whether what they are about has ended."""
-COMPLETED = "item_completed"
+"""The tools of which one event tells the beginning and one the end, by the types of both without their last word."""
+EVENTS = {
+    **{f"{stage}_begin": (tool, False) for stage, tool in STAGES.items()},
+    **{f"{stage}_end": (tool, True) for stage, tool in STAGES.items()},
+    "dynamic_tool_call_request": (NAMED_BY_EVENT, False),
+    "dynamic_tool_call_response": (NAMED_BY_EVENT, True),
+    "view_image_tool_call": (VIEW, True),
+    "terminal_interaction": (STDIN, False),
+}
+"""The tools of events by their types, and whether what such an event is about has ended."""
+STARTED, COMPLETED = "item_started", "item_completed"
 ITEMS = {
     "CommandExecution": EXEC,
     "FileChange": PATCH,
@@ -68,7 +73,7 @@ ARGUMENTS = {
 
 
 class Ran(NamedTuple):
-    """A state of an execution: what ran, and what it returned if it has ended; `tool` is empty if it is not named.
+    """A state of an execution. Its id is that of the call, if known; `tool` is empty if it is not named.
 
     `is_named` if the tool is one of an MCP server or of the client, which the event names.
     """
@@ -78,30 +83,25 @@ class Ran(NamedTuple):
     arguments: Any
     is_named: bool
     has_ended: bool
-    content: Any = None
-    has_failed: bool | None = None
-    exit_code: int | None = None
+    fields: dict[str, Any]
 
 
 def read_execution(payload: dict[str, Any]) -> Ran | None:
     """The execution that an event is about; None for any other event, and what the user ran. Raises FieldError."""
     kind = payload.get("type")
-    if not isinstance(kind, str):
-        return None
     item = find_turn_item(payload)
     if item is not None:
         tool = ITEMS.get(text(item.get("type"), "payload.item.type") or "")
         return None if tool is None else _read(tool, plain_keys(item), has_ended=kind == COMPLETED)
-    for ending, has_ended in STATES.items():
-        tool = EVENTS.get(kind.removesuffix(ending)) if kind.endswith(ending) else None
-        if tool is not None:
-            return _read(tool, plain_keys(payload), has_ended=has_ended and tool != STDIN)
-    return None
+    known = EVENTS.get(kind) if isinstance(kind, str) else None
+    if known is None:
+        return None
+    return _read(known[0], plain_keys(payload) if "callId" in payload else payload, has_ended=known[1])
 
 
 def find_turn_item(payload: dict[str, Any]) -> dict[str, Any] | None:
     """The item that an event has the state of; None for any other event. Raises FieldError."""
-    return mapping(payload.get("item"), "payload.item") if payload.get("type") in ("item_started", COMPLETED) else None
+    return mapping(payload.get("item"), "payload.item") if payload.get("type") in (STARTED, COMPLETED) else None
 
 
 def plain_word(value: Any) -> str:
@@ -115,11 +115,13 @@ def _read(tool: str, fields: dict[str, Any], *, has_ended: bool) -> Ran | None:
     call_id = text(get_first(fields, ("call_id", "id")), "payload.call_id") or None
     name, arguments = _read_request(tool, fields)
     is_named = tool == NAMED_BY_EVENT and "receiver_thread_ids" not in fields
-    if not has_ended:
-        return Ran(call_id, name, arguments, is_named, has_ended=False)
-    code = whole_number(fields.get("exit_code"), "payload.exit_code")
-    has_failed = _has_failed(name, fields, code)
-    return Ran(call_id, name, arguments, is_named, True, _read_returned(fields), has_failed, code)
+    return Ran(call_id, name, arguments, is_named, has_ended, fields)
+
+
+def read_result(ran: Ran, name: str) -> ToolResult:
+    """What an execution that has ended returned, for the tool of this name. Raises FieldError."""
+    code = whole_number(ran.fields.get("exit_code"), "payload.exit_code")
+    return ToolResult(ran.id, name, _read_returned(ran.fields), _has_failed(name, ran.fields, code), code)
 
 
 def _read_request(tool: str, fields: dict[str, Any]) -> tuple[str, Any]:
@@ -147,7 +149,7 @@ def _read_returned(fields: dict[str, Any]) -> Any:
     """The output of a command or patch, or what an MCP server, the client or the provider returned."""
     printed = next((found for key in ("aggregated_output", "formatted_output") if (found := fields.get(key))), None)
     printed = printed or "".join(str(fields[key]) for key in ("stdout", "stderr") if fields.get(key))
-    if printed or "exit_code" in fields or "stdout" in fields:
+    if printed or fields.get("exit_code") is not None or fields.get("stdout") is not None:
         return printed
     result = fields.get("result")
     returned = get_first(result, ("Ok", "Err")) if isinstance(result, dict) else None

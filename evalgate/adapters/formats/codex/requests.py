@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from evalgate.adapters.formats.codex.executions import PROVIDED, SEARCH, Ran, read_execution, read_search
+from evalgate.adapters.formats.codex.executions import (
+    COMPLETED,
+    EVENTS,
+    PROVIDED,
+    SEARCH,
+    STARTED,
+    Ran,
+    read_execution,
+    read_search,
+)
 from evalgate.adapters.formats.core.builder.conversation import drop_nulls
 from evalgate.adapters.formats.core.builder.copied_history import is_copied
 from evalgate.adapters.formats.core.fields import dict_or_empty, do_each
@@ -17,6 +26,8 @@ from evalgate.adapters.formats.messages.responses import CALL, OUTPUT, read_name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+OF_PROVIDED = [STARTED, COMPLETED, *(kind for kind, (tool, _) in EVENTS.items() if tool in PROVIDED)]
+"""Types of events that may be about a tool of the provider."""
 ANY, UNKNOWN = "any", "unknown"
 """Keys of every item, and of those that don't say what they asked for."""
 
@@ -39,13 +50,14 @@ class _Found(Struct):
     """The last state of each execution of a provided tool that says what it was asked for."""
 
     def add(self, line: dict[str, Any]) -> None:
-        payload = dict_or_empty(line.get("payload"))
-        if line.get("type") == "event_msg":
-            ran = None if is_copied(line) else read_execution(payload)
+        payload, kind = dict_or_empty(line.get("payload")), line.get("type")
+        if kind == "event_msg":
+            may_be = payload.get("type") in OF_PROVIDED and not is_copied(line)
+            ran = read_execution(payload) if may_be else None
             if ran is not None and ran.id is not None and ran.tool in PROVIDED:
                 known = self.executions.get(ran.id)
                 self.executions[ran.id] = ran if ran.arguments or known is None else known
-        elif line.get("type") == "response_item" or not payload:
+        elif kind == "response_item" or not payload:
             self._add_item(payload or line, is_own=not is_copied(line))
 
     def _add_item(self, item: dict[str, Any], *, is_own: bool) -> None:

@@ -16,6 +16,7 @@ from evalgate.adapters.formats.codex.executions import (
     find_turn_item,
     plain_word,
     read_execution,
+    read_result,
 )
 from evalgate.adapters.formats.codex.forks import find_inherited, find_origin, get_spawn, subtract_inherited
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
@@ -263,8 +264,7 @@ class Rollout(CodexRun):
         call.arguments = ran.arguments or call.arguments
         if ran.has_ended and key not in self.answered:
             self.answered.add(key)
-            result = ToolResult(ran.id, call.name, ran.content, ran.has_failed, ran.exit_code)
-            self._add_messages([RawMessage("tool", answers=[result])], len(self.messages))
+            self._add_messages([RawMessage("tool", answers=[read_result(ran, call.name)])], len(self.messages))
 
     def _add_token_count(self, info: dict[str, Any]) -> None:
         """The total includes all calls so far; a repeated total is not a new call."""
