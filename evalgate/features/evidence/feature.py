@@ -1,10 +1,10 @@
-"""What recorded runs prove: the verbs that compare two runs as arms, and that ask how often the gate is wrong."""
+"""What recorded runs prove: two runs as arms, how often the gate is wrong, what got worse with more trials."""
 
 from evalgate.bootstrap.feature import Feature, Verb
 
 EVIDENCE = Feature(
     "evidence",
-    "whether another agent may replace the one in use, and how often the gate is wrong",
+    "whether another agent may replace the one in use, how often the gate is wrong, and whether a failure was chance",
     verbs={
         "migrate": Verb(
             "compare two runs as arms: may we switch the model?", f"{__package__}.cli.migrate", after="compare"
@@ -13,6 +13,11 @@ EVIDENCE = Feature(
             "how often the gate is red by chance, and what it would miss",
             f"{__package__}.cli.calibrate",
             after="migrate",
+        ),
+        "confirm": Verb(
+            "record again what got worse, on both sides, and judge all trials",
+            f"{__package__}.cli.confirm",
+            after="calibrate",
         ),
     },
 )

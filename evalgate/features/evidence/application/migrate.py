@@ -30,7 +30,7 @@ def migrate(files: BaselineFiles, base: str, head: str, rules: VariantComparison
     The control is `base`, the treatment `head`. Raises RulesMissing if the runs were not judged by the same suites
     and versions of evaluators, or don't hold them.
     """
-    configuration = _require_same_rules(files, base, head)
+    configuration = require_same_rules(files, base, head)
     policies = policies_of(configuration, None).suites
     runs = [run_of(files.load(path).results) for path in (base, head)]
     names = _name_arms(runs, (base, head))
@@ -49,7 +49,8 @@ def _index(suite: SuiteResult | None) -> Mapping[tuple[str, str | None], Scenari
     return {(each.id, each.variant): each for each in scenarios if not each.quarantined}
 
 
-def _require_same_rules(files: BaselineFiles, base: str, head: str) -> Configuration:
+def require_same_rules(files: BaselineFiles, base: str, head: str) -> Configuration:
+    """The rules of two runs; raises RulesMissing, naming what differs, if they are not the same."""
     one, other = (_read_rules(files, path) for path in (base, head))
     differences = [*_list_differences(one, other), *_list_versions(files, base, head)]
     if differences:

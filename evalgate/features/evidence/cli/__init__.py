@@ -1,1 +1,1 @@
-"""Verbs: `migrate`, `calibrate`."""
+"""Verbs: `migrate`, `calibrate`, `confirm`."""

@@ -1,1 +1,1 @@
-"""What `calibrate` prints."""
+"""What `calibrate` and `confirm` print."""

@@ -12,7 +12,6 @@ from evalgate.features.record.settings import CACHE_MODES, choose_cache_rules, r
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Mapping
 
     from evalgate.cli.shell import Shell
     from evalgate.features.record.application.plan import PlannedTrial
@@ -37,13 +36,15 @@ def record(arguments: Namespace, shell: Shell) -> int:
         arguments.cache, shell.environ, reuses_last=arguments.reuse_last, records_errors=arguments.record_errors
     )
     loaded = None
+    if arguments.only is not None and (arguments.suite is None or _names_trials(arguments)):
+        raise SettingError("--only takes --suite, and none of --scenario, --trial and --trials")
     if arguments.suite is not None:
         from evalgate.features.record.bootstrap.record_plan import load_suite
 
         loaded = load_suite(arguments.suite, shell.cwd)
     options = recorder.RecordOptions(
         arguments.words,
-        _plan(arguments, loaded, shell.environ),
+        _plan(arguments, loaded, shell),
         arguments.out,
         arguments.provider,
         not arguments.without_proxy,
@@ -63,7 +64,11 @@ def record(arguments: Namespace, shell: Shell) -> int:
     return recorder.record(options, shell.environ, shell.cwd, shell.note)
 
 
-def _plan(arguments: Namespace, loaded: LoadedSuite | None, environ: Mapping[str, str]) -> list[PlannedTrial]:
+def _names_trials(arguments: Namespace) -> bool:
+    return any(each is not None for each in (arguments.scenario, arguments.trial, arguments.trials))
+
+
+def _plan(arguments: Namespace, loaded: LoadedSuite | None, shell: Shell) -> list[PlannedTrial]:
     """The trials to run, in order; raises SettingError for a scenario that the suite lacks."""
     from msgspec.structs import replace
 
@@ -74,18 +79,24 @@ def _plan(arguments: Namespace, loaded: LoadedSuite | None, environ: Mapping[str
         raise SettingError("--scenario takes an id")
     numbers = read_trials(arguments)
     if loaded is None:
-        agent_hash = environ.get("EVALGATE_AGENT_HASH")
+        agent_hash = shell.environ.get("EVALGATE_AGENT_HASH")
         found = [
             plan.PlannedTrial(
-                TrialId(None, arguments.scenario, None, number), environ.get("EVALGATE_PROMPT"), agent_hash
+                TrialId(None, arguments.scenario, None, number), shell.environ.get("EVALGATE_PROMPT"), agent_hash
             )
             for number in numbers or [0]
         ]
     else:
-        planned = plan.plan_trials(loaded.suite, arguments.scenario, numbers)
+        if arguments.only is None:
+            planned = plan.plan_trials(loaded.suite, arguments.scenario, numbers)
+        else:
+            from evalgate.features.record.bootstrap.only_planned import list_planned, read_plan
+
+            planned = list_planned(loaded.suite, read_plan(arguments.only, shell.cwd))
         found = [replace(each, agent_hash=loaded.agent_hash) for each in planned]
     if not found:
-        raise SettingError(f"the suite has no scenario {arguments.scenario!r}" if arguments.scenario else "no scenario")
+        missing = f"the suite has no scenario {arguments.scenario!r}" if arguments.scenario else "no scenario"
+        raise SettingError(missing if arguments.only is None else f"{arguments.only} names no scenario of the suite")
     if len(found) > plan.MAX_TRIALS:
         raise SettingError(f"{len(found):,} trials: a recording may have at most {plan.MAX_TRIALS:,}")
     plan.require_distinct(found)
@@ -132,6 +143,7 @@ COMMANDS = {
         [
             option("words", nargs="+", metavar="CMD", help="the agent's command, after `--`; no shell interprets it"),
             option("--suite", metavar="FILE", help="run the command for each scenario, variant and trial of a suite"),
+            option("--only", metavar="FILE", help="with --suite: only the trials that `confirm --plan` wrote"),
             option("--scenario", metavar="ID", help="the scenario that the traces are for"),
             option("--trial", type=int, metavar="N", help="the number of the trial (default 0)"),
             option("--trials", type=int, metavar="N", help="run the command N times, as trials 0 to N-1"),

@@ -1,0 +1,79 @@
+"""The trials that were recorded after a run: refused unless they are those planned, of the same commit and rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.errors import RulesMissing
+from evalgate.features.evidence.application.migrate import require_same_rules
+from evalgate.features.evidence.application.plan_trials import load_finished
+from evalgate.models.run.trials import count_unmeasured
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from evalgate.features.evidence.application.plan_trials import FinishedRun, Scenarios
+    from evalgate.models.comparison.comparison import ScenarioKey
+    from evalgate.models.run.run import Trial
+    from evalgate.ports import BaselineFiles
+
+
+class Recorded(NamedTuple):
+    """A side: the first run, and the trials added to its scenarios."""
+
+    first: FinishedRun
+    added: Mapping[ScenarioKey, Sequence[Trial]]
+
+
+def load_added(
+    files: BaselineFiles, first: FinishedRun, path: str, keys: Sequence[ScenarioKey], trials: int
+) -> Recorded:
+    """The added trials of a side; raises RulesMissing, naming what is wrong with them."""
+    require_same_rules(files, first.path, path)
+    more = load_finished(files, path)
+    scenarios = more.scenarios
+    _require_complete(scenarios, keys, trials, path)
+    _require_same_commit(first, more, keys)
+    return Recorded(first, {key: scenarios[key].trials for key in keys})
+
+
+def _require_complete(scenarios: Scenarios, keys: Sequence[ScenarioKey], trials: int, path: str) -> None:
+    for key in keys:
+        found = scenarios[key].trials if key in scenarios else ()
+        if not found:
+            raise RulesMissing(f"{path}: the scenario {key.id!r} is left out (record all that `confirm --plan` lists)")
+        if lost := count_unmeasured(found):
+            raise RulesMissing(f"{path}: {lost} trials of {key.id!r} were not measured (record them again)")
+        if len(found) != trials:
+            hint = "the plan decides how many, not their results"
+            raise RulesMissing(f"{path}: {key.id!r} has {len(found)} trials, {trials} were planned ({hint})")
+
+
+def _require_same_commit(first: FinishedRun, more: FinishedRun, keys: Sequence[ScenarioKey]) -> None:
+    """The commit of the recordings; where they don't name one, that of the run. Unknown ones are refused."""
+    before, now = (_list_commits(each, keys) for each in (first, more))
+    if None in before | now:
+        path = first.path if None in before else more.path
+        raise RulesMissing(f"{path}: the commit of the recordings is not known (`evalgate record` notes it)")
+    if len(before | now) > 1:
+        names = " and ".join(sorted(str(each)[:12] for each in before | now))
+        raise RulesMissing(f"{more.path}: recorded on another commit than {first.path}: {names}")
+
+
+def _list_commits(run: FinishedRun, keys: Iterable[ScenarioKey]) -> set[str | None]:
+    scenarios, own = run.scenarios, run.document["commit"]
+    return {trial.trace.commit or own for key in keys for trial in scenarios[key].trials}
+
+
+def require_new(sides: Sequence[Recorded], keys: Sequence[ScenarioKey]) -> None:
+    """Raises RulesMissing for an added trial that was replayed, or whose recording is there already."""
+    seen = {trial.trace.digest for side in sides for each in side.first.scenarios.values() for trial in each.trials}
+    for side in sides:
+        for key in keys:
+            for trial in side.added[key]:
+                digest = trial.trace.digest
+                if digest is None:
+                    raise RulesMissing(f"{key.id!r}: {trial.trace.path} was replayed (record it with `--cache off`)")
+                if digest in seen:
+                    raise RulesMissing(f"{key.id!r}: {trial.trace.path} is a recording that counts already")
+                seen.add(digest)

@@ -1,0 +1,164 @@
+"""Judges scenarios that got worse by all their trials: the first ones, and those added on both sides."""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from evalgate.features.evidence.application.added_trials import load_added, require_new
+from evalgate.features.evidence.application.plan_trials import (
+    compare_runs,
+    find_worse,
+    index_scenarios,
+    load_pair,
+)
+from evalgate.features.evidence.models import Confirmation, ConfirmedScenario, Side
+from evalgate.gate.common.scenarios import ScenarioIndex
+from evalgate.gate.decision.decide import decide
+from evalgate.models.comparison.comparison import REGRESSIONS, BaselineInfo, ScenarioKey
+from evalgate.models.comparison.decision import Reason
+from evalgate.models.run.trials import summarize
+from evalgate.scoring.scenario import judge_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalgate.application.comparison.policies import Policies
+    from evalgate.features.evidence.application.added_trials import Recorded
+    from evalgate.features.evidence.models import Finding
+    from evalgate.models.comparison.comparison import Change, Comparison
+    from evalgate.models.comparison.decision import Decision
+    from evalgate.models.run.run import Run, ScenarioResult, SuiteResult, Trial
+    from evalgate.ports import BaselineFiles
+    from evalgate.suite.models import Scenario
+
+JUDGED_AGAIN = frozenset({"hard_fail", "new_hard_fail", "below_threshold", "broken", "regression", "not_evaluable"})
+"""Words of `fail_on` that all trials together decide; for others the first run's reasons stand."""
+NEEDS_REGRESSION = frozenset({"model_changed"})
+"""Words that only a regression triggers: without one their reasons fall away."""
+CLEARED = frozenset({"flaky_recovery", "base_was_lucky"})
+
+
+def confirm(files: BaselineFiles, base: tuple[str, str], head: tuple[str, str], trials: int) -> Confirmation:
+    """Judges each side's first run with the `trials` a scenario added to it.
+
+    Raises RulesMissing if they are not exactly those planned, of the same commit and suites, each recorded once.
+    """
+    before, now = load_pair(files, base[0], head[0])
+    keys = find_worse(before, now)
+    sides = [
+        load_added(files, first, path, keys, trials) for first, path in ((before, base[1]), (now, head[1])) if keys
+    ]
+    first_reasons = [_reason_of(each) for each in now.document["reasons"]]
+    if not keys:
+        return Confirmation([], first_reasons, 0, 0.0)
+    require_new(sides, keys)
+    old, new = map(_judge_all, sides)
+    comparison = compare_runs(old, new, now.policies)
+    decision = _decide(new, comparison, _with_words(now.policies, first_reasons))
+    found = [_describe(key, sides, (old, new), comparison.changes[key]) for key in keys]
+    added = [trial.cost_usd for side in sides for each in side.added.values() for trial in each]
+    known = [each for each in added if each is not None]
+    usd = round(fsum(known), 6) if len(known) == len(added) else None
+    return Confirmation(found, _merge_reasons(first_reasons, decision, found), len(added), usd)
+
+
+def _reason_of(document: Mapping[str, object]) -> Reason:
+    fields = {name: document.get(name) for name in ("code", "message", "suite", "scenario", "variant")}
+    return Reason(**{name: None if value is None else str(value) for name, value in fields.items()})  # type: ignore[arg-type]
+
+
+def _judge_all(side: Recorded) -> Run:
+    """The first run, with the added trials in its scenarios."""
+    index = {suite.name: ScenarioIndex(suite) for suite in side.first.rules.suites}
+    return replace(side.first.run, suites=[_judge_suite(each, index, side) for each in side.first.run.suites])
+
+
+def _judge_suite(suite: SuiteResult, index: Mapping[str, ScenarioIndex], side: Recorded) -> SuiteResult:
+    scenarios = [
+        _judge(each, index[suite.name].find_scenarios(each.id)[each.variant], side.added[key])
+        if (key := ScenarioKey(suite.name, each.id, each.variant)) in side.added
+        else each
+        for each in suite.scenarios
+    ]
+    return replace(suite, scenarios=scenarios)
+
+
+def _judge(scenario: ScenarioResult, entry: Scenario, added: Sequence[Trial]) -> ScenarioResult:
+    next_number = 1 + max(each.trial for each in scenario.trials)
+    trials = [*scenario.trials, *(replace(each, trial=next_number + at) for at, each in enumerate(added))]
+    found = judge_scenario(trials, entry.threshold, entry.rules)
+    if found is None:
+        return scenario  # only without a trial
+    return replace(
+        scenario,
+        trials=trials,
+        verdict=found.verdict,
+        score=found.score,
+        reason=found.reason,
+        pass_rate=found.pass_rate,
+        pass_rate_interval=found.interval,
+    )
+
+
+def _with_words(policies: Policies, reasons: Sequence[Reason]) -> Policies:
+    """The policies, which also fail by the words that failed the first run: `--fail-on` may have named them."""
+    words = {each.code for each in reasons} & JUDGED_AGAIN
+    suites = {
+        name: each.model_copy(update={"fail_on": sorted({*each.fail_on, *words})})
+        for name, each in policies.suites.items()
+    }
+    return replace(policies, suites=suites)
+
+
+def _decide(run: Run, comparison: Comparison, policies: Policies) -> Decision:
+    info = BaselineInfo("given")
+    return decide(run, comparison, info, policies.suites, run_policy=policies.run, report_only=False)
+
+
+def _describe(
+    key: ScenarioKey, sides: Sequence[Recorded], judged: tuple[Run, Run], change: Change
+) -> ConfirmedScenario:
+    old, new = (index_scenarios(run)[key] for run in judged)
+    base, head = (_count(side, key) for side in sides)
+    return ConfirmedScenario(key, _find(old, new, change, head), base, head, change.reason)
+
+
+def _count(side: Recorded, key: ScenarioKey) -> Side:
+    first, added = side.first.scenarios[key].trials, side.added[key]
+    passed, more = (sum(each.status == "passed" for each in trials) for trials in (first, added))
+    return Side(passed, len(first), more, len(added))
+
+
+def _find(old: ScenarioResult, new: ScenarioResult, change: Change, head: Side) -> Finding:
+    """Recovered: the verdict is PASS, or all added trials passed. Lucky: the base fails all that fails now."""
+    if change.kind in REGRESSIONS:
+        return "regression"
+    if new.verdict == "PASS" or head.more_passed == head.more_trials:
+        return "flaky_recovery"
+    if old.verdict != "PASS" and _list_failed(new) <= _list_failed(old):
+        return "base_was_lucky"
+    return "undecided"
+
+
+def _list_failed(scenario: ScenarioResult) -> set[str]:
+    return {each.digest or each.name for trial in scenario.trials for each in summarize(trial).failed}
+
+
+def _merge_reasons(first: Sequence[Reason], decision: Decision, found: Sequence[ConfirmedScenario]) -> list[Reason]:
+    """The first run's reasons, but for scenarios that are cleared, and those that all trials give."""
+    findings = {each.key: each.finding for each in found}
+    kept = [each for each in first if not _is_replaced(each, findings.get(_key_of(each)))]
+    again = [each for each in decision.reasons if each.code in JUDGED_AGAIN and _key_of(each) in findings]
+    unique = {(each.code, _key_of(each)): each for each in [*kept, *again]}
+    return list(unique.values())
+
+
+def _is_replaced(reason: Reason, finding: Finding | None) -> bool:
+    return finding in CLEARED and reason.code in JUDGED_AGAIN | NEEDS_REGRESSION
+
+
+def _key_of(reason: Reason) -> ScenarioKey:
+    return ScenarioKey(reason.suite or "", reason.scenario or "", reason.variant)

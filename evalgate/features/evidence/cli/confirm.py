@@ -1,0 +1,97 @@
+"""The verb `confirm`: which trials to record again after a run, and what all of them show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalgate.bootstrap.shell_tools import find_baseline
+from evalgate.cli.command import PROCESS_LIMITS, Command, option
+from evalgate.errors import Problem, SettingError
+from evalgate.models.comparison.decision import exit_code_of
+from evalgate.models.run.trial_plan import MOST_TRIALS, TrialPlan
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from evalgate.cli.shell import Shell
+
+
+def confirm_run(arguments: Namespace, shell: Shell) -> int:
+    """Writes the plan and returns 0; or judges all trials and returns the gate's exit code."""
+    if not 1 <= arguments.trials <= MOST_TRIALS:
+        raise SettingError(f"--trials is {arguments.trials}, expected 1 to {MOST_TRIALS}")
+    return _write_plan(arguments, shell) if arguments.plan else _confirm(arguments, shell)
+
+
+def _write_plan(arguments: Namespace, shell: Shell) -> int:
+    from evalgate.bootstrap.sources import build_baseline_files
+    from evalgate.features.evidence.application.plan_trials import plan_trials
+    from evalgate.features.evidence.reporting.confirmation_text import render_plan
+
+    if arguments.more is not None or arguments.base_more is not None:
+        raise SettingError(
+            Problem("--plan takes RUN and --base", None, "MORE and --base-more are recorded by the plan")
+        )
+    base, head = (find_baseline(path, shell.cwd) for path in (arguments.base, arguments.run))
+    plan = plan_trials(build_baseline_files(shell.cwd), base, head, arguments.trials)
+    _write(Path(shell.cwd, arguments.out), plan)
+    for line in render_plan(plan):
+        shell.print_line(line)
+    return 0
+
+
+def _write(path: Path, plan: TrialPlan) -> None:
+    from msgspec import json
+
+    try:
+        path.write_bytes(json.format(json.encode(plan), indent=2) + b"\n")
+    except OSError as error:
+        raise SettingError(f"can't write {path.name}: {error.strerror or 'unknown error'}") from None
+
+
+def _confirm(arguments: Namespace, shell: Shell) -> int:
+    from evalgate.bootstrap.sources import build_baseline_files
+    from evalgate.features.evidence.application.confirm import confirm
+    from evalgate.features.evidence.reporting.confirmation_text import build_confirmation_document, render_confirmation
+
+    if arguments.more is None or arguments.base_more is None:
+        raise SettingError(Problem("MORE and --base-more are missing", None, "`--plan` lists what to record for them"))
+    sides = [(arguments.base, arguments.base_more), (arguments.run, arguments.more)]
+    base, head = ((find_baseline(first, shell.cwd), find_baseline(more, shell.cwd)) for first, more in sides)
+    found = confirm(build_baseline_files(shell.cwd), base, head, arguments.trials)
+    if arguments.json:
+        shell.print_json(build_confirmation_document(found))
+    else:
+        for line in render_confirmation(found):
+            shell.print_line(line)
+    return exit_code_of(each.code for each in found.reasons)
+
+
+COMMANDS = {
+    "confirm": Command(
+        confirm_run,
+        [
+            PROCESS_LIMITS,
+            option("run", metavar="RUN", help="the first run, compared with BASE: baseline.zip, or its folder"),
+            option("more", nargs="?", metavar="MORE", help="the run of the trials added on the same commit"),
+            option("--base", required=True, metavar="BASE", help="the run that RUN was compared with"),
+            option("--base-more", metavar="RUN", help="the run of the trials added on the base"),
+            option("--plan", action="store_true", help="write which trials to record again"),
+            option("--out", metavar="FILE", default="misses.json", help="where --plan writes (default misses.json)"),
+            option(
+                "--trials",
+                type=int,
+                metavar="N",
+                default=MOST_TRIALS,
+                help=f"trials to add to a scenario on each side, 1 to {MOST_TRIALS} (default {MOST_TRIALS})",
+            ),
+            option("--json", action="store_true", help="print the findings as JSON"),
+        ],
+        """examples:
+  evalgate confirm .evalgate --plan --base main/baseline.zip
+  evalgate record --suite evals/support.yaml --only misses.json --out more -- python agent.py {prompt}
+  evalgate confirm .evalgate more-run --base main/baseline.zip --base-more more-base-run
+""",
+    ),
+}

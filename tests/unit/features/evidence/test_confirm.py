@@ -1,0 +1,199 @@
+"""What got worse, recorded again on both sides: the plan, what all trials show, and further trials that are refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from in_process_command import evalgate
+
+SUITE = """suite: book
+scenarios:
+  - {id: a, assertions: [{type: tool_called, tool: book}]}
+  - {id: b, assertions: [{type: tool_called, tool: book}]}
+policy: {fail_on: [hard_fail, broken]}
+"""
+MESSAGES = [{"role": "user", "content": "book it"}, {"role": "assistant", "content": "done"}]
+CALLS = {"p": ["book", "look"], "f": [], "k": ["book"], "l": ["look"]}
+MAIN, OTHER = "a" * 40, "b" * 40
+
+
+def record(folder, name, outcomes, commit=OTHER, *more, suite=SUITE, first=0, cost=0.01):
+    """A run of one trace a letter, by scenario: `p` calls both tools, `f` none, `k` book, `l` look."""
+    lines = [
+        {
+            "schema": "evalgate.trace/1",
+            "scenario_id": scenario,
+            "trial": first + trial,
+            "started_at": f"2026-01-01T{hash_of(name):02}:{trial:02}:00Z",
+            "commit": commit,
+            "cost_usd": cost,
+            "messages": MESSAGES,
+            "tool_calls": [{"name": tool, "arguments": {}, "result": "ok"} for tool in CALLS[each]],
+        }
+        for scenario, word in outcomes.items()
+        for trial, each in enumerate(word)
+    ]
+    (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    (folder / "suite.yaml").write_text(suite)
+    judge(folder, name, *more)
+
+
+def hash_of(name):
+    return ["base", "head", "base-more", "more", "other"].index(name)
+
+
+def judge(folder, name, *more):
+    arguments = ["--traces", f"{name}.jsonl", "--output-dir", name, "-q", *more]
+    ran = evalgate("run", "suite.yaml", *arguments, cwd=str(folder))
+    assert ran.exit_code in (0, 1), ran.err
+
+
+def confirm(folder, *more):
+    return evalgate("confirm", "head", "more", "--base", "base", "--base-more", "base-more", *more, cwd=str(folder))
+
+
+def record_all(folder, base, head, base_more, more, suite=SUITE):
+    record(folder, "base", {"a": base, "b": "p"}, MAIN, suite=suite)
+    record(folder, "head", {"a": head, "b": "p"}, OTHER, "--baseline", "base/baseline.zip", suite=suite)
+    record(folder, "base-more", {"a": base_more}, MAIN, suite=suite, first=1)
+    record(folder, "more", {"a": more}, suite=suite, first=1)
+
+
+@pytest.fixture
+def runs(tmp_path):
+    record_all(tmp_path, "p", "f", "ppppp", "ppppp")
+    return tmp_path
+
+
+def test_plan__lists_what_got_worse_with_new_numbers_and_the_cost(runs):
+    found = evalgate("confirm", "head", "--plan", "--base", "base", cwd=str(runs))
+    assert found.exit_code == 0, found.err
+    assert found.out.splitlines() == [
+        "a: 5 more trials on this commit and on the base",
+        "10 recordings, 0.1 USD, by the mean so far",
+    ]
+    assert json.loads((runs / "misses.json").read_text()) == {
+        "schema": "evalgate.misses/1",
+        "scenarios": [{"suite": "book", "id": "a", "variant": None, "trials": [1, 2, 3, 4, 5]}],
+        "recordings": 10,
+        "usd": 0.1,
+    }
+
+
+def test_plan__of_a_run_that_got_no_worse_is_empty(runs):
+    record(runs, "other", {"a": "p", "b": "p"}, OTHER, "--baseline", "base/baseline.zip")
+    found = evalgate("confirm", "other", "--plan", "--base", "base", cwd=str(runs))
+    assert (found.exit_code, found.out) == (0, "nothing got worse: there is nothing to record again\n")
+    assert json.loads((runs / "misses.json").read_text())["scenarios"] == []
+
+
+@pytest.mark.parametrize(
+    ("base_more", "more", "finding", "code"),
+    [
+        ("ppppp", "fffff", "regression", 1),
+        ("ppppp", "ppppp", "flaky_recovery", 0),
+        ("fffff", "fffff", "base_was_lucky", 0),
+        ("ppppp", "ppppf", "undecided", 1),
+        ("ppfff", "fffff", "base_was_lucky", 0),
+    ],
+)
+def test_all_trials_together__decide(tmp_path, base_more, more, finding, code):
+    suite = SUITE.replace("hard_fail, broken", "broken")
+    record_all(tmp_path, "p", "f", base_more, more, suite)
+    found = confirm(tmp_path, "--json")
+    shown = json.loads(found.out)
+    assert ([each["finding"] for each in shown["scenarios"]], found.exit_code) == ([finding], code)
+    assert shown["exit_code"] == code
+    assert (shown["recordings"], shown["usd"]) == (10, 0.1)
+
+
+def test_first_trials__always_count_so_that_a_hard_fail_stays_one(tmp_path):
+    suite = SUITE.replace("tool: book}", "tool: book, required: true}")
+    record_all(tmp_path, "p", "f", "ppppp", "ppppp", suite)
+    found = confirm(tmp_path)
+    assert found.exit_code == 1
+    assert "flaky_recovery: a: passes often enough, not always" in found.out
+    assert "passed on the base 1 of 1, then 5 of 5; on this commit 0 of 1, then 5 of 5" in found.out
+
+
+def test_a_recovery__is_never_plain_green(tmp_path):
+    record_all(tmp_path, "p", "f", "ppppp", "ppppp", SUITE.replace("hard_fail, broken", "broken"))
+    lines = confirm(tmp_path).out.splitlines()
+    assert lines[-1] == "EvalGate passed, but 1 scenario failed at first: 1 flaky_recovery"
+
+
+@pytest.mark.parametrize(("base_more", "finding"), [("lllll", "base_was_lucky"), ("kkkkk", "undecided")])
+def test_the_base__must_fail_the_same_check(tmp_path, base_more, finding):
+    both = "[{type: tool_called, tool: book}, {type: tool_called, tool: look}]"
+    suite = SUITE.replace("[{type: tool_called, tool: book}]", both).replace("hard_fail, broken", "broken")
+    record_all(tmp_path, "p", "l", base_more, "lllll", suite)
+    (found,) = json.loads(confirm(tmp_path, "--json").out)["scenarios"]
+    assert found["finding"] == finding
+
+
+def test_reasons_of_other_scenarios__stay(tmp_path):
+    suite = SUITE.replace("hard_fail, broken", "broken")
+    record_all(tmp_path, "p", "f", "ppppp", "ppppp", suite)
+    record(tmp_path, "head", {"a": "f"}, OTHER, "--baseline", "base/baseline.zip", suite=suite)
+    found = confirm(tmp_path)
+    assert found.exit_code == 1, found.err
+    assert "flaky_recovery: a" in found.out
+    assert "broken: b: PASS -> MISSING" in found.out
+
+
+REFUSED = {
+    "another commit": (lambda at: record(at, "more", {"a": "ppppp"}, "c" * 40), "another commit than"),
+    "an unknown commit": (lambda at: record(at, "more", {"a": "ppppp"}, None), "is not known"),
+    "another suite": (
+        lambda at: record(at, "more", {"a": "ppppp"}, suite=SUITE.replace("tool: book", "tool: pay")),
+        "suite book differs in scenarios",
+    ),
+    "fewer trials": (lambda at: record(at, "more", {"a": "pppp"}), "has 4 trials, 5 were planned"),
+    "more trials": (lambda at: record(at, "more", {"a": "pppppp"}), "has 6 trials, 5 were planned"),
+    "no such scenario": (lambda at: record(at, "more", {"b": "ppppp"}), "the scenario 'a' is left out"),
+    "fewer trials on the base": (lambda at: record(at, "base-more", {"a": "f"}, MAIN), "has 1 trials, 5 were planned"),
+    "another commit on the base": (lambda at: record(at, "base-more", {"a": "fffff"}), "another commit than"),
+    "another base": (lambda at: record(at, "base", {"a": "p", "b": "f"}, MAIN), "was not compared with"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_wrong_trials__are_refused_with_exit_code_3(runs, name):
+    change, reason = REFUSED[name]
+    change(runs)
+    found = confirm(runs)
+    assert found.exit_code == 3, found.out
+    assert reason in found.err
+
+
+def test_recordings_that_count_already__are_refused(runs):
+    lines = (runs / "more.jsonl").read_text().splitlines()
+    first = (runs / "head.jsonl").read_text().splitlines()[0]
+    (runs / "more.jsonl").write_text("\n".join([*lines[:4], first]))
+    judge(runs, "more")
+    found = confirm(runs)
+    assert (found.exit_code, "is a recording that counts already" in found.err) == (3, True), found.err
+
+
+def test_the_recordings_of_the_other_side__are_refused(runs):
+    text = (runs / "base-more.jsonl").read_text()
+    (runs / "more.jsonl").write_text(text.replace(MAIN, OTHER))
+    judge(runs, "more")
+    found = confirm(runs)
+    assert (found.exit_code, "is a recording that counts already" in found.err) == (3, True), found.err
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["head", "--base", "base"], "MORE and --base-more are missing"),
+        (["head", "more", "--plan", "--base", "base"], "--plan takes RUN and --base"),
+        (["head", "--plan", "--base", "base", "--trials", "6"], "expected 1 to 5"),
+        (["head", "--plan", "--base", "base", "--out", "no/folder/x"], "can't write x"),
+    ],
+)
+def test_wrong_arguments__are_one_line(runs, words, reason):
+    found = evalgate("confirm", *words, cwd=str(runs))
+    assert (found.exit_code, found.err.count("\n")) == (2, 1)
+    assert reason in found.err
