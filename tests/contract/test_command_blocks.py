@@ -6,6 +6,7 @@ save it is saved there. What a page shows below a command is what the command pr
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -14,7 +15,7 @@ import subprocess
 import sys
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from documents import DOCUMENTS, ROOT, blocks, steps
@@ -121,6 +122,30 @@ def example_traces(folder: Path) -> None:
     shutil.copytree(EXAMPLES / "support-agent/traces", folder / "traces")
 
 
+def added_trials(folder: Path) -> None:
+    """A trial of each version of the example agent, and three more; of one scenario those pass again."""
+    first, more = {"base": 0, "head": 0}, {"base-more": 1, "more": 1}
+    for hour, (name, trial) in enumerate({**first, **more}.items()):
+        lines = [
+            {
+                **trace,
+                "commit": "1f0c" * 10 if "base" in name else "9ad3" * 10,
+                "started_at": f"2026-11-02T{hour:02}:00:00Z",
+            }
+            for scenario in ("refund-in-window", "refund-outside-window")
+            for trace in read_trials(
+                scenario, "pr" if name == "head" or (name, scenario[7]) == ("more", "i") else "main"
+            )
+            if (trace["trial"] > 0) == bool(trial)
+        ]
+        write(folder / f"traces/{name}.jsonl", "\n".join(map(json.dumps, lines)))
+
+
+def read_trials(scenario: str, version: str) -> list[dict[str, Any]]:
+    path = EXAMPLES / f"support-agent/traces/{version}/{scenario}.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
 def packages(folder: Path) -> None:
     """Two packages of a repository, each with its traces."""
     shutil.copytree(EXAMPLES / "support-agent/traces/pr", folder / "packages/billing/traces")
@@ -155,6 +180,7 @@ PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
     "docs/history.md": (project, [Run((0, 0)), Run((0, 0), shows=False)]),
     "docs/init.md": (project, [Run((0, 0))]),
     "docs/calibrate.md": (example_traces, [Run((0, 0))]),
+    "docs/confirm.md": (added_trials, [Run((0, 1, 0)), Run((0, 0, 1))]),
     "docs/migrate.md": (example_traces, [Run((1,)), Run((0, 1, 1))]),
     "docs/mutate.md": (project, [Run((1,))]),
     "docs/view.md": (saved, [Run((1, 0), times=2), Run()]),

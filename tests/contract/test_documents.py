@@ -228,7 +228,18 @@ def test_every_verb_and_every_flag_is_documented() -> None:
     others = re.findall(r"^\| `([a-z ]+)` \| (`-.+?) \|", read("docs/commands.md"), re.MULTILINE)
     documented = {(verb, flag.split()[0]) for verb, flags in others for flag in re.findall(r"`(.+?)`", flags)}
     shown = [
-        *("merge", "validate", "compare", "migrate", "calibrate", "backtest", "fingerprint", "approve", "approvals"),
+        *(
+            "merge",
+            "validate",
+            "compare",
+            "migrate",
+            "calibrate",
+            "confirm",
+            "backtest",
+            "fingerprint",
+            "approve",
+            "approvals",
+        ),
         *(
             "baseline save",
             "baseline create",

@@ -1,12 +1,13 @@
-"""The comparison of two arms: the same scenarios run in two ways, such as with two models, and what it shows."""
+"""Two arms: the same scenarios run in two ways, such as with two models: their comparison, and trials to add."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence  # noqa: TC003  the schema is made of these types
+from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from evalgate.models.run.bounds import CallNames, Count, Name, Word  # noqa: TC001  the same
+from evalgate.models.run.bounds import CallNames, Count, Id, Name, Word  # noqa: TC001  the same
 
 SAME, BROKEN, REPAIRED, UNDECIDED, NOT_COMPARABLE = "same", "broken", "repaired", "undecided", "not_comparable"
 """Kinds of scenarios: `undecided` have too few trials, of `not_comparable` an arm has no verdict."""
@@ -93,3 +94,26 @@ class ArmComparison(Struct, frozen=True):
     def is_significant(self) -> bool:
         """Whether the test over all scenarios rejects that nothing changed."""
         return self.p_corrected <= self.alpha
+
+
+MOST_SCENARIOS, MOST_TRIALS = 20, 5
+MOST_BYTES = 1_000_000
+"""Size of a plan's file that is read."""
+
+
+class PlannedScenario(Struct, forbid_unknown_fields=True):
+    """A scenario, and the numbers of the trials to add on either side."""
+
+    suite: Name
+    id: Id
+    variant: Id | None
+    trials: Annotated[list[Count], Meta(min_length=1, max_length=MOST_TRIALS)]
+
+
+class TrialPlan(Struct, forbid_unknown_fields=True, rename={"format": "schema"}):
+    """The scenarios to record again. `recordings` counts both sides; `usd` follows from the mean cost so far."""
+
+    scenarios: Annotated[list[PlannedScenario], Meta(max_length=MOST_SCENARIOS)]
+    recordings: Count
+    usd: float | None
+    format: Literal["evalgate.misses/1"] = "evalgate.misses/1"

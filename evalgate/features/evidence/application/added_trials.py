@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalgate.ports import BaselineFiles
 
 
-class Recorded(NamedTuple):
+class RecordedSide(NamedTuple):
     """A side: the first run, and the trials added to its scenarios."""
 
     first: FinishedRun
@@ -27,14 +27,14 @@ class Recorded(NamedTuple):
 
 def load_added(
     files: BaselineFiles, first: FinishedRun, path: str, keys: Sequence[ScenarioKey], trials: int
-) -> Recorded:
+) -> RecordedSide:
     """The added trials of a side; raises RulesMissing, naming what is wrong with them."""
     require_same_rules(files, first.path, path)
     more = load_finished(files, path)
     scenarios = more.scenarios
     _require_complete(scenarios, keys, trials, path)
     _require_same_commit(first, more, keys)
-    return Recorded(first, {key: scenarios[key].trials for key in keys})
+    return RecordedSide(first, {key: scenarios[key].trials for key in keys})
 
 
 def _require_complete(scenarios: Scenarios, keys: Sequence[ScenarioKey], trials: int, path: str) -> None:
@@ -60,12 +60,20 @@ def _require_same_commit(first: FinishedRun, more: FinishedRun, keys: Sequence[S
         raise RulesMissing(f"{more.path}: recorded on another commit than {first.path}: {names}")
 
 
+def require_two_commits(sides: Sequence[RecordedSide], keys: Sequence[ScenarioKey]) -> None:
+    """Raises RulesMissing if the recordings of both sides are of one commit, so that nothing is compared."""
+    base, head = (_list_commits(each.first, keys) for each in sides)
+    if base & head:
+        hint = "`GITHUB_SHA` is noted before the checkout's own commit: unset it to record another checkout"
+        raise RulesMissing(f"the recordings of both sides are of the commit {min(map(str, base))[:12]} ({hint})")
+
+
 def _list_commits(run: FinishedRun, keys: Iterable[ScenarioKey]) -> set[str | None]:
     scenarios, own = run.scenarios, run.document["commit"]
     return {trial.trace.commit or own for key in keys for trial in scenarios[key].trials}
 
 
-def require_new(sides: Sequence[Recorded], keys: Sequence[ScenarioKey]) -> None:
+def require_new(sides: Sequence[RecordedSide], keys: Sequence[ScenarioKey]) -> None:
     """Raises RulesMissing for an added trial that was replayed, or whose recording is there already."""
     seen = {trial.trace.digest for side in sides for each in side.first.scenarios.values() for trial in each.trials}
     for side in sides:

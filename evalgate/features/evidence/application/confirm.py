@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from evalgate.features.evidence.application.added_trials import load_added, require_new
+from evalgate.features.evidence.application.added_trials import load_added, require_new, require_two_commits
 from evalgate.features.evidence.application.plan_trials import (
     compare_runs,
     find_worse,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evalgate.application.comparison.policies import Policies
-    from evalgate.features.evidence.application.added_trials import Recorded
+    from evalgate.features.evidence.application.added_trials import RecordedSide
     from evalgate.features.evidence.models import Finding
     from evalgate.models.comparison.comparison import Change, Comparison
     from evalgate.models.comparison.decision import Decision
@@ -54,6 +54,7 @@ def confirm(files: BaselineFiles, base: tuple[str, str], head: tuple[str, str], 
     first_reasons = [_reason_of(each) for each in now.document["reasons"]]
     if not keys:
         return Confirmation([], first_reasons, 0, 0.0)
+    require_two_commits(sides, keys)
     require_new(sides, keys)
     old, new = map(_judge_all, sides)
     comparison = compare_runs(old, new, now.policies)
@@ -70,13 +71,13 @@ def _reason_of(document: Mapping[str, object]) -> Reason:
     return Reason(**{name: None if value is None else str(value) for name, value in fields.items()})  # type: ignore[arg-type]
 
 
-def _judge_all(side: Recorded) -> Run:
+def _judge_all(side: RecordedSide) -> Run:
     """The first run, with the added trials in its scenarios."""
     index = {suite.name: ScenarioIndex(suite) for suite in side.first.rules.suites}
     return replace(side.first.run, suites=[_judge_suite(each, index, side) for each in side.first.run.suites])
 
 
-def _judge_suite(suite: SuiteResult, index: Mapping[str, ScenarioIndex], side: Recorded) -> SuiteResult:
+def _judge_suite(suite: SuiteResult, index: Mapping[str, ScenarioIndex], side: RecordedSide) -> SuiteResult:
     scenarios = [
         _judge(each, index[suite.name].find_scenarios(each.id)[each.variant], side.added[key])
         if (key := ScenarioKey(suite.name, each.id, each.variant)) in side.added
@@ -119,14 +120,14 @@ def _decide(run: Run, comparison: Comparison, policies: Policies) -> Decision:
 
 
 def _describe(
-    key: ScenarioKey, sides: Sequence[Recorded], judged: tuple[Run, Run], change: Change
+    key: ScenarioKey, sides: Sequence[RecordedSide], judged: tuple[Run, Run], change: Change
 ) -> ConfirmedScenario:
     old, new = (index_scenarios(run)[key] for run in judged)
     base, head = (_count(side, key) for side in sides)
     return ConfirmedScenario(key, _find(old, new, change, head), base, head, change.reason)
 
 
-def _count(side: Recorded, key: ScenarioKey) -> Side:
+def _count(side: RecordedSide, key: ScenarioKey) -> Side:
     first, added = side.first.scenarios[key].trials, side.added[key]
     passed, more = (sum(each.status == "passed" for each in trials) for trials in (first, added))
     return Side(passed, len(first), more, len(added))

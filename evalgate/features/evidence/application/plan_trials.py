@@ -12,8 +12,8 @@ from evalgate.errors import RulesMissing
 from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.outcomes import outcomes_from_run
 from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey
+from evalgate.models.run.arms import MOST_SCENARIOS, PlannedScenario, TrialPlan
 from evalgate.models.run.run import NOT_EVALUATED
-from evalgate.models.run.trial_plan import MOST_SCENARIOS, PlannedScenario, TrialPlan
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

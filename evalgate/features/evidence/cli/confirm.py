@@ -9,7 +9,7 @@ from evalgate.bootstrap.shell_tools import find_baseline
 from evalgate.cli.command import PROCESS_LIMITS, Command, option
 from evalgate.errors import Problem, SettingError
 from evalgate.models.comparison.decision import exit_code_of
-from evalgate.models.run.trial_plan import MOST_TRIALS, TrialPlan
+from evalgate.models.run.arms import MOST_TRIALS, TrialPlan
 
 if TYPE_CHECKING:
     from argparse import Namespace

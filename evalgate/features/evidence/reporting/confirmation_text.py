@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalgate.features.evidence.models import Confirmation, ConfirmedScenario
-    from evalgate.models.run.trial_plan import TrialPlan
+    from evalgate.models.run.arms import TrialPlan
 
 MEANINGS = {
     "regression": "still worse with all trials",

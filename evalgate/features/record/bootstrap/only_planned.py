@@ -9,7 +9,7 @@ from msgspec import DecodeError, json
 
 from evalgate.errors import Location, Problem, SettingError
 from evalgate.features.record.application.plan import PlannedTrial, plan_trials
-from evalgate.models.run.trial_plan import MOST_BYTES, TrialPlan
+from evalgate.models.run.arms import MOST_BYTES, TrialPlan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

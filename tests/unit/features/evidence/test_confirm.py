@@ -167,6 +167,15 @@ def test_wrong_trials__are_refused_with_exit_code_3(runs, name):
     assert reason in found.err
 
 
+def test_both_sides_of_one_commit__are_refused(tmp_path):
+    record(tmp_path, "base", {"a": "p", "b": "p"})
+    record(tmp_path, "head", {"a": "f", "b": "p"}, OTHER, "--baseline", "base/baseline.zip")
+    for name in ("base-more", "more"):
+        record(tmp_path, name, {"a": "ppppp"})
+    found = confirm(tmp_path)
+    assert (found.exit_code, "both sides are of the commit bbbb" in found.err) == (3, True), found.err
+
+
 def test_recordings_that_count_already__are_refused(runs):
     lines = (runs / "more.jsonl").read_text().splitlines()
     first = (runs / "head.jsonl").read_text().splitlines()[0]
