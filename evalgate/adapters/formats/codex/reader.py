@@ -7,15 +7,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec import field
 
 from evalgate.adapters.formats.codex import list_codex_lines
+from evalgate.adapters.formats.codex.command_outputs import has_unknown_outcome
 from evalgate.adapters.formats.codex.forks import SESSION, is_second_meta, mark_history
 from evalgate.adapters.formats.codex.requests import find_requests
-from evalgate.adapters.formats.codex.rollout import (
-    CodexRun,
-    Rollout,
-    has_unknown_outcome,
-    keep_ids,
-    read_total_usage,
-)
+from evalgate.adapters.formats.codex.rollout import CodexRun, Rollout, read_total_usage
+from evalgate.adapters.formats.codex.started_agents import keep_ids
 from evalgate.adapters.formats.codex.sub_agent_files import BESIDE, THREAD, group_threads
 from evalgate.adapters.formats.codex.sub_agents import build_run, count_elsewhere, join_threads, sum_threads
 from evalgate.adapters.formats.core.builder.agent_session import ELSEWHERE

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct, field
 
+from evalgate.adapters.formats.codex.command_outputs import SHELLS, parse_shell_output
 from evalgate.adapters.formats.codex.executions import (
     ITEMS,
     OTHER_ITEMS,
@@ -14,26 +14,27 @@ from evalgate.adapters.formats.codex.executions import (
     STDIN,
     Ran,
     find_turn_item,
-    plain_word,
     read_execution,
     read_result,
 )
 from evalgate.adapters.formats.codex.forks import find_inherited, find_origin, get_spawn, subtract_inherited
-from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
+from evalgate.adapters.formats.codex.started_agents import (
+    SPAWN,
+    Agents,
+    read_agent_name,
+    read_agents,
+    read_started,
+)
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest
 from evalgate.adapters.formats.core.builder.copied_history import COPIED, keep_texts
 from evalgate.adapters.formats.core.builder.evidence_gaps import Unknown, describe_unknown, find_unknown, pick_worse
 from evalgate.adapters.formats.core.builder.run import BLANK_LLM_CALL
-from evalgate.adapters.formats.core.fields import dict_or_empty, mapping, plain_keys, text, time
+from evalgate.adapters.formats.core.fields import mapping, text, time
 from evalgate.adapters.formats.core.format import Shape, words
-from evalgate.adapters.formats.core.strict_json import decode
 from evalgate.adapters.formats.core.usage import TokenTable
 from evalgate.adapters.formats.messages import responses
 from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS
-from evalgate.errors import TraceError
 from evalgate.models.trace.trace import LlmCall, Usage, unknown_usage
-
-if TYPE_CHECKING:
-    from evalgate.models.trace.trace import ToolCall
 
 USAGE = TokenTable(
     "codex",
@@ -88,23 +89,8 @@ DYNAMIC = "dynamic_tool_call"
 """The name of a call of the client whose tool is not recorded."""
 SCRIPT = "exec"
 """The tool of Codex that runs a script of the model, which calls tools."""
-SHELLS = frozenset({"shell", "shell_command", "exec_command", "container.exec", "local_shell", "write_stdin"})
-EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,6})$", re.MULTILINE)
-STILL_RUNNING = "Process running with session ID"
-HEADER_CHARS = 400
 ITEM = (Shape((), ITEM_FIELDS),)
 """What may hold objects in an item of the Responses API."""
-
-
-SPAWN = "spawn_agent"
-"""The tool that starts a sub-agent."""
-
-
-class Agents(NamedTuple):
-    """Threads of sub-agents that a line names, and the id of the call that started them, if it did."""
-
-    threads: list[str]
-    starter: str | None = None
 
 
 class CodexRun(Struct):
@@ -319,51 +305,9 @@ class Rollout(CodexRun):
             self.tools[message.calls[-1].id or ""] = message.calls[-1].name
         tool = self.tools.get(message.answers[-1].id or "") if message.answers else None
         if tool in SHELLS:
-            message.answers[-1] = _parse_shell_output(message.answers[-1])
+            message.answers[-1] = parse_shell_output(message.answers[-1])
         elif tool == SPAWN:
             self._add_agents(read_started(message.answers[-1]))
-
-
-def read_agents(payload: dict[str, Any]) -> Agents | None:
-    """The sub-agents that an event is about; None for any other event."""
-    kind = payload.get("type")
-    item = plain_keys(dict_or_empty(payload.get("item"))) if kind == "item_completed" else {}
-    if kind == "collab_agent_spawn_end":
-        return Agents(keep_ids([payload.get("new_thread_id")]), as_text(payload.get("call_id")))
-    if kind == "sub_agent_activity" or item.get("type") == "SubAgentActivity":
-        about = item or payload
-        starter = about.get("id", about.get("event_id")) if about.get("kind") == "started" else None
-        return Agents(keep_ids([about.get("agent_thread_id")]), as_text(starter))
-    if item.get("type") == "CollabAgentToolCall":
-        starter = item.get("id") if plain_word(item.get("tool")) == SPAWN else None
-        return Agents(keep_ids(item.get("receiver_thread_ids")), as_text(starter))
-    return None
-
-
-def read_started(answer: ToolResult) -> Agents:
-    """The sub-agent that the tool which starts one returned."""
-    content = answer.content
-    try:
-        found = decode(content.encode()) if isinstance(content, str) else content
-    except (TraceError, UnicodeEncodeError):
-        found = None
-    return Agents(keep_ids([dict_or_empty(found).get("agent_id")]), answer.id)
-
-
-def as_text(value: Any) -> str | None:
-    """A text that is not empty; None for anything else."""
-    return value if isinstance(value, str) and value else None
-
-
-def keep_ids(values: Any) -> list[str]:
-    """The texts of a list that are not empty."""
-    return [each for each in values if as_text(each)] if isinstance(values, list) else []
-
-
-def read_agent_name(spawn: dict[str, Any]) -> str | None:
-    """The role of a sub-agent, or the name of its task; its nickname is drawn by chance."""
-    path = as_text(spawn.get("agent_path")) or ""
-    return as_text(spawn.get("agent_role")) or path.rpartition("/")[2] or None
 
 
 def _is_other_call(call: ToolRequest, arguments: Any) -> bool:
@@ -378,32 +322,3 @@ def _read_cause(info: Any) -> tuple[str | None, int | None]:
     ((kind, details),) = info.items()
     status = details.get("http_status_code") if isinstance(details, dict) else None
     return kind, status if type(status) is int else None
-
-
-def has_unknown_outcome(call: ToolCall) -> bool:
-    """Whether the output of a command that has ended lacks its exit code."""
-    is_known = call["status"] in ("error", "missing") or call["exit_code"] is not None or call["name"] not in SHELLS
-    return not is_known and STILL_RUNNING not in (call["result_text"] or "")[:HEADER_CHARS]
-
-
-def _parse_shell_output(answer: ToolResult) -> ToolResult:
-    """The output of a command with its exit code, which is in the text or next to it."""
-    content = answer.content
-    if not isinstance(content, str):
-        return answer
-    if content.startswith('{"output"'):
-        return _parse_shell_object(answer, content)
-    found = EXIT_CODE.search(content[:HEADER_CHARS])
-    return answer._replace(exit_code=int(found[1]) if found else None)
-
-
-def _parse_shell_object(answer: ToolResult, content: str) -> ToolResult:
-    try:
-        fields = decode(content.encode())
-    except (TraceError, UnicodeEncodeError):
-        return answer
-    output, metadata = fields.get("output"), fields.get("metadata")
-    code = metadata.get("exit_code") if isinstance(metadata, dict) else None
-    if not isinstance(output, str) or not isinstance(code, int) or isinstance(code, bool):
-        return answer
-    return answer._replace(content=output, exit_code=code)
