@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from evalgate.settings.limits import Limits
     from evalgate.suite.models import Configuration
 
+RESULTS = "results.json"
+BASELINE_FILES = ("baseline.zip", "manifest.json", RESULTS)
+"""What holds a run in a folder, the file with the traces first; a manifest is that of a baseline unpacked there."""
+
 
 def build_shell_tools(  # noqa: PLR0913  one for each option of the command
     cwd: str,
@@ -133,18 +137,35 @@ def build_run_request(configs: Sequence[str], baseline: str, cwd: str, commit: s
 
 
 def find_baseline(path: str, cwd: str) -> str:
-    """The `baseline.zip` of a folder, or the manifest of one that was unpacked there; any other path as it is."""
-    for name in ("baseline.zip", "manifest.json") if path else ():
+    """The file of a folder that holds a run as a baseline, best with its traces; any other path as it is."""
+    for name in BASELINE_FILES if path else ():
         inner = os.path.join(path, name)  # noqa: PTH118  (keeps the user's spelling)
-        if os.path.isfile(os.path.join(cwd, inner)):  # noqa: PTH113, PTH118
+        if is_file(inner, cwd):
             return inner
     return path
 
 
-def find_results(path: str, cwd: str) -> str:
-    """The `results.json` of a folder; any other path as it is."""
-    inner = os.path.join(path, "results.json")  # noqa: PTH118  (keeps the user's spelling)
-    return inner if path and os.path.isfile(os.path.join(cwd, inner)) else path  # noqa: PTH113, PTH118
+def find_run(path: str, cwd: str) -> str:
+    """The `results.json` of a RUN, a folder, else what it holds as a baseline; a file as it is.
+
+    Raises SettingError if there is none. An empty path is left to its reader, which names it.
+    """
+    inner = os.path.join(path, RESULTS)  # noqa: PTH118  (keeps the user's spelling)
+    return inner if path and is_file(inner, cwd) else find_stored_run(path, cwd)
+
+
+def is_file(path: str, cwd: str) -> bool:
+    """Whether a path of the user is that of a file."""
+    return os.path.isfile(os.path.join(cwd, path))  # noqa: PTH113, PTH118
+
+
+def find_stored_run(path: str, cwd: str) -> str:
+    """As `find_run`, but the file with the traces and suites of the run before its results."""
+    found = find_baseline(path, cwd)
+    place = os.path.join(cwd, found)  # noqa: PTH118
+    if found and (os.path.isdir(place) or not os.path.lexists(place)):  # noqa: PTH112
+        raise SettingError(Problem(f"there is no finished run at {path}", None, "run `evalgate run` first"))
+    return found
 
 
 def read_template(path: str, cwd: str) -> TemplateFile:

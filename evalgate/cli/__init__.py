@@ -31,7 +31,7 @@ _VERBS = {
     "show": Verb("print a trace as a conversation, with its tool calls", f"{_CLI}.trace_list"),
     "validate": Verb("check suites without reading traces", f"{_CLI}.validation", loads_project=True),
     "run": Verb("judge traces, compare with a baseline, report, and gate", f"{_CLI}.run", loads_project=True),
-    "explain": Verb("explain the verdict of a scenario, call by call", f"{_CLI}.baselines"),
+    "explain": Verb("explain the verdict of a scenario, call by call", f"{_CLI}.explain"),
     "baseline": Verb("save, create or show what later runs are compared with", f"{_CLI}.baselines"),
     "approve": Verb("accept a known failure until a date", f"{_CLI}.approvals", loads_project=True),
     "approvals": Verb("list approvals and their status, or withdraw one", f"{_CLI}.approvals", loads_project=True),

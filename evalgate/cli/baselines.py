@@ -1,18 +1,18 @@
-"""The verbs `baseline`, `compare`, `explain` and `backtest`, which read finished runs."""
+"""The verbs `baseline`, `compare` and `backtest`, which read finished runs."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
-from evalgate.bootstrap.shell_tools import find_baseline, find_results
+from evalgate.bootstrap.shell_tools import find_stored_run, is_file
 from evalgate.cli.command import (
     JSON_TABLE,
     PLUGINS,
     PROCESS_LIMITS,
+    RUN,
+    RUN_HELP,
     STORE,
-    SUITE,
-    VARIANT,
     Command,
     option,
     parse_words,
@@ -20,7 +20,7 @@ from evalgate.cli.command import (
 from evalgate.cli.run import SAVED
 from evalgate.cli.shell import is_stdout
 from evalgate.errors import Problem, SettingError
-from evalgate.models.results.document_names import OUTPUT_FOLDER, RESULTS_PATH
+from evalgate.models.results.document_names import OUTPUT_FOLDER
 from evalgate.reporting.text.escaping import escape_terminal
 
 if TYPE_CHECKING:
@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.cli.shell import Shell
-    from evalgate.models.results.results import ResultsDoc
 
-MAX_IDS = 8
 SHOWN_FIELDS = ("commit", "branch", "run", "created_at", "evalgate_version", "config_hash")
 
 
@@ -41,7 +39,8 @@ def save(arguments: Namespace, shell: Shell) -> int:
     from evalgate.bootstrap.sources import build_baseline_files
     from evalgate.reporting.markdown.heading import build_heading
 
-    results, content = build_baseline_files(shell.cwd).read_finished(arguments.output_dir)
+    run = _choose_folder(arguments.run, arguments.output_dir, shell.cwd)
+    results, content = build_baseline_files(shell.cwd).read_finished(run)
     path = arguments.output
     if path is None:
         path = SAVED
@@ -53,6 +52,14 @@ def save(arguments: Namespace, shell: Shell) -> int:
     if results["verdict"] == "fail":
         shell.note("warning: the saved run failed; what fails in a baseline can't count as broken later")
     return 0
+
+
+def _choose_folder(run: str | None, old: str | None, cwd: str) -> str:
+    """The folder of the run that the argument or its old flag names; raises SettingError for both."""
+    if run is not None and old is not None:
+        raise SettingError(Problem(f"two runs are named, {run} and --output-dir {old}", None, "name one"))
+    chosen = next((each for each in (run, old) if each is not None), OUTPUT_FOLDER)
+    return (os.path.dirname(chosen) or ".") if is_file(chosen, cwd) else chosen  # noqa: PTH120
 
 
 def create(arguments: Namespace, shell: Shell) -> int:
@@ -72,7 +79,7 @@ def show(arguments: Namespace, shell: Shell) -> int:
     """Prints the manifest of a baseline, and the table of its run."""
     from evalgate.bootstrap.sources import build_baseline_files
 
-    baseline = build_baseline_files(shell.cwd).load(arguments.path)
+    baseline = build_baseline_files(shell.cwd).load(find_stored_run(arguments.run, shell.cwd))
     if arguments.json:
         shell.print_json({"manifest": baseline.manifest, "summary": baseline.results["summary"]})
         return 0
@@ -94,55 +101,13 @@ def compare(arguments: Namespace, shell: Shell) -> int:
     from evalgate.reporting.results.results_json import dump_results
 
     files, traces = build_baseline_files(shell.cwd), build_trace_files(shell.cwd)
-    base, head = (find_baseline(path, shell.cwd) for path in (arguments.base, arguments.head))
+    base, head = (find_stored_run(path, shell.cwd) for path in (arguments.base, arguments.head))
     results = compare_finished(files, traces, base, head, arguments.fail_on)
     if arguments.json:
         shell.print_line(dump_results(results).decode().rstrip())
     else:
         shell.print_results(results)
     return results["exit_code"]
-
-
-def explain_scenario(arguments: Namespace, shell: Shell) -> int:
-    """Finds the scenario and prints the reasons for its verdict; returns 0 if the scenario exists."""
-    from evalgate.application.judge.compare_finished import ExplainRequest, explain
-    from evalgate.bootstrap.sources import build_baseline_files, build_trace_files
-    from evalgate.reporting.terminal.explanation import render_explanation, render_removed_scenario
-    from evalgate.reporting.text.scenario_sections import SuiteScenario
-
-    if arguments.results == RESULTS_PATH and not os.path.lexists(os.path.join(shell.cwd, RESULTS_PATH)):  # noqa: PTH118
-        raise SettingError(Problem(f"there is no finished run at {RESULTS_PATH}", None, "run `evalgate run` first"))
-    files, traces = build_baseline_files(shell.cwd), build_trace_files(shell.cwd)
-    path = find_results(arguments.results, shell.cwd)
-    scenario = arguments.scenario or _find_failing(files.load(path).results)
-    request = ExplainRequest(scenario, arguments.suite, arguments.variant)
-    baseline = None if arguments.baseline is None else find_baseline(arguments.baseline, shell.cwd)
-    found = explain(files, traces, request, path, baseline)
-    shell.report_problems(found.warnings, "warning")
-    width, colour = shell.width, shell.has_colour
-    if found.suite is not None and found.scenario is not None:
-        explained = SuiteScenario(found.suite, found.scenario)
-        explanation = render_explanation(
-            found.document, explained, found.traces, width=width, colour=colour, full=arguments.all
-        )
-        shell.print_line(explanation)
-    elif found.removed is not None:
-        shell.print_line(render_removed_scenario(found.removed, width=width, colour=colour))
-    return 0
-
-
-def _find_failing(results: ResultsDoc) -> str:
-    """The id of the only scenario that does not pass; raises SettingError if there are others, or none."""
-    ids = dict.fromkeys(
-        each["id"] for suite in results["suites"] for each in suite["scenarios"] if each["verdict"] != "PASS"
-    )
-    if len(ids) == 1:
-        return next(iter(ids))
-    if not ids:
-        raise SettingError(Problem("all scenarios pass", None, "name one: evalgate explain SCENARIO"))
-    more = f" and {len(ids) - MAX_IDS:,} more" if len(ids) > MAX_IDS else ""
-    named = ", ".join([*ids][:MAX_IDS])
-    raise SettingError(Problem(f"{len(ids):,} scenarios do not pass", None, f"name one of them: {named}{more}"))
 
 
 def backtest_runs(arguments: Namespace, shell: Shell) -> int:
@@ -192,12 +157,8 @@ COMMANDS = {
             "save": Command(
                 save,
                 [
-                    option(
-                        "--output-dir",
-                        metavar="DIR",
-                        default=OUTPUT_FOLDER,
-                        help=f"the --output-dir of the run (default {OUTPUT_FOLDER})",
-                    ),
+                    option("run", nargs="?", metavar="RUN", help=f"the run: {RUN_HELP} (default {OUTPUT_FOLDER})"),
+                    option("--output-dir", metavar="DIR", help="the old way to name RUN"),
                     option(
                         "-o", "--output", metavar="PATH", help=f"the zip to write, or - for stdout (default {SAVED})"
                     ),
@@ -217,7 +178,7 @@ COMMANDS = {
             "show": Command(
                 show,
                 [
-                    option("path", metavar="PATH", help="baseline.zip or results.json"),
+                    RUN,
                     PROCESS_LIMITS,
                     option("--json", action="store_true", help="print manifest and summary as JSON"),
                 ],
@@ -229,45 +190,20 @@ COMMANDS = {
         compare,
         [
             PROCESS_LIMITS,
-            option("base", metavar="BASE", help="the earlier run: baseline.zip, its folder, or results.json"),
-            option("head", metavar="HEAD", help="the later run: baseline.zip, its folder, or results.json"),
+            option("base", metavar="BASE", help=f"the earlier run: {RUN_HELP}"),
+            option(
+                "head",
+                nargs="?",
+                metavar="HEAD",
+                default=OUTPUT_FOLDER,
+                help=f"the later run: {RUN_HELP} (default {OUTPUT_FOLDER})",
+            ),
             option("--fail-on", type=parse_words, metavar="A,B", help="what fails the gate (default: exit 0 always)"),
             option("--json", action="store_true", help="print a results document instead of the table"),
         ],
         """examples:
-  evalgate compare .evalgate/saved/baseline.zip .evalgate/results.json
+  evalgate compare .evalgate/saved       the saved run and the last one
   evalgate compare before.zip after.zip --fail-on broken,regression
-""",
-    ),
-    "explain": Command(
-        explain_scenario,
-        [
-            PROCESS_LIMITS,
-            option(
-                "scenario",
-                nargs="?",
-                metavar="SCENARIO",
-                help="the id of a scenario, or its beginning (default the one that does not pass)",
-            ),
-            SUITE,
-            VARIANT,
-            option("--all", action="store_true", help="show what passed, repeats or did not change, too"),
-            option(
-                "--results",
-                metavar="PATH",
-                default=RESULTS_PATH,
-                help=f"the finished run, or its folder (default {RESULTS_PATH})",
-            ),
-            option(
-                "--baseline",
-                metavar="PATH",
-                help="compare with this baseline.zip (or its folder) or results.json, not with the run's own baseline",
-            ),
-        ],
-        """examples:
-  evalgate explain refund-in-window
-  evalgate explain refund-in-window --baseline .evalgate/saved/baseline.zip
-  evalgate explain refund --suite support --variant gpt --results out/results.json
 """,
     ),
     "backtest": Command(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.cli.shell import STDOUT
 from evalgate.errors import SettingError
+from evalgate.models.results.document_names import OUTPUT_FOLDER
 from evalgate.settings import limits
 from evalgate.settings.inputs import Inputs
 from evalgate.settings.readers import OneOf, OneOrMoreOf, read_lines
@@ -68,6 +69,17 @@ def _kind_of(read: Callable[[str], Any]) -> dict[str, Any]:
     if isinstance(read, OneOrMoreOf):
         return {"type": parse_words}
     return {"action": "append"} if read is read_lines else {}
+
+
+RUN_HELP = "its folder, results.json or baseline.zip"
+"""What names a finished run, wherever a verb reads one."""
+RUN = option(
+    "run",
+    nargs="?",
+    metavar="RUN",
+    default=OUTPUT_FOLDER,
+    help=f"a finished run: {RUN_HELP} (default {OUTPUT_FOLDER})",
+)
 
 
 def one_of(*options: Option) -> Option:

@@ -38,7 +38,7 @@ class Terminal(StringIO):
         ("history --flak", "unrecognized argument --flak (did you mean --flaky?)"),
         ("run -qx", "unrecognized argument -qx"),
         ("goldens ls", "invalid choice: 'ls' (did you mean list?)"),
-        ("explain one two", "unrecognized argument two (see evalgate explain --help)"),
+        ("explain one two three", "unrecognized argument three (see evalgate explain --help)"),
     ],
 )
 def test_a_typo_gets_the_nearest_word(line: str, message: str) -> None:
@@ -173,9 +173,7 @@ def test_a_misspelt_field_of_an_expression_gets_a_suggestion(tmp_path) -> None:
 def test_explain_without_a_run_says_what_makes_one(tmp_path) -> None:
     shell = Shell(StringIO(), StringIO(), {}, str(tmp_path))
     assert main(["explain", "refund"], shell) == 2
-    assert (
-        shell.err.getvalue() == "error: there is no finished run at .evalgate/results.json (run `evalgate run` first)\n"
-    )
+    assert shell.err.getvalue() == "error: there is no finished run at .evalgate (run `evalgate run` first)\n"
 
 
 def test_a_folder_with_a_baseline_is_taken_as_the_baseline(tmp_path) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 TEXT_VALUES = frozenset(
     {
         *("A,B", "ADDRESS", "CONVERSATION", "DATE", "DIMENSION", "I/N", "ID", "LIMIT", "MODULE", "N", "NAME"),
-        *("NAME=URL", "NAME=VALUE", "REASON", "SCORE", "SEC", "SHA", "SPAN", "TEXT", "TIME", "UUID", "WORD"),
+        *("NAME=URL", "NAME=VALUE", "REASON", "SCORE", "SEC", "SHA", "SPAN", "TEXT", "TIME", "UUID", "VERB", "WORD"),
     }
 )
 """Names of values in the help that are no files: nothing completes them, unless their words are known."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from base64 import b64encode
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -23,24 +22,17 @@ if TYPE_CHECKING:
 
     _ReadUrl = Callable[[str, str], str]
 
-RESULTS = "results.json"
-
 
 def load_published_run(
-    folder: str, environ: Mapping[str, str], cwd: str, content: ContentLevel, prefix: str = "evalgate"
+    run: str, environ: Mapping[str, str], cwd: str, content: ContentLevel, prefix: str = "evalgate"
 ) -> PublishedRun:
-    """The finished run of a folder, as it may leave; raises InvalidInput."""
+    """The finished run, as it may leave; raises InvalidInput."""
     from evalgate.bootstrap.judged_commit import find_commit_and_branch
-    from evalgate.bootstrap.shell_tools import find_baseline
+    from evalgate.bootstrap.shell_tools import find_run
     from evalgate.bootstrap.sources import build_baseline_files, build_trace_files
     from evalgate.features.track.application.published_run import build_published_run, load_finished
 
-    source = os.path.join(folder, RESULTS)  # noqa: PTH118  (keeps the user's spelling)
-    if not os.path.isfile(os.path.join(cwd, source)):  # noqa: PTH113, PTH118
-        source = find_baseline(folder, cwd)
-        if not os.path.isfile(os.path.join(cwd, source)):  # noqa: PTH113, PTH118
-            raise SettingError(Problem(f"there is no finished run at {folder}", None, "run `evalgate run` first"))
-    finished = load_finished(build_baseline_files(cwd), build_trace_files(cwd), source, content)
+    finished = load_finished(build_baseline_files(cwd), build_trace_files(cwd), find_run(run, cwd), content)
     _, branch = find_commit_and_branch(None, environ, cwd)
     return build_published_run(finished, read_tracking_context(environ, cwd, branch, prefix), content)
 

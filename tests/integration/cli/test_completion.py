@@ -99,7 +99,7 @@ def test_bash(folder: Path) -> None:
         "explain refund\\ i": ["explain", "refund in window"],
         "explain tenant:a": ["explain", "tenant:a:1"],
         "explain tenant:a:": ["explain", "tenant:a:1"],
-        "explain run ": ["explain", "run"],
+        "explain run ev": ["explain", "run", "evals"],
         "--no-color run evals/c.yaml --js": ["--no-color", "run", "evals/c.yaml", "--json"],
         "explain x --results ev": ["explain", "x", "--results", "evals"],
         "evaluators tool_s": ["evaluators", "tool_sequence"],

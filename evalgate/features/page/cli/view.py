@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from evalgate.bootstrap.shell_tools import find_baseline
-from evalgate.cli.command import PROCESS_LIMITS, Command, one_of, option
+from evalgate.bootstrap.shell_tools import RESULTS, find_baseline, find_run
+from evalgate.cli.command import PROCESS_LIMITS, RUN, Command, one_of, option
 from evalgate.cli.shell import is_stdout
-from evalgate.errors import Problem, SettingError
+from evalgate.errors import SettingError
 from evalgate.models.results.document_names import OUTPUT_FOLDER
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evalgate.cli.shell import Shell
 
-RESULTS, REPORT = "results.json", "report.html"
+REPORT = "report.html"
 DEFAULT_MB, MAX_MB = 10, 1_000
 
 
@@ -30,7 +30,7 @@ def view(arguments: Namespace, shell: Shell) -> int:
 
     if not 0 < arguments.max_mb <= MAX_MB:
         raise SettingError(f"--max-mb is a number from 1 to {MAX_MB:,}")
-    source, path = _find_run(arguments.run, shell.cwd), arguments.output
+    source, path = find_run(arguments.run, shell.cwd), arguments.output
     baseline = None if arguments.baseline is None else find_baseline(arguments.baseline, shell.cwd)
     options = PageOptions(None if arguments.full else arguments.max_mb * 1_000_000, arguments.summary)
     page = view_run(build_baseline_files(shell.cwd), build_trace_files(shell.cwd), source, options, baseline)
@@ -54,17 +54,6 @@ def view(arguments: Namespace, shell: Shell) -> int:
     return 0
 
 
-def _find_run(path: str, cwd: str) -> str:
-    """The results of a folder, else its baseline.zip; a file as it is."""
-    results = os.path.join(path, RESULTS)  # noqa: PTH118
-    if os.path.isfile(os.path.join(cwd, results)):  # noqa: PTH113, PTH118
-        return results
-    found = find_baseline(path, cwd)
-    if not os.path.isfile(os.path.join(cwd, found)):  # noqa: PTH113, PTH118
-        raise SettingError(Problem(f"there is no finished run at {path}", None, "run `evalgate run` first"))
-    return found
-
-
 def _open_in_browser(path: str, shell: Shell) -> None:
     import webbrowser
     from pathlib import Path
@@ -77,13 +66,7 @@ COMMANDS = {
     "view": Command(
         view,
         [
-            option(
-                "run",
-                nargs="?",
-                metavar="RUN",
-                default=OUTPUT_FOLDER,
-                help=f"the --output-dir of a finished run, results.json or a baseline.zip (default {OUTPUT_FOLDER})",
-            ),
+            RUN,
             option(
                 "-o",
                 "--output",
@@ -92,8 +75,8 @@ COMMANDS = {
             ),
             option(
                 "--baseline",
-                metavar="PATH",
-                help="the baseline.zip that the run was compared with, to show its conversations beside the run's",
+                metavar="RUN",
+                help="the run that it was compared with, to show its conversations beside the run's",
             ),
             one_of(
                 option("--full", action="store_true", help="include every conversation, however large the file gets"),

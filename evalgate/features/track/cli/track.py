@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalgate.cli.command import Command, option, parse_words
+from evalgate.bootstrap.shell_tools import RESULTS
+from evalgate.cli.command import RUN, Command, option, parse_words
 from evalgate.errors import Problem, SettingError
 from evalgate.features.track.feature import LEVELS, MAX_SECONDS, TRACKERS
 from evalgate.models.results.document_names import OUTPUT_FOLDER
@@ -29,7 +31,7 @@ def track(arguments: Namespace, shell: Shell) -> int:
     if arguments.dry_run:
         _print_uploads(run, arguments.to or TRACKERS, shell)
         return 0
-    reports = _publish(run, trackers, arguments.run, shell)
+    reports = _publish(run, trackers, _find_folder(arguments.run, shell.cwd), shell)
     if arguments.json:
         shell.print_json(build_tracking_document(reports))
     else:
@@ -37,6 +39,13 @@ def track(arguments: Namespace, shell: Shell) -> int:
             shell.print_safe(f"{'published' if each.is_new else 'was there'}: {each.name} {each.url}")
     _report_failures(reports, shell)
     return max((report.failure.exit_code for report in reports if report.failure is not None), default=0)
+
+
+def _find_folder(run: str, cwd: str) -> str:
+    """Where it is written what was published: the folder of the run, for a zip that of the last run."""
+    if Path(cwd, run).is_dir():
+        return run
+    return str(Path(run).parent) if Path(run).name == RESULTS else OUTPUT_FOLDER
 
 
 def _build_trackers(arguments: Namespace, shell: Shell) -> list[Tracker]:
@@ -85,13 +94,7 @@ COMMANDS = {
     "track": Command(
         track,
         [
-            option(
-                "run",
-                nargs="?",
-                metavar="DIR",
-                default=OUTPUT_FOLDER,
-                help=f"the --output-dir of a finished run (default {OUTPUT_FOLDER})",
-            ),
+            RUN,
             option("--to", type=parse_words, default=[], metavar="NAME", help=f"trackers: {', '.join(TRACKERS)}"),
             option("--content", choices=LEVELS.words, default="final", help=CONTENT_HELP),
             option(

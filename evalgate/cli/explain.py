@@ -1,0 +1,118 @@
+"""The verb `explain`, and how its words name a scenario and a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.bootstrap.shell_tools import find_baseline, find_run, is_file
+from evalgate.cli.command import PROCESS_LIMITS, RUN_HELP, SUITE, VARIANT, Command, option
+from evalgate.errors import Problem, SettingError
+from evalgate.models.results.document_names import OUTPUT_FOLDER
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from evalgate.cli.shell import Shell
+    from evalgate.models.results.results import ResultsDoc
+    from evalgate.ports import BaselineFiles
+
+MAX_IDS = 8
+
+
+def explain_scenario(arguments: Namespace, shell: Shell) -> int:
+    """Finds the scenario and prints the reasons for its verdict; returns 0 if the scenario exists."""
+    from evalgate.application.judge.compare_finished import ExplainRequest, explain
+    from evalgate.bootstrap.sources import build_baseline_files, build_trace_files
+    from evalgate.reporting.terminal.explanation import render_explanation, render_removed_scenario
+    from evalgate.reporting.text.scenario_sections import SuiteScenario
+
+    files, traces = build_baseline_files(shell.cwd), build_trace_files(shell.cwd)
+    word, run = _read_words(arguments, files, shell.cwd)
+    path = find_run(run, shell.cwd)
+    scenario = word or _find_failing(files.load(path).results)
+    request = ExplainRequest(scenario, arguments.suite, arguments.variant)
+    baseline = None if arguments.baseline is None else find_baseline(arguments.baseline, shell.cwd)
+    found = explain(files, traces, request, path, baseline)
+    shell.report_problems(found.warnings, "warning")
+    width, colour = shell.width, shell.has_colour
+    if found.suite is not None and found.scenario is not None:
+        explained = SuiteScenario(found.suite, found.scenario)
+        explanation = render_explanation(
+            found.document, explained, found.traces, width=width, colour=colour, full=arguments.all
+        )
+        shell.print_line(explanation)
+    elif found.removed is not None:
+        shell.print_line(render_removed_scenario(found.removed, width=width, colour=colour))
+    return 0
+
+
+def _read_words(arguments: Namespace, files: BaselineFiles, cwd: str) -> tuple[str | None, str]:
+    """The scenario, None if no word names one, and the run. One word that is both names the scenario."""
+    scenario, second, flag = arguments.scenario, arguments.run, arguments.named_run
+    if second is not None and flag is not None:
+        raise SettingError(Problem(f"two runs are named, {second} and --run {flag}", None, "name one"))
+    run = flag if second is None else second
+    if run is None and scenario is not None and _is_only_run(scenario, files, cwd):
+        return None, scenario
+    return scenario, OUTPUT_FOLDER if run is None else run
+
+
+def _is_only_run(word: str, files: BaselineFiles, cwd: str) -> bool:
+    """Whether a word is the path of a run, and no scenario of the last one or the beginning of its id."""
+    from evalgate.measures.text.ids import find_ids
+
+    if not is_file(find_baseline(word, cwd), cwd):
+        return False
+    if not is_file(find_baseline(OUTPUT_FOLDER, cwd), cwd):
+        return True
+    last = files.load(find_run(OUTPUT_FOLDER, cwd)).results
+    known = {each["id"] for suite in last["suites"] for each in suite["scenarios"]}
+    return not find_ids(word, known | {each["id"] for each in last["removed"]})
+
+
+def _find_failing(results: ResultsDoc) -> str:
+    """The id of the only scenario that does not pass; raises SettingError if there are others, or none."""
+    ids = dict.fromkeys(
+        each["id"] for suite in results["suites"] for each in suite["scenarios"] if each["verdict"] != "PASS"
+    )
+    if len(ids) == 1:
+        return next(iter(ids))
+    if not ids:
+        raise SettingError(Problem("all scenarios pass", None, "name one: evalgate explain SCENARIO"))
+    more = f" and {len(ids) - MAX_IDS:,} more" if len(ids) > MAX_IDS else ""
+    named = ", ".join([*ids][:MAX_IDS])
+    raise SettingError(Problem(f"{len(ids):,} scenarios do not pass", None, f"name one of them: {named}{more}"))
+
+
+COMMANDS = {
+    "explain": Command(
+        explain_scenario,
+        [
+            PROCESS_LIMITS,
+            option(
+                "scenario",
+                nargs="?",
+                metavar="SCENARIO",
+                help="the id of a scenario, or its beginning (default the one that does not pass)",
+            ),
+            option("run", nargs="?", metavar="RUN", help=f"the finished run: {RUN_HELP} (default {OUTPUT_FOLDER})"),
+            SUITE,
+            VARIANT,
+            option("--all", action="store_true", help="show what passed, repeats or did not change, too"),
+            option(
+                "--run",
+                "--results",
+                metavar="RUN",
+                dest="named_run",
+                help="the finished run, where one word could be both it and a scenario (--results is its old name)",
+            ),
+            option("--baseline", metavar="RUN", help="compare with this run, not with the baseline that the run had"),
+        ],
+        """examples:
+  evalgate explain refund-in-window
+  evalgate explain refund-in-window out
+  evalgate explain refund-in-window --baseline .evalgate/saved/baseline.zip
+  evalgate explain refund --suite support --variant gpt --run out
+""",
+    ),
+}
