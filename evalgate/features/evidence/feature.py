@@ -15,7 +15,7 @@ EVIDENCE = Feature(
             after="migrate",
         ),
         "confirm": Verb(
-            "record again what got worse, on both sides, and judge all trials",
+            "record again what got worse, on both sides, and judge all",
             f"{__package__}.cli.confirm",
             after="calibrate",
         ),
