@@ -233,3 +233,29 @@ def test_help_of_a_verb_is_that_of_its_flag(capsys):
     assert evalgate("help", "baseline", "save").exit_code == 0
     assert capsys.readouterr().out == by_flag
     assert evalgate("help", "valdate").err == "error: evalgate has no verb 'valdate' (did you mean validate?)\n"
+
+
+@pytest.mark.parametrize("name", ["history", "goldens list", "feedback list", "export json -o -"])
+def test_a_verb_of_the_store_has_an_old_name(name, tmp_path):
+    store = ["--store-url", str(tmp_path / "runs.db")]
+    added = "goldens add --id greet --user Hi --response Hello".split()  # noqa: SIM905
+    assert evalgate("store", *added, *store).exit_code == 0
+    old, new = evalgate(*name.split(), *store), evalgate("store", *name.split(), *store)
+    assert new == old
+    assert new.exit_code == 0, new.err
+
+
+def test_import_into_the_store_has_an_old_name(tmp_path):
+    words = ["import", str(tmp_path / "missing.jsonl")]
+    old, new = evalgate(*words, cwd=str(tmp_path)), evalgate("store", *words, cwd=str(tmp_path))
+    assert new == old
+    assert (new.exit_code, "missing.jsonl" in new.err) == (2, True)
+
+
+def test_the_help_of_the_store_lists_its_actions_and_that_of_all_verbs_only_the_group(capsys):
+    evalgate("store", "--help")
+    actions = ["history", "goldens", "feedback", "export", "import"]
+    assert re.findall(r"^    (\w+) ", capsys.readouterr().out, re.MULTILINE) == actions
+    listed = listed_verbs(evalgate("help", "--all").out)
+    assert "store" in listed
+    assert not set(actions) & set(listed)

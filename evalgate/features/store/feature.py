@@ -26,19 +26,21 @@ class StoreInputs(SettingGroup):
     )
 
 
+def _old_name(purpose: str, module: str, after: str) -> Verb:
+    """A verb that is an action of `store` as well."""
+    return Verb(purpose, f"{__package__}.cli.{module}", after, is_old_name=True)
+
+
 STORE = Feature(
     "store",
     "a memory of every run in a database",
     verbs={
-        "history": Verb(
-            "show the runs in the store, or delete old ones", f"{__package__}.cli.history", after="fingerprint"
-        ),
-        "goldens": Verb("manage golden conversations in the store", f"{__package__}.cli.goldens", after="history"),
-        "feedback": Verb(
-            "store and list user feedback on conversations", f"{__package__}.cli.store_verbs", after="goldens"
-        ),
-        "export": Verb("export evaluations from the store", f"{__package__}.cli.store_verbs", after="feedback"),
-        "import": Verb("import exported evaluations into the store", f"{__package__}.cli.store_verbs", after="export"),
+        "store": Verb("history, goldens, feedback, export and import", f"{__package__}.cli.store_group", "fingerprint"),
+        "history": _old_name("show the runs in the store, or delete old ones", "history", after="store"),
+        "goldens": _old_name("manage golden conversations in the store", "goldens", after="history"),
+        "feedback": _old_name("store and list user feedback on conversations", "store_verbs", after="goldens"),
+        "export": _old_name("export evaluations from the store", "store_verbs", after="feedback"),
+        "import": _old_name("import exported evaluations into the store", "store_verbs", after="export"),
     },
     provides={
         "shell_run_store": f"{__package__}.bootstrap.store:open_shell_recorder",
