@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.errors import RulesMissing
 from evalgate.features.evidence.application.migrate import require_same_rules
 from evalgate.features.evidence.application.plan_trials import load_finished
+from evalgate.gate.common.wording import format_count
 from evalgate.models.run.trials import count_unmeasured
 
 if TYPE_CHECKING:
@@ -43,10 +44,10 @@ def _require_complete(scenarios: Scenarios, keys: Sequence[ScenarioKey], trials:
         if not found:
             raise RulesMissing(f"{path}: the scenario {key.id!r} is left out (record all that `confirm --plan` lists)")
         if lost := count_unmeasured(found):
-            raise RulesMissing(f"{path}: {lost} trials of {key.id!r} were not measured (record them again)")
+            raise RulesMissing(f"{path}: {format_count(lost, 'trial')} of {key.id!r} not measured (record them again)")
         if len(found) != trials:
             hint = "the plan decides how many, not their results"
-            raise RulesMissing(f"{path}: {key.id!r} has {len(found)} trials, {trials} were planned ({hint})")
+            raise RulesMissing(f"{path}: {key.id!r} has {format_count(len(found), 'trial')}, {trials} planned ({hint})")
 
 
 def _require_same_commit(first: FinishedRun, more: FinishedRun, keys: Sequence[ScenarioKey]) -> None:

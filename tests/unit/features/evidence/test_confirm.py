@@ -81,6 +81,19 @@ def test_plan__lists_what_got_worse_with_new_numbers_and_the_cost(runs):
     }
 
 
+def test_plan__is_bounded_and_begins_with_what_fails_the_check(tmp_path):
+    names = [f"s{number:02}" for number in range(22)]
+    entries = [f"  - {{id: {name}, assertions: [{{type: tool_called, tool: book}}]}}" for name in names]
+    entries[21] = entries[21].replace("book}", "book, required: true}")
+    suite = "\n".join(["suite: book", "scenarios:", *entries, "policy: {fail_on: [hard_fail]}"])
+    record(tmp_path, "base", dict.fromkeys(names, "p"), MAIN, suite=suite)
+    record(tmp_path, "head", dict.fromkeys(names, "f"), OTHER, "--baseline", "base/baseline.zip", suite=suite)
+    found = evalgate("confirm", "head", "--plan", "--base", "base", "--trials", "1", cwd=str(tmp_path))
+    assert found.exit_code == 0, found.err
+    planned = json.loads((tmp_path / "misses.json").read_text())["scenarios"]
+    assert [each["id"] for each in planned] == ["s21", *names[:19]]
+
+
 def test_plan__of_a_run_that_got_no_worse_is_empty(runs):
     record(runs, "other", {"a": "p", "b": "p"}, OTHER, "--baseline", "base/baseline.zip")
     found = evalgate("confirm", "other", "--plan", "--base", "base", cwd=str(runs))
@@ -149,10 +162,10 @@ REFUSED = {
         lambda at: record(at, "more", {"a": "ppppp"}, suite=SUITE.replace("tool: book", "tool: pay")),
         "suite book differs in scenarios",
     ),
-    "fewer trials": (lambda at: record(at, "more", {"a": "pppp"}), "has 4 trials, 5 were planned"),
-    "more trials": (lambda at: record(at, "more", {"a": "pppppp"}), "has 6 trials, 5 were planned"),
+    "fewer trials": (lambda at: record(at, "more", {"a": "pppp"}), "has 4 trials, 5 planned"),
+    "more trials": (lambda at: record(at, "more", {"a": "pppppp"}), "has 6 trials, 5 planned"),
     "no such scenario": (lambda at: record(at, "more", {"b": "ppppp"}), "the scenario 'a' is left out"),
-    "fewer trials on the base": (lambda at: record(at, "base-more", {"a": "f"}, MAIN), "has 1 trials, 5 were planned"),
+    "fewer trials on the base": (lambda at: record(at, "base-more", {"a": "f"}, MAIN), "has 1 trial, 5 planned"),
     "another commit on the base": (lambda at: record(at, "base-more", {"a": "fffff"}), "another commit than"),
     "another base": (lambda at: record(at, "base", {"a": "p", "b": "f"}, MAIN), "was not compared with"),
 }
@@ -183,6 +196,25 @@ def test_recordings_that_count_already__are_refused(runs):
     judge(runs, "more")
     found = confirm(runs)
     assert (found.exit_code, "is a recording that counts already" in found.err) == (3, True), found.err
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"metadata": {"evalgate.replayed": True}}, "was replayed"),
+        (
+            {"messages": MESSAGES[:1], "llm_calls": [{"model": "m", "error": {"status_code": 429}}]},
+            "1 trial of 'a' not measured",
+        ),
+    ],
+)
+def test_trials_that_are_no_new_measurement__are_refused(runs, fields, reason):
+    lines = [json.loads(line) for line in (runs / "more.jsonl").read_text().splitlines()]
+    lines[4] |= {"tool_calls": [], **fields}
+    (runs / "more.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    judge(runs, "more")
+    found = confirm(runs)
+    assert (found.exit_code, reason in found.err) == (3, True), found.err
 
 
 def test_the_recordings_of_the_other_side__are_refused(runs):
