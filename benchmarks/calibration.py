@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from random import Random
 
-from evalgate.features.evidence.measures.alarm_rates import Recorded, chance_at, interval_of_rate, join_chances
+from evalgate.features.evidence.measures.alarm_rates import RecordedScenario, chance_at, interval_of_rate, join_chances
 from evalgate.measures.numeric.estimates import wilson_interval
 
 
@@ -31,7 +31,9 @@ def covers(seed: int) -> bool:
         kind = chance.random()
         rates.append(1.0 if kind < always else 0.0 if kind > 1 - never else chance.betavariate(a, b))
     truth = join_chances([chance_at(table, rate, rate) for rate in rates])
-    recorded = [Recorded(sum(chance.random() < rate for _ in range(2 * size)), 2 * size, table) for rate in rates]
+    recorded = [
+        RecordedScenario(sum(chance.random() < rate for _ in range(2 * size)), 2 * size, table) for rate in rates
+    ]
     low, _, high = interval_of_rate(recorded, str(seed).encode())
     return low - 1e-9 <= truth <= high + 1e-9
 

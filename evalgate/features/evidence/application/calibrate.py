@@ -12,7 +12,7 @@ from evalgate.application.comparison.policies import policies_of
 from evalgate.application.documents.run_documents import run_of
 from evalgate.errors import Problem, RulesMissing, SettingError
 from evalgate.features.evidence.measures.alarm_rates import (
-    Recorded,
+    RecordedScenario,
     chance_at,
     chance_of_recorded,
     interval_of_rate,
@@ -80,9 +80,9 @@ class _Judged(NamedTuple):
     table: Table
 
     @property
-    def recorded(self) -> Recorded:
+    def recorded(self) -> RecordedScenario:
         """Its trials as counts."""
-        return Recorded(sum(each.status == "passed" for each in self.trials), len(self.trials), self.table)
+        return RecordedScenario(sum(each.status == "passed" for each in self.trials), len(self.trials), self.table)
 
 
 def _summarize(judged: Sequence[_Judged], left_out: int, runs: int, others: int) -> Calibration:
@@ -114,7 +114,7 @@ def _summarize(judged: Sequence[_Judged], left_out: int, runs: int, others: int)
     )
 
 
-def _measure_noticed(each: Recorded) -> Mapping[str, float]:
+def _measure_noticed(each: RecordedScenario) -> Mapping[str, float]:
     rate = each.passed / each.trials
     return {name: chance_at(each.table, rate, rate * share) for name, share in DROPS.items()}
 

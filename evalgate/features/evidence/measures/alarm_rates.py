@@ -23,7 +23,7 @@ ALWAYS, NEVER = (0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9), (0.0, 0.1, 0.25)
 distribution of the others (the spread is the sum of its parameters)."""
 
 
-class Rates(NamedTuple):
+class RateDistribution(NamedTuple):
     """A distribution of pass rates: shares of 1 and of 0, and the parameters of a Beta distribution of the rest."""
 
     always: float
@@ -38,7 +38,7 @@ class Rates(NamedTuple):
 
 
 GRID = [
-    Rates(always, never, mean * spread, (1 - mean) * spread)
+    RateDistribution(always, never, mean * spread, (1 - mean) * spread)
     for always in ALWAYS
     for never in NEVER
     if always + never < 1
@@ -47,7 +47,7 @@ GRID = [
 ]
 
 
-class Recorded(NamedTuple):
+class RecordedScenario(NamedTuple):
     """How many of a scenario's recorded trials passed, and its table."""
 
     passed: int
@@ -55,7 +55,7 @@ class Recorded(NamedTuple):
     table: Table
 
 
-def chance_of_recorded(each: Recorded) -> float:
+def chance_of_recorded(each: RecordedScenario) -> float:
     """The chance of red if both sides are disjoint samples of the recorded trials: exact, over all such samples."""
     size, failed = len(each.table) - 1, each.trials - each.passed
     ways = [
@@ -97,7 +97,7 @@ def join_chances(chances: Sequence[float]) -> float:
     return 1 - prod(1 - each for each in chances)
 
 
-def interval_of_rate(scenarios: Sequence[Recorded], seed: bytes) -> tuple[float, float, float]:
+def interval_of_rate(scenarios: Sequence[RecordedScenario], seed: bytes) -> tuple[float, float, float]:
     """The chance that any scenario is red, over the pass rates that the trials leave possible: 95 % interval, median.
 
     Lower end, median, upper end.
@@ -130,7 +130,7 @@ def _chance_near(table: Table, step: int) -> float:
     return chance_at(table, step / STEPS, step / STEPS)
 
 
-def _draw(chance: Random, always: float, never: float, rates: Rates, each: Recorded) -> float:
+def _draw(chance: Random, always: float, never: float, rates: RateDistribution, each: RecordedScenario) -> float:
     """A pass rate that the trials of a scenario leave possible."""
     place = chance.random()
     if place < always:
@@ -140,7 +140,7 @@ def _draw(chance: Random, always: float, never: float, rates: Rates, each: Recor
     return min(max(chance.betavariate(rates.a + each.passed, rates.b + each.trials - each.passed), 0.0), 1.0)
 
 
-def _weigh_grid(scenarios: Sequence[Recorded]) -> list[float]:
+def _weigh_grid(scenarios: Sequence[RecordedScenario]) -> list[float]:
     """The likelihood of each distribution of the grid, relative to the likeliest."""
     counts = Counter((each.passed, each.trials) for each in scenarios)
     logs = [sum(number * log(sum(rates.weigh(*key))) for key, number in counts.items()) for rates in GRID]

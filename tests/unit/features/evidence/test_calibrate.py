@@ -11,7 +11,7 @@ from in_process_command import evalgate
 
 from evalgate.features.evidence.application import calibrate as calibration
 from evalgate.features.evidence.measures.alarm_rates import (
-    Recorded,
+    RecordedScenario,
     chance_at,
     chance_of_recorded,
     interval_of_rate,
@@ -60,7 +60,7 @@ def test_chance__is_that_of_all_disjoint_samples(passed):
         for second in combinations([at for at in range(5) if at not in first], 2):
             total += 1
             red += BROKEN[sum(outcomes[at] for at in first)][sum(outcomes[at] for at in second)]
-    assert chance_of_recorded(Recorded(passed, 5, BROKEN)) == pytest.approx(red / total)
+    assert chance_of_recorded(RecordedScenario(passed, 5, BROKEN)) == pytest.approx(red / total)
 
 
 def test_chance_at_a_rate():
@@ -69,7 +69,7 @@ def test_chance_at_a_rate():
 
 
 def test_scenarios_that_never_failed__leave_an_alarm_possible():
-    always = [Recorded(4, 4, BROKEN)] * 30
+    always = [RecordedScenario(4, 4, BROKEN)] * 30
     low, median, high = interval_of_rate(always, b"a")
     assert low == 0
     assert 0.01 < high < 0.6
