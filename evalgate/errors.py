@@ -56,13 +56,14 @@ class Problem(NamedTuple):
 
 
 class EvalGateError(Exception):
-    """Base of all errors; `problems` has one entry per error, never the text of a library's exception."""
+    """Base of all errors; `problems` names each error once, never the text of a library's exception."""
 
     exit_code = 70
     code = "internal"
 
     def __init__(self, *problems: Problem | str) -> None:
-        self.problems: Sequence[Problem] = [Problem(p) if isinstance(p, str) else p for p in problems]
+        found = (Problem(each) if isinstance(each, str) else each for each in problems)
+        self.problems: Sequence[Problem] = list(dict.fromkeys(found))  # a file may be read for two purposes
         super().__init__("\n".join(map(str, self.problems)))
 
 

@@ -148,7 +148,7 @@ def find_baseline(path: str, cwd: str) -> str:
 def find_run(path: str, cwd: str) -> str:
     """The `results.json` of a RUN, a folder, else what it holds as a baseline; a file as it is.
 
-    Raises SettingError if there is none. An empty path is left to its reader, which names it.
+    Raises SettingError without a run there. An empty path is left to its reader, which names it.
     """
     inner = os.path.join(path, RESULTS)  # noqa: PTH118  (keeps the user's spelling)
     return inner if path and is_file(inner, cwd) else find_stored_run(path, cwd)

@@ -84,3 +84,9 @@ def test_a_tab_in_the_indentation_is_named_with_its_place(project: Path, text: s
     (project / "evals/shop.yaml").write_text(text)
     _, _, err = run(project, "validate", "evals/shop.yaml")
     assert f"evals/shop.yaml:{place}: a tab indents this line (YAML allows only spaces there)" in err
+
+
+def test_an_error_of_the_project_file_is_printed_once(project: Path) -> None:
+    (project / "evalgate.yaml").write_text("version: [1\n")
+    code, _, err = run(project, "validate")
+    assert (code, err.count("evalgate.yaml:1:10: "), err.count("\n")) == (2, 1, 1)
