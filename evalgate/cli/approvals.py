@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from evalgate.cli.command import SUITE, VARIANT, Command, option
+from evalgate.bootstrap.shell_tools import find_run
+from evalgate.cli.command import RUN_HELP, SUITE, VARIANT, Command, option
 from evalgate.errors import SettingError
-from evalgate.models.results.document_names import RESULTS_PATH
+from evalgate.models.results.document_names import OUTPUT_FOLDER, RESULTS_PATH
 from evalgate.reporting.text.escaping import escape_terminal, to_one_line
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def approve(arguments: Namespace, shell: Shell) -> int:
         least_score=_parse_limit(arguments.limit),
         only_these_traces=arguments.this_recording,
     )
-    results = build_baseline_files(shell.cwd).load(arguments.results).results
+    results = build_baseline_files(shell.cwd).load(find_run(arguments.results, shell.cwd)).results
     approvals = approvals_for(results, request)
     if arguments.store_url is not None:
         store: ApprovalStore = load_port("approval_store")(arguments.store_url, shell.cwd, shell.epoch)
@@ -120,7 +121,8 @@ def list_or_withdraw(arguments: Namespace, shell: Shell) -> int:
             raise SettingError("only an approval in a store can be withdrawn: name the store with --store-url")
         shell.print_line(f"withdrawn in {store.withdraw(arguments.withdraw)}: {arguments.withdraw}")
         return 0
-    found = load_listed_approvals(shell.cwd, store, arguments.results, SystemClock(shell.epoch).now().date())
+    run = None if arguments.results is None else find_run(arguments.results, shell.cwd)
+    found = load_listed_approvals(shell.cwd, store, run, SystemClock(shell.epoch).now().date())
     shown = [each for each in found if arguments.all or not each.is_over]
     if arguments.json:
         shell.print_json({"approvals": [{"id": each.id, **build_approval_doc(each.ruling)} for each in shown]})
@@ -172,7 +174,12 @@ COMMANDS = {
                 help="accept failures only of the traces that failed in this run",
             ),
             option(
-                "--results", metavar="PATH", default=RESULTS_PATH, help=f"the finished run (default {RESULTS_PATH})"
+                "--run",
+                "--results",
+                metavar="RUN",
+                dest="results",
+                default=OUTPUT_FOLDER,
+                help=f"the finished run: {RUN_HELP} (default {OUTPUT_FOLDER})",
             ),
             option(
                 "--store-url", metavar="URL", help="write it to this store (default: to evalgate-approvals.yaml here)"
@@ -190,8 +197,10 @@ COMMANDS = {
             option("--all", action="store_true", help="show expired approvals as well"),
             option("--json", action="store_true", help="print JSON"),
             option(
+                "--run",
                 "--results",
-                metavar="PATH",
+                metavar="RUN",
+                dest="results",
                 help=f"the finished run that decides their status (default {RESULTS_PATH}, if it exists)",
             ),
             option(

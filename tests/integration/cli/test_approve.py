@@ -113,6 +113,8 @@ def test_its_bounds_are_written_and_hold(folder, evalgate):
         (["refund", "--limit", "0.7"], "write score>=0.7"),
         (["refund", "--limit", "score>=1.7"], "write score>=0.7"),
         (["refund", "--results", "nowhere.json"], "nowhere.json"),
+        (["refund", "--run", "nowhere"], "there is no finished run at nowhere"),
+        (["fine", "--run", ".evalgate"], "scenario `fine` passes: there is nothing to approve"),
         (["all", "--suite", "other"], "there is no failure to approve"),
     ],
 )
