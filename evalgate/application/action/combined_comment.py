@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from evalgate.reporting.text.wording import pluralize
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -118,6 +116,8 @@ def render_comment(leg: Leg, sections: Sequence[Section]) -> str:
 
 def _render_all(key: str, ordered: Sequence[Section], left_out: set[str]) -> str:
     failed = [each for each in ordered if not each.passed]
+    from evalgate.reporting.text.wording import pluralize  # what it loads, a job without legs has no use for
+
     number = pluralize(len(ordered), "leg")
     heading = (
         f"\u274c EvalGate did not pass in {len(failed):,} of {number}"

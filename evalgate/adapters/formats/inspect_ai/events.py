@@ -69,12 +69,13 @@ class InspectModelCall(Struct):
 class InspectEvents:
     """The events of one sample. `other_calls` are model calls of scorers, judges and simulated users.
 
-    `failure` is the agent's last model call if it failed.
+    `of_agent` are the events that are of none of these. `failure` is the agent's last model call if it failed.
     """
 
     def __init__(self, events: list[Any]) -> None:
         self.own_calls: list[InspectModelCall] = []
         self.other_calls: list[InspectModelCall] = []
+        self.of_agent: list[dict[str, Any]] = []
         self.failure: InspectModelCall | None = None
         self.tools: dict[str, dict[str, Any] | None] = {}
         self.tool_runs: list[dict[str, Any]] = []
@@ -95,6 +96,8 @@ class InspectEvents:
             self.last_time = when or self.last_time
             worked = number(event.get("working_start"), "events.working_start")
             self.worked_seconds = self.worked_seconds if worked is None else worked
+        if not is_scoring and not (kind == "model" and event.get("role") in OTHER_ROLES):
+            self.of_agent.append(event)
         if kind == "model":
             self._add_model_call(_read_model_call(event), is_own=not is_scoring)
         elif kind == "tool" and isinstance(event.get("id"), str):

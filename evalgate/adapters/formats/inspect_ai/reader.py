@@ -105,7 +105,8 @@ def build(record: Sample) -> Trace:
         message = f"{attachments.missing} referenced attachments are not in the log"
         add_warning(trace, "content_not_captured", message, "messages")
     note_unknown(trace, find_unknown(sample, SHAPES))
-    note_unread_calls(trace, sample, WITHOUT_CALLS)
+    searched = {**sample, "events": events.of_agent, "transcript": {**transcript, "events": None}}
+    note_unread_calls(trace, searched, WITHOUT_CALLS)
     if events.failure is not None:
         add_failed_call(trace, _read_model_error(events.failure.error))
     return trace
