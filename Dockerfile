@@ -12,7 +12,7 @@ RUN python -m pip install --no-cache-dir --no-compile --no-deps --only-binary :a
     && find /usr/local/bin -type f ! -name 'python3*' -delete \
     && dpkg --purge --force-all apt gpgv libapt-pkg6.0 libgnutls30 libhogweed6 libidn2-0 libnettle8 libp11-kit0 \
         libunistring2 perl-base \
-    && rm -rf /usr/lib/*-linux-gnu/gconv /usr/local/include /var/log/* /var/lib/dpkg/*-old \
+    && rm -rf /usr/lib/*-linux-gnu/gconv /usr/local/include /var/cache/* /var/log/* /var/lib/dpkg/*-old \
     && python -m compileall -q --invalidation-mode unchecked-hash /usr/local/lib/python3.12
 
 # A single layer of all files: those that were removed from the base above would still be in its layers.
