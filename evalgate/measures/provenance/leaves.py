@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalgate.measures.provenance.normal_form import normalize
 from evalgate.measures.provenance.opened import parse_json
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def is_trivial(value: Any) -> bool:
     [True, True, True, True, True, True, True, False, False]
     """
     if isinstance(value, str):
-        return len(value.strip()) < 2 or _is_small(value) or not any(map(str.isalnum, value))  # noqa: PLR2004
+        return len(value.strip()) < 2 or _is_small(value) or not any(map(str.isalnum, normalize(value)))  # noqa: PLR2004
     return value is None or isinstance(value, bool) or abs(value) < MOST_TRIVIAL
 
 
@@ -83,6 +84,7 @@ def is_free_text(value: Any) -> bool:
     """
     if not isinstance(value, str):
         return False
-    words = sum(not any(each.isdigit() or each == "@" for each in word) for word in value.split())
+    parts = value.split()
+    words = sum(not any(each.isdigit() or each == "@" for each in word) for word in parts)
     has_words = words > 1 or _WITHOUT_BLANKS.search(value) is not None
-    return words > MAX_WORDS or (len(value) > MAX_CHARACTERS and has_words)
+    return words > MAX_WORDS or (len(" ".join(parts)) > MAX_CHARACTERS and has_words)

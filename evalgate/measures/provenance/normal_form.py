@@ -1,7 +1,8 @@
 """The normal form of text: NFKC, case folded, digits of any script as 0 to 9, split into whole tokens.
 
-A token is a run of letters and digits, with `@`, `+` and `.` inside it. Scripts without blanks between words have a
-token for each character, so that a word of them is found as a run of tokens.
+A token is a run of letters and digits, with `@`, `+` and `.` inside it; an address or a name of a host, which may hold
+`-`, is one token. Scripts without blanks between words have a token for each character, so that a word of them is found
+as a run of tokens.
 """
 
 from __future__ import annotations
@@ -21,8 +22,14 @@ _LATIN = "0-9a-z\u00df-\u00f6\u00f8-\u024f\u1e00-\u1eff"
 _NO_BLANKS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003134f"
 )
-_TOKEN = re.compile(f"[{_LATIN}]+(?:[@+.][{_LATIN}]+)*|[{_NO_BLANKS}]|[^\\W\\d_{_LATIN}{_NO_BLANKS}]+")
+_ADDRESS = f"(?=[{_LATIN}._+-]{{1,64}}@)[{_LATIN}]+(?:[-_.+][{_LATIN}]+)*@[{_LATIN}]+(?:[-.@+][{_LATIN}]+)*"
+_LABEL = f"[{_LATIN}-]{{1,63}}"
+_HOST = f"(?={_LABEL}\\.)(?:[{_LATIN}]+-)+[{_LATIN}]+(?:\\.{_LABEL}){{0,8}}\\.[a-z]{{2,24}}(?![{_LATIN}])"
+_TOKEN = re.compile(
+    f"{_ADDRESS}|{_HOST}|[{_LATIN}]+(?:[@+.][{_LATIN}]+)*|[{_NO_BLANKS}]|[^\\W\\d_{_LATIN}{_NO_BLANKS}]+"
+)
 _SENTENCE_END = re.compile(r"(?<=[a-z0-9])\.(?=[A-Z][a-z])")
+_SIGNS_BETWEEN = re.compile(r"[\W_]+")
 _OTHER_DIGIT = re.compile(r"[^\D0-9]")
 _DECIMAL = re.compile(r"\d+\.\d+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -47,6 +54,15 @@ def normalize(text: str) -> str:
         return text.lower()
     folded = unicodedata.normalize("NFKC", remove_invisible(text)).casefold()
     return _OTHER_DIGIT.sub(lambda found: str(unicodedata.decimal(found[0])), folded)
+
+
+def squash(text: str) -> str:
+    """The letters and digits of a text, by which an id is known however it is punctuated.
+
+    >>> squash("W999-1111") == squash("w 9991111")
+    True
+    """
+    return _SIGNS_BETWEEN.sub("", normalize(text))
 
 
 def split_tokens(normal: str) -> list[str]:

@@ -21,8 +21,8 @@ _BASE64_OF_URLS = re.compile(r"(?<![\w+/=-])[\w-]{12,}={0,2}(?![\w+/=-])")
 MAX_DEPTH = 64
 
 
-def open_text(text: str) -> Iterator[str]:
-    """Yields the text itself, and what it holds in other forms.
+def open_text(text: str, *, whole: bool = False) -> Iterator[str]:
+    """Yields the text itself, and what it holds in other forms; of base64 that of a part, unless `whole`.
 
     >>> list(open_text("to%3A%20bob")), list(open_text("aW52b2ljZSA0Mg=="))
     (['to%3A%20bob', 'to: bob'], ['aW52b2ljZSA0Mg==', 'invoice 42'])
@@ -40,15 +40,16 @@ def open_text(text: str) -> Iterator[str]:
         from html import unescape
 
         yield unescape(text)
-    yield from _open_base64(text)
+    yield from _open_base64(text, whole=whole)
 
 
 def parse_json(text: str) -> Any:
     """The object, list or text that a text holds as JSON; None for any other text."""
-    if text.lstrip()[:1] not in ("{", "[", '"'):
+    bare = text.lstrip("\ufeff \t\r\n")
+    if bare[:1] not in ("{", "[", '"'):
         return None
     try:
-        return orjson.loads(text.encode("utf-8", "replace"))
+        return orjson.loads(bare.encode("utf-8", "replace"))
     except orjson.JSONDecodeError:
         return None
 
@@ -80,9 +81,9 @@ def _unquote(found: re.Match[str]) -> str:
     return bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace")
 
 
-def _open_base64(text: str) -> Iterator[str]:
+def _open_base64(text: str, *, whole: bool) -> Iterator[str]:
     for pattern in (_BASE64, _BASE64_OF_URLS):
-        for found in pattern.findall(text):
+        for found in [text] * bool(pattern.fullmatch(text)) if whole else pattern.findall(text):
             if pattern is _BASE64_OF_URLS and not {"-", "_"} & set(found):
                 continue
             try:

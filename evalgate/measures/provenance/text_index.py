@@ -23,11 +23,12 @@ class TextIndex:
     def __init__(self) -> None:
         self._tokens: list[str] = []
         self._starts: list[int] = []
+        self._piece_starts: list[int] = []
         self._places: dict[str, list[int]] = {}
         self._aliases: dict[str, list[int]] = {}
         self._days: dict[int, dict[CalendarDay, list[int]]] = {}
         self._times: dict[int, list[int]] = {}
-        self._found: dict[tuple[str, ...], list[int]] = {}
+        self._found: dict[tuple[bool, tuple[str, ...]], list[int]] = {}
         self._steps = 0
 
     @property
@@ -40,7 +41,10 @@ class TextIndex:
         number = len(self._starts)
         self._starts.append(len(self._tokens))
         normal = normalize(BETWEEN_PIECES.join(pieces))
-        tokens = split_tokens(normal)
+        tokens = list[str]()
+        for piece in normal.split(BETWEEN_PIECES):
+            self._piece_starts.append(len(self._tokens) + len(tokens))
+            tokens += split_tokens(piece)
         for place, token in enumerate(tokens, len(self._tokens)):
             self._places.setdefault(token, []).append(place)
         self._tokens.extend((*tokens, ""))  # no value reaches from one text into the next
@@ -55,14 +59,14 @@ class TextIndex:
         for minutes in dict.fromkeys(find_times(normal)):
             self._times.setdefault(minutes, []).append(number)
 
-    def find_run(self, tokens: Sequence[str]) -> list[int]:
-        """The texts that hold the tokens in a run, in order."""
-        wanted = tuple(tokens)
-        if wanted not in self._found:
-            self._found[wanted] = self._look_for(wanted)
-        return self._found[wanted]
+    def find_run(self, tokens: Sequence[str], *, in_piece: bool = False) -> list[int]:
+        """The texts that hold the tokens in a run, in order; `in_piece` in one and the same piece."""
+        key = (in_piece, tuple(tokens))
+        if key not in self._found:
+            self._found[key] = self._look_for(key[1], in_piece=in_piece)
+        return self._found[key]
 
-    def _look_for(self, wanted: tuple[str, ...]) -> list[int]:
+    def _look_for(self, wanted: tuple[str, ...], *, in_piece: bool) -> list[int]:
         everywhere = [self._places.get(token, []) for token in wanted]
         rarest = min(range(len(wanted)), key=lambda at: len(everywhere[at]), default=None)
         if rarest is None or not self._may_look(len(everywhere[rarest])):
@@ -71,9 +75,13 @@ class TextIndex:
         if len(wanted) > 1:
             size = len(wanted)
             starts = [at for at in starts if at >= 0 and tuple(self._tokens[at : at + size]) == wanted]
+            starts = [at for at in starts if not in_piece or self._piece_of(at) == self._piece_of(at + size - 1)]
         found = [bisect_right(self._starts, at) - 1 for at in starts]
         aliases = self._aliases.get(wanted[0], []) if len(wanted) == 1 else []
         return sorted({*found, *aliases})
+
+    def _piece_of(self, place: int) -> int:
+        return bisect_right(self._piece_starts, place)
 
     def find_all(self, tokens: Iterable[str]) -> list[int]:
         """The texts that hold each of the tokens, wherever."""

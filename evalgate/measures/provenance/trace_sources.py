@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalgate.measures.provenance.dates import CalendarDay, read_moment
 from evalgate.measures.provenance.languages import is_foreign
 from evalgate.measures.provenance.leaves import Leaf, is_trivial
-from evalgate.measures.provenance.normal_form import normalize, read_written_number, split_tokens, write_number
+from evalgate.measures.provenance.normal_form import normalize, read_written_number, split_tokens, squash, write_number
+from evalgate.measures.provenance.opened import list_texts
 from evalgate.measures.provenance.relative_days import RelativeDays, list_anchors, read_date, read_relative_days
 from evalgate.measures.provenance.sources import KINDS, ArgumentSource, FoundSources
 from evalgate.measures.provenance.sums import find_total, list_sums
@@ -26,10 +27,11 @@ from evalgate.measures.provenance.trace_texts import (
 )
 from evalgate.measures.provenance.values import find_texts, is_identifier, split_value
 from evalgate.measures.text.tool_words import changes_something
+from evalgate.models.trace.trace import list_arguments
 from evalgate.models.trace.trace_view import ARGUMENT_SOURCES, get_view
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from evalgate.models.trace.trace import Trace
 
@@ -73,6 +75,7 @@ class ArgumentSources:
         self._spoken: list[tuple[int, RelativeDays]] = []
         self._foreign: list[int] = []
         self._held: dict[Any, list[_Held]] = {}
+        self._squashed: dict[int, set[str]] = {}
         self._sums: dict[str, dict[str, int]] | None = None
         for text, pieces in list_trace_texts(trace, self._groups):
             self._texts.append(text)
@@ -146,18 +149,31 @@ class ArgumentSources:
         """The texts that hold a value. What looks like an id gets no source from results after the agent passed it."""
         is_id = is_identifier(value)
         is_strict = is_id or not isinstance(value, str)
-        for held in self._hold(("value", type(value), value), lambda: find_texts(self._index, value)):
+        echoes = squash(value) if is_id else ""
+        for held in self._hold(("value", type(value), value), lambda: find_texts(self._index, value), echoes):
             text = held.text
             if not self._is_earlier(text, number) or (text.kind == "schema" and text.tool != self._tool(number)):
                 continue
             if not (held.is_own_answer and (is_strict or text.is_failure)) and not (is_id and held.was_written):
                 yield ArgumentSource(text.kind, text.call, text.tool if text.call else "", held.is_echo)
 
-    def _hold(self, key: tuple[Any, ...], find_numbers: Callable[[], Iterable[int]]) -> list[_Held]:
-        """The texts that are found for a key; of those that differ in nothing but their place the first."""
+    def _hold(self, key: tuple[Any, ...], find_numbers: Callable[[], Iterable[int]], echoes: str = "") -> list[_Held]:
+        """The texts that are found for a key; of those that differ in nothing but their place the first.
+
+        `echoes` is an id without its signs: a result of a call that passed the same in another form is its own answer.
+        """
         if key not in self._held:
-            self._held[key] = list(_keep_first(self._texts[number] for number in find_numbers()))
+            texts = [self._texts[number] for number in find_numbers()]
+            passed = {text.call for text in texts if text.call and echoes and echoes in self._list_squashed(text.call)}
+            self._held[key] = list(_keep_first(texts, passed))
         return self._held[key]
+
+    def _list_squashed(self, number: int) -> set[str]:
+        """The texts that a call passed, each without its signs."""
+        if number not in self._squashed:
+            passed = list_arguments(self._calls[number - 1])
+            self._squashed[number] = {squash(text) for text in list_texts(list(passed))}
+        return self._squashed[number]
 
     def _is_earlier(self, text: SourceText, number: int) -> bool:
         if text.call:
@@ -233,20 +249,23 @@ def _has_source(found: Iterable[ArgumentSource]) -> bool:
     return any(each.kind != "own" for each in found)
 
 
-def _keep_first(texts: Iterable[SourceText]) -> Iterator[_Held]:
-    """Of the texts that hold a value the first user's, the first of the system, the first of each tool and sort."""
-    listed = list(texts)
-    own = {text.call: text.group for text in listed if text.kind == "own"}
-    first_own = min(own.values(), default=None)
+def _keep_first(listed: Sequence[SourceText], passed: Collection[int]) -> Iterator[_Held]:
+    """Of the texts that hold a value the first user's, the first of the system, the first of each tool and sort.
+
+    `passed` are the calls that passed the value in another form.
+    """
+    own = {text.call for text in listed if text.kind == "own"}
+    first_own = min((text.group for text in listed if text.kind == "own"), default=None)
     written = [each.group for each in listed if each.kind == "own" and changes_something(each.tool)]
     first_written = min(written, default=None)
     seen = set[tuple[Any, ...]]()
     for text in sorted(listed, key=lambda each: (each.turn, each.call)):
         is_result = text.kind == "result"
         is_after = first_own is not None and first_own < text.group
-        is_echo = is_result and (is_after or text.call in own)
+        is_own_answer = is_result and (text.call in own or text.call in passed)
+        is_echo = is_own_answer or (is_result and is_after)
         was_written = is_result and first_written is not None and first_written < text.group
-        found = _Held(text, is_echo, is_result and text.call in own, was_written)
+        found = _Held(text, is_echo, is_own_answer, was_written)
         key = (text.kind, text.tool, text.is_failure, *found[1:])
         if key not in seen:
             seen.add(key)

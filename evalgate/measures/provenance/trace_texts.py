@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 TextKind = Literal["user", "system", "result", "schema", "own"]
 MAX_RESULT = 1_000_000
 """Characters of the result of one call; a longer one is not read."""
+NEVER = 1_000_000_000
+"""The group of what a started agent wrote: only the result of the call that started it gives that back."""
 MAX_ALL_RESULTS = 16_000_000
 """Characters of all results of a trace that are read."""
 
 
+_NO_TEXT = frozenset({"image", "image_url", "input_image", "audio", "input_audio", "video"})
 _NAME_OF_ADDRESS = re.compile(r"(?<![\w.+-])([\w.+-]{1,64})@")
 
 
@@ -71,16 +74,32 @@ def list_trace_texts(trace: Trace, groups: list[int]) -> Iterator[PiecesOfText]:
         definition = inner if isinstance(inner, dict) else recorded
         pieces = list_pieces(list(_list_values(definition)))
         yield PiecesOfText(SourceText("schema", tool=str(definition.get("name"))), pieces)
-    left = MAX_ALL_RESULTS
+    left, said = MAX_ALL_RESULTS, _list_said(trace)
     for number, (call, group) in enumerate(zip(trace.agent_calls, groups, strict=True), 1):
-        yield PiecesOfText(
-            SourceText("own", call=number, tool=call["name"], group=group), list_pieces(list_arguments(call))
-        )
+        own = SourceText("own", call=number, tool=call["name"], group=group)
+        yield PiecesOfText(own, list_pieces(list_arguments(call)))
+        if call["index"] in said:
+            yield PiecesOfText(own._replace(group=NEVER), list_pieces(said[call["index"]]))
         size = measure_result(call)
         left -= size
         if size <= MAX_RESULT and left >= 0:
             failed = call["status"] == "error"
             yield PiecesOfText(SourceText("result", 0, number, call["name"], group, failed), _read_result(call))
+
+
+def _list_said(trace: Trace) -> dict[int, list[str]]:
+    """What agents that a call started wrote, by that call's index: its result only gives that back."""
+    starters = {
+        call["actor"]: call["started_by"]
+        for call in trace.tool_calls
+        if call["actor"] and call["started_by"] is not None
+    }
+    said: dict[int, list[str]] = {}
+    for message in trace.messages if starters else ():
+        starter = starters.get(message["actor"] or "")
+        if starter is not None and message["role"] == "assistant" and message["content"]:
+            said.setdefault(starter, []).append(message["content"])
+    return said
 
 
 def measure_result(call: ToolCall) -> int:
@@ -149,11 +168,19 @@ def find_lacks(trace: Trace, groups: list[int]) -> Iterator[MissingText]:
             yield MissingText(group + 1, 0, f"the result of call {number:,} is not recorded")
         elif size > MAX_RESULT or left < 0:
             yield MissingText(group + 1, 0, f"the result of call {number:,} is too long to be searched")
+        elif _holds_pictures(call["result"]):
+            yield MissingText(group + 1, 0, f"the result of call {number:,} holds more than text")
 
 
 def _is_of_user(message: Message) -> bool:
     """Whether a user wrote a message; what a sub-agent is asked was written by the agent that started it."""
     return message["role"] == "user" and message["actor"] in (None, ROOT)
+
+
+def _holds_pictures(result: Any) -> bool:
+    """Whether a result has parts with pictures or sound, in the forms of the APIs and of MCP."""
+    parts = result.get("content") if isinstance(result, dict) else result
+    return isinstance(parts, list) and any(isinstance(part, dict) and part.get("type") in _NO_TEXT for part in parts)
 
 
 def _has_attachment(message: Message) -> bool:

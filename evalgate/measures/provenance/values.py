@@ -31,14 +31,15 @@ MAX_PARTS = 20
 def find_texts(index: TextIndex, value: Any) -> list[int]:
     """The texts that hold a value, in order."""
     if isinstance(value, str):
-        return sorted({number for form in open_text(value) for number in _find_form(index, form)})
+        return sorted({number for form in open_text(value, whole=True) for number in _find_form(index, form)})
     return index.find_run([write_number(value)])
 
 
 def _find_form(index: TextIndex, text: str) -> Iterator[int]:
     normal = normalize(text)
     tokens = split_tokens(normal)
-    yield from index.find_run(tokens)
+    is_one_id = len(text.split()) == 1 and is_identifier(text)  # which no one puts together from several texts
+    yield from index.find_run(tokens, in_piece=is_one_id)
     for joined in (join_digits(normal), read_written_number(normal), _join_word(normal)):
         if joined is not None:
             yield from index.find_run([joined])

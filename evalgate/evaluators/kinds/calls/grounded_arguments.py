@@ -28,7 +28,7 @@ from evalgate.models.trace.trace_view import is_captured
 from evalgate.strict_model import described
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from evalgate.evaluators.kinds.calls.call_selection import NumberedCall
     from evalgate.measures.provenance.sources import ArgumentSource, FoundSources
@@ -40,23 +40,30 @@ Names = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Fie
 Scalar = str | int | float | bool
 MAX_SHOWN = 3
 """Values that a reason names; the others are counted."""
-_PLACE = re.compile(r"\[\d+\]")
+_PLACE, _BETWEEN_WORDS = re.compile(r"\[\d+\]"), re.compile(r"[-_\s]")
 
 
 def select_leaves(call: NumberedCall, arguments: Sequence[str] | None, excepted: Sequence[str] = ()) -> Iterator[Leaf]:
     """Yields the values of a call: those of the named arguments, or of all; not those of excepted ones.
 
-    A name is that of an argument, or a path inside it, as in `payment.id`, without places in lists.
+    A name is that of an argument, or a path inside it, as in `payment.id`, without places in lists; `orderId` is
+    `order_id`.
     """
+    wanted, unwanted = _fold_names(arguments or ()), _fold_names(excepted)
     for leaf in dict.fromkeys(each for asked in list_arguments(call[1]) for each in list_leaves(asked)):
         names = _list_names(leaf)
-        if (arguments is None or names & {*arguments}) and not names & {*excepted}:
+        if (arguments is None or names & wanted) and not names & unwanted:
             yield leaf
 
 
 def _list_names(leaf: Leaf) -> set[str]:
-    parts = _PLACE.sub("", leaf.path).split(".")
-    return {".".join(parts[:size]) for size in range(1, len(parts) + 1)}
+    parts = _PLACE.sub("", leaf.path).strip(".").split(".")
+    return _fold_names(".".join(parts[:size]) for size in range(1, len(parts) + 1))
+
+
+def _fold_names(names: Iterable[str]) -> set[str]:
+    """The names as they are compared, without case and signs between words."""
+    return {_BETWEEN_WORDS.sub("", name.casefold()) for name in names}
 
 
 def select_calls(tools: Denial, trace: Trace) -> list[NumberedCall]:
@@ -149,7 +156,7 @@ class GroundedArguments(Evaluator):
 
     def _is_allowed(self, leaf: Leaf) -> bool:
         names = _list_names(leaf)
-        listed = [each for name, values in (self.allow or {}).items() if name in names for each in values]
+        listed = [each for name, values in (self.allow or {}).items() if _fold_names([name]) & names for each in values]
         return any(
             json_equal(each, leaf.value) or _in_normal_form(each) == _in_normal_form(leaf.value) for each in listed
         )

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from evalgate.measures.provenance.trace_sources import ArgumentSources
     from evalgate.models.trace.trace import Trace
 
-MAX_PIECES = 200
+MAX_PIECES = 10_000
 _ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w.-]{1,255}\w")
-_HOST = re.compile(r"//([^\s/?#\"'<>]{1,255})")
+_HOST = re.compile(r"(?://|(?=\bwww\.))([^\s/?#\"'<>]{1,255})", re.IGNORECASE)
 
 
 class FlowOrigin(StrictModel):
