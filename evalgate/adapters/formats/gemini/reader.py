@@ -23,6 +23,7 @@ from evalgate.adapters.formats.core.provider_response import read_provider_respo
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import finish_reason
 from evalgate.adapters.formats.gemini import is_gemini, is_stream
+from evalgate.adapters.formats.gemini.side_calls import list_side_calls
 from evalgate.adapters.formats.messages import gemini
 
 if TYPE_CHECKING:
@@ -196,10 +197,12 @@ def _add_answer(chat: CheckedConversation, response: dict[str, Any]) -> str | No
     with chat.at("candidates[0]"):
         chat.check_fields(candidate, CANDIDATE_FIELDS)
         reason = text(candidate.get("finish_reason"), "finish_reason")
-        content = mapping(candidate.get("content"), "content")
-        if content.get("parts"):
+        content = plain_keys(mapping(candidate.get("content"), "content"))
+        parts = listing(content.get("parts"), "content.parts")
+        beside = list_side_calls(candidate, parts)
+        if parts or beside:
             with chat.at("content"):
-                messages = read_content(chat, {"role": "model", **plain_keys(content)})
+                messages = read_content(chat, {"role": "model", **content, "parts": [*beside, *parts]})
             answers = [message for message in messages if message.role == "assistant"]
             if answers:
                 answers[-1].finish_reason = finish_reason(reason)
