@@ -203,11 +203,11 @@ def inspect_image(release: Release) -> dict[str, object] | None:
 def require_public(release: Release, digest: str) -> None:
     """Raises unless everyone can read the image: asks without credentials, as each runner that uses the action does.
 
-    Only if that fails it asks with the job's own, which tells an image that is private from one that is gone.
+    Only if that fails it asks with the job's own, to which a private image is shown and one that is gone is not.
     """
     reference = f"{release.image}@{digest}"
-    with tempfile.TemporaryDirectory() as nobody:
-        done = attempt(release, "docker", "manifest", "inspect", reference, DOCKER_CONFIG=nobody)
+    with tempfile.TemporaryDirectory() as empty:
+        done = attempt(release, "docker", "manifest", "inspect", reference, DOCKER_CONFIG=empty)
     if done.returncode == 0:
         return
     reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]

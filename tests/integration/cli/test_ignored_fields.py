@@ -58,7 +58,7 @@ def test_a_field_with_the_shape_of_a_call_is_refused(tmp_path: Path) -> None:
     write(tmp_path, CALL, reading=IGNORE)
     result = evalgate(tmp_path, ["s.yaml"])
     assert result.code == 1
-    assert "messages[].extra is ignored, but holds what looks like a call" in result.stdout
+    assert "messages[].extra is ignored, but looks like a call" in result.stdout
 
 
 @pytest.mark.parametrize("extra", [{"a": [json.dumps(CALL)]}, [[CALL]], {"name": "delete_user", "arguments": "{}"}])

@@ -61,7 +61,7 @@ MODEL_USAGE = TokenTable(
 )
 API_ERROR = "API Error"
 OF_QWEN = "it looks like a session of Qwen Code; docs/custom-formats.md has a mapping for it"
-"""Some lines of Qwen Code can't be told from those of Claude Code."""
+"""Some lines of Qwen Code are the same as those of Claude Code."""
 BOUNDS = {
     "error_max_turns": TURNS,
     "error_max_budget_usd": COST,
@@ -186,7 +186,7 @@ def split(documents: Any) -> Sequence[Any]:
 
 
 def _is_request(line: Any) -> bool:
-    """Whether a line is about a request as it was sent to the model: what was said and called is in other lines."""
+    """Whether a line is about a request as it was sent to the model: messages and calls are in other lines."""
     return isinstance(line, dict) and line.get("type") in REQUESTS
 
 

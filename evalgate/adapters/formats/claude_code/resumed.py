@@ -34,9 +34,9 @@ def _find_copied(lines: Sequence[Any], other: Sequence[Any]) -> set[str]:
 
     So of two that hold the same messages exactly one counts them.
     """
-    ours, theirs = ({line["uuid"]: line for line in each if is_message(line)} for each in (lines, other))
-    shared = {uuid for uuid, line in ours.items() if uuid in theirs and _is_copy(line, theirs[uuid])}
-    own, beyond = (_find_parting(each, shared) for each in (ours, theirs))
+    own_lines, other_lines = ({line["uuid"]: line for line in each if is_message(line)} for each in (lines, other))
+    shared = {uuid for uuid, line in own_lines.items() if uuid in other_lines and _is_copy(line, other_lines[uuid])}
+    own, beyond = (_find_parting(each, shared) for each in (own_lines, other_lines))
     return shared if own is not None and (beyond is None or beyond < own) else set()
 
 

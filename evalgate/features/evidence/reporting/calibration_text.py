@@ -59,7 +59,7 @@ def advise(found: Calibration) -> str:
         if found.of_splits > 0 and 1 - prod(1 - each for each in chances[count:]) <= found.of_splits / 2:
             names = ", ".join(escape_terminal(each.key.id) for each in found.scenarios[: min(count, 5)])
             more = f" and {count - 5:,} more" if count > 5 else ""  # noqa: PLR2004  the names that are shown
-            return f"half as often: mend or quarantine {names}{more}, or record more trials of them"
+            return f"half as often: fix or quarantine {names}{more}, or record more trials of them"
     return ""
 
 

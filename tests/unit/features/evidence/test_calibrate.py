@@ -97,7 +97,7 @@ def test_figures_of_a_run__are_those_of_its_splits(tmp_path):
     shown = evalgate("calibrate", "--history", "one", "--trials", "2", cwd=str(tmp_path)).out
     assert shown.startswith("red without a change: ")
     assert "of all splits of the recorded trials 17% are red" in shown
-    assert "half as often: mend or quarantine s1, or record more trials of them" in shown
+    assert "half as often: fix or quarantine s1, or record more trials of them" in shown
 
 
 def test_several_runs__are_pooled_and_a_recording_counts_once(tmp_path):
