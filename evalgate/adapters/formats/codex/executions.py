@@ -164,6 +164,8 @@ def _has_failed(name: str, fields: dict[str, Any], code: int | None) -> bool | N
     result, state = dict_or_empty(fields.get("result")), fields.get("status")
     status = next(iter(state), None) if isinstance(state, dict) else state
     returned = dict_or_empty(result.get("Ok", result))
+    if fields.get("new_thread_id", "") is None:  # no sub-agent was started
+        return True
     if plain_word(status) in FAILED or fields.get("success") is False or fields.get("error") or "Err" in result:
         return True
     if returned.get("isError") is True or returned.get("is_error") is True:

@@ -44,8 +44,11 @@ def _write_plan(arguments: Namespace, shell: Shell) -> int:
 def _write(path: Path, plan: TrialPlan) -> None:
     from msgspec import json
 
+    from evalgate.adapters.file_writer import open_to_write
+
     try:
-        path.write_bytes(json.format(json.encode(plan), indent=2) + b"\n")
+        with open_to_write(str(path)) as stream:
+            stream.write(json.format(json.encode(plan), indent=2) + b"\n")
     except OSError as error:
         raise SettingError(f"can't write {path.name}: {error.strerror or 'unknown error'}") from None
 
