@@ -37,6 +37,7 @@ from evalgate.adapters.formats.core.provider_response import read_provider_respo
 from evalgate.adapters.formats.core.strict_json import encode_text
 from evalgate.adapters.formats.core.usage import finish_reason, sum_call_usages
 from evalgate.adapters.formats.messages import gemini
+from evalgate.adapters.formats.messages.gemini_side_calls import list_side_calls
 from evalgate.adapters.formats.messages.known_fields import GEMINI_PART_FIELDS
 
 if TYPE_CHECKING:
@@ -163,10 +164,12 @@ class AdkRun(MeteredConversation):
 
 def _read_messages(event: dict[str, Any], author: str, at: str | None) -> list[RawMessage]:
     content = mapping(event.get("content"), "content")
-    if not content.get("parts"):
+    parts = listing(content.get("parts"), "content.parts")
+    parts = [*list_side_calls(event, parts), *parts]
+    if not parts:
         return []
     with prefix_errors("content"):
-        found = gemini.read_message({**content, "role": USER if author == USER else "model"})
+        found = gemini.read_message({**content, "role": USER if author == USER else "model", "parts": parts})
     for message in found:
         message.timestamp = at
         message.answers = [unwrap_result(answered) for answered in message.answers]

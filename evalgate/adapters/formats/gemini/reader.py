@@ -23,8 +23,8 @@ from evalgate.adapters.formats.core.provider_response import read_provider_respo
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import finish_reason
 from evalgate.adapters.formats.gemini import is_gemini, is_stream
-from evalgate.adapters.formats.gemini.side_calls import list_side_calls
 from evalgate.adapters.formats.messages import gemini
+from evalgate.adapters.formats.messages.gemini_side_calls import list_side_calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from evalgate.adapters.formats.adk import ADK
+from evalgate.adapters.formats.adk.reader import build
 
 START = 1_767_600_000.0  # 2026-01-05T08:00:00Z
 
@@ -89,3 +90,18 @@ def test_sessions_and_events_are_claimed():
         {"invocationId": "i", "author": "user"},
     ):
         assert ADK.claims(value)
+
+
+@pytest.mark.parametrize(
+    ("fields", "calls"),
+    [
+        ({"grounding_metadata": {"web_search_queries": ["lamp"]}}, [("google_search", {"queries": ["lamp"]})]),
+        ({"groundingMetadata": {"webSearchQueries": ["lamp"]}}, [("google_search", {"queries": ["lamp"]})]),
+        ({"grounding_metadata": None}, []),
+    ],
+)
+def test_a_search_that_only_the_metadata_of_an_answer_records_is_a_call(fields, calls):
+    found = session(event("user", 0, text("Which lamp?")), event("root", 1, text("That one."), **fields))
+    trace = build(found)
+    assert [(call["name"], call["arguments"]) for call in trace.tool_calls] == calls
+    assert trace.response["content"] == "That one."

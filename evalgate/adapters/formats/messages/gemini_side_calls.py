@@ -48,6 +48,6 @@ def _name_tool(part: Any) -> str:
 def _make_parts(tool: str, asked: list[Any], found: list[Any]) -> list[dict[str, Any]]:
     given = {"urls" if tool == FETCH else "queries": asked} if asked else {}
     return [
-        {"tool_call": {"tool_type": tool, "args": given}},
-        {"tool_response": {"tool_type": tool, "response": {"found": found}}},
+        {"function_call": {"name": tool, "args": given}},
+        {"function_response": {"name": tool, "response": {"found": found}}},
     ]
