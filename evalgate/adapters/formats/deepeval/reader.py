@@ -1,4 +1,7 @@
-"""Reads DeepEval: each test case of a run is a trace, with the tools called and the scores of its metrics."""
+"""Reads DeepEval: each test case of a run is a trace, with the tools called and the scores of its metrics.
+
+So is each trace that it recorded.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,6 @@ from evalgate.adapters.formats.core.builder.side_fields import (
 )
 from evalgate.adapters.formats.core.fields import (
     FieldError,
-    FieldTable,
-    count,
     dict_or_empty,
     do_each,
     get_field,
@@ -27,18 +28,19 @@ from evalgate.adapters.formats.core.fields import (
     objects,
     required_text,
     text,
-    time,
     to_camel_case,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity, words
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage import TokenTable, build_score, read_latency_seconds, sum_usages
-from evalgate.adapters.formats.deepeval import find_cases, is_case
+from evalgate.adapters.formats.core.usage import read_latency_seconds, sum_usages
+from evalgate.adapters.formats.deepeval import SPANS, find_cases, is_case, is_trace
+from evalgate.adapters.formats.deepeval.figures import TIMES, USAGE, read_scores
+from evalgate.adapters.formats.deepeval.names import OTHER, name_tools
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.trace.trace import ModelError, Trace, TraceScore, Usage
+    from evalgate.models.trace.trace import ModelError, Trace, Usage
 
 NO_TOOLS = "`toolsCalled` is not recorded: pass `tools_called` to the test case, an empty list if no tool was called"
 NAME = "test_case"
@@ -49,11 +51,9 @@ def split(document: Any) -> Sequence[Any]:
     cases = find_cases(document)
     if cases is None:
         cases = document if isinstance(document, list) else [document]
+    cases = [name_tools(case) if isinstance(case, dict) else case for case in cases]
     # Beside an `input`, a `name` looks like that of a called tool.
-    return [
-        {**case, "name": None, NAME: case["name"]} if isinstance(case, dict) and "name" in case else case
-        for case in cases
-    ]
+    return [{**case, "name": None, NAME: case["name"]} if is_case(case) and "name" in case else case for case in cases]
 
 
 def identify(record: Any) -> Identity:
@@ -65,8 +65,12 @@ def identify(record: Any) -> Identity:
 
 
 def build(record: Any) -> Trace:
-    """Builds the trace of one test case."""
+    """Builds the trace of one test case, or of the spans of one run."""
     require_shallow(record)
+    if is_trace(record):
+        from evalgate.adapters.formats.deepeval.spans import build_from_spans  # most files have test cases
+
+        return build_from_spans(record)
     if not is_case(record):
         raise FieldError("", "is not a test case with metrics or tools")
     chat = MeteredConversation()
@@ -76,7 +80,10 @@ def build(record: Any) -> Trace:
     trace = chat.build_trace({}, None)
     _add_ids(trace, record)
     _add_figures(trace, record)
-    trace.evaluations = _read_scores(record)
+    if len(_list_spans(dict_or_empty(record.get("trace")), "agent_spans")) > 1:
+        for call in trace.tool_calls:
+            call["actor"] = None  # of a test case's calls nothing says which agent made them
+    trace.evaluations = read_scores(record)
     if not has_calls:
         add_gap(trace, "calls", NO_TOOLS)
     return trace
@@ -124,6 +131,8 @@ def _list_tool_calls(trace: dict[str, Any]) -> list[dict[str, Any]]:
     """The tool spans of a trace, in the form of listed calls."""
     calls = []
     for span in _list_spans(trace, "tool_spans"):
+        if span.get("type") == OTHER:
+            continue
         call = {"name": span.get("name"), "arguments": span.get("input"), "result": span.get("output")}
         if not isinstance(call["arguments"], dict | str | None):
             call["arguments"] = {"input": call["arguments"]}
@@ -134,9 +143,6 @@ def _list_tool_calls(trace: dict[str, Any]) -> list[dict[str, Any]]:
         call["duration_ms"] = milliseconds_between(*TIMES.read(span, "trace.toolSpans").values())
         calls.append(call)
     return calls
-
-
-TIMES = FieldTable(started_at=(time, "startTime", "start_time"), ended_at=(time, "endTime", "end_time"))
 
 
 def _read_failure(trace: dict[str, Any]) -> ModelError | None:
@@ -174,13 +180,6 @@ def _add_turns(chat: MeteredConversation, case: dict[str, Any]) -> bool:
     in_order = all(isinstance(turn, dict) and isinstance(turn.get("order"), int) for turn in turns)
     do_each(sorted(turns, key=lambda turn: turn["order"]) if in_order else turns, "turns", add_turn)
     return any(known) or not known
-
-
-USAGE = TokenTable(
-    "plain",
-    input_tokens=(count, "inputTokenCount", "input_token_count"),
-    output_tokens=(count, "outputTokenCount", "output_token_count"),
-)
 
 
 def _read_usage(case: dict[str, Any]) -> Usage | None:
@@ -222,22 +221,6 @@ def _add_figures(trace: Trace, case: dict[str, Any]) -> None:
         trace.error = {"type": None, "message": text(recorded.get("error"), "trace.error")}
 
 
-def _read_scores(case: dict[str, Any]) -> list[TraceScore]:
-    """The scores of the metrics, each with its reason."""
-    scores: list[TraceScore] = []
-
-    def add_score(metric: dict[str, Any]) -> None:
-        score = build_score(required_text(metric.get("name"), "name"), metric.get("score"), "score")
-        score["explanation"] = text(metric.get("reason"), "reason") or text(metric.get("error"), "error")
-        score["source"] = text(get_field(metric, "evaluation_model"), "evaluationModel")
-        success = metric.get("success")
-        score["score_label"] = None if not isinstance(success, bool) else "passed" if success else "failed"
-        scores.append(score)
-
-    do_each(listing(get_field(case, "metrics_data"), "metricsData"), "metricsData", add_score)
-    return scores
-
-
 CASE_FIELDS = in_both_spellings(
     words("""
         input actual_output expected_output context turns trace retrieval_context tools_called expected_tools tags
@@ -255,9 +238,16 @@ WITHOUT_CALLS = in_both_spellings(
 )
 
 
+SPAN_FIELDS = in_both_spellings(
+    words("""
+        input output metadata error context retrieval_context tools_called expected_tools available_tools agent_handoffs
+        prompt token_intervals metrics metrics_data llm_test_case
+    """)
+)
 SHAPES = (
-    Shape((), CASE_FIELDS),
+    Shape((), CASE_FIELDS | in_both_spellings(SPANS) | {"output", "attachments"}),
     Shape(("turns", EACH), TURN_FIELDS | {"mcp_tools_called"}),
     *(Shape((key, EACH), TOOL_KEYS) for key in ("toolsCalled", "tools_called")),
+    *(Shape((key, EACH), SPAN_FIELDS) for key in in_both_spellings(SPANS)),
 )
 READER = Reader(build=build, identify=identify, split=split, shapes=SHAPES, without_calls=WITHOUT_CALLS)

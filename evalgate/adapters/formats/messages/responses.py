@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.builder.evidence_gaps import Unknown, describe_unknown, pick_worse
@@ -11,16 +11,22 @@ from evalgate.adapters.formats.core.format import words
 from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.blocks import check_arguments, get_first, join_text, parse_result
 
-SHOWN_CHARS = 60
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
 CALL = "_call"
 OUTPUT = "_call_output"
 OUTPUTS_OF_PROVIDER = {"tool_search_output": "tool_search", "program_output": "program"}
 """Types of items that are results too, each with the name of the tool whose call it answers."""
+CALLS_OF_PROVIDER = {"program": "program_call"}
+"""Types of items that are calls without being named so, as those that are."""
 NAMED_CALLS = frozenset({"function_call", "custom_tool_call", "mcp_call"})
+ASKED, DECIDED = "mcp_approval_request", "mcp_approval_response"
+"""Types of items in which a call waits for a person, and is allowed or denied."""
 IGNORED_TYPES = words("""
-    item_reference mcp_list_tools mcp_approval_request mcp_approval_response compaction compaction_summary
-    context_compaction ghost_snapshot additional_tools
+    item_reference mcp_list_tools compaction compaction_summary context_compaction ghost_snapshot additional_tools
 """)
+OTHER_TYPES = IGNORED_TYPES.union((ASKED, DECIDED), CALLS_OF_PROVIDER)
 RESULT_KEYS = ("output", "outputs", "results", "error")
 FAILED = ("failed", "incomplete")
 ANSWERED_BY_ITEMS = words("local_shell_call shell_call computer_call apply_patch_call tool_search_call program_call")
@@ -38,20 +44,28 @@ def is_shape(value: Any) -> bool:
         return "call_id" in value
     if kind == "reasoning":
         return "summary" in value or "encrypted_content" in value
-    return kind.endswith((CALL, OUTPUT)) or kind in IGNORED_TYPES
+    return kind.endswith((CALL, OUTPUT)) or kind in OTHER_TYPES
 
 
 def read_messages(value: Any) -> list[RawMessage]:
     """A list of items, or one; the items of one response of the model become one message."""
     items = value if type(value) is list else [value]
     messages: list[RawMessage] = []
-    do_each(items, "", lambda item: add_item(messages, item))
+    ran = {found for each in items if (found := _find_request_id(each)) is not None}
+    do_each(items, "", lambda item: add_item(messages, item, ran))
     return messages
 
 
-def add_item(messages: list[RawMessage], item: dict[str, Any]) -> None:
-    """Adds one item to the messages; raises FieldError."""
+def _find_request_id(item: Any) -> str | None:
+    """The id of the request for approval of a call that ran."""
+    found = item.get("approval_request_id") if type(item) is dict and item.get("type") == "mcp_call" else None
+    return found if type(found) is str else None
+
+
+def add_item(messages: list[RawMessage], item: dict[str, Any], ran: AbstractSet[Any] = frozenset()) -> None:
+    """Adds one item to the messages; `ran` are ids of requests that other items are the calls of. Raises FieldError."""
     kind = text(item.get("type"), "type") or "message"
+    kind = CALLS_OF_PROVIDER.get(kind, kind)
     if kind == "message":
         _add_message(messages, item)
     elif kind == "reasoning":
@@ -60,6 +74,8 @@ def add_item(messages: list[RawMessage], item: dict[str, Any]) -> None:
         _get_results(messages).append(_read_result(item))
     elif kind in OUTPUTS_OF_PROVIDER:
         _get_results(messages).append(_read_provider_output(item, OUTPUTS_OF_PROVIDER[kind]))
+    elif kind in (ASKED, DECIDED):
+        _add_approval(messages, item, ran)
     elif kind == "agent_message":
         messages.append(RawMessage("system", join_text(listing(item.get("content"), "content"))))
     elif kind.endswith(CALL):
@@ -69,6 +85,17 @@ def add_item(messages: list[RawMessage], item: dict[str, Any]) -> None:
             _add_provider_result(messages, item, kind, request)
     elif kind not in IGNORED_TYPES and (_find_name(item) is not None or describe_unknown("it", kind, item).can_be_call):
         _get_open_message(messages).calls.append(_read_unknown(item, kind))
+
+
+def _add_approval(messages: list[RawMessage], item: dict[str, Any], ran: AbstractSet[Any]) -> None:
+    """A call of an MCP server that waits for a person, unless it ran; one that was denied has failed."""
+    if item["type"] == ASKED:
+        if item.get("id") not in ran:
+            _get_open_message(messages).calls.append(_read_request(item, "", is_named=True))
+    elif item.get("approve") is False:
+        asked_as = text(item.get("approval_request_id"), "approval_request_id")
+        reason = text(item.get("reason"), "reason")
+        _get_results(messages).append(ToolResult(asked_as, None, reason or "denied", is_error=True))
 
 
 def _add_message(messages: list[RawMessage], item: dict[str, Any]) -> None:
@@ -145,7 +172,7 @@ def describe_unnamed(item: Any, place: str) -> Unknown | None:
 
 def _is_known(kind: str) -> bool:
     is_read = kind in ("message", "reasoning", "agent_message") or kind in OUTPUTS_OF_PROVIDER
-    return is_read or kind.endswith((CALL, OUTPUT)) or kind in IGNORED_TYPES
+    return is_read or kind.endswith((CALL, OUTPUT)) or kind in OTHER_TYPES
 
 
 def _find_name(item: dict[str, Any]) -> str | None:

@@ -1,6 +1,6 @@
 """Reads the OpenAI Agents SDK: its spans, and saved run states.
 
-Entry points: `OPENAI_AGENTS`, `OPENAI_AGENTS_STATE`, `reader`.
+Entry points: `OPENAI_AGENTS`, `OPENAI_AGENTS_STATE`, `reader`, `state`.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from evalgate.adapters.formats.core.format import Format, first_object
+
+FRAMEWORK = "openai-agents"
 
 
 def _claims_openai_agents(value: Any) -> bool:
@@ -25,8 +27,14 @@ def _claims_openai_agents(value: Any) -> bool:
 
 
 def _claims_agents_state(value: Any) -> bool:
-    known = isinstance(value, dict) and "$schemaVersion" in value
-    return known and "original_input" in value and "current_agent" in value
+    if not isinstance(value, dict) or "$schemaVersion" not in value:
+        return False
+    return is_of_javascript(value) or ("original_input" in value and "current_agent" in value)
+
+
+def is_of_javascript(state: Any) -> bool:
+    """True for a run state of the JavaScript SDK."""
+    return isinstance(state, dict) and "originalInput" in state and "currentAgent" in state
 
 
 OPENAI_AGENTS = Format(
@@ -40,6 +48,5 @@ OPENAI_AGENTS_STATE = Format(
     name="openai-agents-state",
     needs="`$schemaVersion`, `original_input` and `current_agent`",
     claims=_claims_agents_state,
-    module="openai_agents.reader",
-    reader_name="STATE_READER",
+    module="openai_agents.state",
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.evidence_gaps import (
     Unknown,
     find_unknown,
@@ -13,27 +12,21 @@ from evalgate.adapters.formats.core.builder.evidence_gaps import (
     pick_worse,
     shorten,
 )
-from evalgate.adapters.formats.core.builder.run import MeteredConversation, add_warning, build_trace, open_record
-from evalgate.adapters.formats.core.builder.run_end import PERSON, mark_incomplete, mark_stopped
+from evalgate.adapters.formats.core.builder.run import add_warning
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     dict_or_empty,
     do_each,
-    listing,
     mapping,
-    objects,
-    prefix_errors,
     required_text,
     text,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, words
 from evalgate.adapters.formats.core.provider_response import RESPONSES_USAGE
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage import sum_call_usages
-from evalgate.adapters.formats.messages import responses
-from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.messages.sniff_messages import read_exchange
+from evalgate.adapters.formats.openai_agents import FRAMEWORK
 from evalgate.adapters.formats.spans import assemble
 from evalgate.adapters.formats.spans.encodings.values import parse_time
 from evalgate.adapters.formats.spans.span import Span, SpanFacts
@@ -45,7 +38,6 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
 
 
-FRAMEWORK = "openai-agents"
 MODEL_SPANS = ("response", "generation")
 OBJECTS = ("trace", "trace.span")
 TOLERANCE = 1.01
@@ -214,93 +206,3 @@ def _task_total(item: dict[str, Any]) -> int | None:
 
 
 READER = Reader(build=build, identify=identify, shapes=(), split=split)
-
-
-APPROVAL = "tool_approval_item"  # repeats the call that waits for it
-FINISHED, WAITS = "next_step_final_output", "next_step_interruption"
-"""Types of the current step of a run that has ended, and of one that waits for an approval."""
-
-
-def build_state(record: Any) -> Trace:
-    """Builds one run; a state saved before the end is incomplete. States have neither times nor cost."""
-    state = open_record(record)
-    chat = MeteredConversation()
-    chat.add_messages(_read_messages(state))
-    _add_llm_calls(chat, state)
-    usage, about_usage = sum_call_usages(chat.llm_calls)
-    head, agent = mapping(state.get("trace"), "trace"), mapping(state.get("current_agent"), "current_agent")
-    metadata = mapping(head.get("metadata"), "trace.metadata")
-    step = mapping(state.get("current_step"), "current_step").get("type")
-    trace = build_trace(
-        chat.conversation,
-        text(head.get("id"), "trace.id"),
-        name=text(head.get("workflow_name"), "trace.workflow_name"),
-        conversation_id=text(state.get("conversation_id"), "conversation_id"),
-        provider="openai",
-        agent={"name": text(agent.get("name"), "current_agent.name"), "framework": FRAMEWORK},
-        llm_calls=chat.llm_calls,
-        usage=usage,
-        metadata=metadata,
-    )
-    trace.warnings += about_usage
-    if step == WAITS:
-        mark_stopped(trace, PERSON)
-    elif step != FINISHED:
-        mark_incomplete(trace, "the state was saved before the run ended")
-    set_scenario_and_trial(trace, metadata)
-    note_unknown(trace, _find_unknown(state))
-    return trace
-
-
-def identify_state(record: Any) -> Identity:
-    """Scenario and trial from the trace's metadata."""
-    return identify_by_metadata(dict_or_empty(dict_or_empty(record).get("trace")).get("metadata"))
-
-
-def _read_messages(state: dict[str, Any]) -> list[RawMessage]:
-    """The input and all later items; `session_items` are complete, even after a handoff."""
-    given = state.get("original_input")
-    messages = [RawMessage("user", given)] if isinstance(given, str) else _read_items(given, "original_input")
-    name = _name_list(state)
-    return [*messages, *_read_items(_list_raw_items(state, name), name)]
-
-
-def _list_raw_items(state: dict[str, Any], name: str) -> list[Any]:
-    """The model's items of a list; an item without one is listed itself, and so read as a call."""
-    items = [item for item in objects(state.get(name), name) if item.get("type") != APPROVAL]
-    return [dict_or_empty(item.get("raw_item")) or item for item in items]
-
-
-def _find_unknown(state: dict[str, Any]) -> Unknown | None:
-    """The first item of unknown type that names no tool."""
-    name = _name_list(state)
-    given = responses.find_unnamed(state.get("original_input"), "original_input")
-    return pick_worse(given, responses.find_unnamed(_list_raw_items(state, name), name))
-
-
-def _name_list(state: dict[str, Any]) -> str:
-    return "session_items" if state.get("session_items") else "generated_items"
-
-
-def _read_items(value: Any, path: str) -> list[RawMessage]:
-    with prefix_errors(path):
-        return responses.read_messages(listing(value, ""))
-
-
-def _add_llm_calls(chat: MeteredConversation, state: dict[str, Any]) -> None:
-    def add(response: dict[str, Any]) -> None:
-        usage = RESPONSES_USAGE.read(response.get("usage"), "usage")
-        usage_or_none = usage if usage["total_tokens"] else None  # tokens that were not counted are 0
-        response_id = text(response.get("response_id"), "response_id")
-        call = chat.add_llm_call(usage_or_none, provider="openai", response_id=response_id)
-        call["step"] = min(len(chat.llm_calls), chat.conversation.step)
-
-    do_each(listing(state.get("model_responses"), "model_responses"), "model_responses", add)
-
-
-STATE_SHAPES = (
-    Shape(("original_input", EACH), ITEM_FIELDS),
-    *(Shape((name, EACH, "raw_item"), ITEM_FIELDS) for name in ("session_items", "generated_items")),
-    *(Shape((name, EACH, "raw_item", "content", EACH), PART_FIELDS) for name in ("session_items", "generated_items")),
-)
-STATE_READER = Reader(build=build_state, identify=identify_state, shapes=STATE_SHAPES)
