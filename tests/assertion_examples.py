@@ -29,7 +29,7 @@ PATHS = [
     "response.content",
     "metadata.cost_usd",
     "tool_calls[0].arguments",
-    "messages[*].content",
+    "metadata.steps[*].content",
     "scores.s",
 ]
 STEPS = [

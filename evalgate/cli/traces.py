@@ -128,12 +128,22 @@ def _print_values(traces: list[Trace], expression: Query | None, shell: Shell) -
         shell.print_json(redact_value(value), indent=len(traces) == 1)
 
 
+def _describe_nothing(query: Query) -> str:
+    """What to print where an expression found nothing: names the field that a misspelt one at its start may mean."""
+    from evalgate.evaluators.core.field_problems import suggest
+    from evalgate.evaluators.core.queries import FOUND_NOTHING
+    from evalgate.measures.jmespath.parse_tree import root_fields
+    from evalgate.models.trace.trace_view import SECTIONS
+
+    hints = (suggest(name, SECTIONS) for name in sorted(root_fields(query.tree) - SECTIONS.keys()))
+    return f"the {'; '.join([FOUND_NOTHING, *filter(None, hints)][:2])}"
+
+
 def _iter_values(traces: list[Trace], expression: Query | None, shell: Shell) -> Iterator[tuple[Trace, Any]]:
-    from evalgate.evaluators.core.queries import describe_missing
     from evalgate.measures.jmespath.query import QueryFailedError
     from evalgate.models.trace.trace_view import get_view
 
-    nothing = "" if expression is None else f"the {describe_missing(expression)}"
+    nothing = "" if expression is None else _describe_nothing(expression)
     for trace in traces:
         if expression is None:
             yield trace, get_view(trace).whole()

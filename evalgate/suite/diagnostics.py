@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from evalgate.errors import Location, Problem
 from evalgate.evaluators.core.field_problems import FieldProblem, FieldProblemError, Path, problems_from_error
 from evalgate.evaluators.core.parse import Parser
-from evalgate.evaluators.core.queries import compile_query
+from evalgate.evaluators.core.queries import Reads, compile_query
 from evalgate.measures.text.globs import GlobError, compile_path_glob
 from evalgate.strict_model import StrictModel
 from evalgate.suite.models import Match, Variant
@@ -99,12 +99,12 @@ class TraceMatcher:
             for name, entry in entries.items()
         ]
 
-    def compile_expression(self, expression: str, path: Path, *, reads_traces: bool = True) -> Query | None:
+    def compile_expression(self, expression: str, path: Path, reads: Reads = "trace") -> Query | None:
         """A compiled expression; None if it has an error, which is added."""
         try:
-            return compile_query(expression, str(path[-1]), reads_traces=reads_traces)
+            return compile_query(expression, str(path[-1]), reads)
         except FieldProblemError as error:
-            self._diagnostics.add_problem(self._document, FieldProblem(path, error.problem.message))
+            self._diagnostics.add_problem(self._document, error.problem._replace(path=path))
             return None
 
     def _build_match(self, match: MatchEntry, scenario_id: str | None, path: Path) -> Match:

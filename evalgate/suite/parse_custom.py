@@ -67,7 +67,7 @@ def _compile_entry(document: Document, written: Any, path: Path, diagnostics: Di
         return None
     for problem in _find_problems(entry, path):
         diagnostics.add_problem(document, problem)
-    compile_expression = partial(TraceMatcher(document, diagnostics).compile_expression, reads_traces=False)
+    compile_expression = partial(TraceMatcher(document, diagnostics).compile_expression, reads="record")
     return _compile_fields(entry, path, compile_expression)
 
 

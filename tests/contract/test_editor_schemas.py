@@ -95,7 +95,10 @@ def test_the_suites_of_the_documents_fit() -> None:
         {"policy": {"freshness": {"watch": "agent/**"}}},
         {
             "scenarios": [
-                {"id": "a", "assertions": [{"type": "jmespath", "expression": "x", "operator": "le", "value": 1}]}
+                {
+                    "id": "a",
+                    "assertions": [{"type": "jmespath", "expression": "scores.x", "operator": "le", "value": 1}],
+                }
             ]
         },
         {"scenarios": [{"id": "a", "assertions": [{"type": "output_numeric", "operator": "ge", "target": 1}]}]},

@@ -167,7 +167,7 @@ def test_a_misspelt_field_of_an_expression_gets_a_suggestion(tmp_path) -> None:
         "suite: s\ntraces: [trace.json]\nscenarios: [{id: '*', assertions: [{path: tool_cals, length: 1}]}]\n"
     )
     done = evalgate("run", str(tmp_path / "suite.yaml"), "--output-dir", str(tmp_path / "out"))
-    assert "tool_cals: path found nothing; did you mean tool_calls?" in done.out
+    assert "no trace has the field 'tool_cals': tool_cals (did you mean `tool_calls`?)" in done.err
 
 
 def test_explain_without_a_run_says_what_makes_one(tmp_path) -> None:

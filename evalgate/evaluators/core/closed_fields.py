@@ -1,10 +1,12 @@
-"""Finds fields in an expression that no trace can have: names that the entries of a closed list don't hold."""
+"""Finds fields in an expression that no trace can have: sections, and names outside of closed objects and lists."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.models.trace.trace import CallRef, CallVersion, LlmCall, Message, ModelError, ToolCall, Usage
+from evalgate.evaluators.core.field_problems import suggest
+from evalgate.models.trace.trace import CallRef, CallVersion, LlmCall, Message, ModelError, ToolCall, TraceScore, Usage
+from evalgate.models.trace.trace_view import CLOSED_OBJECTS, METADATA, SECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,27 +44,41 @@ CLOSED: dict[str, Shape] = {
     "turns": ListOf(_fields_of(Message, tool_calls=ListOf(_fields_of(CallRef)))),
     "exchanges": ListOf(Fields(_EXCHANGE)),
     "llm_calls": ListOf(_fields_of(LlmCall, usage=_USAGE, error=_ERROR)),
+    "evaluations": ListOf(_fields_of(TraceScore)),
     "errors": ListOf(Fields(dict.fromkeys(("tool", "index", *ModelError.__annotations__)))),
 }
-"""The lists of the view whose entries have the same fields in every trace."""
+"""The lists of the view whose entries have the same fields in every trace, as have the objects of CLOSED_OBJECTS."""
 _BY_ENTRY = frozenset({"sort_by", "max_by", "min_by"})
 
 
 class UnknownField(NamedTuple):
-    """A name that no entry has, and those that it may have."""
+    """A name that nothing can have where it stands, and what may be meant."""
 
     name: str
-    known: tuple[str, ...]
+    hint: str | None
 
 
-def find_unknown_field(tree: Node) -> UnknownField | None:
-    """The first field of the expression that no trace can have below one of the closed lists."""
+def find_unknown_field(tree: Node, shape: Fields) -> UnknownField | None:
+    """The first field of the expression that no value of this shape can have."""
     search = _Search()
-    search.visit(tree, _VIEW)
+    search.visit(tree, shape)
     return search.found
 
 
-_VIEW = Fields(CLOSED)
+_OBJECTS: dict[str, Shape] = {name: Fields(dict.fromkeys(fields)) for name, fields in CLOSED_OBJECTS.items()}
+VIEW = Fields({**dict.fromkeys(SECTIONS), **_OBJECTS, **CLOSED})
+PREVIOUS = Fields({"baseline": None, "trial": VIEW})
+_ANSWER = dict.fromkeys(("content", "text", "answer", "output"), "response.content")
+_ELSEWHERE = {**{name: f"metadata.{name}" for name in METADATA}, **_ANSWER, "messages": "turns"}
+"""Where a trace has what expressions look for in its first level."""
+
+
+def _suggest(name: str, shape: Fields | ListOf) -> str | None:
+    if isinstance(shape, ListOf):
+        return f"it stands in a list: write `[].{name}`"
+    if shape is VIEW and name in _ELSEWHERE:
+        return f"did you mean `{_ELSEWHERE[name]}`?"
+    return suggest(name, shape.named)
 
 
 class _Search:
@@ -83,12 +99,12 @@ class _Search:
         return None
 
     def _visit_field(self, node: Node, shape: Shape) -> Shape:
-        if not isinstance(shape, Fields):
+        if shape is None:
             return None
-        name = node["value"]
-        if name not in shape.named and shape is not _VIEW and self.found is None:
-            self.found = UnknownField(name, tuple(shape.named))
-        return shape.named.get(name)
+        name, named = node["value"], shape.named if isinstance(shape, Fields) else {}
+        if name not in named and self.found is None:
+            self.found = UnknownField(name, _suggest(name, shape))
+        return named.get(name)
 
     def _visit_current(self, node: Node, shape: Shape) -> Shape:
         del node

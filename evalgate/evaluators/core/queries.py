@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from evalgate.evaluators.core.field_problems import FieldProblemError, suggest
+from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.measures.jmespath.parse_tree import (
     ends_in,
     field_names,
@@ -16,15 +16,16 @@ from evalgate.measures.jmespath.parse_tree import (
 )
 from evalgate.measures.jmespath.query import Query, QueryError
 from evalgate.measures.values.json_values import shorten
-from evalgate.models.trace.trace_view import SECTIONS, find_field, get_view, read_custom
+from evalgate.models.trace.trace_view import CLOSED_OBJECTS, SECTIONS, find_field, get_view, read_custom
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from evalgate.models.trace.trace import EvidenceKind, Trace
 
 JSON_FIELDS = frozenset({"result"})
 """Fields of a trace that hold JSON as text or decoded, as the recorder chose."""
+FOUND_NOTHING = "path found nothing"
 _CALL_FIELDS = frozenset({"tool_calls", "tool_call_count"})
 _WITH_CALLS = frozenset({"exchanges", "turns"})
 """Sections whose entries contain calls."""
@@ -49,15 +50,6 @@ _BY_SECTION: dict[str, EvidenceKind] = {
     "turns": "messages",
     "exchanges": "messages",
 }
-
-
-def describe_missing(query: Query) -> str:
-    """What to print where an expression found nothing: names the field that a misspelt one at its start may mean."""
-    for name in sorted(root_fields(query.tree) - SECTIONS.keys()):
-        hint = suggest(name, SECTIONS)
-        if hint is not None and hint.startswith("did you mean"):
-            return f"path found nothing; {hint}"
-    return "path found nothing"
 
 
 @lru_cache(maxsize=1_024)
@@ -93,22 +85,31 @@ def build_getter(query: Query) -> Callable[[Trace], Any]:
     return lambda trace: search(get_view(trace))
 
 
-def compile_query(expression: str, field: str, *, reads_traces: bool = True) -> Query:
+Reads = Literal["trace", "previous", "record"]
+"""What an expression reads: a trace, `{baseline, trial}` (the trial is a trace), or a record that becomes one."""
+
+
+def _is_known(path: Sequence[str]) -> bool:
+    """Whether a plain path surely finds what a trace can have, so that its shape need not be followed."""
+    section, *names = path
+    return section in SECTIONS and (not names or section == "metadata" or names[0] in CLOSED_OBJECTS.get(section, ()))
+
+
+def compile_query(expression: str, field: str, reads: Reads = "trace") -> Query:
     """Compiles an expression of the suite; raises FieldProblemError on `field` if that fails.
 
-    So does a field that no trace can have: the expression would find nothing in each of them. Expressions of a
-    `custom` format do not read traces but the records that become traces.
+    So does a field that no trace can have: the expression would find nothing in each of them.
     """
     try:
         query = Query(expression, JSON_FIELDS)
     except QueryError as error:
         place = f" (character {error.position})" if error.position else ""
         raise FieldProblemError(field, f"invalid expression: {error}{place}: {shorten(expression, 60)}") from None
-    if query.path or not reads_traces:
-        return query  # a plain path enters no list
-    from evalgate.evaluators.core.closed_fields import find_unknown_field
+    if reads == "record" or (reads == "trace" and query.path and _is_known(query.path)):
+        return query
+    from evalgate.evaluators.core.closed_fields import PREVIOUS, VIEW, find_unknown_field
 
-    if (unknown := find_unknown_field(query.tree)) is not None:
+    if (unknown := find_unknown_field(query.tree, VIEW if reads == "trace" else PREVIOUS)) is not None:
         message = f"no trace has the field {shorten(unknown.name, 40)!r}: {shorten(expression, 60)}"
-        raise FieldProblemError(field, message, suggest(unknown.name, unknown.known))
+        raise FieldProblemError(field, message, unknown.hint)
     return query

@@ -122,7 +122,7 @@ def build_previous_reader(given: Any, name: str, type_name: str) -> PreviousRead
 def _previous_evidence(given: Any) -> Sequence[EvidenceKind]:
     """Returns the kinds of evidence that `previous` reads from the trace; it must be valid."""
     reads_trace = isinstance(given, str) and "trial" in given
-    return query_evidence(compile_query(_find_expression(given), "previous")) if reads_trace else ()
+    return query_evidence(compile_query(_find_expression(given), "previous", "previous")) if reads_trace else ()
 
 
 def _find_expression(given: str) -> str:
@@ -133,7 +133,7 @@ def _build_expression_reader(given: str) -> PreviousReader:
     expression = _find_expression(given)
     if not expression.startswith(EXPRESSION_ROOTS):
         raise FieldProblemError("previous", f"`previous` can't be text {show(given, 40)}", f"use {HINT}")
-    query = compile_query(expression, "previous")
+    query = compile_query(expression, "previous", "previous")
     sees_trial = "trial" in expression
 
     def read_previous(trace: Trace) -> float | None:

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, model_validator
 
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, require_evidence
 from evalgate.evaluators.core.operators import Alias, Operator, build_value_check, resolve_alias, sign
-from evalgate.evaluators.core.queries import build_getter, compile_query, describe_missing, query_evidence
+from evalgate.evaluators.core.queries import FOUND_NOTHING, build_getter, compile_query, query_evidence
 from evalgate.evaluators.core.shorthands import DEFAULT_PATH
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.patterns import PatternFailedError
@@ -84,7 +84,7 @@ class QueryAssertion(Evaluator):
         query = compile_query(self.expression, "expression")
         getter, subject, passed = build_getter(query), _mark_subject(self.expression), Finding("passed", self.label())
         whole = {"expression": self.expression} if subject == ITS_VALUE else None
-        nothing = Finding("not_evaluable", f"{subject}: {describe_missing(query)}", whole)
+        nothing = Finding("not_evaluable", f"{subject}: {FOUND_NOTHING}", whole)
         null_is_evidence = self.operator == "exists"
 
         def check(trace: Trace) -> Finding:

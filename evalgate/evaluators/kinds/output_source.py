@@ -12,11 +12,10 @@ from pydantic import BeforeValidator, Field, ValidatorFunctionWrapHandler, WrapV
 
 from evalgate.evaluators.core.evaluator import Check, Finding, require_evidence
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.core.queries import build_getter, compile_query, describe_missing, query_evidence
+from evalgate.evaluators.core.queries import FOUND_NOTHING, build_getter, compile_query, query_evidence
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.globs import find_names
 from evalgate.measures.text.patterns import PatternFailedError
-from evalgate.measures.text.plain_text import mark_part
 from evalgate.measures.values.json_values import mark_name, shorten
 from evalgate.measures.values.outputs import OutputError, to_text
 from evalgate.strict_model import StrictModel, described
@@ -24,6 +23,7 @@ from evalgate.strict_model import StrictModel, described
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalgate.measures.jmespath.query import Query
     from evalgate.models.run.run import Outcome
     from evalgate.models.trace.trace import EvidenceKind, Trace
 
@@ -135,16 +135,24 @@ def _read_answer(trace: Trace) -> Output:
     return Output(answer, ANSWER)
 
 
+def _compile_path(path: str) -> Query:
+    try:
+        return compile_query(path, "source")
+    except FieldProblemError as error:
+        if error.problem.hint is None and path.isidentifier():
+            hint = f"for the result of a tool write `source: {{tool: {path}}}`"
+            raise FieldProblemError("source", error.problem.message, hint) from None
+        raise
+
+
 def _build_path_reader(path: str) -> OutputReader:
-    query = compile_query(path, "source")
-    getter, missing, subject = build_getter(query), f"{mark_name(path)}: {describe_missing(query)}", mark_name(path)
+    query = _compile_path(path)
+    getter, missing, subject = build_getter(query), f"{mark_name(path)}: {FOUND_NOTHING}", mark_name(path)
 
     def read_output(trace: Trace) -> Output:
         found = getter(trace)
         if found is None:
-            is_tool = any(call["name"] == path for call in trace.agent_calls)
-            remedy = f"; for the result of this tool write {mark_part(f'source: {{tool: {path}}}')}" if is_tool else ""
-            raise NoOutputError(f"{missing}{remedy}")
+            raise NoOutputError(missing)
         return Output(to_text(found), subject)
 
     return read_output

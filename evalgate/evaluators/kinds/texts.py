@@ -10,7 +10,7 @@ from pydantic import Field
 
 from evalgate.evaluators.core.evaluator import Check, Count, Evaluator, Finding, Order, require_evidence
 from evalgate.evaluators.core.operators import compile_pattern
-from evalgate.evaluators.core.queries import build_getter, compile_query, describe_missing, query_evidence
+from evalgate.evaluators.core.queries import FOUND_NOTHING, build_getter, compile_query, query_evidence
 from evalgate.evaluators.core.shorthands import DEFAULT_PATH
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.patterns import PatternFailedError
@@ -82,7 +82,7 @@ class TextEvaluator(Evaluator):
         is_answer = self.path == DEFAULT_PATH
         query = None if is_answer else compile_query(self.path, "path")
         read: Callable[[Trace], Any] = answer_of if query is None else build_getter(query)
-        missing = "the trace has no final answer" if query is None else f"{subject}: {describe_missing(query)}"
+        missing = "the trace has no final answer" if query is None else f"{subject}: {FOUND_NOTHING}"
         nothing = Finding("not_evaluable", missing)
 
         def check(trace: Trace) -> Finding:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from evalgate.models.trace.final_answer import find_final_answer
-from evalgate.models.trace.trace import ToolCall, Trace
+from evalgate.models.trace.trace import KINDS, Cost, Latency, ToolCall, Trace, Usage
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import EvidenceKind, EvidenceState, Message
@@ -257,3 +257,11 @@ SECTIONS: dict[str, Section] = {
     "scores": lambda trace: trace.scores,
     "evidence": list_evidence,
 }
+CLOSED_OBJECTS: dict[str, frozenset[str]] = {
+    "response": frozenset({"content", "text", "json", "finish_reason", "role", "message_index"}),
+    "usage": frozenset(Usage.__annotations__),
+    "cost": frozenset(Cost.__annotations__),
+    "latency": frozenset(Latency.__annotations__),
+    "evidence": frozenset(KINDS),
+}
+"""The sections that are objects of the same fields in every trace."""

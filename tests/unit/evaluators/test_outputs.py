@@ -572,11 +572,9 @@ def test_a_failure__names_which_of_several_calls_it_is_about(source, subject):
     assert assess(raw, make_trace(calls, "x")).reason.startswith(f"expected {subject} to contain")
 
 
-def test_a_path_that_is_the_name_of_a_tool__suggests_the_tool():
-    trace = make_trace([make_call("submit", result="done")])
-    found = assess({"type": "output_contains", "value": "done", "source": "submit"}, trace)
-    assert found.outcome == "not_evaluable"
-    assert found.reason.endswith("; for the result of this tool write `source: {tool: submit}`")
+def test_a_path_that_is_no_section__suggests_the_result_of_a_tool():
+    found = flaw({"type": "output_contains", "value": "done", "source": "submit"})
+    assert found.hint == "for the result of a tool write `source: {tool: submit}`"
 
 
 @pytest.mark.parametrize("name", ["output_contains", "output_numeric", "output_json", "exit_code"])

@@ -163,13 +163,13 @@ LOOSER = [
     ({"type": "max_length", "max": 9}, {"type": "max_length", "max": 10}),
     ({"type": "no_loops", "max_repeats": 2}, {"type": "no_loops"}),
     ({"type": "recorded_score", "name": "r"}, {"type": "recorded_score", "name": "r", "min": 0.5}),
-    ({"path": "turn_count", "lt": 5}, {"path": "turn_count", "lte": 5}),
-    ({"path": "turn_count", "eq": 3}, {"path": "turn_count", "gte": 3}),
-    ({"path": "turn_count", "gte": 3}, {"path": "turn_count", "exists": True}),
+    ({"path": "metadata.turn_count", "lt": 5}, {"path": "metadata.turn_count", "lte": 5}),
+    ({"path": "metadata.turn_count", "eq": 3}, {"path": "metadata.turn_count", "gte": 3}),
+    ({"path": "metadata.turn_count", "gte": 3}, {"path": "metadata.turn_count", "exists": True}),
     ({"path": "response.content", "length": 3}, {"path": "response.content", "length": {"gte": 1, "lte": 3}}),
-    ({"path": "model", "in": ["a"]}, {"path": "model", "in": ["a", "b"]}),
-    ({"path": "model", "not_in": ["a", "b"]}, {"path": "model", "not_in": ["a"]}),
-    ({"path": "model", "not_in": ["a", "b"]}, {"path": "model", "ne": "b"}),
+    ({"path": "metadata.model", "in": ["a"]}, {"path": "metadata.model", "in": ["a", "b"]}),
+    ({"path": "metadata.model", "not_in": ["a", "b"]}, {"path": "metadata.model", "not_in": ["a"]}),
+    ({"path": "metadata.model", "not_in": ["a", "b"]}, {"path": "metadata.model", "ne": "b"}),
     ({"contains": "refunded"}, {"contains": "refund"}),
     ({"not": {"contains": "no"}}, {"not": {"contains": "no way"}}),
     ({"type": "icontains", "value": "OKAY"}, {"type": "icontains", "value": "ok"}),
@@ -226,7 +226,7 @@ def test_a_check_kept_next_to_a_looser_one__is_not_a_weakening(old, new):
     ("old", "new"),
     [
         ({"regex": "refund [0-9]+"}, {"regex": ".*"}),
-        ({"path": "a", "contains": "ab"}, {"path": "a", "contains": "a"}),
+        ({"path": "metadata.a", "contains": "ab"}, {"path": "metadata.a", "contains": "a"}),
         ({"type": "equals", "value": "x"}, {"type": "equals", "value": "y"}),
         ({"contains": "a"}, {"not": {"contains": "a"}}),
         ({"type": "recorded_score", "name": "r"}, {"type": "recorded_score", "name": "q"}),
@@ -274,7 +274,9 @@ def test_weights_that_are_halved_together__weaken_nothing():
 def test_another_spelling_of_the_same_check__weakens_nothing():
     spelt = {"type": "jmespath", "expression": "response.content", "operator": "contains", "value": "refund"}
     assert kinds(suite(CHECK), suite(spelt)) == []
-    assert kinds(suite({"path": "turn_count", "le": 3}), suite({"path": "turn_count", "lte": 3})) == []
+    assert (
+        kinds(suite({"path": "metadata.turn_count", "le": 3}), suite({"path": "metadata.turn_count", "lte": 3})) == []
+    )
     moved = {**suite({"type": "not_empty"}), "defaults": {"assertions": [CHECK]}}
     assert kinds(suite(CHECK, {"type": "not_empty"}), moved) == []
 
