@@ -326,8 +326,9 @@ LINES = words("""
     file-history-delta queue-operation last-prompt ai-title custom-title mode permission-mode agent-name agent-color
     agent-setting tag pr-link worktree-state bridge-session atis-latch auth_status tool_progress tool_use_summary
     rate_limit_event prompt_suggestion control_request control_response control_cancel_request keep_alive
-    evalgate.agent content-replacement marble-origami-commit task-summary speculation-accept queued_command
-    frame-link relocated started cost-state
+    evalgate.agent content-replacement marble-origami-commit marble-origami-snapshot marble-origami-reset task-summary
+    speculation-accept queued_command frame-link relocated started cost-state attribution-snapshot fork-context-ref
+    isolation-latch history-suppression session-meta agent_metadata conversation_reset
 """)
 """Types of lines that are read, or are about the session itself."""
 SHAPES = (

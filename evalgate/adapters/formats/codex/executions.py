@@ -53,11 +53,14 @@ ITEMS = {
     "CollabAgentToolCall": NAMED_BY_EVENT,
 }
 """The tools of the items that `item_started` and `item_completed` hold, by their types."""
+EXTENSION = "Extension"
+EXTENSIONS = {"image_gen.generation": IMAGE, "clock.sleep": SLEEP, "web.search": SEARCH}
+"""The tools of items of extensions, by their kinds."""
 OTHER_ITEMS = words("""
     UserMessage HookPrompt AgentMessage Plan Reasoning SubAgentActivity ContextCompaction EnteredReviewMode
-    ExitedReviewMode
+    ExitedReviewMode FunctionCallOutput
 """)
-"""Types of items of such events that are no calls."""
+"""Types of items of such events that are no calls; an output is that of an item."""
 OF_USER = "user_shell"
 """The source of a command that the user ran."""
 FAILED = frozenset({"failed", "declined", "errored", "not_found"})
@@ -91,7 +94,8 @@ def read_execution(payload: dict[str, Any]) -> Ran | None:
     kind = payload.get("type")
     item = find_turn_item(payload)
     if item is not None:
-        tool = ITEMS.get(text(item.get("type"), "payload.item.type") or "")
+        form = text(item.get("type"), "payload.item.type") or ""
+        tool = EXTENSIONS.get(str(item.get("kind"))) if form == EXTENSION else ITEMS.get(form)
         return None if tool is None else _read(tool, plain_keys(item), has_ended=kind == COMPLETED)
     known = EVENTS.get(kind) if isinstance(kind, str) else None
     if known is None:

@@ -40,7 +40,7 @@ from evalgate.adapters.formats.messages.blocks import parse_result
 from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS, PART_FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evalgate.models.trace.trace import Trace
 
@@ -204,10 +204,20 @@ def build(record: Any) -> Trace:
     trace = _build_trace(run, threads)
     note_unknown(trace, run.unknown)
     _note_elsewhere(trace, count_elsewhere(run, threads, trace.tool_calls))
+    _note_scripts(trace, (run, *threads.values()))
     if isinstance(run, Rollout):
         warn_of_copies(trace, run.copied, may_be_more=run.may_have_copies)
         note_unknown_outcomes(trace, [call for call in trace.tool_calls if has_unknown_outcome(call)])
     return trace
+
+
+def _note_scripts(trace: Trace, runs: Iterable[CodexRun]) -> None:
+    """Makes calls incomplete if a script of the model calls tools whose calls are not recorded."""
+    names = {call["name"] for call in trace.tool_calls}
+    for run in runs:
+        reason = run.scripts.find_unlisted(names) if isinstance(run, Rollout) else None
+        if reason is not None:
+            add_gap(trace, "calls", reason)
 
 
 def _note_elsewhere(trace: Trace, count: int) -> None:

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from evalgate.adapters.formats.codex.command_outputs import SHELLS, parse_shell_output
 from evalgate.adapters.formats.codex.executions import (
+    EXTENSION,
     ITEMS,
     OTHER_ITEMS,
     PROVIDED,
@@ -18,6 +19,8 @@ from evalgate.adapters.formats.codex.executions import (
     read_result,
 )
 from evalgate.adapters.formats.codex.forks import find_inherited, find_origin, get_spawn, subtract_inherited
+from evalgate.adapters.formats.codex.known_kinds import EVENTS, INJECTED_PREFIXES, NO_ITEMS
+from evalgate.adapters.formats.codex.scripts import SCRIPT, Scripts
 from evalgate.adapters.formats.codex.started_agents import (
     SPAWN,
     Agents,
@@ -30,9 +33,11 @@ from evalgate.adapters.formats.core.builder.copied_history import COPIED, keep_t
 from evalgate.adapters.formats.core.builder.evidence_gaps import Unknown, describe_unknown, find_unknown, pick_worse
 from evalgate.adapters.formats.core.builder.run import BLANK_LLM_CALL
 from evalgate.adapters.formats.core.fields import mapping, text, time
-from evalgate.adapters.formats.core.format import Shape, words
+from evalgate.adapters.formats.core.format import Shape
+from evalgate.adapters.formats.core.strict_json import encode_text
 from evalgate.adapters.formats.core.usage import TokenTable
 from evalgate.adapters.formats.messages import responses
+from evalgate.adapters.formats.messages.blocks import parse_result
 from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS
 from evalgate.models.trace.trace import LlmCall, Usage, unknown_usage
 
@@ -51,44 +56,9 @@ def read_total_usage(value: Any, path: str) -> Usage | None:
     return None if value is None else USAGE.read(value, path)
 
 
-INJECTED_PREFIXES = (
-    "<environment_context>",
-    "<user_instructions>",
-    "<permissions instructions>",
-    "<collaboration_mode>",
-    "<turn_aborted>",
-    "<INSTRUCTIONS>",
-    "# AGENTS.md instructions",
-)
-NO_ITEMS = words("""
-    compacted world_state inter_agent_communication inter_agent_communication_metadata token_usage_record
-    security_risk_score id_allocation
-""")
-"""Types of lines about the session itself."""
-EVENTS = words("""
-    token_count task_started task_complete turn_started turn_complete turn_aborted error user_message agent_message
-    agent_message_delta agent_message_content_delta agent_reasoning agent_reasoning_delta agent_reasoning_raw_content
-    agent_reasoning_raw_content_delta agent_reasoning_section_break reasoning_content_delta
-    reasoning_raw_content_delta warning session_configured thread_name_updated thread_rolled_back thread_goal_updated
-    turn_diff exec_command_begin exec_command_output_delta exec_command_end terminal_interaction mcp_tool_call_begin
-    mcp_tool_call_end web_search_begin web_search_end view_image_tool_call patch_apply_begin patch_apply_updated
-    patch_apply_end image_generation_begin image_generation_end dynamic_tool_call_request dynamic_tool_call_response
-    exec_approval_request apply_patch_approval_request elicitation_request request_user_input request_permissions
-    guardian_assessment background_event stream_error stream_info plan_update plan_delta undo_started undo_completed
-    context_compacted deprecation_notice model_reroute model_verification item_started item_completed hook_started
-    hook_completed entered_review_mode exited_review_mode raw_response_item skills_update_available mcp_startup_update
-    mcp_startup_complete mcp_list_tools_response list_skills_response get_history_entry_response
-    list_custom_prompts_response conversation_path shutdown_complete collab_agent_spawn_begin collab_agent_spawn_end
-    collab_agent_interaction_begin collab_agent_interaction_end collab_waiting_begin collab_waiting_end
-    collab_close_begin collab_close_end collab_resume_begin collab_resume_end sub_agent_activity
-    thread_settings_applied thread_queue_changed environment_connected environment_disconnected auth_recovery_started
-    auth_recovery_completed guardian_warning safety_buffering turn_moderation_metadata
-""")
-"""Types of a rollout's events: they repeat what its items record, are executions, or concern the session."""
 DYNAMIC = "dynamic_tool_call"
 """The name of a call of the client whose tool is not recorded."""
-SCRIPT = "exec"
-"""The tool of Codex that runs a script of the model, which calls tools."""
+OUTPUT = "function_call_output"
 ITEM = (Shape((), ITEM_FIELDS),)
 """What may hold objects in an item of the Responses API."""
 
@@ -131,10 +101,12 @@ class Rollout(CodexRun):
     tools: dict[str, str] = field(default_factory=dict)
     requests: dict[str, str] = field(default_factory=dict)
     """The tools that its items ask for, by the ids of calls and of their executions (`requests.find_requests`)."""
+    asked: frozenset[str] = frozenset()
     executed: dict[tuple[str, str], ToolRequest] = field(default_factory=dict)
     """The calls of which there are events only, by id and tool."""
     executed_names: dict[str, str] = field(default_factory=dict)
     answered: set[tuple[str, str]] = field(default_factory=set)
+    scripts: Scripts = field(default_factory=Scripts)
     last_total: Any = None
     turns: int = 0
     steps: int = 0
@@ -223,7 +195,9 @@ class Rollout(CodexRun):
 
     def _note_item(self, item: dict[str, Any]) -> None:
         kind = item.get("type")
-        if isinstance(kind, str) and kind not in ITEMS and kind not in OTHER_ITEMS:
+        if kind == EXTENSION:
+            self.unknown = pick_worse(self.unknown, Unknown("an item of an extension is of an unknown kind", True))
+        elif isinstance(kind, str) and kind not in ITEMS and kind not in OTHER_ITEMS:
             self.unknown = pick_worse(self.unknown, describe_unknown("an item", kind, item))
 
     def _add_agents(self, found: Agents | None) -> None:
@@ -246,6 +220,7 @@ class Rollout(CodexRun):
             call = self.executed[key] = ToolRequest(ran.id, name or DYNAMIC, ran.arguments)
             self.executed_names[call_id] = name
             self.answered.discard(key)
+            self.scripts.ran[call.name] += 1
             self._add_messages([RawMessage("assistant", calls=[call])], len(self.messages))
         call.arguments = ran.arguments or call.arguments
         if ran.has_ended and key not in self.answered:
@@ -283,12 +258,30 @@ class Rollout(CodexRun):
 
     def _add_item(self, item: dict[str, Any], when: str | None) -> None:
         first_new = len(self.messages)
-        responses.add_item(self.messages, item)
+        self._add_listed_calls(item)
+        if self._is_input(item):
+            self.messages.append(RawMessage("user", encode_text(parse_result(item.get("output"))[0])))
+        else:
+            responses.add_item(self.messages, item)
         found = pick_worse(responses.describe_unnamed(item, "an item"), find_unknown(item, ITEM))
         self.unknown = pick_worse(self.unknown, found)
         self._add_messages([], first_new)
         if self.messages:
             self._complete_message(self.messages[-1], when)
+
+    def _is_input(self, item: dict[str, Any]) -> bool:
+        """True for an output of a client's tool that the model did not call: the client begins a turn with it."""
+        if item.get("type") != OUTPUT or item.get("call_id") or not isinstance(item.get("name"), str):
+            return False
+        self.asked = self.asked or frozenset(self.requests.values())
+        return item["name"] not in self.asked
+
+    def _add_listed_calls(self, item: dict[str, Any]) -> None:
+        """Adds the calls of a script that its output lists, but those that events record."""
+        self.scripts.note(item)
+        listed = self.scripts.list_calls(item, self.requests.get(str(item.get("call_id"))))
+        if listed:
+            self._add_messages([RawMessage("assistant", calls=listed)], len(self.messages))
 
     def _add_messages(self, messages: list[RawMessage], first_new: int) -> None:
         """Adds messages, and counts turns and steps of all from the first new one on."""

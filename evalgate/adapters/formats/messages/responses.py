@@ -24,7 +24,8 @@ NAMED_CALLS = frozenset({"function_call", "custom_tool_call", "mcp_call"})
 ASKED, DECIDED = "mcp_approval_request", "mcp_approval_response"
 """Types of items in which a call waits for a person, and is allowed or denied."""
 IGNORED_TYPES = words("""
-    item_reference mcp_list_tools compaction compaction_summary context_compaction ghost_snapshot additional_tools
+    item_reference mcp_list_tools compaction compaction_summary compaction_trigger context_compaction ghost_snapshot
+    additional_tools
 """)
 OTHER_TYPES = IGNORED_TYPES.union((ASKED, DECIDED), CALLS_OF_PROVIDER)
 RESULT_KEYS = ("output", "outputs", "results", "error")

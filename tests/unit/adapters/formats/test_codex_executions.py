@@ -234,3 +234,59 @@ def test_a_forbidden_tool_that_only_events_record_fails_the_check(tmp_path: Path
     (tmp_path / "suite.yaml").write_text(SUITE, encoding="utf-8")
     found = evalgate("run", "suite.yaml", cwd=str(tmp_path))
     assert found.exit_code == code, found.out + found.err
+
+
+def asks_script(text: str, call_id: str = "s") -> Line:
+    return item("custom_tool_call", name="exec", call_id=call_id, input=text)
+
+
+def returns_list(call_id: str, *names: str, **about: Any) -> Line:
+    listed = [{"name": name, "arguments": {"n": 1}} for name in names]
+    passed = {"cell_id": "1", "executed_tool_calls": listed, **about}
+    kind = "custom_tool_call_output" if call_id == "s" else "function_call_output"
+    return item(kind, call_id=call_id, output="x", internal_chat_message_metadata_passthrough=passed)
+
+
+RUNS = asks_script("const r = await tools.exec_command({cmd: 'rm -rf build'}); text(r)")
+ALL = {"tool_calls_complete": True}
+DROPPED = event("mcp_tool_call_end", call_id="m", invocation={**MCP}, result={"Ok": {"content": []}})
+LISTED: dict[str, tuple[list[Line], list[str]]] = {
+    "by its output": ([RUNS, returns_list("s", "exec_command", **ALL)], ["exec", "exec_command"]),
+    "by the output of a later wait": (
+        [RUNS, returns_list("s"), asks("wait", "w", cell_id="1"), returns_list("w", "exec_command", **ALL)],
+        ["exec", "wait", "exec_command"],
+    ),
+    "by its output and by events, once": (
+        [asks_script("await tools.mcp__crm__drop({})"), DROPPED, returns_list("s", "mcp__crm__drop", "mcp__crm__drop")],
+        ["exec", "mcp__crm__drop", "mcp__crm__drop"],
+    ),
+    "and one that was not made": ([RUNS, returns_list("s", **ALL)], ["exec"]),
+    "but the output's own, of an ordinary call": (
+        [asks("drop", "w"), returns_list("w", "drop", **ALL)],
+        ["drop"],
+    ),
+}
+MISSING = {
+    "that is not recorded": ([RUNS, returns("x", "s")], "`exec_command`"),
+    "of which a part is recorded": ([RUNS, returns_list("s", "read_file")], "`exec_command`"),
+    "without its name": ([asks_script("const all = tools; await all[name]({})")], "names it does not say"),
+    "by a computed name": ([asks_script("await tools[name]({})")], "names it does not say"),
+}
+
+
+@pytest.mark.parametrize("case", LISTED)
+def test_the_calls_of_a_script_are_those_that_are_listed(case: str) -> None:
+    lines, names = LISTED[case]
+    assert [call[0] for call in calls(*lines)] == names
+
+
+@pytest.mark.parametrize("case", MISSING)
+def test_a_script_with_a_call(case: str) -> None:
+    lines, named = MISSING[case]
+    assert named in read(list_lines(*lines)).gaps["calls"]
+
+
+def test_arguments_that_were_too_long_to_be_listed_are_unknown() -> None:
+    cut = {"name": "exec_command", "arguments": {"_codex_executed_tool_call_truncated": {"original_bytes": 9}}}
+    found = calls(RUNS, returns_list("s", **ALL, executed_tool_calls=[cut]))
+    assert found[-1][:2] == ("exec_command", None)
