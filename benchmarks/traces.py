@@ -60,8 +60,8 @@ def trace(number: int) -> dict[str, Any]:
     sound = [draw.random() >= FAILING_SHARE for _ in range(6)]
     contains, pattern, status, sequence, cost, latency = sound
     answer = (
-        f"{_prose(draw, 200)} order {order if pattern else '(unknown)'} "
-        f"{'has been refunded' if contains else 'was looked at'}. {_prose(draw, 200)}"
+        f"{prose(draw, 200)} order {order if pattern else '(unknown)'} "
+        f"{'has been refunded' if contains else 'was looked at'}. {prose(draw, 200)}"
     )
     tokens = draw.randint(1_500, 9_000), draw.randint(100, 900)
     return {
@@ -71,8 +71,8 @@ def trace(number: int) -> dict[str, Any]:
         "model": "small-1",
         "provider": "bench",
         "messages": [
-            {"role": "system", "content": f"You are a support agent. {_prose(draw, 900)}"},
-            {"role": "user", "content": f"Refund {order}, please. {_prose(draw, 200)}"},
+            {"role": "system", "content": f"You are a support agent. {prose(draw, 900)}"},
+            {"role": "user", "content": f"Refund {order}, please. {prose(draw, 200)}"},
             *_calls(draw, order, in_order=sequence),
             {"role": "assistant", "content": answer},
         ],
@@ -93,7 +93,7 @@ def _calls(draw: Draw, order: str, *, in_order: bool) -> list[dict[str, Any]]:
         names.insert(draw.randint(0, len(names)), draw.choice(OTHERS))
     messages: list[dict[str, Any]] = []
     for index, name in enumerate(names):
-        call = {"id": f"call_{index}", "name": name, "arguments": {"order": order, "note": _prose(draw, 40)}}
+        call = {"id": f"call_{index}", "name": name, "arguments": {"order": order, "note": prose(draw, 40)}}
         messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
         answer = {
             "role": "tool",
@@ -107,13 +107,14 @@ def _calls(draw: Draw, order: str, *, in_order: bool) -> list[dict[str, Any]]:
 
 def _tool_result(draw: Draw, name: str, order: str) -> str:
     lines = [
-        {"sku": draw.randrange(10**9), "title": _prose(draw, 30), "price": round(draw.uniform(5, 900), 2)}
+        {"sku": draw.randrange(10**9), "title": prose(draw, 30), "price": round(draw.uniform(5, 900), 2)}
         for _ in range(draw.randint(3, 14))
     ]
-    return json.dumps({"tool": name, "order": order, "lines": lines, "note": _prose(draw, 60)}, ensure_ascii=False)
+    return json.dumps({"tool": name, "order": order, "lines": lines, "note": prose(draw, 60)}, ensure_ascii=False)
 
 
-def _prose(draw: Draw, length: int) -> str:
+def prose(draw: Draw, length: int) -> str:
+    """Words of about so many characters."""
     words: list[str] = []
     written = 0
     while written < length:

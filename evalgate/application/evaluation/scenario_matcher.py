@@ -7,7 +7,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.application.evaluation.where_index import WhereIndex
+from evalgate.application.evaluation.entry_index import EntryIndex
 from evalgate.evaluators.core.evaluator import describe_missing, find_missing
 from evalgate.evaluators.core.queries import query_evidence
 from evalgate.measures.jmespath.query import QueryFailedError
@@ -88,7 +88,7 @@ class ScenarioMatcher:
                 self._exact.setdefault(match.scenario_id, []).append(place)
             else:
                 others.append(place)
-        self._others = WhereIndex(suite.scenarios, others)
+        self._others = EntryIndex(suite.scenarios, others)
         self.overlap: Overlap | None = None
         self._ids_decide = all(_matches_id_only(each.match) and each.variant is None for each in suite.scenarios)
         self._known: dict[str | None, list[ScenarioCandidate]] = {}  # if all records with one id match alike
@@ -111,7 +111,7 @@ class ScenarioMatcher:
     def _find_candidates(self, record: Trace | DamagedTrace, scenario_id: str | None) -> list[ScenarioCandidate]:
         found: list[ScenarioCandidate] = []
         exact = self._exact.get(scenario_id, []) if scenario_id is not None else []
-        for place in chain(exact, self._others.find(record)):
+        for place in chain(exact, self._others.find(record, scenario_id)):
             scenario = self._scenarios[place]
             if not self._fits_scenario(scenario.match, record, scenario_id):
                 continue

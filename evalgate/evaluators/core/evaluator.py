@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field
@@ -16,7 +17,7 @@ from evalgate.models.run.run import Required
 from evalgate.strict_model import StrictModel, described
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evalgate.models.run.run import Outcome
     from evalgate.models.trace.trace import EvidenceKind, Trace
@@ -168,16 +169,19 @@ class UnseenFields(NamedTuple):
     needed: list[str]
 
 
-def find_tool_fields(model: type[BaseModel]) -> Iterator[str]:
-    """Yields the fields that name tools: by their name, or because their type is ToolName or holds one that does."""
-    for name, field in model.model_fields.items():
-        if name in ("tool", "tools") or TOOL in field.metadata or _holds_tool(field.annotation):
-            yield name
+@cache
+def find_tool_fields(model: type[BaseModel]) -> tuple[str, ...]:
+    """Returns the fields that name tools: by their name, or because their type is ToolName or holds one that does."""
+    return tuple(
+        name
+        for name, field in model.model_fields.items()
+        if name in ("tool", "tools") or TOOL in field.metadata or _holds_tool(field.annotation)
+    )
 
 
 def _holds_tool(annotation: Any) -> bool:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return any(find_tool_fields(annotation))
+        return bool(find_tool_fields(annotation))
     return annotation == TOOL or any(map(_holds_tool, get_args(annotation)))
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from evalgate.adapters.suites.yaml_tree import load
+from evalgate.application.evaluation.entry_index import EntryIndex
 from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher, natural
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
 from evalgate.application.evaluation.suite_judge import SuiteJudge, resolve_scenario_id
@@ -277,3 +278,14 @@ def test_a_trace_matches_the_same_scenario_as_without_the_index(conditions, foun
 )
 def test_only_a_plain_path_and_a_text_are_an_equality(expression, equality):
     assert Query(expression).equality == equality
+
+
+def test_globs_with_other_beginnings__are_not_asked():
+    entries = "".join(f"  - id: 'case-{number}*'\n" for number in range(50)) + "  - id: '*-end'\n"
+    suite = suite_of(entries)
+    index = EntryIndex(suite.scenarios, range(len(suite.scenarios)))
+    trace = make_trace(scenario_id="case-12-end")
+    found = list(index.find(trace, "case-12-end"))
+    assert [suite.scenarios[place].id for place in found] == ["case-1*", "case-12*", "*-end"]
+    assert [suite.scenarios[place].id for place in index.find(trace, "c")] == ["*-end"]
+    assert list(index.find(trace, None)) == []
