@@ -6,7 +6,6 @@ python benchmarks/shapes.py NAME FOLDER COUNT
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,7 +59,6 @@ def openai_message(message: Message) -> dict[str, Any]:
 def openai_chat(run: Run, _: int) -> dict[str, Any]:
     """A stored request of the chat API, as a logging proxy keeps it."""
     return {
-        "id": run["scenario_id"],
         "model": run["model"],
         "messages": [openai_message(each) for each in run["messages"]],
     }
@@ -128,6 +126,67 @@ def atif(run: Run, number: int) -> dict[str, Any]:
     }
 
 
+def otlp(run: Run, number: int) -> dict[str, Any]:
+    """OpenTelemetry spans of an instrumented agent: a request repeats the messages before it, a call has its own span."""
+    trace_id = f"{number + 1:032x}"
+    spans = [otlp_span(trace_id, 1, "invoke_agent support", {"gen_ai.operation.name": "invoke_agent"})]
+    spans[0]["attributes"].append(otlp_attribute("evalgate.scenario.id", run["scenario_id"]))
+    before: list[Message] = []
+    for each in run["messages"]:
+        if each["role"] == "assistant":
+            figures = {"gen_ai.usage.input_tokens": 3_500, "gen_ai.usage.output_tokens": 40}
+            asked, answered = [otlp_message(one) for one in before], [otlp_message(each) | {"finish_reason": "stop"}]
+            talk = {"gen_ai.input.messages": json.dumps(asked), "gen_ai.output.messages": json.dumps(answered)}
+            model = {"gen_ai.operation.name": "chat", "gen_ai.response.model": run["model"]}
+            spans.append(otlp_span(trace_id, len(spans) + 1, "chat small-1", model | figures | talk))
+        if each["role"] == "tool":
+            call = next(one for one in before[-1].get("tool_calls", ()) if one["id"] == each["tool_call_id"])
+            asked_for = {"gen_ai.tool.name": call["name"], "gen_ai.tool.call.id": call["id"]}
+            values = {
+                "gen_ai.tool.call.arguments": json.dumps(call["arguments"]),
+                "gen_ai.tool.call.result": each["content"],
+            }
+            operation = {"gen_ai.operation.name": "execute_tool"}
+            spans.append(
+                otlp_span(trace_id, len(spans) + 1, f"execute_tool {call['name']}", operation | asked_for | values)
+            )
+        before.append(each)
+    resource = {"attributes": [otlp_attribute("service.name", "support")]}
+    scope = {"name": "opentelemetry.instrumentation.genai", "version": "0.1"}
+    return {"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": scope, "spans": spans}]}]}
+
+
+def otlp_span(trace_id: str, number: int, name: str, attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """A span below the first one; each takes a second."""
+    times = {"startTimeUnixNano": str(number * 10**9), "endTimeUnixNano": str((number + 1) * 10**9)}
+    parent = {} if number == 1 else {"parentSpanId": f"{1:016x}"}
+    found = [otlp_attribute(key, value) for key, value in attributes.items()]
+    return {
+        "traceId": trace_id,
+        "spanId": f"{number:016x}",
+        **parent,
+        "name": name,
+        "kind": 1,
+        **times,
+        "attributes": found,
+    }
+
+
+def otlp_attribute(key: str, value: str | int) -> dict[str, Any]:
+    """An attribute in the JSON of the protocol."""
+    return {"key": key, "value": {"stringValue": value} if isinstance(value, str) else {"intValue": str(value)}}
+
+
+def otlp_message(message: Message) -> dict[str, Any]:
+    """A message in the parts of the semantic conventions."""
+    if message["role"] == "tool":
+        part = {"type": "tool_call_response", "id": message["tool_call_id"], "response": message["content"]}
+        return {"role": "tool", "parts": [part]}
+    parts = [{"type": "text", "content": message["content"]}] if message["content"] else []
+    parts += [dict(call, type="tool_call") for call in message.get("tool_calls", ())]
+    return {"role": message["role"], "parts": parts}
+
+
 def write_lines(folder: Path, found: list[Any]) -> None:
     """One file with a JSON document a line."""
     folder.joinpath("traces.jsonl").write_text("".join(json.dumps(each) + "\n" for each in found), encoding="utf-8")
@@ -150,24 +209,13 @@ def write_simulations(folder: Path, found: list[Any]) -> None:
     folder.joinpath("results.json").write_text(json.dumps(document, indent=4), encoding="utf-8")
 
 
-def write_spans(folder: Path, found: list[Any]) -> None:
-    """A file of OpenTelemetry spans for each run, written by EvalGate's own `convert`."""
-    source, output = folder / "native.jsonl", folder / "spans.jsonl"
-    for number, each in enumerate(found):
-        source.write_text(json.dumps(each) + "\n", encoding="utf-8")
-        convert = [Path(sys.executable).parent / "evalgate", "convert", source, "--to", "otlp", "-o", output]
-        subprocess.run(convert, check=True, capture_output=True)
-        output.rename(folder / f"spans-{number:06d}.jsonl")
-    source.unlink()
-
-
 SHAPES: dict[str, tuple[Callable[[Run, int], Any], Callable[[Path, list[Any]], None]]] = {
     "native": (lambda run, _: run, write_lines),
     "openai_chat": (openai_chat, write_lines),
     "tau_bench": (tau_bench, write_list),
     "tau2_bench": (tau2, write_simulations),
     "atif": (atif, write_files),
-    "otlp": (lambda run, _: run, write_spans),
+    "otlp": (otlp, write_files),
 }
 """What makes a document of a run, and how such documents lie in files."""
 
