@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import growth
 import measure
 import shapes
-import traces
 from gate import HERE, WITHOUT_ZIP, Gate, conversation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 COUNT = 300
 """Generated runs in each format."""
@@ -112,7 +110,9 @@ def measure_assertions(gate: Gate) -> Figure:
         entries = [{"id": each, "assertions": checks} for each in growth.ids(count)]
         return gate.cpu("validate", gate.write_suite("assertions", entries))
 
-    return Figure("an assertion of a suite", 1_000 * (validate(MANY) - validate(1)) / (len(checks) * (MANY - 1)), 0.07, "ms")
+    return Figure(
+        "an assertion of a suite", 1_000 * (validate(MANY) - validate(1)) / (len(checks) * (MANY - 1)), 0.07, "ms"
+    )
 
 
 def measure_comparison(gate: Gate) -> Iterator[Figure]:
@@ -139,8 +139,7 @@ def measure_failures(gate: Gate) -> Figure:
         return gate.run(suite, file, *WITHOUT_ZIP)
 
     failing, passing = (
-        judge(check, 20) - judge(check, 1)
-        for check in (growth.FAILS, {"type": "output_contains", "value": "It is"})
+        judge(check, 20) - judge(check, 1) for check in (growth.FAILS, {"type": "output_contains", "value": "It is"})
     )
     return Figure("failing checks", failing / passing, 5, "x passing ones")
 

@@ -127,7 +127,7 @@ def atif(run: Run, number: int) -> dict[str, Any]:
 
 
 def otlp(run: Run, number: int) -> dict[str, Any]:
-    """OpenTelemetry spans of an instrumented agent: a request repeats the messages before it, a call has its own span."""
+    """OpenTelemetry spans of an instrumented agent: a request repeats all messages before it, a call has a span."""
     trace_id = f"{number + 1:032x}"
     spans = [otlp_span(trace_id, 1, "invoke_agent support", {"gen_ai.operation.name": "invoke_agent"})]
     spans[0]["attributes"].append(otlp_attribute("evalgate.scenario.id", run["scenario_id"]))
