@@ -2,7 +2,7 @@ FROM python:3.12.14-slim-bookworm@sha256:392307d22300de8b5986851a12d9176dfc0fc07
 
 # Dependencies first: they change less often than the source. What installs software is removed, since the image must
 # install nothing: pip, apt, and what only they need. SQLAlchemy's compiled modules have the same in Python.
-COPY requirements/image.txt /opt/evalgate/image.txt
+COPY requirements/core.txt requirements/gate.txt requirements/image.txt /opt/evalgate/
 RUN python -m pip install --no-cache-dir --no-compile --no-deps --only-binary :all: \
         --require-hashes --requirement /opt/evalgate/image.txt \
     && python -m pip uninstall --yes --quiet --root-user-action ignore pip \

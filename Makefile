@@ -126,10 +126,13 @@ lock: | python
 	.demo/lock/bin/python -m pip install --quiet uv
 	.demo/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 		--custom-compile-command "make lock" --extra terminal --extra otlp --extra record --extra prices --extra store --extra postgres --extra dask --group dev pyproject.toml -o requirements/dev.txt
-	$(WHEELS_LOCK) --extra otlp --extra prices pyproject.toml | "$(PYTHON)" .ci/lock_wheels.py > requirements/gate.txt
-	$(WHEELS_LOCK) --extra record pyproject.toml | "$(PYTHON)" .ci/lock_wheels.py > requirements/record.txt
+	$(WHEELS_LOCK) pyproject.toml | "$(PYTHON)" .ci/lock_wheels.py > requirements/core.txt
+	$(WHEELS_LOCK) --extra otlp --extra prices pyproject.toml | \
+		"$(PYTHON)" .ci/lock_wheels.py requirements/core.txt > requirements/gate.txt
+	$(WHEELS_LOCK) --extra record pyproject.toml | \
+		"$(PYTHON)" .ci/lock_wheels.py requirements/core.txt > requirements/record.txt
 	$(WHEELS_LOCK) --extra otlp --extra prices --extra store --extra postgres pyproject.toml | \
-		"$(PYTHON)" .ci/lock_wheels.py > requirements/image.txt
+		"$(PYTHON)" .ci/lock_wheels.py requirements/gate.txt > requirements/image.txt
 	printf '%s\n' anthropic langchain langchain-openai 'langsmith[otel]' openai openai-agents opentelemetry-distro \
 		opentelemetry-exporter-otlp-proto-http 'pydantic-ai-slim[anthropic,openai]' | \
 		.demo/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \

@@ -3,6 +3,7 @@
 
 An index also serves sources, and wheels for machines and Pythons that have no gate: two of three hashes, and
 every job that uses the Action downloads the lock. Reads pylock.toml from standard input, as `uv pip compile` writes it.
+The packages of another lock beside it, which the words name, are included from there instead of written again.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,10 +41,22 @@ def write_entry(package: Mapping[str, Any]) -> str:
     return f"{package['name']}=={package['version']}{marker}{lines}\n"
 
 
+def list_entries(lock: Path) -> set[str]:
+    """The packages of a lock and of those that it includes, each as it is written."""
+    text = lock.read_text(encoding="utf-8").removeprefix(HEAD)
+    included = re.findall(r"^-r (\S+)\n", text, re.MULTILINE)
+    own = re.findall(r"^\w.*\n(?:    .*\n)*", text, re.MULTILINE)
+    return set(own).union(*(list_entries(lock.parent / name) for name in included))
+
+
 def main() -> None:
     """Copies the lock from standard input to standard output."""
     packages = tomllib.loads(sys.stdin.read())["packages"]
-    sys.stdout.write(HEAD + "".join(map(write_entry, packages)))
+    bases = list(map(Path, sys.argv[1:]))
+    known = set[str]().union(*map(list_entries, bases))
+    entries = map(write_entry, packages)
+    sys.stdout.write(HEAD + "".join(f"-r {base.name}\n" for base in bases))
+    sys.stdout.writelines(entry for entry in entries if entry not in known)
 
 
 if __name__ == "__main__":

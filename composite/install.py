@@ -44,9 +44,16 @@ def choose_lock(what: str, environ: Mapping[str, str]) -> Path:
     return ROOT / f"requirements/{name}.txt"
 
 
+def read_lock(lock: Path) -> bytes:
+    """The bytes of a lock and of those that it includes."""
+    own = lock.read_bytes()
+    included = [line[3:].decode() for line in own.splitlines() if line.startswith(b"-r ")]
+    return own + b"".join(read_lock(lock.parent / name) for name in included)
+
+
 def name_cache(lock: Path, environ: Mapping[str, str]) -> dict[str, str]:
     """The key of the cache: another lock, Python, system or architecture has other wheels; and its folder."""
-    digest = hashlib.sha256(lock.read_bytes()).hexdigest()[:32]
+    digest = hashlib.sha256(read_lock(lock)).hexdigest()[:32]
     machine = f"{environ.get('RUNNER_OS', sys.platform)}-{environ.get('RUNNER_ARCH', platform.machine())}"
     folder = Path(environ.get("RUNNER_TEMP") or tempfile.gettempdir(), f"evalgate-wheels-{lock.stem}")
     return {"key": f"evalgate-{lock.stem}-{digest}-{platform.python_version()}-{machine}", "wheels": str(folder)}

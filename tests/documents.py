@@ -14,6 +14,15 @@ SAVED_AS = re.compile(r"`([\w./-]+\.(?:yaml|jsonl?))`:\n\n\Z")
 TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 
 
+def read_lock(name: str) -> str:
+    """The text of a file of requirements and of those that it includes."""
+    path = ROOT / name
+    text = path.read_text(encoding="utf-8")
+    return text + "".join(
+        read_lock(f"{path.parent.relative_to(ROOT)}/{each}") for each in re.findall(r"^-r (\S+)$", text, re.MULTILINE)
+    )
+
+
 class Block(NamedTuple):
     """A fenced block of a document."""
 

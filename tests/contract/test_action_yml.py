@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 import yaml
 from action_inputs import text_of_default, with_inputs, with_table
+from documents import read_lock
 from results_builder import a_baseline, a_scenario, a_suite, results
 
 from evalgate.application.action.step_outputs import OUTPUTS, comment_outputs, outputs_of
@@ -122,7 +123,7 @@ def test_the_image_holds_every_dependency_and_the_extras_that_need_no_terminal()
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    locked = set(re.findall(r"^([a-z0-9_.-]+)==", (ROOT / "requirements/image.txt").read_text(), re.MULTILINE))
+    locked = set(re.findall(r"^([a-z0-9_.-]+)==", read_lock("requirements/image.txt"), re.MULTILINE))
     named = {re.split(r"[<>=!~]", dependency)[0].strip() for dependency in project["dependencies"]}
     assert named <= locked
     assert {"opentelemetry-proto", "protobuf", "genai-prices"} <= locked

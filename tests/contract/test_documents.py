@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 import yaml
-from documents import DOCUMENTS, FENCE, ROOT, Block, anchor, blocks, cells, is_steps
+from documents import DOCUMENTS, FENCE, ROOT, Block, anchor, blocks, cells, is_steps, read_lock
 from in_process_command import evalgate
 
 from evalgate.adapters.suites.approvals_file import read_approvals
@@ -352,7 +352,7 @@ def test_locks_hold_every_dependency() -> None:
         ("requirements/image.txt", wanted),
         ("requirements/dev.txt", [*wanted, *project["dependency-groups"]["dev"]]),
     ):
-        locked = {name.lower().replace("_", "-") for name in re.findall(r"^([\w.-]+)==", read(lock), re.MULTILINE)}
+        locked = {name.lower().replace("_", "-") for name in re.findall(r"^([\w.-]+)==", read_lock(lock), re.MULTILINE)}
         missing = {re.split(r"[^\w.-]", name)[0].lower().replace("_", "-") for name in names} - locked
         assert not missing, f"{lock} lacks {missing}: make lock"
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import re
 from typing import Any
 
 import pytest
 import yaml
 from action_steps import load_script
-from documents import ROOT, blocks
+from documents import ROOT, blocks, read_lock
 from fakes.release_run import release_script
 
 OWN = sorted((ROOT / ".github/workflows").glob("*.yml"))
@@ -76,11 +77,13 @@ def test_no_script_interpolates_event_data():
 
 
 @pytest.mark.parametrize(
-    "lock", ["image", "gate", "record", "dev", "audit", "build", "trackers-mlflow", "trackers-phoenix"]
+    "lock", ["core", "image", "gate", "record", "dev", "audit", "build", "trackers-mlflow", "trackers-phoenix"]
 )
 def test_every_locked_requirement_has_one_version_and_hashes(lock):
     text = (ROOT / f"requirements/{lock}.txt").read_text(encoding="utf-8")
-    entries = re.split(r"\n(?=\S)", "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#")))
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
+    assert [line for line in lines if line.startswith("-") and not re.fullmatch(r"-r (core|gate)\.txt", line)] == []
+    entries = re.split(r"\n(?=\S)", "\n".join(line for line in lines if not line.startswith("-r ")))
     requirements = [entry for entry in entries if entry.strip()]
     assert requirements
     assert [entry for entry in requirements if not re.match(r"[\w.-]+(\[\w+\])?==\S+", entry)] == []
@@ -88,7 +91,7 @@ def test_every_locked_requirement_has_one_version_and_hashes(lock):
 
 
 def lock_versions(name: str) -> dict[str, str]:
-    return dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / f"requirements/{name}.txt").read_text(), re.MULTILINE))
+    return dict(re.findall(r"^([\w.-]+)==(\S+)", read_lock(f"requirements/{name}.txt"), re.MULTILINE))
 
 
 def test_jobs_install_what_the_tests_ran_with_and_the_gate_no_database_and_no_server():
@@ -133,6 +136,17 @@ def test_a_lock_of_jobs_names_the_wheels_that_they_can_install(wheel, used):
     else:
         with pytest.raises(ValueError, match="a 1 has no wheel that can be used"):
             script.write_entry(package)
+
+
+def test_a_lock_leaves_out_what_the_lock_that_it_includes_has(tmp_path, monkeypatch, capsys):
+    script = load_script(ROOT / ".ci/lock_wheels.py")
+    package = "[[packages]]\nname = '{0}'\nversion = '1'\nwheels = [{{name = '{0}-1-py3-none-any.whl', hashes.sha256 = '00'}}]\n"
+    for lock, names, bases in (("core", "a", []), ("gate", "ab", ["core"]), ("image", "abc", ["gate"])):
+        monkeypatch.setattr("sys.stdin", io.StringIO("".join(map(package.format, names))))
+        monkeypatch.setattr("sys.argv", ["lock", *(str(tmp_path / f"{base}.txt") for base in bases)])
+        script.main()
+        (tmp_path / f"{lock}.txt").write_text(capsys.readouterr().out)
+    assert (tmp_path / "image.txt").read_text() == script.HEAD + "-r gate.txt\nc==1 \\\n    --hash=sha256:00\n"
 
 
 def test_the_image_installs_wheels_by_hash_without_their_dependencies():

@@ -167,6 +167,11 @@ def test_the_cache_is_one_of_wheels_of_this_lock_python_system_and_architecture(
         "key": f"evalgate-gate-{digest}-{platform.python_version()}-Linux-X64",
         "wheels": "/temp/evalgate-wheels-gate",
     }
+    (checkout / "requirements/core.txt").write_text("core==1\n")
+    (checkout / "requirements/image.txt").write_text("-r core.txt\nimage==1\n")
+    included = names(checkout / "requirements/image.txt", system)
+    (checkout / "requirements/core.txt").write_text("core==2\n")
+    assert names(checkout / "requirements/image.txt", system)["key"] != included["key"]
     known = Job(checkout, has_store="true").step("key").outputs
     assert known["wheels"].endswith("/temp/evalgate-wheels-image")
     others = [names(lock, {**system, "RUNNER_ARCH": "ARM64"}), names(lock, {**system, "RUNNER_OS": "macOS"}), known]

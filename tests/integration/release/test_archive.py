@@ -15,7 +15,13 @@ MOST_BYTES = 1_500_000
 NEEDED = (
     *("action.yml", "Dockerfile", "entrypoint.py", "LICENSE", "NOTICE", "pyproject.toml", "README.md"),
     *("composite/action.yml", "composite/install.py", "requirements/image.txt", "requirements/build.txt"),
-    *("record/action.yml", "record/record.py", "requirements/gate.txt", "requirements/record.txt"),
+    *(
+        "record/action.yml",
+        "record/record.py",
+        "requirements/core.txt",
+        "requirements/gate.txt",
+        "requirements/record.txt",
+    ),
 )
 COMMAND = "import sys; sys.path.insert(0, sys.argv.pop(1)); from evalgate.__main__ import main; main()"
 
