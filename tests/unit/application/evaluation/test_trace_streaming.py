@@ -9,7 +9,7 @@ from evalgate.adapters.progress import SilentProgress
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
 from evalgate.models.trace.trace import Trace
 
-SUITE = "version: 1\nsuite: s\ntraces: [t]\nscenarios: [{id: '*', assertions: [{path: model, eq: m}]}]\n"
+SUITE = "version: 1\nsuite: s\ntraces: [t]\nscenarios: [{id: '*', assertions: [{path: metadata.model, eq: m}]}]\n"
 
 
 class Stream:
