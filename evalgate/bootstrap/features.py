@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.features.evidence.feature import EVIDENCE
+from evalgate.features.gitlab.feature import GITLAB
 from evalgate.features.learn.feature import LEARN
 from evalgate.features.page.feature import PAGE
 from evalgate.features.record.feature import RECORD
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from evalgate.bootstrap.feature import Verb
     from evalgate.settings.setting import Setting
 
-FEATURES = (EVIDENCE, LEARN, PAGE, RECORD, STORE, TESTING, TRACK)
+FEATURES = (EVIDENCE, GITLAB, LEARN, PAGE, RECORD, STORE, TESTING, TRACK)
 
 
 def load_port(port: str) -> Any:

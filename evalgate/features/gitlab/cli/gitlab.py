@@ -1,0 +1,136 @@
+"""The verbs `fetch-baseline` and `comment`, for jobs on GitLab."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalgate.cli.command import Command, option
+from evalgate.errors import Problem, SettingError
+from evalgate.models.results.document_names import OUTPUT_FOLDER
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Mapping
+
+    from evalgate.cli.shell import Shell
+    from evalgate.features.gitlab.adapters.project import GitLabProject
+
+TOKEN = "EVALGATE_GITLAB_TOKEN"  # noqa: S105  (a name)
+BASELINE = f"{OUTPUT_FOLDER}/baseline.zip"
+NONE = "none"
+LARGEST_NOTE = 1_000_000
+"""Characters that GitLab takes."""
+SECONDS = 120.0
+NO_TOKEN = f"no note: set {TOKEN} to a project access token with the scope api (docs/other-ci.md, GitLab)"
+FREE = f", or the token of the job may not read it, as on GitLab Free: set {TOKEN} (docs/other-ci.md, GitLab)"
+COULD_NOT_RUN = """\
+## ❌ EvalGate could not run
+
+**Commit** `{commit}` was not judged. The log of [its job]({job}) says why.
+"""
+
+
+def fetch_baseline(arguments: Namespace, shell: Shell) -> int:
+    """Writes the baseline that a job left on the target branch, else on the default branch, and prints its path.
+
+    Prints `none` if there is none, as for the first pipeline: what `evalgate run --baseline` takes.
+    """
+    from evalgate.adapters.file_writer import open_named
+
+    environ = shell.environ
+    job = arguments.job or _require("CI_JOB_NAME", environ)
+    branches = (environ.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME"), _require("CI_DEFAULT_BRANCH", environ))
+    project = _open_project(environ)
+    for branch in dict.fromkeys(filter(None, branches)):
+        content = project.fetch_artifact(branch, job, BASELINE)
+        if content is not None:
+            with open_named(arguments.output, shell.cwd) as stream:
+                stream.write(content)
+            shell.note(f"baseline: of the job {job} in the newest successful pipeline of {branch}")
+            shell.print_safe(arguments.output)
+            return 0
+        free = "" if environ.get(TOKEN) else FREE
+        shell.note(f"no baseline of {branch}: no pipeline with the job {job} succeeded, or its artifact expired{free}")
+    shell.print_line(NONE)
+    return 0
+
+
+def comment(arguments: Namespace, shell: Shell) -> int:
+    """Writes the report as a note of the merge request, in place of the one that this job wrote before."""
+    environ = shell.environ
+    number = environ.get("CI_MERGE_REQUEST_IID", "")
+    if not number:
+        shell.note("no note: this pipeline is not one of a merge request")
+    elif not environ.get(TOKEN):
+        shell.note(NO_TOKEN)
+    else:
+        job = hashlib.sha256(_require("CI_JOB_NAME", environ).encode(errors="surrogateescape")).hexdigest()[:16]
+        body = _read_report(Path(shell.cwd, arguments.run, "comment.md"), environ)
+        is_new = _open_project(environ).write_note(number, f"<!-- evalgate:sticky v1 key=gitlab/{job} -->", body)
+        shell.print_line(f"note {'written' if is_new else 'updated'}")
+    return 0
+
+
+def _read_report(path: Path, environ: Mapping[str, str]) -> str:
+    """The report without its first line, a marker; without a report one that says so: no older one may stay."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            return file.read(LARGEST_NOTE - 100).partition("\n")[2]
+    except FileNotFoundError:
+        return COULD_NOT_RUN.format(commit=environ.get("CI_COMMIT_SHORT_SHA", ""), job=environ.get("CI_JOB_URL", ""))
+    except (OSError, UnicodeDecodeError):
+        raise SettingError(f"{path.name} can't be read") from None
+
+
+def _require(name: str, environ: Mapping[str, str]) -> str:
+    if text := environ.get(name, ""):
+        return text
+    raise SettingError(Problem(f"the variable {name} is not set", None, "GitLab sets it in a job"))
+
+
+def _open_project(environ: Mapping[str, str]) -> GitLabProject:
+    """The project that the merge request, if any, is to be merged into; with the token for it, else that of the job."""
+    from evalgate.adapters.http import Http, Network, RequestDeadline
+    from evalgate.features.gitlab.adapters.project import GitLabProject
+    from evalgate.settings.job import read_either_case, read_proxies
+    from evalgate.settings.plain_url import require_plain_url
+
+    api = require_plain_url("GitLab", _require("CI_API_V4_URL", environ), allow_http=True)
+    number = environ.get("CI_MERGE_REQUEST_PROJECT_ID") or _require("CI_PROJECT_ID", environ)
+    own = environ.get(TOKEN, "")
+    token = {"PRIVATE-TOKEN": own} if own else {"JOB-TOKEN": _require("CI_JOB_TOKEN", environ)}
+    bundle = environ.get("REQUESTS_CA_BUNDLE") or environ.get("CI_SERVER_TLS_CA_FILE", "")
+    network = Network(read_proxies(environ), read_either_case(environ, "NO_PROXY"), bundle)
+    return GitLabProject(api, number, token, Http(network, RequestDeadline(SECONDS)))
+
+
+COMMANDS = {
+    "fetch-baseline": Command(
+        fetch_baseline,
+        [
+            option("--from", dest="service", choices=["gitlab"], required=True, help="the service that keeps it"),
+            option("--job", metavar="NAME", help="the job that left it (default: this job)"),
+            option("--output", metavar="PATH", default=".evalgate-main.zip", help="(default .evalgate-main.zip)"),
+        ],
+        """examples:
+  baseline=$(evalgate fetch-baseline --from gitlab)
+  evalgate run --baseline "$baseline"
+
+exit codes: 0 it was written and its path printed, or none printed; 4 GitLab refused or did not answer.
+""",
+    ),
+    "comment": Command(
+        comment,
+        [
+            option("run", nargs="?", metavar="DIR", default=OUTPUT_FOLDER, help="the folder of the run's files"),
+            option("--to", dest="service", choices=["gitlab"], required=True, help="where the merge request is"),
+        ],
+        """examples:
+  evalgate comment --to gitlab       after the run, also after one that failed
+
+exit codes: 0 written, or there is no merge request or token; 4 GitLab refused or did not answer.
+""",
+    ),
+}

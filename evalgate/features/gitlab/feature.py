@@ -1,0 +1,13 @@
+"""What jobs on GitLab add: two verbs."""
+
+from evalgate.bootstrap.feature import Feature, Verb
+
+MODULE = f"{__package__}.cli.gitlab"
+GITLAB = Feature(
+    "gitlab",
+    "compare with the target branch, and write the report to the merge request, in a job on GitLab",
+    verbs={
+        "fetch-baseline": Verb("get the baseline that a job on GitLab left on the target branch", MODULE, "track"),
+        "comment": Verb("write the report of a run to the merge request on GitLab", MODULE, "fetch-baseline"),
+    },
+)

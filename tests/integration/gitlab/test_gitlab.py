@@ -1,0 +1,268 @@
+"""Jobs on GitLab: the baseline of the target branch, the report as one note of the merge request, and who may what."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from io import StringIO
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import yaml
+from documents import ROOT
+from fakes.gitlab import BOT, JOB_TOKEN, OTHER, PROJECT_TOKEN, READ_ONLY_TOKEN, GitLab, Pipeline, serve
+from in_process_command import CommandResult
+
+from evalgate.cli import main
+from evalgate.cli.shell import Shell
+
+JOB = 'evalgate: [réfund, $(id) & "x"]'
+COMPONENT = ROOT / "templates/gate.yml"
+SUITE = """\
+suite: support
+traces: ["../traces/*.json"]
+scenarios:
+  - {id: refund, assertions: [{type: contains, value: refunded, required: true}]}
+"""
+
+
+@pytest.fixture
+def gitlab():
+    return GitLab()
+
+
+@pytest.fixture
+def environ(gitlab):
+    """The variables of a job of a merge request."""
+    server = serve(gitlab)
+    yield {
+        "CI_API_V4_URL": f"http://127.0.0.1:{server.server_port}/api/v4",
+        "CI_PROJECT_ID": "5",
+        "CI_JOB_NAME": JOB,
+        "CI_JOB_TOKEN": JOB_TOKEN,
+        "CI_JOB_URL": "https://gitlab.example/acme/agent/-/jobs/9",
+        "CI_COMMIT_SHORT_SHA": "1f2e3d4c",
+        "CI_DEFAULT_BRANCH": "main",
+        "CI_MERGE_REQUEST_IID": "3",
+        "CI_MERGE_REQUEST_PROJECT_ID": "5",
+        "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
+        "EVALGATE_GITLAB_TOKEN": PROJECT_TOKEN,
+    }
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def job(environ, tmp_path):
+    """Runs a command in such a job, in a workspace with a suite; further variables replace its own."""
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals/support.yaml").write_text(SUITE)
+
+    def run(*words: str, **changed: str) -> CommandResult:
+        shell = Shell(out=StringIO(), err=StringIO(), environ={**environ, **changed}, cwd=str(tmp_path))
+        code = main(words, shell)
+        done = CommandResult(code, shell.out.getvalue(), shell.err.getvalue())
+        assert not {PROJECT_TOKEN, JOB_TOKEN, READ_ONLY_TOKEN} & set((done.out + done.err).split())
+        assert "glpat-" not in done.out + done.err
+        assert "glcbt-" not in done.out + done.err
+        return done
+
+    return run
+
+
+def judge(job, folder, answer: str, baseline: str = "none") -> int:
+    trace = {
+        "schema": "evalgate.trace/1",
+        "scenario_id": "refund",
+        "messages": [{"role": "assistant", "content": answer}],
+    }
+    (folder / "traces").mkdir(exist_ok=True)
+    (folder / "traces/refund.json").write_text(json.dumps(trace))
+    return job("run", "evals/support.yaml", "--baseline", baseline).exit_code
+
+
+def fetch(job, **changed: str) -> CommandResult:
+    return job("fetch-baseline", "--from", "gitlab", **changed)
+
+
+def comment(job, **changed: str) -> CommandResult:
+    return job("comment", "--to", "gitlab", **changed)
+
+
+def leave(gitlab, content: bytes | None, branch: str = "main", status: str = "success", name: str = JOB) -> None:
+    """A pipeline of the branch whose job has left a baseline, or one that has expired."""
+    gitlab.pipelines.append(Pipeline(branch, status, {name: content and {".evalgate/baseline.zip": content}}))
+
+
+def test_a_first_merge_request_is_judged_without_a_baseline_and_gets_one_note_for_all_its_pushes(job, gitlab, tmp_path):
+    fetched = fetch(job)
+    assert (fetched.exit_code, fetched.out) == (0, "none\n")
+    assert (
+        fetched.err == "no baseline of main: no pipeline with the job " + JOB + " succeeded, or its artifact expired\n"
+    )
+
+    assert judge(job, tmp_path, "No.") == 1
+    assert comment(job).out == "note written\n"
+    [note] = gitlab.notes
+    assert "EvalGate failed: 1 scenario hard-failed" in note["body"].splitlines()[1]
+
+    assert judge(job, tmp_path, "It is refunded.") == 0
+    assert comment(job).out == "note updated\n"
+    assert gitlab.notes == [note]
+    assert note["body"].splitlines()[1].startswith("## ✅ EvalGate passed")
+
+
+def test_a_merge_request_is_compared_with_the_newest_pipeline_of_main_that_succeeded(job, gitlab, tmp_path):
+    assert judge(job, tmp_path, "It is refunded.") == 0
+    baseline = (tmp_path / ".evalgate/baseline.zip").read_bytes()
+    leave(gitlab, b"older")
+    leave(gitlab, baseline)
+    leave(gitlab, b"of a red pipeline", status="failed")
+    leave(gitlab, b"of a branch", branch="feature")
+    fetched = fetch(job)
+    assert fetched.out == ".evalgate-main.zip\n"
+    assert (tmp_path / ".evalgate-main.zip").read_bytes() == baseline
+
+    assert judge(job, tmp_path, "No.", fetched.out.strip()) == 1
+    comment(job)
+    [note] = gitlab.notes
+    assert note["body"].splitlines()[1] == "## ❌ EvalGate failed: 1 scenario broke"
+
+
+def test_the_target_branch_comes_before_the_default_branch_whatever_its_name(job, gitlab, tmp_path):
+    target = "release/1 ü%2F?job=x#"
+    leave(gitlab, b"of main")
+    assert fetch(job, CI_MERGE_REQUEST_TARGET_BRANCH_NAME=target).out == ".evalgate-main.zip\n"
+    assert (tmp_path / ".evalgate-main.zip").read_bytes() == b"of main"
+    leave(gitlab, b"of release", branch=target)
+    fetch(job, CI_MERGE_REQUEST_TARGET_BRANCH_NAME=target)
+    assert (tmp_path / ".evalgate-main.zip").read_bytes() == b"of release"
+
+
+def test_an_expired_baseline_is_none_and_the_line_says_so(job, gitlab, tmp_path):
+    leave(gitlab, None)
+    done = fetch(job)
+    assert (done.exit_code, done.out) == (0, "none\n")
+    assert "its artifact expired" in done.err
+    assert not (tmp_path / ".evalgate-main.zip").exists()
+
+
+@pytest.mark.parametrize(("tier", "out"), [("premium", ".evalgate-main.zip\n"), ("free", "none\n")])
+def test_the_token_of_the_job_reads_a_baseline_in_premium_and_the_line_tells_the_others_what_they_need(
+    job, gitlab, tier, out
+):
+    gitlab.tier = tier
+    leave(gitlab, b"zip")
+    done = fetch(job, EVALGATE_GITLAB_TOKEN="")
+    assert (done.exit_code, done.out) == (0, out)
+    assert ("as on GitLab Free: set EVALGATE_GITLAB_TOKEN" in done.err) is (tier == "free")
+
+
+def test_without_a_token_there_is_no_note_a_line_that_says_how_and_no_error(job, gitlab, tmp_path):
+    judge(job, tmp_path, "No.")
+    done = comment(job, EVALGATE_GITLAB_TOKEN="")
+    assert (done.exit_code, done.out, gitlab.requests) == (0, "", [])
+    assert done.err.startswith("no note: set EVALGATE_GITLAB_TOKEN to a project access token with the scope api")
+
+
+def test_a_pipeline_of_no_merge_request_has_no_note(job, gitlab, tmp_path):
+    judge(job, tmp_path, "No.")
+    done = comment(job, CI_MERGE_REQUEST_IID="")
+    assert (done.exit_code, gitlab.requests) == (0, [])
+    assert done.err == "no note: this pipeline is not one of a merge request\n"
+
+
+def test_a_run_that_left_no_report_replaces_the_older_one(job, gitlab, tmp_path):
+    judge(job, tmp_path, "It is refunded.")
+    comment(job)
+    (tmp_path / ".evalgate/comment.md").unlink()
+    assert comment(job).exit_code == 0
+    [note] = gitlab.notes
+    assert "passed" not in note["body"]
+    assert note["body"].splitlines()[1] == "## ❌ EvalGate could not run"
+    assert "[its job](https://gitlab.example/acme/agent/-/jobs/9)" in note["body"]
+
+
+def test_only_a_note_of_its_own_is_updated_and_each_job_has_one(job, gitlab, tmp_path):
+    judge(job, tmp_path, "No.")
+    comment(job)
+    [own] = gitlab.notes
+    for number in range(120):  # its own is on the second page
+        gitlab.notes.insert(0, {**own, "id": 200 + number, "author": {"id": OTHER}})
+    assert comment(job).out == "note updated\n"
+    assert comment(job, CI_JOB_NAME="evalgate: [b]").out == "note written\n"
+    assert [note["author"]["id"] for note in gitlab.notes].count(BOT) == 2
+    markers = [note["body"].partition("\n")[0] for note in gitlab.notes[-2:]]
+    assert all(one != other for one, other in pairwise(markers))
+    assert all(
+        marker.replace("<!-- evalgate:sticky v1 key=gitlab/", "").removesuffix(" -->").isalnum() for marker in markers
+    )
+
+
+@pytest.mark.parametrize("verb", [("fetch-baseline", "--from"), ("comment", "--to")])
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (
+            {"EVALGATE_GITLAB_TOKEN": "glpat-revoked0000000000000"},
+            "GitLab refused the token with status 401: 401 Unauth",
+        ),
+        ({"EVALGATE_GITLAB_TOKEN": "glpat-\nX: 1"}, "no response (the request failed)"),
+        ({"CI_API_V4_URL": "http://127.0.0.1:9/api/v4"}, "no response (the connection failed)"),
+    ],
+)
+def test_a_refusal_is_one_line_and_exit_code_4(job, gitlab, tmp_path, verb, changed, message):
+    judge(job, tmp_path, "No.")
+    done = job(*verb, "gitlab", **changed)
+    assert done.exit_code == 4
+    [line] = done.err.splitlines()
+    assert message in line
+
+
+def test_a_token_that_may_only_read_writes_no_note_and_a_server_that_is_down_is_told(job, gitlab, tmp_path):
+    judge(job, tmp_path, "No.")
+    done = comment(job, EVALGATE_GITLAB_TOKEN=READ_ONLY_TOKEN)
+    assert (done.exit_code, gitlab.notes) == (4, [])
+    assert "GitLab refused the token with status 403" in done.err
+    gitlab.is_down = True
+    assert "GitLab answered with status 502: Bad Gateway" in fetch(job).err
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("CI_DEFAULT_BRANCH", "the variable CI_DEFAULT_BRANCH is not set"),
+        ("CI_JOB_NAME", "the variable CI_JOB_NAME is not set"),
+        ("CI_API_V4_URL", "the variable CI_API_V4_URL is not set"),
+    ],
+)
+def test_outside_of_a_job_the_missing_variable_is_named(job, name, message):
+    done = fetch(job, **{name: ""})
+    assert done.exit_code == 2
+    assert message in done.err
+
+
+def test_the_component_compares_reports_and_keeps_the_exit_code(job, environ, gitlab, tmp_path):
+    declared = re.split("\n---\n", COMPONENT.read_text(encoding="utf-8"))[1]
+    component = yaml.safe_load(declared.replace("$[[ inputs.config ]]", "''").replace("$[[ inputs.baseline ]]", "auto"))
+    component = component["evalgate"]
+    scripts = [*(f"export {name}='{text}'" for name, text in component["variables"].items()), *component["script"]]
+    judge(job, tmp_path, "It is refunded.")
+    leave(gitlab, (tmp_path / ".evalgate/baseline.zip").read_bytes(), name="evalgate")
+    judge(job, tmp_path, "No.")
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+
+    def run(lines: list[str]) -> subprocess.CompletedProcess[str]:
+        command = ["sh", "-e", "-c", "\n".join(lines)]
+        variables = {**environ, "CI_JOB_NAME": "evalgate", "PATH": path}
+        return subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
+
+    assert run(scripts).returncode == 1
+    assert run(component["after_script"]).stdout == "note written\n"
+    assert gitlab.notes[0]["body"].splitlines()[1] == "## ❌ EvalGate failed: 1 scenario broke"
+    assert component["rules"][1]["allow_failure"] is True
+    assert "allow_failure" not in component["rules"][0]
