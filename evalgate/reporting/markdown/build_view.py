@@ -375,9 +375,15 @@ def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections) -> s
         verdicts = {each.scenario["verdict"] for each in scenarios.failures}
         if verdicts == {"ERROR"}:
             return ""  # broken input: repair it
-        if not verdicts - {"ERROR", "MISSING"}:
+        proposed = {(each["suite"], each["scenario"]) for each in document["approvals"] if each["status"] == "proposed"}
+        known = [
+            each
+            for each in scenarios.known[: scenarios.known_blocking]
+            if (each.suite["suite"], each.scenario["id"]) not in proposed
+        ]
+        if not known and not verdicts - {"ERROR", "MISSING"}:
             return "change the suite or its policy"
-        command = escape_span(build_approve_command(scenarios.failures))
+        command = escape_span(build_approve_command([*scenarios.failures, *known]))
         return f"change the suite or its policy, or commit the file that {command} writes"
     return ""
 

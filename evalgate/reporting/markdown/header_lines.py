@@ -34,8 +34,8 @@ _STATUS_WORDS = {
     "given": "chosen with --baseline",
 }
 _MISSING_WORDS = {
-    "none": "none yet, so changes can't be shown; the next push to the base branch creates one",
-    "expired": "expired, so changes can't be shown; the next push to the base branch creates a new one",
+    "none": "none yet, so changes can't be shown; a push to the base branch creates one",
+    "expired": "expired, so changes can't be shown; a push to the base branch creates a new one",
     "refused": "refused, so changes can't be shown; the warning above gives the reason",
     "unreachable": "could not be fetched, so changes can't be shown; the warning above gives the reason",
 }

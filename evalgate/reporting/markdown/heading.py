@@ -148,7 +148,8 @@ def _add_reservations(document: ResultsDoc, heading: Heading, escape: Callable[[
     """Adds what is weaker than in the baseline, unless the heading says that this fails the gate, and the rest."""
     is_weakened = any(reason["code"] == "weakened" for reason in document["reasons"])
     reasons = [
-        *([] if is_weakened else describe_weaker_rules(document)),
+        *_describe_void_approvals(document),
+        *([] if is_weakened else describe_weaker_rules(document, escape)),
         *_describe_outages(document, escape),
         *_describe_duplicates(document, DUPLICATES),
     ]
@@ -199,7 +200,7 @@ def _build_passed(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[s
     if failures:
         heading = Heading(ATTENTION, f"passed, but {join_words(failures)} ({_explain_not_blocked(document)})")
         return _add_reservations(document, heading, escape)
-    reasons = [*describe_weaker_rules(document), *_describe_outages(document, escape)]
+    reasons = [*describe_weaker_rules(document, escape), *_describe_outages(document, escape)]
     duplicates = _describe_duplicates(document, DUPLICATES)
     if reasons or _describe_duplicates(document, DECISIVE):
         return Heading(ATTENTION, f"passed, but {'; '.join([*reasons, *duplicates])}")
@@ -217,7 +218,7 @@ def _build_passed_comparison(document: ResultsDoc, summary: SummaryDoc, escape: 
         known = f"; {found.changes.known}" if found.changes.known else ""
         heading = Heading(ATTENTION, f"passed, but {found.text} ({excuse}{known})")
         return _add_reservations(document, heading, escape)
-    reasons = [*describe_weaker_rules(document), *_describe_outages(document, escape)]
+    reasons = [*describe_weaker_rules(document, escape), *_describe_outages(document, escape)]
     duplicates = _describe_duplicates(document, DUPLICATES)
     text = f"{found.text}{f' ({found.changes.known})' if found.changes.known else ''}"
     if reasons or _describe_duplicates(document, DECISIVE):
@@ -242,17 +243,27 @@ def _describe_duplicates(document: ResultsDoc, codes: Container[str]) -> list[st
     return ["there are duplicate traces (see the warnings)"] if is_alike else []
 
 
-def describe_weaker_rules(document: ResultsDoc) -> list[str]:
+def _describe_void_approvals(document: ResultsDoc) -> list[str]:
+    """Says that approvals of scenarios that block do not cover what failed."""
+    blocking = {(each.get("suite"), each.get("scenario")) for each in document["reasons"]}
+    void = [each for each in document["approvals"] if each["status"] == "void"]
+    number = sum((each["suite"], each["scenario"]) in blocking for each in void)
+    return [f"{pluralize(number, 'approval')} {'is' if number == 1 else 'are'} void"] if number else []
+
+
+def describe_weaker_rules(document: ResultsDoc, escape: Callable[[str], str]) -> list[str]:
     """Describes what passes only because rules are weaker than the baseline's, as one phrase."""
     weakenings = document.get("weakenings") or ()
     masked = [each["scenarios"] for each in weakenings if each["kind"] == "failure_masked"]
     hidden = sum(would_fail(each) for suite in document["suites"] for each in suite["scenarios"])
-    weakened = sum(each["kind"] not in {"failure_masked", "not_measured"} for each in weakenings)
+    weaker = [each for each in weakenings if each["kind"] not in {"failure_masked", "not_measured"}]
     hidden = max(hidden, sum(masked))
     parts = [f"{pluralize(hidden, 'scenario')} would fail under the baseline's rules"] if hidden else []
-    if weakened:
-        verb = "is" if weakened == 1 else "are"
-        parts.append(f"{pluralize(weakened, 'requirement')} {verb} weaker than the baseline's")
+    if weaker:
+        name = weaker[0]["scenario"] if len(weaker) == 1 else None
+        of = f" of {escape(name)}" if name else ""
+        verb = "is" if len(weaker) == 1 else "are"
+        parts.append(f"{pluralize(len(weaker), 'requirement')}{of} {verb} weaker than the baseline's")
     return [join_words(parts)] if parts else []
 
 
