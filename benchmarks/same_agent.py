@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from evalgate.application.documents.run_documents import run_of
 from evalgate.bootstrap.sources import build_baseline_files
 from evalgate.gate.arms.compare_arms import Arms, compare_arms
-from evalgate.gate.comparison.significance import flip_p, trials_for_flip
+from evalgate.gate.comparison.significance import flip_p
+from evalgate.gate.comparison.trials_that_decide import trials_for_flip
 from evalgate.measures.numeric.estimates import wilson_interval
 from evalgate.models.run.run import ScenarioResult
 from evalgate.scoring.scenario import judge_scenario

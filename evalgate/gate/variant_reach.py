@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.errors import Location, Problem
 from evalgate.gate.common.wording import format_count
-from evalgate.gate.comparison.significance import pairs_for_scores, trials_for_flip
+from evalgate.gate.comparison.significance import pairs_for_scores
 from evalgate.gate.comparison.trial_tests import MIN_TRIALS, reports_reversals
+from evalgate.gate.comparison.trials_that_decide import trials_for_flip
 from evalgate.models.comparison.decision import VARIANT_WORDS
 from evalgate.scoring.wording import cut_quote, format_p_value
 

@@ -14,10 +14,10 @@ from evalgate.gate.comparison.significance import (
     flip_p,
     mcnemar,
     pairs_for_scores,
-    trials_for_flip,
     trials_for_scores,
 )
 from evalgate.gate.comparison.trial_tests import correct_p_values
+from evalgate.gate.comparison.trials_that_decide import trials_for_flip
 from evalgate.models.results.results_statistics import StatisticsDoc
 
 PAGE = "docs/statistics.md"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from functools import lru_cache
 from math import comb, erfc, exp, fsum, lgamma, log, sqrt
 from typing import TYPE_CHECKING
@@ -19,8 +18,6 @@ EXACT_STEPS = 50_000
 DRAWS = 999
 LARGE_SIDE = 20
 """Values on the smaller side from which the normal distribution replaces sampling."""
-MOST_TRIALS = 64
-"""The largest number of trials a side that a message recommends."""
 NEGLIGIBLE = 1e-30
 
 
@@ -117,25 +114,6 @@ def _sampled_p(pool: Sequence[int], size: int, distance: int) -> float:
             values[index], values[other] = values[other], values[index]
         hits += abs(count * sum(values[:size]) - size * total) >= distance
     return (hits + 1) / (DRAWS + 1)
-
-
-@lru_cache(maxsize=4096)
-def trials_for_flip(a_passed: int, a_total: int, b_passed: int, b_total: int, alpha: float) -> int | None:
-    """The smallest number of trials a side that would decide at these pass rates; None if over 64.
-
-    Found by bisection, as if p only fell with more trials: it may be one or two too many.
-    """
-    (few, few_of), (many, many_of) = sorted(
-        ((a_passed, a_total), (b_passed, b_total)), key=lambda side: side[0] / side[1]
-    )
-
-    def decides(trials: int) -> bool:
-        fewer, more = -(-few * trials // few_of), many * trials // many_of
-        return fewer < more and flip_p(fewer, trials, more, trials) <= alpha
-
-    candidates = range(min(a_total, b_total) + 1, MOST_TRIALS + 1)
-    place = bisect_left(candidates, True, key=decides)
-    return candidates[place] if place < len(candidates) else None
 
 
 def flip_p(a_passed: int, a_total: int, b_passed: int, b_total: int) -> float:
@@ -239,16 +217,6 @@ def _sampled_paired_p(moves: Sequence[int], distance: int) -> float:
         for _ in range(DRAWS)
     )
     return (hits + 1) / (DRAWS + 1)
-
-
-@lru_cache(maxsize=4096)
-def pairs_for_flip(one_way: int, other_way: int, pairs: int, alpha: float) -> int | None:
-    """The smallest number of pairs that would decide, if they went on changing so; None if over 64."""
-    few, many = sorted((one_way, other_way))
-    for count in range(pairs + 1, MOST_TRIALS + 1):
-        if mcnemar(-(-few * count // pairs), many * count // pairs) <= alpha:
-            return count
-    return None
 
 
 def pairs_for_scores(alpha: float) -> int:

@@ -13,12 +13,11 @@ from evalgate.gate.comparison.significance import (
     flip_p,
     mcnemar,
     paired_permutation_p,
-    pairs_for_flip,
     pairs_for_scores,
     permutation_p,
-    trials_for_flip,
     trials_for_scores,
 )
+from evalgate.gate.comparison.trials_that_decide import pairs_for_flip, trials_for_flip
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.comparison.comparison import SINGLE_TRIAL_CAVEAT
 

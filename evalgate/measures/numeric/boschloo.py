@@ -56,8 +56,8 @@ class RejectedTables(NamedTuple):
 
     def probability(self, rate: float) -> float:
         """The probability of a rejected table, if both sides pass at this rate."""
-        below = [0.0, *accumulate(_binomial(self.b_total, rate))]
-        rows = zip(_binomial(len(self.least) - 1, rate), self.least, self.most, strict=True)
+        below = [0.0, *accumulate(binomial(self.b_total, rate))]
+        rows = zip(binomial(len(self.least) - 1, rate), self.least, self.most, strict=True)
         return fsum(
             row * (below[most + 1] + below[self.b_total + 1] - below[max(least, most + 1)]) for row, least, most in rows
         )
@@ -128,8 +128,8 @@ def _largest_probability(rows: Sequence[int], b_total: int) -> float:
     """The largest probability, over the common pass rate, of the tables with at least `rows[a]` passes on side b."""
 
     def probability(rate: float) -> float:
-        above = [*accumulate(reversed(_binomial(b_total, rate)), initial=0.0)]
-        return fsum(row * above[b_total + 1 - b] for row, b in zip(_binomial(len(rows) - 1, rate), rows, strict=True))
+        above = [*accumulate(reversed(binomial(b_total, rate)), initial=0.0)]
+        return fsum(row * above[b_total + 1 - b] for row, b in zip(binomial(len(rows) - 1, rate), rows, strict=True))
 
     grid = [probability(place / GRID) for place in range(GRID + 1)]
     peaks = sorted(range(1, GRID), key=lambda place: (-grid[place], place))[:PEAKS]
@@ -152,6 +152,6 @@ def _refine(function: Callable[[float], float], low: float, high: float) -> floa
     return max(at_left, at_right)
 
 
-def _binomial(total: int, rate: float) -> list[float]:
+def binomial(total: int, rate: float) -> list[float]:
     """The probability of each number of passes in `total` trials."""
     return [comb(total, k) * rate**k * (1 - rate) ** (total - k) for k in range(total + 1)]

@@ -195,7 +195,7 @@ def test_several_treatments__are_corrected_by_holm():
 def test_recordings_that_would_decide__are_those_of_both_arms():
     (found,) = judge(["pppp", "ppp"], ["ppff", "pff"]).arms
     needed = [each.recordings_needed for each in found.scenarios]
-    assert (needed, found.recordings_needed) == ([8, 6], 14)
+    assert (needed, found.recordings_needed) == ([6, 6], 12)
 
 
 def test_other_tools__are_named():

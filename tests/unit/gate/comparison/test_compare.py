@@ -60,7 +60,7 @@ def test_four_of_four_to_none_of_four_is_broken_with_its_p_value():
 def test_four_trials_at_a_stricter_alpha_are_inconclusive():
     found = change(of_trials("PASS", 4, 0), of_trials("FAIL", 1, 3), alpha=0.01)
     assert found.kind == "inconclusive"
-    assert found.reason.endswith(": record at least 7 trials on each side")
+    assert found.reason.endswith(": record at least 6 trials on each side")
 
 
 def test_p_equal_to_alpha_is_evidence_enough():
@@ -78,7 +78,7 @@ def test_two_against_none_of_two_is_broken_and_flagged():
 def test_one_of_two_trials_that_stopped_passing_may_be_chance():
     found = change(of_trials("PASS", 2, 0), of_trials("FAIL", 1, 1))
     assert (found.kind, found.flags) == ("inconclusive", [])
-    assert found.reason == "passed 2 of 2 before, 1 of 2 now: record at least 8 trials on each side"
+    assert found.reason == "passed 2 of 2 before, 1 of 2 now: record at least 7 trials on each side"
 
 
 def test_flip_without_a_difference_in_passes_is_noise():

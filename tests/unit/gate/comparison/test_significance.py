@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import comb
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -11,10 +12,10 @@ from evalgate.gate.comparison.significance import (
     _normal_p,
     fisher_exact,
     permutation_p,
-    trials_for_flip,
     trials_for_scores,
 )
-from evalgate.measures.numeric.boschloo import boschloo_exact
+from evalgate.gate.comparison.trials_that_decide import trials_for_flip
+from evalgate.measures.numeric.boschloo import boschloo_exact, rejected_tables
 
 SIDE = st.integers(1, 14).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total)))
 SCORES = st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.9, 1.0]), min_size=2, max_size=5)
@@ -122,14 +123,31 @@ def test_number_of_trials_that_scores_need(alpha, trials):
 def test_number_of_trials_that_a_flip_needs_at_the_current_rate():
     assert trials_for_flip(2, 2, 0, 2, 0.05) == 3
     assert trials_for_flip(0, 2, 2, 2, 0.05) == 3
-    assert trials_for_flip(4, 4, 2, 4, 0.05) == 8
-    assert trials_for_flip(2, 2, 5, 10, 0.05) == 8
+    assert trials_for_flip(4, 4, 2, 4, 0.05) == 7
+    assert trials_for_flip(2, 2, 5, 10, 0.05) == 7
 
 
-def test_advice_needs_few_evaluations():
-    boschloo_exact.cache_clear()
+@pytest.mark.parametrize(
+    ("passed", "of", "then"), [(3, 3, 2), (4, 4, 3), (3, 4, 1), (8, 8, 6), (5, 6, 2), (6, 8, 2), (1, 4, 0)]
+)
+def test_half_of_what_could_be_recorded_decides_with_the_number_that_is_named(passed, of, then):
+    """A draw of 400 runs; 0.07 is more than twice their standard error."""
+    chance, needed = Random(f"{passed} {of} {then}"), trials_for_flip(passed, of, then, of, 0.05)  # noqa: S311
+
+    def decided(trials):
+        sides = [
+            [sum(chance.random() * of < rate for _ in range(trials)) for _ in range(400)] for rate in (passed, then)
+        ]
+        return sum(boschloo_exact(a, trials, b, trials) <= 0.05 for a, b in zip(*sides, strict=True)) / 400
+
+    assert decided(needed) > 0.43
+    assert needed == of + 1 or decided(int(needed * 0.9)) < 0.57
+
+
+def test_advice_needs_few_tables():
+    rejected_tables.cache_clear()
     trials_for_flip(29, 30, 20, 30, 0.0001)
-    assert boschloo_exact.cache_info().misses <= 8
+    assert rejected_tables.cache_info().misses <= 8
 
 
 def test_flip_without_a_difference_in_passes_has_no_number_of_trials():
