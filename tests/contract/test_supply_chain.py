@@ -76,6 +76,13 @@ def test_no_script_interpolates_event_data():
     assert pasted == []
 
 
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_workflow_installs_evalgate_by_the_hashes_of_its_lock_only(name):
+    commands = [line for step in steps(WORKFLOWS[name]) for line in step.get("run", "").splitlines()]
+    installs = [line for line in commands if re.search(r"\b(pipx?|uv tool) install .*evalgate", line, re.IGNORECASE)]
+    assert [line for line in installs if "--require-hashes" not in line] == []
+
+
 @pytest.mark.parametrize(
     "lock", ["core", "image", "gate", "record", "dev", "audit", "build", "trackers-mlflow", "trackers-phoenix"]
 )
