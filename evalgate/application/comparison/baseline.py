@@ -10,6 +10,7 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
+from evalgate.application.comparison.added_scenarios import list_suites, only_adds_scenarios
 from evalgate.errors import InvalidInput, Problem, SettingError
 from evalgate.evaluators.core.registry import built_in_class
 from evalgate.models.comparison.comparison import BASELINE_REFUSED, BaselineDrift, BaselineInfo, ChangedEvaluator
@@ -37,6 +38,7 @@ class Rules(Struct, frozen=True):
     paths_hash: str  # of the files of suites and project: globs are relative to them
     evaluators: Mapping[str, int]  # the version of each evaluator that the suites use
     needs_baseline_checks: bool = True  # whether anything compares with single assertions of the baseline
+    suites: Mapping[str, Any] = {}  # content of suites and project, as a baseline keeps it
 
 
 def rules_of(configuration: Configuration) -> Rules:
@@ -46,6 +48,7 @@ def rules_of(configuration: Configuration) -> Rules:
         paths_hash(configuration),
         versions_of(configuration),
         needs_baseline_checks(configuration),
+        list_suites(configuration),
     )
 
 
@@ -148,9 +151,16 @@ def load_baseline(plan: BaselinePlan, files: BaselineFiles, rules: Rules, now: d
     if info.status not in FOUND:
         return replace(loaded, warnings=_other_versions(manifest, rules))
     drift = drift_of(manifest, rules, info.status)
+    if drift is not None and drift.has_changed_suites and _only_adds_scenarios(files, info.path, rules, baseline.run):
+        drift = drift._replace(has_changed_suites=False) if drift.evaluators else None
     if drift is not None:
         loaded = replace(loaded, info=replace(complete_info, status="drifted", drift=drift))
     return loaded
+
+
+def _only_adds_scenarios(files: BaselineFiles, path: str, rules: Rules, run: BaselineRun) -> bool:
+    judged = {(key.suite, key.id) for key in run.entries}
+    return only_adds_scenarios(files.read_suites(path), rules.suites, judged)
 
 
 def _has_same_suites(manifest: Mapping[str, Any], rules: Rules) -> bool | None:
@@ -205,11 +215,6 @@ def build_baseline_parts(
         "evalgate_version": __version__,
         "evaluators": versions_of(configuration),
     }
-    suites = {
-        "schema": SUITES_SCHEMA,
-        "project": configuration.project_content,
-        "project_path": configuration.project_path,
-        "suites": [{"path": suite.path, "suite": suite.content} for suite in configuration.suites],
-    }
+    suites = {"schema": SUITES_SCHEMA, **list_suites(configuration)}
     suites_json = orjson.dumps(suites, option=orjson.OPT_SORT_KEYS)
     return BaselineParts(manifest, content, suites_json, traces)
