@@ -9,17 +9,6 @@ import orjson
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from evalgate.suite.models import Configuration
-
-
-def list_suites(configuration: Configuration) -> Mapping[str, Any]:
-    """The content of suites and project, as a baseline keeps it."""
-    return {
-        "project": configuration.project_content,
-        "project_path": configuration.project_path,
-        "suites": [{"path": suite.path, "suite": suite.content} for suite in configuration.suites],
-    }
-
 
 def only_adds_scenarios(kept: bytes | None, today: Mapping[str, Any], judged: Collection[tuple[str, str]]) -> bool:
     """Whether suites differ from those that a baseline keeps by added suites and scenarios only.

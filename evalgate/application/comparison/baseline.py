@@ -10,7 +10,6 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evalgate.application.comparison.added_scenarios import list_suites, only_adds_scenarios
 from evalgate.errors import InvalidInput, Problem, SettingError
 from evalgate.evaluators.core.registry import built_in_class
 from evalgate.models.comparison.comparison import BASELINE_REFUSED, BaselineDrift, BaselineInfo, ChangedEvaluator
@@ -87,6 +86,15 @@ def paths_hash(configuration: Configuration) -> str:
     return hashlib.sha256(orjson.dumps(paths)).hexdigest()
 
 
+def list_suites(configuration: Configuration) -> Mapping[str, Any]:
+    """The content of suites and project, as a baseline keeps it."""
+    return {
+        "project": configuration.project_content,
+        "project_path": configuration.project_path,
+        "suites": [{"path": suite.path, "suite": suite.content} for suite in configuration.suites],
+    }
+
+
 def drift_of(manifest: Mapping[str, Any], rules: Rules, found: BaselineStatus) -> BaselineDrift | None:
     """How the rules of a baseline with this manifest differ from today's; None if they are the same."""
     other_suites = manifest.get("config_hash") != rules.config_hash
@@ -159,6 +167,8 @@ def load_baseline(plan: BaselinePlan, files: BaselineFiles, rules: Rules, now: d
 
 
 def _only_adds_scenarios(files: BaselineFiles, path: str, rules: Rules, run: BaselineRun) -> bool:
+    from evalgate.application.comparison.added_scenarios import only_adds_scenarios
+
     judged = {(key.suite, key.id) for key in run.entries}
     return only_adds_scenarios(files.read_suites(path), rules.suites, judged)
 
