@@ -265,6 +265,14 @@ def test_every_verb_and_every_flag_is_documented() -> None:
     assert documented == {(verb, flag) for verb in shown for flag in flags_of(verb)}
 
 
+def test_documents_use_a_verb_by_its_name_and_not_by_an_old_one() -> None:
+    old = "|".join(name for name, verb in VERBS.items() if verb.is_old_name)
+    shown = re.compile(rf"^evalgate (?:{old})\b.*", re.MULTILINE)
+    assert [
+        line for language in ("sh", "bash", "yaml") for block in blocks(language) for line in shown.findall(block.text)
+    ] == []
+
+
 def test_the_table_of_limits_names_each_and_its_default() -> None:
     section = read("docs/traces.md").split("\n## Limits\n")[1]
     documented = dict(re.findall(r"^\| `(\w+)` \| (\w+)", section, re.MULTILINE))

@@ -135,7 +135,7 @@ class GoldenFiles:
                 hint = suggest(each, store.goldens.ids())
                 diagnostics.add_problem(document, FieldProblem(field, f"the store has no golden `{each}`", hint))
         if not goldens and not missing:
-            hint = "run `evalgate goldens list` to list them"
+            hint = "run `evalgate store goldens list` to list them"
             diagnostics.add_problem(document, FieldProblem(field, "no golden in the store matches", hint))
         found.documents[number] = _encode_documents(goldens, suite)
         if suite is not None:

@@ -1,4 +1,4 @@
-"""`evalgate export` and `evalgate import` on a real store (golden.md, Exports)."""
+"""`evalgate store export` and `evalgate store import` on a real store (golden.md, Exports)."""
 
 from __future__ import annotations
 
@@ -215,8 +215,8 @@ def test_an_evaluation_of_a_golden_that_is_not_stored_stays_out(verbs, store):
     done = verbs("import", "x.jsonl", code=2)
     assert done.out.startswith("imported: 1 evaluation and 0 feedback records; ")
     assert done.err.splitlines()[-1] == (
-        "error: 2 evaluations were left out: the store has no golden `refund` (`evalgate goldens export` there"
-        " and `evalgate goldens import` here, then import again)"
+        "error: 2 evaluations were left out: the store has no golden `refund` (`evalgate store goldens export` there"
+        " and `evalgate store goldens import` here, then import again)"
     )
     assert [each.id for each in store.evaluations.list()] == ["e2"]
 
@@ -270,7 +270,7 @@ def test_what_the_store_refuses_is_reported_and_the_rest_is_imported(verbs, stor
         (
             "x.txt",
             "",
-            "x.txt: the name of an export must end in .jsonl or .csv (for goldens use `evalgate goldens import`)",
+            "x.txt: the name of an export must end in .jsonl or .csv (for goldens use `evalgate store goldens import`)",
         ),
         ("x.csv", "a,b\n", "x.csv:1: not a CSV file of evaluations: no column"),
         ("x.csv", "\xff", "x.csv: an export must be UTF-8 text"),

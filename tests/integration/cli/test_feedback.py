@@ -1,4 +1,4 @@
-"""`evalgate feedback` on a real store."""
+"""`evalgate store feedback` on a real store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`evalgate goldens` on a real store: golden.md, Store and Regression suite, as a person uses them."""
+"""`evalgate store goldens` on a real store: golden.md, Store and Regression suite, as a person uses them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ MISTAKES = [
     (["add", "--id", "a\u202eb"], "`id` must have no invisible characters"),
     (["add", "--id", "a\nb"], "`id` must have no invisible characters"),
     (["update", "greet", "--tool", "look@9"], "`look@9` refers to turn 9, but the golden has only 1"),
-    (["update", "greet"], "no field to change was given (see evalgate goldens update --help)"),
+    (["update", "greet"], "no field to change was given (see evalgate store goldens update --help)"),
     (["list", "--limit", "0"], "--limit takes a number from 1 to 10,000, not 0"),
     (["list", "--offset", "-1"], "--offset must be at least 0, not -1"),
     (["show", "gret"], "the store has no golden `gret` (did you mean `greet`?)"),
@@ -128,7 +128,9 @@ def test_an_empty_store_says_so(verbs):
     assert verbs("goldens", "list").err == "no goldens\n"
     assert verbs("goldens", "list", "--json").json == []
     done = verbs("goldens", "show", "x", code=2)
-    assert done.err == "error: the store has no golden `x` (it has no goldens; `evalgate goldens add` stores one)\n"
+    assert (
+        done.err == "error: the store has no golden `x` (it has no goldens; `evalgate store goldens add` stores one)\n"
+    )
 
 
 def test_a_list_is_filtered_and_paged(verbs, store):

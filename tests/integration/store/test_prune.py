@@ -1,4 +1,4 @@
-"""`evalgate history prune`: old runs and what belongs to them are deleted, and nothing that people made."""
+"""`evalgate store history prune`: old runs and what belongs to them are deleted, and nothing that people made."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def check_file(url: StoreUrl, *, create: bool) -> None:
         head = _read_header(path)
     except FileNotFoundError:
         if not create:
-            hint = "`evalgate run --store-url` and `evalgate goldens add` create one"
+            hint = "`evalgate run --store-url` and `evalgate store goldens add` create one"
             raise SettingError(Problem(f"there is no store at {url.shown}", None, hint)) from None
         _make_folder(path.parent, url)
         return

@@ -143,7 +143,7 @@ def require_goldens(connection: Connection, ids: Sequence[str]) -> None:
 
 def _build_unknown_error(connection: Connection, golden_id: str) -> SettingError:
     near = get_close_matches(golden_id[:100], connection.scalars(select(GOLDENS.c.id).limit(5000)), n=1)
-    hint = f"did you mean `{near[0]}`?" if near else "`evalgate goldens list` lists them all"
+    hint = f"did you mean `{near[0]}`?" if near else "`evalgate store goldens list` lists them all"
     return SettingError(Problem(f"there is no golden `{golden_id[:100]}` in the store", None, hint))
 
 

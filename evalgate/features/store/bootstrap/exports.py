@@ -41,7 +41,7 @@ def read_export(path: str, cwd: str) -> ReadEvaluations:
 
         return read_evaluation_lines(content.split(b"\n"), path)
     if not path.endswith(".csv"):
-        hint = "for goldens use `evalgate goldens import`"
+        hint = "for goldens use `evalgate store goldens import`"
         raise SettingError(Problem("the name of an export must end in .jsonl or .csv", Location(path), hint))
     from evalgate.features.store.reporting.dataset.evaluation_csv import read_evaluation_csv
 

@@ -162,7 +162,7 @@ def update(arguments: Namespace, shell: Shell) -> int:
 
     fields = _collect_fields(arguments)
     if not fields:
-        raise SettingError(Problem("no field to change was given", None, "see evalgate goldens update --help"))
+        raise SettingError(Problem("no field to change was given", None, "see evalgate store goldens update --help"))
     with open_store(arguments, shell) as store:
         changed = update_golden(stored_golden(arguments.id, store.goldens), fields)
         shell.report_problems(doubts_of([changed]), "warning")
@@ -248,10 +248,10 @@ FILTER = (
 COMMANDS = {
     "goldens": Command(
         examples="""examples:
-  evalgate goldens add --from-trace traces/refund.json --tag money
-  evalgate goldens list --intent task_execution
-  evalgate goldens import 'goldens/*.yaml'
-  evalgate goldens suite add nightly --tag money
+  evalgate store goldens add --from-trace traces/refund.json --tag money
+  evalgate store goldens list --intent task_execution
+  evalgate store goldens import 'goldens/*.yaml'
+  evalgate store goldens suite add nightly --tag money
 """,
         actions={
             "add": Command(
@@ -268,10 +268,10 @@ COMMANDS = {
                     STORE,
                 ],
                 """examples:
-  evalgate goldens add --from-trace traces/refund.json            its id is the scenario's
-  evalgate goldens add --from-trace run.jsonl --number 3 --id refund --tag money
-  evalgate goldens add --file goldens/refund.yaml
-  evalgate goldens add --id greet --user 'Hello' --response 'Hello! How can I help?'
+  evalgate store goldens add --from-trace traces/refund.json            its id is the scenario's
+  evalgate store goldens add --from-trace run.jsonl --number 3 --id refund --tag money
+  evalgate store goldens add --file goldens/refund.yaml
+  evalgate store goldens add --id greet --user 'Hello' --response 'Hello! How can I help?'
 """,
                 purpose="store new goldens: from flags, from a file, or from a trace",
             ),
@@ -289,7 +289,7 @@ COMMANDS = {
                 update,
                 [option("id", metavar="ID", help="the golden's id"), FIELD_FLAGS, STORE],
                 """examples:
-  evalgate goldens update refund --title 'A refund in time' --tag money --tag vip
+  evalgate store goldens update refund --title 'A refund in time' --tag money --tag vip
 """,
                 purpose="change a golden and increment its version",
             ),
@@ -307,8 +307,8 @@ COMMANDS = {
                     STORE,
                 ],
                 """examples:
-  evalgate goldens import goldens/refund.yaml more.jsonl
-  evalgate goldens import 'agent/*.evalset.json'
+  evalgate store goldens import goldens/refund.yaml more.jsonl
+  evalgate store goldens import 'agent/*.evalset.json'
 """,
                 purpose="import goldens from files: golden files of EvalGate, or eval sets of Google ADK",
             ),
@@ -316,8 +316,8 @@ COMMANDS = {
                 export,
                 [*FILTER, OUTPUT, STORE],
                 """examples:
-  evalgate goldens export -o goldens.jsonl
-  evalgate goldens export --tag money | head -1
+  evalgate store goldens export -o goldens.jsonl
+  evalgate store goldens export --tag money | head -1
 """,
                 purpose="export goldens as JSON lines, for `import` and for suites",
             ),

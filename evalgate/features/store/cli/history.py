@@ -118,11 +118,11 @@ COMMANDS = {
             STORE,
         ],
         """examples:
-  evalgate history                               the last runs, and how stable each scenario is
-  evalgate history --suite support --branch main
-  evalgate history --scenario refund             the runs of one scenario
-  evalgate history --flaky                       only scenarios whose outcome varies
-  evalgate history prune --keep 90d --dry-run    what would be deleted of runs older than 90 days
+  evalgate store history                               the last runs, and how stable each scenario is
+  evalgate store history --suite support --branch main
+  evalgate store history --scenario refund             the runs of one scenario
+  evalgate store history --flaky                       only scenarios whose outcome varies
+  evalgate store history prune --keep 90d --dry-run    what would be deleted of runs older than 90 days
 """,
         metavar="[prune]",
         actions={

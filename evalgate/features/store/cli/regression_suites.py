@@ -112,8 +112,8 @@ FIELD_FLAGS = group(
 )
 SUITE_COMMAND = Command(
     examples="""examples:
-  evalgate goldens suite add nightly --tag money --passing-score 0.9 --without tone
-  evalgate goldens suite list
+  evalgate store goldens suite add nightly --tag money --passing-score 0.9 --without tone
+  evalgate store goldens suite list
   # then a suite file runs it:  goldens: [{store: {suite: nightly}}]
 """,
     purpose="manage regression suites: which goldens are judged together, and how strictly",

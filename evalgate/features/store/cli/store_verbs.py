@@ -177,23 +177,23 @@ COMMANDS = {
             STORE,
         ],
         """examples:
-  evalgate export jsonl --since 2026-01-01             .evalgate/evaluation_<time>.jsonl
-  evalgate export csv --suite refunds -o refunds.csv
-  evalgate export json -o -
+  evalgate store export jsonl --since 2026-01-01             .evalgate/evaluation_<time>.jsonl
+  evalgate store export csv --suite refunds -o refunds.csv
+  evalgate store export json -o -
 """,
     ),
     "import": Command(
         import_evaluations,
-        [option("files", nargs="+", metavar="FILE", help="files that `evalgate export jsonl|csv` wrote"), STORE],
+        [option("files", nargs="+", metavar="FILE", help="files that `evalgate store export jsonl|csv` wrote"), STORE],
         """examples:
-  evalgate import evaluation_2025-12-31T22-40-49.jsonl
-  evalgate import old.csv --store-url postgresql://ci@db/evalgate
+  evalgate store import evaluation_2025-12-31T22-40-49.jsonl
+  evalgate store import old.csv --store-url postgresql://ci@db/evalgate
 """,
     ),
     "feedback": Command(
         examples="""examples:
-  evalgate feedback add talk-17 --rating 2 --comment 'asked twice for the order number'
-  evalgate feedback list --conversation talk-17
+  evalgate store feedback add talk-17 --rating 2 --comment 'asked twice for the order number'
+  evalgate store feedback list --conversation talk-17
 """,
         metavar="add|list",
         actions={

@@ -181,5 +181,5 @@ def _text(text: str | None) -> str | None:
 
 def _missing_golden_problem(golden_id: str, count: int) -> Problem:
     what = "1 evaluation was" if count == 1 else f"{count:,} evaluations were"
-    hint = "`evalgate goldens export` there and `evalgate goldens import` here, then import again"
+    hint = "`evalgate store goldens export` there and `evalgate store goldens import` here, then import again"
     return Problem(f"{what} left out: the store has no golden `{golden_id}`", None, hint)

@@ -63,7 +63,7 @@ def stored_golden(golden_id: str, store: Goldens) -> Golden:
 def unknown_golden(golden_id: str, store: Goldens) -> Problem:
     """The problem that no golden has that id, with a suggestion."""
     ids = store.ids()
-    hint = suggest(golden_id, ids) if ids else "it has no goldens; `evalgate goldens add` stores one"
+    hint = suggest(golden_id, ids) if ids else "it has no goldens; `evalgate store goldens add` stores one"
     return Problem(f"the store has no golden `{golden_id}`", None, hint)
 
 
@@ -145,7 +145,7 @@ def add_suite(name: str, fields: Mapping[str, Any], store: Store) -> RegressionS
 def change_suite(name: str, fields: Mapping[str, Any], store: Store) -> RegressionSuite:
     """Replaces the given fields; raises SettingError like `add_suite`."""
     if not fields:
-        hint = "see evalgate goldens suite update --help"
+        hint = "see evalgate store goldens suite update --help"
         raise SettingError(Problem("no change was given", None, hint))
     return store.suites.update(_validate_suite(replace(stored_suite(name, store.suites), **fields), store.goldens))
 
@@ -161,7 +161,7 @@ def stored_suite(name: str, store: RegressionSuites) -> RegressionSuite:
 def unknown_suite(name: str, store: RegressionSuites) -> Problem:
     """The problem that no suite has that name, with a suggestion."""
     names = [suite.name for suite in store.list(EVERYTHING)]
-    hint = suggest(name, names) if names else "it has no suites; `evalgate goldens suite add` stores one"
+    hint = suggest(name, names) if names else "it has no suites; `evalgate store goldens suite add` stores one"
     return Problem(f"the store has no regression suite `{name}`", None, hint)
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 MAX_UNSTEADY = 300
-"""Number of unsteady scenarios loaded for a run; `evalgate history` shows more."""
+"""Number of unsteady scenarios loaded for a run; `evalgate store history` shows more."""
 SHORT = 8
 """How many characters of a run's id are shown."""
 NOT_STORED = "the run was not stored"
