@@ -156,7 +156,8 @@ def _run_handling_errors(shell: Shell, work: Callable[[], int]) -> int:
 def _build_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     # Only help needs the terminal's width, and finding it out takes longer than parsing the arguments.
     width = None if not argv or {"-h", "--help"}.intersection(argv) else 100
-    return build_parser([word for word in argv if word in VERBS][:1], width, FIRST_VERBS)
+    requested = [word for word in argv if word in VERBS][:1]
+    return build_parser(requested, width, FIRST_VERBS, requested if requested == [*argv[:1]] else VERBS)
 
 
 class _VerbList(argparse.RawDescriptionHelpFormatter):
@@ -174,11 +175,11 @@ def list_verbs() -> list[str]:
 
 
 def build_parser(
-    requested: Collection[str], width: int | None = 100, shown: Sequence[str] = ()
+    requested: Collection[str], width: int | None = 100, shown: Sequence[str] = (), known: Collection[str] = VERBS
 ) -> argparse.ArgumentParser:
-    """The parser of all verbs, with the options of those that are `requested`; `width` None is the terminal's.
+    """The parser of the verbs `known`, with the options of those `requested`; `width` None is the terminal's.
 
-    Its help lists the verbs `shown`, by default all but old names.
+    Its help lists the verbs `shown`, by default all but old names. A verb that is not needed takes time to add.
     """
     shown = shown or list_verbs()
     formatter = partial(argparse.RawDescriptionHelpFormatter, width=width)
@@ -191,7 +192,7 @@ def build_parser(
     parser.add_argument("--version", action="version", version=f"evalgate {__version__}")
     parser.add_argument(NO_COLOR, action="store_true", help="print without colours, as with NO_COLOR=1")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=VerbParser)
-    for name in dict.fromkeys([*shown, *VERBS]):
+    for name in [name for name in dict.fromkeys([*shown, *VERBS]) if name in known]:
         verb = VERBS[name]
         listing: dict[str, Any] = {"help": verb.purpose} if name in shown else {}  # argparse lists what has a help
         options = verbs.add_parser(

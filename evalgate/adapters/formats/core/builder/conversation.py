@@ -55,6 +55,8 @@ def note_execution(call: ToolCall, name: str | None, arguments: Arguments) -> No
 
     Names may differ by a provider's wrapper, and arguments by keys that are null.
     """
+    if arguments.value is None and name in (None, "", call["name"]):
+        return
     same_name = not name or name == call["name"] or unwrap_name(name) == unwrap_name(call["name"])
     asked, ran = drop_nulls(call["arguments"]), drop_nulls(arguments.value)
     are_known = asked is not None and ran is not None and not _are_wrapped(asked, ran)

@@ -237,7 +237,8 @@ def read_record(reader: Reader, record: Any, source: TraceLocation, relative_pat
 
 
 def _note_written_calls(trace: Trace) -> None:
-    if any(_may_hold_call(each["content"]) for each in trace.messages if each["role"] == "assistant"):
+    texts = "\n".join([each["content"] for each in trace.messages if each["role"] == "assistant" and each["content"]])
+    if any(sign in texts for sign in SIGNS_OF_CALLS):
         from evalgate.adapters.formats.core.builder.written_calls import note_written_calls  # few traces need it
 
         note_written_calls(trace)
@@ -248,10 +249,6 @@ SIGNS_OF_CALLS = (
     *("<|python_tag|>", "tool\u2581call\u2581begin", "```tool_code", "<use_mcp_tool>", '"parameters"', '"arguments"'),
 )
 """Notations of calls in the text of models."""
-
-
-def _may_hold_call(text: str | None) -> bool:
-    return text is not None and any(sign in text for sign in SIGNS_OF_CALLS)
 
 
 def _expand_parallel_calls(trace: Trace) -> None:

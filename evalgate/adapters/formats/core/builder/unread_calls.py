@@ -66,7 +66,8 @@ MODEL_SETTINGS = frozenset({"temperature", "max_tokens", "max_completion_tokens"
 """Arguments by which an object with a name is the settings of a model."""
 MAX_CACHED_KEYS, MAX_LAYOUTS = 60, 4_096
 SEPARATORS = re.compile(r"[^a-z]")
-CALL_WORD = re.compile(r"tool|function|arguments|args|action|\"call", re.IGNORECASE)
+CALL_WORDS = ("tool", "function", "arguments", "args", "action", '"call')
+"""Of which JSON as text has one, in any case, if it holds a call."""
 PRINTED = "Call("
 PRINTED_CALL = re.compile(r"(?:Tool|Function)Call\([^()]{0,2000}?\bname='([^']+)'")
 """A call as Python prints it: `ResponseFunctionToolCall(arguments='{}', name='search', ...)`."""
@@ -130,7 +131,7 @@ class CallScan:
             if each.__class__ is dict or each.__class__ is list:
                 if not self._is_plain_message(each):
                     self._stack.append((each, (path, index)))
-            elif each.__class__ is str and each.startswith(JSON_STARTS) and CALL_WORD.search(each):
+            elif each.__class__ is str and each.startswith(JSON_STARTS) and has_word_of_calls(each):
                 self._enter_json(each, (path, index), is_call=False)
 
     def _is_plain_message(self, value: Any) -> bool:
@@ -260,7 +261,7 @@ class CallScan:
         elif role == "tool":
             if text.isidentifier():
                 self._require_read(text, (path, key))
-        elif role in ("plain", "result") and text.startswith(JSON_STARTS) and CALL_WORD.search(text):
+        elif role in ("plain", "result") and text.startswith(JSON_STARTS) and has_word_of_calls(text):
             self._enter_json(text, (path, key), is_call=False)
         elif (
             role != "definitions"
@@ -321,6 +322,12 @@ class KeyLayouts(dict[tuple[str, ...], KeyLayout]):
 
 
 find_layouts = lru_cache(maxsize=64)(KeyLayouts)
+
+
+def has_word_of_calls(text: str) -> bool:
+    """Whether a text may be JSON with a call; long texts are searched for each word faster than for all at once."""
+    lower = text.lower()
+    return any(word in lower for word in CALL_WORDS)
 
 
 def find_role(key: str) -> FieldRole:
