@@ -82,7 +82,7 @@ def _add_end(trace: Trace, end: AgentEnd) -> None:
     if reason is None:
         return
     if end.was_stopped:
-        trace.status, trace.stopped_by = "incomplete", None
+        trace.status, trace.stopped_by = "incomplete", end.reached
         trace.warnings.append({"code": "incomplete", "message": reason, "where": None})
         return
     trace.status = "error"

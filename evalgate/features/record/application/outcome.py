@@ -24,12 +24,16 @@ WRONG_INPUT, TIMED_OUT, INTERRUPTED, NOTHING, AGENT_FAILED = 2, 124, 128, 3, 1
 
 
 class TrialOutcome(Struct):
-    """What one run of the command recorded; `misses` are requests without an answer in the cassette."""
+    """What one run of the command recorded; `misses` are requests without an answer in the cassette.
+
+    `reached` is the cap of the recording, if one was.
+    """
 
     trial: TrialId
     code: int
     has_timed_out: bool = False
     interrupted: int | None = None
+    reached: str | None = None
     providers: dict[str, int] = field(default_factory=dict)
     spans: int = 0
     traces: int = 0
@@ -64,12 +68,14 @@ def describe_outcome(outcomes: Sequence[TrialOutcome]) -> str:
     ]
     if misses := sum(each.misses for each in outcomes):
         parts.append(f"{misses:,} request{'' if misses == 1 else 's'} missing in a cassette")
+    if reached := next((each.reached for each in outcomes if each.reached), None):
+        parts.append(f"stopped at {reached}")
     return ", ".join(parts)
 
 
 def explain_nothing(outcomes: Sequence[TrialOutcome], *, with_proxy: bool, with_otlp: bool) -> list[str]:
     """Lines that say why nothing may have come, most likely first; none if something came or is known to be missing."""
-    if any(each.providers or each.spans or each.traces or each.misses for each in outcomes):
+    if any(each.providers or each.spans or each.traces or each.misses or each.reached for each in outcomes):
         return []
     reasons = [*(NO_CALLS if with_proxy else ()), *([NO_SPANS] if with_otlp else [])]
     head = f"nothing was recorded, most likely because of one of these ({PAGE}):"
@@ -79,7 +85,7 @@ def explain_nothing(outcomes: Sequence[TrialOutcome], *, with_proxy: bool, with_
 def decide_exit(outcomes: Sequence[TrialOutcome], *, missing: int, keep_going: bool, is_suite: bool) -> int:
     """The exit code: the first that holds.
 
-    They are: a cassette that was too large, timeout, interruption, a miss or nothing recorded, a failed agent.
+    They are: a cassette that was too large, timeout, interruption, a cap, a miss or nothing recorded, a failed agent.
     """
     if any(each.is_too_large for each in outcomes):
         return WRONG_INPUT
@@ -89,7 +95,7 @@ def decide_exit(outcomes: Sequence[TrialOutcome], *, missing: int, keep_going: b
     if interrupted is not None:
         return INTERRUPTED + interrupted
     is_empty = any(each.traces == 0 for each in outcomes) if is_suite else not any(each.traces for each in outcomes)
-    if is_empty or any(each.misses for each in outcomes) or (missing and is_suite):
+    if is_empty or any(each.misses or each.reached for each in outcomes) or (missing and is_suite):
         return NOTHING
     return AGENT_FAILED if not keep_going and any(each.code for each in outcomes) else 0
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from evalgate.errors import InvalidInput, SettingError
 from evalgate.features.record.application.agent_environ import AgentFacts, base_url, build_environ
+from evalgate.features.record.application.call_cap import CallCap
 from evalgate.features.record.application.evidence import read_own_trace
 from evalgate.features.record.application.outcome import TrialOutcome
 from evalgate.features.record.application.plan import MAX_TRIALS, fill_command, require_valid
@@ -52,6 +53,7 @@ class RecordRequest(Struct, frozen=True):
     rules: CacheRules = CacheRules()
     secrets: frozenset[str] = frozenset()
     owns_folders: bool = False
+    max_calls: int | None = None
 
 
 class RecordingTools(Struct, frozen=True):
@@ -80,6 +82,7 @@ class RecordingSession:
         self._refusals: list[InvalidInput] = []
         self._owned: set[TrialId] = set()
         self._has_named_http_2 = False
+        self.cap = CallCap(request.max_calls)
         self.replays: dict[str, ReplayNote] = {}
         """What replays used of cassettes, by path."""
 
@@ -103,6 +106,8 @@ class RecordingSession:
         end = await agent.wait(request.timeout)
         await server.wait_until_quiet(request.flush, LONGEST_FLUSH, lambda: not agent.has_group())
         await agent.end_group()
+        if self.cap.is_reached:
+            end = end._replace(reached=self.cap.describe())
         if server.met_http_2 and not self._has_named_http_2:
             self._has_named_http_2 = True
             tools.outputs.note(GRPC)
@@ -152,7 +157,7 @@ class RecordingSession:
             cassette = None if self._rules.mode == "off" else outputs.cassettes.load(trial)
             outputs.traces.remove(trial)
             self._remove_others(trial)
-            recorded, token = RecordedTrial(trial, self._rules, cassette), self.addresses.make_token()
+            recorded, token = RecordedTrial(trial, self._rules, cassette, self.cap), self.addresses.make_token()
             self._trials[trial] = recorded, token
             if self._server is not None:
                 self._server.open(token, recorded)
@@ -199,7 +204,7 @@ class RecordingSession:
 
 def _merge(trial: TrialId, found: Sequence[TrialOutcome], end: AgentEnd) -> TrialOutcome:
     """What one run of the command recorded, for all trials that it named."""
-    merged = TrialOutcome(trial, end.code, has_timed_out=end.has_timed_out, interrupted=end.interrupted)
+    merged = TrialOutcome(trial, end.code, end.has_timed_out, end.interrupted, end.reached)
     for outcome in found:
         merged.add(outcome)
     return merged

@@ -57,7 +57,7 @@ class TrialWriter:
     ) -> TrialOutcome:
         """Writes the cassette and the trace of a trial; a trial in which a request was missing has no trace."""
         trial, note = recorded.trial, self._outputs.note
-        outcome = TrialOutcome(trial, end.code, has_timed_out=end.has_timed_out, interrupted=end.interrupted)
+        outcome = TrialOutcome(trial, end.code, end.has_timed_out, end.interrupted, end.reached)
         outcome.add_calls(recorded.exchanges)
         outcome.misses = len(recorded.misses)
         self._note_misses(recorded)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from evalgate.features.record.application.call_cap import CallCap
 from evalgate.features.record.application.misses import Miss, build_answer, find_miss
 from evalgate.features.record.application.providers import REPLAY_KEY
 from evalgate.features.record.application.stored_responses import is_storable, load_response, store_response
@@ -46,10 +47,15 @@ class CacheRules(Struct, frozen=True):
 
 
 class RecordedTrial:
-    """What one trial recorded; implements `TrialRecording`. `cassette` is the one that it had before, if any."""
+    """What one trial recorded; implements `TrialRecording`. `cassette` is the one that it had before, if any.
 
-    def __init__(self, trial: TrialId, rules: CacheRules, cassette: Cassette | None = None) -> None:
-        self._trial, self._rules, self.cassette = trial, rules, cassette
+    `cap` is that of the whole recording.
+    """
+
+    def __init__(
+        self, trial: TrialId, rules: CacheRules, cassette: Cassette | None = None, cap: CallCap | None = None
+    ) -> None:
+        self._trial, self._rules, self.cassette, self._cap = trial, rules, cassette, cap or CallCap()
         self.exchanges: list[Exchange] = []
         self.own_trace: Trace | None = None
         """What the agent's own recorder wrote."""
@@ -66,7 +72,13 @@ class RecordedTrial:
         return self._trial
 
     def find_answer(self, request: ProviderRequest) -> Exchange | ProviderAnswer | None:
-        """The recorded answer, or an error where the cassette has none; None if the provider is to be asked."""
+        """The recorded answer, or an error where there is none and none is asked for; None to ask the provider."""
+        found = self._find_recorded(request)
+        if found is None and not self._cap.take():
+            return self._cap.build_answer(request.provider)
+        return found
+
+    def _find_recorded(self, request: ProviderRequest) -> Exchange | ProviderAnswer | None:
         if self._rules.mode in ("off", "write"):
             return None
         canonical = self._canonicalise(request)

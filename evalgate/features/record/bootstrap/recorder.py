@@ -58,6 +58,7 @@ class RecordOptions(Struct, frozen=True):
     rules: CacheRules = CacheRules()
     keeps_stderr: bool = True
     owns_folders: bool = True
+    max_calls: int | None = None
 
 
 def record(options: RecordOptions, environ: Mapping[str, str], cwd: str, note: Callable[[str], None]) -> int:
@@ -124,6 +125,7 @@ class _Recording:
             options.rules,
             frozenset(find_secret_values({**environ, **options.environ})),
             owns_folders=options.owns_folders,
+            max_calls=options.max_calls,
         )
 
     async def run(self) -> int:
@@ -148,11 +150,11 @@ class _Recording:
         return decide_exit(outcomes, missing=missing, keep_going=options.keep_going, is_suite=options.is_suite)
 
     async def _run_trials(self, session: RecordingSession, interrupts: Interrupts) -> list[TrialOutcome]:
-        """Runs the trials in order, none after an interruption or a timeout."""
+        """Runs the trials in order, none after an interruption, a timeout or a cap."""
         outcomes: list[TrialOutcome] = []
         for planned in self._options.planned:
             outcomes.append(await session.run_trial(planned))
-            if interrupts.received is not None or outcomes[-1].has_timed_out:
+            if interrupts.received is not None or outcomes[-1].has_timed_out or session.cap.is_reached:
                 break
         return outcomes
 

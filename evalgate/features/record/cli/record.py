@@ -32,6 +32,8 @@ def record(arguments: Namespace, shell: Shell) -> int:
         raise SettingError("--without-proxy and --without-otlp together record nothing")
     if os.path.lexists(Path(shell.cwd, "evalgate.yaml")):  # reading it loads much that a recording does not need
         apply_project_redaction(shell.cwd)
+    if arguments.max_calls is not None and arguments.max_calls < 1:
+        raise SettingError("--max-calls takes a number, 1 or more")
     rules = choose_cache_rules(
         arguments.cache, shell.environ, reuses_last=arguments.reuse_last, records_errors=arguments.record_errors
     )
@@ -59,6 +61,7 @@ def record(arguments: Namespace, shell: Shell) -> int:
         is_suite=loaded is not None,
         keeps_stderr=not arguments.no_stderr,
         owns_folders=arguments.trial is None,
+        max_calls=arguments.max_calls,
     )
     shell.flush()
     return recorder.record(options, shell.environ, shell.cwd, shell.note)
@@ -184,6 +187,13 @@ COMMANDS = {
                 metavar="SEC",
                 default=600.0,
                 help="end the agent after so long (default 600)",
+            ),
+            option(
+                "--max-calls",
+                type=int,
+                metavar="N",
+                help="send at most N requests to providers; the trial that makes more is incomplete, none is started"
+                " after it, exit 3",
             ),
             option("--env", action="append", metavar="NAME=VALUE", default=[], help="set a variable of the agent"),
             option("--no-stderr", action="store_true", help="keep nothing of a failed agent's stderr in its trace"),

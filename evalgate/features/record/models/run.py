@@ -14,18 +14,19 @@ if TYPE_CHECKING:
 class AgentEnd(NamedTuple):
     """How the agent ended: its exit code, negative for a signal; `interrupted` by a signal to this process.
 
-    `stderr` is the end of what it wrote there, None if that is not kept.
+    `stderr` is the end of what it wrote there, None if that is not kept. `reached` is the cap at which requests ended.
     """
 
     code: int
     has_timed_out: bool = False
     interrupted: int | None = None
     stderr: str | None = None
+    reached: str | None = None
 
     @property
     def was_stopped(self) -> bool:
         """Whether the recording ended it."""
-        return self.has_timed_out or self.interrupted is not None
+        return self.has_timed_out or self.interrupted is not None or self.reached is not None
 
     def describe(self) -> str | None:
         """Why it failed; None if it did not."""
@@ -33,6 +34,8 @@ class AgentEnd(NamedTuple):
             return "the agent did not end in time"
         if self.interrupted is not None:
             return "the recording was interrupted"
+        if self.reached is not None:
+            return f"the recording reached {self.reached}"
         return f"the agent ended with {self.name}" if self.code else None
 
     @property
