@@ -1,13 +1,17 @@
 FROM python:3.12.14-slim-bookworm@sha256:392307d22300de8b5986851a12d9176dfc0fc073e65bf6523ebd7dcbeb23564e AS build
 
 # Dependencies first: they change less often than the source. What installs software is removed, since the image must
-# install nothing: pip, apt, and what only they need. SQLAlchemy's compiled modules have the same in Python.
+# install nothing: pip, apt, and what only they need; and tests of packages, and databases that no store can be in.
+# SQLAlchemy's compiled modules have the same in Python.
 COPY requirements/core.txt requirements/gate.txt requirements/image.txt /opt/evalgate/
 RUN python -m pip install --no-cache-dir --no-compile --no-deps --only-binary :all: \
         --require-hashes --requirement /opt/evalgate/image.txt \
     && python -m pip uninstall --yes --quiet --root-user-action ignore pip \
     && cd /usr/local/lib/python3.12 \
-    && rm -rf ensurepip idlelib lib2to3 pydoc_data tkinter turtledemo turtle.py site-packages/sqlalchemy/testing \
+    && rm -rf ensurepip idlelib lib2to3 pydoc_data tkinter turtledemo turtle.py \
+        site-packages/alembic/testing site-packages/certifi/tests site-packages/regex/tests \
+        site-packages/sqlalchemy/testing site-packages/sqlalchemy/dialects/mssql \
+        site-packages/sqlalchemy/dialects/mysql site-packages/sqlalchemy/dialects/oracle \
     && find site-packages/sqlalchemy -name '*.so' -delete \
     && find /usr/local/bin -type f ! -name 'python3*' -delete \
     && dpkg --purge --force-all apt gpgv libapt-pkg6.0 libgnutls30 libhogweed6 libidn2-0 libnettle8 libp11-kit0 \
