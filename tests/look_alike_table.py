@@ -11,33 +11,25 @@ import textwrap
 import unicodedata
 from pathlib import Path
 
-MOST_TOGETHER = 16
-"""Characters after one colon, so that no line is too long."""
 TABLE = """# Characters that look like others: Unicode's confusables.txt of UTS 39, version {version}, made by
 # tests/look_alike_table.py. Derived from data files of Unicode: see NOTICE for their license.
-# In hex: what a character looks like, and after a colon the characters that do.
+# In hex: how far a character is from the one before it, 1 if nothing is said, and after a colon what it looks like.
 {table}
 """
 
 
 def build_table(confusables: str) -> str:
-    """Groups characters by what they look like; characters that decompose are left out, as their parts are listed."""
-    groups: dict[str, list[str]] = {}
+    """Characters in order, which compress well; those that decompose are left out, as their parts are listed."""
+    looks: dict[int, str] = {}
     for line in confusables.splitlines():
         found = re.match(r"([0-9A-F]+) ;\t([0-9A-F ]+) ;\tMA", line)
-        if found is None or unicodedata.normalize("NFD", chr(int(found[1], 16))) != chr(int(found[1], 16)):
-            continue
-        prototype = ".".join(code.lstrip("0") for code in found[2].lower().split())
-        groups.setdefault(prototype, []).append(found[1].lower().lstrip("0"))
-    return " ".join(
-        f"{prototype}:{','.join(part)}"
-        for prototype, found in sorted(groups.items())
-        for part in batched(found, MOST_TOGETHER)
-    )
-
-
-def batched(items: list[str], size: int) -> list[list[str]]:
-    return [items[at : at + size] for at in range(0, len(items), size)]
+        if found is not None and unicodedata.normalize("NFD", character := chr(int(found[1], 16))) == character:
+            looks[ord(character)] = ".".join(code.lstrip("0") for code in found[2].lower().split())
+    entries, before = [], 0
+    for code, text in sorted(looks.items()):
+        entries.append(f"{'' if code == before + 1 else format(code - before, 'x')}:{text}")
+        before = code
+    return " ".join(entries)
 
 
 def build_file(confusables: str) -> str:

@@ -217,10 +217,10 @@ def _load_table() -> dict[int, str]:
     """What characters look like, from confusables.txt, which tests/look_alike_table.py makes."""
     from importlib.resources import files  # only names with other characters than ASCII need it
 
-    table: dict[int, str] = {}
+    table, character = dict[int, str](), 0
     lines = files(__package__).joinpath("confusables.txt").read_text("ascii").splitlines()
-    for group in " ".join(line for line in lines if not line.startswith("#")).split():
-        prototype, _, characters = group.partition(":")
-        looks = "".join(chr(int(code, 16)) for code in prototype.split("."))
-        table |= dict.fromkeys((int(code, 16) for code in characters.split(",")), looks)
+    for entry in " ".join(line for line in lines if not line.startswith("#")).split():
+        step, _, looks = entry.partition(":")
+        character += int(step or "1", 16)
+        table[character] = "".join(chr(int(code, 16)) for code in looks.split("."))
     return table

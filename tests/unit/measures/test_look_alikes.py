@@ -57,7 +57,7 @@ def test_the_character_that_differs_is_named():
 
 def test_the_table_is_made_of_lines_of_unicode():
     lines = "\ufeff# Version: 17.0.0\n0441 ;\t0063 ;\tMA\t# ( x )\n03F2 ;\t0063 ;\tMA\t#\n1D426 ;\t0072 006E ;\tMA\t#\n00C5 ;\t0041 030A ;\tMA\n"
-    assert build_table(lines) == "63:441,3f2 72.6e:1d426"
+    assert build_table(lines) == "3f2:63 4f:63 1cfe5:72.6e"
 
 
 @pytest.mark.parametrize(
