@@ -70,6 +70,8 @@ def index_of_evaluators(text: str) -> str:
     rows = ["| type | checks |", "|---|---|"]
     for line in out.getvalue().splitlines():
         name, meaning = line.split(maxsplit=1)
+        if name not in headings:
+            raise SystemExit(f"docs/evaluators.md has no section `## {name}`: write it, then repeat `make docs`")
         rows.append(f"| [`{name}`](#{anchor(headings[name])}) | {meaning} |")
     before, rest = text.split("\n## Index\n\n")
     return f"{before}\n## Index\n\n" + "\n".join(rows) + "\n\n## " + rest.split("\n\n## ", maxsplit=1)[1]

@@ -74,8 +74,12 @@ def _of_fields(kind: type[Evaluator]) -> Iterator[str]:
             yield f"example of {name}"
         has_order = name in kind.orders or name == kind.compares_with
         if name not in COMMON and not has_order and _is_number(properties[field.alias or name]):
-            yield f"order of {name}"
-    yield from (f"role of {name}" for name in find_tool_fields(kind) if name not in with_role)
+            yield f"order of {name} (orders)"
+    yield from (
+        f"role of {name} (forbids, demands or judges_calls_of)"
+        for name in find_tool_fields(kind)
+        if name not in with_role
+    )
 
 
 def _is_number(described: dict[str, Any]) -> bool:

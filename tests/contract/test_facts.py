@@ -55,14 +55,17 @@ def _class_of(name: str) -> type[Evaluator]:
 
 @pytest.mark.parametrize("name", BUILT_IN_TYPES)
 def test_an_evaluator_states_its_facts(name: str) -> None:
-    assert facts.of_evaluator(_class_of(name)) == []
-    assert name in EXAMPLES, "tests/assertion_examples.py"
+    missing = facts.of_evaluator(_class_of(name))
+    missing += [] if name in EXAMPLES else [f"{name}: an example in tests/assertion_examples.py"]
+    assert not missing, "\n".join(missing)
 
 
 def test_every_evaluator_is_listed() -> None:
     modules = [each.name for each in pkgutil.walk_packages(kinds.__path__, f"{kinds.__name__}.") if not each.ispkg]
     names = [each.removeprefix(f"{kinds.__name__}.") for each in modules]
-    assert {kind: name for name in names for kind in list_classes(name)} == BUILT_IN_TYPES
+    found = {(kind, name) for name in names for kind in list_classes(name)}
+    differing = sorted(found ^ BUILT_IN_TYPES.items())
+    assert not differing, f"_FAMILIES in evaluators/core/registry.py and the classes differ in {differing}"
 
 
 def test_a_pass_has_a_lower_score_only_where_the_evaluator_says_so() -> None:
@@ -92,7 +95,8 @@ def test_every_format_is_listed() -> None:
         for constant, value in vars(importlib.import_module(f"{formats.__name__}.{name}")).items()
         if isinstance(value, Format)
     }
-    assert found == set(LISTED)
+    differing = sorted(found ^ set(LISTED))
+    assert not differing, f"LISTED in formats/open/detect.py and the packages differ in {differing}"
 
 
 @pytest.mark.parametrize("name", EXPECTED_OF)
@@ -124,19 +128,21 @@ def _changed(name: str, **members: Any) -> type[Evaluator]:
 EVALUATORS_THAT_LACK: dict[str, type[Evaluator]] = {
     ": type": _changed("no_loops", fields={"type": str}),
     "tool_once: listed in the registry": ToolOnce,
-    "tool_once: role of name_of_it": ToolOnce,
-    "tool_once: role of tool": ToolOnce,
+    "tool_once: role of name_of_it (forbids, demands or judges_calls_of)": ToolOnce,
+    "tool_once: role of tool (forbids, demands or judges_calls_of)": ToolOnce,
     "no_loops: what it checks (docstring)": _changed("no_loops", __doc__=""),
     "no_loops: the check in words (words or label)": _changed("no_loops", words=""),
     "no_loops: version": _changed("no_loops", version=0),
-    "no_loops: order of max_repeats": _changed("no_loops", orders={}),
+    "no_loops: order of max_repeats (orders)": _changed("no_loops", orders={}),
     "no_loops: field repeats": _changed("no_loops", orders={"max_repeats": "at_most", "repeats": "at_most"}),
     "no_loops: description of max_repeats": _changed("no_loops", fields={"max_repeats": int}),
     "no_loops: example of max_repeats": _changed("no_loops", fields={"max_repeats": int}),
     "turn_limit: a valid example (examples of its fields)": _changed("turn_limit", fields={"max_turns": int}),
-    "forbidden_tools: role of tools": _changed("forbidden_tools", forbids=()),
-    "tool_sequence: role of sequence": _changed("tool_sequence", demands=()),
-    "tool_arguments: role of tool": _changed("tool_arguments", judges_calls_of=()),
+    "forbidden_tools: role of tools (forbids, demands or judges_calls_of)": _changed("forbidden_tools", forbids=()),
+    "tool_sequence: role of sequence (forbids, demands or judges_calls_of)": _changed("tool_sequence", demands=()),
+    "tool_arguments: role of tool (forbids, demands or judges_calls_of)": _changed(
+        "tool_arguments", judges_calls_of=()
+    ),
     "tool_sequence: field is_closed": _changed("tool_sequence", merged={"is_ordered": ("mode",)}),
     "recorded_score: judges_by_name": _changed("recorded_score", judges_by_name=False),
     "output_numeric: compares_with": _changed("output_numeric", compares_with=""),

@@ -53,7 +53,10 @@ def test_the_trace_has_ten_lines_and_the_suite_fewer():
 
 
 def test_every_evaluator_is_in_one_row():
-    assert sorted(cells("README.md", "Evaluators at a glance", column=2)) == sorted(BUILT_IN_TYPES)
+    shown = cells("README.md", "Evaluators at a glance", column=2)
+    assert len(shown) == len(set(shown))
+    differing = sorted(set(shown) ^ BUILT_IN_TYPES.keys())
+    assert not differing, f"README.md, Evaluators at a glance, and the registry differ in {differing}"
 
 
 def test_the_workflow_runs_no_program_with_an_invented_flag():
