@@ -228,10 +228,10 @@ def _join_literals(literals: Iterable[str]) -> str:
 
 
 def _list_literals(side: Sequence[Behaviour]) -> list[set[str]]:
-    return [_find_literals(each.answer or "") for each in side]
+    return [find_literals(each.answer or "") for each in side]
 
 
-def _find_literals(answer: str) -> set[str]:
+def find_literals(answer: str) -> set[str]:
     """Numbers, ids, addresses and days in an answer, of three characters and more."""
     found = (each.strip(".:/+-") for each in _LITERAL.findall(_DAY.sub(r"\1", answer)))
     return {each for each in found if len(each) >= ENOUGH}

@@ -27,6 +27,7 @@ FAIL_ON = ["hard_fail", "broken", "below_threshold"]
 HOLLOW = "an agent that does nothing passes this"
 REQUIRED_ONLY = "only required checks fail a trial; one that is `always` required fails the scenario"
 SCORES_ONLY = "only required checks block: too few trials passed to demand the others"
+OFFERED = "not checked, since another run may use another code or number; remove the # if none may:"
 NO_CHECK = "no check of its own: only what all scenarios share is checked here"
 
 
@@ -85,7 +86,8 @@ class DraftScenario(Struct):
         trials = pluralize(self.recorded, "trial")
         reason = trials if self.passing == self.recorded else f"{self.passing:,} of {trials} passed"
         notes = [*([NO_CHECK] if self.is_empty else [HOLLOW] if self.is_hollow else []), *self.notes]
-        return ScenarioText(self.id, reason, self.fields, self.checks, notes, self.offers)
+        offers = [OFFERED, *self.offers] if self.offers else []
+        return ScenarioText(self.id, reason, self.fields, self.checks, notes, offers)
 
 
 class DraftSuite(Struct):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalgate.features.learn.application.inference.answer_literals import find_answer_literals
 from evalgate.features.learn.application.inference.calls import infer_calls
-from evalgate.features.learn.application.inference.checks import SURE
+from evalgate.features.learn.application.inference.checks import MANY, SURE, require_from_many
 from evalgate.features.learn.application.inference.draft import DraftScenario, DraftSuite, SuiteHead
 from evalgate.features.learn.application.inference.observations import TraceSet
 from evalgate.features.learn.application.inference.outcomes import expect_facts
 from evalgate.features.learn.application.inference.shared import infer_shared
-from evalgate.features.learn.application.inference.shared_codes import offer_codes
+from evalgate.features.learn.application.inference.shared_codes import find_codes, offer
 from evalgate.features.learn.application.inference.suite_text import list_briefly
 from evalgate.features.learn.application.inference.variants import find_variants
 from evalgate.features.learn.measures.usable_names import is_usable_name, list_named_tools
@@ -73,7 +74,11 @@ def infer_scenario(id_: str, traces: TraceSet, strictness: Strictness) -> DraftS
     checks = [*infer_calls(trials, traces.failed.get(id_, ()), traces, strictness), *expect_facts(trials)]
     draft = DraftScenario(id_, list(filter(_is_clean, checks)), len(trials), len(trials))
     draft.notes += _note_differences(trials)
-    draft.offers += offer_codes(trials, traces.failed.get(id_, ()))
+    values = [*find_codes(trials, traces.failed.get(id_, ())), *find_answer_literals(trials)]
+    if strictness == "strict" and len(trials) >= MANY:
+        draft.checks += [require_from_many(check, trials) for check in values if _is_clean(check)]
+    else:
+        draft.offers += offer(values)
     return draft
 
 

@@ -1,44 +1,45 @@
-"""Identifiers and numbers that all passing trials give to a tool with an effect: offered as comments, never checked."""
+"""Identifiers and numbers that all passing trials give to a tool that changes something."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 
+from evalgate.features.learn.application.inference.checks import InferredCheck
 from evalgate.features.learn.application.inference.contrast import FEW, count_other_values
 from evalgate.features.learn.application.inference.suite_text import COMMENT_LIMIT
 from evalgate.features.learn.measures.usable_names import is_usable_name
 from evalgate.measures.redaction.redact import redact_field, redact_value
-from evalgate.measures.text.tool_words import has_effect
+from evalgate.measures.text.tool_words import changes_something
 from evalgate.reporting.text.flow_style import format_value
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from evalgate.models.trace.trace import Trace
 
 MAX_OFFERS = 3
+"""Tools whose codes are checked, and offers of a kind."""
 _CODE = re.compile(r"[#A-Z0-9][A-Z0-9_-]{1,39}")
 """A code has no lower case, which names and texts of persons have."""
 
 
-def offer_codes(trials: Sequence[Trace], failed: Sequence[Trace]) -> Iterator[str]:
-    """Comments with checks that the author may add: whether another run may use another code, traces don't show.
-
-    Several trials must agree, or several failed ones have others.
-    """
-    found = [
-        text
-        for tool in sorted(set.intersection(*(set(trace.called) for trace in trials)))
-        if has_effect(tool) and is_usable_name(tool) and (text := _offer(tool, trials, failed))
-    ]
-    if found:
-        yield "not checked, since another run may use another code or number; remove the # if none may:"
-        yield from found[:MAX_OFFERS]
+def find_codes(trials: Sequence[Trace], failed: Sequence[Trace]) -> list[InferredCheck]:
+    """A check of each tool's codes: several trials agree, or several failed ones have others."""
+    tools = sorted(set.intersection(*(set(trace.called) for trace in trials)))
+    changing = [tool for tool in tools if any(changes_something(tool, trace.tool_definitions) for trace in trials)]
+    usable = filter(is_usable_name, changing)
+    return [check for tool in usable if (check := _find_code(tool, trials, failed))][:MAX_OFFERS]
 
 
-def _offer(tool: str, trials: Sequence[Trace], failed: Sequence[Trace]) -> str | None:
+def offer(checks: Sequence[InferredCheck]) -> list[str]:
+    """Checks as comments, for the author to add: whether another run may use another value, traces don't show."""
+    lines = [f"- {format_value(check.require().entry)}  # {check.reason}" for check in checks]
+    return [line for line in lines if len(line) < COMMENT_LIMIT]
+
+
+def _find_code(tool: str, trials: Sequence[Trace], failed: Sequence[Trace]) -> InferredCheck | None:
     calls = [[call["arguments"] for call in trace.agent_calls if call["name"] == tool] for trace in trials]
     if any(len(each) != 1 or not isinstance(each[0], dict) for each in calls):
         return None
@@ -47,11 +48,10 @@ def _offer(tool: str, trials: Sequence[Trace], failed: Sequence[Trace]) -> str |
     chosen = {name: value for name, value in shared.items() if len(trials) >= FEW or others[name] >= FEW}
     if not chosen:
         return None
-    entry = {"type": "tool_sequence", "sequence": [{"tool": tool, "args": chosen}], "required": True}
+    entry = {"type": "tool_sequence", "sequence": [{"tool": tool, "args": chosen}]}
     counts = sorted({others[name] for name in chosen})
     reason = f", another in {counts[-1]} of {pluralize(len(failed), 'failed trial')}" if counts[-1] else ""
-    text = f"- {format_value(entry)}  # in all {len(trials)}{reason}"
-    return text if len(text) < COMMENT_LIMIT and redact_value(entry) == entry else None
+    return InferredCheck(entry, f"in all {len(trials)}{reason}") if redact_value(entry) == entry else None
 
 
 def _is_shared(name: str, value: Any, calls: Sequence[Sequence[Mapping[str, Any]]]) -> bool:

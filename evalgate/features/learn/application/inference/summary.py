@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from evalgate.features.learn.application.inference.build_suite import describe_unnoticed
+from evalgate.features.learn.application.inference.checks import MANY
 from evalgate.features.learn.application.inference.infer import MIXED
 from evalgate.features.learn.application.inference.suite_text import list_briefly
 from evalgate.features.learn.reporting.mutation_table import SHORT
@@ -47,7 +48,15 @@ def describe_built_suite(built: BuiltSuite, path: str) -> Iterator[str]:
     yield _describe_changes(built, path)
     if weakest := _list_weakest(built):
         yield f"least of all: {', '.join(weakest)}"
+    if offered := sum(len(scenario.offers) for scenario in built.draft.written):
+        yield f"not checked: {pluralize(offered, 'line')} of values that all trials share; {_advise(built)}"
     yield f"next: evalgate run {shlex.quote(path)}"
+
+
+def _advise(built: BuiltSuite) -> str:
+    """How values are checked that the suite has in comments."""
+    strict = f"or `--strictness strict` checks them in scenarios of {MANY} trials and more"
+    return f"remove its `#`{'' if built.draft.strictness == 'strict' else f', {strict}'}"
 
 
 def _describe_changes(built: BuiltSuite, path: str) -> str:

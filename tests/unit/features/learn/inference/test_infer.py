@@ -410,7 +410,7 @@ def test_a_quoted_fact_of_a_tool_is_expected_and_prose_is_not():
     found = lines(
         [answered('You have the "gold tier" and "no 4711".'), answered('Your plan is "gold tier", "no 4711".')]
     )
-    assert [line.partition("  #")[0] for line in found if "output_contains" in line] == [
+    assert [line.partition("  #")[0] for line in found if line.startswith("- {type: output_contains")] == [
         '- {type: output_contains, value: "gold tier"}'
     ]
 
