@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.measures.provenance.normal_form import normalize
+from evalgate.measures.provenance.normal_form import normalize, split_tokens
 from evalgate.measures.provenance.opened import parse_json
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def is_trivial(value: Any) -> bool:
     [True, True, True, True, True, True, True, False, False]
     """
     if isinstance(value, str):
-        return len(value.strip()) < 2 or _is_small(value) or not any(map(str.isalnum, normalize(value)))  # noqa: PLR2004
+        return len(value.strip()) < 2 or _is_small(value) or not split_tokens(normalize(value))  # noqa: PLR2004
     return value is None or isinstance(value, bool) or abs(value) < MOST_TRIVIAL
 
 
@@ -77,7 +77,7 @@ def _is_small(text: str) -> bool:
 def is_free_text(value: Any) -> bool:
     """Whether a value is text that somebody wrote: more than 8 words, or more than 80 characters in words.
 
-    What has a digit or an @ is no word, so a long list of ids or addresses is none.
+    What has a digit or an @ is no word, so a long list of ids or addresses is none, nor is a letter alone.
 
     >>> is_free_text("Please call me back about the order of last week"), is_free_text("https://" + 90 * "a")
     (True, False)
@@ -85,6 +85,10 @@ def is_free_text(value: Any) -> bool:
     if not isinstance(value, str):
         return False
     parts = value.split()
-    words = sum(not any(each.isdigit() or each == "@" for each in word) for word in parts)
+    words = sum(not _is_letter_or_id(word) for word in parts)
     has_words = words > 1 or _WITHOUT_BLANKS.search(value) is not None
     return words > MAX_WORDS or (len(" ".join(parts)) > MAX_CHARACTERS and has_words)
+
+
+def _is_letter_or_id(word: str) -> bool:
+    return (len(word) == 1 and word.isalpha()) or any(each.isdigit() or each == "@" for each in word)

@@ -22,11 +22,12 @@ _LATIN = "0-9a-z\u00df-\u00f6\u00f8-\u024f\u1e00-\u1eff"
 _NO_BLANKS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003134f"
 )
+_SPELLING_SIGNS = "\u2801-\u28ff\ue000-\uf8ff"  # braille, private use
 _ADDRESS = f"(?=[{_LATIN}._+-]{{1,64}}@)[{_LATIN}]+(?:[-_.+][{_LATIN}]+)*@[{_LATIN}]+(?:[-.@+][{_LATIN}]+)*"
 _LABEL = f"[{_LATIN}-]{{1,63}}"
 _HOST = f"(?={_LABEL}\\.)(?:[{_LATIN}]+-)+[{_LATIN}]+(?:\\.{_LABEL}){{0,8}}\\.[a-z]{{2,24}}(?![{_LATIN}])"
 _TOKEN = re.compile(
-    f"{_ADDRESS}|{_HOST}|[{_LATIN}]+(?:[@+.][{_LATIN}]+)*|[{_NO_BLANKS}]|[^\\W\\d_{_LATIN}{_NO_BLANKS}]+"
+    f"{_ADDRESS}|{_HOST}|[{_LATIN}]+(?:[@+.][{_LATIN}]+)*|[{_NO_BLANKS}]|[^\\W\\d_{_LATIN}{_NO_BLANKS}]+|[{_SPELLING_SIGNS}]+"
 )
 _SENTENCE_END = re.compile(r"(?<=[a-z0-9])\.(?=[A-Z][a-z])")
 _SIGNS_BETWEEN = re.compile(r"[\W_]+")
@@ -34,10 +35,16 @@ _OTHER_DIGIT = re.compile(r"[^\D0-9]")
 _DECIMAL = re.compile(r"\d+\.\d+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
-# Numbers as people write them, beyond one token: 1,000.50; 1.000,50 and 480,00; 1 000; 0480.
+# Numbers as people write them, beyond one token: 1,000.50; 1.000,50 and 480,00; 1 000; 1,00,000; 0480; 1.5k.
 _WRITTEN = re.compile(r"(?<![\w.,])[$\u20ac\u00a3]?(\d{1,3}(?:[, '\u2019]\d{3})+(?:\.\d+)?)(?![\w,])")
 _WRITTEN_WITH_COMMA = re.compile(r"(?<![\w.,])(\d{1,3}(?:[. ]\d{3})+(?:,\d+)?|\d+,\d{1,2})(?![\w,])")
-_SEPARATED = ((_WRITTEN, "."), (_WRITTEN_WITH_COMMA, ","))
+_WRITTEN_IN_PAIRS = re.compile(r"(?<![\w.,])[$\u20ac\u00a3\u20b9]?(\d{1,2}(?:,\d\d)+,\d{3}(?:\.\d+)?)(?![\w,])")
+_SEPARATED = ((_WRITTEN, "."), (_WRITTEN_WITH_COMMA, ","), (_WRITTEN_IN_PAIRS, "."))
+_SCALED = re.compile(r"(?<![\w.,])[$\u20ac\u00a3]?(\d{1,9}(?:\.\d{1,6})?)[ -]?(k|thousand|million|billion)\b")
+_SCALES = {"k": 1e3, "thousand": 1e3, "million": 1e6, "billion": 1e9}
+_UUID = re.compile(r"(?<![\w-])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w-])")
+_ACCENTED, _ACCENT = re.compile("[\u00df-\u024f\u1e00-\u1eff]"), re.compile("[\u0300-\u036f]")
+_SHORTEST_LOCAL_NUMBER = 10
 _LONG_NUMBER = re.compile(r"(?<![^\W_])\+?\d(?:[ ().-]{0,2}\d){6,18}(?![^\W_])")
 _SIGNS = {"$": ("usd",), "\u20ac": ("eur",), "\u00a3": ("gbp",), "\u00a5": ("jpy", "cny"), "\u20b9": ("inr",)}
 _CURRENCY_WORDS = {"dollars": "usd", "dollar": "usd", "euros": "eur", "euro": "eur", "pounds": "gbp", "rupees": "inr"}
@@ -93,19 +100,18 @@ def write_number(value: float) -> str:
 def list_aliases(normal: str, tokens: Sequence[str]) -> Iterator[str]:
     """Yields what else a text holds as one token.
 
-    Numbers with separators or leading zeros by value, digits of a telephone or card number without blanks, a word and
-    the number behind it (`hat 023` holds `hat023`), and the code of a currency sign.
+    Numbers with separators, leading zeros or a scale (`1.5k`) by value, digits of a telephone or card number and of a
+    UUID without signs, a word and the number behind it (`hat 023` holds `hat023`), a word without its accents, and the
+    code of a currency sign.
     """
-    for pattern, decimal in _SEPARATED:
-        yield from (_join_number(found, decimal) for found in pattern.findall(normal))
-    for found in _LONG_NUMBER.findall(normal):
-        digits = re.sub(r"\D", "", found)
-        yield from (digits[code:] for code in (range(4) if found[0] == "+" else (0,)))  # with and without country code
+    yield from _list_joined_numbers(normal)
     for token in tokens:
         if token[0] == "0" and _NUMBER.fullmatch(token):
             yield token.lstrip("0") or "0"
         elif token in _CURRENCY_WORDS:
             yield _CURRENCY_WORDS[token]
+        elif _ACCENTED.search(token):
+            yield remove_accents(token)
     yield from find_spelled_numbers(tokens)
     for first, second in pairwise(tokens):
         if second.isdigit() and len(second) > 1 and first.isalpha():
@@ -113,6 +119,43 @@ def list_aliases(normal: str, tokens: Sequence[str]) -> Iterator[str]:
     for sign, codes in _SIGNS.items():
         if sign in normal:
             yield from codes
+
+
+def _list_joined_numbers(normal: str) -> Iterator[str]:
+    """Yields the numbers and UUIDs of a text that are more than one token."""
+    for pattern, decimal in _SEPARATED:
+        yield from (_join_number(found, decimal) for found in pattern.findall(normal))
+    yield from (write_number(float(number) * _SCALES[scale]) for number, scale in _SCALED.findall(normal))
+    if "-" in normal:
+        yield from (found.replace("-", "") for found in _UUID.findall(normal))
+    for found in _LONG_NUMBER.findall(normal):
+        digits = re.sub(r"\D", "", found)
+        yield from (digits[code:] for code in (range(4) if found[0] == "+" else (0,)))  # with and without country code
+
+
+def remove_accents(token: str) -> str:
+    """A word without accents.
+
+    >>> remove_accents("n\u00fa\u00f1ez")
+    'nunez'
+    """
+    return _ACCENT.sub("", unicodedata.normalize("NFD", token)) if _ACCENTED.search(token) else token
+
+
+def join_uuid(normal: str) -> str | None:
+    """The digits of a text that is a UUID, None for any other."""
+    return normal.replace("-", "") if _UUID.fullmatch(normal) else None
+
+
+def list_local_numbers(normal: str) -> list[str]:
+    """The digits of a telephone number that begins with a country code, as people of that country write them.
+
+    >>> list_local_numbers("+1 (555) 013-4991"), list_local_numbers("5550134991")
+    (['05550134991', '5550134991', '0550134991'], [])
+    """
+    digits = (join_digits(normal) or "") if normal.startswith("+") else ""
+    found = [each for code in (1, 2, 3) if digits[code:] for each in (f"0{digits[code:]}", digits[code:])]
+    return [each for each in found if len(each) >= _SHORTEST_LOCAL_NUMBER]
 
 
 def join_digits(normal: str) -> str | None:

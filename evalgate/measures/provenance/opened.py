@@ -1,4 +1,4 @@
-"""What is written inside of a text in another form, opened once: escapes, URLs, base64, JSON."""
+"""What is written inside of a text in another form, opened once: escapes, URLs, base64, JSON, spoken addresses."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ _PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2})+")
 _ENTITY = re.compile(r"&(?:[a-zA-Z]{2,8}|#\d{1,6}|#x[0-9a-fA-F]{1,6});")
 _BASE64 = re.compile(r"(?<![\w+/=-])(?:[A-Za-z0-9+/]{4}){3,}(?:[A-Za-z0-9+/]{2,3}={0,2})?(?![\w+/=-])")
 _BASE64_OF_URLS = re.compile(r"(?<![\w+/=-])[\w-]{12,}={0,2}(?![\w+/=-])")
+_AT, _DOT = (rf"(?:\s{word}\s|\s?[\[(]\s?{word}\s?[\])]\s?)" for word in ("at", "dot"))
+_SPOKEN = re.compile(
+    rf"\b(?:[a-z0-9_+-]{{1,64}}{_DOT}){{0,4}}[a-z0-9_+.-]{{1,64}}{_AT}[a-z0-9-]{{1,63}}(?:{_DOT}[a-z0-9-]{{1,63}}){{1,5}}\b",
+    re.IGNORECASE,
+)
+_SPOKEN_AT, _SPOKEN_DOT = re.compile(_AT, re.IGNORECASE), re.compile(_DOT, re.IGNORECASE)
 MAX_DEPTH = 64
 
 
@@ -40,6 +46,8 @@ def open_text(text: str, *, whole: bool = False) -> Iterator[str]:
         from html import unescape
 
         yield unescape(text)
+    if "dot" in text.lower():
+        yield from (_SPOKEN_AT.sub("@", _SPOKEN_DOT.sub(".", each), count=1) for each in _SPOKEN.findall(text))
     yield from _open_base64(text, whole=whole)
 
 

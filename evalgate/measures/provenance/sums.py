@@ -5,6 +5,7 @@ And the total of a payment that a call splits.
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 MAX_NUMBERS = 40
 """Numbers under one key of one result, beyond which nearly any amount would be a sum of two."""
 FACTORS = (2, 3, 4, 5)
+_NAMES_NO_AMOUNT = re.compile(r"(?:^|[_-])(?:ids?|zip|phone|code)$|(?<=[a-z])I[dD]s?$")
 
 
 def list_sums(result: Any) -> Iterator[str]:
@@ -25,9 +27,9 @@ def list_sums(result: Any) -> Iterator[str]:
     >>> sorted(list_sums({"items": [{"price": 20.5}, {"price": 30}]}))
     ['102.5', '120', '150', '41', '50.5', '60', '61.5', '82', '9.5', '90']
     """
-    for numbers in _group_numbers(result).values():
+    for key, numbers in _group_numbers(result).items():
         distinct = list(dict.fromkeys(numbers))
-        if len(distinct) <= MAX_NUMBERS:
+        if len(distinct) <= MAX_NUMBERS and not _NAMES_NO_AMOUNT.search(key):
             for first, second in combinations(distinct, 2):
                 yield from (_write(first + second), _write(first - second))
             yield from (_write(each * factor) for each in distinct for factor in FACTORS)

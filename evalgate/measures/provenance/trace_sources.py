@@ -169,10 +169,10 @@ class ArgumentSources:
         return self._held[key]
 
     def _list_squashed(self, number: int) -> set[str]:
-        """The texts that a call passed, each without its signs."""
+        """The texts that a call passed, and the name that the agent called, each without its signs."""
         if number not in self._squashed:
-            passed = list_arguments(self._calls[number - 1])
-            self._squashed[number] = {squash(text) for text in list_texts(list(passed))}
+            passed = [*list_arguments(self._calls[number - 1]), self._tool(number)]
+            self._squashed[number] = {squash(text) for text in list_texts(passed)}
         return self._squashed[number]
 
     def _is_earlier(self, text: SourceText, number: int) -> bool:

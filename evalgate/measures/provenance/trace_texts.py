@@ -88,18 +88,43 @@ def list_trace_texts(trace: Trace, groups: list[int]) -> Iterator[PiecesOfText]:
 
 
 def _list_said(trace: Trace) -> dict[int, list[str]]:
-    """What agents that a call started wrote, by that call's index: its result only gives that back."""
+    """What agents that a call started wrote, by that call's index: its result only gives that back.
+
+    Where no message of such an agent is recorded, it is the whole result.
+    """
     starters = {
         call["actor"]: call["started_by"]
         for call in trace.tool_calls
         if call["actor"] and call["started_by"] is not None
     }
     said: dict[int, list[str]] = {}
-    for message in trace.messages if starters else ():
-        starter = starters.get(message["actor"] or "")
-        if starter is not None and message["role"] == "assistant" and message["content"]:
-            said.setdefault(starter, []).append(message["content"])
+    silent = dict(starters)
+    answers: dict[str, int] | None = None
+    for message in trace.messages:
+        actor, content = message["actor"], message["content"]
+        if actor in (None, ROOT) or message["role"] != "assistant" or not content:
+            continue
+        silent.pop(actor, None)
+        starter = starters.get(actor)
+        if starter is None:  # an agent without calls: the call whose result it is
+            answers = _list_answers(trace) if answers is None else answers
+            starter = answers.get(content.strip())
+        if starter is not None:
+            said.setdefault(starter, []).append(content)
+    for starter in silent.values():
+        if measure_result(trace.tool_calls[starter]) <= MAX_RESULT:
+            said.setdefault(starter, _read_result(trace.tool_calls[starter]))
     return said
+
+
+def _list_answers(trace: Trace) -> dict[str, int]:
+    """The first call with each text among its results, by its index."""
+    found: dict[str, int] = {}
+    for call in trace.tool_calls:
+        if measure_result(call) <= MAX_RESULT:
+            for text in list_texts(read_result_value(call)):
+                found.setdefault(text.strip(), call["index"])
+    return found
 
 
 def measure_result(call: ToolCall) -> int:

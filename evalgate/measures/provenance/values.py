@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 from evalgate.measures.provenance.dates import read_moment
 from evalgate.measures.provenance.normal_form import (
     join_digits,
+    join_uuid,
+    list_local_numbers,
     normalize,
     read_written_number,
+    remove_accents,
     split_tokens,
     write_number,
 )
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 
 _PARTS = re.compile(r"[,;|\n]")
 _JOINED = re.compile(r"[a-z]+[ _-]?\d+")
+_CURRENCY = "USD|EUR|GBP|JPY|CNY|INR|CHF|CAD|AUD"
+_MONEY = re.compile(rf"(?:({_CURRENCY})\s?)?(\d[\d.,]*)(?:\s?({_CURRENCY}))?")
 _CALCULATION = re.compile(r"[\d\s.+*/()-]+")
 _OPERATOR = re.compile(r"\d\)? [-+*/] \(?\d|\d\)?[+*]\(?\d")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -40,7 +45,13 @@ def _find_form(index: TextIndex, text: str) -> Iterator[int]:
     tokens = split_tokens(normal)
     is_one_id = len(text.split()) == 1 and is_identifier(text)  # which no one puts together from several texts
     yield from index.find_run(tokens, in_piece=is_one_id)
-    for joined in (join_digits(normal), read_written_number(normal), _join_word(normal)):
+    for joined in (
+        join_digits(normal),
+        join_uuid(normal),
+        read_written_number(normal),
+        _join_word(normal),
+        *list_local_numbers(normal),
+    ):
         if joined is not None:
             yield from index.find_run([joined])
     moment = read_moment(normal)
@@ -48,6 +59,8 @@ def _find_form(index: TextIndex, text: str) -> Iterator[int]:
         yield from (number for day in moment.days for number in index.find_day(day))
     if moment is not None and not moment.days and moment.minutes is not None:
         yield from index.find_time(moment.minutes)
+    if not normal.isascii():
+        yield from index.find_run([*map(remove_accents, tokens)])
     if len(tokens) > 1 and len(text.split()) > 1 and not any(map(str.isdigit, normal)):
         yield from index.find_all(tokens)
 
@@ -59,13 +72,18 @@ def _join_word(normal: str) -> str | None:
 
 
 def split_value(value: Any) -> list[str]:
-    """The parts of a list that is written in a text, and the numbers of a calculation; none for any other value.
+    """The parts of a list that is written in a text, of an amount with its currency, and the numbers of a calculation.
+
+    None for any other value.
 
     >>> split_value("ann@example.com; bob@example.com"), split_value("(158 + 141) * 12"), split_value("2024-05-20")
     (['ann@example.com', 'bob@example.com'], ['158', '141', '12'], [])
     """
     if not isinstance(value, str):
         return []
+    money = _MONEY.fullmatch(value.strip())
+    if money and (money[1] or money[3]):
+        return [each for each in money.groups() if each]
     is_calculation = _CALCULATION.fullmatch(value) and _OPERATOR.search(value)
     parts = _NUMBER.findall(value) if is_calculation else [each.strip() for each in _PARTS.split(value)]
     return [each for each in parts if each] if 1 < len(parts) <= MAX_PARTS else []

@@ -47,18 +47,32 @@ def select_leaves(call: NumberedCall, arguments: Sequence[str] | None, excepted:
     """Yields the values of a call: those of the named arguments, or of all; not those of excepted ones.
 
     A name is that of an argument, or a path inside it, as in `payment.id`, without places in lists; `orderId` is
-    `order_id`.
+    `order_id`. One that no argument has is looked for inside of them; arguments without names are all judged.
     """
     wanted, unwanted = _fold_names(arguments or ()), _fold_names(excepted)
-    for leaf in dict.fromkeys(each for asked in list_arguments(call[1]) for each in list_leaves(asked)):
-        names = _list_names(leaf)
-        if (arguments is None or names & wanted) and not names & unwanted:
+    leaves = dict.fromkeys(each for asked in list_arguments(call[1]) for each in list_leaves(asked))
+    named = {leaf: _list_names(leaf) for leaf in leaves}
+    inner = wanted.difference(*named.values())
+    for leaf, names in named.items():
+        is_wanted = arguments is None or names & wanted or "" in names
+        if (is_wanted or (inner and _list_inner_names(leaf) & inner)) and not names & unwanted:
             yield leaf
 
 
 def _list_names(leaf: Leaf) -> set[str]:
-    parts = _PLACE.sub("", leaf.path).strip(".").split(".")
+    parts = _split_path(leaf)
     return _fold_names(".".join(parts[:size]) for size in range(1, len(parts) + 1))
+
+
+def _list_inner_names(leaf: Leaf) -> set[str]:
+    parts = _split_path(leaf)
+    return _fold_names(
+        ".".join(parts[first:last]) for first in range(1, len(parts)) for last in range(first + 1, len(parts) + 1)
+    )
+
+
+def _split_path(leaf: Leaf) -> list[str]:
+    return _PLACE.sub("", leaf.path).strip(".").split(".")
 
 
 def _fold_names(names: Iterable[str]) -> set[str]:
