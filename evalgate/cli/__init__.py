@@ -36,13 +36,13 @@ _VERBS = {
     "approve": Verb("accept a known failure until a date", f"{_CLI}.approvals", loads_project=True),
     "approvals": Verb("list approvals and their status, or withdraw one", f"{_CLI}.approvals", loads_project=True),
     "evaluators": Verb("list the evaluators of suites, or describe one", f"{_CLI}.suites", loads_project=True),
-    "query": Verb("evaluate a JMESPath expression on a trace, or list its fields", f"{_CLI}.traces"),
+    "query": Verb("evaluate JMESPath on a trace, or list its fields", f"{_CLI}.traces"),
     "compare": Verb("compare two finished runs, scenario by scenario", f"{_CLI}.baselines"),
     "backtest": Verb("judge past runs by the current suites", f"{_CLI}.baselines"),
     "convert": Verb("convert traces to native or OpenTelemetry traces", f"{_CLI}.traces"),
     "merge": Verb("merge the shards of one run into its reports and verdict", f"{_CLI}.run", loads_project=True),
     "fingerprint": Verb("print a hash of the agent's files, to record in traces", f"{_CLI}.suites", loads_project=True),
-    "schema": Verb("print the JSON Schema of a suite, project, trace or results", f"{_CLI}.suites", loads_project=True),
+    "schema": Verb("print the JSON Schema of a suite, project, trace or run", f"{_CLI}.suites", loads_project=True),
     "completion": Verb(
         "print a script that completes commands in a shell", f"{_CLI}.completion.verb", loads_project=True
     ),

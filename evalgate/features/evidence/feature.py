@@ -10,7 +10,7 @@ EVIDENCE = Feature(
             "compare two runs as arms: may we switch the model?", f"{__package__}.cli.migrate", after="compare"
         ),
         "calibrate": Verb(
-            "how often the gate is red by chance, and what it would miss",
+            "how often the gate is red by chance, and what it misses",
             f"{__package__}.cli.calibrate",
             after="migrate",
         ),

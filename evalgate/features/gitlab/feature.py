@@ -7,7 +7,7 @@ GITLAB = Feature(
     "gitlab",
     "compare with the target branch, and write the report to the merge request, in a job on GitLab",
     verbs={
-        "fetch-baseline": Verb("get the baseline that a job on GitLab left on the target branch", MODULE, "track"),
+        "fetch-baseline": Verb("get the baseline of the target branch in a job on GitLab", MODULE, "track"),
         "comment": Verb("write the report of a run to the merge request on GitLab", MODULE, "fetch-baseline"),
     },
 )

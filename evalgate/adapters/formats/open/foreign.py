@@ -49,6 +49,9 @@ SHAPES = (
     ForeignShape("step_index source status created_at", "a session of Antigravity", CUSTOM),
     ForeignShape("type=assistant model_id content", "a chat history of Grok", CUSTOM),
     ForeignShape("role message.content", "a transcript of Cursor (`--output-format stream-json` is read)", CUSTOM),
+    ForeignShape(
+        "id sessionID role content", "messages of opencode without its parts", "record with `opencode export`"
+    ),
     ForeignShape("working_dir conversation", "a session of Goose", CUSTOM),
     ForeignShape("working_dir message_count", "a session of Goose", CUSTOM),
     ForeignShape("sessionId workspaceDirectory history", "a session of Continue", CUSTOM),

@@ -31,6 +31,7 @@ DOCUMENTS = [
     ("Antigravity", {"step_index": 0, "source": "MODEL", "type": "X", "status": "DONE", "created_at": "t"}),
     ("Grok", {"type": "assistant", "content": "hi", "model_id": "grok", "tool_calls": []}),
     ("Cursor", {"role": "assistant", "message": {"content": [CALL]}}),
+    ("opencode", {"id": "m", "sessionID": "s", "role": "user", "content": "hi", "time": {"created": 1}}),
     ("Goose", {"id": "s", "working_dir": "/w", "conversation": [], "extension_data": {}}),
     ("Goose", {"working_dir": "/w", "description": "d", "message_count": 2}),
     ("Continue", {"sessionId": "s", "title": "t", "workspaceDirectory": "/w", "history": []}),
