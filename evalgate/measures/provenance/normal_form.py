@@ -73,12 +73,13 @@ def squash(text: str) -> str:
 
 
 def split_tokens(normal: str) -> list[str]:
-    """The tokens of a text in normal form; decimals without zeros at their end.
+    """The tokens of a text in normal form: decimals without zeros at their end, words without accents.
 
     >>> split_tokens("credit_card_7334, #w123. $480.00")
     ['credit', 'card', '7334', 'w123', '480']
     """
-    return [shorten_decimal(each) if "." in each else each for each in _TOKEN.findall(normal)]
+    tokens = [shorten_decimal(each) if "." in each else each for each in _TOKEN.findall(normal)]
+    return [*map(remove_accents, tokens)] if _ACCENTED.search(normal) else tokens
 
 
 def shorten_decimal(token: str) -> str:
@@ -101,8 +102,7 @@ def list_aliases(normal: str, tokens: Sequence[str]) -> Iterator[str]:
     """Yields what else a text holds as one token.
 
     Numbers with separators, leading zeros or a scale (`1.5k`) by value, digits of a telephone or card number and of a
-    UUID without signs, a word and the number behind it (`hat 023` holds `hat023`), a word without its accents, and the
-    code of a currency sign.
+    UUID without signs, a word and the number behind it (`hat 023` holds `hat023`), and the code of a currency sign.
     """
     yield from _list_joined_numbers(normal)
     for token in tokens:
@@ -110,8 +110,6 @@ def list_aliases(normal: str, tokens: Sequence[str]) -> Iterator[str]:
             yield token.lstrip("0") or "0"
         elif token in _CURRENCY_WORDS:
             yield _CURRENCY_WORDS[token]
-        elif _ACCENTED.search(token):
-            yield remove_accents(token)
     yield from find_spelled_numbers(tokens)
     for first, second in pairwise(tokens):
         if second.isdigit() and len(second) > 1 and first.isalpha():
@@ -151,10 +149,11 @@ def list_local_numbers(normal: str) -> list[str]:
     """The digits of a telephone number that begins with a country code, as people of that country write them.
 
     >>> list_local_numbers("+1 (555) 013-4991"), list_local_numbers("5550134991")
-    (['05550134991', '5550134991', '0550134991'], [])
+    (['05550134991', '5550134991'], [])
     """
     digits = (join_digits(normal) or "") if normal.startswith("+") else ""
-    found = [each for code in (1, 2, 3) if digits[code:] for each in (f"0{digits[code:]}", digits[code:])]
+    codes = (1,) if digits[:1] in ("1", "7") else (2, 3)
+    found = [each for code in codes if digits[code:] for each in (f"0{digits[code:]}", digits[code:])]
     return [each for each in found if len(each) >= _SHORTEST_LOCAL_NUMBER]
 
 

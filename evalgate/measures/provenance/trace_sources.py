@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 
 MAX_SUMS = 300_000
 """Sums of a trace that are known; numbers without a source are unknown if there are more."""
+LONG_ID = 6
+"""Letters and digits from which on an id does not stand inside of another text by chance."""
+MAX_PASSED = 10_000
+"""Characters of a text that a call passed, in which ids in another form are looked for."""
 FOREIGN = "the user writes in a language whose dates, numbers and words are not read"
 EXHAUSTED = "the texts of the trace are too long to be searched"
 
@@ -164,15 +168,20 @@ class ArgumentSources:
         """
         if key not in self._held:
             texts = [self._texts[number] for number in find_numbers()]
-            passed = {text.call for text in texts if text.call and echoes and echoes in self._list_squashed(text.call)}
+            passed = {text.call for text in texts if text.call and echoes and self._has_passed(text.call, echoes)}
             self._held[key] = list(_keep_first(texts, passed))
         return self._held[key]
+
+    def _has_passed(self, number: int, squashed: str) -> bool:
+        """Whether a call passed an id without its signs: as a value, or, unless it is short, inside of a text."""
+        passed = self._list_squashed(number)
+        return squashed in passed or (len(squashed) >= LONG_ID and any(squashed in text for text in passed))
 
     def _list_squashed(self, number: int) -> set[str]:
         """The texts that a call passed, and the name that the agent called, each without its signs."""
         if number not in self._squashed:
             passed = [*list_arguments(self._calls[number - 1]), self._tool(number)]
-            self._squashed[number] = {squash(text) for text in list_texts(passed)}
+            self._squashed[number] = {squash(text[:MAX_PASSED]) for text in list_texts(passed)}
         return self._squashed[number]
 
     def _is_earlier(self, text: SourceText, number: int) -> bool:

@@ -12,7 +12,6 @@ from evalgate.measures.provenance.normal_form import (
     list_local_numbers,
     normalize,
     read_written_number,
-    remove_accents,
     split_tokens,
     write_number,
 )
@@ -59,8 +58,6 @@ def _find_form(index: TextIndex, text: str) -> Iterator[int]:
         yield from (number for day in moment.days for number in index.find_day(day))
     if moment is not None and not moment.days and moment.minutes is not None:
         yield from index.find_time(moment.minutes)
-    if not normal.isascii():
-        yield from index.find_run([*map(remove_accents, tokens)])
     if len(tokens) > 1 and len(text.split()) > 1 and not any(map(str.isdigit, normal)):
         yield from index.find_all(tokens)
 

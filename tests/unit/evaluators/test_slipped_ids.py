@@ -95,6 +95,8 @@ def test_an_argument_that_is_spelled_otherwise_is_the_named_one(arguments):
         ("W999-1111", "W9991111 not found"),
         ("w999.1111", {"error": {"requested": "W9991111"}}),
         ("W9991111", "no order W9991111, did you mean W2378156?"),
+        ("https://example.com/orders/W999-1111?full=1", "W9991111"),
+        ("where is W999-1111 now", {"id": "W9991111"}),
     ],
 )
 @pytest.mark.parametrize("status", ["ok", "error"])
@@ -159,6 +161,7 @@ def test_ids_have_no_sums():
         ("I am Jose Nunez", {"name": "Jos\u00e9 N\u00fa\u00f1ez"}),
         ("it is 0B3B4C1E-7A3E-4D0A-9A34-1C1B2F3D4E5F", {"key": "0b3b4c1e7a3e4d0a9a341c1b2f3d4e5f"}),
         ("it is 0b3b4c1e7a3e4d0a9a341c1b2f3d4e5f", {"key": "0B3B4C1E-7A3E-4D0A-9A34-1C1B2F3D4E5F"}),
+        ("12 Rue G\u00e9n\u00e9rale", {"street": "12 Rue Generale"}),
         ("call (555) 013-4991", {"phone": "+15550134991"}),
         ("call 020 7946 0958", {"phone": "+44 20 7946 0958"}),
         ("mail yusuf dot rossi at my-bank dot co dot uk", {"to": "yusuf.rossi@my-bank.co.uk"}),
@@ -180,6 +183,8 @@ def test_what_a_user_wrote_in_another_form(user, arguments):
     [
         ("call 555-0134", {"phone": "+15550134"}),
         ("call +1 555 013 4991", {"phone": "+15550134992"}),
+        ("call 5550134991", {"phone": "+1005550134991"}),
+        ("I am Jos\u00e9 N\u00fa\u00f1ez", {"name": "Jos\u00e9 Mu\u00f1oz"}),
         ("send 48 EUR", {"amount": "48.00 USD"}),
         ("flight HAT 100, seat 045", {"flight": "HAT 045"}),
         ("send 15k", {"amount": 1500}),
