@@ -11,6 +11,7 @@ EvalGateError                 70  a bug in EvalGate, unless a subclass sets anot
 |   `-- OverLimit                 a limit of the run was exceeded (`over_limit`)
 |-- ShardMissing               3  a shard of the run is missing
 |-- RulesMissing               3  the rules that should decide are missing
+|-- ReportMissing              3  another run left no report that can be read
 |-- TraceError                 -  one unreadable trace: becomes a result, never an exit
 `-- Unreachable                4  GitHub or a store refused, did not answer, or not as documented
     |-- RulesUnreachable          the rules that should decide: there is no baseline to read
@@ -138,6 +139,13 @@ class RulesMissing(EvalGateError):
 
     exit_code = 3
     code = "no_baseline"
+
+
+class ReportMissing(EvalGateError):
+    """Another run left no report that can be read, so what it found is unknown."""
+
+    exit_code = 3
+    code = "no_report"
 
 
 class BaselineUnreadable(RulesMissing):

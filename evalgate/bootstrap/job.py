@@ -190,9 +190,12 @@ class _Job:
 
     def publish(self) -> int:
         """Posts the report of the run that triggered this job."""
+        from evalgate.adapters.clock import SystemClock
         from evalgate.adapters.github.pull_requests import Comments, Pulls
         from evalgate.adapters.github.reports import Reports
         from evalgate.application.action.publish import PublishOptions, PublishPorts, publish
+        from evalgate.application.documents.untrusted_report import render_missing_report
+        from evalgate.bootstrap.outputs import load_output
 
         settings, inputs, run = self._settings, self._settings.inputs, self._settings.event.triggering_run
         if run is None:
@@ -210,6 +213,7 @@ class _Job:
             pulls=Pulls(client),
             reports=Reports(client, self._downloads),
             render=self._judge.render_report,
+            render_missing=partial(render_missing_report, now=SystemClock(None).now(), load=load_output),
             pull_request=partial(Comments, client),
             step=self._step,
             template=self._choose_template(client),

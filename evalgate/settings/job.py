@@ -268,6 +268,10 @@ def _parse_pull_request(payload: dict[str, Any]) -> PullRequestEvent | None:
     )
 
 
+HARMLESS = ("success", "skipped", "neutral")
+"""Conclusions of runs that may have had nothing to judge."""
+
+
 def _parse_triggering_run(payload: dict[str, Any], problems: list[Problem]) -> TriggeringRun | None:
     """The finished run; a run of another repository, or an unfinished one, is a problem."""
     run = dig(payload, "workflow_run")
@@ -292,6 +296,7 @@ def _parse_triggering_run(payload: dict[str, Any], problems: list[Problem]) -> T
         head_sha=head_sha,
         is_same_repository=head == repo,
         attempt=_as_id(dig(run, "run_attempt")) or 1,
+        has_failed=dig(run, "conclusion") not in HARMLESS,
     )
 
 

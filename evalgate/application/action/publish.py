@@ -52,6 +52,7 @@ class PublishPorts(Struct, frozen=True):
     pulls: PullRequestFinder
     reports: ReportSource
     render: Callable[[str, TriggeringRun, RenderOptions, Mapping[str, Any]], RenderedReport]  # that in a zip of the run
+    render_missing: Callable[[str, TriggeringRun, RenderOptions], RenderedReport]  # that there is none, and why
     pull_request: Callable[[int], PullRequest]
     step: StepOutput
     template: TemplateSource | None = None  # from this workflow's branch, never from the run's
@@ -66,12 +67,16 @@ class _NothingToPost(Exception):
         super().__init__(message)
 
 
+class _NoReport(_NothingToPost):
+    """Why what a run found is unknown, so that the report of an older commit must not stand for it."""
+
+
 def publish(options: PublishOptions, ports: PublishPorts) -> int:
     """Posts the report, or logs in one line why not. Always 0: the other run enforces the verdict."""
     ports.step.outputs({"exit-code": str(PUBLISHED)})
     try:
         number = _find_pull_request(options.run, ports)
-        report = _render_report(options, ports)
+        report = _render_report(options, ports, number)
         for warning in report.warnings:
             add_annotation(ports.step, "warning", warning)
     except _NothingToPost as end:
@@ -124,20 +129,39 @@ def _find_pull_request(run: TriggeringRun, ports: PublishPorts) -> int:
     raise _NothingToPost("notice", f"no open pull request has the branch of run {run.id}")
 
 
-def _render_report(options: PublishOptions, ports: PublishPorts) -> RenderedReport:
+def _replace_older_report(options: PublishOptions, ports: PublishPorts, number: int, reason: str) -> None:
+    """Writes that the fork's commit was not judged where a comment reports an older one."""
+    if options.comment == "off":
+        return
+    report = ports.render_missing(reason, options.run, options.render_options)
+    text = CommentText(options.render_options.comment_key, report.comment, options.run.head_sha, create=False)
+    post_comment(text, ports.pull_request(number), ports.step)
+
+
+def _render_report(options: PublishOptions, ports: PublishPorts, number: int) -> RenderedReport:
+    try:
+        return _read_report(options, ports)
+    except _NoReport as end:
+        if not options.run.is_same_repository:
+            _replace_older_report(options, ports, number, str(end))
+        raise
+
+
+def _read_report(options: PublishOptions, ports: PublishPorts) -> RenderedReport:
     run = options.run
     try:
         path = ports.reports.fetch(run, options.artifact)
     except Unreachable as trouble:
-        raise _NothingToPost("warning", f"the report of run {run.id} is not available: {trouble}") from None
+        raise _NoReport("warning", f"the report of run {run.id} is not available: {trouble}") from None
     if path is None:
         remedy = "both workflows need the same `comment-key`, and the run must have reached a verdict"
         missing = f"run {run.id} uploaded no artifact named {options.artifact}: {remedy}"
-        raise _NothingToPost("notice" if run.is_same_repository else "warning", missing)
+        kind = _NoReport if run.has_failed else _NothingToPost
+        raise kind("notice" if run.is_same_repository else "warning", missing)
     render_options = replace(options.render_options, template=load_template(ports.template, ports.step))
     try:
         asked = {each.output.name: each.options for each in ports.outputs}
         return ports.render(path, run, render_options, asked)
     except InvalidInput as refusal:
         reasons = "; ".join(problem.message for problem in refusal.problems)
-        raise _NothingToPost("warning", f"the report of run {run.id} is refused: {reasons}") from None
+        raise _NoReport("warning", f"the report of run {run.id} is refused: {reasons}") from None

@@ -9,15 +9,17 @@ from msgspec.structs import replace
 
 from evalgate.application.documents.report_files import make_source, render_outputs
 from evalgate.application.messages.request import RenderedReport
-from evalgate.errors import SettingError
+from evalgate.errors import ReportMissing, SettingError
 from evalgate.gate.decision.counts import find_wrong_count
 from evalgate.models.run.chunks import join_chunks
 from evalgate.ports.outputs import COMMENT, SUMMARY, RunSubject
 from evalgate.reporting.markdown.header_lines import format_origin
 from evalgate.reporting.markdown.links import Links
+from evalgate.reporting.results.results_json import build_invalid_document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from evalgate.models.approvals.review import TriggeringRun
     from evalgate.models.results.results import ResultsDoc
@@ -68,6 +70,14 @@ def _load(content: bytes, commit: str | None) -> ResultsDoc:
     results["command"] = None
     results.pop("fetch_command", None)
     return results
+
+
+def render_missing_report(
+    reason: str, run: TriggeringRun, options: RenderOptions, now: datetime, load: LoadOutput
+) -> RenderedReport:
+    """Renders that a run left no report, and why."""
+    results = build_invalid_document(ReportMissing(reason), commit=run.head_sha, created_at=now)
+    return render_report(results, run, options, {}, load)
 
 
 def render_report(

@@ -30,6 +30,7 @@ QUARANTINED, APPROVED, NOT_ASKED = "quarantined", "approved", "not in fail_on"
 _FAILED_TRIALS, _DID_NOT_PASS = "with failed trials", "with checks that did not pass"
 _NOT_EVALUATED = "with checks that could not be evaluated"
 BUG = "internal"
+NO_REPORT = "no_report"
 """The code of an error in EvalGate's own code."""
 MOST_NAMED = 3
 """Scenarios that a heading names."""
@@ -135,6 +136,8 @@ def _build_verdict(document: ResultsDoc, escape: Callable[[str], str]) -> Headin
     verdict = document["verdict"]
     if any(reason["code"] == BUG for reason in document["reasons"]):
         return Heading(INVALID, "could not run: it has a bug")
+    if any(reason["code"] == NO_REPORT for reason in document["reasons"]):
+        return Heading(INVALID, "could not run, or left no report that can be read")
     if verdict == "invalid" or summary is None:
         return Heading(INVALID, f"could not run: {pluralize(len(document['reasons']), 'error')} in its input")
     if verdict == "fail":
