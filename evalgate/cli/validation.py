@@ -28,6 +28,7 @@ def validate(arguments: Namespace, shell: Shell) -> int:
     from evalgate.bootstrap.named_store import shell_store_opener
     from evalgate.bootstrap.shell_tools import check_formats, read_approvals, use_plugin_evaluators
     from evalgate.bootstrap.sources import build_suite_files, build_workspace
+    from evalgate.gate.idle_checks import find_idle_checks
     from evalgate.gate.reach import find_harmless_suites, find_unreachable_rules
     from evalgate.gate.variant_reach import find_idle_comparisons, find_impossible_lifts
     from evalgate.reporting.text.wording import pluralize
@@ -52,7 +53,8 @@ def validate(arguments: Namespace, shell: Shell) -> int:
         harmless = find_harmless_suites(configuration.suites, policies.suites, today)
         unreachable = find_unreachable_rules(configuration.suites, policies.suites)
         idle = find_idle_comparisons(configuration.suites, policies.suites)
-        shell.report_problems([*configuration.warnings, *harmless, *unreachable, *idle], "warning")
+        holding = find_idle_checks(configuration.suites)
+        shell.report_problems([*configuration.warnings, *harmless, *holding, *unreachable, *idle], "warning")
         if impossible := list(find_impossible_lifts(configuration.suites, policies.suites)):
             raise SuiteError(*impossible)
         if arguments.fix_header:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.evaluators.core.evaluator import find_tool_fields
 from evalgate.evaluators.core.registry import evaluator_class
-from evalgate.evaluators.core.shorthands import GROUPS, ShorthandError, expand_shorthand, list_members
+from evalgate.evaluators.core.shorthands import iter_checks
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.similar_names import find_denied, find_pattern_for, find_similar_name
 from evalgate.measures.values.json_values import mark_name
@@ -89,23 +89,6 @@ def _find_tools(written: Any, *, is_negated: bool) -> Iterator[NamedTool]:
     """The tools without which an entry of a suite passes or is skipped, also inside groups."""
     for fields, is_opposite in iter_checks(written, is_negated=is_negated):
         yield from _list_tools(fields, is_negated=is_opposite)
-
-
-def iter_checks(written: Any, *, is_negated: bool = False) -> Iterator[tuple[Mapping[str, Any], bool]]:
-    """Yields the fields of the checks of an entry of a suite, and whether each must not pass, also inside groups."""
-    try:
-        fields = expand_shorthand(written).fields
-    except ShorthandError:  # not written by a person: the suite is valid
-        return
-    is_negated ^= fields.get("negate") is True
-    kind = fields.get("type")
-    if kind not in GROUPS:
-        yield fields, is_negated
-        return
-    if kind == "when":  # a condition that does not hold skips the check
-        yield from iter_checks(fields["when"], is_negated=not is_negated)
-    for each in list_members(fields):
-        yield from iter_checks(each, is_negated=is_negated)
 
 
 def _list_tools(fields: Mapping[str, Any], *, is_negated: bool) -> Iterator[NamedTool]:

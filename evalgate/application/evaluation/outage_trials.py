@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from evalgate.application.evaluation.named_tools import iter_checks, iter_forbidden
+from evalgate.application.evaluation.named_tools import iter_forbidden
+from evalgate.evaluators.core.shorthands import iter_checks
 from evalgate.models.trace.trace import KINDS
 
 if TYPE_CHECKING:

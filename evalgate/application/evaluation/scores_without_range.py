@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.evaluators.core.shorthands import iterate_checks
+from evalgate.evaluators.core.shorthands import iter_checks
 from evalgate.evaluators.kinds.whole_run import is_on_unit_scale
 from evalgate.measures.values.json_values import mark_name
 
@@ -26,7 +26,7 @@ class ScoresWithoutRange:
             check
             for scenario in suite.scenarios
             for assertion in scenario.assertions
-            for check in iterate_checks(assertion.written)
+            for check, _ in iter_checks(assertion.written)
         )
         for check in checks:
             if check["type"] == "recorded_score" and check.get("range") is None:

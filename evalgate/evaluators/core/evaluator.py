@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import cache
+from math import inf
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field
@@ -41,6 +42,10 @@ def wrap_in_list(value: Any) -> Any:
 
 TOOL = "names a tool"
 """Marks the types of fields that name tools, so that one without a role is found."""
+MANY = 10_000
+"""Calls, turns or failed calls of a run from which a limit limits no real one."""
+MONTH = 30 * 86_400
+"""The same for seconds."""
 MAX_TOOLS = 200
 """Names of tools that a field may list to forbid calls of any."""
 ToolName = Annotated[str, Field(min_length=1, max_length=512), TOOL]
@@ -109,6 +114,7 @@ class Evaluator(EvaluatorSettings):
     `compares_with` is the field with which its `operator` compares: the two are one demand. `merge_fields` makes one
     demand of other fields; `merged` names the fields that reports show for each, the first that changed.
     `reads_baseline`: it compares with its own row in the baseline, so its `value` in the evidence is kept.
+    `no_limit` has for fields that are limits the number from which they limit no real run.
     `judges_by_name`: its `name` decides what is judged, so another name is another check.
     `is_graded`: its score may be below 1 where it passes.
     `words` is the check in words, with fields in braces, unless `label` builds them.
@@ -122,6 +128,7 @@ class Evaluator(EvaluatorSettings):
     orders: ClassVar[dict[str, Order]] = {}
     compares_with: ClassVar[str] = ""
     merged: ClassVar[dict[str, tuple[str, ...]]] = {}
+    no_limit: ClassVar[dict[str, float]] = {}
     judges_by_name: ClassVar[bool] = False
     reads_baseline: ClassVar[bool] = False
     takes_tool_of: ClassVar[Literal["nobody", "scenario", "variant"]] = "nobody"
@@ -140,6 +147,19 @@ class Evaluator(EvaluatorSettings):
     def compile_opposite(self) -> Check:
         """Returns the check for a place where it must not pass: names are then compared as those of forbidden tools."""
         return self.compile()
+
+    def holds_always(self) -> bool:
+        """Returns whether it passes on every trace that has what it reads, so that it checks nothing."""
+        given = {name: value for name in self.orders if (value := getattr(self, name, None)) is not None}
+        return bool(given) and not self.is_graded and all(self._allows_all(*each) for each in given.items())
+
+    def _allows_all(self, name: str, value: Any) -> bool:
+        order = self.orders[name]
+        if order == "allowed":
+            return "*" in value
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        return value <= 0 if order == "at_least" else order == "at_most" and value >= self.no_limit.get(name, inf)
 
     def label(self) -> str:
         """Returns a short name for reports, used if the suite gives none."""

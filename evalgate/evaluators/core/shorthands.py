@@ -54,20 +54,21 @@ def expand_shorthand(raw: Any) -> CanonicalForm:
     return _expand_operator(raw)
 
 
-def iterate_checks(raw: Any) -> Iterator[Mapping[str, Any]]:
-    """Yields the canonical fields of an assertion as written, of a group those of its condition and members."""
+def iter_checks(written: Any, *, is_negated: bool = False) -> Iterator[tuple[Mapping[str, Any], bool]]:
+    """Yields the fields of the checks of an entry of a suite, and whether each must not pass, also inside groups."""
     try:
-        fields = expand_shorthand(raw).fields
+        fields = expand_shorthand(written).fields
     except ShorthandError:  # not written by a person: the suite is valid
         return
-    kind = fields["type"]
+    is_negated ^= fields.get("negate") is True
+    kind = fields.get("type")
     if kind not in GROUPS:
-        yield fields
+        yield fields, is_negated
         return
-    if kind == "when":
-        yield from iterate_checks(fields["when"])
-    for member in list_members(fields):
-        yield from iterate_checks(member)
+    if kind == "when":  # a condition that does not hold skips the check
+        yield from iter_checks(fields["when"], is_negated=not is_negated)
+    for each in list_members(fields):
+        yield from iter_checks(each, is_negated=is_negated)
 
 
 def list_members(fields: Mapping[str, Any]) -> list[Any]:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BeforeValidator, model_validator
 
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, require_evidence
+from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.operators import Alias, Operator, build_value_check, resolve_alias, sign
 from evalgate.evaluators.core.queries import FOUND_NOTHING, build_getter, compile_query, query_evidence
 from evalgate.evaluators.core.shorthands import DEFAULT_PATH
-from evalgate.measures.jmespath.query import QueryFailedError
-from evalgate.measures.text.patterns import PatternFailedError
+from evalgate.measures.jmespath.query import Query, QueryFailedError
+from evalgate.measures.text.patterns import PatternFailedError, matches_all
 from evalgate.measures.text.plain_text import compose, remove_unseen
 from evalgate.measures.values.json_values import mark_name, shorten, show
 from evalgate.strict_model import described
@@ -27,6 +28,7 @@ COMPARES_TEXTS = SEARCHES | {"ne", "not_in"}
 """Operators that compare texts, after NFC."""
 MAX_EXPRESSION = 60
 """The longest expression that a reason repeats."""
+_IDLE_VALUES: dict[str, list[Any]] = {"contains": [""], "matches_schema": [True, {}]}
 ITS_VALUE = "the value of the expression"
 
 
@@ -61,6 +63,19 @@ class QueryAssertion(Evaluator):
         value = f"/{shorten(self.value, 60)}/" if is_pattern else show(self.value, 40)
         return f"{shorten(self.expression, 60)} {sign(self.operator)} {value}"
 
+    def holds_always(self) -> bool:
+        """Whether every value that the expression may find fits."""
+        from evalgate.evaluators.core.always_found import finds_size, fits_all_sizes
+
+        if self.operator == "regex":
+            return matches_all(self.value)
+        if self.operator in _IDLE_VALUES:
+            return self.value in _IDLE_VALUES[self.operator]
+        if self.operator == "length":
+            bounds = self.value if isinstance(self.value, dict) else {}
+            return all(fits_all_sizes(resolve_alias(name), bound) for name, bound in bounds.items())
+        return finds_size(Query(self.expression)) and fits_all_sizes(self.operator, self.value)
+
     def compile(self) -> Check:
         """Compiles the expression and validates the value; raises FieldProblemError."""
         return self._compile(self._build_check(compose))
@@ -82,6 +97,9 @@ class QueryAssertion(Evaluator):
 
     def _compile(self, find_problem: ValueCheck) -> Check:
         query = compile_query(self.expression, "expression")
+        if self.operator == "exists" and _finds_always(query):
+            message = "`exists` says the same of every trace: this always finds something, if only an empty list"
+            raise FieldProblemError("value", message, "`length: {gte: 1}` demands an entry, `length: 0` allows none")
         getter, subject, passed = build_getter(query), _mark_subject(self.expression), Finding("passed", self.label())
         whole = {"expression": self.expression} if subject == ITS_VALUE else None
         nothing = Finding("not_evaluable", f"{subject}: {FOUND_NOTHING}", whole)
@@ -103,6 +121,12 @@ class QueryAssertion(Evaluator):
         must_exist = self.operator == "exists" and self.value is True
         kinds = query_evidence(query, is_measured=self.operator in ("exists", "length"))
         return require_evidence(check, kinds, is_decided=was_found)
+
+
+def _finds_always(query: Query) -> bool:
+    from evalgate.evaluators.core.always_found import finds_always  # only if a check asks for existence
+
+    return len(query.path) < 2 and finds_always(query.tree)  # noqa: PLR2004  (a longer path finds a field)
 
 
 def _prepare_texts(value: Any, prepare: Callable[[str], str]) -> Any:

@@ -19,7 +19,7 @@ from evalgate.evaluators.kinds.output_source import (
     build_finding,
     describe_source,
 )
-from evalgate.measures.text.patterns import Pattern, PatternError, PatternFailedError
+from evalgate.measures.text.patterns import Pattern, PatternError, PatternFailedError, matches_all
 from evalgate.measures.text.plain_text import compose, mark_part, remove_unseen
 from evalgate.measures.values.json_values import (
     COMPARE,
@@ -72,6 +72,10 @@ class OutputContains(Evaluator):
     ] = None
     literal: Annotated[bool, described("Whether `pattern` is searched for as plain text.", True)] = False
     source: SourceField = None
+
+    def holds_always(self) -> bool:
+        """Whether the pattern matches every text."""
+        return self.pattern is not None and not self.literal and matches_all(self.pattern)
 
     def label(self) -> str:
         """The check in words."""

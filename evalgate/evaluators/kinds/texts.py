@@ -13,7 +13,7 @@ from evalgate.evaluators.core.operators import compile_pattern
 from evalgate.evaluators.core.queries import FOUND_NOTHING, build_getter, compile_query, query_evidence
 from evalgate.evaluators.core.shorthands import DEFAULT_PATH
 from evalgate.measures.jmespath.query import QueryFailedError
-from evalgate.measures.text.patterns import PatternFailedError
+from evalgate.measures.text.patterns import PatternFailedError, matches_all
 from evalgate.measures.text.plain_text import compose, is_visible, mark_part, remove_unseen
 from evalgate.measures.text.text_similarity import TooLongError
 from evalgate.measures.values.json_values import (
@@ -305,6 +305,10 @@ class Regex(TextComparison):
     compared = "pattern"
     pattern: Annotated[str, Field(min_length=1), described("A regular expression.", "refund(ed)?")]
 
+    def holds_always(self) -> bool:
+        """Whether the pattern matches every text."""
+        return matches_all(self.pattern)
+
     def requirement(self) -> str:
         """Returns the requirement in words."""
         return f"matches /{self._format_pattern(60)}/"
@@ -336,6 +340,7 @@ class MaxLength(TextCondition):
 
     type: Literal["max_length"]
     orders: ClassVar[dict[str, Order]] = {"max": "at_most"}
+    no_limit: ClassVar = {"max": 1e8}
     max: Annotated[Count, described("The maximum number of characters.", 500)]
     words = "has at most {max} characters"
 

@@ -9,6 +9,8 @@ from pydantic import Field, model_validator
 
 from evalgate.evaluators.core.evaluator import (
     FAILED,
+    MANY,
+    MONTH,
     Amount,
     Check,
     Count,
@@ -47,6 +49,7 @@ class TokenLimit(Evaluator):
     type: Literal["token_limit"]
     other_names = ("tokens", "max-tokens")
     orders: ClassVar[dict[str, Order]] = {"max_total": "at_most", "max_input": "at_most", "max_output": "at_most"}
+    no_limit = dict.fromkeys(orders, 1e9)
     max_total: Annotated[Count | None, described("The maximum number of tokens.", 20000)] = None
     max_input: Annotated[Count | None, described("The maximum number of input tokens, with cached ones.", 18000)] = None
     max_output: Annotated[Count | None, described("The maximum number of output tokens.", 2000)] = None
@@ -102,6 +105,7 @@ class TurnLimit(Evaluator):
 
     type: Literal["turn_limit"]
     orders: ClassVar[dict[str, Order]] = {"max_turns": "at_most"}
+    no_limit: ClassVar = {"max_turns": MANY}
     max_turns: Annotated[Count, described("The maximum number of exchanges, each a user message with its answers.", 4)]
     words = "turns <= {max_turns}"
 
@@ -170,6 +174,7 @@ class CostLimit(Evaluator):
     type: Literal["cost_limit"]
     other_names = ("cost", "max-cost")
     orders: ClassVar[dict[str, Order]] = {"max_usd": "at_most"}
+    no_limit: ClassVar = {"max_usd": 1e5}
     max_usd: Annotated[Amount, described("The maximum cost in US dollars.", 0.05)]
     words = "cost <= {max_usd:g} USD"
 
@@ -193,6 +198,7 @@ class LatencyLimit(Evaluator):
     type: Literal["latency_limit"]
     other_names = ("latency", "duration")
     orders: ClassVar[dict[str, Order]] = {"max_seconds": "at_most"}
+    no_limit: ClassVar = {"max_seconds": MONTH}
     max_seconds: Annotated[Amount, described("The maximum time in seconds.", 10)]
     words = "latency <= {max_seconds:g} s"
 
@@ -219,6 +225,10 @@ class FinishReason(Evaluator):
     allowed: Annotated[
         list[Reason], Field(min_length=1, alias="in"), described("The reasons that are allowed.", ["stop"])
     ]
+
+    def holds_always(self) -> bool:
+        """`*` is no pattern here."""
+        return False
 
     def label(self) -> str:
         """The check in words."""

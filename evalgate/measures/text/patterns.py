@@ -123,6 +123,20 @@ def _compile(source: str) -> tuple[regex.Pattern[str], str, int]:
         raise PatternError("this is not a regular expression") from None
 
 
+_TEXTS = ("", "a", "Z", "0", "!?", "\n", "two words.", "<é>", "a line\nand another", "a" * 5_000)
+"""Texts of which every pattern that says something does not match one."""
+
+
+def matches_all(source: str) -> bool:
+    """Returns whether the valid pattern matches every text, as `.*` does; one that looks around is not known to."""
+    if "(?!" in source or "(?<!" in source:
+        return False
+    pattern = Pattern(source)
+    with suppress(PatternFailedError):
+        return all(pattern.is_found_in(text) for text in (*_TEXTS, *re.findall(r"\w+|\W", source)))
+    return False
+
+
 class Pattern:
     """One compiled pattern. Once one search, or all slow ones together, took too long, all further ones fail.
 

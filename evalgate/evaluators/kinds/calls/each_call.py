@@ -9,6 +9,7 @@ from pydantic import Field
 from evalgate.evaluators.core.evaluator import (
     ARGUMENTS,
     FAILED,
+    MONTH,
     Amount,
     Check,
     Evaluator,
@@ -56,6 +57,10 @@ class ToolArguments(Evaluator):
         Field(alias="schema"),
         described("A JSON Schema (2020-12); by default the tool's in the trace.", {"required": ["amount"]}),
     ] = None
+
+    def holds_always(self) -> bool:
+        """Whether the schema has no rule; without one of its own it takes the tool's."""
+        return self.json_schema == {}
 
     def label(self) -> str:
         """The check in words."""
@@ -165,6 +170,7 @@ class ToolLatencyLimit(Evaluator):
     version = 3  # 2: `*` in the name of a tool; 3: also calls of names that are written alike
     judges_calls_of = ("tool",)
     orders: ClassVar[dict[str, Order]] = {"max_seconds": "at_most"}
+    no_limit: ClassVar = {"max_seconds": MONTH}
     tool: NamedTool
     max_seconds: Annotated[Amount, described("The maximum time in seconds.", 10)]
     words = "latency of {tool} <= {max_seconds:g} s"

@@ -13,6 +13,7 @@ from evalgate.evaluators.core.evaluator import (
     A_TOOL,
     CALLS,
     FAILED,
+    MANY,
     PASSED,
     Check,
     Count,
@@ -263,6 +264,7 @@ class ToolCalls(Evaluator):
         "max_tool_calls": "at_most",
         "max_tool_errors": "at_most",
     }
+    no_limit = dict.fromkeys(("max", "max_tool_calls", "max_tool_errors"), MANY)
     tool: Annotated[ToolName | None, A_TOOL] = None
     min: Annotated[Count | None, described("The minimum number of calls.", 1)] = None
     max: Annotated[Count | None, described("The maximum number of calls.", 3)] = None
@@ -392,6 +394,7 @@ class MaxToolCalls(Evaluator):
         ("tool", "tools"), "`tool_calls` counts the calls of one tool: {type: tool_calls, tool: NAME, max: 3}"
     )
     orders: ClassVar[dict[str, Order]] = {"max": "at_most"}
+    no_limit: ClassVar = {"max": MANY}
     max: Annotated[Count, described("The maximum number of calls.", 10)]
     words = "tool calls <= {max}"
 
@@ -405,6 +408,7 @@ class MaxToolErrors(Evaluator):
 
     type: Literal["max_tool_errors"]
     orders: ClassVar[dict[str, Order]] = {"max": "at_most"}
+    no_limit: ClassVar = {"max": MANY}
     max: Annotated[Count, described("The maximum number of calls that ended in an error.", 0)]
     words = "tool errors <= {max}"
 
