@@ -173,4 +173,9 @@ def describe_difference(found: BehaviourDifference) -> str:
         sides = f"came from {mark_part(found.before)} in all trials of the baseline, now from {mark_part(found.now)}"
         return f"{mark_part(found.what)} {sides}{count}"
     what = found.what if found.kind in _OWN_WORDS else mark_part(found.what)
-    return f"{what}: {mark_part(found.before)} -> {mark_part(found.now)}{count}"
+    return f"{what}: {_mark_side(found.before)} -> {_mark_side(found.now)}{count}"
+
+
+def _mark_side(text: str) -> str:
+    """One side of a difference; the answer may be empty."""
+    return mark_part(text) if text else "nothing"

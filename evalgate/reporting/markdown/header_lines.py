@@ -226,6 +226,7 @@ def describe_mutations(document: ResultsDoc, escape: Callable[[str], str]) -> st
 MIN_SCENARIOS = 10
 """Fewest tested scenarios for the number of false alarms; with fewer, each change can be read by itself."""
 MIN_SHOWN = 0.05
+"""Fewest expected false alarms worth a sentence."""
 
 
 def describe_noise(document: ResultsDoc) -> str:
@@ -238,13 +239,14 @@ def describe_noise(document: ResultsDoc) -> str:
 
 def _describe_false_alarms(document: ResultsDoc) -> str:
     comparison = document.get("comparison")
-    if not comparison or comparison["tested"] < MIN_SCENARIOS or comparison["expected_false_alarms"] is None:
+    if not comparison or comparison["tested"] < MIN_SCENARIOS:
         return ""
-    expected = comparison["expected_false_alarms"]
-    shown = "fewer than 0.1" if expected < MIN_SHOWN else f"at most {expected:.1f}"
+    expected = comparison["expected_false_alarms"] or 0
+    if expected < MIN_SHOWN:
+        return ""
     return (
-        f"If nothing had changed, chance alone would mark {shown} of the {comparison['tested']:,} scenarios"
-        " with several trials as broken or fixed."
+        f"If nothing had changed, chance alone would mark at most {expected:.1f} of the {comparison['tested']:,}"
+        " scenarios with several trials as broken or fixed."
     )
 
 

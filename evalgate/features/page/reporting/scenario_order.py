@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _WORST_FIRST = ("HARD_FAIL", "ERROR", "MISSING", "FAIL", "PARTIAL", "NOT_EVALUABLE", "PASS")
 _BROKEN_FIRST = ("broken", "regressed", "inconclusive", "new", "unchanged", "improved")
 _CHANGED_FIRST = ("regressed", "inconclusive", "new", "fixed", "improved", "unchanged")
-STILL_FAILING, OTHER_CALLS = "still failing", "other calls"
+STILL_FAILING, ACTS_DIFFERENTLY = "still failing", "acts differently"
 GROUPS = {
     "failing": "failing",
     "broken": "broken or worse",
@@ -38,6 +38,7 @@ NO_RECORDINGS: Mapping[int, RecordedPair] = {}
 def order_scenarios(document: ResultsDoc, recorded: Mapping[int, RecordedPair] = NO_RECORDINGS) -> list[SuiteScenario]:
     """All scenarios: the most severe verdict first, then what broke since the baseline, then the lowest score.
 
+    Of equal ones that pass comes first what acts differently.
     Of equal ones that comes first whose recorded score fell most: `recorded` has it by the `id` of the scenario.
     Of those that are still equal and do not pass, one whose difference shows a fault more plainly.
     Quarantined failures come after those that block; the scenarios of a suite without traces are last.
@@ -60,7 +61,7 @@ def _difference_key(item: SuiteScenario, recorded: RecordedPair) -> tuple[float,
     return -recorded.drop, 0 if is_passing else rank_difference(scenario["change"], is_unanswered=is_asked)
 
 
-def _severity_key(item: SuiteScenario) -> tuple[bool, bool, int, int, float, bool]:
+def _severity_key(item: SuiteScenario) -> tuple[bool, bool, int, int, float, bool, bool]:
     scenario, is_passing = item.scenario, item.scenario["verdict"] == "PASS"
     score = scenario["score"]
     return (
@@ -69,6 +70,7 @@ def _severity_key(item: SuiteScenario) -> tuple[bool, bool, int, int, float, boo
         _rank(_WORST_FIRST, scenario["verdict"]),
         _rank(_CHANGED_FIRST if is_passing else _BROKEN_FIRST, item.kind),
         1 if score is None else score,
+        not acts_differently(item),
         is_passing and is_clean(scenario),
     )
 
@@ -85,16 +87,16 @@ def has_failed_before(item: SuiteScenario) -> bool:
 
 
 def compare_with_baseline(item: SuiteScenario) -> CellView:
-    """How it changed in a word or two: `broken`, `fixed`, `still failing`, or `other calls` if it passes as before."""
+    """How it changed in a word or two: `broken`, `fixed`, `still failing`; a pass may be `acts differently`."""
     if has_failed_before(item):
         better = ", better now" if item.kind in IMPROVEMENTS else ""
         return CellView(f"{STILL_FAILING}{better}", "plain")
-    if has_other_calls(item):
-        return CellView(OTHER_CALLS, "plain")
+    if acts_differently(item):
+        return CellView(ACTS_DIFFERENTLY, "plain")
     return build_cell("" if item.kind == "unchanged" else item.kind)
 
 
-def has_other_calls(item: SuiteScenario) -> bool:
+def acts_differently(item: SuiteScenario) -> bool:
     """Whether it passes as in the baseline, with other tool calls, arguments or answers."""
     change = item.scenario["change"]
     is_other = "differences" in item.scenario or (change is not None and "calls" in change)
@@ -108,7 +110,7 @@ def list_groups(item: SuiteScenario) -> list[str]:
         "broken": item.kind in REGRESSIONS,
         "before": has_failed_before(item),
         "fixed": item.kind in IMPROVEMENTS,
-        "other": has_other_calls(item),
+        "other": acts_differently(item),
         "changed": item.kind != "unchanged",
     }
     return [group for group in GROUPS if is_in[group]]

@@ -12,6 +12,7 @@ from msgspec import convert
 from page_builders import a_large_run, a_page, a_small_page, a_step, an_approval
 from results_builder import a_change, a_scenario, a_suite, a_trial, an_assertion, results
 
+from evalgate.models.comparison.behaviour import BehaviourDifference
 from evalgate.models.comparison.comparison import Cause
 from evalgate.models.results.results import ResultsDoc
 from evalgate.reporting.text.escaping import clean_page_text
@@ -185,7 +186,7 @@ def test_unknown_cost_says_why():
     assert read(a_page(document, {})).count("unknown: no price is known for new-model") == 1
 
 
-def test_filter_counts_the_scenarios_of_each_group_and_the_list_marks_other_calls():
+def test_filter_counts_the_scenarios_of_each_group_and_the_list_marks_what_acts_differently():
     calls = {"trial_before": 0, "before": ["get"], "trial": 0, "now": ["find"]}
     scenarios = [
         a_compared("a", "FAIL", "broken"),
@@ -208,7 +209,17 @@ def test_filter_counts_the_scenarios_of_each_group_and_the_list_marks_other_call
     ]
     marked = [read(row) for row in re.findall("<tr data-.*?</tr>", page) if "data-other" in row]
     assert [row.split()[:1] for row in marked] == [["d"]]
-    assert "other calls" in marked[0]
+    assert "acts differently" in marked[0]
+
+
+def test_of_scenarios_that_pass_one_that_acts_differently_is_shown_first():
+    other = a_compared("silent", "PASS", "unchanged")
+    other["differences"] = [BehaviourDifference("answer", "answer", "In 2 days.", "", 4, 4)]
+    document = results([a_suite("support", [a_compared("same", "PASS", "unchanged"), other])])
+    page = a_page(document, {})
+
+    assert [read(row).split()[0] for row in re.findall("<tr data-.*?</tr>", page)] == ["silent", "same"]
+    assert "acts differently: answer: In 2 days. -> nothing in 4 of 4" in read(page)
 
 
 @pytest.mark.parametrize("others", [0, 1])
