@@ -1,4 +1,4 @@
-"""Days that a user names relatively: tomorrow, next Friday, in two weeks."""
+"""Days that a user names relatively: tomorrow, next Friday, in two weeks; and how long something takes."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ _UNITS = {"day": 1, "night": 1, "week": 7, "fortnight": 14}
 _TO_TEN = "one two three four five six seven eight nine ten"
 _NUMBERS = {word: number for number, word in enumerate(_TO_TEN.split(), 1)}
 _DISTANCE = re.compile(rf"\b(\d{{1,3}}|an?|next|following|{'|'.join(_NUMBERS)})[ -](day|night|week|fortnight)s?\b")
+_LENGTH = re.compile(rf"\b(\d{{1,3}}|an?|half an|{'|'.join(_NUMBERS)})[ -](hour|minute|min)s?\b")
 NEAR_DAYS = 2
 WEEKDAY_REACH = 14
 """Days within which a weekday is meant: this one or the next."""
@@ -51,6 +52,18 @@ def read_relative_days(normal: str) -> RelativeDays | None:
     is_near = _NEAR.search(normal) is not None
     found = RelativeDays(is_near, frozenset(weekdays), frozenset(distances))
     return found if is_near or weekdays or distances else None
+
+
+def read_lengths(normal: str) -> frozenset[int]:
+    """The lengths of time that a text in normal form names, in minutes.
+
+    >>> sorted(read_lengths("for half an hour, or two hours, or 45 min"))
+    [30, 45, 120]
+    """
+    return frozenset(
+        30 if count == "half an" else _read_number(count) * (60 if unit == "hour" else 1)
+        for count, unit in _LENGTH.findall(normal)
+    )
 
 
 def _read_number(word: str) -> int:

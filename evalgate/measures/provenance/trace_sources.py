@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from datetime import date
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.provenance.dates import CalendarDay, read_moment
+from evalgate.measures.provenance.held_texts import HeldText, keep_first
 from evalgate.measures.provenance.languages import is_foreign
 from evalgate.measures.provenance.leaves import Leaf, is_trivial
 from evalgate.measures.provenance.normal_form import normalize, read_written_number, split_tokens, squash, write_number
 from evalgate.measures.provenance.opened import list_texts
-from evalgate.measures.provenance.relative_days import RelativeDays, list_anchors, read_date, read_relative_days
+from evalgate.measures.provenance.relative_days import (
+    RelativeDays,
+    list_anchors,
+    read_date,
+    read_lengths,
+    read_relative_days,
+)
 from evalgate.measures.provenance.sources import KINDS, ArgumentSource, FoundSources
 from evalgate.measures.provenance.sums import find_total, list_sums
 from evalgate.measures.provenance.text_index import TextIndex
@@ -26,12 +33,11 @@ from evalgate.measures.provenance.trace_texts import (
     read_result_value,
 )
 from evalgate.measures.provenance.values import find_texts, is_identifier, split_value
-from evalgate.measures.text.tool_words import changes_something
 from evalgate.models.trace.trace import list_arguments
 from evalgate.models.trace.trace_view import ARGUMENT_SOURCES, get_view
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from evalgate.models.trace.trace import Trace
 
@@ -54,19 +60,6 @@ def find_argument_sources(trace: Trace) -> ArgumentSources:
     return found
 
 
-class _Held(NamedTuple):
-    """A text that holds a value, and whether an earlier argument of the agent held it (`is_echo`).
-
-    `is_own_answer`: it is the result of the call that passed the value. `was_written`: an earlier call that changes
-    something passed it, so that a result may only give back what the agent wrote.
-    """
-
-    text: SourceText
-    is_echo: bool
-    is_own_answer: bool
-    was_written: bool
-
-
 class ArgumentSources:
     """The sources of one trace's arguments."""
 
@@ -77,8 +70,9 @@ class ArgumentSources:
         self._index = TextIndex()
         self._texts: list[SourceText] = []
         self._spoken: list[tuple[int, RelativeDays]] = []
+        self._lengths: list[tuple[int, int]] = []
         self._foreign: list[int] = []
-        self._held: dict[Any, list[_Held]] = {}
+        self._held: dict[Any, list[HeldText]] = {}
         self._squashed: dict[int, set[str]] = {}
         self._sums: dict[str, dict[str, int]] | None = None
         for text, pieces in list_trace_texts(trace, self._groups):
@@ -92,6 +86,7 @@ class ArgumentSources:
         spoken = read_relative_days(normal)
         if spoken is not None:
             self._spoken.append((text.turn, spoken))
+        self._lengths += ((text.turn, minutes) for minutes in sorted(read_lengths(normal)))
         if is_foreign(normal):
             self._foreign.append(text.turn)
 
@@ -161,7 +156,9 @@ class ArgumentSources:
             if not (held.is_own_answer and (is_strict or text.is_failure)) and not (is_id and held.was_written):
                 yield ArgumentSource(text.kind, text.call, text.tool if text.call else "", held.is_echo)
 
-    def _hold(self, key: tuple[Any, ...], find_numbers: Callable[[], Iterable[int]], echoes: str = "") -> list[_Held]:
+    def _hold(
+        self, key: tuple[Any, ...], find_numbers: Callable[[], Iterable[int]], echoes: str = ""
+    ) -> list[HeldText]:
         """The texts that are found for a key; of those that differ in nothing but their place the first.
 
         `echoes` is an id without its signs: a result of a call that passed the same in another form is its own answer.
@@ -169,7 +166,7 @@ class ArgumentSources:
         if key not in self._held:
             texts = [self._texts[number] for number in find_numbers()]
             passed = {text.call for text in texts if text.call and echoes and self._has_passed(text.call, echoes)}
-            self._held[key] = list(_keep_first(texts, passed))
+            self._held[key] = list(keep_first(texts, passed))
         return self._held[key]
 
     def _has_passed(self, number: int, squashed: str) -> bool:
@@ -199,9 +196,19 @@ class ArgumentSources:
             yield from dated
             return
         timed = list(self._list_named(number, ("time", minutes), lambda: self._index.find_time(minutes)))
+        timed += [] if timed else self._list_end(number, minutes)
         is_whole_day = minutes in (0, 23 * 60 + 59)
         if (timed or is_whole_day) and (dated or not tuple(days)):
             yield from (*dated, *timed)
+
+    def _list_end(self, number: int, minutes: int) -> list[ArgumentSource]:
+        """The calendar, where a time of day is as long after one that a person named as the user says."""
+        turn = self._calls[number - 1]["turn"]
+        for begun in {minutes - length for heard, length in self._lengths if heard <= turn and length <= minutes}:
+            texts = self._list_named(number, ("time", begun), partial(self._index.find_time, begun))
+            if any(each.kind in ("user", "system") for each in texts):
+                return [ArgumentSource("calendar")]
+        return []
 
     def _list_day(self, number: int, day: CalendarDay) -> Iterator[ArgumentSource]:
         yield from self._list_named(number, ("day", day), lambda: self._index.find_day(day))
@@ -256,29 +263,6 @@ class ArgumentSources:
 
 def _has_source(found: Iterable[ArgumentSource]) -> bool:
     return any(each.kind != "own" for each in found)
-
-
-def _keep_first(listed: Sequence[SourceText], passed: Collection[int]) -> Iterator[_Held]:
-    """Of the texts that hold a value the first user's, the first of the system, the first of each tool and sort.
-
-    `passed` are the calls that passed the value in another form.
-    """
-    own = {text.call for text in listed if text.kind == "own"}
-    first_own = min((text.group for text in listed if text.kind == "own"), default=None)
-    written = [each.group for each in listed if each.kind == "own" and changes_something(each.tool)]
-    first_written = min(written, default=None)
-    seen = set[tuple[Any, ...]]()
-    for text in sorted(listed, key=lambda each: (each.turn, each.call)):
-        is_result = text.kind == "result"
-        is_after = first_own is not None and first_own < text.group
-        is_own_answer = is_result and (text.call in own or text.call in passed)
-        is_echo = is_own_answer or (is_result and is_after)
-        was_written = is_result and first_written is not None and first_written < text.group
-        found = _Held(text, is_echo, is_own_answer, was_written)
-        key = (text.kind, text.tool, text.is_failure, *found[1:])
-        if key not in seen:
-            seen.add(key)
-            yield found
 
 
 def _read_amount(value: Any) -> str | None:
