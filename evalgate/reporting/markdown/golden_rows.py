@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.run.golden import DIMENSIONS
-from evalgate.reporting.markdown.scenario_rows import MAX_NAME, MAX_NOTE, format_name_cell, format_verdict
+from evalgate.reporting.markdown.scenario_rows import MAX_NAME, MAX_REASON, format_name_cell, format_verdict
 from evalgate.reporting.markdown.view import DimensionRow, GoldenRow
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import escape_cell
@@ -160,7 +160,7 @@ def _format_worst_issue(golden: GoldenDoc) -> str:
 def format_issue(issue: IssueDoc) -> str:
     """Formats an issue as Markdown, escaped."""
     turn = "" if issue["turn"] is None else f"turn {issue['turn'] + 1}: "
-    return f"{turn}{escape_sentence_cell(issue['message'], MAX_NOTE)}"
+    return f"{turn}{escape_sentence_cell(issue['message'], MAX_REASON)}"
 
 
 def _summarize_dimension(name: str, goldens: Sequence[SuiteScenario]) -> DimensionSummary | None:

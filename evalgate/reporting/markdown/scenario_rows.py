@@ -60,7 +60,7 @@ FEW = 4
 _REDUNDANT_EVIDENCE = frozenset(
     {"verdict", "expected_calls", "judged_by", "alignment", "expression"}
 )  # what the reason repeats, and what is in the suite
-MAX_NAME, MAX_REASON, MAX_NOTE, MAX_EVIDENCE, MAX_PLACE = 120, 300, 200, 1_500, 80
+MAX_NAME, MAX_REASON, MAX_EVIDENCE, MAX_PLACE = 120, 300, 1_500, 80
 MAX_REQUEST, MAX_JSON_NAME = 160, 60
 
 _PASSED_NOW = re.compile(r"\d+ of \d+ now")
@@ -131,7 +131,7 @@ def _build_group_row(group: FailureGroup, *, many: bool, shared: Collection[str]
         change=count_changes(group, _format_change) or first.change,
         score=first.score if len(scores) == 1 else "",
         score_delta="",
-        note=escape_sentence_cell("; ".join(describe_causes(group)), MAX_NOTE),
+        note=escape_sentence_cell("; ".join(describe_causes(group)), MAX_REASON),
         names=names,
     )
 
@@ -203,7 +203,7 @@ def _build_removed_row(removed: RemovedDoc, *, many: bool) -> ScenarioRow:
         change="removed",
         score=wording.DASH,
         score_delta="",
-        note=escape_sentence_cell(note, MAX_NOTE),
+        note=escape_sentence_cell(note, MAX_REASON),
         names=Rows((), 1),
     )
 
@@ -248,7 +248,7 @@ def _format_note(item: SuiteScenario, shared: Collection[str]) -> str:
         is_in_column = why.startswith("score ") and change["score_delta"] is not None
         reasons = [*([] if is_in_column else [why]), *change["increases"]]
         parts += [each for each in reasons if each not in "; ".join(parts)]
-    return escape_sentence_cell("; ".join(parts), MAX_NOTE)
+    return escape_sentence_cell("; ".join(parts), MAX_REASON)
 
 
 def _list_facts(item: SuiteScenario, links: Links, shared: Collection[str]) -> list[str]:

@@ -54,6 +54,11 @@ def test_each_cause_is_written_once():
     assert not [line for line in lines if "0 of 4 trials passed" in line or "in 4 of 4 trials" in line]
 
 
+def test_what_to_do_about_chance_is_not_cut_off():
+    [row] = [line for line in made("mixed").split("\n") if "may be chance" in line]
+    assert re.search(r"3 of 4 now: record at least \d+ trials on each side \|$", row)
+
+
 def test_a_name_in_hebrew_moves_no_number_of_the_line():
     [line] = [line for line in made("long-texts").split("\n") if "HARD" in line]
     assert re.search("\u2068` [\u0590-\u06ff ]+ `\u2069$", line)
