@@ -87,10 +87,13 @@ def test_a_workflow_is_added_to_a_suite_that_exists(project: Path):
     (project / "evals/support.yaml").write_text("edited")
     code, out, err = evalgate(project, "init", "traces/", "--suite", "support", "--workflow")
     assert (code, out) == (0, "written: .github/workflows/evalgate.yml\n")
-    step = "replace `python my_agent.py` in the workflow by what starts your agent"
+    step = "replace `python my_agent.py` in the workflow by what starts your agent: it runs once for each scenario and"
+    step += " trial, which EVALGATE_SCENARIO and EVALGATE_TRIAL name"
     assert err == f"{step}\nevals/support.yaml exists and stays as it is\n"
     assert (project / "evals/support.yaml").read_text() == "edited"
-    assert "evalgate/record@" in (project / ".github/workflows/evalgate.yml").read_text()
+    workflow = (project / ".github/workflows/evalgate.yml").read_text()
+    assert "evalgate/record@" in workflow
+    assert "with: {suite: evals/support.yaml, run: python my_agent.py}" in workflow
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

@@ -23,7 +23,7 @@ HOOK = ".pre-commit-config.yaml"
 IGNORE = ".gitignore"
 RECORDING, ACTION = "      - uses: org/evalgate/record@", "      - uses: org/evalgate@"
 """How the steps that record, and the step of the gate, begin in the workflow."""
-CONFIG_OF_EXAMPLE = "evals/support.yaml"
+CONFIG_OF_EXAMPLE, RECORDED_OF_EXAMPLE = "evals/support.yaml", "scenario: refund,"
 SUFFIXES = (".yaml", ".yml")
 HOOK_TEXT = f"""repos:
   - repo: https://github.com/org/evalgate
@@ -48,7 +48,7 @@ class NewFile(Struct, frozen=True):
 def build_workflow(suite: str, *, has_traces: bool) -> NewFile:
     """The workflow of examples/workflows with this suite; raises SettingError for a path that GitHub would evaluate.
 
-    Where git has the traces, the workflow records none.
+    Where git has the traces, the workflow records none; else it records each scenario of the suite.
     """
     if "${{" in suite:
         raise SettingError(f"a workflow can't name {suite!r}: GitHub would evaluate it")
@@ -57,7 +57,13 @@ def build_workflow(suite: str, *, has_traces: bool) -> NewFile:
         before, _, rest = text.partition(RECORDING)
         _, action, after = rest.partition(ACTION)
         text = before + action + after
-    note = "" if has_traces else "replace `python my_agent.py` in the workflow by what starts your agent"
+    text = text.replace(RECORDED_OF_EXAMPLE, f"suite: {CONFIG_OF_EXAMPLE},")
+    note = (
+        ""
+        if has_traces
+        else "replace `python my_agent.py` in the workflow by what starts your agent: it runs once for each scenario"
+        " and trial, which EVALGATE_SCENARIO and EVALGATE_TRIAL name"
+    )
     return NewFile(WORKFLOW, text.replace(CONFIG_OF_EXAMPLE, format_value(suite)), note=note)
 
 
