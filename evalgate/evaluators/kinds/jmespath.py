@@ -73,7 +73,7 @@ class QueryAssertion(Evaluator):
             return self.value in _IDLE_VALUES[self.operator]
         if self.operator == "length":
             bounds = self.value if isinstance(self.value, dict) else {}
-            return all(fits_all_sizes(resolve_alias(name), bound) for name, bound in bounds.items())
+            return bool(bounds) and all(fits_all_sizes(resolve_alias(name), bound) for name, bound in bounds.items())
         return finds_size(Query(self.expression)) and fits_all_sizes(self.operator, self.value)
 
     def compile(self) -> Check:

@@ -56,6 +56,8 @@ ABLE = [
     {"path": "length(tool_calls)", "gte": 1},
     {"path": "metadata.balance", "gte": 0},
     {"path": "tool_calls", "length": {"gte": 0, "lte": 4}},
+    {"path": "tool_calls", "length": 0},
+    {"path": "exchanges[0].tool_calls", "length": 2},
     {"path": "tool_calls[?name == 'x'] | [0]", "exists": True},
     {"path": "metadata.steps[].x", "exists": True},
 ]
