@@ -86,10 +86,12 @@ class Inputs(SettingGroup):
         "auto",
         OneOf("auto", "gate", "report-only", "evaluate", "publish", "approve"),
         Text(
-            "auto or gate to fail on what fail-on names, report-only to never fail, evaluate to leave the comment to "
+            "auto or gate to fail on what fail-on names, report-only to fail only where it could not run, evaluate to "
+            "leave the comment to "
             "another workflow, publish to post the report of such a run, approve to process an approval in a comment "
             "(auto does so on issue_comment)",
-            "`gate`; `report-only` never fails the job; `evaluate` and `publish` are the [two-step mode for "
+            "`gate`; `report-only` fails the job only where the gate could not run (exit codes 2 and 70); "
+            "`evaluate` and `publish` are the [two-step mode for "
             "forks](#forks); `approve` reads [an approval from a comment](approvals.md#in-a-comment). `auto` is "
             "`approve` on `issue_comment` and `gate` otherwise",
         ),
