@@ -17,7 +17,12 @@ LINES = [
 
 
 def refund(**arguments):
-    made = {"order": "W2378156", "card": "card_7334", "amount": 480.25, "note": "n " * 20} | arguments
+    made = {
+        "order": "W2378156",
+        "card": "card_7334",
+        "amount": 480.25,
+        "note": "as the customer asked, with many thanks for the patience",
+    } | arguments
     return make_trace(
         [make_call("find_card", {"name": "Ana"}, result="card_7334"), make_call("issue_refund", made, index=1)],
         user="I am Ana. Refund order W2378156.",
