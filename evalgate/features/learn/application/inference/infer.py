@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.features.learn.application.inference.answer_literals import find_answer_literals
 from evalgate.features.learn.application.inference.calls import infer_calls
 from evalgate.features.learn.application.inference.checks import MANY, SURE, require_from_many
 from evalgate.features.learn.application.inference.draft import DraftScenario, DraftSuite, SuiteHead
 from evalgate.features.learn.application.inference.observations import TraceSet
 from evalgate.features.learn.application.inference.outcomes import expect_facts
 from evalgate.features.learn.application.inference.shared import infer_shared
-from evalgate.features.learn.application.inference.shared_codes import find_codes, offer
+from evalgate.features.learn.application.inference.shared_values import find_answer_literals, find_codes, offer
 from evalgate.features.learn.application.inference.suite_text import list_briefly
 from evalgate.features.learn.application.inference.variants import find_variants
 from evalgate.features.learn.measures.usable_names import is_usable_name, list_named_tools

@@ -1,4 +1,4 @@
-"""Identifiers and numbers that all passing trials give to a tool that changes something."""
+"""Values that all passing trials share: codes for a tool that changes something, and literals of the answer."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from evalgate.features.learn.application.inference.checks import InferredCheck
 from evalgate.features.learn.application.inference.contrast import FEW, count_other_values
 from evalgate.features.learn.application.inference.suite_text import COMMENT_LIMIT
 from evalgate.features.learn.measures.usable_names import is_usable_name
-from evalgate.measures.redaction.redact import redact_field, redact_value
+from evalgate.gate.trajectory.behaviour import find_literals
+from evalgate.measures.redaction.redact import redact, redact_field, redact_value
 from evalgate.measures.text.tool_words import changes_something
 from evalgate.reporting.text.flow_style import format_value
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evalgate.models.trace.trace import Trace
 
@@ -23,6 +24,9 @@ MAX_OFFERS = 3
 """Tools whose codes are checked, and offers of a kind."""
 _CODE = re.compile(r"[#A-Z0-9][A-Z0-9_-]{1,39}")
 """A code has no lower case, which names and texts of persons have."""
+FEW_ANSWERS, MAX_LITERALS, LONGEST = 2, 5, 60
+_OF_TIME = re.compile(r"(?:19|20)\d\d|\d{4}-\d\d-\d\d|\d\d?:\d\d(?::\d\d)?")
+"""A year, a day, a time: another one tomorrow, unless the request names it."""
 
 
 def find_codes(trials: Sequence[Trace], failed: Sequence[Trace]) -> list[InferredCheck]:
@@ -58,3 +62,24 @@ def _is_shared(name: str, value: Any, calls: Sequence[Sequence[Mapping[str, Any]
     is_code = _CODE.fullmatch(value) is not None if isinstance(value, str) else type(value) in (int, float)
     is_open = redact_field(name, "x") == "x" and not name.startswith("$")
     return is_code and is_open and all(each[0].get(name) == value for each in calls)
+
+
+def find_answer_literals(trials: Sequence[Trace]) -> Iterator[InferredCheck]:
+    """Yields a check of each literal that all answers of several trials have, with a source in each trial."""
+    if len(trials) < FEW_ANSWERS:
+        return
+    common = set.intersection(*(find_literals(trace.response["content"] or "") for trace in trials))
+    clean = (each for each in sorted(common) if len(each) <= LONGEST and redact(each) == each)
+    found = [each for each in clean if all(_has_source(each, trace) for trace in trials)]
+    longest = [each for each in found if not any(each in other for other in found if other != each)]
+    for literal in longest[:MAX_LITERALS]:
+        check = InferredCheck({"type": "output_contains", "value": literal}, f"in all {len(trials)} answers")
+        yield check
+
+
+def _has_source(literal: str, trace: Trace) -> bool:
+    texts = [message["content"] or "" for message in trace.messages if message["role"] == "user"]
+    if _OF_TIME.fullmatch(literal) is None:
+        texts += [call["result_text"] or "" for call in trace.agent_calls]
+    whole = re.compile(rf"(?<!\w){re.escape(literal)}(?!\w)")
+    return any(whole.search(text) for text in texts)
