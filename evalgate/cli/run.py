@@ -342,7 +342,7 @@ OUTPUTS = (
     option(
         "--output-dir", metavar="DIR", default=OUTPUT_FOLDER, help=f"where files are written (default {OUTPUT_FOLDER})"
     ),
-    option("--no-baseline-zip", action="store_true", help="don't write baseline.zip (saves 10 to 25 %% of the time)"),
+    option("--no-baseline-zip", action="store_true", help="don't write baseline.zip (saves 10 to 40 %% of the time)"),
     option("--sarif", action="store_true", help="also write results.sarif, for code scanning"),
     option("--code-quality", metavar="PATH", help="also write GitLab's Code Quality report to this file"),
     option(
