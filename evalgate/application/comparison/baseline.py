@@ -169,8 +169,12 @@ def load_baseline(plan: BaselinePlan, files: BaselineFiles, rules: Rules, now: d
 def _only_adds_scenarios(files: BaselineFiles, path: str, rules: Rules, run: BaselineRun) -> bool:
     from evalgate.application.comparison.added_scenarios import only_adds_scenarios
 
+    try:
+        kept = files.read_suites(path)
+    except InvalidInput:  # reading the rules for other purposes says why
+        return False
     judged = {(key.suite, key.id) for key in run.entries}
-    return only_adds_scenarios(files.read_suites(path), rules.suites, judged)
+    return only_adds_scenarios(kept, rules.suites, judged)
 
 
 def _has_same_suites(manifest: Mapping[str, Any], rules: Rules) -> bool | None:
