@@ -61,6 +61,8 @@ def _decided(changed: int, share: float, alpha: float) -> float:
 
 def _find_fewest(first: int, decides: Callable[[int], bool]) -> int | None:
     """The fewest that decides, found by doubling, then by halving; one more may lower the chance a little."""
+    if first > MOST_TRIALS:
+        return None
     low, high = first, first
     while not decides(high):
         if high == MOST_TRIALS:

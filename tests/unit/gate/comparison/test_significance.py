@@ -144,6 +144,12 @@ def test_half_of_what_could_be_recorded_decides_with_the_number_that_is_named(pa
     assert needed == of + 1 or decided(int(needed * 0.9)) < 0.57
 
 
+@pytest.mark.parametrize("of", [63, 64, 80, 150, 250])
+def test_no_number_is_named_that_was_recorded_already_or_is_above_the_most(of):
+    assert trials_for_flip(of // 2, of, of // 2 + 1, of, 0.05) is None
+    assert trials_for_flip(of, of, 0, of, 0.05) == (64 if of == 63 else None)
+
+
 def test_advice_needs_few_tables():
     rejected_tables.cache_clear()
     trials_for_flip(29, 30, 20, 30, 0.0001)
