@@ -266,3 +266,7 @@ def test_the_component_compares_reports_and_keeps_the_exit_code(job, environ, gi
     assert gitlab.notes[0]["body"].splitlines()[1] == "## ❌ EvalGate failed: 1 scenario broke"
     assert component["rules"][1]["allow_failure"] is True
     assert "allow_failure" not in component["rules"][0]
+    (tmp_path / ".evalgate/comment.md").write_text("<!-- marker -->\n## ✅ EvalGate passed\n", encoding="utf-8")
+    assert run(["EVALGATE_CONFIG=missing.yaml", *scripts[:-1], "evalgate run missing.yaml"]).returncode == 2
+    assert run(component["after_script"]).stdout == "note updated\n"
+    assert "passed" not in gitlab.notes[0]["body"]
