@@ -50,6 +50,13 @@ def test_what_a_cassette_answers_costs_nothing(fake, tmp_path):
     assert len(fake.requests) == 2
 
 
-def test_a_cap_of_nothing_is_one_line(tmp_path):
-    done = record(tmp_path, "--scenario", "refund", "--max-calls", "0")
-    assert (done.code, done.err) == (2, "error: --max-calls takes a number, 1 or more\n")
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["0"], "--max-calls takes a number, 1 or more"),
+        (["5", "--without-proxy"], "--max-calls bounds nothing with --without-proxy, which lets requests pass unseen"),
+    ],
+)
+def test_a_cap_that_bounds_nothing_is_one_line(tmp_path, words, reason):
+    done = record(tmp_path, "--scenario", "refund", "--max-calls", *words)
+    assert (done.code, done.err) == (2, f"error: {reason}\n")

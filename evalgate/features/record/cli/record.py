@@ -32,8 +32,11 @@ def record(arguments: Namespace, shell: Shell) -> int:
         raise SettingError("--without-proxy and --without-otlp together record nothing")
     if os.path.lexists(Path(shell.cwd, "evalgate.yaml")):  # reading it loads much that a recording does not need
         apply_project_redaction(shell.cwd)
-    if arguments.max_calls is not None and arguments.max_calls < 1:
-        raise SettingError("--max-calls takes a number, 1 or more")
+    if arguments.max_calls is not None:
+        if arguments.max_calls < 1:
+            raise SettingError("--max-calls takes a number, 1 or more")
+        if arguments.without_proxy:
+            raise SettingError("--max-calls bounds nothing with --without-proxy, which lets requests pass unseen")
     rules = choose_cache_rules(
         arguments.cache, shell.environ, reuses_last=arguments.reuse_last, records_errors=arguments.record_errors
     )
