@@ -63,6 +63,10 @@ FIRST_COMMANDS = """usage: evalgate VERB ...     a gate on what an AI agent does
   evalgate baseline save                keep the last run, to compare later runs with it
 
 `evalgate help --all` lists all verbs, `evalgate VERB --help` the options of one."""
+LEFT_OUT = (
+    "is not in this copy of EvalGate, which is the archive that jobs of the Action download: install the package, or "
+    "use the image"
+)
 MORE = "more: `evalgate help --all`\n\n"
 EPILOG = """exit codes: 0 pass, 1 gate failed, 2 invalid input, 3 cannot judge, 4 GitHub or a
 required store is unreachable, 70 a bug in EvalGate. `evalgate VERB --help` lists options.
@@ -205,8 +209,19 @@ def build_parser(
         if name in requested:  # options of other verbs are not needed
             from evalgate.cli.command import add_command
 
-            add_command(options, import_module(verb.module).COMMANDS[name])
+            add_command(options, _load_command(name, verb))
     return parser
+
+
+def _load_command(name: str, verb: Verb) -> Command:
+    """The command of a verb; a SettingError for one that the archive of a release, which jobs download, leaves out."""
+    try:
+        command: Command = import_module(verb.module).COMMANDS[name]
+    except ModuleNotFoundError as error:
+        if error.name is None or not verb.module.startswith(error.name):
+            raise
+        raise SettingError(f"`evalgate {name}` {LEFT_OUT}") from None
+    return command
 
 
 def describe_bug(error: BaseException) -> str:

@@ -44,11 +44,35 @@ def test_it_holds_what_image_and_composite_action_are_made_of(archive):
         assert [name for name in NEEDED if name not in packed.getnames()] == []
 
 
-def test_the_gate_runs_from_it(archive, tmp_path):
-    file = tmp_path / "archive.tar.gz"
-    file.write_bytes(archive)
-    shutil.unpack_archive(file, tmp_path)
-    command = [sys.executable, "-I", "-c", COMMAND, tmp_path, "validate", "evals/support.yaml"]
-    done = subprocess.run(command, cwd=ROOT / "examples/support-agent", capture_output=True, text=True, check=False)
+@pytest.fixture(scope="module")
+def unpacked(archive, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("archive")
+    with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
+        packed.extractall(folder, filter="data")
+    return folder
+
+
+def run_unpacked(unpacked, *arguments):
+    command = [sys.executable, "-I", "-c", COMMAND, unpacked, *arguments]
+    return subprocess.run(command, cwd=ROOT / "examples/support-agent", capture_output=True, text=True, check=False)
+
+
+def test_the_gate_runs_from_it(unpacked):
+    done = run_unpacked(unpacked, "validate", "evals/support.yaml")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("ok: 1 suite")
+
+
+def test_a_verb_that_no_job_runs_says_that_it_is_left_out(unpacked):
+    done = run_unpacked(unpacked, "init", "traces")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: `evalgate init` is not in this copy of EvalGate")
+
+
+def test_every_other_verb_is_in_it(unpacked):
+    script = "from importlib import import_module as load; from evalgate.cli import VERBS\n"
+    script += "left_out = []\nfor name, verb in VERBS.items():\n"
+    script += "    try: load(verb.module)\n    except ModuleNotFoundError: left_out.append(name)\nprint(*left_out)"
+    command = [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, sys.argv[1])\n{script}", unpacked]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stdout.split(), done.stderr) == (["init", "fetch-baseline", "comment"], "")
