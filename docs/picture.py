@@ -20,6 +20,7 @@ import cmarkgfm
 from cmarkgfm.cmark import Options
 
 from evalgate.models.github import Pages
+from evalgate.reporting.markdown.links import RunPages
 from evalgate.reporting.markdown.render import render_comment
 from evalgate.reporting.results.load_results import load_results
 
@@ -107,7 +108,7 @@ def main() -> None:
     arguments = parser.parse_args()
     results = load_results(arguments.results.read_bytes())
     pages = Pages("https://github.com", "org/agent", "org/agent", results["commit"] or "")
-    draw(page(render_comment(results, key="evalgate", pages=pages)), arguments.picture)
+    draw(page(render_comment(results, key="evalgate", pages=RunPages(of_commit=pages))), arguments.picture)
 
 
 if __name__ == "__main__":

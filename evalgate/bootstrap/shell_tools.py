@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from evalgate.bootstrap.sources import (
     allow_packages,
@@ -37,12 +37,18 @@ BASELINE_FILES = ("baseline.zip", "manifest.json", RESULTS)
 """What holds a run in a folder, the file with the traces first; a manifest is that of a baseline unpacked there."""
 
 
-def build_shell_tools(  # noqa: PLR0913  one for each option of the command
-    cwd: str,
-    output_dir: str,
+class Place(NamedTuple):
+    """Where a run reads and writes; `epoch` is the value of SOURCE_DATE_EPOCH, which is its time."""
+
+    cwd: str
+    output_dir: str
+    epoch: str | None = None
+
+
+def build_shell_tools(
+    place: Place,
     bounds: Limits,
     *,
-    source_date_epoch: str | None,
     progress_to: TextIO | None,
     parallel: ParallelOptions | None = None,
     store: Callable[[], GoldenStore] | None = None,
@@ -63,6 +69,7 @@ def build_shell_tools(  # noqa: PLR0913  one for each option of the command
     from evalgate.bootstrap.process import current_file
 
     allow_packages()
+    cwd = place.cwd
     files, limits = CachedFiles(choose_files(build_workspace(cwd), parallel)), build_trace_limits(bounds)
     progress: Progress = SilentProgress()
     if progress_to is not None:
@@ -71,8 +78,8 @@ def build_shell_tools(  # noqa: PLR0913  one for each option of the command
         build_suite_files(cwd, None, bounds, store),
         TraceFiles(files, limits),
         build_baseline_files(cwd),
-        OutputFolder(output_dir, cwd),
-        SystemClock(source_date_epoch),
+        OutputFolder(place.output_dir, cwd),
+        SystemClock(place.epoch),
         current_file.wrap_progress(progress),
         DiskSpool,
         load_any_output,

@@ -96,16 +96,14 @@ def over_limit(arguments: Namespace, shell: Shell, error: OverLimit) -> int:
 def _build_tools(arguments: Namespace, shell: Shell, parallel: ParallelOptions | None = None) -> Tools:
     """Builds what the judge works with from the flags."""
     from evalgate.bootstrap.named_store import shell_store_opener
-    from evalgate.bootstrap.shell_tools import build_shell_tools, require_other_folder, use_plugin_evaluators
+    from evalgate.bootstrap.shell_tools import Place, build_shell_tools, require_other_folder, use_plugin_evaluators
     from evalgate.settings.limits import parse_limits
 
     require_other_folder(arguments.output_dir, SAVED, shell.cwd)
     use_plugin_evaluators(arguments.plugin, shell.cwd)
     return build_shell_tools(
-        shell.cwd,
-        arguments.output_dir,
+        Place(shell.cwd, arguments.output_dir, shell.epoch),
         parse_limits(arguments.limit),
-        source_date_epoch=shell.epoch,
         progress_to=None if arguments.quiet else shell.err,
         parallel=parallel,
         store=shell_store_opener(arguments.store_url, shell.environ, shell.cwd),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated, Any, Literal, Self
 
+from msgspec import Struct
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from evalgate.evaluators.core.evaluator import wrap_in_list
@@ -146,6 +147,17 @@ class Policy(StrictModel):
     critical_issue_threshold: Annotated[int, Field(ge=0)] = 0
     duplicates: OnDuplicates = "warn"
     empty_globs: OnEmptyGlobs = "warn"
+
+
+class Policies(Struct, frozen=True):
+    """The policy of each suite by name, and the policy of the whole run."""
+
+    suites: dict[str, Policy]
+    run: Policy
+
+    def of(self, suite: str) -> Policy:
+        """The policy of a suite: the run's, if it has none of its own."""
+        return self.suites.get(suite, self.run)
 
 
 def build_effective_policy(entry: StrictModel, project: StrictModel, fail_on: list[FailOn] | None) -> Policy:

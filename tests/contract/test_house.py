@@ -12,7 +12,7 @@ MOST_MODULES = 301
 `arms` what `results.json` has of variants that are compared, `known_failures`, `changes` and `change_heading` what headings lead with;
 `evidence` and `gitlab` declare a feature each (two modules).
 """
-MOST_PARAMETERS = 8
+MOST_PARAMETERS = 6
 MOST_MOVES = 15_700
 """Calls from one module into another in the demo's red run, of which 3,300 read the baseline's traces to compare them."""
 

@@ -22,12 +22,12 @@ from evalgate.models.run.trials import is_unmeasured
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from evalgate.application.comparison.policies import Policies
     from evalgate.application.evaluation.cross_scorer import CrossScorer, RulePair
     from evalgate.models.comparison.comparison import Change, Comparison
     from evalgate.models.results.baseline_run import BaselineRun, TracePosition
     from evalgate.models.run.run import Run
     from evalgate.ports import BaselineFiles, PriceTable, TraceArchive
+    from evalgate.suite.policy import Policies
 
 
 MOVED = ("broken", "regressed", "fixed", "improved", "inconclusive")

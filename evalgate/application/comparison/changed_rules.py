@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evalgate.application.comparison.baseline import LoadedBaseline
     from evalgate.application.comparison.baseline_rules import BaselineRules
     from evalgate.application.comparison.hidden_failures import HiddenFailures
-    from evalgate.application.comparison.policies import JudgedRun, Policies
+    from evalgate.application.comparison.policies import JudgedRun
     from evalgate.application.comparison.weakening import WeakeningRules
     from evalgate.application.evaluation.cross_scorer import CrossScorer
     from evalgate.application.messages.request import JudgeRequest
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import Run
     from evalgate.ports import BaselineFiles, PriceTable, TraceArchive
     from evalgate.suite.models import Configuration
+    from evalgate.suite.policy import Policies
 
 
 NO_FILES = "the run was put together from shards, which hold no raw files"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
-from msgspec import Struct
-
 from evalgate.errors import Problem, SettingError, SuiteError
 from evalgate.evaluators.core.field_problems import suggest
 from evalgate.gate.common.scenarios import apply_quarantines, too_long
@@ -14,7 +12,7 @@ from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.decision import FailOn
 from evalgate.models.comparison.weakening import FreshnessContext
 from evalgate.scoring.wording import describe_empty_glob
-from evalgate.suite.policy import Policy, build_effective_policy
+from evalgate.suite.policy import Policies, build_effective_policy
 from evalgate.suite.suite_file import PolicyEntry
 
 if TYPE_CHECKING:
@@ -33,13 +31,6 @@ if TYPE_CHECKING:
 
 WORDS: tuple[str, ...] = get_args(FailOn)
 NEVER_FAIL = "to never fail the check, use report-only"
-
-
-class Policies(Struct, frozen=True):
-    """The policy of each suite by name, and the policy of the whole run."""
-
-    suites: dict[str, Policy]
-    run: Policy
 
 
 class JudgedRun(NamedTuple):

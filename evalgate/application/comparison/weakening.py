@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from evalgate.application.comparison.baseline_rules import BaselineRules
-    from evalgate.application.comparison.policies import Policies
     from evalgate.models.approvals.approval import Approvals
     from evalgate.models.comparison.comparison import Comparison, ScenarioKey
     from evalgate.models.comparison.decision import FailOn
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results_sections import ApprovalDoc
     from evalgate.ports import BaselineFiles
     from evalgate.suite.models import Configuration
-    from evalgate.suite.policy import Policy
+    from evalgate.suite.policy import Policies, Policy
 
 MAX_LISTED = 1_000
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.run.chunks import Content
     from evalgate.ports.outputs import LoadOutput, OutputSettings, RenderOptions, RunSubject
+    from evalgate.reporting.markdown.links import RunPages
 
 SARIF = "results.sarif"
 
@@ -84,9 +85,7 @@ class CommentFile(FileOutput):
             source.shown,
             key=settings.comment_key,
             max_chars=settings.max_comment_chars,
-            report_url=settings.run_url,
-            origin=source.origin,
-            pages=settings.pages,
+            pages=_list_pages(source),
             grouped=source.grouped,
         )
         try:
@@ -105,14 +104,14 @@ class SummaryFile(FileOutput):
         """The summary."""
         from evalgate.reporting.markdown.render import render_summary
 
-        summary = render_summary(
-            source.shown,
-            report_url=source.options.run_url,
-            origin=source.origin,
-            grouped=source.grouped,
-            pages=source.options.pages,
-        )
+        summary = render_summary(source.shown, pages=_list_pages(source), grouped=source.grouped)
         return Rendered(summary.encode())
+
+
+def _list_pages(source: OutputSource) -> RunPages:
+    from evalgate.reporting.markdown.links import RunPages
+
+    return RunPages(source.options.run_url, source.origin, source.options.pages)
 
 
 class JUnitFile(FileOutput):

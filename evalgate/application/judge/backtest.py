@@ -25,13 +25,13 @@ from evalgate.reporting.results.load_results import convert_baseline_run
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from evalgate.application.comparison.policies import Policies
     from evalgate.models.comparison.comparison import Comparison
     from evalgate.models.comparison.decision import Decision
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import Baseline, BaselineFiles, PriceTable, Progress, SuiteSource
     from evalgate.suite.models import Configuration
+    from evalgate.suite.policy import Policies
 
     StoredTraces = Callable[[Iterable[bytes], str], Iterator[TraceRecord]]
     Place = tuple[str, int | None, int | None]
@@ -208,7 +208,7 @@ def _decision(run: Run, past: _JudgedRun | None, policies: Policies) -> Decision
         add_agent_changes(comparison, run, parts_of_run(past.run))
     info = BaselineInfo("given", path=past.path if past else None)
     compare_variants(run, policies)
-    return decide(run, comparison, info, policies.suites, run_policy=policies.run, report_only=False)
+    return decide(run, comparison, info, policies)
 
 
 def _incomplete_run(path: str, document: ResultsDoc, left_out: int) -> PastRun:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
-from evalgate.application.comparison.policies import Policies, fail_on_words, flag_changes
+from evalgate.application.comparison.policies import fail_on_words, flag_changes
 from evalgate.application.comparison.price_comparison import drop_incomparable_costs
 from evalgate.application.comparison.weakening import weakening_between, weakening_problems
 from evalgate.application.documents.run_documents import run_of
@@ -28,7 +28,7 @@ from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey
 from evalgate.models.comparison.trajectory import TrajectoryDiff
 from evalgate.reporting.results.clean_values import clean_record
 from evalgate.reporting.results.results_json import RunFindings, RunOrigin, build_results_document
-from evalgate.suite.policy import Policy
+from evalgate.suite.policy import Policies, Policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -66,9 +66,7 @@ def compare_finished(
     add_differences(comparison, run, baseline, recorder, stored)
     info = BaselineInfo("given", baseline.commit, None, base)
     weakenings = weakening_between(files, (base, head), comparison, baseline, policies)
-    decision = decide(
-        run, comparison, info, policies.suites, run_policy=policy, report_only=words is None, weakenings=weakenings
-    )
+    decision = decide(run, comparison, info, policies, weakenings=weakenings).for_report_only(words is None)
     created_at = datetime.fromisoformat(head_results["created_at"])
     found = RunFindings(
         [*warnings, *map(warning_of, weakening_problems(weakenings))],

@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from evalgate.application.comparison.baseline import LoadedBaseline
     from evalgate.application.comparison.baseline_rules import DecidingRules
     from evalgate.application.comparison.changed_rules import ChangedRules
-    from evalgate.application.comparison.policies import Policies
     from evalgate.application.messages.request import Judgement, JudgeRequest, Tools
     from evalgate.models.approvals.approval import Approvals
     from evalgate.models.comparison.comparison import Comparison
@@ -71,6 +70,7 @@ if TYPE_CHECKING:
     from evalgate.ports import TraceSpool
     from evalgate.ports.outputs import OutputSource
     from evalgate.suite.models import Configuration
+    from evalgate.suite.policy import Policies
 
 NOT_KEPT = {
     "not_measured": f"{NAME} was not written: outages left too many trials unmeasured",
@@ -143,12 +143,10 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
             compare_variants(run, policies, rulings.approved),
             comparison,
             baseline.info,
-            policies.suites,
-            run_policy=policies.run,
-            report_only=request.rules.report_only,
+            policies,
             approved=rulings.approved,
             weakenings=weakenings,
-        )
+        ).for_report_only(request.rules.report_only)
         warnings = [*configuration.warnings, *approval_warnings, *baseline.warnings, *request.warnings]
         if not request.rules.report_only and selection is None:
             warnings = [*find_harmless_suites(configuration.suites, policies.suites, now.date()), *warnings]

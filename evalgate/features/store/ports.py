@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         StoredRun,
         TrendPoint,
     )
-    from evalgate.models.run.golden import Golden, GoldenEvaluation, RegressionStatus
+    from evalgate.models.run.golden import Golden, GoldenEvaluation
 
 
 class Page(NamedTuple):
@@ -104,15 +104,13 @@ class Evaluations(Protocol):
     def get(self, evaluation_id: str) -> GoldenEvaluation | None:
         """The evaluation with that id."""
 
-    def list(  # noqa: PLR0913  each is a flag or a look-up of its own
+    def list(
         self,
         page: Page = ...,
         *,
         suite: str | None = None,
         golden_id: str | None = None,
-        regression_status: RegressionStatus | None = None,
         run_id: str | None = None,
-        trace_sha256: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> Sequence[GoldenEvaluation]:

@@ -124,14 +124,12 @@ class SessionJudge:
 
     def _build_tools(self, folder: str) -> Tools:
         from evalgate.bootstrap.named_store import shell_store_opener
-        from evalgate.bootstrap.shell_tools import build_shell_tools
+        from evalgate.bootstrap.shell_tools import Place, build_shell_tools
         from evalgate.settings.limits import Limits
 
         return build_shell_tools(
-            self._cwd,
-            folder,
+            Place(self._cwd, folder, self._environ.get("SOURCE_DATE_EPOCH")),
             Limits(),
-            source_date_epoch=self._environ.get("SOURCE_DATE_EPOCH"),
             progress_to=None,
             store=shell_store_opener(None, self._environ, self._cwd),
         )

@@ -12,7 +12,6 @@ from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.decision import (
     NEEDS_BASELINE,
-    PASS,
     VARIANT_WORDS,
     VERDICTS,
     Decision,
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.decision import GateVerdict
     from evalgate.models.comparison.weakening import Weakening, WeakeningList
     from evalgate.models.run.run import Run, ScenarioResult, SuiteResult
-    from evalgate.suite.policy import Policy
+    from evalgate.suite.policy import Policies, Policy
 
 WORST_FIRST = [
     *(*RULES, *VARIANT_WORDS, "nothing_recorded", "duplicates", "weakened"),
@@ -39,50 +38,47 @@ WORST_FIRST = [
 ]
 
 
-def decide(  # noqa: PLR0913  everything that decides
+def decide(
     run: Run,
     comparison: Comparison | None,
     baseline: BaselineInfo | None,
-    policies: Mapping[str, Policy],
+    policies: Policies,
     *,
-    run_policy: Policy,
-    report_only: bool,
     approved: Container[ScenarioKey] = (),
     weakenings: WeakeningList | None = None,
 ) -> Decision:
     """Decides about a run.
 
-    `policies` holds the effective policy of each suite; `run_policy` is that of the project: its
-    `min_evaluated` counts over all scenarios, and it applies to suites without a policy. Of `max_not_measured`
+    The policy of the run is that of the project: its `min_evaluated` counts over all scenarios, and it applies to
+    suites without a policy. Of `max_not_measured`
     the lowest of all suites counts over all trials. `baseline` is None
     if none was requested, `comparison` None if there was nothing to compare with.
 
     A failure (exit code 1) outranks missing evidence (3), which outranks an unreachable baseline (4). A suite
     without a trace gives no failure: nothing was recorded, so nothing is known about the agent.
-    `report_only` sets the exit code to 0 and keeps verdict and reasons. Scenarios that are `approved` may
-    fail; `weakenings` are demands of the baseline's suites and policies that are no longer made.
+    Scenarios that are `approved` may fail; `weakenings` are demands of the baseline's suites and policies that are
+    no longer made.
     """
     by_suite = {
-        suite.name: _find_suite_reasons(suite, comparison, baseline, policies.get(suite.name, run_policy), approved)
+        suite.name: _find_suite_reasons(suite, comparison, baseline, policies.of(suite.name), approved)
         for suite in run.suites
     }
-    for reason in _find_variant_reasons(run, policies):
+    for reason in _find_variant_reasons(run, policies.suites):
         by_suite[reason.suite or ""].append(reason)
     found = [reason for reasons in by_suite.values() for reason in reasons]
     weakened = [] if weakenings is None else list(reasons_from_weakenings(weakenings))
     for reason in weakened:
         by_suite.get(reason.suite or "", []).append(reason)
-    unmeasured = too_many_unmeasured(run, _find_measured_limit(run, policies, run_policy))
+    unmeasured = too_many_unmeasured(run, _find_measured_limit(run, policies))
     missing = [] if unmeasured is None else [unmeasured]
-    missing += _find_run_reasons(run, run_policy, [*found, *missing])
+    missing += _find_run_reasons(run, policies.run, [*found, *missing])
     reasons = _sort_reasons([*found, *weakened, *missing])
     code = _exit_code(reasons)
     return Decision(
         VERDICTS[code],
-        PASS if report_only else code,
+        code,
         reasons,
-        report_only,
-        {suite.name: _suite_verdict(suite, by_suite[suite.name]) for suite in run.suites},
+        suite_verdicts={suite.name: _suite_verdict(suite, by_suite[suite.name]) for suite in run.suites},
     )
 
 
@@ -109,8 +105,7 @@ def apply_late_approvals(run: Run, decision: Decision, approved: Container[Scena
         suite.name: _suite_verdict(suite, [each for each in reasons if each.suite == suite.name])
         for suite in run.suites
     }
-    report_only = decision.report_only
-    return Decision(VERDICTS[code], PASS if report_only else code, reasons, report_only, verdicts)
+    return Decision(VERDICTS[code], code, reasons, suite_verdicts=verdicts).for_report_only(decision.report_only)
 
 
 def _is_approved(reason: Reason, approved: Container[ScenarioKey]) -> bool:
@@ -271,10 +266,10 @@ def find_empty_globs(suite: SuiteResult, policy: Policy) -> Reason | None:
     return Reason("empty_glob", f"{describe_empty_glob(suite.name, first)}{more}; {RECORD}", suite.name)
 
 
-def _find_measured_limit(run: Run, policies: Mapping[str, Policy], run_policy: Policy) -> float:
+def _find_measured_limit(run: Run, policies: Policies) -> float:
     """The lowest share of unmeasured trials that any suite allows in the run."""
-    of_suites = (policies.get(suite.name, run_policy).validity.max_not_measured for suite in run.suites)
-    return min(of_suites, default=run_policy.validity.max_not_measured)
+    of_suites = (policies.of(suite.name).validity.max_not_measured for suite in run.suites)
+    return min(of_suites, default=policies.run.validity.max_not_measured)
 
 
 def too_many_unmeasured(run: Run, most: float) -> Reason | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, get_args
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -92,6 +93,10 @@ class Decision(Struct):
     reasons: list[Reason] = field(default_factory=list)
     report_only: bool = False
     suite_verdicts: dict[str, GateVerdict] = field(default_factory=dict)
+
+    def for_report_only(self, report_only: bool) -> Decision:  # noqa: FBT001  a setting, passed on
+        """The same decision; of a run that only reports with exit code 0."""
+        return replace(self, exit_code=PASS, report_only=True) if report_only else self
 
 
 SCHEMA = "evalgate.backtest/1"

@@ -21,7 +21,7 @@ from evalgate.reporting.markdown.header_lines import (
     format_baseline,
 )
 from evalgate.reporting.markdown.heading import build_heading, describe_other_recordings, describe_unblocked_failures
-from evalgate.reporting.markdown.links import Links
+from evalgate.reporting.markdown.links import Links, RunPages
 from evalgate.reporting.markdown.scenario_rows import build_failure, build_scenario_row, format_name
 from evalgate.reporting.markdown.statistics_rows import (
     build_check_row,
@@ -77,7 +77,6 @@ if TYPE_CHECKING:
     from evalgate.reporting.text.grouping import GroupedScenarios, GroupedWarning
     from evalgate.reporting.text.scenario_sections import ScenarioSections, SuiteScenario
 
-UNLINKED = Links()
 RESERVED_CHARS = 4_000
 """Characters reserved for the parts of a report outside of any group."""
 
@@ -101,11 +100,10 @@ def build_report(
     grouped: GroupedScenarios,
     layout: Layout,
     *,
-    report_url: str | None = None,
-    origin: str = "",
-    links: Links = UNLINKED,
+    pages: RunPages,
 ) -> Report:
-    """Builds the view, worst rows first; rows that do not fit are counted. `origin` is Markdown."""
+    """Builds the view, worst rows first; rows that do not fit are counted."""
+    links = Links(pages.of_commit)
     scenarios, found = grouped.sections, grouped.failing
     many = len(document["suites"]) > 1
     shared, suites = find_agent_changes(document).of_all, sorted(document["suites"], key=is_green)
@@ -160,7 +158,7 @@ def build_report(
     return Report(
         heading=str(build_heading(document, escape_span)),
         notices=_format_notices(document),
-        origin=origin,
+        origin=pages.origin,
         alert=_build_alert(document, new, links),
         baseline=format_baseline(document, links),
         noise=describe_noise(document),
@@ -181,10 +179,15 @@ def build_report(
         accept=_describe_acceptance(document, scenarios),
         command=escape_span(build_command(document, scenarios), 600),
         reproduce=_list_commands(document, scenarios, found),
-        report_url=(report_url if report_url and re.fullmatch("https?://[A-Za-z0-9.:/_?=&%~-]+", report_url) else ""),
+        report_url=_check_url(pages.report_url or ""),
         version=escape_span(document["evalgate_version"], 60),
         **_build_rows(groups, sum(len(each.members) for each in failing)),
     )
+
+
+def _check_url(url: str) -> str:
+    """The address, empty if it holds anything that Markdown may read otherwise."""
+    return url if re.fullmatch("https?://[A-Za-z0-9.:/_?=&%~-]+", url) else ""
 
 
 def _format_notices(document: ResultsDoc) -> str:

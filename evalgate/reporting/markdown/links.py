@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import escape_cell, escape_link, escape_span, to_one_line
@@ -17,6 +17,17 @@ SHORT_SHA = 7
 MAX_NAME, MAX_PATH = 120, 1_000
 _UNENCODED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~/")
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+class RunPages(NamedTuple):
+    """What a report links to: the page of the whole report, the run that made it, and the pages of its commit.
+
+    `origin` is a Markdown line about the run.
+    """
+
+    report_url: str | None = None
+    origin: str = ""
+    of_commit: Pages | None = None
 
 
 class Links:

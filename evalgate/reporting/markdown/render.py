@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from evalgate.errors import InvalidTemplate, Location, Problem, SettingError
 from evalgate.reporting.markdown.build_view import COMMENT, SUMMARY, build_report
-from evalgate.reporting.markdown.links import Links
+from evalgate.reporting.markdown.links import RunPages
 from evalgate.reporting.text.grouping import group_scenarios
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
-    from evalgate.models.github import Pages, TemplateFile
+    from evalgate.models.github import TemplateFile
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.run.arms import ArmComparison
     from evalgate.reporting.markdown.build_view import Layout
@@ -35,32 +35,28 @@ MARKER = "<!-- evalgate:sticky v1 key={key} -->"
 SUMMARY_BYTES = 1_000_000
 _KEY_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/-")
 _MAX_TRIES = 12
+NO_PAGES = RunPages()
 _BLANK_LINES = re.compile(r"\n{3,}")  # no line of a fenced block is blank: each has a gutter
 
 
-def render_comment(  # noqa: PLR0913  all that a comment shows
+def render_comment(
     document: ResultsDoc,
     *,
     key: str,
     max_chars: int = 60_000,
-    report_url: str | None = None,
-    origin: str = "",
+    pages: RunPages = NO_PAGES,
     template: TemplateFile | None = None,
     grouped: GroupedScenarios | None = None,
-    pages: Pages | None = None,
 ) -> str:
     """Renders the comment: the marker of `key`, then the verdict and the rest, at most `max_chars` long.
 
-    `report_url` is the page of the whole report, `origin` a Markdown line about the run that made it,
-    `template` the project's template, `grouped` the scenarios if they are grouped already, `pages` what places
-    and commits link to. Raises SettingError for a key that is invalid in a marker, InvalidTemplate for a template
-    that can't be used.
+    `template` is the project's template, `grouped` the scenarios if they are grouped already. Raises SettingError for
+    a key that is invalid in a marker, InvalidTemplate for a template that can't be used.
     """
     if not key or not _KEY_CHARACTERS.issuperset(key) or "--" in key:
         raise SettingError("the comment key may contain only letters, digits and . _ / -, and no double hyphen")
     marker = MARKER.format(key=key) + "\n"
-    grouped = grouped or group_scenarios(document)
-    build_view = partial(build_report, document, grouped, report_url=report_url, origin=origin, links=Links(pages))
+    build_view = partial(build_report, document, grouped or group_scenarios(document), pages=pages)
     limit = (len, max_chars - len(marker))
     if template is None:
         return marker + _render_fitting(build_view, COMMENT, _builtin_body("comment.md.j2"), limit)
@@ -71,14 +67,11 @@ def render_summary(
     document: ResultsDoc,
     *,
     max_bytes: int = SUMMARY_BYTES,
-    report_url: str | None = None,
-    origin: str = "",
+    pages: RunPages = NO_PAGES,
     grouped: GroupedScenarios | None = None,
-    pages: Pages | None = None,
 ) -> str:
     """Renders the job summary: the same report with more rows, at most `max_bytes` of UTF-8."""
-    grouped = grouped or group_scenarios(document)
-    build_view = partial(build_report, document, grouped, report_url=report_url, origin=origin, links=Links(pages))
+    build_view = partial(build_report, document, grouped or group_scenarios(document), pages=pages)
     return _render_fitting(build_view, SUMMARY, _builtin_body("summary.md.j2"), (_count_bytes, max_bytes))
 
 

@@ -10,7 +10,7 @@ from request_builder import make_request
 
 from evalgate.application.judge.judge import judge
 from evalgate.application.messages.request import Tools
-from evalgate.bootstrap.shell_tools import build_shell_tools
+from evalgate.bootstrap.shell_tools import Place, build_shell_tools
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.settings.limits import Limits
 
@@ -36,7 +36,7 @@ def write(folder: Path, checks: int) -> None:
 
 
 def run(folder: Path, name: str, *, is_requested: bool, baseline: str | None = None) -> tuple[Any, str]:
-    tools = build_shell_tools(str(folder), name, Limits(), source_date_epoch="1767323045", progress_to=None)
+    tools = build_shell_tools(Place(str(folder), name, "1767323045"), Limits(), progress_to=None)
     info = None if baseline is None else BaselineInfo("given", path=baseline)
     request = make_request(configs=["suite.yaml"], baseline=info, mutation_score=is_requested)
     judgement = judge(request, tools)

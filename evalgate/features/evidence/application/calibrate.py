@@ -31,12 +31,11 @@ from evalgate.scoring.scenario import judge_scenario
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalgate.application.comparison.policies import Policies
     from evalgate.features.evidence.measures.alarm_rates import Table
     from evalgate.models.run.run import Trial, TrialStatus
     from evalgate.ports import Baseline, BaselineFiles
     from evalgate.suite.models import Scenario
-    from evalgate.suite.policy import Policy
+    from evalgate.suite.policy import Policies, Policy
 
 FEWEST = 5
 """Scenarios with enough trials without which no number is given."""
@@ -216,5 +215,5 @@ def _is_red(key: ScenarioKey, baseline: Run, run: Run, policies: Policies) -> bo
     rules = {key.suite: policies.suites[key.suite].regression}
     comparison = compare(outcomes_from_run(run), outcomes_from_run(baseline), rules)
     info = BaselineInfo("given")
-    decision = decide(run, comparison, info, policies.suites, run_policy=policies.run, report_only=False)
+    decision = decide(run, comparison, info, policies)
     return decision.exit_code != 0

@@ -25,7 +25,6 @@ from evalgate.scoring.scenario import judge_scenario
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalgate.application.comparison.policies import Policies
     from evalgate.features.evidence.application.added_trials import RecordedSide
     from evalgate.features.evidence.models import Finding
     from evalgate.models.comparison.comparison import Change, Comparison
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import Run, ScenarioResult, SuiteResult, Trial
     from evalgate.ports import BaselineFiles
     from evalgate.suite.models import Scenario
+    from evalgate.suite.policy import Policies
 
 JUDGED_AGAIN = frozenset({"hard_fail", "new_hard_fail", "below_threshold", "broken", "regression", "not_evaluable"})
 """Words of `fail_on` that all trials together decide; for others the first run's reasons stand."""
@@ -116,7 +116,7 @@ def _with_words(policies: Policies, reasons: Sequence[Reason]) -> Policies:
 
 def _decide(run: Run, comparison: Comparison, policies: Policies) -> Decision:
     info = BaselineInfo("given")
-    return decide(run, comparison, info, policies.suites, run_policy=policies.run, report_only=False)
+    return decide(run, comparison, info, policies)
 
 
 def _describe(

@@ -18,12 +18,12 @@ from evalgate.models.run.run import NOT_EVALUATED
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from evalgate.application.comparison.policies import Policies
     from evalgate.models.comparison.comparison import Change, Comparison
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.run.run import Run, ScenarioResult, Trial
     from evalgate.ports import BaselineFiles
     from evalgate.suite.models import Configuration
+    from evalgate.suite.policy import Policies
 
 Scenarios = dict[ScenarioKey, "ScenarioResult"]
 

@@ -59,18 +59,21 @@ class EvaluationTable:
 
     def get(self, evaluation_id: str) -> GoldenEvaluation | None:
         """The evaluation with that id."""
-        found = self.list(Page(1), id=evaluation_id)
+        found = self._select(Page(1), EVALUATIONS.c.id == evaluation_id)
         return found[0] if found else None
 
     def list(
         self,
         page: Page = Page(),  # noqa: B008  a constant
         *,
+        suite: str | None = None,
+        golden_id: str | None = None,
+        run_id: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
-        **equal: str | None,
     ) -> Sequence[GoldenEvaluation]:
         """Evaluations, newest first, from `since` and before `until`, with these values; see the port."""
+        equal = {"suite": suite, "golden_id": golden_id, "run_id": run_id}
         where = [EVALUATIONS.c[name] == value for name, value in equal.items() if value is not None]
         if since is not None:
             where.append(EVALUATIONS.c.evaluated_at >= since)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from run_builders import make_run, make_scenario, make_trial
 from scipy.stats import binomtest
 
-from evalgate.application.comparison.policies import Policies, compare_variants
+from evalgate.application.comparison.policies import compare_variants
 from evalgate.gate.arms.arm_ratios import compare_amounts
 from evalgate.gate.comparison.outcomes import outcome_from_scenario
 from evalgate.gate.comparison.significance import sign_p
@@ -21,7 +21,7 @@ from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.trial_doc import AgentParts
 from evalgate.reporting.results.results_json import RunFindings, RunOrigin, build_results_document, dump_results
 from evalgate.reporting.text.sentences import unmark_parts
-from evalgate.suite.policy import Policy, VariantComparison
+from evalgate.suite.policy import Policies, Policy, VariantComparison
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +67,7 @@ def judge(control, treatment, fail_on=("variant_regression", "no_lift"), regress
 def decide_run(run, policy, approved=()):
     policies = Policies({"support": policy}, policy)
     compare_variants(run, policies, approved)
-    found = decide(run, None, None, policies.suites, run_policy=policy, report_only=False, approved=approved)
+    found = decide(run, None, None, policies, approved=approved)
     return Judged(run.arms, found)
 
 
@@ -172,7 +172,7 @@ def test_nothing_comparable__is_never_green():
 def test_a_run_whose_variants_were_not_compared__is_never_green():
     run = make_run(*arm("old", ["p"]), *arm("new", ["p"]))
     policy = Policy.model_validate({"compare_variants": PAIR, "fail_on": ["variant_regression"]})
-    decision = decide(run, None, None, {"support": policy}, run_policy=policy, report_only=False)
+    decision = decide(run, None, None, Policies({"support": policy}, policy))
     assert codes(Judged((), decision)) == ["nothing_compared"]
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from evalgate.application.comparison.policies import Policies, compare_variants, policies_of
+from evalgate.application.comparison.policies import compare_variants, policies_of
 from evalgate.errors import SuiteError
 from evalgate.gate.comparison.significance import sign_p
 from evalgate.gate.variant_reach import find_idle_comparisons, find_impossible_lifts
 from evalgate.gate.weakening.detect_weakening import find_relaxations
 from evalgate.models.results.document_names import SUITES_SCHEMA
 from evalgate.suite.baseline_suites import parse_baseline_suites
-from evalgate.suite.policy import Policy
+from evalgate.suite.policy import Policies, Policy
 
 PAIR = {"control": "old", "treatment": "new"}
 GATED = ["variant_regression", "no_lift"]

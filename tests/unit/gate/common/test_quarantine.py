@@ -14,7 +14,7 @@ from evalgate.gate.decision.decide import RULES, decide
 from evalgate.models.comparison.comparison import BaselineInfo, Change, Comparison, ScenarioKey
 from evalgate.models.comparison.weakening import MAX_DAYS, Quarantine
 from evalgate.models.run.run import Run
-from evalgate.suite.policy import Policy
+from evalgate.suite.policy import Policies, Policy
 
 TODAY = date(2026, 3, 1)
 EVERY_WORD = [*RULES]
@@ -32,8 +32,7 @@ def decide_run(run, words=("hard_fail",), changes=None, **policy):
     policies = {suite.name: Policy(fail_on=list(words), **policy) for suite in run.suites}
     comparison = None if changes is None else Comparison(changes, [])
     info = None if changes is None else BaselineInfo("exact")
-    run_policy = Policy(**policy)
-    return decide(run, comparison, info, policies, run_policy=run_policy, report_only=False)
+    return decide(run, comparison, info, Policies(policies, Policy(**policy)))
 
 
 def in_quarantine(verdict, name="b"):

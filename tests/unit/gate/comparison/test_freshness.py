@@ -14,7 +14,7 @@ from evalgate.gate.decision.decide import decide
 from evalgate.measures.redaction.redact import redact
 from evalgate.models.comparison.weakening import FreshnessContext
 from evalgate.models.run.run import TraceRef
-from evalgate.suite.policy import FreshnessPolicy, Policy
+from evalgate.suite.policy import FreshnessPolicy, Policies, Policy
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 HEAD, OTHER = "a" * 40, "b" * 40
@@ -137,7 +137,7 @@ def test_stale_trials_warn_once_with_the_first_location():
 
 def test_stale_evidence_fails_the_gate_if_in_fail_on():
     run, policies, warnings = mark_run(["stale_evidence"])
-    found = decide(run, None, None, policies, run_policy=Policy(), report_only=False)
+    found = decide(run, None, None, Policies(policies, Policy()))
     assert (found.exit_code, [reason.code for reason in found.reasons]) == (1, ["stale_evidence"])
     assert found.reasons[0].message.startswith("1 of 2 traces are stale, the first: it does not record its commit")
     assert warnings == []
@@ -145,7 +145,7 @@ def test_stale_evidence_fails_the_gate_if_in_fail_on():
 
 def test_stale_evidence_does_not_fail_the_gate_by_default():
     run, policies, _ = mark_run()
-    assert decide(run, None, None, policies, run_policy=Policy(), report_only=False).exit_code == 0
+    assert decide(run, None, None, Policies(policies, Policy())).exit_code == 0
 
 
 def test_without_a_policy_nothing_is_stale():

@@ -14,7 +14,7 @@ from evalgate.gate.decision.approvals import find_proposals, rule_by_date, rule_
 from evalgate.gate.decision.decide import decide
 from evalgate.models.approvals.approval import Approval, Approvals
 from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey
-from evalgate.suite.policy import Policy
+from evalgate.suite.policy import Policies, Policy
 
 TODAY = date(2026, 11, 21)
 KEY = ScenarioKey("support", "s1", None)
@@ -240,15 +240,7 @@ WORDS = ["hard_fail", "new_hard_fail", "below_threshold", "broken", "regression"
 def decide_run(scenario, words, approved, changes=None):
     policies = {"support": Policy(fail_on=words)}
     comparison = Comparison(changes or {}, [])
-    return decide(
-        make_run(scenario),
-        comparison,
-        None,
-        policies,
-        run_policy=Policy(),
-        report_only=False,
-        approved=approved,
-    )
+    return decide(make_run(scenario), comparison, None, Policies(policies, Policy()), approved=approved)
 
 
 @pytest.mark.parametrize("word", WORDS)
@@ -270,7 +262,7 @@ def test_stale_evidence_is_not_approved_with_the_failure():
 def test_an_approval_does_not_cover_other_scenarios():
     run = make_run(failing(), failing(scenario_id="s2"))
     policies = {"support": Policy()}
-    found = decide(run, None, None, policies, run_policy=Policy(), report_only=False, approved={KEY})
+    found = decide(run, None, None, Policies(policies, Policy()), approved={KEY})
     assert [(reason.code, reason.scenario) for reason in found.reasons] == [("hard_fail", "s2")]
 
 

@@ -11,7 +11,7 @@ from evalgate.gate.decision.decide import apply_late_approvals, decide
 from evalgate.models.comparison.comparison import BaselineInfo, Change, Comparison, ScenarioKey
 from evalgate.models.comparison.decision import FailOn
 from evalgate.models.run.run import Run
-from evalgate.suite.policy import Policy, ValidityPolicy
+from evalgate.suite.policy import Policies, Policy, ValidityPolicy
 
 EXACT = BaselineInfo("exact")
 
@@ -19,7 +19,7 @@ EXACT = BaselineInfo("exact")
 def decide_run(run, words=("hard_fail",), *, changes=None, baseline=None, report_only=False, **policy):
     policies = {suite.name: Policy(fail_on=list(words), **policy) for suite in run.suites}
     comparison = None if changes is None else Comparison(changes, [])
-    return decide(run, comparison, baseline, policies, run_policy=Policy(), report_only=report_only)
+    return decide(run, comparison, baseline, Policies(policies, Policy())).for_report_only(report_only)
 
 
 def key(scenario_id="s1"):
@@ -159,7 +159,7 @@ def test_reasons_come_worst_first_then_in_the_order_of_the_run():
 def test_each_suite_is_judged_by_its_own_policy():
     run = Run([make_suite(make_scenario("FAIL"), name="strict"), make_suite(make_scenario("FAIL"), name="lax")])
     policies = {"strict": Policy(fail_on=["below_threshold"]), "lax": Policy()}
-    found = decide(run, None, None, policies, run_policy=Policy(), report_only=False)
+    found = decide(run, None, None, Policies(policies, Policy()))
     assert [(reason.suite, reason.code) for reason in found.reasons] == [("strict", "below_threshold")]
     assert found.suite_verdicts == {"strict": "fail", "lax": "pass"}
 
@@ -167,7 +167,7 @@ def test_each_suite_is_judged_by_its_own_policy():
 def test_policy_of_the_run_is_used_for_a_suite_without_one():
     run = make_run(make_scenario("FAIL"))
     strict = Policy(fail_on=["below_threshold"])
-    assert decide(run, None, None, {}, run_policy=strict, report_only=False).exit_code == 1
+    assert decide(run, None, None, Policies({}, strict)).exit_code == 1
 
 
 # --- what can't be judged -------------------------------------------------------------------------------------
@@ -280,7 +280,7 @@ def test_min_evaluated_of_the_project_counts_over_all_suites():
         ]
     )
     project = Policy(min_evaluated=0.7)
-    found = decide(run, None, None, {"one": Policy(), "two": Policy()}, run_policy=project, report_only=False)
+    found = decide(run, None, None, Policies({"one": Policy(), "two": Policy()}, project))
     assert [(reason.code, reason.suite) for reason in found.reasons] == [("min_evaluated", None)]
     assert found.exit_code == 3
 
@@ -419,7 +419,7 @@ def test_approvals_applied_later_give_the_same_decision_as_approvals_known_befor
     policies = {"support": Policy(fail_on=sorted(words))}
     keys = {key(f"s{number}") for number in approved}
     knew, before = (
-        decide(run, None, None, policies, run_policy=Policy(), report_only=report_only, approved=known)
+        decide(run, None, None, Policies(policies, Policy()), approved=known).for_report_only(report_only)
         for known in (keys, set())
     )
     assert apply_late_approvals(run, before, keys) == knew
@@ -469,7 +469,7 @@ def test_share_of_outages_is_over_the_whole_run_and_the_lowest_limit_counts():
             name: Policy(validity=ValidityPolicy(max_not_measured=most))
             for name, most in zip(("one", "two"), limits, strict=True)
         }
-        found = decide(Run(suites), None, None, policies, run_policy=Policy(), report_only=False)
+        found = decide(Run(suites), None, None, Policies(policies, Policy()))
         assert found.exit_code == expected
 
 

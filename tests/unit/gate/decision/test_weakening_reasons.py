@@ -5,7 +5,7 @@ from run_builders import make_run, make_scenario
 from evalgate.gate.decision.decide import decide, reasons_from_weakenings
 from evalgate.models.comparison.weakening import Weakening, WeakeningList
 from evalgate.scoring.wording import describe_weakening
-from evalgate.suite.policy import Policy
+from evalgate.suite.policy import Policies, Policy
 
 LOWERED = Weakening("threshold_lowered", "support", "s1", baseline="threshold: 0.9", current="threshold: 0.5")
 DROPPED = Weakening("fail_on_dropped", baseline="fail_on: broken")
@@ -30,7 +30,7 @@ def test_a_suite_without_weakened_in_fail_on__gives_no_reason():
 
 def decide_run(weakenings, *, report_only=False):
     run = make_run(make_scenario("PASS"))
-    return decide(run, None, None, {}, run_policy=Policy(), report_only=report_only, weakenings=weakenings)
+    return decide(run, None, None, Policies({}, Policy()), weakenings=weakenings).for_report_only(report_only)
 
 
 def test_a_weakening_in_fail_on__fails_the_gate():

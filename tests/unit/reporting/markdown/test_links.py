@@ -6,7 +6,7 @@ from results_builder import a_baseline, a_scenario, a_suite, results
 
 from evalgate.models.github import Pages
 from evalgate.models.run.trial_doc import LocationDoc
-from evalgate.reporting.markdown.links import Links
+from evalgate.reporting.markdown.links import Links, RunPages
 from evalgate.reporting.markdown.render import render_comment, render_summary
 
 HEAD, BASE = "a" * 40, "b" * 40
@@ -82,6 +82,7 @@ def test_report__of_a_pull_request__links_places_and_commits():
         f"https://github.com/acme/agent/commit/{BASE}",
         f"https://github.com/mallory/agent/blob/{HEAD}/evals/support.yaml#L7",
     ]
-    for report in (render_comment(document, key="k", pages=PAGES), render_summary(document, pages=PAGES)):
+    pages = RunPages(of_commit=PAGES)
+    for report in (render_comment(document, key="k", pages=pages), render_summary(document, pages=pages)):
         assert [url for url in urls if f"]({url})" not in report] == []
     assert "https://github.com" not in render_comment(document, key="k")

@@ -27,6 +27,7 @@ from results_builder import (
 
 from evalgate.errors import SettingError
 from evalgate.models.run.trial_doc import LocationDoc
+from evalgate.reporting.markdown.links import RunPages
 from evalgate.reporting.markdown.render import render_comment, render_summary
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -149,7 +150,7 @@ def heading(document):
 
 @pytest.mark.parametrize("name", CASES)
 def test_comment__known_run__equals_its_golden_file(name):
-    actual = comment(CASES[name](), report_url=RUN_URL)
+    actual = comment(CASES[name](), pages=RunPages(RUN_URL))
     golden = GOLDEN / f"{name}.md"
     if os.environ.get("EVALGATE_REFRESH"):
         golden.write_text(actual, encoding="utf-8")
@@ -158,7 +159,7 @@ def test_comment__known_run__equals_its_golden_file(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_comment__known_run__starts_with_marker_and_verdict_and_has_only_template_markup(name):
-    text = comment(CASES[name](), report_url=RUN_URL)
+    text = comment(CASES[name](), pages=RunPages(RUN_URL))
     lines = text.split("\n")
     assert lines[0] == MARKER
     assert lines[1].startswith("## ")
@@ -167,7 +168,7 @@ def test_comment__known_run__starts_with_marker_and_verdict_and_has_only_templat
 
 @pytest.mark.parametrize("name", CASES)
 def test_summary__known_run__has_no_marker_and_only_template_markup(name):
-    text = render_summary(CASES[name](), report_url=RUN_URL)
+    text = render_summary(CASES[name](), pages=RunPages(RUN_URL))
     assert text.startswith("## ")
     assert find_flaws(text, links=[RUN_URL]) == []
 
@@ -461,7 +462,7 @@ def test_comment__every_text_hostile__no_line_starts_with_it(text):
 
 
 def test_comment__invalid_report_url__is_omitted():
-    assert "](" not in comment(a_clean_pass(), report_url="https://x.example/) [y](https://evil.example")
+    assert "](" not in comment(a_clean_pass(), pages=RunPages("https://x.example/) [y](https://evil.example"))
 
 
 @pytest.mark.parametrize("key", ["", "a b", "x-->", "a--b", "\u00e9", "k\n"])
@@ -505,7 +506,7 @@ def test_comment__any_number_of_scenarios__fits_and_has_the_true_totals(number):
 
 @pytest.mark.parametrize("room", [1_000, 1_500])
 def test_comment__no_room_for_a_report__has_the_verdict(room):
-    text = comment(many(300), max_chars=room, report_url=RUN_URL)
+    text = comment(many(300), max_chars=room, pages=RunPages(RUN_URL))
     assert len(text) <= room
     assert "EvalGate" in text.split("\n")[1]
     assert "does not fit" in text
@@ -515,7 +516,7 @@ def test_comment__no_room_for_a_report__has_the_verdict(room):
 @pytest.mark.parametrize("room", [2_400, 3_000, 5_000, 8_000, 20_000, 60_000])
 def test_comment__little_room__leaves_out_whole_rows_and_counts_them(room):
     document = many(300)
-    text = comment(document, max_chars=room, report_url=RUN_URL)
+    text = comment(document, max_chars=room, pages=RunPages(RUN_URL))
     assert len(text) <= room
     assert find_flaws(text, links=[RUN_URL], comments=[MARKER[4:-3].strip()]) == []
     assert has_whole_tables(text)
@@ -649,7 +650,7 @@ def test_summary__in_another_script__is_bounded_by_bytes_and_ends_whole(room):
     reason = "\u8fd4\u6b3e\u672a\u5b8c\u6210 \U0001f6a8" * 40
     trials = [a_trial(0, "failed", assertions=[an_assertion("\u68c0\u67e5" * 50, "failed", reason=reason)])]
     scenarios = [a_scenario(f"\u573a\u666f{n}" * 30, "HARD_FAIL", trials=trials) for n in range(2_000)]
-    text = render_summary(results([a_suite("s", scenarios, "fail")], "fail"), max_bytes=room, report_url=RUN_URL)
+    text = render_summary(results([a_suite("s", scenarios, "fail")], "fail"), max_bytes=room, pages=RunPages(RUN_URL))
     assert 20_000 < len(text.encode()) <= room
     assert find_flaws(text, links=[RUN_URL]) == []
     assert text.count("<details") == text.count("</details>") > 0
