@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 _CLI = "evalgate.cli"
 _VERBS = {
-    "traces": Verb("list traces of any format: what each records and lacks", f"{_CLI}.trace_list"),
-    "show": Verb("print a trace as a conversation, with its tool calls", f"{_CLI}.trace_list"),
+    "traces": Verb("list traces of any format: what each records and lacks", f"{_CLI}.traces"),
+    "show": Verb("print a trace as a conversation, with its tool calls", f"{_CLI}.traces"),
     "validate": Verb("check suites without reading traces", f"{_CLI}.validation", loads_project=True),
     "run": Verb("judge traces, compare with a baseline, report, and gate", f"{_CLI}.run", loads_project=True),
     "explain": Verb("explain the verdict of a scenario, call by call", f"{_CLI}.explain"),
@@ -36,10 +36,10 @@ _VERBS = {
     "approve": Verb("accept a known failure until a date", f"{_CLI}.approvals", loads_project=True),
     "approvals": Verb("list approvals and their status, or withdraw one", f"{_CLI}.approvals", loads_project=True),
     "evaluators": Verb("list the evaluators of suites, or describe one", f"{_CLI}.suites", loads_project=True),
-    "query": Verb("evaluate JMESPath on a trace, or list its fields", f"{_CLI}.traces"),
+    "query": Verb("evaluate JMESPath on a trace, or list its fields", f"{_CLI}.query"),
     "compare": Verb("compare two finished runs, scenario by scenario", f"{_CLI}.baselines"),
     "backtest": Verb("judge past runs by the current suites", f"{_CLI}.baselines"),
-    "convert": Verb("convert traces to native or OpenTelemetry traces", f"{_CLI}.traces"),
+    "convert": Verb("convert traces to native or OpenTelemetry traces", f"{_CLI}.query"),
     "merge": Verb("merge the shards of one run into its reports and verdict", f"{_CLI}.run", loads_project=True),
     "fingerprint": Verb("print a hash of the agent's files, to record in traces", f"{_CLI}.suites", loads_project=True),
     "schema": Verb("print the JSON Schema of a suite, project, trace or run", f"{_CLI}.suites", loads_project=True),

@@ -1,200 +1,226 @@
-"""The verbs `query` and `convert`, which read traces without judging them."""
+"""The verbs `traces` and `show`, with which a person looks at traces: a table of many, and one as a conversation."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import os
 from typing import TYPE_CHECKING, Any
 
-from evalgate.cli.command import FORMAT, OUTPUT, Command, choose_format, option
-from evalgate.cli.shell import escape_invisible, format_location, is_stdout
-from evalgate.cli.trace_place import TRACE_HELP, describe_missing, find_place, looks_like_file
-from evalgate.errors import Problem, SettingError
-from evalgate.settings.limits import parse_limits
+from evalgate.cli.command import FORMAT, JSON_TABLE, Command, choose_format, option
+from evalgate.cli.query import build_pricer, read_traces
+from evalgate.cli.shell import format_location
+from evalgate.cli.trace_place import TRACE_HELP, describe_missing, find_place
+from evalgate.errors import SettingError
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from evalgate.application.evaluation.pricing import Pricer
     from evalgate.cli.shell import Shell
-    from evalgate.measures.jmespath.query import Query
-    from evalgate.models.trace.trace import Trace, TraceRecord
-    from evalgate.suite.models import Form, Suite
+    from evalgate.cli.trace_place import TracePlace
+    from evalgate.models.trace.trace import Trace
+    from evalgate.reporting.terminal.trace_table import TraceRow
+
+SCHEMA = "evalgate.traces/1"
+MAX_ROWS, MAX_REASONS, MAX_FOLDER_REASONS = 10_000, 40, 3
+UNLIMITED = 10_000
+"""Width of a table in a pipe, where no column is cut."""
 
 
-class _LineWriter:
-    """Writes lines to stdout, made safe for a terminal."""
+def list_traces(arguments: Namespace, shell: Shell) -> int:
+    """Prints a row per trace, then names what could not be read.
 
-    def __init__(self, shell: Shell) -> None:
-        self._shell = shell
+    Returns 2 if a file that is given by name holds no trace, else 0 if the patterns name any file.
+    """
+    from evalgate.reporting.terminal.trace_table import UNREADABLE, render_fitted_table, render_trace_table
 
-    def write(self, line: bytes) -> None:
-        self._shell.print_line(escape_invisible(line.decode().rstrip("\n")))
+    rows = list(_build_rows(arguments, shell))
+    if not rows:
+        raise SettingError(describe_missing(arguments.traces, shell.cwd))
+    readable = {os.path.dirname(row["path"]) for row in rows if row["status"] != UNREADABLE}  # noqa: PTH120
+    shown = [row for row in rows if os.path.dirname(row["path"]) in readable]  # noqa: PTH120
+    others = [row for row in rows if os.path.dirname(row["path"]) not in readable]  # noqa: PTH120
+    places = _find_typed(rows, arguments.traces, shell)
+    code = 2 if places.keys() - {row["path"] for row in rows if row["status"] != UNREADABLE} else 0
+    if arguments.json:
+        from evalgate.measures.redaction.redact import redact_value
+
+        folders = [{"folder": folder, "files": files} for folder, files in _count_files(others).items()]
+        facts = {"traces": shown, "refused": _list_refused(rows), "folders_without_traces": folders}
+        shell.print_json(redact_value({"schema": SCHEMA, **facts}))
+        return code
+    if shown:
+        table = shown[:MAX_ROWS]
+        is_tty = shell.is_terminal
+        shell.print_line(render_fitted_table(table, shell.width) if is_tty else render_trace_table(table, UNLIMITED))
+    if len(shown) > MAX_ROWS:
+        shell.note(f"note: {len(shown) - MAX_ROWS:,} more traces (--json prints all)")
+    unread = [row for row in shown if row["status"] == UNREADABLE]
+    notes = [*_describe_unread(unread), *_describe_without_traces(others, places)]
+    for note in notes[:MAX_REASONS]:
+        shell.note(f"note: {note}")
+    if len(notes) > MAX_REASONS:
+        shell.note(f"note: and {len(notes) - MAX_REASONS:,} more of these notes (--json has every reason)")
+    return code
 
 
-def convert(arguments: Namespace, shell: Shell) -> int:
-    """Writes one line per trace and reports traces that can't be read; returns 2 if there are any."""
-    from evalgate.adapters.file_writer import open_named
-    from evalgate.adapters.formats.writers import convert_traces, get_writer
+def _build_rows(arguments: Namespace, shell: Shell) -> Iterator[TraceRow]:
+    from evalgate.models.trace.trace import DamagedTrace
+    from evalgate.reporting.terminal.trace_table import build_damaged_row, build_trace_row
 
-    if arguments.full and arguments.to != "native":
-        raise SettingError("--full applies to native traces only")
-    trace_format, _ = choose_format(arguments, shell)
-    records = read_traces(arguments, arguments.traces, trace_format, shell)
-    writer, to_stdout = get_writer(arguments.to, full=arguments.full), is_stdout(arguments.output)
-    written, damaged = 0, 0
-    with nullcontext(_LineWriter(shell)) if to_stdout else open_named(arguments.output, shell.cwd) as out:
-        for line in convert_traces(records, writer, redact=not arguments.no_redact):
-            if isinstance(line, bytes):
-                out.write(line)
-                written += 1
-            else:
-                damaged += 1
-                shell.note(f"error: {format_location(line.source)}: {line.reason}")
-        if not written and not damaged:
-            raise SettingError(describe_missing(arguments.traces, shell.cwd))
-    if not to_stdout:
-        shell.note(f"{written:,} traces written to {arguments.output}")
-    return 2 if damaged else 0
-
-
-def query(arguments: Namespace, shell: Shell) -> int:
-    """Prints the values of a JMESPath expression as JSON: indented for one trace, one line per trace for several."""
-    from evalgate.models.trace.trace import DamagedTrace, Trace
-
-    *expressions, pattern = arguments.words
-    if len(expressions) > 1:
-        raise SettingError("query takes one expression and one trace file or glob: put each in quotes")
-    hint = _find_order_hint(arguments.words)
-    expression = _compile_query(expressions[0], hint) if expressions else None
-    place = find_place(pattern, arguments, shell)
     trace_format, suite = choose_format(arguments, shell)
-    pricer, count, damaged, found = build_pricer(suite), 0, 0, list[Trace]()
-    for count, record in enumerate(read_traces(arguments, [place.path], trace_format, shell), 1):
-        if arguments.number not in (None, count) or not (place.is_file or place.matches(record.source, count)):
-            continue
+    pricer = build_pricer(suite)
+    for record in read_traces(arguments, arguments.traces, trace_format, shell):
         if isinstance(record, DamagedTrace):
-            damaged += 1
-            shell.note(f"error: {format_location(record.source)}: {record.reason}")
+            yield build_damaged_row(record)
         else:
             pricer.price(record)
-            found.append(record)
-    if not found and not damaged:
-        wanted = place._replace(number=arguments.number or place.number)
-        raise SettingError(Problem(wanted.describe_absence(count), hint=hint))
-    _print_values(found, expression, shell)
-    return 2 if damaged else 0
+            yield build_trace_row(record, with_sources=arguments.sources)
 
 
-def read_traces(arguments: Namespace, patterns: list[str], trace_format: Form, shell: Shell) -> Iterable[TraceRecord]:
-    """Reads the traces that the patterns name, with the command's limits."""
-    from evalgate.bootstrap.sources import build_trace_files
-
-    return build_trace_files(shell.cwd, None, parse_limits(arguments.limit)).read(patterns, ".", trace_format)
-
-
-def build_pricer(suite: Suite | None) -> Pricer:
-    """A pricer with the prices of the suite, if there is one, as in a run."""
-    from evalgate.adapters.price_list import find_price_list
-    from evalgate.application.evaluation.pricing import Pricer
-    from evalgate.suite.models import SuitePrices
-
-    return Pricer(SuitePrices() if suite is None else suite.prices, find_price_list())
+def _find_typed(rows: Sequence[TraceRow], given: Sequence[str], shell: Shell) -> dict[str, str]:
+    """The rows' paths of files that are given by name, each with the path as it was given."""
+    typed = {real: each for each in given if os.path.isfile(real := _resolve(each, shell))}  # noqa: PTH113
+    if not typed:
+        return {}
+    return {row["path"]: typed[real] for row in rows if (real := _resolve(row["path"], shell)) in typed}
 
 
-def _find_order_hint(words: list[str]) -> str | None:
-    """A hint if the trace seems to come before the expression."""
-    is_file = list(map(looks_like_file, words))
-    return "the expression comes first, then the trace" if is_file == [True, False] else None
+def _resolve(path: str, shell: Shell) -> str:
+    """The file itself, however its path is spelled."""
+    return os.path.realpath(os.path.join(shell.cwd, path))  # noqa: PTH118
 
 
-def _compile_query(expression: str, hint: str | None) -> Query:
-    from evalgate.evaluators.core.queries import JSON_FIELDS
-    from evalgate.measures.jmespath.query import Query, QueryError
+def _list_refused(rows: Sequence[TraceRow]) -> list[dict[str, Any]]:
+    """Where something can't be read, why, and the formats that it nearly has."""
+    from evalgate.models.trace.trace import format_place
 
-    try:
-        return Query(expression, JSON_FIELDS)
-    except QueryError as error:
-        place = f" (character {error.position})" if error.position else ""
-        raise SettingError(Problem(f"invalid expression: {error}{place}", hint=hint)) from None
-
-
-def _print_values(traces: list[Trace], expression: Query | None, shell: Shell) -> None:
-    from evalgate.measures.redaction.redact import redact_value
-
-    for trace, value in _iter_values(traces, expression, shell):
-        for warning in trace.warnings:
-            shell.note(f"warning: {warning['code']}: {warning['message']}")
-        shell.print_json(redact_value(value), indent=len(traces) == 1)
+    return [
+        {
+            "path": format_place(row["path"], row["line"], row["record"]),
+            "reason": row["reason"],
+            "nearest": row["nearest"],
+        }
+        for row in rows
+        if "reason" in row
+    ]
 
 
-def _describe_nothing(query: Query) -> str:
-    """What to print where an expression found nothing: names the field that a misspelt one at its start may mean."""
-    from evalgate.evaluators.core.field_problems import suggest
-    from evalgate.evaluators.core.queries import FOUND_NOTHING
-    from evalgate.measures.jmespath.parse_tree import root_fields
-    from evalgate.models.trace.trace_view import SECTIONS
-
-    hints = (suggest(name, SECTIONS) for name in sorted(root_fields(query.tree) - SECTIONS.keys()))
-    return f"the {'; '.join([FOUND_NOTHING, *filter(None, hints)][:2])}"
+def _get_folder(row: TraceRow) -> str:
+    return os.path.dirname(row["path"]) or "."  # noqa: PTH120
 
 
-def _iter_values(traces: list[Trace], expression: Query | None, shell: Shell) -> Iterator[tuple[Trace, Any]]:
-    from evalgate.measures.jmespath.query import QueryFailedError
-    from evalgate.models.trace.trace_view import get_view
+def _count_files(rows: Sequence[TraceRow]) -> dict[str, int]:
+    """The number of files in each folder."""
+    files: dict[str, set[str]] = {}
+    for row in rows:
+        files.setdefault(_get_folder(row), set()).add(row["path"])
+    return {folder: len(paths) for folder, paths in files.items()}
 
-    nothing = "" if expression is None else _describe_nothing(expression)
-    for trace in traces:
-        if expression is None:
-            yield trace, get_view(trace).whole()
+
+def _describe_without_traces(rows: Sequence[TraceRow], typed: Mapping[str, str]) -> Iterator[str]:
+    """Names what holds no trace: files as they were typed (by path), else folders with an example for each reason."""
+    from evalgate.models.trace.trace import format_place
+    from evalgate.reporting.text.wording import pluralize
+
+    groups: dict[str, dict[str, dict[str, None]]] = {}
+    for row in rows:
+        name, reason = typed.get(row["path"]), row.get("reason", "")
+        if name is None:
+            groups.setdefault(_get_folder(row), {}).setdefault(reason, {})[row["path"]] = None
+        else:
+            yield f"{format_place(name, row['line'], row['record'])}: {reason}"
+    for folder, reasons in groups.items():
+        for reason, paths in list(reasons.items())[:MAX_FOLDER_REASONS]:
+            example = f"{'' if len(paths) == 1 else 'e.g. '}{os.path.basename(next(iter(paths)))}"  # noqa: PTH119
+            yield f"no trace in {folder} ({pluralize(len(paths), 'file')}, {example}): {reason}"
+        left = {path for paths in list(reasons.values())[MAX_FOLDER_REASONS:] for path in paths}
+        if left:
+            yield f"no trace in {folder} ({pluralize(len(left), 'more file')}, for other reasons)"
+
+
+def _describe_unread(rows: Sequence[TraceRow]) -> Iterator[str]:
+    """Names what can't be read beside traces, once for each folder and reason."""
+    from evalgate.models.trace.trace import format_place
+    from evalgate.reporting.text.wording import pluralize
+
+    groups: dict[tuple[str, str], list[TraceRow]] = {}
+    for row in rows:
+        groups.setdefault((_get_folder(row), row.get("reason", "")), []).append(row)
+    for (folder, reason), found in groups.items():
+        first = format_place(found[0]["path"], found[0]["line"], found[0]["record"])
+        files = len({row["path"] for row in found})
+        if len(found) == 1:
+            yield f"{first}: {reason}"
+        elif files == 1:
+            yield f"{first} and {pluralize(len(found) - 1, 'more record')} of this file: {reason}"
+        else:
+            yield f"{folder}: {pluralize(files, 'file')}, e.g. {os.path.basename(first)}: {reason}"  # noqa: PTH119
+
+
+def show_trace(arguments: Namespace, shell: Shell) -> int:
+    """Prints one trace: the only one of a file, the n-th with `#n`, or that of a line with `:line`."""
+    from evalgate.reporting.terminal.conversation import render_conversation
+
+    wanted = find_place(arguments.trace, arguments, shell)
+    trace, has_more = _find_trace(arguments, wanted, shell)
+    path = wanted.path
+    if has_more and wanted.is_file:
+        shell.note(f"note: {path} holds several traces, this is #1; `evalgate show '{path}#2'` prints the next")
+    conversation = render_conversation(
+        trace, width=shell.width, colour=shell.has_colour, full=arguments.full, sources=arguments.sources
+    )
+    shell.print_line(conversation)
+    return 0
+
+
+def _find_trace(arguments: Namespace, wanted: TracePlace, shell: Shell) -> tuple[Trace, bool]:
+    """The trace at this place, and whether another follows."""
+    from evalgate.models.trace.trace import DamagedTrace
+
+    trace_format, suite = choose_format(arguments, shell)
+    found: Trace | None = None
+    count = 0
+    for count, record in enumerate(read_traces(arguments, [wanted.path], trace_format, shell), 1):
+        if found is not None:
+            return found, True
+        if not wanted.matches(record.source, count):
             continue
-        try:
-            value = expression.search(get_view(trace))
-        except QueryFailedError as error:
-            shell.note(f"error: {trace.source.path}: {error}")
-            continue
-        if value is None:
-            shell.note(f"note: {trace.source.path}: {nothing}")
-        yield trace, value
+        if isinstance(record, DamagedTrace):
+            raise SettingError(f"{format_location(record.source)}: {record.reason}")
+        build_pricer(suite).price(record)
+        found = record
+    if found is None:
+        raise SettingError(wanted.describe_absence(count))
+    return found, False
 
 
 COMMANDS = {
-    "query": Command(
-        query,
+    "traces": Command(
+        list_traces,
         [
-            option("words", nargs="+", metavar="[EXPR] TRACE", help=f"an expression, and {TRACE_HELP}; or a glob"),
+            option("traces", nargs="+", metavar="TRACE", help="trace files, folders or globs, of any format"),
             *FORMAT,
-            option("--number", type=int, metavar="N", help="only the N-th trace, counting from 1"),
+            JSON_TABLE,
+            option("--sources", action="store_true", help="count arguments that come from nowhere; takes longer"),
         ],
         """examples:
-  evalgate query traces/refund.json                          the fields that expressions can use
-  evalgate query 'tool_calls[].name' traces/refund.json
-  evalgate query 'tool_calls[0]' traces.jsonl:3              the trace of line 3, as `evalgate show` takes it
-  evalgate query response.content refund-in-window           of a trial of the last run
-  evalgate query metadata.cost_usd 'traces/*.jsonl'          one line per trace
-  evalgate query --config evals/logs.yaml logs/1.json        read by `custom` of the suite
+  evalgate traces traces/
+  evalgate traces 'logs/**/*.jsonl' --json
 """,
-        usage="evalgate query [-h] [--format NAME] [--config SUITE] [--plugin MODULE] [--number N] "
-        "[--limit NAME=VALUE] [EXPR] TRACE",
     ),
-    "convert": Command(
-        convert,
+    "show": Command(
+        show_trace,
         [
-            option("traces", nargs="+", metavar="TRACE", help="trace files or globs, of any format"),
+            option("trace", metavar="TRACE", help=TRACE_HELP),
             *FORMAT,
-            option("--to", choices=("native", "otlp"), default="native", help="format to write (default native)"),
-            OUTPUT,
-            option(
-                "--full",
-                action="store_true",
-                help="write full native traces: calls joined with their results, no short form",
-            ),
-            option("--no-redact", action="store_true", help="don't redact what looks like a secret"),
+            option("--full", action="store_true", help="print long texts, arguments and results whole"),
+            option("--sources", action="store_true", help="print where each argument came from"),
         ],
         """examples:
-  evalgate convert logs/run.json                               native traces, one per line
-  evalgate convert 'logs/**/*.json' --output traces.jsonl
-  evalgate convert --to otlp traces.jsonl -o spans.jsonl       for tools that read OpenTelemetry
+  evalgate show traces/refund.json
+  evalgate show traces.jsonl:3 --full
+  evalgate show 'airline.json#102'
+  evalgate show refund-in-window           the first of its trials in the last run that did not pass
 """,
     ),
 }

@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from evalgate.ports.review import Review
     from evalgate.ports.store import RunStore
 
-PATHS_OF_OUTPUTS = ("sarif-path", "html-path")
-"""Step outputs of outputs that are not always made."""
 UPLOAD_STEP = "actions/upload-artifact"
 MOST_REASONS = 20
 MOST_DAMAGED = 2
@@ -189,7 +187,6 @@ def _paths(options: GateOptions, judgement: Judgement) -> dict[str, str]:
     return {
         **paths,
         "baseline-path": f"{options.shown_folder}/baseline.zip" if judgement.baseline_zip else "",
-        **dict.fromkeys(PATHS_OF_OUTPUTS, ""),
     }
 
 

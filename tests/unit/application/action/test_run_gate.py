@@ -63,7 +63,7 @@ def test_a_pass_writes_files_outputs_summary_annotations_and_one_comment():
     assert copies["reports/junit.xml"].content == b"<x/>"
 
 
-def test_a_fail_sets_every_output_and_its_exit_code():
+def test_a_fail_sets_the_outputs_of_its_run_and_its_exit_code():
     ports = make_ports(make_judgement("fail", baseline=a_baseline("exact")), pull_request=FakePullRequest())
     assert run_gate(TASK, ports) == 1
     assert ports.step.set == {
@@ -85,8 +85,6 @@ def test_a_fail_sets_every_output_and_its_exit_code():
         "baseline-path": "",
         "results-path": ".evalgate/results.json",
         "report-path": ".evalgate/comment.md",
-        "sarif-path": "",
-        "html-path": "",
         "comment-id": "7",
         "comment-url": "https://github.com/x#7",
     }

@@ -10,7 +10,7 @@ import time
 import pytest
 from in_process_command import evalgate
 
-from evalgate.cli.trace_list import UNLIMITED
+from evalgate.cli.traces import UNLIMITED
 from evalgate.models.trace.trace import DamagedTrace, TraceLocation
 from evalgate.reporting.terminal.trace_table import build_damaged_row, render_fitted_table, render_trace_table
 
