@@ -45,7 +45,9 @@ class NamedAgents:
         records = {(each["actor"], each["agent"]): each for each in acts}
         spoken = [each for each in records.values() if each["actor"] is not None]
         names = {each["agent"] or (ROOT if each["actor"] == ROOT else "") for each in spoken} - {""}
-        fitting = (name for name in self._places if any(is_of_agent(each, name) for each in records.values()))
+        actors = {each["actor"] for each in spoken}
+        acts_of = records.values()
+        fitting = (name for name in self._places if name in actors or any(is_of_agent(each, name) for each in acts_of))
         return sorted({*sorted(names)[:MAX_NAMES], *fitting})
 
     def add(self, acting: Iterable[str]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.evaluators.core.evaluator import find_tool_fields
+from evalgate.evaluators.core.queries import MAY_NAME_TOOLS, find_names_looked_for
 from evalgate.evaluators.core.registry import evaluator_class
 from evalgate.evaluators.core.shorthands import iter_checks
 from evalgate.measures.text.globs import matches_id
@@ -29,10 +30,14 @@ PASSES = " (a check passes or is skipped without it)"
 
 
 class NamedTool(NamedTuple):
-    """A tool that a check names; `is_forbidden` if it is one that must not be called."""
+    """A tool that a check names; `is_forbidden` if it is one that must not be called.
+
+    `beside`: all names of its expression, which may list the spellings of one tool.
+    """
 
     name: str
     is_forbidden: bool
+    beside: tuple[str, ...] = ()
 
 
 class LikelyTypo(NamedTuple):
@@ -72,7 +77,10 @@ class NamedTools:
         """The named tools that no trace calls or defines, and whose name is similar to that of a called one."""
         called = sorted(self._called)
         for name, (tool, location) in self._places.items():
-            if name not in self._called and name not in self._defined and (similar := find_similar_name(name, called)):
+            if name in self._called or name in self._defined:
+                continue
+            similar = find_similar_name(name, called)
+            if similar is not None and similar not in tool.beside:
                 yield LikelyTypo(tool, similar, location)
 
 
@@ -99,6 +107,10 @@ def _list_tools(fields: Mapping[str, Any], *, is_negated: bool) -> Iterator[Name
     for names, is_forbidden in ((forbidden, True), (needed, False)):
         for name in names:
             yield from (NamedTool(each, is_forbidden) for each in list_names_in(fields, name))
+    expression = fields.get("expression", fields.get("path"))
+    if isinstance(expression, str) and MAY_NAME_TOOLS.search(expression):
+        found = tuple(find_names_looked_for(expression, fields, "tool"))
+        yield from (NamedTool(each, is_forbidden=False, beside=found) for each in found)
 
 
 def list_names_in(fields: Mapping[str, Any], name: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from evalgate.evaluators.core.evaluator import Finding, Undecided, build_undecided
+from evalgate.evaluators.core.queries import MAY_NAME_AGENTS, find_names_looked_for
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.values.json_values import mark_name
 from evalgate.models.trace.actors import ROOT, is_helper
@@ -51,6 +52,8 @@ def judge_agent(check: Check, careful: Check, agent: str) -> Check:
 def iter_agents(written: Any) -> Iterator[str]:
     """Yields the agents that an entry of a suite names: itself, its members and conditions, and steps of a sequence.
 
+    Also those that its expression compares something with.
+
     >>> list(iter_agents({"when": {"type": "tool_called", "agent": "a"}, "then": [{"sequence": [{"agent": "b"}]}]}))
     ['a', 'b']
     """
@@ -60,6 +63,9 @@ def iter_agents(written: Any) -> Iterator[str]:
     elif isinstance(written, dict):
         if isinstance(name := written.get("agent"), str):
             yield name
+        expression = written.get("expression", written.get("path"))
+        if isinstance(expression, str) and MAY_NAME_AGENTS.search(expression):
+            yield from find_names_looked_for(expression, written, "agent")
         for key in HOLDERS:
             if key in written:
                 yield from iter_agents(written[key])

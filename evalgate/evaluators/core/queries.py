@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +20,7 @@ from evalgate.measures.values.json_values import shorten
 from evalgate.models.trace.trace_view import CLOSED_OBJECTS, SECTIONS, find_field, get_view, read_custom
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from evalgate.models.trace.trace import EvidenceKind, Trace
 
@@ -85,6 +86,21 @@ def build_getter(query: Query) -> Callable[[Trace], Any]:
     return lambda trace: search(get_view(trace))
 
 
+MAY_NAME_TOOLS, MAY_NAME_AGENTS = re.compile(r"name|\btool\b"), re.compile("agent|actor")
+"""Found in expressions that may look for a tool, or an agent, by its name."""
+_COMPARED = ("value", "eq", "ne", "contains", "in", "not_in")
+
+
+def find_names_looked_for(expression: str, fields: Mapping[str, Any], of: Literal["tool", "agent"]) -> list[str]:
+    """The names of tools or agents that an expression, or the check with these fields, compares something with."""
+    from evalgate.evaluators.core.closed_fields import find_names  # only if an expression may hold one
+
+    compared = next((fields[name] for name in _COMPARED if name in fields), None)
+    texts = compared if isinstance(compared, list) else [compared]
+    found = find_names(expression, tuple(each for each in texts if isinstance(each, str)))
+    return [name for kind, name in found if kind == of]
+
+
 Reads = Literal["trace", "previous", "record"]
 """What an expression reads: a trace, `{baseline, trial}` (the trial is a trace), or a record that becomes one."""
 
@@ -98,7 +114,8 @@ def _is_known(path: Sequence[str]) -> bool:
 def compile_query(expression: str, field: str, reads: Reads = "trace") -> Query:
     """Compiles an expression of the suite; raises FieldProblemError on `field` if that fails.
 
-    So does a field that no trace can have: the expression would find nothing in each of them.
+    So does a field that no trace can have, and a comparison with a value that none can: the expression would
+    find nothing in each of them.
     """
     try:
         query = Query(expression, JSON_FIELDS)
@@ -107,9 +124,9 @@ def compile_query(expression: str, field: str, reads: Reads = "trace") -> Query:
         raise FieldProblemError(field, f"invalid expression: {error}{place}: {shorten(expression, 60)}") from None
     if reads == "record" or (reads == "trace" and query.path and _is_known(query.path)):
         return query
-    from evalgate.evaluators.core.closed_fields import PREVIOUS, VIEW, find_unknown_field
+    from evalgate.evaluators.core.closed_fields import PREVIOUS, VIEW, find_unknown
 
-    if (unknown := find_unknown_field(query.tree, VIEW if reads == "trace" else PREVIOUS)) is not None:
-        message = f"no trace has the field {shorten(unknown.name, 40)!r}: {shorten(expression, 60)}"
+    if (unknown := find_unknown(query.tree, VIEW if reads == "trace" else PREVIOUS)) is not None:
+        message = f"no trace has the {unknown.what} {shorten(unknown.name, 40)!r}: {shorten(expression, 60)}"
         raise FieldProblemError(field, message, unknown.hint)
     return query

@@ -29,6 +29,8 @@ COMPARES_TEXTS = SEARCHES | {"ne", "not_in"}
 MAX_EXPRESSION = 60
 """The longest expression that a reason repeats."""
 _IDLE_VALUES: dict[str, list[Any]] = {"contains": [""], "matches_schema": [True, {}]}
+_OF_CLOSED_SETS = frozenset({"status", "role", "requestor", "source", "evidence"})
+"""Fields of which every value is one of a few words, and the section whose fields all are."""
 ITS_VALUE = "the value of the expression"
 
 
@@ -100,6 +102,8 @@ class QueryAssertion(Evaluator):
         if self.operator == "exists" and _finds_always(query):
             message = "`exists` says the same of every trace: this always finds something, if only an empty list"
             raise FieldProblemError("value", message, "`length: {gte: 1}` demands an entry, `length: 0` allows none")
+        if self.operator in COMPARES_TEXTS and any(each in self.expression for each in _OF_CLOSED_SETS):
+            _refuse_same(query, find_problem, self.operator)
         getter, subject, passed = build_getter(query), _mark_subject(self.expression), Finding("passed", self.label())
         whole = {"expression": self.expression} if subject == ITS_VALUE else None
         nothing = Finding("not_evaluable", f"{subject}: {FOUND_NOTHING}", whole)
@@ -121,6 +125,16 @@ class QueryAssertion(Evaluator):
         must_exist = self.operator == "exists" and self.value is True
         kinds = query_evidence(query, is_measured=self.operator in ("exists", "length"))
         return require_evidence(check, kinds, is_decided=was_found)
+
+
+def _refuse_same(query: Query, find_problem: ValueCheck, operator: str) -> None:
+    """Raises FieldProblemError if the check says the same of all values that the expression can find."""
+    from evalgate.evaluators.core.closed_fields import list_findable  # only if one of these fields is read
+
+    values = [each for each in list_findable(query.tree) if isinstance(each, str) or operator == "contains"]
+    if len({find_problem(each) is None for each in values}) == 1:
+        words = ", ".join(each if isinstance(each, str) else each[0] for each in values)
+        raise FieldProblemError("value", f"`{operator}` says the same of every trace", f"it is one of {words}")
 
 
 def _finds_always(query: Query) -> bool:

@@ -30,6 +30,11 @@ MAX_ID_LENGTH = 512
 Role = Literal["system", "user", "assistant", "tool"]
 CallStatus = Literal["ok", "error", "missing", "unknown"]
 """`missing`: no result is recorded. `unknown`: one is, and nothing says whether it is that of a failure."""
+RunStatus = Literal["ok", "error", "incomplete"]
+Requestor = Literal["assistant", "user"]
+UsageSource = Literal["recorded_total", "inference_sum", "agent_span", "none"]
+CostSource = Literal["recorded", "computed", "partial", "unknown"]
+LatencySource = Literal["span", "timestamps", "recorded", "none"]
 
 
 class CallRef(TypedDict):
@@ -107,7 +112,7 @@ class ToolCall(TypedDict):
     exit_code: int | None
     duration_ms: float | None
     started_at: str | None
-    requestor: Literal["assistant", "user"]
+    requestor: Requestor
     agent: str | None
     actor: str | None
     started_by: int | None
@@ -143,7 +148,7 @@ class Usage(TypedDict):
     cache_read_input_tokens: int | None
     cache_write_input_tokens: int | None
     reasoning_output_tokens: int | None
-    source: Literal["recorded_total", "inference_sum", "agent_span", "none"]
+    source: UsageSource
     doubt: NotRequired[Warning_]
 
 
@@ -155,7 +160,7 @@ class Cost(TypedDict):
     """
 
     usd: float | None
-    source: Literal["recorded", "computed", "partial", "unknown"]
+    source: CostSource
     price_table: NotRequired[str | None]
     known_usd: NotRequired[float | None]
     note: NotRequired[str | None]
@@ -165,7 +170,7 @@ class Latency(TypedDict):
     """Duration of the whole run in milliseconds."""
 
     total_ms: float | None
-    source: Literal["span", "timestamps", "recorded", "none"]
+    source: LatencySource
 
 
 class TraceScore(TypedDict):
@@ -266,7 +271,7 @@ class Trace(Struct):
     agent: dict[str, Any] | None = None
     provider: str | None = None
     model: str | None = None
-    status: Literal["ok", "error", "incomplete"] = "ok"
+    status: RunStatus = "ok"
     error: ErrorInfo | None = None
     stopped_by: str | None = None
     """What ended an incomplete run, if that is recorded: a limit of turns, steps, cost, time or length, or a person's

@@ -304,6 +304,7 @@ NOTICED = frozenset(
         "suite_not_read",
         "stale_evidence",
         "unknown_agent",
+        "unknown_tool",
         "renamed_suite",
     }
 )

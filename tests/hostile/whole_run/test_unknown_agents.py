@@ -24,6 +24,9 @@ CHECKS: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "a group": ({"all_of": [{"not": CALLED}], "agent": "janitor"}, "janitor", ""),
     "a condition": ({"when": {**CALLED, "agent": "janitor"}, "then": [CALLED]}, "janitor", ""),
+    "a filter": ({"path": "tool_calls[?agent == 'cleanr']", "length": 0}, "cleanr", "` cleaner `"),
+    "an actor": ({"path": "turns[?actor == 'root/cleanr']", "length": 0}, "root/cleanr", ""),
+    "an operator": ({"not": {"path": "tool_calls[].agent", "contains": "cleanr"}}, "cleanr", "` cleaner `"),
     "a step": ({"not": STEP, "required": True}, "cleanr", "` cleaner `"),
 }
 
@@ -41,6 +44,12 @@ def test_an_agent_that_acted_in_no_trace_is_named_below_the_heading(tmp_path, na
 @pytest.mark.parametrize("agent", ["any", "root", "cleaner", "clean*", "*", "clerk"])
 def test_an_agent_that_acted_is_known(tmp_path, agent):
     ran = judge(tmp_path, DELEGATED, {**DENY, "agent": agent})
+    assert (ran.code, ran.results["warnings"]) == (0, [])
+
+
+@pytest.mark.parametrize("expression", ["agent == 'cleaner'", "actor == 'root/cleaner'", "actor == 'root'"])
+def test_an_agent_that_an_expression_looks_for_and_that_acted_is_known(tmp_path, expression):
+    ran = judge(tmp_path, DELEGATED, {"path": f"tool_calls[?{expression}]", "length": {"gte": 1}, "required": True})
     assert (ran.code, ran.results["warnings"]) == (0, [])
 
 

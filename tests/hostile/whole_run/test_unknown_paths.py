@@ -27,6 +27,42 @@ MISSPELT = {
     "tool_calls.name": "[].name",
     "tool_calls[].arguments | id": "[].id",
 }
+CLOSED_SETS = {
+    "tool_calls[?status == 'failed']": "ok, error, missing, unknown",
+    "tool_calls[?status != 'success'].name": "ok, error, missing, unknown",
+    "tool_calls[?'OK' == status]": "ok, error, missing, unknown",
+    "contains(tool_calls[].status, 'failed')": "ok, error, missing, unknown",
+    'tool_calls[?contains(`["failed", "error"]`, status)]': "ok, error, missing, unknown",
+    "tool_calls[?starts_with(status, 'fail')]": "ok, error, missing, unknown",
+    "turns[?role == 'asistant'].content": "system, user, assistant, tool",
+    "tool_calls[?requestor == 'agent']": "assistant, user",
+    "metadata.status == 'failed'": "ok, error, incomplete",
+    "evidence.calls == 'full'": "complete, partial, missing",
+    "[usage.source == 'sum', cost][0]": "recorded_total, inference_sum, agent_span, none",
+}
+OPERATORS = {
+    "another word": {"path": "metadata.status", "ne": "failed"},
+    "none of the words": {"path": "metadata.status", "not_in": ["failed", "crashed"]},
+    "a pattern": {"not": {"path": "metadata.status", "regex": "^fail"}},
+    "a part": {"not": {"path": "metadata.status", "contains": "fail"}},
+    "in a list": {"not": {"path": "tool_calls[].status", "contains": "failed"}},
+    "of one call": {"path": "tool_calls[0].status", "ne": "failed"},
+    "evidence": {"path": "evidence.calls", "ne": "full"},
+    "all words": {"path": "metadata.status", "in": ["ok", "error", "incomplete"]},
+}
+CALLED = {
+    "a filter": {"path": "tool_calls[?name == 'delete-user']", "length": 0},
+    "contains": {"not": {"path": "tool_calls[].name", "contains": "DeleteUser"}},
+    "one of two operands": {"path": "contains(tool_calls[].name, 'delete-user')", "eq": False},
+    "the tool of an error": {"path": "errors[?tool == 'delete-user']", "length": 0},
+    "what was executed": {"path": "tool_calls[?executed.name == 'delete-user']", "length": 0},
+    "a list of names": {"path": "tool_calls[0].name", "not_in": ["delete-user"]},
+    "in a group": {"any_of": [{"path": "tool_calls[?name == 'delete-user']", "length": 0}]},
+    "a condition": {
+        "when": {"path": "length(tool_calls[?name == 'delete-user'])", "gt": 0},
+        "then": [{"type": "not_empty"}, {"type": "tool_called", "tool": "lookup"}],
+    },
+}
 KNOWN = [
     "metadata.anything.at.all",
     "response.json.anything",
@@ -43,6 +79,13 @@ KNOWN = [
     "tool_calls[0].result.anything",
     "@.tool_calls",
     "keys(@)",
+    "tool_calls[?status == 'error' || status != 'ok']",
+    "tool_calls[?starts_with(status, 'err') && error.type == 'failed']",
+    "turns[?role == 'assistant' && name == 'x' && agent != 'y']",
+    "metadata.agent.status == 'failed'",
+    "tool_calls[?arguments.status == 'failed' && result.role != 'x']",
+    "metadata.custom.status == 'failed'",
+    "metadata.stopped_by == 'turns'",
     "{calls: tool_calls, own: metadata.anything}.own.more",
 ]
 
@@ -87,3 +130,48 @@ def test_a_suite_with_a_misspelt_section_is_invalid(part, hint, tmp_path):
     ran = evalgate(tmp_path, ["evals/s.yaml"])
     assert ran.code == WRONG_INPUT
     assert hint in ran.stderr
+
+
+@pytest.mark.parametrize("expression", CLOSED_SETS)
+def test_a_comparison_with_a_value_that_no_trace_has_is_an_error_with_those_it_may_have(expression):
+    with pytest.raises(FieldProblemError) as caught:
+        compile_query(expression, "path")
+    assert caught.value.problem.hint == f"it is one of {CLOSED_SETS[expression]}"
+
+
+def _judge(folder, *checks):
+    calls = trace("done", tools=("lookup", "delete_user"))
+    write(folder, {"evals/s.yaml": suite(*checks), "traces/a.json": calls})
+    return evalgate(folder, ["evals/s.yaml"])
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_an_operator_that_says_the_same_of_all_values_there_can_be_is_an_error(tmp_path, name):
+    ran = _judge(tmp_path, OPERATORS[name])
+    assert ran.code == WRONG_INPUT
+    assert "says the same of every trace" in ran.stderr
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_a_misspelt_tool_in_an_expression_is_named_below_the_heading(tmp_path, name):
+    ran = _judge(tmp_path, CALLED[name], {"contains": "done"})
+    assert ran.code == 0, ran.stdout
+    assert "did you mean ` delete_user `?" in ran.text("comment.md").split("###")[0]
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        {"path": "tool_calls[?name == 'delete_user' || name == 'deleteUser']", "length": 1},
+        {"path": "tool_calls[?name == 'remove_account']", "length": 0},
+        {"path": "tool_calls[?arguments.name == 'delete-user']", "length": 0},
+        {"path": "tool_calls[].name", "contains": "delete_user"},
+        {"path": "metadata.status", "eq": "ok"},
+        {"path": "metadata.status", "regex": "^(ok|incomplete)$"},
+        {"path": "tool_calls[].status", "contains": "ok"},
+        {"path": "turns[].role", "eq": ["user", "assistant", "tool", "assistant", "tool", "assistant"]},
+    ],
+)
+def test_a_name_that_is_no_misspelt_one_is_no_warning(tmp_path, check):
+    ran = _judge(tmp_path, {**check, "required": True})
+    assert (ran.code, ran.results["warnings"]) == (0, [])
