@@ -99,12 +99,14 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "no_loops": [{"max_repeats": 1}],
     "no_run_code": [{}],
     "no_tool": [{"tool": "a"}, {"tool": "a", "action": "x"}],
+    "no_skill": [{}, {"skill": ["pdf*", "b"]}],
     "output_contains": [{"pattern": "[ab]"}, {"value": "a", "source": {"tool": "a", "index": 0}}],
     "recorded_score": [{"name": "s", "min": 0.5}],
     "similarity": [
         {"metric": metric, "reference": "a b", "min_score": 0.5}
         for metric in ("jaccard", "levenshtein", "rouge_l", "bleu")
     ],
+    "skill_used": [{"skill": "pdf*"}, {"skill": "pdf", "before": "b", "files": ["forms.md"]}],
     "token_limit": [{"max_total": 5}, {"max_input": 5, "max_output": 5}],
     "tool_arguments": [{"tool": "a"}, {"tool": "a", "schema": {"required": ["q"]}}],
     "tool_called": [{"tool": "a"}],

@@ -11,7 +11,8 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "evalgate"
 MOST_MODULES = 20
-MOST_IN_KERNEL = 403  # without trace formats, which people add as they appear
+MOST_IN_KERNEL = 386  # without trace formats and kinds of evaluators, which people add; a run loads those that it uses
+OUTSIDE_OF_KERNEL = {"features", "formats", "kinds"}
 PACKAGES = sorted(path.parent for path in PACKAGE.rglob("__init__.py"))
 
 
@@ -29,7 +30,7 @@ def test_a_package_has_few_modules(folder):
 
 
 def test_the_kernel_has_not_more_modules_than_it_had():
-    kernel = [folder for folder in PACKAGES if not {"features", "formats"} & {*folder.relative_to(PACKAGE).parts}]
+    kernel = [folder for folder in PACKAGES if not OUTSIDE_OF_KERNEL & {*folder.relative_to(PACKAGE).parts}]
     assert sum(len(modules_of(folder)) for folder in kernel) <= MOST_IN_KERNEL
 
 

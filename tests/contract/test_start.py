@@ -115,6 +115,7 @@ def test_a_run_loads_only_the_modules_of_evalgate_it_uses(project):
     assert "evalgate.reporting.markdown.user_template" not in modules
     assert "evalgate.evaluators.kinds.outputs" in modules
     assert "evalgate.evaluators.kinds.calls.tool_sequence" not in modules
+    assert not within("evalgate.evaluators.kinds.skills")
     assert not within("evalgate.models.results") & {"results", "results_statistics", "results_approvals"}
 
 
