@@ -109,4 +109,5 @@ ACTIONS = {
     "secrets-stream": lambda: send_secrets(is_stream=True),
     "stream": lambda: ask([{"role": "user", "content": QUESTION}], stream=True),
 }
-ACTIONS.get(sys.argv[1] if len(sys.argv) > 1 else "", converse)()
+WORD = sys.argv[1] if len(sys.argv) > 1 else QUESTION
+ACTIONS.get(WORD, lambda: converse(WORD))()

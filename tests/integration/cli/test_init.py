@@ -87,13 +87,28 @@ def test_a_workflow_is_added_to_a_suite_that_exists(project: Path):
     (project / "evals/support.yaml").write_text("edited")
     code, out, err = evalgate(project, "init", "traces/", "--suite", "support", "--workflow")
     assert (code, out) == (0, "written: .github/workflows/evalgate.yml\n")
-    step = "replace `python my_agent.py` in the workflow by what starts your agent: it runs once for each scenario and"
-    step += " trial, which EVALGATE_SCENARIO and EVALGATE_TRIAL name"
+    step = "replace `python my_agent.py` in the workflow by what starts your agent: it runs once for each scenario,"
+    step += " which EVALGATE_SCENARIO names"
     assert err == f"{step}\nevals/support.yaml exists and stays as it is\n"
     assert (project / "evals/support.yaml").read_text() == "edited"
     workflow = (project / ".github/workflows/evalgate.yml").read_text()
     assert "evalgate/record@" in workflow
-    assert "with: {suite: evals/support.yaml, run: python my_agent.py}" in workflow
+    _, record, gate = yaml.safe_load(workflow)["jobs"]["gate"]["steps"]
+    assert record["with"] == {"suite": "evals/support.yaml", "run": "python my_agent.py"}
+    assert gate["with"] == {"config": "evals/support.yaml", "traces": "traces/**/*.jsonl"}
+
+
+def test_the_workflow_gives_the_agent_the_requests_that_the_suite_names(project: Path):
+    write_scored(project, {"sound": [1, 1]})
+    assert evalgate(project, "init", "traces/", "--suite", "support")[0] == 0
+    text = (project / "evals/support.yaml").read_text()
+    assert text.count("    prompt: ") == text.count("  - id: ")
+    (project / "requirements.txt").write_text("openai\n")
+    code, _, err = evalgate(project, "init", "traces/", "--suite", "support", "--workflow")
+    assert (code, "with its request in the place of {prompt}" in err) == (0, True)
+    steps = yaml.safe_load((project / ".github/workflows/evalgate.yml").read_text())["jobs"]["gate"]["steps"]
+    assert steps[1] == {"run": "pip install -r requirements.txt"}
+    assert steps[2]["with"] == {"suite": "evals/support.yaml", "run": "python my_agent.py '{prompt}'"}
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -165,7 +180,8 @@ def test_an_added_scenario_allows_the_failed_trials_that_its_file_has(project: P
     path.write_text(f"{head}scenarios:\n  - id: sound\n    assertions: [{{type: not_empty}}]\n")
     assert evalgate(project, "init", "--add", "traces/all.jsonl", "--out", "evals/s.yaml")[0] == 0
     text = path.read_text()
-    assert "  - id: flaky  # 2 of 3 trials passed\n    threshold: 0  # only required checks block:" in text
+    _, _, flaky = text.partition("  - id: flaky  # 2 of 3 trials passed\n    prompt: ")
+    assert "\n    threshold: 0  # only required checks block:" in flaky
     assert evalgate(project, "run", "evals/s.yaml", "-q")[0] == 0
 
 

@@ -5,25 +5,19 @@ from __future__ import annotations
 import difflib
 import os
 from contextlib import ExitStack, suppress
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from evalgate.errors import Problem, SettingError
-from evalgate.reporting.text.flow_style import format_value
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-WORKFLOW = ".github/workflows/evalgate.yml"
 HOOK = ".pre-commit-config.yaml"
 IGNORE = ".gitignore"
-RECORDING, ACTION = "      - uses: org/evalgate/record@", "      - uses: org/evalgate@"
-"""How the steps that record, and the step of the gate, begin in the workflow."""
-CONFIG_OF_EXAMPLE, RECORDED_OF_EXAMPLE = "evals/support.yaml", "scenario: refund,"
 SUFFIXES = (".yaml", ".yml")
 HOOK_TEXT = f"""repos:
   - repo: https://github.com/org/evalgate
@@ -43,28 +37,6 @@ class NewFile(Struct, frozen=True):
     text: str
     adds: bool = False
     note: str = ""
-
-
-def build_workflow(suite: str, *, has_traces: bool) -> NewFile:
-    """The workflow of examples/workflows with this suite; raises SettingError for a path that GitHub would evaluate.
-
-    Where git has the traces, the workflow records none; else it records each scenario of the suite.
-    """
-    if "${{" in suite:
-        raise SettingError(f"a workflow can't name {suite!r}: GitHub would evaluate it")
-    text = (files("evalgate.reporting") / "templates/workflow.yml").read_text(encoding="utf-8")
-    if has_traces:
-        before, _, rest = text.partition(RECORDING)
-        _, action, after = rest.partition(ACTION)
-        text = before + action + after
-    text = text.replace(RECORDED_OF_EXAMPLE, f"suite: {CONFIG_OF_EXAMPLE},")
-    note = (
-        ""
-        if has_traces
-        else "replace `python my_agent.py` in the workflow by what starts your agent: it runs once for each scenario"
-        " and trial, which EVALGATE_SCENARIO and EVALGATE_TRIAL name"
-    )
-    return NewFile(WORKFLOW, text.replace(CONFIG_OF_EXAMPLE, format_value(suite)), note=note)
 
 
 def refuse_suite_path(path: str) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evalgate.cli.shell import Shell
     from evalgate.features.learn.application.inference.build_suite import BuiltSuite
     from evalgate.features.learn.bootstrap.project_start import NewFile
+    from evalgate.features.learn.bootstrap.workflow import Recording
 
 FOLDER, FIRST = "evals", "first"
 COMMON_FOLDERS = frozenset({"", ".", "..", "traces", "jobs", "logs", "runs"})
@@ -32,6 +33,7 @@ def init(arguments: Namespace, shell: Shell) -> int:
     from evalgate.features.learn.application.inference.summary import describe_built_suite
     from evalgate.features.learn.application.inference.trace_choice import find_default_traces
     from evalgate.features.learn.bootstrap.project_start import NewFile, refuse_existing
+    from evalgate.features.learn.bootstrap.workflow import Recording
 
     if arguments.format_help is not None:
         return _help_with_format(arguments, shell)
@@ -51,11 +53,9 @@ def init(arguments: Namespace, shell: Shell) -> int:
         refuse_existing([NewFile(path, "")], shell.cwd)  # before the work
     has_workflow = arguments.workflow or _ask(shell, arguments, "Write a workflow for GitHub", "no").startswith("y")
     built = _build(arguments, shell, traces, path, name)
-    _write(
-        arguments,
-        shell,
-        [NewFile(path, built.text), *_list_others(arguments, shell, path, traces, has_workflow=has_workflow)],
-    )
+    recording = Recording.of(built) if has_workflow else None
+    others = _list_others(arguments, shell, path, traces, recording)
+    _write(arguments, shell, [NewFile(path, built.text), *others])
     for line in describe_built_suite(built, path):
         shell.note(line)
     return 0
@@ -81,7 +81,10 @@ def _help_with_format(arguments: Namespace, shell: Shell) -> int:
 
 def _add_files(arguments: Namespace, shell: Shell, path: str, traces: Sequence[str]) -> int:
     """Writes the files that were asked for besides a suite that exists."""
-    _write(arguments, shell, _list_others(arguments, shell, path, traces, has_workflow=arguments.workflow))
+    from evalgate.features.learn.bootstrap.workflow import read_recording
+
+    recording = read_recording(path, shell.cwd) if arguments.workflow else None
+    _write(arguments, shell, _list_others(arguments, shell, path, traces, recording))
     shell.note(f"{path} exists and stays as it is")
     return 0
 
@@ -116,15 +119,16 @@ def _build(arguments: Namespace, shell: Shell, traces: Sequence[str], path: str,
 
 
 def _list_others(
-    arguments: Namespace, shell: Shell, path: str, traces: Sequence[str], *, has_workflow: bool
+    arguments: Namespace, shell: Shell, path: str, traces: Sequence[str], recording: Recording | None
 ) -> list[NewFile]:
-    """The files besides the suite."""
+    """The files besides the suite; `recording` is that of a workflow, None for none."""
     from evalgate.adapters.files.git_changes import has_files
-    from evalgate.features.learn.bootstrap.project_start import HOOK, HOOK_TEXT, NewFile, build_ignore, build_workflow
+    from evalgate.features.learn.bootstrap.project_start import HOOK, HOOK_TEXT, NewFile, build_ignore
+    from evalgate.features.learn.bootstrap.workflow import build_workflow
 
     may_be_ignored = any(posixpath.normpath(each).split("/")[0] == "traces" for each in traces)
-    are_committed = (has_workflow or may_be_ignored) and has_files(traces, shell.cwd, shell.environ)
-    found = [build_workflow(path, has_traces=are_committed)] if has_workflow else []
+    are_committed = (recording is not None or may_be_ignored) and has_files(traces, shell.cwd, shell.environ)
+    found = [] if recording is None else [build_workflow(path, None if are_committed else recording, shell.cwd)]
     if arguments.hook:
         found.append(NewFile(HOOK, HOOK_TEXT))
     if may_be_ignored and not are_committed:
@@ -158,6 +162,7 @@ def _start_with_example(arguments: Namespace, shell: Shell) -> int:
     """Writes an example trace and the suite learnt from it, and how to record."""
     from evalgate.features.learn.bootstrap.first_trace import EXAMPLE_PATH, build_example
     from evalgate.features.learn.bootstrap.project_start import NewFile, refuse_existing, refuse_links, write_files
+    from evalgate.features.learn.bootstrap.workflow import Recording
 
     name = arguments.suite or FIRST
     path = _choose_path(arguments, name)
@@ -171,11 +176,8 @@ def _start_with_example(arguments: Namespace, shell: Shell) -> int:
     refuse_links([example], shell.cwd)
     write_files([example], shell.cwd)
     built = _build(arguments, shell, [EXAMPLE_PATH], path, name)
-    _write(
-        arguments,
-        shell,
-        [NewFile(path, built.text), *_list_others(arguments, shell, path, [], has_workflow=arguments.workflow)],
-    )
+    others = _list_others(arguments, shell, path, [], Recording.of(built) if arguments.workflow else None)
+    _write(arguments, shell, [NewFile(path, built.text), *others])
     shell.print_safe(f"written: {EXAMPLE_PATH}")
     shell.note("no traces were found in traces/, jobs/ or *.jsonl, so this is an example to look at")
     shell.note(

@@ -58,6 +58,9 @@ class DraftScenario(Struct):
     fields: list[FieldText] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     offers: list[str] = field(default_factory=list)
+    prompt: str | None = None
+    """The request of all trials, if they have one in common."""
+
     is_hollow: bool = False
     """Whether an agent that does nothing passes it."""
 
@@ -87,7 +90,8 @@ class DraftScenario(Struct):
         reason = trials if self.passing == self.recorded else f"{self.passing:,} of {trials} passed"
         notes = [*([NO_CHECK] if self.is_empty else [HOLLOW] if self.is_hollow else []), *self.notes]
         offers = [OFFERED, *self.offers] if self.offers else []
-        return ScenarioText(self.id, reason, self.fields, self.checks, notes, offers)
+        asked = [] if self.prompt is None else [FieldText("prompt", self.prompt)]
+        return ScenarioText(self.id, reason, [*asked, *self.fields], self.checks, notes, offers)
 
 
 class DraftSuite(Struct):

@@ -10,7 +10,12 @@ from evalgate.features.learn.application.inference.draft import DraftScenario, D
 from evalgate.features.learn.application.inference.observations import TraceSet
 from evalgate.features.learn.application.inference.outcomes import expect_facts
 from evalgate.features.learn.application.inference.shared import infer_shared
-from evalgate.features.learn.application.inference.shared_values import find_answer_literals, find_codes, offer
+from evalgate.features.learn.application.inference.shared_values import (
+    find_answer_literals,
+    find_codes,
+    find_prompt,
+    offer,
+)
 from evalgate.features.learn.application.inference.suite_text import list_briefly
 from evalgate.features.learn.application.inference.variants import find_variants
 from evalgate.features.learn.measures.usable_names import is_usable_name, list_named_tools
@@ -71,7 +76,7 @@ def infer_scenario(id_: str, traces: TraceSet, strictness: Strictness) -> DraftS
     """Infers one scenario from its passing trials, without what scenarios share."""
     trials = traces.scenarios[id_]
     checks = [*infer_calls(trials, traces.failed.get(id_, ()), traces, strictness), *expect_facts(trials)]
-    draft = DraftScenario(id_, list(filter(_is_clean, checks)), len(trials), len(trials))
+    draft = DraftScenario(id_, list(filter(_is_clean, checks)), len(trials), len(trials), prompt=find_prompt(trials))
     draft.notes += _note_differences(trials)
     values = [*find_codes(trials, traces.failed.get(id_, ())), *find_answer_literals(trials)]
     if strictness == "strict" and len(trials) >= MANY:

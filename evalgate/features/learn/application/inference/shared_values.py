@@ -1,4 +1,4 @@
-"""Values that all passing trials share: codes for a tool that changes something, and literals of the answer."""
+"""Values that all passing trials share: the request, codes for tools that change something, literals of the answer."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from evalgate.features.learn.measures.usable_names import is_usable_name
 from evalgate.gate.trajectory.behaviour import find_literals
 from evalgate.measures.redaction.redact import redact, redact_field, redact_value
 from evalgate.measures.text.tool_words import changes_something
+from evalgate.models.trace.trace_view import list_evidence
 from evalgate.reporting.text.flow_style import format_value
 from evalgate.reporting.text.wording import pluralize
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from evalgate.models.trace.trace import Trace
 
+MAX_PROMPT = 2_000
+"""Characters of a request that a suite names."""
 MAX_OFFERS = 3
 """Tools whose codes are checked, and offers of a kind."""
 _CODE = re.compile(r"[#A-Z0-9][A-Z0-9_-]{1,39}")
@@ -27,6 +30,27 @@ _CODE = re.compile(r"[#A-Z0-9][A-Z0-9_-]{1,39}")
 FEW_ANSWERS, MAX_LITERALS, LONGEST = 2, 5, 60
 _OF_TIME = re.compile(r"(?:19|20)\d\d|\d{4}-\d\d-\d\d|\d\d?:\d\d(?::\d\d)?")
 """A year, a day, a time: another one tomorrow, unless the request names it."""
+
+
+def find_prompt(trials: Sequence[Trace]) -> str | None:
+    """The only message of a user, if it is one and the same text in all trials, printable and no secret; else None.
+
+    What a user says later answers an agent, so a conversation can't be recorded again from its first message.
+    """
+    requests = {_find_request(trace) for trace in trials}
+    prompt = requests.pop() if len(requests) == 1 else None
+    return prompt if prompt and _is_writable(prompt) else None
+
+
+def _is_writable(prompt: str) -> bool:
+    is_printable = all(sign.isprintable() or sign in "\n\t" for sign in prompt[:MAX_PROMPT])
+    return len(prompt) <= MAX_PROMPT and is_printable and redact(prompt) == prompt
+
+
+def _find_request(trace: Trace) -> str | None:
+    asked = [message for message in trace.messages if message["role"] == "user"]
+    is_whole = list_evidence(trace)["messages"] == "complete"
+    return asked[0]["content"] if len(asked) == 1 and is_whole and not asked[0]["parts"] else None
 
 
 def find_codes(trials: Sequence[Trace], failed: Sequence[Trace]) -> list[InferredCheck]:

@@ -194,9 +194,8 @@ def test_a_scenario_without_a_check_of_its_own_is_marked():
     draft = infer_suite(traces, HEAD, "normal")
     text, _ = draft.render()
     assert draft.unchecked == ["refund"]
-    assert (
-        "- id: refund  # 3 trials\n    # no check of its own: only what all scenarios share is checked here\n" in text
-    )
+    note = "# no check of its own: only what all scenarios share is checked here"
+    assert f"- id: refund  # 3 trials\n    prompt: Hello\n    {note}\n" in text
 
 
 def test_a_scenario_with_trials_of_several_tasks_is_named():
@@ -226,7 +225,7 @@ def test_a_tool_of_four_trials_is_required_though_it_comes_and_goes_elsewhere():
     traces += [trial("think", scenario="sure", number=at) for at in range(4)]
     found = lines(traces)
     assert (
-        found[found.index("- id: sure  # 4 trials") + 1]
+        found[found.index("- id: sure  # 4 trials") + 2]
         == "assertions: [{type: tool_called, tool: think, required: true}]"
     )
 
@@ -436,7 +435,7 @@ def test_what_holds_in_all_scenarios_is_written_once_and_exceptions_are_named():
     traces = [trial("look", scenario=f"s{at}") for at in range(6)]
     found = lines(traces)
     assert [line for line in found if "max_tool_errors" in line] == ["- {type: max_tool_errors, max: 0}"]
-    assert found[found.index("- id: s0  # 1 trial") + 1] == "assertions: [{type: tool_called, tool: look}]"
+    assert found[found.index("- id: s0  # 1 trial") + 2] == "assertions: [{type: tool_called, tool: look}]"
     failed = replace(trial("look", scenario="bad"), tool_calls=[make_call("look", status="error")])
     found = [line for line in lines([*traces, failed]) if "max_tool_errors" in line]
     condition = "{path: metadata.scenario_id, not_in: [bad]}"
@@ -628,7 +627,9 @@ def test_trials_that_failed_when_recorded_are_allowed_by_a_rate_that_chance_rare
     text, _ = suite.draft.render()
     reason = "only required checks fail a trial; one that is `always` required fails the scenario"
     rate = "trials: {min_pass_rate: 0.25}  # 3 of 4 pass these checks; an unchanged agent passes fewer than 1 in 1 of 20 runs at most\n"
-    assert f"  - id: refund  # 3 of 4 trials passed\n    threshold: 0  # {reason}\n    {rate}" in text
+    assert (
+        f"  - id: refund  # 3 of 4 trials passed\n    prompt: Hello\n    threshold: 0  # {reason}\n    {rate}" in text
+    )
     assert "- {type: tool_calls, tool: refund, exactly: 1, required: true}" in text
     loaded = build_suite_files(".").parse_text(text, "evals/a.yaml")
     judged = [each.trial for each in judge_traces(loaded, traces)]
@@ -644,7 +645,10 @@ def test_checks_that_fail_only_lower_the_score_where_too_few_trials_passed():
     assert suite.failures == RecordedFailures([FailedTrials("refund", 2, 3, ["reward 0"], 0)], 2, [], 2)
     text = suite.draft.render()[0]
     reason = "only required checks block: too few trials passed to demand the others"
-    assert f"  - id: refund  # 1 of 3 trials passed\n    threshold: 0  # {reason}\n    assertions:\n" in text
+    assert (
+        f"  - id: refund  # 1 of 3 trials passed\n    prompt: Hello\n    threshold: 0  # {reason}\n    assertions:\n"
+        in text
+    )
     assert "- {type: tool_calls, tool: refund, exactly: 1}\n" in text
     assert "- {type: max_tool_errors, max: 0, required: true}\n" in text
     loaded = build_suite_files(".").parse_text(text, "evals/a.yaml")
