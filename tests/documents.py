@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
+SKILL = ROOT / "evalgate/features/coding_agent/templates/SKILL.md"
+"""What `evalgate skill` prints."""
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md"), SKILL])
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 SAVED_AS = re.compile(r"`([\w./-]+\.(?:yaml|jsonl?))`:\n\n\Z")
 """What ends the paragraph before a block of which a page says where to save it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalgate.features.coding_agent.feature import CODING_AGENT
 from evalgate.features.evidence.feature import EVIDENCE
 from evalgate.features.gitlab.feature import GITLAB
 from evalgate.features.learn.feature import LEARN
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from evalgate.bootstrap.feature import Verb
     from evalgate.settings.setting import Setting
 
-FEATURES = (EVIDENCE, GITLAB, LEARN, PAGE, RECORD, STORE, TESTING, TRACK)
+FEATURES = (CODING_AGENT, EVIDENCE, GITLAB, LEARN, PAGE, RECORD, STORE, TESTING, TRACK)
 
 
 def load_port(port: str) -> Any:

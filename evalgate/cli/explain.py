@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalgate.bootstrap.features import load_port
 from evalgate.bootstrap.shell_tools import find_baseline, find_run, is_file
-from evalgate.cli.command import PROCESS_LIMITS, RUN_HELP, SUITE, VARIANT, Command, option
+from evalgate.cli.command import PROCESS_LIMITS, RUN_HELP, SUITE, VARIANT, Command, one_of, option
 from evalgate.errors import Problem, SettingError
 from evalgate.models.results.document_names import OUTPUT_FOLDER
 
@@ -29,9 +30,15 @@ def explain_scenario(arguments: Namespace, shell: Shell) -> int:
     files, traces = build_baseline_files(shell.cwd), build_trace_files(shell.cwd)
     word, run = _read_words(arguments, files, shell.cwd)
     path = find_run(run, shell.cwd)
+    baseline = None if arguments.baseline is None else find_baseline(arguments.baseline, shell.cwd)
+    if arguments.for_agent:
+        wanted = word and ExplainRequest(word, arguments.suite, arguments.variant)
+        explained = load_port("explainer_for_agent")(files, traces, wanted, path, baseline)
+        shell.report_problems(explained.warnings, "warning")
+        shell.print_line(explained.text)
+        return 0
     scenario = word or _find_failing(files.load(path).results)
     request = ExplainRequest(scenario, arguments.suite, arguments.variant)
-    baseline = None if arguments.baseline is None else find_baseline(arguments.baseline, shell.cwd)
     found = explain(files, traces, request, path, baseline)
     shell.report_problems(found.warnings, "warning")
     width, colour = shell.width, shell.has_colour
@@ -98,7 +105,14 @@ COMMANDS = {
             option("run", nargs="?", metavar="RUN", help=f"the finished run: {RUN_HELP} (default {OUTPUT_FOLDER})"),
             SUITE,
             VARIANT,
-            option("--all", action="store_true", help="show what passed, repeats or did not change, too"),
+            one_of(
+                option("--all", action="store_true", help="show what passed, repeats or did not change, too"),
+                option(
+                    "--for-agent",
+                    action="store_true",
+                    help="print what fails for a coding agent: at most 4,000 characters, untrusted text in a fence",
+                ),
+            ),
             option(
                 "--run",
                 "--results",

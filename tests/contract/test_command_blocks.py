@@ -76,6 +76,12 @@ def project(folder: Path) -> None:
     write(folder / "traces/refund.jsonl", trace.splitlines()[0])
 
 
+def refund(folder: Path) -> None:
+    """Recordings of an agent, and no suite."""
+    project(folder)
+    (folder / "evals/support.yaml").unlink()
+
+
 def recordings(folder: Path) -> None:
     """Recordings of the reader's own."""
     write(folder / "recordings/one.jsonl", (EXAMPLES / "support-agent/traces/main/refund-in-window.jsonl").read_text())
@@ -160,6 +166,14 @@ def break_answer(folder: Path) -> None:
     write(path, trace.replace("has been refunded", "will be refunded"))
 
 
+def rename_tool(folder: Path) -> None:
+    """The agent calls a tool by another name."""
+    path = folder / "traces/refund.jsonl"
+    trace = path.read_text(encoding="utf-8")
+    assert "check_refund_policy" in trace
+    write(path, trace.replace("check_refund_policy", "read_policy"))
+
+
 INSTALLS = Skip("installs packages from the network")
 DASK = Skip("starts a Dask cluster; integration/parallel/test_same_result.py runs one")
 AGENT = Skip("runs an agent or a tool of someone else, which calls a model or a server")
@@ -172,6 +186,7 @@ PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
     ),
     "docs/approvals.md": (approvals, [Run((1, 0, 0))]),
     "docs/baseline.md": (project, [Run((0, 0)), Run((1,), break_answer, times=2), Run((0, 0, 0))]),
+    "docs/coding-agents.md": (saved, [Run((1, 0)), Run((0, 0))]),
     "docs/commands.md": (saved, [Run((1, 0), times=2)]),
     "docs/editors.md": (project, [Run((0, 0), times=2)]),
     "docs/hardening.md": (project, [Skip("asks GitHub and its registry for a release")] * 2),
@@ -205,6 +220,10 @@ PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
     "docs/store.md": (stored, [Run() if shutil.which("sqlite3") else Skip("needs the program sqlite3")]),
     "docs/suites.md": (repository, [Run()]),
     "docs/traces.md": (project, [INSTALLS, *[AGENT] * 10]),
+    "evalgate/features/coding_agent/templates/SKILL.md": (
+        refund,
+        [Run((0, 0)), Run(), Run((0, 0)), Run((1,)), Run((0, 0)), Run(), Run((0, 1), rename_tool)],
+    ),
     "examples/plugin/README.md": (examples, [Run((0, 0))]),
     "examples/support-agent/README.md": (examples, [Run()]),
     **{f"examples/{name}/README.md": (nothing, [FRAMEWORK] * 3) for name in NAMES},

@@ -121,7 +121,7 @@ def explain(
     document["command"] = command
     explanation = _find_scenario(document, request, results)
     if explanation.suite is not None and explanation.scenario is not None:
-        explanation.warnings = _add_behaviour(files, traces, explanation, results, baseline)
+        explanation.warnings = add_behaviour(files, traces, explanation, results, baseline)
         explanation.traces = _load_traces(files, traces, explanation.scenario, results)
     return explanation
 
@@ -191,14 +191,14 @@ def _choose_id(document: ResultsDoc, request: ExplainRequest, results: str) -> s
     return choose_id(request.id, ids, f"{where} scenario `{request.id}`")
 
 
-def _add_behaviour(
+def add_behaviour(
     files: BaselineFiles,
     traces: TraceArchive,
     explanation: Explanation,
     results: str,
     baseline: str,
 ) -> Sequence[Problem]:
-    """Compares the two traces; if that fails, returns warnings."""
+    """Adds to a scenario how its worst trial differs from the baseline's trace; if that fails, returns warnings."""
     suite, scenario = explanation.suite, explanation.scenario
     if suite is None or scenario is None or scenario["change"] is None or not scenario["trials"]:
         return []

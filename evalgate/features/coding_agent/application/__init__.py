@@ -1,0 +1,1 @@
+"""Collects what a coding agent is shown of a finished run."""

@@ -1,0 +1,65 @@
+"""Looks up what fails in a finished run, compared with its baseline or another one, for a coding agent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.application.judge.compare_finished import Explanation, add_behaviour, compare_finished, explain
+from evalgate.features.coding_agent.reporting.agent_text import AgentBrief, build_agent_text
+from evalgate.reporting.text.behaviour_lines import describe_differences
+from evalgate.reporting.text.scenario_sections import SuiteScenario, sort_scenarios
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.application.judge.compare_finished import ExplainRequest
+    from evalgate.errors import Problem
+    from evalgate.models.results.results import ResultsDoc
+    from evalgate.ports import BaselineFiles, TraceArchive
+
+MOST_COMPARED = 5
+"""Scenarios whose calls are compared with another baseline than the run's."""
+
+
+class AgentExplanation(NamedTuple):
+    """The text, and what could not be compared."""
+
+    text: str
+    warnings: Sequence[Problem] = ()
+
+
+def explain_for_agent(
+    files: BaselineFiles, traces: TraceArchive, request: ExplainRequest | None, results: str, baseline: str | None
+) -> AgentExplanation:
+    """Explains one scenario, or without a request all that does not pass or acts differently, worst first.
+
+    Raises SettingError if there is no such scenario, or several.
+    """
+    if request is None:
+        return _explain_run(files, traces, results, baseline)
+    found = explain(files, traces, request, results, baseline)
+    items = [] if found.suite is None or found.scenario is None else [SuiteScenario(found.suite, found.scenario)]
+    return AgentExplanation(build_agent_text(AgentBrief(found.document, items)), found.warnings)
+
+
+def _explain_run(files: BaselineFiles, traces: TraceArchive, results: str, baseline: str | None) -> AgentExplanation:
+    document = files.load(results).results
+    warnings: list[Problem] = []
+    if baseline is not None:
+        judged = document
+        document = compare_finished(files, traces, baseline, results, None)
+        document["verdict"], document["exit_code"] = judged["verdict"], judged["exit_code"]
+        document["reasons"], document["command"] = judged["reasons"], judged.get("command")
+    items = list_failing(document)
+    if baseline is not None:
+        for item in items[:MOST_COMPARED]:
+            compared = Explanation(document, item.suite, item.scenario)
+            warnings += add_behaviour(files, traces, compared, results, baseline)
+    return AgentExplanation(build_agent_text(AgentBrief(document, items)), warnings)
+
+
+def list_failing(document: ResultsDoc) -> list[SuiteScenario]:
+    """The scenarios that do not pass, worst first, then those that pass and act differently."""
+    sections = sort_scenarios(document)
+    failing = [*sections.failures, *sections.regressed, *sections.below, *sections.known]
+    return [*failing, *(each for each in sections.passing if describe_differences(each.scenario))]
