@@ -195,7 +195,7 @@ PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
     "docs/history.md": (project, [Run((0, 0)), Run((0, 0), shows=False)]),
     "docs/init.md": (project, [Run((0, 0))]),
     "docs/calibrate.md": (example_traces, [Run((0, 0))]),
-    "docs/confirm.md": (added_trials, [Run((0, 1, 0)), Run((0, 0, 1))]),
+    "docs/confirm.md": (added_trials, [Run((0, 1, 0)), Run((0, 0, 1)), Run((1,))]),
     "docs/migrate.md": (example_traces, [Run((1,)), Run((0, 1, 1))]),
     "docs/mutate.md": (project, [Run((1,))]),
     "docs/view.md": (saved, [Run((1, 0), times=2), Run()]),

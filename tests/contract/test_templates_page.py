@@ -29,6 +29,7 @@ RECORDS = {
     "variant": view.VariantRow,
     "comparison": view.ArmSection,
     "difference": view.ArmRow,
+    "confirmed": view.ConfirmedRow,
 }
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evalgate.models.comparison.comparison import ScenarioKey
     from evalgate.models.comparison.decision import Reason
+    from evalgate.models.results.results import ResultsDoc
+    from evalgate.models.run.arms import Confirmation
 
 
 class ScenarioAlarm(NamedTuple):
@@ -44,38 +46,13 @@ class Calibration(NamedTuple):
     never_failed_trials: int
 
 
-Finding = Literal["regression", "flaky_recovery", "base_was_lucky", "undecided"]
-"""regression: the change is one with all trials too. flaky_recovery: it passes often enough. base_was_lucky: the base
-fails too. undecided: none of them, so that the first run's reasons stand."""
+class ConfirmedRun(NamedTuple):
+    """What all trials show, the reasons that fail the gate, and the run's document with both.
 
+    `added` is the document of the added trials of this commit alone, for the history; None if nothing was added.
+    """
 
-class Side(NamedTuple):
-    """How many trials passed on a side, at first and of those added."""
-
-    passed: int
-    trials: int
-    more_passed: int
-    more_trials: int
-
-    def describe(self) -> str:
-        """Both counts, as `1 of 1, then 3 of 5`."""
-        return f"{self.passed} of {self.trials}, then {self.more_passed} of {self.more_trials}"
-
-
-class ConfirmedScenario(NamedTuple):
-    """What all trials of a scenario show; `change` is the comparison's sentence."""
-
-    key: ScenarioKey
-    finding: Finding
-    base: Side
-    head: Side
-    change: str
-
-
-class Confirmation(NamedTuple):
-    """What all trials show; `reasons` fail the gate, `usd` is what the added recordings cost (None if unknown)."""
-
-    scenarios: Sequence[ConfirmedScenario]
+    confirmation: Confirmation
     reasons: Sequence[Reason]
-    recordings: int
-    usd: float | None
+    document: ResultsDoc
+    added: ResultsDoc | None = None

@@ -26,7 +26,7 @@ from evalgate.models.results.results_statistics import (  # noqa: TC001  the sam
     StatisticsDoc,
     VariantDoc,
 )
-from evalgate.models.run.arms import ArmComparison  # noqa: TC001  the same
+from evalgate.models.run.arms import ArmComparison, Confirmation  # noqa: TC001  the same
 from evalgate.models.run.bounds import (  # noqa: TC001  the same
     Count,
     Dimension,
@@ -279,7 +279,7 @@ class ResultsDoc(TypedDict):
     `figures` are the statistics of the whole run; `comparison` and `weakenings` are present if there was a
     baseline, `quarantines` if the suites have any, `history` if a store is used, `selection` if only some
     scenarios were judged, `mutations` if they were requested and suites changed, `variant_comparisons` if a policy
-    compares variants.
+    compares variants, `confirmation` if trials were recorded again that all together decide.
     `recordings` is present if some are those of the baseline.
     In a workflow `leg` names the values of the job's matrix, and `working_directory` the
     folder that paths are relative to; both may be absent.
@@ -308,6 +308,7 @@ class ResultsDoc(TypedDict):
     weakenings: NotRequired[list[WeakeningDoc]]
     mutations: NotRequired[list[MutationScoreDoc]]
     variant_comparisons: NotRequired[list[ArmComparison]]
+    confirmation: NotRequired[Confirmation]
     rules: NotRequired[RulesDoc]
     leg: NotRequired[ShownText]
     working_directory: NotRequired[ShownText]

@@ -1,4 +1,4 @@
-"""Two arms: the same scenarios run in two ways, such as with two models: their comparison, and trials to add."""
+"""Two arms: the same scenarios run in two ways, such as with two models: their comparison, trials to add, and those."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from evalgate.models.run.bounds import CallNames, Count, Id, Name, Word  # noqa: TC001  the same
+from evalgate.models.run.bounds import CallNames, Count, Id, Name, Sum, Word  # noqa: TC001  the same
 
 SAME, BROKEN, REPAIRED, UNDECIDED, NOT_COMPARABLE = "same", "broken", "repaired", "undecided", "not_comparable"
 """Kinds of scenarios: `undecided` have too few trials, of `not_comparable` an arm has no verdict."""
@@ -117,3 +117,42 @@ class TrialPlan(Struct, forbid_unknown_fields=True, rename={"format": "schema"})
     recordings: Count
     usd: float | None
     format: Literal["evalgate.misses/1"] = "evalgate.misses/1"
+
+
+FLAKY_RECOVERY, BASE_WAS_LUCKY = "flaky_recovery", "base_was_lucky"
+"""What all trials show: it passes often enough; the base fails too. Else REGRESSION, if the change is one with all of
+them too, or UNDECIDED, so that the first run's reasons stand."""
+CLEARED = frozenset({FLAKY_RECOVERY, BASE_WAS_LUCKY})
+
+
+class AddedTrials(Struct, frozen=True):
+    """How many trials passed on a side, at first and of those added."""
+
+    passed: Count
+    trials: Count
+    more_passed: Count
+    more_trials: Count
+
+    def describe(self) -> str:
+        """Both counts, as `1 of 1, then 3 of 5`."""
+        return f"{self.passed} of {self.trials}, then {self.more_passed} of {self.more_trials}"
+
+
+class ConfirmedScenario(Struct, frozen=True):
+    """What all trials of a scenario show; `change` is the comparison's sentence."""
+
+    suite: Name
+    id: Name
+    variant: Name | None
+    finding: Word
+    base: AddedTrials
+    head: AddedTrials
+    change: str
+
+
+class Confirmation(Struct, frozen=True):
+    """What was recorded again on both sides, and shows; `usd` is what these recordings cost, null if unknown."""
+
+    scenarios: Annotated[list[ConfirmedScenario], Meta(max_length=MOST_SCENARIOS)]
+    recordings: Count
+    usd: Sum | None

@@ -1,16 +1,24 @@
-"""Rows of the comment about two arms: the answer, its figures, and the scenarios that differ."""
+"""Rows of the comment about two arms: the answer, its figures, the scenarios that differ, and those recorded again."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.reporting.markdown.view import ArmRow, ArmSection, Rows
-from evalgate.reporting.text.arm_lines import answer, describe_calls, describe_result, name_scenario, summarize
+from evalgate.reporting.markdown.view import ArmRow, ArmSection, ConfirmedRow, Rows
+from evalgate.reporting.text.arm_lines import (
+    MEANINGS,
+    answer,
+    describe_calls,
+    describe_result,
+    name_scenario,
+    summarize,
+)
 from evalgate.reporting.text.escaping import escape_cell, escape_id, escape_pipes
 from evalgate.reporting.text.sentences import escape_sentence, escape_sentence_cell
+from evalgate.reporting.text.wording import scenario_name
 
 if TYPE_CHECKING:
-    from evalgate.models.run.arms import ArmComparison, PairedScenario
+    from evalgate.models.run.arms import ArmComparison, ConfirmedScenario, PairedScenario
 
 MOST_ROWS = 20
 
@@ -35,4 +43,16 @@ def _build_row(scenario: PairedScenario) -> ArmRow:
         result=describe_result(scenario),
         reason=escape_sentence_cell(scenario.reason),
         calls=escape_pipes(describe_calls(scenario, escape_id)),
+    )
+
+
+def build_confirmed_row(scenario: ConfirmedScenario, *, many: bool) -> ConfirmedRow:
+    """The row of a scenario; `many`: there are several suites."""
+    name = scenario_name(scenario.id, scenario.variant)
+    meaning = MEANINGS.get(scenario.finding, "")
+    return ConfirmedRow(
+        name=escape_cell(f"{scenario.suite} / {name}" if many else name),
+        finding=escape_sentence_cell(": ".join(filter(None, [scenario.finding.replace("_", " "), meaning]))),
+        base=scenario.base.describe(),
+        head=scenario.head.describe(),
     )

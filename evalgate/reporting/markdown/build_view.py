@@ -132,6 +132,7 @@ def build_report(
         "unclaimed": Group(group_unclaimed(document), partial(_format_unclaimed, many=many), 0.03, layout.rows),
         "variants": Group(list_variants(document), build_variant_row, 0.05, layout.rows),
         "arms": _build_arm_group(document, layout, many=many),
+        "confirmed": _build_confirmed_group(document, layout, many=many),
         "sums": Group(list_statistics(document), build_statistics_row, 0.02, layout.statistics),
         "lost_checks": Group(
             list_costly_checks(document), partial(build_check_row, many=many), 0.02, layout.statistics
@@ -164,6 +165,7 @@ def build_report(
         noise=describe_noise(document),
         mutations=describe_mutations(document, escape_span),
         comes_with=describe_agent_changes(document, escape_span),
+        confirmation=_describe_confirmation(document),
         lost_figures=describe_lost_figures(document, escape_span),
         recordings=describe_other_recordings(document),
         other_calls=describe_other_calls(document, escape_span),
@@ -209,6 +211,24 @@ def _build_arm_group(document: ResultsDoc, layout: Layout, *, many: bool) -> Gro
     from evalgate.reporting.markdown.arm_rows import build_arm_section
 
     return Group(found, partial(build_arm_section, many=many), 0.15, layout.rows)
+
+
+def _build_confirmed_group(document: ResultsDoc, layout: Layout, *, many: bool) -> Group[Any, Any]:
+    """Builds the group of scenarios that were recorded again; imports its module only if there are any."""
+    if "confirmation" not in document:
+        return Group((), str, 0, 0)
+    from evalgate.reporting.markdown.arm_rows import build_confirmed_row
+
+    found = document["confirmation"].scenarios
+    return Group(found, partial(build_confirmed_row, many=many), 0.05, layout.rows)
+
+
+def _describe_confirmation(document: ResultsDoc) -> str:
+    if "confirmation" not in document:
+        return ""
+    from evalgate.reporting.text.arm_lines import summarize_confirmation
+
+    return summarize_confirmation(document["confirmation"])
 
 
 def _build_golden_groups(document: ResultsDoc, layout: Layout, *, many: bool) -> dict[str, Group[Any, Any]]:

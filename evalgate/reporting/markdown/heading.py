@@ -144,7 +144,16 @@ def _build_verdict(document: ResultsDoc, escape: Callable[[str], str]) -> Headin
         return _add_reservations(document, _build_failed(document, escape), escape)
     if verdict == "cannot_judge":
         return _add_reservations(document, _build_unjudged(document, escape), escape)
-    return _build_passed(document, summary, escape)
+    heading = _build_passed(document, summary, escape)
+    return _add_confirmation(document, heading) if "confirmation" in document else heading
+
+
+def _add_confirmation(document: ResultsDoc, heading: Heading) -> Heading:
+    """A pass after a failure is never plainly green: what was recorded again comes first."""
+    from evalgate.reporting.text.arm_lines import describe_confirmation
+
+    rest = heading.text.removeprefix("passed").lstrip(":,").removeprefix(" but").strip()
+    return Heading(ATTENTION, f"passed, but {describe_confirmation(document['confirmation'])}; {rest}")
 
 
 def _add_reservations(document: ResultsDoc, heading: Heading, escape: Callable[[str], str]) -> Heading:

@@ -86,6 +86,13 @@ def render_arms(found: Sequence[ArmComparison]) -> str:
     return _BLANK_LINES.sub("\n\n", text).strip("\n")
 
 
+def render_confirmed(document: ResultsDoc) -> str:
+    """Renders what was recorded again as the comment shows it; empty if nothing was."""
+    report = build_report(document, group_scenarios(document), COMMENT, pages=NO_PAGES)
+    text = _get_environment().get_template("confirmed.md.j2").render(report=report)
+    return _BLANK_LINES.sub("\n\n", text).strip("\n")
+
+
 def _builtin_body(name: str) -> BodyRenderer:
     return lambda report: _get_environment().get_template(name).render(report=report)
 

@@ -152,6 +152,15 @@ class ArmSection(Struct, frozen=True, eq=False):
     rows: Rows[ArmRow]
 
 
+class ConfirmedRow(Struct, frozen=True, eq=False):
+    """A scenario that was recorded again: what all trials show, and those that passed on both sides."""
+
+    name: str
+    finding: str
+    base: str
+    head: str
+
+
 class StatisticsRow(Struct, frozen=True, eq=False):
     """Statistics of a suite or the whole run, with intervals; deltas are empty if unknown."""
 
@@ -253,6 +262,8 @@ class Report(Struct, frozen=True, eq=False):
     lost_checks: Rows[CostlyAssertionRow]  # costliest first
     variants: Rows[VariantRow]  # in the order of the suites
     arms: Rows[ArmSection]  # variants compared, in the order of the suites
+    confirmed: Rows[ConfirmedRow]  # what got worse and was recorded again
+    confirmation: str  # what was recorded for them, and its cost; may be empty
     failures: Rows[Failure]  # hard fails, broken and blocking ones, in detail, grouped by cause
     more_failures: Rows[ScenarioRow]  # the others, which did not fit in detail
     lost: Rows[Failure]  # those that fail only for lack of evidence, which no other list has

@@ -1,18 +1,31 @@
-"""What a comparison of two arms found, in sentences: the answer, the counts, what it costs, and how sure it is."""
+"""What a comparison of two arms found, in sentences: the answer, the counts, what it costs, and how sure it is.
+
+And what trials show that were recorded again on both sides.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from evalgate.models.run.arms import BROKEN, LIFT, NOT_COMPARABLE, NOTHING_COMPARED, REGRESSION, UNDECIDED
+from evalgate.models.run.arms import (
+    BASE_WAS_LUCKY,
+    BROKEN,
+    FLAKY_RECOVERY,
+    LIFT,
+    NOT_COMPARABLE,
+    NOTHING_COMPARED,
+    REGRESSION,
+    UNDECIDED,
+)
 from evalgate.reporting.text.wording import MINUS, join_words, pluralize, scenario_name
 from evalgate.scoring.wording import format_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from evalgate.models.run.arms import AmountRatio, ArmComparison, PairedScenario
+    from evalgate.models.run.arms import AmountRatio, ArmComparison, Confirmation, PairedScenario
 
 MOST_CALLS = 12
 """Calls of a trial that a row shows."""
@@ -113,3 +126,37 @@ def _list_calls(names: list[str], escape: Callable[[str], str]) -> str:
     shown = ", ".join(f"{escape(name)}{f' x{count}' if count > 1 else ''}" for name, count in rows[:MOST_CALLS])
     left = sum(count for _, count in rows[MOST_CALLS:])
     return f"{shown} and {left:,} more" if left else shown or "no call"
+
+
+MEANINGS = {
+    REGRESSION: "still worse with all trials",
+    FLAKY_RECOVERY: "passes often enough, not always",
+    BASE_WAS_LUCKY: "the base fails too",
+    UNDECIDED: "neither recovered nor lucky: the first verdict stands",
+}
+"""What each finding means, the worst first, but for the last."""
+_OUTCOMES = {
+    REGRESSION: ("is still worse", "are still worse"),
+    UNDECIDED: ("is undecided", "are undecided"),
+    FLAKY_RECOVERY: ("recovered", "recovered"),
+    BASE_WAS_LUCKY: ("fails on the base too", "fail on the base too"),
+}
+
+
+def describe_confirmation(found: Confirmation) -> str:
+    """What became of what got worse: `2 scenarios got worse at first: recorded again, 1 recovered and 1 ...`."""
+    counts = Counter(each.finding for each in found.scenarios)
+    parts = [f"{counts[name]:,} {words[counts[name] > 1]}" for name, words in _OUTCOMES.items() if counts[name]]
+    return f"{pluralize(counts.total(), 'scenario')} got worse at first: recorded again, {join_words(parts)}"
+
+
+def summarize_confirmation(found: Confirmation) -> str:
+    """What was recorded and what it cost, in one sentence without untrusted text."""
+    count = f"{pluralize(len(found.scenarios), 'scenario')} that got worse"
+    recorded = f"{pluralize(found.recordings, 'recording')}, {format_cost(found.usd)}"
+    return f"**Recorded again** {count}, on this commit and on its base: {recorded}. All trials together decide."
+
+
+def format_cost(usd: float | None) -> str:
+    """An amount in USD, three digits."""
+    return "cost unknown" if usd is None else f"{usd:.3g} USD"

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 
 class RecordedSide(NamedTuple):
-    """A side: the first run, and the trials added to its scenarios."""
+    """A side: the first run, that of the trials added to its scenarios, and these."""
 
     first: FinishedRun
+    more: FinishedRun
     added: Mapping[ScenarioKey, Sequence[Trial]]
 
 
@@ -35,7 +36,7 @@ def load_added(
     scenarios = more.scenarios
     _require_complete(scenarios, keys, trials, path)
     _require_same_commit(first, more, keys)
-    return RecordedSide(first, {key: scenarios[key].trials for key in keys})
+    return RecordedSide(first, more, {key: scenarios[key].trials for key in keys})
 
 
 def _require_complete(scenarios: Scenarios, keys: Sequence[ScenarioKey], trials: int, path: str) -> None:

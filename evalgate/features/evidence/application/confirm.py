@@ -8,17 +8,31 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from evalgate.features.evidence.application.added_trials import load_added, require_new, require_two_commits
+from evalgate.features.evidence.application.confirmed_document import (
+    build_added_document,
+    build_confirmed_document,
+)
 from evalgate.features.evidence.application.plan_trials import (
     compare_runs,
     find_worse,
     index_scenarios,
     load_pair,
 )
-from evalgate.features.evidence.models import Confirmation, ConfirmedScenario, Side
+from evalgate.features.evidence.models import ConfirmedRun
 from evalgate.gate.common.scenarios import ScenarioIndex
 from evalgate.gate.decision.decide import decide
 from evalgate.models.comparison.comparison import REGRESSIONS, BaselineInfo, ScenarioKey
 from evalgate.models.comparison.decision import Reason
+from evalgate.models.run.arms import (
+    BASE_WAS_LUCKY,
+    CLEARED,
+    FLAKY_RECOVERY,
+    REGRESSION,
+    UNDECIDED,
+    AddedTrials,
+    Confirmation,
+    ConfirmedScenario,
+)
 from evalgate.models.run.trials import summarize
 from evalgate.scoring.scenario import judge_scenario
 
@@ -26,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evalgate.features.evidence.application.added_trials import RecordedSide
-    from evalgate.features.evidence.models import Finding
     from evalgate.models.comparison.comparison import Change, Comparison
     from evalgate.models.comparison.decision import Decision
     from evalgate.models.run.run import Run, ScenarioResult, SuiteResult, Trial
@@ -38,10 +51,9 @@ JUDGED_AGAIN = frozenset({"hard_fail", "new_hard_fail", "below_threshold", "brok
 """Words of `fail_on` that all trials together decide; for others the first run's reasons stand."""
 NEEDS_REGRESSION = frozenset({"model_changed"})
 """Words that only a regression triggers: without one their reasons fall away."""
-CLEARED = frozenset({"flaky_recovery", "base_was_lucky"})
 
 
-def confirm(files: BaselineFiles, base: tuple[str, str], head: tuple[str, str], trials: int) -> Confirmation:
+def confirm(files: BaselineFiles, base: tuple[str, str], head: tuple[str, str], trials: int) -> ConfirmedRun:
     """Judges each side's first run with the `trials` a scenario added to it.
 
     Raises RulesMissing if they are not exactly those planned, of the same commit and suites, each recorded once.
@@ -53,17 +65,24 @@ def confirm(files: BaselineFiles, base: tuple[str, str], head: tuple[str, str], 
     ]
     first_reasons = [_reason_of(each) for each in now.document["reasons"]]
     if not keys:
-        return Confirmation([], first_reasons, 0, 0.0)
+        return ConfirmedRun(Confirmation([], 0, 0.0), first_reasons, now.document)
     require_two_commits(sides, keys)
     require_new(sides, keys)
     old, new = map(_judge_all, sides)
     comparison = compare_runs(old, new, now.policies)
     decision = _decide(new, comparison, _with_words(now.policies, first_reasons))
     found = [_describe(key, sides, (old, new), comparison.changes[key]) for key in keys]
+    reasons = _merge_reasons(first_reasons, decision, found)
+    confirmation = Confirmation(found, *_sum_added(sides))
+    document = build_confirmed_document(now.document, (old, new), comparison, reasons, confirmation)
+    return ConfirmedRun(confirmation, reasons, document, build_added_document(sides[1].more.document, document))
+
+
+def _sum_added(sides: Sequence[RecordedSide]) -> tuple[int, float | None]:
+    """How many recordings were added, and their cost in USD; None if one of them is unknown."""
     added = [trial.cost_usd for side in sides for each in side.added.values() for trial in each]
     known = [each for each in added if each is not None]
-    usd = round(fsum(known), 6) if len(known) == len(added) else None
-    return Confirmation(found, _merge_reasons(first_reasons, decision, found), len(added), usd)
+    return len(added), round(fsum(known), 6) if len(known) == len(added) else None
 
 
 def _reason_of(document: Mapping[str, object]) -> Reason:
@@ -124,24 +143,24 @@ def _describe(
 ) -> ConfirmedScenario:
     old, new = (index_scenarios(run)[key] for run in judged)
     base, head = (_count(side, key) for side in sides)
-    return ConfirmedScenario(key, _find(old, new, change, head), base, head, change.reason)
+    return ConfirmedScenario(*key, _find(old, new, change, head), base, head, change.reason)
 
 
-def _count(side: RecordedSide, key: ScenarioKey) -> Side:
+def _count(side: RecordedSide, key: ScenarioKey) -> AddedTrials:
     first, added = side.first.scenarios[key].trials, side.added[key]
     passed, more = (sum(each.status == "passed" for each in trials) for trials in (first, added))
-    return Side(passed, len(first), more, len(added))
+    return AddedTrials(passed, len(first), more, len(added))
 
 
-def _find(old: ScenarioResult, new: ScenarioResult, change: Change, head: Side) -> Finding:
+def _find(old: ScenarioResult, new: ScenarioResult, change: Change, head: AddedTrials) -> str:
     """Recovered: the verdict is PASS, or all added trials passed. Lucky: the base fails all that fails now."""
     if change.kind in REGRESSIONS:
-        return "regression"
+        return REGRESSION
     if new.verdict == "PASS" or head.more_passed == head.more_trials:
-        return "flaky_recovery"
+        return FLAKY_RECOVERY
     if old.verdict != "PASS" and _list_failed(new) <= _list_failed(old):
-        return "base_was_lucky"
-    return "undecided"
+        return BASE_WAS_LUCKY
+    return UNDECIDED
 
 
 def _list_failed(scenario: ScenarioResult) -> set[str]:
@@ -150,14 +169,14 @@ def _list_failed(scenario: ScenarioResult) -> set[str]:
 
 def _merge_reasons(first: Sequence[Reason], decision: Decision, found: Sequence[ConfirmedScenario]) -> list[Reason]:
     """The first run's reasons, but for scenarios that are cleared, and those that all trials give."""
-    findings = {each.key: each.finding for each in found}
+    findings = {ScenarioKey(each.suite, each.id, each.variant): each.finding for each in found}
     kept = [each for each in first if not _is_replaced(each, findings.get(_key_of(each)))]
     again = [each for each in decision.reasons if each.code in JUDGED_AGAIN and _key_of(each) in findings]
     unique = {(each.code, _key_of(each)): each for each in [*kept, *again]}
     return list(unique.values())
 
 
-def _is_replaced(reason: Reason, finding: Finding | None) -> bool:
+def _is_replaced(reason: Reason, finding: str | None) -> bool:
     return finding in CLEARED and reason.code in JUDGED_AGAIN | NEEDS_REGRESSION
 
 

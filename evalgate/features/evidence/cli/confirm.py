@@ -13,8 +13,12 @@ from evalgate.models.run.arms import MOST_TRIALS, TrialPlan
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Mapping, Sequence
 
+    from evalgate.adapters.files.output_folder import OutputFolder
     from evalgate.cli.shell import Shell
+    from evalgate.features.evidence.models import ConfirmedRun
+    from evalgate.models.run.chunks import Content
 
 
 def confirm_run(arguments: Namespace, shell: Shell) -> int:
@@ -56,19 +60,65 @@ def _write(path: Path, plan: TrialPlan) -> None:
 def _confirm(arguments: Namespace, shell: Shell) -> int:
     from evalgate.bootstrap.sources import build_baseline_files
     from evalgate.features.evidence.application.confirm import confirm
-    from evalgate.features.evidence.reporting.confirmation_text import build_confirmation_document, render_confirmation
 
     if arguments.more is None or arguments.base_more is None:
         raise SettingError(Problem("MORE and --base-more are missing", None, "`--plan` lists what to record for them"))
     sides = [(arguments.base, arguments.base_more), (arguments.run, arguments.more)]
     base, head = ((find_baseline(first, shell.cwd), find_baseline(more, shell.cwd)) for first, more in sides)
+    folder = None if arguments.output_dir is None else _open_folder(arguments, shell, (*base, *head))
     found = confirm(build_baseline_files(shell.cwd), base, head, arguments.trials)
+    _print(found, arguments, shell)
+    if folder is not None:
+        folder.replace_all(_render_report(found), ())
+    _store(found, arguments, shell)
+    return exit_code_of(each.code for each in found.reasons)
+
+
+def _open_folder(arguments: Namespace, shell: Shell, runs: Sequence[str]) -> OutputFolder:
+    """Where the report goes; raises SettingError if one of the runs is there, which it would replace."""
+    from evalgate.adapters.files.output_folder import OutputFolder
+    from evalgate.bootstrap.shell_tools import BASELINE_FILES
+
+    folder = OutputFolder(arguments.output_dir, shell.cwd)
+    if any(folder.holds(name, path) for name in BASELINE_FILES for path in runs):
+        problem = f"--output-dir {arguments.output_dir} holds one of the runs"
+        raise SettingError(Problem(problem, None, "choose another folder"))
+    folder.require_writable()
+    return folder
+
+
+def _print(found: ConfirmedRun, arguments: Namespace, shell: Shell) -> None:
+    from evalgate.features.evidence.reporting.confirmation_text import build_confirmation_document, render_confirmation
+
     if arguments.json:
         shell.print_json(build_confirmation_document(found))
+    elif arguments.markdown:
+        from evalgate.reporting.markdown.render import render_confirmed
+
+        shell.print_line(render_confirmed(found.document) or "Nothing got worse, so nothing was recorded again.")
     else:
         for line in render_confirmation(found):
             shell.print_line(line)
-    return exit_code_of(each.code for each in found.reasons)
+
+
+def _render_report(found: ConfirmedRun) -> Mapping[str, Content]:
+    """The results with comment and summary, as a run leaves them."""
+    from evalgate.application.documents.report_files import load_report_file, make_source, render_outputs
+    from evalgate.ports.outputs import STANDARD, RenderOptions, RunSubject
+
+    source = make_source(found.document, RunSubject(found.document["commit"]), RenderOptions())
+    return render_outputs(dict.fromkeys(STANDARD), source, load_report_file)[0]
+
+
+def _store(found: ConfirmedRun, arguments: Namespace, shell: Shell) -> None:
+    """Saves the added trials of this commit as a run, so that a recovery is in the history of each scenario."""
+    from evalgate.bootstrap.named_store import open_shell_store
+    from evalgate.reporting.results.results_json import dump_results
+
+    store = open_shell_store(arguments.store_url, shell.environ, shell.cwd)
+    if store is not None and found.added is not None:
+        for note in store.deliver(dump_results(found.added), found.added).notes:
+            shell.note(note.text if note.level == "detail" else f"{note.level}: {note.text}")
 
 
 COMMANDS = {
@@ -90,6 +140,17 @@ COMMANDS = {
                 help=f"trials to add to a scenario on each side, 1 to {MOST_TRIALS} (default {MOST_TRIALS})",
             ),
             option("--json", action="store_true", help="print the findings as JSON"),
+            option("--markdown", action="store_true", help="print the findings as in the comment"),
+            option(
+                "--output-dir",
+                metavar="DIR",
+                help="also write results.json, comment.md, summary.md and junit.xml of all trials here",
+            ),
+            option(
+                "--store-url",
+                metavar="URL",
+                help="record the added trials in this store, as `evalgate run` does (default $EVALGATE_STORE_URL)",
+            ),
         ],
         """examples:
   evalgate confirm .evalgate --plan --base main/baseline.zip

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import to_builtins
+
 from evalgate.models.comparison.decision import exit_code_of
+from evalgate.reporting.text.arm_lines import MEANINGS, format_cost
 from evalgate.reporting.text.escaping import escape_terminal
 from evalgate.reporting.text.wording import pluralize, scenario_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.features.evidence.models import Confirmation, ConfirmedScenario
-    from evalgate.models.run.arms import TrialPlan
-
-MEANINGS = {
-    "regression": "still worse with all trials",
-    "flaky_recovery": "passes often enough, not always",
-    "base_was_lucky": "the base fails too",
-    "undecided": "neither recovered nor lucky: the first verdict stands",
-}
+    from evalgate.features.evidence.models import ConfirmedRun
+    from evalgate.models.run.arms import ConfirmedScenario, TrialPlan
 
 
 def render_plan(plan: TrialPlan) -> Iterator[str]:
@@ -30,33 +26,30 @@ def render_plan(plan: TrialPlan) -> Iterator[str]:
     for each in plan.scenarios:
         name = escape_terminal(scenario_name(each.id, each.variant))
         yield f"{name}: {pluralize(len(each.trials), 'more trial')} on this commit and on the base"
-    yield f"{pluralize(plan.recordings, 'recording')}, {_format_cost(plan.usd)}, by the mean so far"
+    yield f"{pluralize(plan.recordings, 'recording')}, {format_cost(plan.usd)}, by the mean so far"
 
 
-def _format_cost(usd: float | None) -> str:
-    return "cost unknown" if usd is None else f"{usd:.3g} USD"
-
-
-def render_confirmation(found: Confirmation) -> Iterator[str]:
+def render_confirmation(run: ConfirmedRun) -> Iterator[str]:
     """A finding a scenario, the cost, and the verdict."""
+    found = run.confirmation
     for each in found.scenarios:
-        name = escape_terminal(scenario_name(each.key.id, each.key.variant))
+        name = escape_terminal(scenario_name(each.id, each.variant))
         yield f"{each.finding}: {name}: {MEANINGS[each.finding]}"
         yield f"  passed on the base {each.base.describe()}; on this commit {each.head.describe()}"
-    yield f"{pluralize(found.recordings, 'added recording')}, {_format_cost(found.usd)}"
+    yield f"{pluralize(found.recordings, 'added recording')}, {format_cost(found.usd)}"
     yield from (
-        f"{each.code}: {escape_terminal(each.scenario or '')}: {_shorten(each.message)}" for each in found.reasons
+        f"{each.code}: {escape_terminal(each.scenario or '')}: {_shorten(each.message)}" for each in run.reasons
     )
-    yield describe_verdict(found)
+    yield describe_verdict(run)
 
 
 def _shorten(message: str) -> str:
     return escape_terminal(message, 300)
 
 
-def describe_verdict(found: Confirmation) -> str:
+def describe_verdict(run: ConfirmedRun) -> str:
     """The verdict in one line; a pass after a failure says so."""
-    code = exit_code_of(each.code for each in found.reasons)
+    code, found = exit_code_of(each.code for each in run.reasons), run.confirmation
     if code:
         return "EvalGate failed: see above" if code == 1 else "EvalGate can't judge: see above"
     if not found.scenarios:
@@ -70,25 +63,15 @@ def _count_findings(scenarios: Sequence[ConfirmedScenario]) -> str:
     return ", ".join(f"{names.count(name)} {name}" for name in MEANINGS if name in names)
 
 
-def build_confirmation_document(found: Confirmation) -> dict[str, Any]:
+def build_confirmation_document(run: ConfirmedRun) -> dict[str, Any]:
     """Builds the confirmation as JSON."""
+    found = to_builtins(run.confirmation)
     return {
         "schema": "evalgate.confirmation/1",
-        "exit_code": exit_code_of(each.code for each in found.reasons),
-        "recordings": found.recordings,
-        "usd": found.usd,
-        "scenarios": [
-            {
-                **each.key._asdict(),
-                "finding": each.finding,
-                "base": each.base._asdict(),
-                "head": each.head._asdict(),
-                "change": each.change,
-            }
-            for each in found.scenarios
-        ],
+        "exit_code": exit_code_of(each.code for each in run.reasons),
+        **found,
         "reasons": [
             {name: getattr(each, name) for name in ("code", "message", "suite", "scenario", "variant")}
-            for each in found.reasons
+            for each in run.reasons
         ],
     }

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 from in_process_command import evalgate
+from markdown_check import find_flaws
+
+GOLDEN = Path(__file__).with_name("golden")
 
 SUITE = """suite: book
 scenarios:
@@ -119,6 +124,22 @@ def test_all_trials_together__decide(tmp_path, base_more, more, finding, code):
     assert ([each["finding"] for each in shown["scenarios"]], found.exit_code) == ([finding], code)
     assert shown["exit_code"] == code
     assert (shown["recordings"], shown["usd"]) == (10, 0.1)
+    section = confirm(tmp_path, "--markdown", "--output-dir", "out").out
+    comment = (tmp_path / "out/comment.md").read_text()
+    assert section in comment
+    assert find_flaws(comment, comments=["evalgate:sticky v1 key=evalgate"]) == []
+    results = json.loads((tmp_path / "out/results.json").read_text())
+    assert (results["exit_code"], results["verdict"] == "pass") == (code, code == 0)
+    assert results["confirmation"]["scenarios"] == shown["scenarios"]
+    if base_more != "ppfff":  # as another one
+        expect(f"confirm-{finding}.md", comment)
+
+
+def expect(name, text):
+    """The text is the one that was looked at."""
+    if os.environ.get("EVALGATE_REFRESH"):
+        (GOLDEN / name).write_text(text)
+    assert text == (GOLDEN / name).read_text()
 
 
 def test_first_trials__always_count_so_that_a_hard_fail_stays_one(tmp_path):
@@ -143,6 +164,34 @@ def test_the_base__must_fail_the_same_check(tmp_path, base_more, finding):
     record_all(tmp_path, "p", "l", base_more, "lllll", suite)
     (found,) = json.loads(confirm(tmp_path, "--json").out)["scenarios"]
     assert found["finding"] == finding
+
+
+def test_a_report__replaces_none_of_the_runs(runs):
+    found = confirm(runs, "--output-dir", "head")
+    assert (found.exit_code, found.err) == (
+        2,
+        "error: --output-dir head holds one of the runs (choose another folder)\n",
+    )
+
+
+def test_a_run_that_got_no_worse__keeps_its_own_report(runs):
+    record(runs, "head", {"a": "p", "b": "p"}, OTHER, "--baseline", "base/baseline.zip")
+    found = confirm(runs, "--output-dir", "out", "--markdown")
+    assert (found.exit_code, found.out) == (0, "Nothing got worse, so nothing was recorded again.\n")
+    assert "confirmation" not in json.loads((runs / "out/results.json").read_text())
+
+
+def test_a_recovery__is_a_flip_in_the_history(tmp_path):
+    store = ["--store-url", "runs.db"]
+    suite = SUITE.replace("hard_fail, broken", "broken")
+    record(tmp_path, "base", {"a": "p", "b": "p"}, MAIN, *store, suite=suite)
+    record(tmp_path, "head", {"a": "f", "b": "p"}, OTHER, "--baseline", "base/baseline.zip", *store, suite=suite)
+    record(tmp_path, "base-more", {"a": "ppppp"}, MAIN, suite=suite, first=1)
+    record(tmp_path, "more", {"a": "ppppp"}, suite=suite, first=1)
+    assert "stored in runs.db as run" in confirm(tmp_path, *store).err
+    shown = evalgate("store", "history", "--json", *store, cwd=str(tmp_path))
+    outcomes = {each["scenario"]: each["outcomes"] for each in json.loads(shown.out)["scenarios"]}
+    assert outcomes == {"a": "+-+", "b": "++"}
 
 
 def test_reasons_of_other_scenarios__stay(tmp_path):

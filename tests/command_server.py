@@ -1,0 +1,57 @@
+"""A program in place of `python -m evalgate`, which runs the command in the process of the test: starting one takes longer."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from io import StringIO
+from socketserver import StreamRequestHandler, UnixStreamServer
+from typing import TYPE_CHECKING, Any
+
+from evalgate.cli import main
+from evalgate.cli.shell import Shell
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+CLIENT = """#!{python} -IS
+import json, os, socket, sys
+with socket.socket(socket.AF_UNIX) as line:
+    line.connect({address!r})
+    given = {{"words": sys.argv[3:], "environ": dict(os.environ), "cwd": os.getcwd()}}
+    line.sendall(json.dumps(given).encode() + b"\\n")
+    found = json.loads(line.makefile("rb").readline())
+sys.stdout.write(found["out"])
+sys.stderr.write(found["err"])
+sys.exit(found["code"])
+"""
+
+
+class _Handler(StreamRequestHandler):
+    def handle(self) -> None:
+        given: dict[str, Any] = json.loads(self.rfile.readline())
+        shell = Shell(out=StringIO(), err=StringIO(), environ=given["environ"], cwd=given["cwd"])
+        code = main(given["words"], shell)
+        found = {"code": code, "out": shell.out.getvalue(), "err": shell.err.getvalue()}  # type: ignore[attr-defined]
+        self.wfile.write(json.dumps(found).encode() + b"\n")
+
+
+def run_script(command: list[str], program: Path, environ: Mapping[str, str], cwd: Path) -> tuple[int, str]:
+    """Runs a command in which `program -m evalgate WORDS` runs the words here; its exit code and what it printed.
+
+    In the main thread, as commands that start agents handle signals.
+    """
+    address = program.with_name("s")
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_text(CLIENT.format(python=sys.executable, address=str(address)))
+    program.chmod(0o755)
+    with UnixStreamServer(str(address), _Handler) as server:
+        server.timeout = 0.02
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        running = subprocess.Popen(command, env=environ, cwd=cwd, text=True, **pipes)
+        while running.poll() is None:
+            server.handle_request()
+    address.unlink()
+    return running.returncode, running.communicate()[0]
