@@ -6,6 +6,7 @@ import fnmatch
 import os
 import re
 import unicodedata
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.errors import Location, OverLimit, Problem, RefusedPath, SettingError
@@ -179,7 +180,9 @@ class Walk:
         self._saw_link = True
 
     def _require_good_name(self, entry: os.DirEntry[str]) -> None:
-        if any(unicodedata.category(char) in FORBIDDEN_CATEGORIES for char in entry.name):
+        if not entry.name.isprintable() and any(
+            unicodedata.category(char) in FORBIDDEN_CATEGORIES for char in entry.name
+        ):
             shown = self._show(entry.path).encode("unicode_escape", "backslashreplace").decode("ascii")
             problem = "the file name contains control characters or is not UTF-8"
             raise RefusedPath(Problem(problem, Location(shown), "rename it"))
@@ -200,6 +203,7 @@ def link_error(shown: str) -> RefusedPath:
     )
 
 
+@lru_cache(maxsize=256)
 def _parse_part(text: str) -> GlobPart:
     if text == "**":
         return GlobPart(None, matches_hidden=False)

@@ -23,6 +23,8 @@ OTHER_MAGIC = {
     b"\xfe\xff": "UTF-16 text; convert it to UTF-8",
 }
 CHUNK_BYTES = 1 << 16
+SMALL_BYTES = 1 << 17
+"""Of a file that is read without the memory of the largest, which takes as long as reading it."""
 NO_END = 1 << 63
 
 
@@ -87,8 +89,13 @@ class RawFile:
 
     def read_whole(self, limit: int | None = None) -> bytes:
         """The file's content, at most `limit` + 1 bytes; the default limit is that of a record."""
+        most = (self._limits.record_bytes if limit is None else limit) + 1
         self._rewind()
-        return self._read_counted(self._stream.read, (self._limits.record_bytes if limit is None else limit) + 1)
+        data = self._read_counted(self._stream.read, min(most, SMALL_BYTES))
+        if len(data) < min(most, SMALL_BYTES):
+            return data
+        self._rewind()
+        return self._read_counted(self._stream.read, most)
 
     def _unpack(self, raw: BinaryIO) -> BinaryIO:
         try:
