@@ -51,7 +51,8 @@ def join_side_chains(
         call = known or by_prompt.get(chain.prompt or "")
         name = start.name if start is not None and start.name else call and _argument(call, "subagent_type")
         found.append(SubAgent(chain.metered, call, name if isinstance(name, str) and name else "subagent", chain.after))
-    merge_sub_agents(main, found)
+    if found:
+        merge_sub_agents(main, found)
     known_ids = {each.call_id for each in starts.values()} | {each.call["id"] for each in found if each.call}
     unseen = [call for call in calls if _may_have_started(call) and call["id"] not in known_ids | idle]
     return max(0, len(unseen) - sum(each.call is None for each in found))

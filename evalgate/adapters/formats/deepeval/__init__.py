@@ -25,8 +25,10 @@ def is_case(value: Any) -> bool:
 
 def is_trace(value: Any) -> bool:
     """True for a trace: spans of models and of tools, each kind in a list of its own."""
-    lists = (("llm_spans", "tool_spans"), ("llmSpans", "toolSpans"))
-    return isinstance(value, dict) and any(all(isinstance(value.get(key), list) for key in keys) for keys in lists)
+    return isinstance(value, dict) and (
+        (isinstance(value.get("llm_spans"), list) and isinstance(value.get("tool_spans"), list))
+        or (isinstance(value.get("llmSpans"), list) and isinstance(value.get("toolSpans"), list))
+    )
 
 
 def find_cases(value: Any) -> list[Any] | None:

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 OTHER_ROLES = frozenset({"grader", "judge", "scorer", "user"})
 """Roles of models that judge or play the user."""
+STATES = ("state", "store")
+"""Events of what changed in the sample, which holds itself what it became."""
 
 
 class InspectModelCall(Struct):
@@ -69,7 +71,8 @@ class InspectModelCall(Struct):
 class InspectEvents:
     """The events of one sample. `other_calls` are model calls of scorers, judges and simulated users.
 
-    `of_agent` are the events that are of none of these. `failure` is the agent's last model call if it failed.
+    `of_agent` are the events that are of none of these, without changes of state. `failure` is the agent's last model
+    call if it failed.
     """
 
     def __init__(self, events: list[Any]) -> None:
@@ -96,7 +99,7 @@ class InspectEvents:
             self.last_time = when or self.last_time
             worked = number(event.get("working_start"), "events.working_start")
             self.worked_seconds = self.worked_seconds if worked is None else worked
-        if not is_scoring and not (kind == "model" and event.get("role") in OTHER_ROLES):
+        if not is_scoring and kind not in STATES and not (kind == "model" and event.get("role") in OTHER_ROLES):
             self.of_agent.append(event)
         if kind == "model":
             self._add_model_call(_read_model_call(event), is_own=not is_scoring)

@@ -10,6 +10,7 @@ SEARCH, FETCH, RETRIEVAL = "google_search", "url_context", "file_search"
 TOOLS = {"web": SEARCH, "image": SEARCH, "retrieved_context": RETRIEVAL, "maps": "google_maps"}
 """The tool that found each kind of piece on which an answer is grounded."""
 QUERIES = {"web_search_queries": SEARCH, "image_search_queries": SEARCH, "retrieval_queries": RETRIEVAL}
+METADATA = ("grounding_metadata", "url_context_metadata")
 
 
 def list_side_calls(candidate: dict[str, Any], parts: list[Any]) -> list[dict[str, Any]]:
@@ -17,6 +18,8 @@ def list_side_calls(candidate: dict[str, Any], parts: list[Any]) -> list[dict[st
 
     Raises FieldError.
     """
+    if candidate.keys().isdisjoint(METADATA):
+        return []
     grounding = plain_keys(mapping(candidate.get("grounding_metadata"), "grounding_metadata"))
     context = plain_keys(mapping(candidate.get("url_context_metadata"), "url_context_metadata"))
     pages = [plain_keys(dict_or_empty(page)) for page in listing(context.get("url_metadata"), "url_metadata")]
