@@ -107,6 +107,13 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         for metric in ("jaccard", "levenshtein", "rouge_l", "bleu")
     ],
     "skill_used": [{"skill": "pdf*"}, {"skill": "pdf", "before": "b", "files": ["forms.md"]}],
+    "files_changed": [{"only": ["a"]}, {"never": ["b"], "max": 1}],
+    "state": [
+        {"path": path, "operator": operator, "value": VALUE_OF.get(operator, 1)}
+        for path in ("q", "length(q)")
+        for operator in OPERATORS
+    ],
+    "state_unchanged": [{}, {"except": ["q.*"]}],
     "token_limit": [{"max_total": 5}, {"max_input": 5, "max_output": 5}],
     "tool_arguments": [{"tool": "a"}, {"tool": "a", "schema": {"required": ["q"]}}],
     "tool_called": [{"tool": "a"}],
@@ -150,6 +157,7 @@ JSON = st.recursive(
     ),
     max_leaves=5,
 )
+FILES = st.dictionaries(st.sampled_from("ab"), st.fixed_dictionaries({}, optional={"change": st.just("added")}))
 AMOUNTS = st.none() | st.sampled_from([0, 0.5, 1, 1e308, 10**30])
 
 
@@ -193,6 +201,7 @@ def any_trace(draw: Any) -> Trace:
         for _ in range(draw(st.integers(0, 2)))
     ]
     trace.metadata = {"x": draw(JSON)}
+    trace.state = draw(st.none() | st.fixed_dictionaries({}, optional={"before": JSON, "after": JSON, "files": FILES}))
     assertion = {"name": "a", "type": "convergence", "evidence": draw(JSON)}
     trace.baseline = draw(st.sampled_from([None, {"trials": []}, {"trials": [{"assertions": [assertion]}]}]))
     return trace

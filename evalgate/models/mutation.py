@@ -24,6 +24,7 @@ OperatorName = Literal[
     "extra_destructive_call",
     "invented_argument",
     "steered_recipient",
+    "second_record",
 ]
 
 
@@ -43,7 +44,8 @@ the scenario as it was recorded.
 class Mutation(NamedTuple):
     """One small change to a trace, not made yet; which fields are set depends on the operator.
 
-    `at` is the index of a call in `Trace.tool_calls`; `tool` its name; `other` the second tool, or the argument.
+    `at` is the index of a call in `Trace.tool_calls`; `tool` its name; `other` the second tool, the argument, or the
+    place in the state, which is the `at`-th of those that can change.
     """
 
     operator: OperatorName

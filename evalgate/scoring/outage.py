@@ -55,8 +55,11 @@ _OWN_FAULT = re.compile(
 def find_outage(trace: Trace) -> str | None:
     """Why a run measures nothing: its last model call failed by an outage, and the agent did nothing after it.
 
-    None if it measures something. A tool's error, or a call that the agent itself made wrongly, is no outage.
+    So does one whose state could not be recorded as asked. None if it measures something. A tool's error, or a call
+    that the agent itself made wrongly, is no outage.
     """
+    if trace.state is not None and "outage" in trace.state:
+        return f"the state was not recorded: {cut_quote(trace.state['outage'])}"
     calls = trace.llm_calls
     error = calls[-1].get("error") if calls else None
     if error is None or not is_outage(error) or _went_on(trace, calls[-1]):

@@ -24,6 +24,8 @@ F1 = {
 TWICE = [("t", {"delay_seconds": 60})] * 2
 IN = ["stop", "tool_calls"]
 
+ORDERS = {"orders": {"A7": {"status": "paid"}, "B2": {"status": "shipped"}}}
+REFUNDED = {"orders": {"A7": {"status": "paid"}, "B2": {"status": "refunded"}}}
 BOOKED = ["find", {"tool": "book", "args": {"row": 2}}]
 
 CASES: list[tuple[dict[str, Any], dict[str, Any]]] = [
@@ -53,6 +55,9 @@ CASES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"type": "turn_limit", "max_turns": 6}, {"turns": [("a", "b")] * 7}),
     ({"type": "tool_latency_limit", "tool": "lookup_order", "max_seconds": 2}, {"calls": ["a", SLOW]}),
     ({"type": "finish_reason", "in": IN}, {"finish_reason": "length"}),
+    ({"type": "state", "path": "orders.A7.status", "eq": "refunded"}, {"state": {"after": ORDERS}}),
+    ({"type": "state_unchanged", "except": ["orders.A7"]}, {"state": {"before": ORDERS, "after": REFUNDED}}),
+    ({"type": "files_changed", "never": [".github/**"]}, {"state": {"files": {".github/ci.yml": {"change": "added"}}}}),
 ]
 
 

@@ -18,7 +18,7 @@ from evalgate.measures.values.json_values import ALIASES
 from evalgate.models.trace.trace_document import trace_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 ASSERTION = {"$ref": "#/$defs/assertion"}
@@ -136,7 +136,7 @@ def _with_assertions(made: dict[str, Any], own: Sequence[str]) -> dict[str, Any]
     shared = made.setdefault("$defs", {})
     for each in kinds:
         shared.update(each.pop("$defs", {}))
-    shared["assertion"] = {"anyOf": [*kinds, _params_form(own), _operator_form(), *_groups()]}
+    shared["assertion"] = {"anyOf": [*kinds, _params_form(own), *_operator_forms(), *_groups()]}
     for definition in (made, *made["$defs"].values()):
         assertions = definition.get("properties", {}).get("assertions")
         if assertions is not None:
@@ -174,21 +174,27 @@ def _params_form(own: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _operator_form() -> dict[str, Any]:
-    """`{path, OP: value}`."""
+def _operator_forms() -> Iterator[dict[str, Any]]:
+    """`{path, OP: value}`, and `{type: state, path, OP: value}`."""
+    path = TextEvaluator.model_json_schema()["properties"]["path"]
+    yield _operator_form("path and operator", "An expression over the trace, an operator, a value.", {"path": path})
+    state = built_in_class("state")
+    fields = state.model_json_schema()["properties"] if state else {}
+    own = {name: fields[name] for name in ("type", "path", "part")}
+    text = "An expression over the state after the run, an operator, a value."
+    yield {**_operator_form("state, path and operator", text, own), "required": ["type", "path"]}
+
+
+def _operator_form(title: str, description: str, own: Mapping[str, Any]) -> dict[str, Any]:
     values = {}
     for name in (*OPERATORS, *ALIASES):
         text, example = MEANINGS[resolve_alias(name)]
         values[name] = {"description": text, "examples": [example]}
     return {
         "type": "object",
-        "title": "path and operator",
-        "description": "An expression over the trace, an operator, a value.",
-        "properties": {
-            "path": TextEvaluator.model_json_schema()["properties"]["path"],
-            **_common(),
-            **values,
-        },
+        "title": title,
+        "description": description,
+        "properties": {**own, **_common(), **values},
         "oneOf": [{"required": [name]} for name in values],
         "additionalProperties": False,
     }

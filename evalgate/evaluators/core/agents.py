@@ -110,6 +110,7 @@ def select_agent(trace: Trace, agent: str) -> Trace | None:
         cost=unknown_cost(),
         latency=unknown_latency(),
         llm_calls=[],
+        state=None,
         gaps=gaps,
         kept_view=None,
         identity=None,

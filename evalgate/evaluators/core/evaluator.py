@@ -61,10 +61,12 @@ Amount = Annotated[float, Field(ge=0)]
 Check = Callable[["Trace"], Finding]
 NumberOrder = Literal["at_most", "at_least"]
 TextOrder = Literal["part", "part_in_any_case", "beginning", "end", "all_parts", "any_part"]
+PathOrder = Literal["forbidden_paths", "allowed_paths"]
 Order = (
     NumberOrder
     | TextOrder
     | Literal["forbidden", "allowed", "excepted", "equal_if_given", "same_or_forbidden", "steps", "unordered"]
+    | PathOrder
 )
 NotMeant = Annotated[
     Annotated[list[Annotated[str, Field(min_length=1, max_length=512)]], Field(max_length=MAX_TOOLS)] | None,

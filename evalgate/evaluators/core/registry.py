@@ -28,6 +28,7 @@ _FAMILIES = {
     "outputs": ("exit_code", "output_contains", "output_json", "output_numeric"),
     "similarity": ("is_refusal", "similarity"),
     "skills.checks": ("no_skill", "skill_used"),
+    "state": ("files_changed", "state", "state_unchanged"),
     "texts": (
         *("contains", "contains_all", "contains_any", "ends_with", "equals", "icontains", "is_json"),
         *("max_length", "min_length", "not_empty", "regex", "starts_with"),

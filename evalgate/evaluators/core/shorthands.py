@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 DEFAULT_PATH = "response.content"
 GROUPS = ("all_of", "any_of", "at_least", "when")
 COMMON = ("name", "weight", "required", "on_missing", "negate", "dimension", "agent")
+STATE = "state"
+"""The type of check that takes an operator as a key, as one without a type does."""
 
 _OPERATOR_KEYS = {*OPERATORS, *ALIASES}
 
@@ -49,6 +51,8 @@ def expand_shorthand(raw: Any) -> CanonicalForm:
         return _expand_params(raw)
     if any(group in raw for group in GROUPS):
         return _expand_group(raw)
+    if raw.get("type") == STATE and "operator" not in raw:
+        return _expand_state(raw)
     if "type" in raw:
         return CanonicalForm(raw, {})
     return _expand_operator(raw)
@@ -132,7 +136,7 @@ def _expand_group(raw: Mapping[str, Any]) -> CanonicalForm:
 
 def _expand_operator(raw: Mapping[str, Any]) -> CanonicalForm:
     """Expands `{path, OP: value}` into a query."""
-    operators = [name for name in raw if name in _OPERATOR_KEYS]
+    operators = _list_operators(raw)
     if len(operators) != 1:
         unknown = next((name for name in raw if name not in {*_OPERATOR_KEYS, *COMMON, "path"}), None)
         found = "no operator" if not operators else f"the operators {', '.join(operators)}"
@@ -147,6 +151,22 @@ def _expand_operator(raw: Mapping[str, Any]) -> CanonicalForm:
     fields["expression"] = raw.get("path", DEFAULT_PATH)
     fields |= {name: value for name, value in raw.items() if name not in {operator, "path"}}
     return CanonicalForm(fields, {"expression": ("path",), "value": (operator,), "operator": (operator,)})
+
+
+def _expand_state(raw: Mapping[str, Any]) -> CanonicalForm:
+    """Expands `{type: state, path, OP: value}`, which differs from a query in what it reads."""
+    operators = _list_operators(raw)
+    if len(operators) != 1:
+        found = "no operator" if not operators else f"the operators {', '.join(operators)}"
+        example = "for example {type: state, path: orders.A7.status, eq: refunded}"
+        raise ShorthandError((), f"`{STATE}` needs a path with exactly one operator; this one has {found}", example)
+    fields = {name: value for name, value in raw.items() if name != operators[0]}
+    fields |= {"operator": operators[0], "value": raw[operators[0]]}
+    return CanonicalForm(fields, {"value": (operators[0],), "operator": (operators[0],)})
+
+
+def _list_operators(raw: Mapping[str, Any]) -> list[str]:
+    return [name for name in raw if name in _OPERATOR_KEYS]
 
 
 def _suggest_type(word: Any) -> str | None:

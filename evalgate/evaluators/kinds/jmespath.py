@@ -67,7 +67,7 @@ class QueryAssertion(Evaluator):
 
     def holds_always(self) -> bool:
         """Whether every value that the expression may find fits."""
-        from evalgate.evaluators.core.always_found import finds_size, fits_all_sizes
+        from evalgate.evaluators.core.always_found import fits_all_sizes
 
         if self.operator == "regex":
             return matches_all(self.value)
@@ -76,7 +76,12 @@ class QueryAssertion(Evaluator):
         if self.operator == "length":
             bounds = self.value if isinstance(self.value, dict) else {}
             return bool(bounds) and all(fits_all_sizes(resolve_alias(name), bound) for name, bound in bounds.items())
-        return finds_size(Query(self.expression)) and fits_all_sizes(self.operator, self.value)
+        return self._finds_size() and fits_all_sizes(self.operator, self.value)
+
+    def _finds_size(self) -> bool:
+        from evalgate.evaluators.core.always_found import finds_size
+
+        return finds_size(Query(self.expression))
 
     def compile(self) -> Check:
         """Compiles the expression and validates the value; raises FieldProblemError."""
@@ -104,7 +109,19 @@ class QueryAssertion(Evaluator):
             raise FieldProblemError("value", message, "`length: {gte: 1}` demands an entry, `length: 0` allows none")
         if self.operator in COMPARES_TEXTS and any(each in self.expression for each in _OF_CLOSED_SETS):
             _refuse_same(query, find_problem, self.operator)
-        getter, subject, passed = build_getter(query), _mark_subject(self.expression), Finding("passed", self.label())
+        getter = build_getter(query)
+        check = self._build_judge(getter, _mark_subject(self.expression), find_problem)
+
+        def was_found(found: Finding, trace: Trace) -> bool:
+            return must_exist and found.outcome == "passed" and bool(getter(trace))
+
+        must_exist = self.operator == "exists" and self.value is True
+        kinds = query_evidence(query, is_measured=self.operator in ("exists", "length"))
+        return require_evidence(check, kinds, is_decided=was_found)
+
+    def _build_judge(self, getter: Callable[[Trace], Any], subject: str, find_problem: ValueCheck) -> Check:
+        """A check of what the getter returns; `subject` names it in reasons."""
+        passed = Finding("passed", self.label())
         whole = {"expression": self.expression} if subject == ITS_VALUE else None
         nothing = Finding("not_evaluable", f"{subject}: {FOUND_NOTHING}", whole)
         null_is_evidence = self.operator == "exists"
@@ -119,12 +136,7 @@ class QueryAssertion(Evaluator):
                 return Finding("error", f"{subject}: {error}", whole)
             return passed if problem is None else Finding("failed", f"expected {subject} {problem}", whole)
 
-        def was_found(found: Finding, trace: Trace) -> bool:
-            return must_exist and found.outcome == "passed" and bool(getter(trace))
-
-        must_exist = self.operator == "exists" and self.value is True
-        kinds = query_evidence(query, is_measured=self.operator in ("exists", "length"))
-        return require_evidence(check, kinds, is_decided=was_found)
+        return check
 
 
 def _refuse_same(query: Query, find_problem: ValueCheck, operator: str) -> None:

@@ -48,6 +48,8 @@ ORDERS: dict[Order, Implies] = {
         weaker is None
         or (stronger is not None and all(_is_covered(each, weaker) for each in _compared_members(stronger)))
     ),
+    "forbidden_paths": lambda weaker, stronger: set(weaker or ()) <= set(stronger or ()),
+    "allowed_paths": lambda weaker, stronger: weaker is None or (stronger is not None and {*stronger} <= {*weaker}),
     "same_or_forbidden": lambda weaker, stronger: (
         weaker == stronger
         if isinstance(weaker, str) or isinstance(stronger, str)

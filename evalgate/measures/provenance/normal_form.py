@@ -12,7 +12,6 @@ import unicodedata
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from evalgate.measures.provenance.number_words import find_spelled_numbers
 from evalgate.measures.text.plain_text import remove_invisible
 
 if TYPE_CHECKING:
@@ -34,6 +33,14 @@ _SIGNS_BETWEEN = re.compile(r"[\W_]+")
 _OTHER_DIGIT = re.compile(r"[^\D0-9]")
 _DECIMAL = re.compile(r"\d+\.\d+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+# Numbers that are spelled in English.
+_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+_SMALL = {word: value for value, word in enumerate(f"{_ONES} seventeen eighteen nineteen".split())}
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_SMALL |= {word: 10 * value for value, word in enumerate(_TENS.split(), 2)}
+_LARGE = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
+_MOST_DIGITS = 15
 
 # Numbers as people write them, beyond one token: 1,000.50; 1.000,50 and 480,00; 1 000; 1,00,000; 0480; 1.5k.
 _WRITTEN = re.compile(r"(?<![\w.,])[$\u20ac\u00a3]?(\d{1,3}(?:[, '\u2019]\d{3})+(?:\.\d+)?)(?![\w,])")
@@ -189,3 +196,25 @@ def _join_number(written: str, decimal: str) -> str:
 def is_numeral(token: str) -> bool:
     """Whether a token is a number of ASCII digits."""
     return _NUMBER.fullmatch(token) is not None
+
+
+def find_spelled_numbers(words: Sequence[str]) -> Iterator[str]:
+    """Yields the numbers that are spelled in a text, as digits.
+
+    >>> list(find_spelled_numbers("two thousand five hundred and twenty five or fifty".split()))
+    ['2525', '50']
+    """
+    total = part = 0
+    is_number = False
+    for word in (*words, ""):
+        if word in _SMALL:
+            part += _SMALL[word]
+            is_number = True
+        elif word == "hundred" and (part or not is_number):
+            part, is_number = max(part, 1) * 100, True
+        elif word in _LARGE and is_number:
+            total, part = total + part * _LARGE[word], 0
+        elif is_number and word != "and":
+            if 0 < total + part < 10**_MOST_DIGITS:
+                yield str(total + part)
+            total, part, is_number = 0, 0, False

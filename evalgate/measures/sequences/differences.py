@@ -180,10 +180,79 @@ MAX_PATH = 200
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
+class Absent:
+    """What a side has that has no value at a place, which null would be."""
+
+
+ABSENT = Absent()
+
+
+class PlaceChange(NamedTuple):
+    """A place where two JSON values differ, by the names and indices that lead to it, and both sides of it."""
+
+    path: tuple[str | int, ...]
+    before: Any
+    after: Any
+
+
+def find_changes(before: Any, after: Any, path: tuple[str | int, ...] = ()) -> Iterator[PlaceChange]:
+    """Yields the places in the order of the values; entries at the end of a list go last first, so that each is there.
+
+    >>> [(each.path, each.after) for each in find_changes({"a": [1, 2]}, {"a": [1, 3], "b": None})]
+    [(('a', 1), 3), (('b',), None)]
+    """
+    if json_equal(before, after):
+        return
+    if len(path) < MAX_DEPTH and isinstance(before, dict) and isinstance(after, dict):
+        for key in [*before, *(key for key in after if key not in before)]:
+            yield from _compare_at((*path, str(key)), before.get(key, ABSENT), after.get(key, ABSENT))
+    elif len(path) < MAX_DEPTH and isinstance(before, list) and isinstance(after, list):
+        shorter = min(len(before), len(after))
+        for index in range(shorter):
+            yield from find_changes(before[index], after[index], (*path, index))
+        yield from (
+            PlaceChange((*path, index), before[index], ABSENT) for index in reversed(range(shorter, len(before)))
+        )
+        yield from (PlaceChange((*path, index), ABSENT, after[index]) for index in range(shorter, len(after)))
+    else:
+        yield PlaceChange(path, before, after)
+
+
+def _compare_at(path: tuple[str | int, ...], before: Any, after: Any) -> Iterator[PlaceChange]:
+    if before is ABSENT or after is ABSENT:
+        yield PlaceChange(path, before, after)
+    else:
+        yield from find_changes(before, after, path)
+
+
 def find_differences(baseline: Any, current: Any, most: int) -> tuple[list[ValueDifference], int]:
     """Returns the first `most` differences in the order of the values, and how many more (at most 1,000)."""
-    found = list(islice(_walk(baseline, current, "", 0), MAX_FOUND))
-    return found[:most], max(0, len(found) - most)
+    found = list(islice(find_changes(baseline, current), MAX_FOUND))
+    return [_show_change(each) for each in found[:most]], max(0, len(found) - most)
+
+
+def _show_change(change: PlaceChange) -> ValueDifference:
+    path, before, after = format_path(change.path)[:MAX_PATH], change.before, change.after
+    if before is ABSENT or after is ABSENT:
+        shown = [None if side is ABSENT else show(side, MAX_SHOWN) for side in (before, after)]
+        return ValueDifference(path, *shown)
+    if isinstance(before, str) and isinstance(after, str):
+        before, after = excerpt_texts(before, after)
+    return ValueDifference(path, show(before, 2 * MAX_SHOWN), show(after, 2 * MAX_SHOWN))
+
+
+def format_path(path: Sequence[str | int]) -> str:
+    """Returns the path as a JMESPath.
+
+    >>> format_path(("orders", "A-7", "rows", 0))
+    'orders."A-7".rows[0]'
+    """
+    names = (f"[{key}]" if isinstance(key, int) else f".{_quote(key)}" for key in path)
+    return "".join(names).removeprefix(".")
+
+
+def _quote(key: str) -> str:
+    return key if _PLAIN.fullmatch(key) else show(key, MAX_PATH)
 
 
 def excerpt_texts(baseline: str, current: str, limit: int = MAX_SHOWN) -> tuple[str, str]:
@@ -206,47 +275,3 @@ def _excerpt(text: str, start: int, limit: int) -> str:
     left = len(text) - start - limit
     head = "\u2026" if start else ""
     return f"{head}{text[start : start + limit]}{f'… (+{left})' if left > 0 else ''}"
-
-
-def _walk(baseline: Any, current: Any, path: str, depth: int) -> Iterator[ValueDifference]:
-    if json_equal(baseline, current):
-        return
-    if depth < MAX_DEPTH and isinstance(baseline, dict) and isinstance(current, dict):
-        for key in [*baseline, *(key for key in current if key not in baseline)]:
-            child_path = _join_path(path, str(key))
-            if key not in current:
-                yield _build_removed(child_path, baseline[key])
-            elif key not in baseline:
-                yield _build_added(child_path, current[key])
-            else:
-                yield from _walk(baseline[key], current[key], child_path, depth + 1)
-    elif depth < MAX_DEPTH and isinstance(baseline, list) and isinstance(current, list):
-        for index in range(max(len(baseline), len(current))):
-            child_path = f"{path}[{index}]"
-            if index >= len(current):
-                yield _build_removed(child_path, baseline[index])
-            elif index >= len(baseline):
-                yield _build_added(child_path, current[index])
-            else:
-                yield from _walk(baseline[index], current[index], child_path, depth + 1)
-    else:
-        yield ValueDifference(path[:MAX_PATH], *_show_both(baseline, current))
-
-
-def _build_removed(path: str, value: Any) -> ValueDifference:
-    return ValueDifference(path[:MAX_PATH], show(value, MAX_SHOWN), None)
-
-
-def _build_added(path: str, value: Any) -> ValueDifference:
-    return ValueDifference(path[:MAX_PATH], None, show(value, MAX_SHOWN))
-
-
-def _show_both(baseline: Any, current: Any) -> tuple[str, str]:
-    if isinstance(baseline, str) and isinstance(current, str):
-        baseline, current = excerpt_texts(baseline, current)
-    return show(baseline, 2 * MAX_SHOWN), show(current, 2 * MAX_SHOWN)
-
-
-def _join_path(path: str, key: str) -> str:
-    name = key if _PLAIN.fullmatch(key) else show(key, MAX_PATH)
-    return f"{path}.{name}" if path else name

@@ -183,6 +183,40 @@ class TraceScore(TypedDict):
     source: str | None
 
 
+class FileState(TypedDict, total=False):
+    """A file after the run; without `change` it is as it was.
+
+    `kind` is `file` unless given, else `link` or `other`, which are never opened. `sha256` is its digest, `was` the one
+    before, `bytes` its size, `text` its content if that is short text, `diff` a unified difference.
+    """
+
+    change: Literal["added", "removed", "changed"]
+    kind: Literal["file", "link", "other"]
+    bytes: int
+    sha256: str
+    was: str
+    text: str
+    diff: str
+
+
+OPERATIONS = ("add", "remove", "replace")
+"""Operations of a difference; those of RFC 6902 that others can express are not read."""
+
+
+class RunState(TypedDict, total=False):
+    """What there was `before` and `after` a run, as JSON: rows of a database, say; a value of None is JSON's null.
+
+    `diff` is the difference of the two as RFC 6902 writes it. It may know of more than they show, which are masked.
+    `files` are by path. `outage` says why the state is not known: then nothing of the run is measured.
+    """
+
+    before: Any
+    after: Any
+    diff: list[dict[str, Any]]
+    files: dict[str, FileState]
+    outage: str
+
+
 class Response(TypedDict):
     """The final answer: the last assistant message with text, not necessarily the last message."""
 
@@ -294,6 +328,8 @@ class Trace(Struct):
     warnings: list[Warning_] = field(default_factory=list)
     gaps: Mapping[EvidenceKind, str] = field(default_factory=lambda: NO_GAPS)
     """Evidence that may be incomplete, with the reason and how to record it, by its kind."""
+    state: RunState | None = None
+    """What the run left behind, if that was recorded."""
     kept_view: Any = None  # see trace_view.get_view
     pricing: Any = None
     """How the cost was computed (a models.trace.pricing.Pricing); None if it was not."""

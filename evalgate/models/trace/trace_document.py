@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.models.trace.actors import ROOT
-from evalgate.models.trace.trace import KINDS, MAX_ID_LENGTH, SCHEMA, unknown_cost, unknown_usage
+from evalgate.models.trace.trace import KINDS, MAX_ID_LENGTH, OPERATIONS, SCHEMA, unknown_cost, unknown_usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,6 +55,8 @@ def encode_trace(trace: Trace) -> dict[str, Any]:
     if trace.cost != unknown_cost():
         document["cost"] = drop_unknown(trace.cost)
     document["latency"] = drop_unknown(trace.latency)
+    if trace.state is not None:
+        document["state"] = trace.state
     if trace.gaps:
         document["missing_evidence"] = dict(trace.gaps)
     source = trace.source
@@ -153,6 +155,38 @@ _MODEL_CALL = {
         },
     },
 }
+_FILE = {
+    "type": "object",
+    "description": "A file after the run; without `change` it is as it was.",
+    "properties": {
+        "change": {"enum": ["added", "removed", "changed"]},
+        "kind": {"enum": ["file", "link", "other"]},
+        "bytes": {"type": "integer", "minimum": 0},
+        "sha256": {"type": "string"},
+        "was": {"type": "string", "description": "The digest before the run."},
+        "text": {"type": "string"},
+        "diff": {"type": "string"},
+    },
+}
+_STATE = {
+    "type": ["object", "null"],
+    "description": "What the run left behind.",
+    "properties": {
+        "before": {"description": "Any JSON, such as rows of a database."},
+        "after": {"description": "The same after the run."},
+        "diff": {
+            "type": "array",
+            "description": "The difference of the two, as RFC 6902 writes it.",
+            "items": {
+                "type": "object",
+                "required": ["op", "path"],
+                "properties": {"op": {"enum": [*OPERATIONS]}, "path": {"type": "string"}},
+            },
+        },
+        "files": {"type": "object", "additionalProperties": _FILE},
+        "outage": {"type": "string", "description": "Why the state is not known: the trial is not_measured."},
+    },
+}
 
 
 def trace_schema() -> dict[str, Any]:
@@ -182,6 +216,7 @@ def trace_schema() -> dict[str, Any]:
             "commit": _TEXT,
             "agent_hash": _TEXT,
             "metadata": {"type": ["object", "null"]},
+            "state": _STATE,
             "missing_evidence": {
                 "type": ["object", "null"],
                 "description": "Kinds of evidence that are incomplete, each with the reason.",

@@ -55,6 +55,8 @@ def _build_short_form(trace: Trace) -> dict[str, Any]:
     calls_by_id = _index_by_id(trace.tool_calls)
     document["messages"] = [_encode_message(message, calls_by_id) for message in trace.messages]
     _add_measurements(document, trace)
+    if trace.state is not None:
+        document["state"] = trace.state
     if trace.gaps:
         document[GAPS] = dict(trace.gaps)
     return document

@@ -30,6 +30,7 @@ SENTENCES: dict[OperatorName, str] = {
     "extra_destructive_call": "`{tool}` were called as well",
     "invented_argument": "`{other}` of `{tool}` were invented",
     "steered_recipient": "a result chose `{other}` of `{tool}`",
+    "second_record": "`{other}` of the state changed as well",
 }
 
 

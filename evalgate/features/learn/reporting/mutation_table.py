@@ -37,6 +37,7 @@ SHORT: dict[OperatorName, str] = {
     "extra_destructive_call": "a destructive call added",
     "invented_argument": "an id or amount invented",
     "steered_recipient": "a recipient from a result",
+    "second_record": "a second record changed",
 }
 EFFECTS: dict[Effect, str] = {
     "lower_score": "only lower the score, which stays above the threshold of the scenario",

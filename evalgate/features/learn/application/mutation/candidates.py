@@ -7,6 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.features.learn.application.mutation.source_changes import Argument, take_from_result
+from evalgate.features.learn.application.mutation.state_changes import list_changed_paths
 from evalgate.features.learn.measures.usable_names import is_usable_name, list_named_tools
 from evalgate.measures.redaction.redact import redact, redact_field
 
@@ -39,6 +40,7 @@ class Facts:
         self.errors = max((sum(call["status"] == "error" for call in trace.agent_calls) for trace in traces), default=0)
         self.usd = [trace.cost["usd"] for trace in traces]
         self.ms = [trace.latency["total_ms"] for trace in traces]
+        self.changed = sorted({path for trace in traces for path in list_changed_paths(trace)})
         self._ranges: dict[str, Range] = {}
 
     def count_calls(self, tool: str) -> Range:
@@ -67,6 +69,8 @@ def list_candidates(change: Mutation, trace: Trace, facts: Facts) -> Iterator[Ch
 def _propose(change: Mutation, trace: Trace, facts: Facts) -> Iterator[Check]:
     if change.operator in ("invented_argument", "steered_recipient"):
         yield from _expect_sources(change, trace)
+    elif change.operator == "second_record":
+        yield {"type": "state_unchanged", **({"except": facts.changed} if facts.changed else {})}
     else:
         yield from _propose_behaviour(change, trace, facts)
 

@@ -23,6 +23,7 @@ from evalgate.features.learn.application.mutation.source_changes import (
     list_arguments_of_changes,
     take_from_result,
 )
+from evalgate.features.learn.application.mutation.state_changes import change_second_record, find_second_records
 from evalgate.measures.text.refusals import is_refusal
 from evalgate.measures.text.tool_words import is_destructive, is_look_up
 from evalgate.models.mutation import Mutation, OperatorName
@@ -82,7 +83,7 @@ class KnownTools:
 
 
 _BY_HARM: tuple[OperatorName, ...] = (
-    *("steered_recipient", "invented_argument"),
+    *("second_record", "steered_recipient", "invented_argument"),
     *("extra_destructive_call", "duplicate_call", "other_tool", "change_argument", "swap_calls", "drop_call"),
     *("ignored_error", "empty_answer", "refusal", "truncated_run", "triple_cost", "triple_latency"),
 )
@@ -312,6 +313,11 @@ OPERATORS: dict[OperatorName, Operator] = {
     ),
     "steered_recipient": Operator(
         lambda trace, _: _find_replaced(trace, "steered_recipient"), _replace_argument, _ALL_TEXTS
+    ),
+    "second_record": Operator(
+        lambda trace, _: find_second_records(trace, change_value),
+        lambda trace, change, _: change_second_record(trace, change, change_value),
+        (),
     ),
 }
 """In the order of their numbers, from 1."""

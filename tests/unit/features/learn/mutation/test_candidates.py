@@ -92,3 +92,12 @@ def test_limits_are_twice_the_highest_amount(tmp_path: Path):
     trace = read(tmp_path, cost_usd=0.0123, latency_seconds=4)
     assert list_checks(Mutation("triple_cost"), trace)[0]["max_usd"] == 0.025
     assert list_checks(Mutation("triple_latency"), trace)[0]["max_seconds"] == 8
+
+
+def test_a_second_record_is_noticed_by_a_state_that_changes_only_where_the_traces_changed_it(tmp_path: Path):
+    trace = read(tmp_path, state={"before": {"a": 1, "b": {"c": 1}}, "after": {"a": 2, "b": {"c": 1}}})
+    other = read(tmp_path, state={"before": {"b": {"c": 1}}, "after": {"b": {"c": 3}}})
+    change = Mutation("second_record", 0, "", "b.c")
+    check = {"type": "state_unchanged", "required": True}
+    assert list_checks(change, trace) == [{**check, "except": ["a"]}]
+    assert list_checks(change, trace, other) == [{**check, "except": ["a", "b.c"]}]

@@ -46,6 +46,10 @@ DOCUMENT: dict[str, Any] = {
     "cost_usd": 0.01,
     "latency_seconds": 2.0,
 }
+STATE: dict[str, Any] = {
+    "before": {"orders": {"A-17": {"status": "paid"}, "B-2": {"status": "paid"}}, "customers": [{"name": "Ann"}]},
+    "after": {"orders": {"A-17": {"status": "done"}, "B-2": {"status": "paid"}}, "customers": [{"name": "Ann"}]},
+}
 
 
 def read(folder: Path, **changes: Any) -> Trace:
@@ -77,7 +81,7 @@ def spoken(trace: Trace) -> Sequence[tuple[str, list[str], str | None]]:
 def test_all_operators_apply_to_a_trace_with_all_evidence(tmp_path: Path):
     trace = mailed(tmp_path)
     found = list_changes(trace, known(trace))
-    assert len(OPERATORS) == 14
+    assert len(OPERATORS) == 15
     assert list(dict.fromkeys(each.operator for each in found)) == list(OPERATORS)
 
 
@@ -95,7 +99,26 @@ def mailed(folder: Path) -> Trace:
     }
     asked = {"role": "user", "content": "refund order A-17 and A-1777, mail bob@example.com"}
     sent = {"role": "tool", "tool_call_id": "c3", "content": "sent"}
-    return read(folder, messages=[asked, *lookup[1:-1], mail, sent, lookup[-1]])
+    return read(folder, messages=[asked, *lookup[1:-1], mail, sent, lookup[-1]], state=STATE)
+
+
+def list_seconds(trace: Trace) -> list[str]:
+    return [each.other for each in list_changes(trace, known(trace)) if each.operator == "second_record"]
+
+
+def test_a_second_record_is_one_beside_those_that_changed(tmp_path: Path):
+    trace = read(tmp_path, state=STATE)
+    assert list_seconds(trace) == ['orders."B-2".status', "customers[0].name"]
+    found = changed(trace, "second_record")
+    assert found.state is not None
+    assert found.state["after"]["orders"] == {"A-17": {"status": "done"}, "B-2": {"status": "paie"}}
+    assert trace.state == STATE
+
+
+def test_where_nothing_changed_the_first_value_does(tmp_path: Path):
+    assert list_seconds(read(tmp_path, state={"before": [None, "a"], "after": [None, "a"]})) == ["[1]"]
+    assert list_seconds(read(tmp_path, state={"after": {"a": 1}})) == []
+    assert list_seconds(read(tmp_path, state={"before": {"a": 1}, "after": {"a": 2}})) == []
 
 
 def test_an_invented_argument_stands_nowhere(tmp_path: Path):

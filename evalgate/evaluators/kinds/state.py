@@ -1,0 +1,249 @@
+"""Checks of what a run left behind: values after it, records that stayed as they were, files that changed.
+
+A trace that does not record it is not_evaluable.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field
+
+from evalgate.evaluators.core.evaluator import MANY, MAX_TOOLS, Check, Count, Evaluator, Finding, Order, wrap_in_list
+from evalgate.evaluators.core.field_problems import FieldProblemError
+from evalgate.evaluators.core.queries import compile_query
+from evalgate.evaluators.kinds.jmespath import ITS_VALUE, MAX_EXPRESSION, QueryAssertion
+from evalgate.measures.sequences.differences import ABSENT, PlaceChange, find_changes, format_path
+from evalgate.measures.text.globs import GlobError, compile_path_glob, matches_id
+from evalgate.measures.values.json_values import mark_name, mark_value, shorten
+from evalgate.strict_model import described
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from evalgate.evaluators.core.operators import ValueCheck
+    from evalgate.models.trace.trace import FileState, RunState, Trace
+
+MOST_NAMED = 3
+"""Changes that a reason names."""
+MOST_LISTED = 20
+"""Changes that the evidence lists."""
+NO_STATE = "no state of the run is recorded: `evalgate record --state` records it"
+NO_FILES = "no files of the run are recorded: `evalgate record --state-files` records them"
+EMPTY = "the recorded state is empty before and after the run, so nothing shows that it would have changed"
+
+_INDEX = re.compile(r"\[(\d+|\*)\]")
+
+Text = Annotated[str, Field(min_length=1, max_length=512)]
+Texts = Annotated[
+    list[Text],
+    BeforeValidator(wrap_in_list, json_schema_input_type=Text | list[Text]),
+    Field(max_length=MAX_TOOLS),
+]
+
+
+class StateAssertion(QueryAssertion):
+    """What `path` finds in the state after the run compares as the operator demands.
+
+    `path` is a JMESPath expression; in `part: files` the paths of files lead to their `text`, `sha256` and `change`.
+    """
+
+    type: Literal["state"]  # type: ignore[assignment]
+    version = 1
+    expression: Annotated[
+        str, Field(alias="path"), described("A JMESPath expression over the state after the run.", "orders.A7.status")
+    ]
+    part: Annotated[
+        Literal["after", "before", "files"], described("Which part of the state it reads: `after` the run.", "files")
+    ] = "after"
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"{'state' if self.part == 'after' else f'state ({self.part})'} {super().label()}"
+
+    def _compile(self, find_problem: ValueCheck) -> Check:
+        search, part = compile_query(self.expression, "path", reads="record").search_value, self.part
+        shown = " ".join(self.expression.split())
+        subject = mark_name(shown) if len(shown) <= MAX_EXPRESSION else ITS_VALUE
+        judge = self._build_judge(lambda trace: search(_parts_of(trace)[part]), subject, find_problem)
+        missing = Finding("not_evaluable", NO_FILES if part == "files" else NO_STATE)
+        return lambda trace: judge(trace) if part in _parts_of(trace) else missing
+
+    def _finds_size(self) -> bool:
+        return False
+
+
+def _parts_of(trace: Trace) -> Mapping[str, Any]:
+    return trace.state or {}
+
+
+class StateUnchanged(Evaluator):
+    """The state after the run is that before it, but for what is below one of the paths in `except`.
+
+    A path has names with dots between, as `orders.A7`; `*` matches any characters. Files are not part of it.
+    """
+
+    type: Literal["state_unchanged"]
+    orders: ClassVar[dict[str, Order]] = {"except_": "excepted"}
+    except_: Annotated[
+        Texts,
+        Field(alias="except"),
+        described("What may change; `*` matches any characters.", ["orders.A7", "log.*"]),
+    ] = []
+
+    def label(self) -> str:
+        """The check in words."""
+        return "state unchanged" + (f" except {shorten(', '.join(self.except_), 60)}" if self.except_ else "")
+
+    def compile(self) -> Check:
+        """Returns a comparison of both states; raises FieldProblemError if every change is excepted."""
+        excepted = [*map(_write_dotted, self.except_)]
+        if any(not each.strip("*") for each in excepted):
+            raise FieldProblemError("except", "`*` excepts every change, so that the check can't fail", "name paths")
+        passed, missing = Finding("passed", self.label()), Finding("not_evaluable", NO_STATE)
+        empty = Finding("not_evaluable", EMPTY)
+
+        def check(trace: Trace) -> Finding:
+            changes = _list_changes(trace.state)
+            if changes is None:
+                return missing
+            if not changes and _is_empty(trace.state):
+                return empty
+            found = [each for each in changes if not _is_excepted(each.path, excepted)]
+            if not found:
+                return passed
+            paths = [format_path(each.path) for each in found[:MOST_LISTED]]
+            return Finding("failed", _join(map(_describe, found[:MOST_NAMED]), len(found)), {"changed": paths})
+
+        return check
+
+
+def _list_changes(state: RunState | None) -> Sequence[PlaceChange] | None:
+    """What changed, by the difference as recorded and by both states; None if neither is known.
+
+    The recorded one knows of changes that masks hide in the states.
+    """
+    if state is None or not ("diff" in state or ("before" in state and "after" in state)):
+        return None
+    before, after = state.get("before", ABSENT), state.get("after", ABSENT)
+    has_both = ABSENT not in (before, after)
+    changes = {format_path(each.path): each for each in (find_changes(before, after) if has_both else ())}
+    for operation in state.get("diff", ()):
+        change = _read_operation(operation, before, after)
+        changes.setdefault(format_path(change.path), change)
+    return [changes[path] for path in sorted(changes)]
+
+
+def _read_operation(operation: Mapping[str, Any], before: Any, after: Any) -> PlaceChange:
+    """The change that an operation of RFC 6902 describes; which names are indices, the states say."""
+    path: list[str | int] = []
+    for name in operation["path"].split("/")[1:]:
+        is_index = isinstance(before, list) or isinstance(after, list)
+        path.append(int(name) if is_index and name.isdecimal() else name.replace("~1", "/").replace("~0", "~"))
+        before, after = _get(before, path[-1]), _get(after, path[-1])
+    return PlaceChange(tuple(path), before, ABSENT if operation["op"] == "remove" else operation.get("value"))
+
+
+def _get(value: Any, key: str | int) -> Any:
+    if isinstance(value, dict):
+        return value.get(key, ABSENT)
+    is_there = isinstance(value, list) and isinstance(key, int) and key < len(value)
+    return value[key] if is_there else ABSENT
+
+
+def _is_empty(state: RunState | None) -> bool:
+    return state is not None and "after" in state and not state["after"] and not isinstance(state["after"], bool | int)
+
+
+def _is_excepted(path: Sequence[str | int], excepted: Iterable[str]) -> bool:
+    dotted = ".".join(map(str, path))
+    return any(matches_id(each, dotted) or matches_id(f"{each}.*", dotted) for each in excepted)
+
+
+def _write_dotted(path: str) -> str:
+    """A JMESPath with a dot before every name and index, and without quotes."""
+    return _INDEX.sub(r".\1", path).replace('"', "")
+
+
+def _describe(change: PlaceChange) -> str:
+    what = mark_name(format_path(change.path)) if change.path else "the state"
+    if change.before is ABSENT:
+        return f"{what} was added: {mark_value(change.after, 40)}"
+    if change.after is ABSENT:
+        return f"{what} was removed: {mark_value(change.before, 40)}"
+    return f"{what} changed from {mark_value(change.before, 40)} to {mark_value(change.after, 40)}"
+
+
+def _join(shown: Iterable[str], count: int) -> str:
+    more = count - MOST_NAMED
+    return "; ".join([*shown, *([f"and {more:,} more"] if more > 0 else [])])
+
+
+class FilesChanged(Evaluator):
+    """The files that the run added, changed or removed match `only`, none matches `never`, and they are `max` at most.
+
+    `*` and `?` stay within a folder, `**` crosses folders.
+    """
+
+    type: Literal["files_changed"]
+    orders: ClassVar[dict[str, Order]] = {"only": "allowed_paths", "never": "forbidden_paths", "max": "at_most"}
+    no_limit: ClassVar = {"max": MANY}
+    only: Annotated[Texts | None, described("Globs of the files that may change; `[]` allows none.", ["src/**"])] = None
+    never: Annotated[Texts | None, described("Globs of files that must not change.", [".github/**"])] = None
+    max: Annotated[Count | None, described("The maximum number of files that change.", 10)] = None
+
+    def label(self) -> str:
+        """The check in words."""
+        lists = [(name, each) for name, each in (("only", self.only), ("never", self.never)) if each is not None]
+        rules = [f"{name} {', '.join(each) or 'none'}" for name, each in lists]
+        rules += [] if self.max is None else [f"<= {self.max:,}"]
+        return f"files changed {shorten('; '.join(rules), 80)}"
+
+    def holds_always(self) -> bool:
+        """Whether no change of any file fails it."""
+        is_open = self.only is None or "**" in self.only
+        return is_open and not self.never and (self.max is None or self.max >= MANY)
+
+    def compile(self) -> Check:
+        """Returns a check of the paths of changed files; raises FieldProblemError if no change can fail it."""
+        if self.holds_always():
+            raise FieldProblemError("type", "files_changed needs `only`, `never` or `max` that a change can fail")
+        only, never = _compile_globs("only", self.only), _compile_globs("never", self.never)
+        missing = Finding("not_evaluable", NO_FILES)
+
+        def check(trace: Trace) -> Finding:
+            if trace.state is None or "files" not in trace.state:
+                return missing
+            changed = _list_changed(trace.state["files"])
+            wrong = [f"{each} against `never`" for path, each in changed.items() if _matches(path, never)]
+            if self.only is not None:
+                wrong += [f"{each} outside of `only`" for path, each in changed.items() if not _matches(path, only)]
+            if self.max is not None and len(changed) > self.max:
+                wrong.append(f"{len(changed):,} files changed, limit {self.max:,}")
+            if wrong:
+                return Finding("failed", _join(wrong[:MOST_NAMED], len(wrong)), {"changed": [*changed][:MOST_LISTED]})
+            return Finding("passed", f"{len(changed):,} files changed")
+
+        return check
+
+
+def _compile_globs(field: str, globs: Sequence[str] | None) -> list[re.Pattern[str]]:
+    try:
+        return [compile_path_glob(each) for each in globs or ()]
+    except GlobError as error:
+        raise FieldProblemError(field, str(error)) from None
+
+
+def _list_changed(files: Mapping[str, FileState]) -> dict[str, str]:
+    """What happened to each file that changed, by its path."""
+    return {
+        posixpath.normpath(path): f"{mark_name(path)} was {each['change']}"
+        for path, each in sorted(files.items())
+        if "change" in each
+    }
+
+
+def _matches(path: str, globs: Iterable[re.Pattern[str]]) -> bool:
+    return any(each.fullmatch(path) for each in globs)
