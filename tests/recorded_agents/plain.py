@@ -96,6 +96,21 @@ def send_secrets(is_stream: bool) -> None:
         ask([{"role": "user", "content": f"use {secrets}"}], tools=[], stream=is_stream)
 
 
+def stream_beside() -> None:
+    """Reads a stream in two halves, and sends another request in between."""
+    body = {"model": "gpt-fake", "messages": [{"role": "user", "content": QUESTION}], "stream": True}
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {KEY}"}
+    url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+    with urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), headers)) as response:
+        first = response.readline()
+        try:
+            ask([{"role": "user", "content": "another"}])
+        except urllib.error.HTTPError as error:
+            print("refused:", error.code)
+        text = first + response.read()
+    print("stream:", "whole" if text.endswith(b"data: [DONE]\n\n") else text)
+
+
 ACTIONS = {
     "none": lambda: print("no call"),
     "crash": crash,
@@ -107,6 +122,7 @@ ACTIONS = {
     "thrice": lambda: repeat(3),
     "secrets": lambda: send_secrets(is_stream=False),
     "secrets-stream": lambda: send_secrets(is_stream=True),
+    "stream-beside": stream_beside,
     "stream": lambda: ask([{"role": "user", "content": QUESTION}], stream=True),
 }
 WORD = sys.argv[1] if len(sys.argv) > 1 else QUESTION

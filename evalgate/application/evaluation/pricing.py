@@ -56,6 +56,12 @@ class Pricer:
         if pricing["known_usd"] and pricing["usd"] is None:
             trace.cost["known_usd"] = pricing["known_usd"]
 
+    def price_call(self, model: str | None, provider: str | None, usage: Usage) -> float | None:
+        """Computes what one request cost; None if its tokens or the price of its model are unknown."""
+        row = _usage_row(model, provider, usage, None)
+        rates = None if row is None else self._rates(row)
+        return None if row is None or rates is None else compute_cost(rates, row)
+
     def reprice(self, pricing: Pricing) -> Pricing:
         """Computes the cost again at these prices, unless its token counts were not kept."""
         if pricing["table"] == self.label:

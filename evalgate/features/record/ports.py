@@ -27,6 +27,12 @@ class TrialRecording(Protocol):
     def find_answer(self, request: ProviderRequest) -> Exchange | ProviderAnswer | None:
         """The recorded exchange, an answer made up for a missing one, or None if the provider is to be asked."""
 
+    async def admit(self, request: ProviderRequest) -> ProviderAnswer | None:
+        """Waits until the request may go to the provider: None, and `release` follows; else what the agent gets."""
+
+    def release(self) -> None:
+        """Ends a request that was admitted."""
+
     def add_exchange(self, exchange: Exchange) -> None:
         """Adds an exchange once its answer is complete or has broken off."""
 

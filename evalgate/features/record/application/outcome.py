@@ -50,6 +50,7 @@ class TrialOutcome(Struct):
         self.spans += other.spans
         self.traces += other.traces
         self.misses += other.misses
+        self.reached = self.reached or other.reached
         self.is_too_large |= other.is_too_large
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from evalgate.errors import InvalidInput, SettingError
 from evalgate.features.record.application.agent_environ import AgentFacts, base_url, build_environ
-from evalgate.features.record.application.call_cap import CallCap
+from evalgate.features.record.application.caps import Cap, CapLimits
 from evalgate.features.record.application.evidence import read_own_trace
 from evalgate.features.record.application.outcome import TrialOutcome
 from evalgate.features.record.application.plan import MAX_TRIALS, fill_command, require_valid
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evalgate.features.record.application.addresses import Addresses
     from evalgate.features.record.application.plan import PlannedTrial
     from evalgate.features.record.models.cassette import ReplayNote
-    from evalgate.features.record.models.exchange import TrialId
+    from evalgate.features.record.models.exchange import CallCost, Exchange, TrialId
     from evalgate.features.record.models.run import AgentEnd, TrialSpans
     from evalgate.features.record.ports import OtlpReceiver, RecordingServer, RunningAgent, TrialRecording
 
@@ -53,7 +53,8 @@ class RecordRequest(Struct, frozen=True):
     rules: CacheRules = CacheRules()
     secrets: frozenset[str] = frozenset()
     owns_folders: bool = False
-    max_calls: int | None = None
+    limits: CapLimits = CapLimits()
+    measure_cost: Callable[[Exchange], CallCost] | None = None
 
 
 class RecordingTools(Struct, frozen=True):
@@ -82,9 +83,22 @@ class RecordingSession:
         self._refusals: list[InvalidInput] = []
         self._owned: set[TrialId] = set()
         self._has_named_http_2 = False
-        self.cap = CallCap(request.max_calls)
+        self._caps = [self._make_cap()]
         self.replays: dict[str, ReplayNote] = {}
         """What replays used of cassettes, by path."""
+
+    @property
+    def costs(self) -> list[CallCost]:
+        """What each call cost that went to a provider; empty without a limit of the cost."""
+        return [cost for cap in self._caps for cost in cap.costs]
+
+    @property
+    def is_at_limit(self) -> bool:
+        """Whether a request was refused, so that no other trial is to be started."""
+        return not self._request.limits.per_trial and self._caps[0].reached is not None
+
+    def _make_cap(self) -> Cap:
+        return Cap(self._request.limits, self._request.measure_cost)
 
     @property
     def open_trials(self) -> list[tuple[str, RecordedTrial]]:
@@ -106,8 +120,7 @@ class RecordingSession:
         end = await agent.wait(request.timeout)
         await server.wait_until_quiet(request.flush, LONGEST_FLUSH, lambda: not agent.has_group())
         await agent.end_group()
-        if self.cap.is_reached:
-            end = end._replace(reached=self.cap.describe())
+        end = end._replace(reached=self._trials[planned.trial][0].cap.reached)
         if server.met_http_2 and not self._has_named_http_2:
             self._has_named_http_2 = True
             tools.outputs.note(GRPC)
@@ -132,6 +145,7 @@ class RecordingSession:
         """Closes a trial and writes its trace."""
         recorded, token = self._trials.pop(trial)
         await server.close(token)
+        end = end._replace(reached=recorded.cap.reached)
         outcome = self._writer.write(recorded, end, self._version, spans)
         if self._rules.mode != "off":
             self.replays[self._tools.outputs.cassettes.path(trial)] = recorded.note_replay()
@@ -157,7 +171,10 @@ class RecordingSession:
             cassette = None if self._rules.mode == "off" else outputs.cassettes.load(trial)
             outputs.traces.remove(trial)
             self._remove_others(trial)
-            recorded, token = RecordedTrial(trial, self._rules, cassette, self.cap), self.addresses.make_token()
+            if self._request.limits.per_trial:
+                self._caps.append(self._make_cap())
+            recorded = RecordedTrial(trial, self._rules, cassette, self._caps[-1])
+            token = self.addresses.make_token()
             self._trials[trial] = recorded, token
             if self._server is not None:
                 self._server.open(token, recorded)

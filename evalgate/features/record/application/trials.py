@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evalgate.features.record.application.call_cap import CallCap
+from evalgate.features.record.application.caps import Cap, CapLimits
 from evalgate.features.record.application.misses import Miss, build_answer, find_miss
 from evalgate.features.record.application.providers import REPLAY_KEY
 from evalgate.features.record.application.stored_responses import is_storable, load_response, store_response
@@ -49,13 +49,13 @@ class CacheRules(Struct, frozen=True):
 class RecordedTrial:
     """What one trial recorded; implements `TrialRecording`. `cassette` is the one that it had before, if any.
 
-    `cap` is that of the whole recording.
+    `cap` is its own, or that of the whole recording.
     """
 
     def __init__(
-        self, trial: TrialId, rules: CacheRules, cassette: Cassette | None = None, cap: CallCap | None = None
+        self, trial: TrialId, rules: CacheRules, cassette: Cassette | None = None, cap: Cap | None = None
     ) -> None:
-        self._trial, self._rules, self.cassette, self._cap = trial, rules, cassette, cap or CallCap()
+        self._trial, self._rules, self.cassette, self.cap = trial, rules, cassette, cap or Cap(CapLimits())
         self.exchanges: list[Exchange] = []
         self.own_trace: Trace | None = None
         """What the agent's own recorder wrote."""
@@ -73,12 +73,6 @@ class RecordedTrial:
 
     def find_answer(self, request: ProviderRequest) -> Exchange | ProviderAnswer | None:
         """The recorded answer, or an error where there is none and none is asked for; None to ask the provider."""
-        found = self._find_recorded(request)
-        if found is None and not self._cap.take():
-            return self._cap.build_answer(request.provider)
-        return found
-
-    def _find_recorded(self, request: ProviderRequest) -> Exchange | ProviderAnswer | None:
         if self._rules.mode in ("off", "write"):
             return None
         canonical = self._canonicalise(request)
@@ -95,9 +89,19 @@ class RecordedTrial:
         self.misses.append(miss)
         return build_answer(miss, request.provider)
 
+    async def admit(self, request: ProviderRequest) -> ProviderAnswer | None:
+        """Waits until the request may go to the provider; returns the error that the agent gets if it may not."""
+        return None if await self.cap.take() else self.cap.build_answer(request.provider)
+
+    def release(self) -> None:
+        """Ends a request that was admitted."""
+        self.cap.release()
+
     def add_exchange(self, exchange: Exchange) -> None:
         """Adds an exchange."""
         self.exchanges.append(exchange)
+        if not exchange.is_replayed:
+            self.cap.add(exchange)
 
     def note_credentials(self, values: Sequence[str]) -> None:
         """Notes keys, which are redacted; not placeholders such as `ollama`, which occur in ordinary text."""

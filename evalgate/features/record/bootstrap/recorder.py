@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from evalgate.adapters.clock import SystemClock
+from evalgate.errors import SettingError
 from evalgate.features.record.adapters.trial_folder import TrialFolder
 from evalgate.features.record.application.addresses import HOST, Addresses
+from evalgate.features.record.application.caps import CapLimits, describe_costs
 from evalgate.features.record.application.evidence import NATIVE, OTLP
 from evalgate.features.record.application.outcome import decide_exit, describe_outcome, explain_nothing
 from evalgate.features.record.application.session import RecordingSession, RecordingTools, RecordRequest
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
     from evalgate.features.record.adapters.recorder.server import RecorderServer
     from evalgate.features.record.application.outcome import TrialOutcome
     from evalgate.features.record.application.plan import PlannedTrial
-    from evalgate.features.record.models.exchange import TrialId
+    from evalgate.features.record.models.exchange import CallCost, Exchange, TrialId
+    from evalgate.suite.models import SuitePrices
 
 BACKLOG = 128
 TRIAL_FILE = re.compile(r"/\d+(?:\.otlp)?\.jsonl$")
@@ -58,13 +61,28 @@ class RecordOptions(Struct, frozen=True):
     rules: CacheRules = CacheRules()
     keeps_stderr: bool = True
     owns_folders: bool = True
-    max_calls: int | None = None
+    limits: CapLimits = CapLimits()
+    prices: SuitePrices | None = None
 
 
 def record(options: RecordOptions, environ: Mapping[str, str], cwd: str, note: Callable[[str], None]) -> int:
     """Runs the command once a trial and writes a trace of each; returns the exit code. Raises InvalidInput."""
     outputs = Outputs(CassetteFolder(cwd, options.cassettes), TraceFolder(cwd, options.out), TraceFormats(), note)
     return asyncio.run(_Recording(options, environ, cwd, outputs).run())
+
+
+def _build_cost_measure(prices: SuitePrices | None) -> Callable[[Exchange], CallCost]:
+    """What a call costs by the prices of the suite, else by the price list; raises SettingError without any."""
+    from evalgate.adapters.price_list import find_price_list
+    from evalgate.application.evaluation.pricing import Pricer
+    from evalgate.features.record.adapters.exchanges.call_costs import measure_cost
+    from evalgate.suite.models import SuitePrices
+
+    table = find_price_list()
+    if table is None and (prices is None or not prices.entries):
+        raise SettingError("--max-usd needs prices: install evalgate-action[prices] or set `prices` in the --suite")
+    pricer = Pricer(prices or SuitePrices(), table)
+    return lambda exchange: measure_cost(exchange, pricer)
 
 
 def _choose_recording_id(environ: Mapping[str, str]) -> str:
@@ -125,7 +143,8 @@ class _Recording:
             options.rules,
             frozenset(find_secret_values({**environ, **options.environ})),
             owns_folders=options.owns_folders,
-            max_calls=options.max_calls,
+            limits=options.limits,
+            measure_cost=None if options.limits.usd is None else _build_cost_measure(options.prices),
         )
 
     async def run(self) -> int:
@@ -146,6 +165,8 @@ class _Recording:
         for line in explain_nothing(outcomes, with_proxy=options.with_proxy, with_otlp=options.with_otlp):
             self._outputs.note(line)
         self._outputs.note(describe_outcome(outcomes))
+        if options.limits.usd is not None:
+            self._outputs.note(describe_costs(session.costs))
         missing = len(options.planned) - len(outcomes)
         return decide_exit(outcomes, missing=missing, keep_going=options.keep_going, is_suite=options.is_suite)
 
@@ -154,7 +175,7 @@ class _Recording:
         outcomes: list[TrialOutcome] = []
         for planned in self._options.planned:
             outcomes.append(await session.run_trial(planned))
-            if interrupts.received is not None or outcomes[-1].has_timed_out or session.cap.is_reached:
+            if interrupts.received is not None or outcomes[-1].has_timed_out or session.is_at_limit:
                 break
         return outcomes
 

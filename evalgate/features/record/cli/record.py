@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from evalgate.cli.shell import Shell
+    from evalgate.features.record.application.caps import CapLimits
     from evalgate.features.record.application.plan import PlannedTrial
     from evalgate.features.record.bootstrap.record_plan import LoadedSuite
 
 LONGEST = 86_400.0
+MOST_USD = 1_000_000
 
 
 def record(arguments: Namespace, shell: Shell) -> int:
@@ -32,11 +34,7 @@ def record(arguments: Namespace, shell: Shell) -> int:
         raise SettingError("--without-proxy and --without-otlp together record nothing")
     if os.path.lexists(Path(shell.cwd, "evalgate.yaml")):  # reading it loads much that a recording does not need
         apply_project_redaction(shell.cwd)
-    if arguments.max_calls is not None:
-        if arguments.max_calls < 1:
-            raise SettingError("--max-calls takes a number, 1 or more")
-        if arguments.without_proxy:
-            raise SettingError("--max-calls bounds nothing with --without-proxy, which lets requests pass unseen")
+    limits = _read_limits(arguments)
     rules = choose_cache_rules(
         arguments.cache, shell.environ, reuses_last=arguments.reuse_last, records_errors=arguments.record_errors
     )
@@ -64,10 +62,28 @@ def record(arguments: Namespace, shell: Shell) -> int:
         is_suite=loaded is not None,
         keeps_stderr=not arguments.no_stderr,
         owns_folders=arguments.trial is None,
-        max_calls=arguments.max_calls,
+        limits=limits,
+        prices=None if loaded is None else loaded.suite.prices,
     )
     shell.flush()
     return recorder.record(options, shell.environ, shell.cwd, shell.note)
+
+
+def _read_limits(arguments: Namespace) -> CapLimits:
+    """The caps; raises SettingError for one that bounds nothing."""
+    from evalgate.features.record.application.caps import CapLimits
+
+    calls, usd = arguments.max_calls, arguments.max_usd
+    if calls is not None and calls < 1:
+        raise SettingError("--max-calls takes a number, 1 or more")
+    if usd is not None and not 0 < usd <= MOST_USD:
+        raise SettingError(f"--max-usd takes US dollars, more than 0 and at most {MOST_USD:,}")
+    given = "--max-calls" if calls is not None else "--max-usd" if usd is not None else None
+    if given is None and arguments.per_trial:
+        raise SettingError("--per-trial needs --max-calls or --max-usd")
+    if given is not None and arguments.without_proxy:
+        raise SettingError(f"{given} bounds nothing with --without-proxy, which lets requests pass unseen")
+    return CapLimits(calls, usd, arguments.per_trial)
 
 
 def _names_trials(arguments: Namespace) -> bool:
@@ -198,6 +214,14 @@ COMMANDS = {
                 help="send at most N requests to providers; the trial that makes more is incomplete, none is started"
                 " after it, exit 3",
             ),
+            option(
+                "--max-usd",
+                type=float,
+                metavar="USD",
+                help="send no request once so much is spent; requests then go one after another, and none follows"
+                " one of unknown cost",
+            ),
+            option("--per-trial", action="store_true", help="the caps are those of each trial; others are started"),
             option("--env", action="append", metavar="NAME=VALUE", default=[], help="set a variable of the agent"),
             option("--no-stderr", action="store_true", help="keep nothing of a failed agent's stderr in its trace"),
             option("--realtime", action="store_true", help="replay streams with the pauses that were recorded"),

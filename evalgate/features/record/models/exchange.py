@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec import Struct, field
 
@@ -73,6 +73,20 @@ class Exchange(Struct):
     is_replayed: bool = False
     arrived_at: float = 0.0
     """When the agent made the request; differs from `started_at` in a replay."""
+
+
+CostKind = Literal["metered", "list_price", "unknown"]
+
+
+class CallCost(NamedTuple):
+    """What one call cost in US dollars: as the provider says, by its tokens and a list of prices, or unknown.
+
+    `reason` is why it is unknown.
+    """
+
+    kind: CostKind
+    usd: float = 0.0
+    reason: str = ""
 
 
 def format_time(seconds: float) -> str:

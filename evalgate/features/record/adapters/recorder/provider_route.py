@@ -149,13 +149,24 @@ class ProviderRoute:
     async def _pass_on_until_closed(
         self, request: web.BaseRequest, recorded: ProviderRequest, url: str, recording: TrialRecording
     ) -> web.StreamResponse:
-        task = asyncio.create_task(self._pass_on(request, recorded, url, recording))
+        task = asyncio.create_task(self._ask(request, recorded, url, recording))
         self._active[task] = recording
         try:
             await asyncio.wait({task})
         finally:
             del self._active[task]
         return web.Response(status=NO_ANSWER) if task.cancelled() else task.result()
+
+    async def _ask(
+        self, request: web.BaseRequest, recorded: ProviderRequest, url: str, recording: TrialRecording
+    ) -> web.StreamResponse:
+        refused = await recording.admit(recorded)
+        if refused is not None:
+            return await self._replay(request, refused)
+        try:
+            return await self._pass_on(request, recorded, url, recording)
+        finally:
+            recording.release()
 
     async def _pass_on(
         self, request: web.BaseRequest, recorded: ProviderRequest, url: str, recording: TrialRecording
