@@ -172,6 +172,10 @@ def describe_difference(found: BehaviourDifference) -> str:
     if found.kind == "source":
         sides = f"came from {mark_part(found.before)} in all trials of the baseline, now from {mark_part(found.now)}"
         return f"{mark_part(found.what)} {sides}{count}"
+    if found.kind == "literals" and not found.now:
+        return f"no longer in the answer: {mark_part(found.before)}{count}"
+    if found.kind == "literals" and not found.before:
+        return f"new in the answer: {mark_part(found.now)}{count}"
     what = found.what if found.kind in _OWN_WORDS else mark_part(found.what)
     return f"{what}: {_mark_side(found.before)} -> {_mark_side(found.now)}{count}"
 

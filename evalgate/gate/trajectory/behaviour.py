@@ -102,7 +102,7 @@ def find_differences(
         sides = [list(map(_leave_out_chance, side)) for side in (baseline, current)]
         found += _compare_calls(sides[0], sides[1], fewest)
     if fewest >= SEVERAL:
-        found += _compare_answers(baseline, current)
+        found += _compare_answers(baseline, current, fewest)
     return [BehaviourDifference(*each, len(baseline), len(current)) for each in found[:MOST_DIFFERENCES]]
 
 
@@ -209,8 +209,12 @@ def _list_values(call: ComparedCall) -> dict[tuple[DifferenceKind, str], str]:
     return values | ({("outcome", ""): call.outcome} if call.outcome else {})
 
 
-def _compare_answers(baseline: Sequence[Behaviour], current: Sequence[Behaviour]) -> Found:
-    """The whole answers if each side always gives the same, else the literals that all trials of a side share."""
+def _compare_answers(baseline: Sequence[Behaviour], current: Sequence[Behaviour], fewest: int) -> Found:
+    """The whole answers if each side always gives the same, else the literals that all trials of a side share.
+
+    Literals of one side alone count from three trials on where the same calls changed the same things: answers about
+    something else have other literals.
+    """
     answers = _find_constants(baseline, current, lambda each: each.answer)
     if answers is not None:
         if answers[0] != answers[1]:
@@ -219,8 +223,14 @@ def _compare_answers(baseline: Sequence[Behaviour], current: Sequence[Behaviour]
     before, now = _list_literals(baseline), _list_literals(current)
     gone = set[str].intersection(*before).difference(*now)
     come = set[str].intersection(*now).difference(*before)
-    if gone and come:
+    if (gone and come) or ((gone or come) and fewest >= ENOUGH and _change_the_same(baseline, current)):
         yield "literals", "answer", _join_literals(gone), _join_literals(come)
+
+
+def _change_the_same(baseline: Sequence[Behaviour], current: Sequence[Behaviour]) -> bool:
+    """Whether all trials of both sides make the same calls that change something, in the same order."""
+    changing = _find_constants(baseline, current, lambda each: _list_names(each, only_changing=True))
+    return changing is not None and changing[0] == changing[1]
 
 
 def _join_literals(literals: Iterable[str]) -> str:

@@ -77,6 +77,32 @@ def test_literals_of_answers_that_are_worded_differently():
     assert differences(before, [*now[:1], *before[:1]]) == []
 
 
+def test_a_literal_that_leaves_or_enters_all_answers():
+    one_by_one = [
+        make_trace([("refund", {"id": 7})], text) for text in ("48.00 is back.", "I sent 48.00.", "48.00 sent.")
+    ]
+    without = [make_trace([("refund", {"id": 7})], text) for text in ("It is back.", "I sent it.", "Money sent.")]
+    assert differences(one_by_one, without) == [("literals", "answer", "48.00", "")]
+    assert differences(without, one_by_one) == [("literals", "answer", "", "48.00")]
+    assert differences(one_by_one, [*without[:2], *one_by_one[:1]]) == []
+    assert differences(one_by_one[:2], without[:2]) == []
+    looked_only = [make_trace([("get_order", {"id": 7})], text) for text in ("Wait.", "A moment.", "Please wait.")]
+    assert [each[0] for each in differences(one_by_one, looked_only)] == ["calls"]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "words"),
+    [
+        ("48.00 is back.", "It is back.", "no longer in the answer: `48.00` in 3 of 3"),
+        ("It is back.", "48.00 is back.", "new in the answer: `48.00` in 3 of 3"),
+    ],
+)
+def test_such_a_literal_in_words(before, now, words):
+    sides = [[make_trace((), text.replace("is", verb)) for verb in ("is", "was", "will be")] for text in (before, now)]
+    [found] = find_differences(*([behaviour_from_trace(each) for each in side] for side in sides), None, passes=True)
+    assert describe_difference(found).replace(" ` ", "`") == words
+
+
 def test_answers_that_are_always_the_same_are_compared_as_texts():
     assert differences(booked(2, "Yes, done."), booked(2, "No, sorry.")) == [
         ("answer", "answer", "Yes, done.", "No, sorry.")
