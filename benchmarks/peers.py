@@ -101,15 +101,21 @@ def make_evalgate(python: Path) -> Tool:
     return Tool("EvalGate", command, count, {}, (0, 1))
 
 
-def install_promptfoo() -> Tool:
-    """Installs promptfoo with its own Node.js, and an empty database for every run."""
+def install_promptfoo_package() -> tuple[Path, Path]:
+    """Installs promptfoo with its own Node.js; the program of Node.js, and the folder of the packages."""
     machine = {"x86_64": "x64", "aarch64": "arm64"}[platform.machine()]
     folder, node = FOLDER / "promptfoo", f"node-linux-{machine}"
     folder.mkdir(exist_ok=True)
     packages = [f"promptfoo@{PROMPTFOO}", f"{node}@{NODE}"]
     subprocess.run(["npm", "install", "--silent", "--no-fund", "--no-audit", *packages], cwd=folder, check=True)  # noqa: S607
     modules = folder / "node_modules"
-    start = [modules / node / "bin" / "node", modules / "promptfoo" / "dist" / "src" / "entrypoint.js"]
+    return modules / node / "bin" / "node", modules
+
+
+def install_promptfoo() -> Tool:
+    """promptfoo, with an empty database for every run."""
+    node, modules = install_promptfoo_package()
+    start = [node, modules / "promptfoo" / "dist" / "src" / "entrypoint.js"]
 
     def command(file: Path, output: Path) -> Sequence[str | Path]:
         variables = [f"{name}={value}" for name, value in QUIET.items()]

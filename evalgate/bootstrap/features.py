@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.features.coding_agent.feature import CODING_AGENT
 from evalgate.features.evidence.feature import EVIDENCE
 from evalgate.features.gitlab.feature import GITLAB
+from evalgate.features.importing.feature import IMPORTING
 from evalgate.features.learn.feature import LEARN
 from evalgate.features.page.feature import PAGE
 from evalgate.features.record.feature import RECORD
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from evalgate.bootstrap.feature import Verb
     from evalgate.settings.setting import Setting
 
-FEATURES = (CODING_AGENT, EVIDENCE, GITLAB, LEARN, PAGE, RECORD, STORE, TESTING, TRACK)
+FEATURES = (CODING_AGENT, EVIDENCE, GITLAB, IMPORTING, LEARN, PAGE, RECORD, STORE, TESTING, TRACK)
 
 
 def load_port(port: str) -> Any:

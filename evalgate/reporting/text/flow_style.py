@@ -11,6 +11,7 @@ _PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$./-]*")
 _RESERVED = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 LONGEST_NUMBER = 24
 """Characters of a number that is written without an exponent."""
+COMMENT_LIMIT = 200
 
 
 def format_value(value: Any) -> str:
@@ -48,3 +49,11 @@ def _escape(character: str) -> str:
     if character.isprintable():
         return character
     return f"\\u{ord(character):04x}" if ord(character) < 1 << 16 else f"\\U{ord(character):08x}"
+
+
+def format_comment(text: str) -> str:
+    """A comment of one line; what does not print is left out."""
+    shown = "".join(character if character.isprintable() else " " for character in text)
+    if len(shown) > COMMENT_LIMIT:
+        shown = f"{shown[:COMMENT_LIMIT].rpartition(' ')[0] or shown[:COMMENT_LIMIT]} \u2026"
+    return f"# {shown}"

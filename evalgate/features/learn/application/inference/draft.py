@@ -10,10 +10,9 @@ from evalgate.features.learn.application.inference.suite_text import (
     FieldText,
     ScenarioText,
     format_check,
-    format_comment,
     format_scenario,
 )
-from evalgate.reporting.text.flow_style import format_value
+from evalgate.reporting.text.flow_style import format_comment, format_value
 from evalgate.reporting.text.wording import pluralize
 from evalgate.version import __version__
 

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.features.learn.application.inference.checks import InferredCheck
 from evalgate.features.learn.application.inference.contrast import FEW, count_other_values
-from evalgate.features.learn.application.inference.suite_text import COMMENT_LIMIT
 from evalgate.features.learn.measures.usable_names import is_usable_name
 from evalgate.gate.trajectory.behaviour import find_literals
 from evalgate.measures.redaction.redact import redact, redact_field, redact_value
 from evalgate.measures.text.tool_words import changes_something
 from evalgate.models.trace.trace_view import list_evidence
-from evalgate.reporting.text.flow_style import format_value
+from evalgate.reporting.text.flow_style import COMMENT_LIMIT, format_value
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:

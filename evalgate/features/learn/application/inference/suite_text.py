@@ -5,24 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.measures.redaction.redact import redact
-from evalgate.reporting.text.flow_style import format_value
+from evalgate.reporting.text.flow_style import format_comment, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.features.learn.application.inference.checks import InferredCheck
 
-COMMENT_LIMIT = 200
 MAX_SHOWN = 8
 """Names in a list."""
-
-
-def format_comment(text: str) -> str:
-    """A comment of one line; what does not print is left out."""
-    shown = "".join(character if character.isprintable() else " " for character in text)
-    if len(shown) > COMMENT_LIMIT:
-        shown = f"{shown[:COMMENT_LIMIT].rpartition(' ')[0] or shown[:COMMENT_LIMIT]} \u2026"
-    return f"# {shown}"
 
 
 def format_check(check: InferredCheck, indent: int) -> str:

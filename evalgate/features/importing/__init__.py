@@ -1,0 +1,1 @@
+"""Carries suites of other tools over. Entry points: `feature.IMPORTING`, `cli.import_suite`."""

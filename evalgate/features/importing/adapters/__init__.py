@@ -1,0 +1,1 @@
+"""Reads the files of other tools. Entry points: `origin_files`."""

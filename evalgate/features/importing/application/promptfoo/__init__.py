@@ -1,0 +1,1 @@
+"""The configurations of promptfoo. Entry points: `configuration`, `checks`."""

@@ -1,0 +1,1 @@
+"""Connects files with what carries suites over. Entry points: `carry_over`."""

@@ -1,0 +1,1 @@
+"""The verb `import-suite`. Entry points: `import_suite`."""

@@ -1,0 +1,1 @@
+"""Writes imported suites. Entry points: `suite_text`."""
