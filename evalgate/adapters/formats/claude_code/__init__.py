@@ -28,6 +28,12 @@ def is_claude_line(value: Any) -> bool:
     return isinstance(message, dict) and message.get("role") in SPEAKER_ROLES
 
 
+def find_session_id(line: Any) -> str | None:
+    """The id of the session that a line belongs to; lines of session files have both spellings since 2.1.210."""
+    found = line.get("sessionId", line.get("session_id")) if isinstance(line, dict) else None
+    return found if isinstance(found, str) and found else None
+
+
 def is_of_qwen(message: Any) -> bool:
     """True for a message of Qwen Code, whose lines have the same envelope."""
     return isinstance(message, dict) and "parts" in message and "content" not in message

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from evalgate.adapters.formats.claude_code import is_claude_line
 from evalgate.adapters.formats.core.builder.copied_history import is_copied, mark_copied, unmark
+
+
+def join_quiet(sessions: list[list[Any]]) -> list[list[Any]]:
+    """The sessions of a file; lines of one that says nothing in it, such as its title, are read with the one before."""
+    found: list[list[Any]] = []
+    for lines in sessions:
+        if found and not any(map(is_claude_line, lines)):
+            found[-1] += lines
+        elif found and not any(map(is_claude_line, found[-1])):
+            found[-1] = [*lines, *found[-1]]
+        else:
+            found.append(lines)
+    return found
 
 
 def join_forks(sessions: list[list[Any]]) -> list[list[Any]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.claude_code import is_of_qwen, list_claude_lines
-from evalgate.adapters.formats.claude_code.forks import join_forks
+from evalgate.adapters.formats.claude_code import find_session_id, is_of_qwen, list_claude_lines
+from evalgate.adapters.formats.claude_code.forks import join_forks, join_quiet
 from evalgate.adapters.formats.claude_code.sessions import ClaudeSession, MessageDraft, name_side_chain
 from evalgate.adapters.formats.claude_code.sub_agent_files import BESIDE
 from evalgate.adapters.formats.claude_code.sub_agents import SideChain, join_side_chains
@@ -182,7 +182,7 @@ PROVIDER = "anthropic"
 def split(documents: Any) -> Sequence[Any]:
     """Splits a file into sessions; a line without a session id belongs to the session before it."""
     lines = (line for document in documents for line in list_claude_lines(document) if not _is_request(line))
-    return join_forks(group_lines(lines, _read_session_id))
+    return join_forks(join_quiet(group_lines(lines, find_session_id)))
 
 
 def _is_request(line: Any) -> bool:
@@ -204,7 +204,7 @@ def build(record: Any) -> Trace:
     trace = main.build_trace()
     warn_of_copies(trace, count_copied(record))
     own = (line for line in record if not is_copied(line))
-    trace.conversation_id = next(filter(None, map(_read_session_id, own)), None)
+    trace.conversation_id = next(filter(None, map(find_session_id, own)), None)
     trace.trace_id = trace.conversation_id or ""
     _add_settings(trace, session)
     _note_elsewhere(trace, session.count_elsewhere() + unseen)
@@ -223,13 +223,6 @@ def _note_elsewhere(trace: Trace, count: int) -> None:
     if count:
         add_warning(trace, "subagent_elsewhere", ELSEWHERE.format(count), "messages")
         add_gap(trace, "calls", ELSEWHERE.format(count))
-
-
-def _read_session_id(line: Any) -> str | None:
-    if not isinstance(line, dict):
-        return None
-    found = line.get("session_id", line.get("sessionId"))
-    return found if isinstance(found, str) and found else None
 
 
 def _build_conversations(session: ClaudeSession) -> tuple[MeteredConversation, list[SideChain]]:

@@ -115,13 +115,13 @@ class ClaudeSession(Struct):
     """Calls whose result says that the sub-agent which they started called no tool."""
 
     def add(self, line: dict[str, Any]) -> None:
-        """Adds one line; raises FieldError. Ignores lines that only Claude Code itself needs.
+        """Adds one line; raises FieldError. Ignores lines that only Claude Code itself needs, and results of agents.
 
         A resumed session may repeat a line: same uuid and same message. A different message is a new line.
         """
         kind = line.get("type")
-        self.is_stream = self.is_stream or "session_id" in line
-        if kind == "result":
+        self.is_stream = self.is_stream or ("session_id" in line and "sessionId" not in line)
+        if kind == "result" and "agentId" not in line:
             self.results.append(line)
         elif kind == "system":
             self._add_system(line)

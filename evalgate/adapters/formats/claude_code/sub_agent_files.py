@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.claude_code import list_claude_lines
+from evalgate.adapters.formats.claude_code import find_session_id, list_claude_lines
 from evalgate.adapters.formats.claude_code.resumed import find_first_message, mark_copies
 from evalgate.adapters.formats.core.format import BesideRule, PartFolder, RunOfFile
 
@@ -24,12 +24,7 @@ SPOKEN = ("user", "assistant")
 def find_sessions(documents: Iterable[Any]) -> list[str]:
     """The ids of the sessions that lines belong to, each once."""
     lines = (line for document in documents for line in list_claude_lines(document))
-    return list(dict.fromkeys(filter(None, map(_find_session, lines))))
-
-
-def _find_session(line: Any) -> str | None:
-    found = line.get("session_id", line.get("sessionId")) if isinstance(line, dict) else None
-    return found if isinstance(found, str) else None
+    return list(dict.fromkeys(filter(None, map(find_session_id, lines))))
 
 
 def describe(documents: Sequence[Any]) -> RunOfFile:

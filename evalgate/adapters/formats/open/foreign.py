@@ -83,6 +83,7 @@ SHAPES = (
     ForeignShape("custom_id response", "an output of OpenAI's Batch API", "save `response.body` of each line"),
     ForeignShape("_is_merge log_id", "spans of Braintrust", SPANS),
     ForeignShape("span_attributes root_span_id", "spans of Braintrust", SPANS),
+    ForeignShape("name input output metadata.provider", "spans of Braintrust without their ids", SPANS),
     ForeignShape("scopeName spanName attributes", "a span of LangWatch", SPANS),
     ForeignShape("op_name started_at inputs", "calls of Weave", SPANS),
     ForeignShape("request_created_at request_body", "requests of Helicone", CUSTOM),

@@ -143,3 +143,18 @@ def test_every_line_identifies_the_format(line):
 )
 def test_other_documents_are_not_claimed(value):
     assert not CLAUDE_CODE.claims(value)
+
+
+@pytest.mark.parametrize("place", [0, 2])
+def test_a_line_about_another_session_makes_no_session_of_its_own(place):
+    """A transcript that goes on from another one may hold that one's title."""
+    about = {"type": "custom-title", "customTitle": "Before", "sessionId": "s0"}
+    asked = {"type": "user", "sessionId": "s1", "uuid": "u1", "message": {"role": "user", "content": "Hi."}}
+    said = {**asked, "type": "assistant", "uuid": "u2", "message": {"role": "assistant", "content": [text("Hello.")]}}
+    lines = [asked, said]
+    lines.insert(place, about)
+    (session,) = claude_code.READER.split(lines)
+    assert about in session
+    trace = claude_code.READER.build(session)
+    assert trace.conversation_id == "s1"
+    assert len(trace.messages) == 2

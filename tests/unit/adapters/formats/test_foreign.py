@@ -61,6 +61,7 @@ DOCUMENTS = [
     ("Batch API", {"id": "b", "custom_id": "r1", "response": {"status_code": 200, "body": {}}, "error": None}),
     ("Braintrust", [{"_is_merge": True, "log_id": "g", "context": {}, "created": "t"}]),
     ("Braintrust", [{"id": "i", "root_span_id": "r", "span_attributes": {"type": "tool"}}]),
+    ("Braintrust", [{"name": "generateText", "input": [], "output": {}, "metadata": {"provider": "openai"}}]),
     ("LangWatch", {"scopeName": "opencode", "spanName": "doStream", "attributes": {}}),
     ("Weave", {"id": "i", "op_name": "weave:///o", "started_at": "t", "inputs": {}, "output": {}}),
     ("Helicone", {"request_id": "r", "request_created_at": "t", "request_body": {}, "response_body": {}}),

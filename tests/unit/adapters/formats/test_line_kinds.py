@@ -197,6 +197,8 @@ CLAUDE: dict[str, tuple[str | list[str], Line]] = {
                                            origin={"kind": "human"}, thinkingMetadata={"level": "high", "triggers": []},
                                            imagePasteIds=[1], classifierMetaLines=[], planContent="x",
                                            mcpMeta={"server": "crm"}, supersedesUuids=["a"], slug="x")),
+    "both spellings of the session's id": (QUIET, own("user", session_id="s-1", sessionKind="bg", message={
+        "role": "user", "content": "Go on."})),
     "progress of a hook": (QUIET, own("progress", data={"type": "hook_progress", "hookEvent": "PreToolUse",
                                                         "command": "callback"}, toolUseID="t")),
     "progress of a command": (QUIET, own("progress", data={"type": "bash_progress", "output": "x", "totalLines": 1})),
@@ -233,6 +235,7 @@ CLAUDE: dict[str, tuple[str | list[str], Line]] = {
         "informational", "local_command", "api_error", "api_retry", "status", "hook_started", "hook_progress",
         "hook_response", "task_started", "task_progress", "task_updated", "files_persisted", "mirror_error",
         "scheduled_task_fire", "bridge_status", "model_refusal_fallback")},
+    "result of an agent": (QUIET, own("result", key="v2:1", agentId="a1", result={"summary": "Two files."})),
     "a new line without a call": (TOLD, own("battery", level=4, unit="percent")),
     "a new line with what may be one": (OPEN, own("deed", do="drop_user", **{"with": {"id": 1}})),
 }  # fmt: skip

@@ -13,8 +13,8 @@ CALL = {"name": "delete_user", "input": {"id": 1}}
 NOTHING = frozenset[str]()
 
 
-def search(record, copy_flag=""):
-    scan = CallScan(NOTHING, NOTHING, copy_flag)
+def search(record, copy_flag="", read=NOTHING):
+    scan = CallScan(read, NOTHING, copy_flag)
     scan.search(record)
     return scan.incomplete
 
@@ -56,3 +56,20 @@ def test_json_as_text_may_be_nested_as_deep_as_it_can_be_decoded(field):
     deep = '{"tool": 1, "metadata": ' + f'{{"{field}": ' * 1_000 + "1" + "}" * 1_000 + "}"
     assert orjson.loads(deep)["tool"] == 1
     assert search({"messages": MESSAGES, "x": deep}) == []
+
+
+@pytest.mark.parametrize("field", ["toolType", "tool_type"])
+def test_a_call_that_is_named_by_the_type_of_its_tool_is_one_that_was_read(field):
+    part = {"toolCall": {"id": "s1", field: "FILE_SEARCH"}}
+    assert search({"parts": [part]}, read={"file_search"}) == []
+    assert search({"parts": [part]}, read={"other"}) == ["parts[0].toolCall"]
+
+
+@pytest.mark.parametrize("end", ["", "\n", " " * 200])
+def test_json_as_text_is_searched_also_where_it_is_filled_up_with_blanks(end):
+    with pytest.raises(FieldError, match="delete_user"):
+        search({"messages": MESSAGES, "x": orjson.dumps({"toolUse": CALL}).decode() + end})
+
+
+def test_json_as_text_that_was_cut_holds_no_call():
+    assert search({"messages": MESSAGES, "x": orjson.dumps({"toolUse": CALL}).decode()[:-1]}) == []

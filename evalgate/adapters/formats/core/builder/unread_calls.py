@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 TOOL_NAME_KEYS = frozenset({"tool_name", "toolName", "function_name", "functionName", "recipient_name"})
 """Fields that name nothing but a tool; with one of these, arguments of any type are those of a call."""
+TOOL_TYPES = ("tool_type", "toolType")
 NAME_KEYS = (
     *("name", "tool_name", "toolName", "function_name", "functionName", "function", "tool", "fn"),
     *("action", "recipient_name", "api_name", "command_name"),
@@ -224,8 +225,13 @@ class CallScan:
         name = find_name(value) or next(filter(None, inner), None)
         if name is not None:
             self._require_read(name, path)
-        elif not any(is_call_key(key) for key in value):
+        elif not (self._is_read_by_type(value) or any(is_call_key(key) for key in value)):
             self.incomplete.append(format_path(path))
+
+    def _is_read_by_type(self, value: dict[str, Any]) -> bool:
+        """Whether a call of a provider's own tool, which has a type and no name, was read by that."""
+        kinds = (value.get(key) for key in TOOL_TYPES)
+        return any(kind.__class__ is str and kind.lower() in self._read for kind in kinds)
 
     def _enter_nameless(self, value: dict[str, Any], path: Any) -> None:
         """Arguments without a name; the name may be the key of the object, be in its type, or be unknown."""
