@@ -220,6 +220,7 @@ class Baselines:
             candidate.status,
             sha=artifact.head_sha,
             branch=candidate.branch,
+            target=self._request.branch if candidate.branch != self._request.branch else "",
             age_seconds=self._age(artifact),
             path=str(path),
             distance=candidate.distance,

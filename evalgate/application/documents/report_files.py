@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from evalgate.reporting.markdown.links import RunPages
 
 SARIF = "results.sarif"
+MOST_OF_BRANCH = 120
+"""Characters of its name that a report shows."""
 
 
 class FileOutput(RunOutput):
@@ -111,7 +113,19 @@ class SummaryFile(FileOutput):
 def _list_pages(source: OutputSource) -> RunPages:
     from evalgate.reporting.markdown.links import RunPages
 
-    return RunPages(source.options.run_url, source.origin, source.options.pages)
+    origin = source.origin or _describe_push(source)
+    return RunPages(source.options.run_url, origin, source.options.pages)
+
+
+def _describe_push(source: OutputSource) -> str:
+    """That a run is of a branch itself, not of a pull request; empty for any other."""
+    from evalgate.reporting.text.escaping import escape_span
+
+    branch = source.subject.branch
+    if source.subject.event != "push" or not branch:
+        return ""
+    later = ": later pull requests are compared with this run" if source.results["summary"] else ""
+    return f"Push to {escape_span(branch, MOST_OF_BRANCH)}{later}."
 
 
 class JUnitFile(FileOutput):

@@ -226,7 +226,8 @@ class BaselineDrift(NamedTuple):
 class BaselineInfo(Struct):
     """Which baseline a run was compared with, and how it was found; `drift` is set if it drifted.
 
-    `problem` is why it could not be fetched; `run_id`, `artifact` and `branch` are those of a downloaded one.
+    `problem` is why it could not be fetched; `run_id`, `artifact` and `branch` are those of a downloaded one, and
+    `target` is the branch that was asked for, if that one has none.
     """
 
     status: BaselineStatus
@@ -239,6 +240,7 @@ class BaselineInfo(Struct):
     run_id: int | None = None
     artifact: str = ""
     branch: str = ""
+    target: str = ""
 
 
 class StatisticalPower(NamedTuple):

@@ -128,7 +128,8 @@ class DriftDoc(TypedDict):
 class BaselineDoc(TypedDict):
     """The baseline of the comparison; `summary` is the baseline's, if one was loaded.
 
-    `drift` is present if the status is `drifted`, `branch` if the baseline was found on GitHub.
+    `drift` is present if the status is `drifted`, `branch` if the baseline was found on GitHub, and
+    `target` if the branch that was asked for has none.
     """
 
     status: str
@@ -139,6 +140,7 @@ class BaselineDoc(TypedDict):
     summary: SummaryDoc | None
     drift: NotRequired[DriftDoc]
     branch: NotRequired[str]
+    target: NotRequired[str]
 
 
 class LostFigureDoc(TypedDict):

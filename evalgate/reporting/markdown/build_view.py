@@ -37,6 +37,7 @@ from evalgate.reporting.markdown.statistics_rows import (
 from evalgate.reporting.markdown.view import Alert, Report, Rows
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.behaviour_lines import list_silent_differences
+from evalgate.reporting.text.changes import BAD, count_changes
 from evalgate.reporting.text.commands import (
     build_approve_command,
     build_command,
@@ -280,7 +281,7 @@ def _build_alert(document: ResultsDoc, failing: Sequence[FailureGroup], links: L
     if verdict == "fail":
         return _build_failed_alert(document, failing, links)
     if describe_unblocked_failures(document) and (worst := _name_failing(failing)):
-        return Alert("WARNING", worst)
+        return Alert("WARNING", worst, is_in_heading=_is_named(document, failing))
     weakenings = sort_weakenings(document)
     return Alert("WARNING", render_weakening(weakenings[0], links.place)) if weakenings else None
 
@@ -294,7 +295,13 @@ def _build_failed_alert(document: ResultsDoc, failing: Sequence[FailureGroup], l
     if not blocking and not failing:
         reasons = _list_other_reasons(document)
     text = blocking or (_format_reason(reasons[0], links) if reasons else "")
-    return Alert("CAUTION", text) if text else None
+    return Alert("CAUTION", text, is_in_heading=bool(blocking) and _is_named(document, failing)) if text else None
+
+
+def _is_named(document: ResultsDoc, failing: Sequence[FailureGroup]) -> bool:
+    """Whether the heading names the only scenario that fails, so that a box would repeat it."""
+    counts = count_changes(document).counts
+    return sum(len(each.members) for each in failing) == 1 == sum(counts[words] for words in BAD)
 
 
 def _first_reason(document: ResultsDoc, links: Links) -> str:
@@ -405,7 +412,8 @@ def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections) -> s
             if (each.suite["suite"], each.scenario["id"]) not in proposed
         ]
         if not known and not verdicts - {"ERROR", "MISSING"}:
-            return "change the suite or its policy"
+            merge = ", or merge in spite of this check: the proposed approval counts from then on" if proposed else ""
+            return f"change the suite or its policy{merge}"
         command = escape_span(build_approve_command([*scenarios.failures, *known]))
         return f"change the suite or its policy, or commit the file that {command} writes"
     return ""

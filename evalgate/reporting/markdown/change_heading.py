@@ -44,7 +44,7 @@ class ComparisonWords(NamedTuple):
 def describe_comparison(document: ResultsDoc, escape: Callable[[str], str]) -> ComparisonWords:
     """What changed since the baseline."""
     changes, growth = count_changes(document), list_growth(document)
-    found = [*filter(None, [join_words(changes.describe())]), *growth]
+    found = [*filter(None, [join_words(changes.describe(escape))]), *growth]
     return ComparisonWords(changes, "; ".join(found) or describe_no_change(document, changes, escape), bool(found))
 
 
@@ -58,12 +58,14 @@ def describe_no_change(document: ResultsDoc, changes: RunChanges, escape: Callab
 def describe_failed_comparison(document: ResultsDoc, causes: Sequence[str], escape: Callable[[str], str]) -> str:
     """What changed and fails the gate, then what else did; `causes` are those of the run as a whole."""
     changes, blocking = count_changes(document), list(_iter_blocking(document))
-    bad = [*changes.describe(BAD), *_describe_other_causes(document, blocking), *causes]
+    bad = [*changes.describe(escape, BAD), *_describe_other_causes(document, blocking), *causes]
     new = [each for each in blocking if each.words is not KNOWN_FAILURE]
-    lost = _describe_lost(new) if len(bad) == len(changes.describe(BAD)) else ""
-    phrases = join_words([*bad, *changes.describe(GOOD, is_named=bool(bad))])
+    lost = _describe_lost(new) if len(bad) == len(changes.describe(escape, BAD)) else ""
+    phrases = join_words([*bad, *changes.describe(escape, GOOD, is_named=bool(bad))])
     text = "; ".join([phrases or describe_no_change(document, changes, escape), *list_growth(document)])
     known = _describe_known(changes, len(blocking) - len(new), is_alone=not new and not causes)
+    if known and _are_proposed(document, blocking):
+        known += " until the proposed approval is merged"
     aside = "; ".join(filter(None, [lost, _describe_other_agent(document, new), known]))
     return f"{text} ({aside})" if aside else text
 
@@ -100,10 +102,20 @@ def _list_exceeded(found: Iterable[ScenarioChange]) -> list[str]:
 
 def _describe_lost(blocking: Sequence[ScenarioChange]) -> str:
     """How many of those that block fail only for lack of evidence."""
-    lost = sum(is_lost(SuiteScenario(each.suite, each.scenario)) for each in blocking)
-    if not lost or all(each.scenario["verdict"] == "NOT_EVALUABLE" for each in blocking):
+    number = sum(is_lost(SuiteScenario(each.suite, each.scenario)) for each in blocking)
+    if not number or all(each.scenario["verdict"] == "NOT_EVALUABLE" for each in blocking):
         return ""
-    return f"{'' if lost == len(blocking) else f'{lost:,} of them '}only for lack of evidence"
+    return f"{'' if number == len(blocking) else f'{number:,} of them '}only for lack of evidence{_name_lost(blocking)}"
+
+
+def _name_lost(blocking: Sequence[ScenarioChange]) -> str:
+    """What the baseline has and these scenarios do not, a trace or figures, after a colon; empty if that is not why."""
+    if all(each.scenario["verdict"] == "MISSING" for each in blocking):
+        return ": without a trace"
+    changes = (each.scenario["change"] for each in blocking)
+    figures = {lost["figure"] for change in changes if change for lost in change.get("lost", ())}
+    verb = "is" if len(figures) == 1 else "are"
+    return f": {join_words(sorted(figures))} {verb} no longer recorded" if figures else ""
 
 
 def _describe_other_agent(document: ResultsDoc, blocking: Iterable[ScenarioChange]) -> str:
@@ -124,6 +136,12 @@ def _describe_known(changes: RunChanges, blocking: int, *, is_alone: bool) -> st
     number = changes.counts[KNOWN_FAILURE]
     which = "which" if blocking == number else f"of which {blocking:,}"
     return f"{changes.known}, {which} {'blocks' if blocking == 1 else 'block'}"
+
+
+def _are_proposed(document: ResultsDoc, blocking: Sequence[ScenarioChange]) -> bool:
+    """Whether this pull request proposes to approve all that blocks."""
+    proposed = {(each["suite"], each["scenario"]) for each in document["approvals"] if each["status"] == "proposed"}
+    return bool(blocking) and all(each.key[:2] in proposed for each in blocking)
 
 
 def find_not_blocked(document: ResultsDoc) -> list[tuple[str, ScenarioDoc]]:

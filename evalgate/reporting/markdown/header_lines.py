@@ -69,8 +69,9 @@ def _rules(document: ResultsDoc) -> str:
 
 def _commit(baseline: BaselineDoc, links: Links) -> str:
     if baseline["sha"]:
-        branch = baseline.get("branch")
-        return links.base(baseline["sha"]) + (f" of {escape_span(branch, MAX_BRANCH)}" if branch else "")
+        branch, target = baseline.get("branch"), baseline.get("target")
+        other = f" ({escape_span(target, MAX_BRANCH)} has none)" if target else ""
+        return links.base(baseline["sha"]) + (f" of {escape_span(branch, MAX_BRANCH)}{other}" if branch else "")
     return escape_span(baseline["path"]) if baseline["path"] else "from an unknown commit"
 
 

@@ -78,6 +78,10 @@ _NOT_COMPARED = {
 }
 
 
+_DONE = frozenset({"calls", "argument", "outcome", "literals", "answer", "status"})
+"""Kinds of differences in what an agent did or answered, not in what it is."""
+
+
 class Heading(NamedTuple):
     """A sign and the sentence of the verdict."""
 
@@ -120,7 +124,7 @@ def describe_recordings(document: ResultsDoc) -> str:
     which = f"the only {number[2:]} is" if found["of"] == 1 else f"all {number} are"
     if found["new_rules"]:
         return f"{which} the same as in the baseline: recordings unchanged, judged by new rules"
-    return f"{which} the same as in the baseline: this run says nothing about a change of the agent"
+    return f"{which} the same as in the baseline: to judge a change of the agent, record it again"
 
 
 def describe_other_recordings(document: ResultsDoc) -> str:
@@ -240,7 +244,19 @@ def _build_passed_comparison(document: ResultsDoc, summary: SummaryDoc, escape: 
         return Heading(ATTENTION, "; ".join([f"passed: {text}", *duplicates]))
     hidden = Counter(_find_flaw(each) for suite in document["suites"] for each in suite["scenarios"])
     passed = [_format_all_passed(summary["scenarios"], hidden)] if summary["scenarios"] else []
-    return Heading(PASSED if passed else ATTENTION, "; ".join([f"passed: {text}", *passed, *duplicates]))
+    is_calm = passed and not _acts_differently(document)
+    return Heading(PASSED if is_calm else ATTENTION, "; ".join([f"passed: {text}", *passed, *duplicates]))
+
+
+def _acts_differently(document: ResultsDoc) -> bool:
+    """Whether a scenario that passes did something else in several trials of each side: a single one may be chance."""
+    differences = [
+        difference
+        for suite in document["suites"]
+        for scenario in suite["scenarios"]
+        for difference in scenario.get("differences", ())
+    ]
+    return any(each.kind in _DONE and min(each.trials_before, each.trials) > 1 for each in differences)
 
 
 def _describe_no_baseline(document: ResultsDoc) -> list[str]:

@@ -39,10 +39,14 @@ class Rows(Struct, Generic[T], frozen=True, eq=False):
 
 
 class Alert(Struct, frozen=True, eq=False):
-    """One sentence; `kind` is a GitHub alert type: CAUTION, WARNING, IMPORTANT, NOTE or TIP."""
+    """One sentence; `kind` is a GitHub alert type: CAUTION, WARNING, IMPORTANT, NOTE or TIP.
+
+    It is not shown if it `is_in_heading`: the heading names the only scenario that fails.
+    """
 
     kind: str
     text: str
+    is_in_heading: bool = False
 
 
 class SuiteRow(Struct, frozen=True, eq=False):

@@ -100,6 +100,8 @@ def build_baseline_doc(baseline: BaselineInfo, summary: SummaryDoc | None) -> Ba
         document["drift"] = _build_drift_doc(baseline.drift)
     if baseline.branch:
         document["branch"] = clean_name(baseline.branch)
+    if baseline.target:
+        document["target"] = clean_name(baseline.target)
     return document
 
 

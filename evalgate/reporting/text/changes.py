@@ -10,7 +10,7 @@ from evalgate.reporting.text.ruling_lines import find_approved_keys
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from evalgate.models.results.results import ChangeDoc, ResultsDoc, ScenarioDoc, SuiteDoc
     from evalgate.reporting.text.ruling_lines import ScenarioDocKey
@@ -25,6 +25,17 @@ class ChangeWords(NamedTuple):
     several: str
     one: str
     noun: str = ""
+
+    def verb(self, number: int) -> str:
+        """What so many of them did."""
+        return self.one if number == 1 else self.several
+
+
+class ScenarioName(NamedTuple):
+    """What names a scenario in a heading."""
+
+    id: str
+    variant: str | None
 
 
 BROKE, NEW_FAILS = ChangeWords("broke", "broke"), ChangeWords("fail", "fails", "new scenario")
@@ -110,6 +121,7 @@ class RunChanges(NamedTuple):
     """How many scenarios did what since the baseline, and how each of them that fails is excused."""
 
     counts: Counter[ChangeWords]
+    only: Mapping[ChangeWords, ScenarioName]  # of what happened to one scenario
     approved: int  # known failures that a person approved
     quarantined: int  # known failures in quarantine
     is_same: bool  # nothing of what was compared differs
@@ -119,13 +131,27 @@ class RunChanges(NamedTuple):
         """Whether there is anything that a person should look at."""
         return any(self.counts[each] for each in BAD)
 
-    def describe(self, words: tuple[ChangeWords, ...] = ORDER, *, is_named: bool = False) -> list[str]:
-        """Phrases that can be joined: `2 scenarios broke`, `1 known failure got worse`, `3 fixed`.
+    def describe(
+        self, escape: Callable[[str], str], words: tuple[ChangeWords, ...] = ORDER, *, is_named: bool = False
+    ) -> list[str]:
+        """Phrases that can be joined: `2 scenarios broke`, `known failure gift got worse`, `3 fixed`.
 
         The noun occurs once, or not at all if it `is_named`.
         """
-        found = [(each, self.counts[each]) for each in words if self.counts[each]]
-        return list(_format_counts(found, is_named=is_named))
+        phrases = []
+        for each in words:
+            if self.counts[each]:
+                noun = each.noun or ("" if is_named else "scenario")
+                phrases.append(f"{self._format_subject(each, noun, escape)} {each.verb(self.counts[each])}")
+                is_named = is_named or not each.noun
+        return phrases
+
+    def _format_subject(self, words: ChangeWords, noun: str, escape: Callable[[str], str]) -> str:
+        number = self.counts[words]
+        if number != 1:
+            return pluralize(number, noun) if noun else f"{number:,}"
+        scenario = self.only[words]
+        return " ".join(filter(None, [noun, escape(scenario.id), scenario.variant and escape(scenario.variant)]))
 
     @property
     def known(self) -> str:
@@ -141,21 +167,19 @@ class RunChanges(NamedTuple):
         return ", ".join([pluralize(number, "known failure"), *excused])
 
 
-def _format_counts(found: list[tuple[ChangeWords, int]], *, is_named: bool) -> Iterator[str]:
-    for words, number in found:
-        noun = words.noun or ("" if is_named else "scenario")
-        is_named = is_named or not words.noun
-        yield f"{pluralize(number, noun) if noun else f'{number:,}'} {words.one if number == 1 else words.several}"
-
-
 def count_changes(document: ResultsDoc) -> RunChanges:
     """Counts what the scenarios of a run did since its baseline."""
     found = list(iter_changes(document))
     unrecorded = find_unrecorded_suites(document)
     removed = [each for each in document["removed"] if each["suite"] not in unrecorded]
     known = [each for each in found if each.words is KNOWN_FAILURE]
+    named = [
+        *((each.words, ScenarioName(each.scenario["id"], each.scenario["variant"])) for each in found),
+        *((REMOVED, ScenarioName(each["id"], each["variant"])) for each in removed),
+    ]
     return RunChanges(
-        Counter([*(each.words for each in found), *[REMOVED] * len(removed)]),
+        Counter(words for words, _ in named),
+        dict(named),
         approved=sum(each.is_approved for each in known),
         quarantined=sum(bool(each.scenario.get("quarantined")) for each in known),
         is_same=not removed

@@ -49,7 +49,7 @@ def test_a_renamed_suite_is_one_line(work):
 
 def test_what_breaks_in_it_broke(work):
     work.rename("b", broken())
-    assert "failed: 1 scenario broke" in work.comment()
+    assert "failed: scenario ` refund-outside-window ` broke" in work.comment()
 
 
 def test_a_suite_that_demands_something_else_is_another_one(work):

@@ -130,7 +130,7 @@ def test_a_merge_request_is_compared_with_the_newest_pipeline_of_main_that_succe
     assert judge(job, tmp_path, "No.", fetched.out.strip()) == 1
     comment(job)
     [note] = gitlab.notes
-    assert note["body"].splitlines()[1] == "## ❌ EvalGate failed: 1 scenario broke"
+    assert note["body"].splitlines()[1] == "## ❌ EvalGate failed: scenario ` refund ` broke"
 
 
 def test_the_target_branch_comes_before_the_default_branch_whatever_its_name(job, gitlab, tmp_path):
@@ -263,7 +263,7 @@ def test_the_component_compares_reports_and_keeps_the_exit_code(job, environ, gi
 
     assert run(scripts).returncode == 1
     assert run(component["after_script"]).stdout == "note written\n"
-    assert gitlab.notes[0]["body"].splitlines()[1] == "## ❌ EvalGate failed: 1 scenario broke"
+    assert gitlab.notes[0]["body"].splitlines()[1] == "## ❌ EvalGate failed: scenario ` refund ` broke"
     assert component["rules"][1]["allow_failure"] is True
     assert "allow_failure" not in component["rules"][0]
     (tmp_path / ".evalgate/comment.md").write_text("<!-- marker -->\n## ✅ EvalGate passed\n", encoding="utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite, an_assertion, results
 
+from evalgate.models.comparison.behaviour import BehaviourDifference
 from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.markdown.render import render_comment
@@ -47,28 +48,28 @@ def compared(count):
 
 
 HEADINGS = {
-    "failed: 1 scenario broke (3 known failures)": document(
+    "failed: scenario d broke (3 known failures)": document(
         known("a"), known("b"), known("c"), moved("d", "broken", "HARD_FAIL"), verdict="fail", blocking="abcd"
     ),
     "failed: no change since main (2 known failures, which block)": document(
         known("a"), known("b"), verdict="fail", blocking="ab", comparison=compared(2)
     ),
-    "failed: 1 known failure got worse (1 known failure)": document(
+    "failed: known failure a got worse (1 known failure)": document(
         known("a", "worse"), known("b"), verdict="fail", blocking="ab"
     ),
-    "failed: 1 known failure fails another check": document(known("a", "other"), verdict="fail", blocking="a"),
+    "failed: known failure a fails another check": document(known("a", "other"), verdict="fail", blocking="a"),
     "passed: no verdict changed since main (1 known failure, approved)": document(known("a"), approvals=approve("a")),
-    "passed, but 1 known failure got worse (approved)": document(known("a", "worse"), approvals=approve("a")),
+    "passed, but known failure a got worse (approved)": document(known("a", "worse"), approvals=approve("a")),
     "passed: 2 scenarios fixed; all 3 scenarios pass": document(
         moved("a", "fixed", before="FAIL"), moved("b", "fixed", before="FAIL"), same("c")
     ),
-    "passed, but 1 scenario regressed and 2 fixed (not in fail_on)": document(
+    "passed, but scenario c regressed and 2 fixed (not in fail_on)": document(
         moved("a", "fixed", before="FAIL"), moved("b", "fixed", before="FAIL"), moved("c", "regressed")
     ),
     "passed: no change since main; all 2 scenarios pass": document(same("a"), same("b"), comparison=compared(2)),
     "passed: no verdict changed since main; the only scenario passes": document(same("a")),
-    "passed, but 1 scenario broke (quarantined)": document(moved("a", "broken", "FAIL", quarantined=True)),
-    "passed: 1 scenario added and 1 removed; the only scenario passes": document(
+    "passed, but scenario a broke (quarantined)": document(moved("a", "broken", "FAIL", quarantined=True)),
+    "passed: scenario a added and z removed; the only scenario passes": document(
         moved("a", "new", before=None),
         removed=[{"suite": "s", "id": "z", "variant": None, "verdict": "PASS", "score": 1.0}],
     ),
@@ -88,9 +89,25 @@ def test_a_known_failure_raises_no_alarm_and_is_one_folded_line():
 
 
 def test_the_alarm_names_what_is_new_only():
-    text = render_comment(HEADINGS["failed: 1 scenario broke (3 known failures)"], key="k")
+    broken = [moved("d", "broken", "HARD_FAIL"), moved("e", "broken", "HARD_FAIL")]
+    text = render_comment(document(known("a"), *broken, verdict="fail", blocking="ade"), key="k")
     [alarm] = [line for line in text.split("\n") if line.startswith("> Hard")]
-    assert alarm == "> Hard-failed: ` d `"
+    assert alarm == "> Hard-failed: ` d ` and ` e `"
+
+
+def test_what_the_heading_names_needs_no_alarm():
+    text = render_comment(HEADINGS["failed: scenario d broke (3 known failures)"], key="k")
+    assert text.split("\n")[1] == "## \u274c EvalGate failed: scenario ` d ` broke (3 known failures)"
+    assert "> [!" not in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "trials", "sign"), [("argument", 2, "\U0001f7e1"), ("argument", 1, "\u2705"), ("model", 2, "\u2705")]
+)
+def test_what_a_passing_agent_did_otherwise_needs_attention_unless_one_trial_or_its_model_says_so(kind, trials, sign):
+    scenario = {**same("a"), "differences": [BehaviourDifference(kind, "book.id", "1", "2", 3, trials)]}
+    heading = build_heading(document(scenario))
+    assert (heading.sign, heading.text) == (sign, "passed: scenario a acts differently; the only scenario passes")
 
 
 def test_a_failure_shows_request_reasons_and_then_its_figures():
