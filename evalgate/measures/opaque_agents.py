@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.values.json_values import mark_name
+from evalgate.models.trace.actors import ROOT
 from evalgate.models.trace.trace import OPAQUE, OPAQUE_START
 
 if TYPE_CHECKING:
@@ -33,14 +34,14 @@ def describe_opaque(names: Sequence[str]) -> str:
 
 
 def allow_opaque(trace: Trace, allowed: Sequence[str]) -> Trace:
-    """The trace without the gap of its opaque agents if all of them are allowed; `*` in a name matches anything.
+    """The trace without the gap of its opaque agents if all of them are allowed; `*` matches any but the main agent.
 
     Any other gap in its calls remains.
     """
     names = list_opaque(trace) if allowed and "calls" in trace.gaps else ()
     if not names or trace.gaps["calls"] != describe_opaque(names):
         return trace
-    if not all(any(matches_id(each, name) for each in allowed) for name in names):
+    if not all(name in allowed or (name != ROOT and any(matches_id(each, name) for each in allowed)) for name in names):
         return trace
     gaps = {kind: reason for kind, reason in trace.gaps.items() if kind != "calls"}
     return replace(trace, gaps=gaps, kept_view=None, identity=None)

@@ -43,12 +43,42 @@ def run(*remote: str, answer: str = f'[{{"role":"assistant","parts":[{{"type":"t
     return {"resourceSpans": [{"resource": resource, "scopeSpans": [{"spans": spans}]}]}
 
 
+def remote(*below: dict[str, Any], **attributes: Any) -> Any:
+    """A run of an agent that answers, with the agent `flights` below it that has these spans and attributes."""
+    record = run("flights")
+    spans = record["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    spans[2]["attributes"] += span("", 0, None, **attributes)["attributes"]
+    spans += below
+    return record
+
+
+def request(number: int, parent: int) -> dict[str, Any]:
+    return span("POST /", number, parent, http__request__method="POST", url__full="https://flights.example")
+
+
 def native(*remote: str, **fields: Any) -> dict[str, Any]:
     marks = [{"code": "opaque_agent", "message": "runs elsewhere", "where": name} for name in remote]
     return trace("lookup", warnings=marks, **fields)
 
 
 UNKNOWN = ["nothing is recorded of what the agent"]
+ASKED = '[{"role":"user","parts":[{"type":"text","content":"book it"}]}]'
+ANSWERED = '[{"role":"assistant","parts":[{"type":"text","content":"booked"}]}]'
+WHOLE = f"{ASKED[:-1]},{ANSWERED[1:]}"
+SIDES = {"gen_ai__input__messages": ASKED, "gen_ai__output__messages": ANSWERED}
+MODEL = {"gen_ai__operation__name": "chat", "gen_ai__request__model": "m", **SIDES}
+UNRECORDED = {
+    "requests to another service only": remote(request(4, 3), span("POST / send", 5, 4)),
+    "question and answer only": remote(**SIDES),
+    "question, answer and a request": remote(request(4, 3), **SIDES),
+}
+RECORDED = {
+    "a model call": remote(span("chat m", 4, 3, **MODEL)),
+    "a model call below a request": remote(request(4, 3), span("chat m", 5, 4, **MODEL)),
+    "steps of its own process": remote(span("execute_task plan", 4, 3)),
+    "the whole conversation": remote(gen_ai__output__messages=WHOLE),
+    "an inside that lost the link to it": remote(request(4, 3), span("chat m", 6, 5, **MODEL)),
+}
 OTHER = {"calls": "the last call may be missing"}
 CALLED = '[{"role":"assistant","parts":[{"type":"tool_call","id":"c","name":"delete_db","arguments":{}}]}]'
 
@@ -82,6 +112,11 @@ CASES = [
             ),
         )
     ),
+    *(Case(name, files(record), FAILED, UNKNOWN) for name, record in UNRECORDED.items()),
+    *(Case(f"{name}, listed", files(record, "flights"), PASS) for name, record in UNRECORDED.items()),
+    *(Case(name, files(record), PASS, silent=UNKNOWN) for name, record in RECORDED.items()),
+    Case("a glob is no name of the main agent", files(native("root"), "*"), FAILED, UNKNOWN),
+    Case("the main agent by its name", files(native("root"), "root"), PASS),
     Case(
         "a forbidden call beside it",
         files(run("flights", answer=CALLED), "flights"),

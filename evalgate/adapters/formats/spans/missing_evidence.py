@@ -84,15 +84,17 @@ def add_span_gaps(trace: Trace, nodes: list[SpanNode], calls: Sequence[ModelCall
     unknown = [one for own in _by_owner(calls) for one in _find_unknown(own, tools, nodes)]
     if unknown:
         _add_content_gaps(trace, unknown, calls)
-    elif not calls and not tools and not trace.tool_calls and not _holds_conversation(nodes):
+    elif (
+        not calls
+        and not tools
+        and not trace.tool_calls
+        and not any(map(holds_conversation, nodes_of_kind(nodes, "agent")))
+    ):
         add_gap(trace, "calls", TOOLS_OF_AGENT)
     if calls and not trace.messages:
         add_gap(trace, "messages", f"{NO_CONTENT}: {find_capture_setting([call.best.span for call in calls])}")
     _add_tool_gaps(trace, tools)
-    for silent in _list_silent_agents(nodes):
-        silent_name = make_printable(silent.facts.agent or silent.span.name)
-        add_warning(trace, OPAQUE, "nothing that the agent did is recorded", silent_name)
-    note_opaque(trace)
+    _note_silent_agents(trace, nodes)
     name = _find_called_in_code(trace, nodes, calls)
     if name is not None:
         add_gap(trace, "calls", f"the model's code calls `{make_printable(name)}`, but no tool's span records it")
@@ -184,25 +186,23 @@ def _has_handoff(call: ModelCall, nodes: Iterable[SpanNode]) -> bool:
     return any(node.owner is call.owner and node.span.attributes.get("type") == "handoff" for node in nodes)
 
 
-def _holds_conversation(nodes: Sequence[SpanNode]) -> bool:
-    """True if an agent's span records the whole conversation, and not only question and final answer."""
-    for node in nodes_of_kind(list(nodes), "agent"):
-        if any(key.startswith(CONVERSATION_KEYS) for key in node.span.attributes):
-            return True
-        for side in (node.facts.input, node.facts.output):
-            if len({message.role for message in side or ()} & {"user", "assistant"}) > 1:
-                return True
-    return False
-
-
-def _list_silent_agents(nodes: Sequence[SpanNode]) -> list[SpanNode]:
-    """The sub-agents whose span holds no content and has no span below it."""
+def _note_silent_agents(trace: Trace, nodes: Sequence[SpanNode]) -> None:
     agents = [node for node in nodes_of_kind(nodes, "agent") if node.span.parent_id is not None]
-    if not agents:
-        return []
-    parents = {id(node.parent) for node in nodes}
-    silent = [node for node in agents if id(node) not in parents and not node.facts.input and not node.facts.output]
-    return [node for node in silent if not node.span.has_failed]
+    if agents:
+        from evalgate.adapters.formats.spans.silent_agents import list_silent_agents  # many runs have one agent
+
+        for silent in list_silent_agents(nodes, agents):
+            silent_name = make_printable(silent.facts.agent or silent.span.name)
+            add_warning(trace, OPAQUE, "nothing that the agent did is recorded", silent_name)
+    note_opaque(trace)
+
+
+def holds_conversation(agent: SpanNode) -> bool:
+    """True if the span of an agent records the whole conversation, and not only question and final answer."""
+    if any(key.startswith(CONVERSATION_KEYS) for key in agent.span.attributes):
+        return True
+    sides = (agent.facts.input, agent.facts.output)
+    return any(len({message.role for message in side or ()} & {"user", "assistant"}) > 1 for side in sides)
 
 
 def _find_called_in_code(trace: Trace, nodes: Sequence[SpanNode], calls: Sequence[ModelCall]) -> str | None:
