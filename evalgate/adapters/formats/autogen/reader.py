@@ -197,4 +197,10 @@ def _add_facts(trace: Trace, document: dict[str, Any], response: dict[str, Any])
         trace.latency = measure_user_wait(trace.messages)
 
 
-READER = Reader(build=build, identify=identify_by_side_fields, shapes=(), split=split)
+READER = Reader(
+    build=build,
+    identify=identify_by_side_fields,
+    shapes=(),
+    split=split,
+    reads_fields=frozenset({"agent_states"}),
+)

@@ -113,6 +113,7 @@ class Reader(Struct, frozen=True):
     `keeps_record`: a record can be read again by itself, so that a baseline keeps it as it was read.
     `shapes` are the fields and types that the reader knows; others make the evidence of calls incomplete. Each reader
     states them: `()` says that `build` notes what it does not know, or that another reader builds its traces.
+    `reads_fields` are the fields of a record that are read whole, beside those where the shapes begin.
     `reads_texts`: the texts of messages are read for calls, so that none in them is missed.
     `read_path` returns scenario id and variant from the path of a file of one trace, where the path holds them.
     """
@@ -129,6 +130,7 @@ class Reader(Struct, frozen=True):
     not_tools: frozenset[str] = frozenset()
     copy_flag: str = ""
     keeps_record: bool = False
+    reads_fields: frozenset[str] = frozenset()
     reads_texts: bool = False
     read_path: Callable[[str], tuple[str | None, str | None]] | None = None
 

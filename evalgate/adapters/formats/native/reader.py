@@ -383,4 +383,6 @@ def _settle_scenario(trace: Trace) -> None:
     trace.scenario_id = scenario_id
 
 
-READER = Reader(build=build, identify=identify, shapes=(), split=split_list, keeps_record=True)
+READER = Reader(
+    build=build, identify=identify, shapes=(), split=split_list, keeps_record=True, reads_fields=frozenset(KNOWN)
+)

@@ -9,12 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.builder.unread_calls import (
+    DEFINITION_KEYS,
     JSON_STARTS,
     PRINTED,
     RESULT_FIELDS,
     CallScan,
     format_path,
     is_result,
+    is_result_key,
 )
 from evalgate.adapters.formats.core.content import MEDIA_TYPES, TEXT_TYPES
 from evalgate.adapters.formats.core.format import EACH, Shape, words
@@ -158,6 +160,8 @@ OF_MESSAGES: tuple[EvidenceKind, ...] = ("calls", "messages")
 NO_ANSWER = "nothing that the agent did is recorded, neither a message nor a call: record its answers too"
 JSON_FOR_A_NAME = "the name of a called tool is JSON, so the tool is not known: record the name as text"
 MAX_FIELDS = 5
+CONVERSATIONS = DEFINITION_KEYS | words("messages contents content parts events")
+"""Fields with what readers read message by message, with definitions and with free data."""
 
 
 def require_content(trace: Trace) -> None:
@@ -179,6 +183,7 @@ def find_gaps(trace: Trace, record: Any, reader: Reader) -> None:
     note_unknown(trace, find_unknown_part(trace.messages))
     if isinstance(record, dict | list):
         note_unknown(trace, find_unknown(record, reader.shapes))
+        _note_fields_beside(trace, record, reader)
     note_places(trace, scan.incomplete)
     if any(name.startswith(JSON_STARTS) for name in names):
         add_gap(trace, "calls", JSON_FOR_A_NAME)
@@ -187,6 +192,23 @@ def find_gaps(trace: Trace, record: Any, reader: Reader) -> None:
     if not names and asked_for_tools(trace):
         add_gap(trace, "calls", ASKED_FOR_TOOLS)
     _note_missing_answers(trace)
+
+
+def _note_fields_beside(trace: Trace, record: Any, reader: Reader) -> None:
+    """Searches the fields of a record, and of its lines, that the reader's shapes do not begin with."""
+    begun = {step for shape in reader.shapes for step in shape.path[:2]}
+    read = CONVERSATIONS | reader.reads_fields | reader.without_calls | begun
+    beside = [
+        (f"`{shorten(key)}`", value)
+        for each in (record if record.__class__ is list else (record,))
+        if each.__class__ is dict
+        for key, value in each.items()
+        if value and key not in read and may_hold_calls(value) and not is_result_key(key)
+    ]
+    if beside:
+        from evalgate.adapters.formats.core.builder.recorded_acts import note_acts  # many records have none
+
+        note_acts(trace, beside)
 
 
 def note_unread_calls(trace: Trace, record: Any, without_calls: frozenset[str]) -> None:

@@ -54,7 +54,7 @@ def has_call_shape(value: Any) -> bool:
     while waiting:
         each = waiting.pop()
         if each.__class__ is str:
-            each = _decode(each)
+            each = decode(each)
         if each.__class__ is dict:
             if _has_name_and_arguments(each, ENVELOPE):
                 return True
@@ -74,7 +74,7 @@ def can_be_call(value: Any, key: str = "", envelope: AbstractSet[str] = ENVELOPE
     while waiting:
         each = waiting.pop()
         if each.__class__ is str:
-            each = _decode(each)
+            each = decode(each)
         if each.__class__ is list:
             if any(inner.__class__ is str and inner for inner in each):
                 return True
@@ -91,7 +91,7 @@ def can_be_call(value: Any, key: str = "", envelope: AbstractSet[str] = ENVELOPE
 _BROKEN = object()
 
 
-def _decode(text: str) -> Any:
+def decode(text: str) -> Any:
     """The object or list that a text is; `_BROKEN` if it begins like one and is not JSON, else None."""
     if not text.lstrip().startswith(JSON_STARTS):
         return None
@@ -113,15 +113,20 @@ def _is_named(value: dict[str, Any], envelope: AbstractSet[str]) -> bool:
 
 
 def _has_name_and_arguments(value: dict[str, Any], envelope: AbstractSet[str]) -> bool:
-    if not any(inner and _may_hold(inner) for inner in value.values()):
+    if not any(inner and may_hold(inner) for inner in value.values()):
         return False
     texts = (inner for key, inner in value.items() if inner.__class__ is str and key not in envelope)
-    return any(text.strip() and not _may_hold(text) for text in texts)
+    return any(text.strip() and not may_hold(text) for text in texts)
 
 
-def _may_hold(value: Any) -> bool:
+def may_hold(value: Any) -> bool:
     """True for an object, a list, and a text that may be one as JSON."""
     return value.__class__ in (dict, list) or (value.__class__ is str and value.lstrip().startswith(JSON_STARTS))
+
+
+def split_words(name: str) -> list[str]:
+    """The words of a key or a type, in lower case."""
+    return [word.lower() for word in _WORD.findall(name[:200])]
 
 
 @lru_cache(maxsize=4_096)
@@ -131,7 +136,7 @@ def has_call_word(name: str) -> bool:
     >>> [has_call_word(name) for name in ("toolsUsed", "run_command", "dynamicInvocation", "recall", "response_id")]
     [True, True, True, False, False]
     """
-    parts = [word.lower() for word in _WORD.findall(name[:200])]
+    parts = split_words(name)
     if any(part in "".join(parts) for part in PARTS_OF_WORDS):
         return True
     return not CALL_WORDS.isdisjoint(parts) and parts[-1] not in ID_WORDS

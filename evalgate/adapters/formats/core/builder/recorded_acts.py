@@ -1,0 +1,105 @@
+"""Finds what says that something was done, in fields that recorders may add freely and no reader reads.
+
+Such fields are attributes of spans and resources, and those beside a conversation. Most are data, and a text beside
+an object is no call there: what is one has a key or a type that names an act, and a name, with arguments beside it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.builder.evidence_gaps import ADVICE, add_gap
+from evalgate.adapters.formats.core.builder.possible_calls import (
+    ENVELOPE,
+    ID_WORDS,
+    KIND_KEYS,
+    PARTS_OF_WORDS,
+    decode,
+    may_hold,
+    split_words,
+)
+from evalgate.adapters.formats.core.format import words
+from evalgate.adapters.formats.core.strict_json import make_printable
+from evalgate.models.trace.trace import list_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from collections.abc import Set as AbstractSet
+
+    from evalgate.models.trace.trace import Trace
+
+ACTS = words("function action call command exec execute do act op operation")
+"""Last words of a key whose text names what was done."""
+PATCHES = frozenset({"add", "remove", "replace", "move", "copy", "test"})
+"""Operations of JSON Patch, which change a document and call nothing."""
+MAX_NAME = 128
+
+
+def note_acts(trace: Trace, fields: Iterable[tuple[str, Any]]) -> None:
+    """Makes the evidence of calls incomplete if one of the fields, by their places, says what was done."""
+    known = {name for call in trace.tool_calls for name in list_names(call)}
+    for place, value in fields:
+        if (name := find_act(value, known)) is not None:
+            add_gap(trace, "calls", f"{place} says that `{make_printable(name)}` was done: {ADVICE}")
+            return
+
+
+def find_act(value: Any, known: AbstractSet[str]) -> str | None:
+    """The name of what an object says to have done, with its arguments beside it; None without one.
+
+    >>> find_act({"audit": [{"do": "delete_user", "with": {"id": 1}}]}, set())
+    'delete_user'
+    >>> find_act([{"do": "delete_user", "with": {"id": 1}}], {"delete_user"})
+    >>> find_act({"name": "Ann", "address": {"city": "Bern"}, "runs": [{"run": "nightly", "config": {"x": 1}}]}, set())
+    """
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if each.__class__ is str:
+            each = decode(each)
+        if each.__class__ is list:
+            waiting += each
+        elif each.__class__ is dict:
+            if (name := _name_of_act(each)) is not None and name not in known:
+                return name
+            waiting += each.values()
+    return None
+
+
+def _name_of_act(value: dict[str, Any]) -> str | None:
+    if not any(inner and may_hold(inner) for inner in value.values()):
+        return None
+    is_act = any(_names_act(value[key]) for key in KIND_KEYS.intersection(value) if value[key].__class__ is str)
+    for key, inner in value.items():
+        if inner.__class__ is str and _is_name(inner) and _may_name(key, is_act=is_act):
+            return None if inner in PATCHES and "path" in value else inner
+    return None
+
+
+def _is_name(text: str) -> bool:
+    """Whether a text could be the name of a tool."""
+    plain = text.translate(_SIGNS)
+    return len(text) <= MAX_NAME and (plain.isidentifier() or text.isidentifier())
+
+
+_SIGNS = str.maketrans(".:/-", "____")
+
+
+@lru_cache(maxsize=4_096)
+def _may_name(key: str, *, is_act: bool) -> bool:
+    """Whether the text under a key may name what was done; `is_act`: in an object whose type is that of an act."""
+    if key in KIND_KEYS:
+        return False
+    return _names_act(key) or (is_act and key not in ENVELOPE and split_words(key)[-1:] not in _OF_IDS)
+
+
+_OF_IDS = tuple([word] for word in ID_WORDS)
+
+
+@lru_cache(maxsize=4_096)
+def _names_act(name: str) -> bool:
+    parts = split_words(name)
+    if not parts or parts[-1] in ID_WORDS:
+        return False
+    return parts[-1] in ACTS or any(part in "".join(parts) for part in PARTS_OF_WORDS)

@@ -1,0 +1,123 @@
+"""A call in a field that recorders may add freely is not dropped, and what is no call there stops no gate."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import orjson
+import pytest
+
+from evalgate.models.trace.trace import Trace
+from hostile.recorded_calls import read
+from hostile.unknown_parts import RECORDINGS, load
+
+ACTS: dict[str, Any] = {
+    "a word of doing": [{"do": "erase_all", "with": {"id": 1}}],
+    "at any depth": {"audit": {"entries": [{"n": 1}, {"exec": "erase_all", "on": [7]}]}},
+    "in JSON as text": json.dumps([{"operation": "erase_all", "payload": {"id": 1}}]),
+    "by its type": {"type": "tool_event", "what": "erase_all", "how": {"id": 1}},
+    "JSON as text beside the name": {"command": "erase_all", "body": '{"id": 1}'},
+}
+HARMLESS: dict[str, Any] = {
+    "a person": {"name": "Ann", "address": {"city": "Bern"}, "roles": ["admin"]},
+    "a run of a pipeline": {"run": "nightly", "config": {"seed": 1}, "steps": [{"step": "load", "took": {"s": 1}}]},
+    "an answer": {"response": "fine", "usage": {"in": 2}, "output": "ok", "choices": [{"index": 0}]},
+    "numbers and texts": {"action": "delete_user", "count": 3, "operations": 7},
+    "a sentence": {"action": "I delete the user.", "details": {"id": 1}},
+    "a patch": [{"op": "replace", "path": "/status", "value": {"open": False}}],
+    "ids": {"tool_call_id": "c1", "function_id": "f1", "args": {"x": 1}},
+    "texts": ["refunds", "de", "delete_user"],
+}
+GOOD = {
+    "openai-chat": {"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "done"}]},
+    "native": {
+        "schema": "evalgate.trace/1",
+        "messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "done"}],
+    },
+}
+TOPS = ["adk", "anthropic", "atif", "claude-code", "codex", "mini-swe-agent", "openhands", "pi", "salvo", "tau-bench"]
+
+
+def _read(document: Any) -> Trace:
+    (found,) = read(json.dumps(document).encode())
+    assert isinstance(found, Trace), found
+    return found
+
+
+def _load_spans(place: str, value: Any) -> list[Any]:
+    (document,) = load((RECORDINGS / "otlp/spans.json").read_bytes())
+    resource = document["resourceSpans"][0]
+    spans = resource["scopeSpans"][0]["spans"]
+    entry = {"key": "app.ledger", "value": {"stringValue": value if isinstance(value, str) else json.dumps(value)}}
+    if place == "resource":
+        resource.setdefault("resource", {}).setdefault("attributes", []).append(entry)
+    elif place == "event":
+        spans[0].setdefault("events", []).append({"name": "x", "timeUnixNano": "1", "attributes": [entry]})
+    else:
+        (span,) = [each for each in spans if each["name"].startswith(place)][:1]
+        span["attributes"].append(entry)
+    return document
+
+
+@pytest.mark.parametrize("name", ACTS)
+@pytest.mark.parametrize("form", GOOD)
+def test_what_was_done_beside_a_conversation_makes_the_calls_incomplete(form, name):
+    found = _read({**GOOD[form], "ledger": ACTS[name]})
+    assert found.gaps["calls"].startswith("`ledger` says that `erase_all` was done: ")
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+@pytest.mark.parametrize("form", GOOD)
+def test_what_is_no_call_beside_a_conversation_leaves_them_complete(form, name):
+    assert not _read({**GOOD[form], "ledger": HARMLESS[name]}).gaps
+
+
+def test_what_was_done_and_read_as_a_call_is_no_gap():
+    call = {"id": "c", "type": "function", "function": {"name": "erase_all", "arguments": "{}"}}
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "done", "tool_calls": [call]}]
+    answer = {"role": "tool", "tool_call_id": "c", "content": "ok"}
+    assert not _read({"messages": [*messages, answer], "ledger": ACTS["a word of doing"]}).gaps
+
+
+@pytest.mark.parametrize("form", TOPS)
+def test_the_top_of_a_record_is_searched(form):
+    files = [path for path in sorted((RECORDINGS / form).iterdir()) if path.suffix in (".json", ".jsonl")]
+    documents = load(files[0].read_bytes())
+    top = documents[0][0] if isinstance(documents[0], list) else documents[0]
+    top["ledger"] = ACTS["a word of doing"]
+    found = read(b"\n".join(map(orjson.dumps, documents)))
+    assert any("calls" in each.gaps for each in found if isinstance(each, Trace))
+
+
+@pytest.mark.parametrize("name", ACTS)
+@pytest.mark.parametrize("place", ["invoke_agent", "chat", "resource", "event"])
+def test_what_was_done_in_free_attributes_makes_the_calls_incomplete(place, name):
+    gaps = _read(_load_spans(place, ACTS[name])).gaps
+    assert "`app.ledger`" in gaps["calls"]
+    assert "says that `erase_all` was done" in gaps["calls"]
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+@pytest.mark.parametrize("place", ["invoke_agent", "chat", "resource", "event"])
+def test_what_is_no_call_in_free_attributes_leaves_them_complete(place, name):
+    assert not _read(_load_spans(place, HARMLESS[name])).gaps
+
+
+def test_what_a_tool_did_to_fulfil_its_call_is_no_call_of_the_agent():
+    assert not _read(_load_spans("execute_tool", ACTS["a word of doing"])).gaps
+
+
+@pytest.mark.parametrize(
+    "attribute", ["http.request.body", "db.query.parameter", "langfuse.observation.metadata", "gen_ai.request.x"]
+)
+def test_attributes_of_tracers_and_of_requests_are_not_free(attribute):
+    document = json.dumps(_load_spans("chat", ACTS["a word of doing"])).replace("app.ledger", attribute)
+    assert not _read(json.loads(document)).gaps
+
+
+def test_no_real_trace_says_so(shared):
+    paths = sorted(path for path in (shared / "traces/otlp-json-replayed").rglob("*.jsonl"))
+    found = [each for path in paths for each in read(path.read_bytes()) if isinstance(each, Trace)]
+    assert len(found) >= 20
+    assert [each.gaps for each in found if "was done" in each.gaps.get("calls", "")] == []
