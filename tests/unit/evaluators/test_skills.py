@@ -43,6 +43,7 @@ LOADS: list[tuple[str, Any]] = [
     ("ReadFile", {"absolute_path": r"C:\Users\a\skills\pdf\SKILL.md"}),
     ("mcp__fs__read_text_file", {"path": PATH}),
     ("view", {"path": PATH}),
+    (f"Read file '{PATH}'", {}),
     ("str_replace_based_edit_tool", {"command": "view", "path": PATH}),
     ("read_many_files", {"paths": ["a.md", PATH]}),
     ("Bash", {"command": f"cat {PATH}"}),
@@ -96,6 +97,7 @@ def test_what_loads_no_skill_of_this_name(tool: str, arguments: Any) -> None:
     ("tool", "arguments", "fields"),
     [
         ("Skill", {"skill": "pdf"}, {"status": "error", "result": "Unknown skill: pdf"}),
+        ("skills", {"skill_name": "pdf"}, {"result": "Skill 'pdf' not found. Available skills: docx"}),
         ("load_skill", {"skill_name": "pdf"}, {"result": {"error": "not found"}, "status": "unknown"}),
         ("Bash", {"command": "cat s/pdf/SKILL.md"}, {"status": "error", "exit_code": 1, "result": ""}),
         ("Bash", {"command": "cat s/pdf/SKILL.md; ls"}, {"result": "cat: s/pdf/SKILL.md: No such file or directory"}),
@@ -121,6 +123,15 @@ def test_a_load_that_failed_is_no_use_but_an_attempt(tool: str, arguments: Any, 
 )
 def test_what_may_have_loaded_it(tool: str, arguments: Any, fields: Any) -> None:
     assert judge(call(tool, arguments, **fields)) == "not_evaluable"
+
+
+def test_a_script_of_the_model_runs_commands() -> None:
+    script = 'const r = await tools.exec_command({"cmd":"sed -n \'1,9p\' ~/s/pdf/SKILL.md && ls","workdir":"/w"});'
+    asked = call("exec", None, result="Script completed", status="unknown")
+    asked |= {"arguments": None, "arguments_raw": script, "arguments_error": "not JSON"}
+    assert (judge(asked), judge(asked, check=NONE)) == ("passed", "failed")
+    asked["arguments_raw"] = "for (const each of list) await tools.read(each + '/SKILL.md')"
+    assert judge(asked) == "not_evaluable"
 
 
 def test_a_command_of_which_a_later_part_fails_is_judged_by_what_it_printed() -> None:
@@ -158,6 +169,7 @@ def test_a_skill_is_loaded_in_an_earlier_answer_than_the_tool_is_asked_for(steps
         ("Read", {"file_path": "/s/pdf/references/forms.md"}),
         ("load_skill_resource", {"skill_name": "pdf", "path": "references/forms.md"}),
         ("Bash", {"command": "cat .claude/skills/pdf/references/forms.md"}),
+        ("Bash", {"command": "cd /w && ~/.claude/skills/pdf/references/forms.md --run"}),
         ("exec_command", {"cmd": "cat references/forms.md", "workdir": "/skills/pdf"}),
     ],
 )

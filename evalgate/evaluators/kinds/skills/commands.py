@@ -82,7 +82,7 @@ def _add_command(found: CommandFiles, words: Sequence[str], folder: str) -> bool
     changes = name == "sed" and any(each.startswith(("-i", "--in-place")) for each in words)
     prints = name in PRINTERS and not changes
     found.printed.extend(files + read if prints else read)
-    found.named.extend([] if prints else files)
+    found.named.extend([_resolve(folder, words[0]), *([] if prints else files)])
     hands_over = any(each in HANDS_OVER for each in words)
     names_skill = any(SKILL_FILE in each.casefold() for each in given)
     return hands_over or (names_skill and not prints and not changes and name not in NOT_PRINTERS)

@@ -5,6 +5,7 @@ A skill is a folder with a file SKILL.md. An agent uses it by a tool of its harn
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 SKILL_FILE = "skill.md"
@@ -38,11 +39,16 @@ SKILL_TOOLS = (
 )
 """Names that are one word are compared as they are; the others also behind a prefix (`skills_load_skill`)."""
 
+REFUSAL = re.compile(r"\s*(?:error\b|unknown skill\b|no skill\b|skill \S{1,200} (?:was |is )?not )", re.IGNORECASE)
+"""How the result of such a tool begins that says, without the mark of an error, that there is no such skill."""
+
 PATHS = (
     *("file_path", "path", "filePath", "filepath", "file", "filename", "absolute_path", "absolutePath"),
     *("target_file", "paths", "files", "uri", "url"),
 )
 """Arguments of a tool for files that name the file."""
+PATH_IN_NAME = re.compile(r"Read(?: file)? '([^']+)'")
+"""A title that the Agent Client Protocol has in place of the name of the tool, with the file that it reads."""
 READING = frozenset({"read", "view", "open", "cat", "get", "load", "fetch", "show"})
 """First words of the names of tools that return what is in a file."""
 NOT_READING = frozenset(
@@ -58,6 +64,8 @@ EDITOR_ACTION, VIEW = "command", "view"
 
 COMMANDS = ("command", "cmd", "commands", "script", "CommandLine")
 """Arguments of a tool for commands that hold the command: a text, or a list of its words."""
+IN_SCRIPT = re.compile(r"""["']?\b(?:cmd|command)["']?\s*:\s*("(?:[^"\\\\]|\\\\.)*")""")
+"""The command that a script of the model gives to a tool, as Codex's `exec` does."""
 FOLDERS = ("workdir", "cwd", "directory", "dir_path", "working_directory")
 """Arguments that name the folder in which a command runs."""
 SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish", "pwsh", "powershell", "cmd"})

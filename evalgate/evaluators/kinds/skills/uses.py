@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 from posixpath import basename, dirname, normpath
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from evalgate.evaluators.kinds.skills.commands import is_known_path, list_command_files
+from evalgate.evaluators.kinds.skills.commands import MAX_COMMAND, is_known_path, list_command_files
 from evalgate.evaluators.kinds.skills.dialects import (
     COMMANDS,
     EDITOR_ACTION,
     FOLDERS,
+    IN_SCRIPT,
     NOT_READING,
+    PATH_IN_NAME,
     PATHS,
     READING,
+    REFUSAL,
     SKILL_FILE,
     SKILL_TOOLS,
     VIEW,
@@ -103,11 +107,14 @@ def _find_touched(call: ToolCall) -> Touched:
     tool = find_skill_tool(call["name"])
     if tool is not None:
         _add_skill_tool(found, tool, call)
+    elif (named := PATH_IN_NAME.fullmatch(call["name"])) is not None:
+        _add_files(found, "read", {"path": named[1]})
     elif isinstance(arguments, dict):
         _add_files(found, call["name"], arguments)
         return found._replace(commands=_add_commands(found, arguments))
-    elif isinstance(arguments, str) and SKILL_FILE in arguments.casefold():
-        found.skills.append((None, False))
+    else:
+        text = arguments if isinstance(arguments, str) else call["arguments_raw"] or ""
+        return found._replace(commands=_add_script(found, text))
     return found
 
 
@@ -142,8 +149,10 @@ def _find_state(call: ToolCall, *, is_alone: bool) -> State:
 
 def _has_failed(call: ToolCall) -> bool:
     result = call["result"]
+    refused = find_skill_tool(call["name"]) is not None and REFUSAL.match(call["result_text"] or "") is not None
     return (
-        call["status"] == "error"
+        refused
+        or call["status"] == "error"
         or call["exit_code"] not in (None, 0)
         or (isinstance(result, dict) and bool(result.get("error")))
     )
@@ -222,6 +231,16 @@ def _add_commands(found: Touched, arguments: Mapping[str, Any]) -> int:
         if files.is_unclear:
             found.skills.append((None, False))
     return count
+
+
+def _add_script(found: Touched, text: str) -> int:
+    """Adds what the commands print that a script of the model runs; returns their number."""
+    if SKILL_FILE not in text.casefold():
+        return 0
+    commands = [json.loads(each) for each in IN_SCRIPT.findall(text[:MAX_COMMAND])]
+    if not any(SKILL_FILE in each.casefold() for each in commands):
+        found.skills.append((None, False))
+    return sum(_add_commands(found, {"cmd": each}) for each in commands)
 
 
 def _list_commands(arguments: Mapping[str, Any]) -> Iterator[str]:
