@@ -187,7 +187,8 @@ def _has_handoff(call: ModelCall, nodes: Iterable[SpanNode]) -> bool:
 
 
 def _note_silent_agents(trace: Trace, nodes: Sequence[SpanNode]) -> None:
-    agents = [node for node in nodes_of_kind(nodes, "agent") if node.span.parent_id is not None]
+    below = [node for node in nodes_of_kind(nodes, "agent") if node.span.parent_id is not None]
+    agents = [node for node in below if not holds_conversation(node)]
     if agents:
         from evalgate.adapters.formats.spans.silent_agents import list_silent_agents  # many runs have one agent
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.formats.spans.missing_evidence import holds_conversation
 from evalgate.adapters.formats.spans.span import BOUNDARY_KINDS
 
 if TYPE_CHECKING:
@@ -19,8 +18,7 @@ REQUESTS = ("http.", "url.", "rpc.")
 def list_silent_agents(nodes: Sequence[SpanNode], agents: Sequence[SpanNode]) -> list[SpanNode]:
     """Those of the agents below which no model call, tool or agent is recorded, nor steps of their own process.
 
-    Requests to another service are no steps. An agent that failed, or whose span has the whole conversation, and one
-    whose inside lost the link to it, is not silent.
+    Requests to another service are no steps. An agent that failed, or whose inside lost the link to it, is not silent.
     """
     above = {id(each) for node in nodes if node.facts.kind in BOUNDARY_KINDS for each in _list_above(node)}
     steps = {id(node.parent) for node in nodes if node.facts.kind == "other" and not _is_request(node)}
@@ -30,7 +28,6 @@ def list_silent_agents(nodes: Sequence[SpanNode], agents: Sequence[SpanNode]) ->
         for agent in agents
         if not agent.span.has_failed
         and id(agent) not in above | steps
-        and not holds_conversation(agent)
         and not any(agent.start <= each.start and each.end <= agent.end for each in lost)
     ]
 
