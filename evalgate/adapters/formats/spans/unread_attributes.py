@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
-from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, holds_objects, judge_unknown, note_places
+from evalgate.adapters.formats.core.builder.evidence_gaps import (
+    add_gap,
+    holds_objects,
+    judge_unknown,
+    note_acts,
+    note_places,
+)
 from evalgate.adapters.formats.core.builder.unread_calls import (
     ARGUMENT_KEYS,
     DEFINITION_KEYS,
@@ -95,10 +101,7 @@ def find_unread_calls(trace: Trace, nodes: Iterable[SpanNode]) -> None:
     note_places(trace, list(dict.fromkeys(search.incomplete)))
     if search.decoded > MAX_DECODED:
         add_gap(trace, "calls", TOO_LARGE)
-    if free := list(_list_free_attributes(own)):
-        from evalgate.adapters.formats.core.builder.recorded_acts import note_acts  # many traces have none
-
-        note_acts(trace, free)
+    note_acts(trace, list(_list_free_attributes(own)))
 
 
 def _list_free_attributes(nodes: Iterable[SpanNode]) -> Iterator[tuple[str, Any]]:

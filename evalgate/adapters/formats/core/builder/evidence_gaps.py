@@ -22,7 +22,7 @@ from evalgate.adapters.formats.core.content import MEDIA_TYPES, TEXT_TYPES
 from evalgate.adapters.formats.core.format import EACH, Shape, words
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.errors import TraceError
-from evalgate.models.trace.trace import OPAQUE, OPAQUE_START
+from evalgate.models.trace.trace import OPAQUE, OPAQUE_START, list_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -205,10 +205,20 @@ def _note_fields_beside(trace: Trace, record: Any, reader: Reader) -> None:
         for key, value in each.items()
         if value and key not in read and may_hold_calls(value) and not is_result_key(key)
     ]
-    if beside:
-        from evalgate.adapters.formats.core.builder.recorded_acts import note_acts  # many records have none
+    note_acts(trace, beside)
 
-        note_acts(trace, beside)
+
+def note_acts(trace: Trace, fields: Sequence[tuple[str, Any]]) -> None:
+    """Makes the evidence of calls incomplete if one of the fields, by their places, says what was done."""
+    if not fields:
+        return
+    from evalgate.adapters.formats.core.builder.recorded_acts import find_act  # many records have no such fields
+
+    known = {name for call in trace.tool_calls for name in list_names(call)}
+    for place, value in fields:
+        if (name := find_act(value, known)) is not None:
+            add_gap(trace, "calls", f"{place} says that `{shorten(name)}` was done: {ADVICE}")
+            return
 
 
 def note_unread_calls(trace: Trace, record: Any, without_calls: frozenset[str]) -> None:

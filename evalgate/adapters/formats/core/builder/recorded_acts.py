@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.evidence_gaps import ADVICE, add_gap
 from evalgate.adapters.formats.core.builder.possible_calls import (
     ENVELOPE,
     ID_WORDS,
@@ -20,29 +19,15 @@ from evalgate.adapters.formats.core.builder.possible_calls import (
     split_words,
 )
 from evalgate.adapters.formats.core.format import words
-from evalgate.adapters.formats.core.strict_json import make_printable
-from evalgate.models.trace.trace import list_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from collections.abc import Set as AbstractSet
-
-    from evalgate.models.trace.trace import Trace
 
 ACTS = words("function action call command exec execute do act op operation")
 """Last words of a key whose text names what was done."""
 PATCHES = frozenset({"add", "remove", "replace", "move", "copy", "test"})
 """Operations of JSON Patch, which change a document and call nothing."""
 MAX_NAME = 128
-
-
-def note_acts(trace: Trace, fields: Iterable[tuple[str, Any]]) -> None:
-    """Makes the evidence of calls incomplete if one of the fields, by their places, says what was done."""
-    known = {name for call in trace.tool_calls for name in list_names(call)}
-    for place, value in fields:
-        if (name := find_act(value, known)) is not None:
-            add_gap(trace, "calls", f"{place} says that `{make_printable(name)}` was done: {ADVICE}")
-            return
 
 
 def find_act(value: Any, known: AbstractSet[str]) -> str | None:
