@@ -167,8 +167,9 @@ def is_file(path: str, cwd: str) -> bool:
 
 
 def find_stored_run(path: str, cwd: str) -> str:
-    """As `find_run`, but the file with the traces and suites of the run before its results."""
-    found = find_baseline(path, cwd)
+    """As `find_run`, but the file with the traces and suites of the run before its results, also for `results.json`."""
+    folder, name = os.path.split(path)
+    found = find_baseline(folder or "." if name == RESULTS else path, cwd)
     place = os.path.join(cwd, found)  # noqa: PTH118
     if found and (os.path.isdir(place) or not os.path.lexists(place)):  # noqa: PTH112
         raise SettingError(Problem(f"there is no finished run at {path}", None, "run `evalgate run` first"))

@@ -138,7 +138,8 @@ def _find_baselines(patterns: Sequence[str], cwd: str) -> list[str]:
 
     files, found = build_workspace(cwd), dict[str, None]()
     for pattern in patterns:
-        matches = [file.path for file in files.expand(pattern, ".") if file.path.endswith(".zip")]
+        place = find_stored_run(pattern, cwd) if pattern.endswith("results.json") else pattern
+        matches = [file.path for file in files.expand(place, ".") if file.path.endswith(".zip")]
         if not matches:
             raise SettingError(Problem(f"no baseline.zip at {pattern!r}"))
         found.update(dict.fromkeys(matches))
@@ -210,7 +211,7 @@ COMMANDS = {
         backtest_runs,
         [
             option("suite", metavar="SUITE", help="project or suite file, or a folder or glob of them"),
-            option("runs", nargs="+", metavar="RUN", help="baseline.zip of a past run, or a folder or glob of them"),
+            option("runs", nargs="+", metavar="RUN", help=f"a past run: {RUN_HELP}; or a glob"),
             option("--fail-on", type=parse_words, metavar="A,B", help="what fails a run; overrides every policy"),
             PROCESS_LIMITS,
             PLUGINS,

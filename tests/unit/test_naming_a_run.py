@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -90,6 +91,27 @@ def test_every_verb_takes_each_name_of_a_run(project: Path, run: str) -> None:
     assert call("baseline", "save").out.startswith("saved: .evalgate/saved/baseline.zip")
     assert '"late"' in call("track", "--dry-run").out
     assert call("explain", *([] if run else ["late"])).out.startswith("FAIL  late")
+
+
+@pytest.mark.parametrize("run", ["old", "old/results.json"])
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("run suite.yaml --output-dir out --baseline {}", "broken"),
+        ("explain late --baseline {}", "FAIL  late"),
+        ("view --summary -o page.html --baseline {}", "written: page.html"),
+        ("approve late --who me --because x --until {day} --run {}", "scenario `late` passes"),
+        ("approvals --run {}", "no approvals"),
+        ("migrate {} .evalgate", "baseline.zip -> .evalgate/baseline.zip"),
+        ("confirm .evalgate --plan --base {}", ".evalgate/baseline.zip was not compared with old/baseline.zip"),
+        ("calibrate --history {}", "too little history"),
+        ("backtest suite.yaml {}", "old/baseline.zip"),
+    ],
+)
+def test_so_does_every_option_that_names_one(project: Path, line: str, says: str, run: str) -> None:
+    day = datetime.now(UTC).date() + timedelta(days=9)
+    done = evalgate(*line.format(run, day=day).split(), cwd=str(project))
+    assert says in done.out + done.err, done
 
 
 def test_the_old_flag_of_save_names_the_run(project: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.bootstrap.shell_tools import find_baseline
-from evalgate.cli.command import PROCESS_LIMITS, Command, option
+from evalgate.bootstrap.shell_tools import find_stored_run
+from evalgate.cli.command import PROCESS_LIMITS, RUN_HELP, Command, option
 from evalgate.errors import Problem, SettingError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def calibrate_gate(arguments: Namespace, shell: Shell) -> int:
 
     if arguments.trials is not None and arguments.trials < 1:
         raise SettingError(Problem(f"--trials is {arguments.trials}, expected 1 or more"))
-    paths = [find_baseline(path, shell.cwd) for path in arguments.history]
+    paths = [find_stored_run(path, shell.cwd) for path in arguments.history]
     found = calibrate(build_baseline_files(shell.cwd), paths, arguments.trials)
     if arguments.json:
         shell.print_json(build_calibration_document(found))
@@ -42,7 +42,7 @@ COMMANDS = {
                 action="append",
                 required=True,
                 metavar="RUN",
-                help="a finished run of the agent: baseline.zip, or its folder (repeatable)",
+                help=f"a finished run of the agent: {RUN_HELP} (repeatable)",
             ),
             option(
                 "--trials",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalgate.bootstrap.shell_tools import find_baseline
-from evalgate.cli.command import PROCESS_LIMITS, Command, option
+from evalgate.bootstrap.shell_tools import find_stored_run
+from evalgate.cli.command import PROCESS_LIMITS, RUN_HELP, Command, option
 from evalgate.errors import Problem, SettingError
 from evalgate.models.comparison.decision import exit_code_of
 from evalgate.models.run.arms import MOST_TRIALS, TrialPlan
@@ -37,7 +37,7 @@ def _write_plan(arguments: Namespace, shell: Shell) -> int:
         raise SettingError(
             Problem("--plan takes RUN and --base", None, "MORE and --base-more are recorded by the plan")
         )
-    base, head = (find_baseline(path, shell.cwd) for path in (arguments.base, arguments.run))
+    base, head = (find_stored_run(path, shell.cwd) for path in (arguments.base, arguments.run))
     plan = plan_trials(build_baseline_files(shell.cwd), base, head, arguments.trials)
     _write(Path(shell.cwd, arguments.out), plan)
     for line in render_plan(plan):
@@ -64,7 +64,7 @@ def _confirm(arguments: Namespace, shell: Shell) -> int:
     if arguments.more is None or arguments.base_more is None:
         raise SettingError(Problem("MORE and --base-more are missing", None, "`--plan` lists what to record for them"))
     sides = [(arguments.base, arguments.base_more), (arguments.run, arguments.more)]
-    base, head = ((find_baseline(first, shell.cwd), find_baseline(more, shell.cwd)) for first, more in sides)
+    base, head = ((find_stored_run(first, shell.cwd), find_stored_run(more, shell.cwd)) for first, more in sides)
     folder = None if arguments.output_dir is None else _open_folder(arguments, shell, (*base, *head))
     found = confirm(build_baseline_files(shell.cwd), base, head, arguments.trials)
     _print(found, arguments, shell)
@@ -126,7 +126,7 @@ COMMANDS = {
         confirm_run,
         [
             PROCESS_LIMITS,
-            option("run", metavar="RUN", help="the first run, compared with BASE: baseline.zip, or its folder"),
+            option("run", metavar="RUN", help=f"the first run, compared with BASE: {RUN_HELP}"),
             option("more", nargs="?", metavar="MORE", help="the run of the trials added on the same commit"),
             option("--base", required=True, metavar="BASE", help="the run that RUN was compared with"),
             option("--base-more", metavar="RUN", help="the run of the trials added on the base"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.bootstrap.shell_tools import find_baseline
-from evalgate.cli.command import PROCESS_LIMITS, Command, option
+from evalgate.bootstrap.shell_tools import find_stored_run
+from evalgate.cli.command import PROCESS_LIMITS, RUN_HELP, Command, option
 from evalgate.errors import Problem, SettingError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def migrate_run(arguments: Namespace, shell: Shell) -> int:
         pair_by=arguments.pair_by,
         alpha=arguments.alpha,
     )
-    base, head = (find_baseline(path, shell.cwd) for path in (arguments.base, arguments.head))
+    base, head = (find_stored_run(path, shell.cwd) for path in (arguments.base, arguments.head))
     found = migrate(build_baseline_files(shell.cwd), base, head, rules)
     if arguments.json:
         from msgspec import to_builtins
@@ -63,10 +63,8 @@ COMMANDS = {
         migrate_run,
         [
             PROCESS_LIMITS,
-            option("base", metavar="BASE", help="the run of the agent in use: baseline.zip, or its folder"),
-            option(
-                "head", metavar="HEAD", help="the run of the agent that may replace it: baseline.zip, or its folder"
-            ),
+            option("base", metavar="BASE", help=f"the run of the agent in use: {RUN_HELP}"),
+            option("head", metavar="HEAD", help=f"the run of the agent that may replace it: {RUN_HELP}"),
             option(
                 "--require",
                 choices=["no_regression", "lift"],

@@ -88,7 +88,8 @@ def test_other_rules__are_refused_with_what_differs(runs):
 
 
 def test_a_run_without_its_suites__is_refused(runs):
-    found = evalgate("migrate", "old", "new/results.json", cwd=str(runs))
+    (runs / "results.json").write_bytes((runs / "new/results.json").read_bytes())  # without its baseline.zip
+    found = evalgate("migrate", "old", "results.json", cwd=str(runs))
     assert (found.exit_code, "the baseline holds no suites" in found.err) == (3, True)
 
 
