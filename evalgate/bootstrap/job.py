@@ -14,6 +14,7 @@ from evalgate.bootstrap.features import all_settings
 from evalgate.bootstrap.judge_context import make_judge_context
 from evalgate.bootstrap.sources import build_workspace
 from evalgate.errors import InvalidInput, SettingError, Unreachable
+from evalgate.features.coding_agent.feature import CodingAgentInputs
 from evalgate.features.learn.feature import LearnInputs
 from evalgate.features.store.feature import StoreInputs
 from evalgate.models.results.document_names import OUTPUT_FOLDER, RESULTS_PATH
@@ -269,11 +270,9 @@ class _Job:
 
     def _render_options(self, run_id: str | None) -> RenderOptions:
         """How to render the report of a run; without its id no link to its page is rendered."""
-        from evalgate.ports.outputs import RenderOptions
-
         settings = self._settings
         url = "" if run_id is None else f"{settings.job.runs_url}{run_id}"
-        return RenderOptions(settings.comment_key, settings.inputs.max_comment_chars, url, pages=settings.pages)
+        return _build_render_options(settings, url)
 
     def _build_review(self, client: Client, number: int) -> Review:
         """The pull request's review data. For a comment event the gate is another workflow than this one."""
@@ -418,7 +417,7 @@ def _build_judge_request(settings: Settings) -> JudgeRequest:
         SourceChoice,
     )
     from evalgate.models.comparison.comparison import BaselineInfo
-    from evalgate.ports.outputs import RenderOptions, RunSubject
+    from evalgate.ports.outputs import RunSubject
 
     inputs, job, pull_request = settings.inputs, settings.job, settings.event.pull_request
     is_given = inputs.baseline not in {"auto", "none"}
@@ -447,12 +446,21 @@ def _build_judge_request(settings: Settings) -> JudgeRequest:
             is_required=is_given,
             makes_zip=settings.makes_baseline,
         ),
-        render=RenderOptions(settings.comment_key, inputs.max_comment_chars, job.run_url, pages=settings.pages),
+        render=_build_render_options(settings, job.run_url),
         mutation_score=inputs.of(LearnInputs).mutation_score and pull_request is not None,
         leg=settings.leg_label,
         folder="" if inputs.working_directory == "." else posixpath.normpath(inputs.working_directory),
         notes=settings.notes,
     )
+
+
+def _build_render_options(settings: Settings, run_url: str | None) -> RenderOptions:
+    from evalgate.ports.outputs import RenderOptions
+
+    inputs = settings.inputs
+    for_agent = inputs.of(CodingAgentInputs).for_agent
+    most = inputs.max_comment_chars
+    return RenderOptions(settings.comment_key, most, run_url, pages=settings.pages, for_agent=for_agent)
 
 
 def write_invalid_results(workspace_root: str, error: InvalidInput) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
@@ -92,10 +93,13 @@ class JudgeContext(Struct, frozen=True):
     ) -> ApprovedReport:
         """Decides a finished run again with the approvals, in this process."""
         from evalgate.adapters.clock import SystemClock
+        from evalgate.application.documents.untrusted_report import render_report
         from evalgate.application.judge.approved_report import approve_report
+        from evalgate.bootstrap.outputs import load_output
 
+        render = partial(render_report, options=options, asked={}, load=load_output)
         today = SystemClock(self.source_date_epoch).now().date()
-        return approve_report(content, run, approvals, options, notes, today)
+        return approve_report(content, run, approvals, render, notes, today)
 
     def build_tools(self, *, named_baseline: bool, progress: Progress | None = None) -> Tools:
         """The judge's tools in a job: nothing outside the workspace, no symbolic links.

@@ -8,9 +8,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.bootstrap.feature import OutputDeclaration
-from evalgate.bootstrap.features import FEATURES
+from evalgate.bootstrap.features import FEATURES, load_port
 from evalgate.errors import InvalidInput, Problem, SettingError
-from evalgate.ports.outputs import JUNIT, STANDARD, AskedOutput, OutputSettings, RunOutput, deliver, list_unkept
+from evalgate.ports.outputs import (
+    COMMENT,
+    JUNIT,
+    STANDARD,
+    AskedOutput,
+    OutputSettings,
+    RunOutput,
+    deliver,
+    list_unkept,
+)
 from evalgate.settings.setting import load_object
 
 if TYPE_CHECKING:
@@ -35,8 +44,10 @@ OUTPUTS: Mapping[str, OutputDeclaration] = {
 
 def load_output(name: str) -> RunOutput:
     """A new output of the kernel or a feature; raises KeyError."""
-    from evalgate.application.documents.report_files import load_report_file
+    from evalgate.application.documents.report_files import CommentFile, load_report_file
 
+    if name == COMMENT:
+        return CommentFile(lambda results: str(load_port("comment_part_for_agent")(results)))
     return load_object(OUTPUTS[name].implementation)() if name in OUTPUTS else load_report_file(name)
 
 

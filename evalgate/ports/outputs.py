@@ -51,6 +51,7 @@ class RenderOptions(Struct, frozen=True):
     run_url: str | None = None
     template: TemplateFile | None = None  # the project's template for the comment
     pages: Pages | None = None  # where GitHub shows files and commits; None outside of GitHub
+    for_agent: bool = False  # add a part for coding agents to the comment
 
 
 class OutputSettings(Struct, frozen=True):

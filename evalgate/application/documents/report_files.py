@@ -10,7 +10,7 @@ from evalgate.models.github import TEMPLATE_UNUSED
 from evalgate.ports.outputs import COMMENT, JUNIT, RESULTS, SUMMARY, Delivered, OutputSource, Rendered, RunOutput
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.run.chunks import Content
@@ -77,24 +77,35 @@ class CommentFile(FileOutput):
 
     name = COMMENT
 
+    def __init__(self, explain_for_agent: Callable[[ResultsDoc], str] | None = None) -> None:
+        super().__init__()
+        self._explain_for_agent = explain_for_agent
+
     def render(self, source: OutputSource, options: Any) -> Rendered:  # noqa: ARG002
         """The comment, with a warning if the template could not be used."""
         from evalgate.reporting.markdown.render import render_comment
 
-        settings = source.options
+        settings, part = source.options, self._build_part(source)
         render = partial(
             render_comment,
             source.shown,
             key=settings.comment_key,
-            max_chars=settings.max_comment_chars,
+            max_chars=settings.max_comment_chars - len(part),
             pages=_list_pages(source),
             grouped=source.grouped,
         )
         try:
             template = settings.template if source.results["summary"] else None
-            return Rendered(render(template=template).encode())
+            return Rendered(f"{render(template=template)}{part}".encode())
         except InvalidTemplate as flaw:
-            return Rendered(render().encode(), [f"{TEMPLATE_UNUSED}: {flaw}"])
+            return Rendered(f"{render()}{part}".encode(), [f"{TEMPLATE_UNUSED}: {flaw}"])
+
+    def _build_part(self, source: OutputSource) -> str:
+        """The part for coding agents; empty unless it is asked for and leaves half of the comment to people."""
+        if not source.options.for_agent or self._explain_for_agent is None:
+            return ""
+        part = self._explain_for_agent(source.shown)
+        return part if 2 * len(part) <= source.options.max_comment_chars else ""
 
 
 class SummaryFile(FileOutput):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.application.approvals.approve_change import resolve_consents
-from evalgate.application.documents.report_files import load_report_file
 from evalgate.application.documents.run_documents import changes_of, run_of
-from evalgate.application.documents.untrusted_report import render_report, report_of
+from evalgate.application.documents.untrusted_report import report_of
 from evalgate.application.messages.request import ApprovedReport
 from evalgate.gate.decision.approvals import rule_on_approvals
 from evalgate.gate.decision.decide import apply_late_approvals
@@ -19,14 +18,14 @@ from evalgate.reporting.results.rulings_doc import build_approval_doc
 from evalgate.reporting.results.scenario_doc import build_reason_doc
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Callable, Container, Sequence
     from datetime import date
 
+    from evalgate.application.messages.request import RenderedReport
     from evalgate.models.approvals.approval import Approval, ApprovalRuling
     from evalgate.models.approvals.review import CommentApproval, TriggeringRun
     from evalgate.models.results.results import ReasonDoc, ResultsDoc
     from evalgate.models.results.results_sections import ApprovalDoc
-    from evalgate.ports.outputs import RenderOptions
 
 NOTE = "note"
 
@@ -35,7 +34,7 @@ def approve_report(
     content: bytes,
     run: TriggeringRun,
     consents: Sequence[CommentApproval],
-    options: RenderOptions,
+    render: Callable[[ResultsDoc, TriggeringRun], RenderedReport],
     notes: Sequence[str],
     today: date,
 ) -> ApprovedReport:
@@ -47,8 +46,7 @@ def approve_report(
     results["warnings"] += [{"code": NOTE, "message": each, "where": None} for each in (*notes, *messages)]
     refused = tuple((consent.provenance.comment_id or 0, why) for consent, why in resolved.refused)
     approvals = [build_approval_doc(ruling) for ruling in rulings]
-    report = render_report(results, run, options, {}, load_report_file)
-    return ApprovedReport(report, build_heading(results).text, approvals, refused)
+    return ApprovedReport(render(results, run), build_heading(results).text, approvals, refused)
 
 
 def decide_with_approvals(results: ResultsDoc, approvals: Sequence[Approval], today: date) -> Sequence[ApprovalRuling]:

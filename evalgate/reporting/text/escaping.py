@@ -95,15 +95,18 @@ def escape_fence(text: str, limit: int = FENCE_LIMIT) -> str:
         body += f"\n{GUTTER}\u2026 (+{hidden} lines)"
     elif omitted:
         body += f"\u2026 (+{omitted})"
-    ticks = "`" * max(3, _longest_backtick_run(body) + 1)
-    return f"{ticks}text\n{body}\n{ticks}"
+    return _enclose(body, "text")
+
+
+def escape_block(text: str) -> str:
+    """Escapes a finished text of several lines as a fenced block, whole."""
+    return _enclose(_neutralize_code(text), "text")
 
 
 def escape_diff(lines: Sequence[tuple[str, str]], limit: int = SPAN_LIMIT) -> str:
     """Builds a diff block, which GitHub colours, from pairs of a sign (`-`, `+` or empty) and a text."""
     escaped = [f"{sign or GUTTER.strip()} {_neutralize_code(to_one_line(text, limit))}" for sign, text in lines]
-    ticks = "`" * max(3, _longest_backtick_run("\n".join(escaped)) + 1)
-    return "\n".join([f"{ticks}diff", *escaped, ticks])
+    return _enclose("\n".join(escaped), "diff")
 
 
 def escape_commands(commands: Sequence[str]) -> str:
@@ -113,10 +116,7 @@ def escape_commands(commands: Sequence[str]) -> str:
     """
     lines = [to_one_line(command, FENCE_LIMIT) for command in commands]
     body = "\n".join(line for line in lines if re.match(_COMMAND, line)).replace("@", "@''")
-    if not body:
-        return ""
-    ticks = "`" * max(3, _longest_backtick_run(body) + 1)
-    return f"{ticks}sh\n{body}\n{ticks}"
+    return _enclose(body, "sh") if body else ""
 
 
 def to_one_line(text: str, limit: int | None = SPAN_LIMIT) -> str:
@@ -194,6 +194,12 @@ def _redact_start(text: str) -> str:
 def _neutralize_code(text: str) -> str:
     # E-mail replies quote this as plain text: a zero-width space after `@` prevents mentions there.
     return re.sub(_LONG_TICKS, "`" * _MAX_TICKS, text).replace("@", "@\u200b")
+
+
+def _enclose(body: str, language: str) -> str:
+    """A fenced block, which no backticks of its body end."""
+    ticks = "`" * max(3, _longest_backtick_run(body) + 1)
+    return f"{ticks}{language}\n{body}\n{ticks}"
 
 
 def _longest_backtick_run(text: str) -> int:

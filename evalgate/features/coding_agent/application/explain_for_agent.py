@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.application.judge.compare_finished import Explanation, add_behaviour, compare_finished, explain
 from evalgate.features.coding_agent.reporting.agent_text import AgentBrief, build_agent_text
 from evalgate.reporting.text.behaviour_lines import describe_differences
+from evalgate.reporting.text.escaping import escape_block
 from evalgate.reporting.text.scenario_sections import SuiteScenario, sort_scenarios
 
 if TYPE_CHECKING:
@@ -56,6 +57,15 @@ def _explain_run(files: BaselineFiles, traces: TraceArchive, results: str, basel
             compared = Explanation(document, item.suite, item.scenario)
             warnings += add_behaviour(files, traces, compared, results, baseline)
     return AgentExplanation(build_agent_text(AgentBrief(document, items)), warnings)
+
+
+def build_comment_part(document: ResultsDoc) -> str:
+    """The part of a comment for coding agents, folded; empty if nothing fails, acts differently or got weaker."""
+    items = list_failing(document)
+    if document["verdict"] == "pass" and not items and not document.get("weakenings"):
+        return ""
+    block = build_agent_text(AgentBrief(document, items), escape_block)
+    return f"\n<details><summary>For a coding agent</summary>\n\n{block}\n\n</details>\n"
 
 
 def list_failing(document: ResultsDoc) -> list[SuiteScenario]:

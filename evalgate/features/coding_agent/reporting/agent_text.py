@@ -12,15 +12,15 @@ from evalgate.reporting.text.escaping import to_one_line
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from evalgate.models.results.results import ResultsDoc
     from evalgate.reporting.text.scenario_sections import SuiteScenario
 
 LIMIT = 4_000
 """Characters of the whole text."""
-MOST_LINES, LONGEST_COMMAND = 60, 600
-_PLAIN_WORD = re.compile(r"[A-Za-z0-9_@%+=:,./*?{}\[\]!~-]{1,100}")
+MOST_LINES, LONGEST_COMMAND = 60, 500
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9_%+=:,./*?{}\[\]!~-]{1,100}")
 """A word of a command: a path, a glob, a flag or an id without blanks."""
 RULES = """\
 Do not make the gate demand less: do not remove or loosen a check, lower a threshold, make a scenario optional, edit a
@@ -31,6 +31,8 @@ _VERDICTS = {
     "cannot_judge": ("the gate can't judge", "To get a verdict, supply the evidence that it lacks."),
     "invalid": ("the input is invalid", "To get a verdict, correct the mistakes."),
 }
+_WEAKER = "The gate demands less than the baseline's: restore what is listed as `weaker`, unless a person asked for it."
+_COMMANDS = (["cd"], ["evalgate", "run"], ["evalgate", "merge"], ["gh", "run", "download"])
 
 
 class AgentBrief(NamedTuple):
@@ -60,8 +62,8 @@ def _assemble(document: ResultsDoc, entries: Sequence[Entry], kept: int) -> str:
     left = len(entries) - kept
     if left:
         parts.append(f"{pluralize(left, 'more line')} left out: `evalgate explain SCENARIO` shows one scenario.")
-    _, advice = _VERDICTS[document["verdict"]]
-    parts += [_describe_command(document.get("command") or "evalgate run"), f"{advice}\n{RULES}"]
+    advice = " ".join([_VERDICTS[document["verdict"]][1], *([_WEAKER] if document.get("weakenings") else [])])
+    parts += [*_describe_commands(document), f"{advice}\n{RULES}"]
     return "\n\n".join(parts)
 
 
@@ -81,13 +83,24 @@ def _frame(fence: Fence) -> str:
     )
 
 
-def _describe_command(command: str) -> str:
-    """How to repeat the run: as a command of EvalGate alone, each word quoted, without a word that could be prose."""
+def _describe_commands(document: ResultsDoc) -> Iterator[str]:
+    """How to fetch the baseline and repeat the run, if both commands are plain; nothing for another run."""
+    if not document.get("command"):
+        return
+    shown = [_quote(to_one_line(each, None)) for each in (document.get("fetch_command"), document["command"]) if each]
+    if not all(shown):
+        yield "`evalgate explain SCENARIO` prints the command that repeats the run."
+        return
+    yield "To repeat the run, without a model or a key:\n\n" + "\n".join(f"    {each}" for each in shown)
+
+
+def _quote(command: str) -> str:
+    """A command with each word quoted; empty for one that reports don't give, or with a word that could be prose."""
     try:
-        words = shlex.split(to_one_line(command, None))
+        steps = [shlex.split(step) for step in command.split(" && ")]
     except ValueError:
-        words = []
-    shown = shlex.join(words)
-    if words[:1] != ["evalgate"] or len(shown) > LONGEST_COMMAND or not all(map(_PLAIN_WORD.fullmatch, words)):
-        return "`evalgate explain SCENARIO` prints the command that repeats the run."
-    return f"To repeat the run, without a model or a key:\n\n    {shown}"
+        return ""
+    are_known = all(any(words[: len(each)] == each for each in _COMMANDS) for words in steps)
+    are_plain = all(_PLAIN_WORD.fullmatch(word) for words in steps for word in words)
+    quoted = " && ".join(map(shlex.join, steps))
+    return quoted if are_known and are_plain and len(quoted) <= LONGEST_COMMAND else ""

@@ -9,6 +9,7 @@ from evalgate.features.coding_agent.reporting.fence import Entry
 from evalgate.measures.sequences.differences import diff_lists
 from evalgate.reporting.text.behaviour_lines import describe_differences
 from evalgate.reporting.text.commands import find_place
+from evalgate.reporting.text.ruling_lines import format_weakening, sort_weakenings
 from evalgate.reporting.text.scenario_sections import (
     describe_change,
     find_failed_checks,
@@ -29,16 +30,20 @@ if TYPE_CHECKING:
     from evalgate.reporting.text.scenario_sections import FailedCheck, SuiteScenario
     from evalgate.reporting.text.trajectory_lines import DiffLine
 
-MOST_REASONS, MOST_CHECKS, MOST_CALLS, MOST_DIFFERENCES = 3, 5, 4, 3
+MOST_REASONS, MOST_WEAKENINGS, MOST_CHECKS, MOST_CALLS, MOST_DIFFERENCES = 3, 5, 5, 4, 3
 REASON_LIMIT, KEPT = 300, 60
 """Characters of a reason, and of unchanged text beside a change of the answer."""
 _SIDES = {"-": "baseline", "+": "now", "gone": "baseline", "come": "now"}
 
 
 def list_run_entries(document: ResultsDoc) -> list[Entry]:
-    """The reasons of the verdict that are not about one scenario, such as a weaker gate."""
-    reasons = [each for each in document["reasons"] if not each.get("scenario") or each["code"] == "weakened"]
-    return [Entry("reason", unmark_parts(each["message"]), REASON_LIMIT) for each in reasons[:MOST_REASONS]]
+    """The reasons of the verdict that are not about one scenario, and what is weaker than in the baseline."""
+    reasons = [each for each in document["reasons"] if not each.get("scenario") and each["code"] != "weakened"]
+    texts = [
+        *(("reason", unmark_parts(each["message"])) for each in reasons[:MOST_REASONS]),
+        *(("weaker", unmark_parts(format_weakening(each))) for each in sort_weakenings(document)[:MOST_WEAKENINGS]),
+    ]
+    return [Entry(label, text, REASON_LIMIT) for label, text in texts]
 
 
 def list_entries(item: SuiteScenario) -> Iterator[Entry]:

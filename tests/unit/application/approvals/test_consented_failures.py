@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import date
+from functools import partial
 
 import pytest
 from builders import make_trace
@@ -14,6 +15,8 @@ from request_builder import make_request
 from results_builder import a_change, a_scenario, a_suite, an_assertion, results
 
 from evalgate.application.approvals.approve_change import resolve_consents
+from evalgate.application.documents.report_files import load_report_file
+from evalgate.application.documents.untrusted_report import render_report
 from evalgate.application.judge.approved_report import approve_report, decide_with_approvals
 from evalgate.application.judge.judge import judge
 from evalgate.errors import SettingError
@@ -33,6 +36,7 @@ SUITE = "version: 1\nsuite: s\ntraces: [t]\npolicy: {fail_on: [hard_fail, below_
 )
 RUN = TriggeringRun(7, "pull_request", 1, "acme/agent", "x", HEAD, is_same_repository=True)
 OPTIONS = RenderOptions("evalgate", 60_000, "https://github.com/acme/agent/actions/runs/7")
+RENDER = partial(render_report, options=OPTIONS, asked={}, load=load_report_file)
 TODAY = date(2026, 1, 2)
 
 
@@ -49,7 +53,7 @@ def consent(scenario, report, *, comment=1, until=date(2026, 1, 5)):
 
 
 def decide_again(judgement, *consents):
-    return approve_report(join_chunks(judgement.files["results.json"]), RUN, consents, OPTIONS, [], TODAY)
+    return approve_report(join_chunks(judgement.files["results.json"]), RUN, consents, RENDER, [], TODAY)
 
 
 def a_report(*scenarios, **given):
@@ -205,7 +209,7 @@ def test_a_report_of_another_commit_is_refused():
             join_chunks(before.files["results.json"]),
             TriggeringRun(7, "pull_request", 1, "a/b", "x", "d" * 40, is_same_repository=True),
             [],
-            OPTIONS,
+            RENDER,
             [],
             TODAY,
         )

@@ -5,11 +5,14 @@ from __future__ import annotations
 import copy
 import json
 from datetime import date
+from functools import partial
 
 import pytest
 from msgspec.structs import replace
 from results_builder import a_scenario, a_suite, results
 
+from evalgate.application.documents.report_files import load_report_file
+from evalgate.application.documents.untrusted_report import render_report
 from evalgate.application.judge.approved_report import approve_report
 from evalgate.application.messages.judge_response import decode_approved, encode_approved
 from evalgate.errors import JudgeCrashed
@@ -33,7 +36,9 @@ def report():
     suites = [a_suite("support", [a_scenario("s1", "HARD_FAIL"), a_scenario("s2", "PASS")], "fail")]
     content = dump_results({**results(suites, reasons=reasons, verdict="fail", exit_code=1), "commit": HEAD})
     consents = [replace(consent, report=content) for consent in CONSENTS]
-    return approve_report(content, RUN, consents, RenderOptions("k", 60_000, "u"), ["note"], date(2026, 1, 2))
+    options = RenderOptions("k", 60_000, "u")
+    render = partial(render_report, options=options, asked={}, load=load_report_file)
+    return approve_report(content, RUN, consents, render, ["note"], date(2026, 1, 2))
 
 
 @pytest.fixture
