@@ -6,6 +6,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
+from evalgate.evaluators.core.agents import ANY
+from evalgate.evaluators.core.evaluator import AgentName
 from evalgate.models.run.golden import INTENTS, MEMORY_RECALLS, REFUSALS, STANCES, TOOL_USAGES
 from evalgate.models.run.run import RunStatus
 from evalgate.scoring.golden.rules import Weights
@@ -92,7 +94,8 @@ class GoldenSettings(DimensionSwitches):
 class GoldenEntry(DimensionSwitches):
     """One golden conversation as written, and how its traces are judged.
 
-    `turn_weights` are the weights of the turns; turns beyond them weigh 1.
+    `turn_weights` are the weights of the turns; turns beyond them weigh 1. `agent` is whose answers and calls the
+    dimensions are judged by.
     """
 
     id: Id
@@ -123,6 +126,7 @@ class GoldenEntry(DimensionSwitches):
     turn_weights: Annotated[list[Annotated[float, Field(ge=0, le=1e6)]], Field(max_length=MAX_TURNS)] = Field(
         default_factory=list
     )
+    agent: AgentName = ANY
     assertions: Assertions = Field(default_factory=list)
 
 

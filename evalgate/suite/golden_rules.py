@@ -94,6 +94,7 @@ def build_rules(
         MEMORY_TOOLS if settings.memory_tools is None else tuple(settings.memory_tools),
         tuple(entry.turn_weights),
         assigned,
+        entry.agent,
     )
     return rules, list(_find_problems(rules, len(entry.turn_weights), assertions))
 

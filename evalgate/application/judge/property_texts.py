@@ -173,6 +173,7 @@ TEXTS: Mapping[str, tuple[str, Any]] = {
         "How the agent should answer, an answer for each turn.",
         ["Hello, how can I help?"],
     ),
+    "GoldenEntry.agent": ("Whose answers and calls its dimensions are judged by, as for a check.", "root"),
     "GoldenEntry.turn_weights": ("The weight of each turn; 1 unless set.", [1, 2]),
     "GoldenEntry.intent": ("What the user wants.", "task_execution"),
     "GoldenEntry.primary_stance": ("The stance of the answers.", "helpful"),

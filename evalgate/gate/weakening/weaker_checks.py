@@ -200,13 +200,17 @@ def find_golden_weakenings(baseline: GoldenRules, current: GoldenRules | None) -
 
 
 def _find_setting_weakenings(baseline: GoldenRules, current: GoldenRules) -> Iterator[Weakening]:
-    """Settings by which an issue is less severe, or a memory found in the results of other tools."""
+    """Settings by which an issue is less severe, another agent is judged, or a memory found in other tools' results."""
     if baseline.is_strict and not current.is_strict:
         yield Weakening("check_loosened", baseline="strict: true", current="strict: false")
     limits = baseline.warning_threshold, current.warning_threshold
     if round(limits[1], DIGITS) < round(limits[0], DIGITS):
         texts = [f"warning_threshold: {limit:g}" for limit in limits]
         yield Weakening("check_loosened", baseline=texts[0], current=texts[1])
+    if baseline.agent != current.agent:
+        yield Weakening(
+            "check_replaced", baseline=f"agent: {show(baseline.agent)}", current=f"agent: {show(current.agent)}"
+        )
     if tuple(baseline.memory_tools) != tuple(current.memory_tools):
         texts = [f"memory_tools: {show(list(rules.memory_tools), MAX_SHOWN)}" for rules in (baseline, current)]
         yield Weakening("check_replaced", baseline=texts[0], current=texts[1])

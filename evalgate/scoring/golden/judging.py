@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from evalgate.evaluators.core.agents import ANY, UNKNOWN, select_agent
 from evalgate.evaluators.core.assertion import Assertion
 from evalgate.evaluators.core.evaluator import Finding as Found
 from evalgate.evaluators.core.evaluator import build_undecided, describe_missing, find_missing
@@ -98,15 +99,23 @@ def format_step(pair: TurnPair) -> str:
 
 
 def _judge_uncached(rules: GoldenRules, trace: Trace) -> GoldenJudgement:
+    own = trace if rules.agent == ANY else select_agent(trace, rules.agent)
+    if own is None:
+        return GoldenJudgement((), {name: _miss_agents(name) for name in rules.dimensions}, ())
     try:
-        turn_pairs = align_turns(rules, trace)
+        turn_pairs = align_turns(rules, own)
     except TooLongError as error:
         return GoldenJudgement((), {}, (), str(error))
-    formulas = _score_formulas(rules, turn_pairs, trace)
+    formulas = _score_formulas(rules, turn_pairs, own)
     dimensions = {name: _score_dimension(rules, name, formulas, turn_pairs, trace) for name in rules.dimensions}
     issues = [issue for each in dimensions.values() for issue in each.issues]
     serialised = [] if "completeness" in rules.left_out else find_serialised_answers(turn_pairs)
     return GoldenJudgement(turn_pairs, dimensions, [*_find_unpaired_turns(turn_pairs), *issues, *serialised])
+
+
+def _miss_agents(name: Dimension) -> DimensionResult:
+    """A dimension of one agent, in a trace that does not say who acted."""
+    return DimensionResult(name, None, "none", f"missing evidence (agents): {UNKNOWN}", may_fail=True)
 
 
 def _score_formulas(rules: GoldenRules, turn_pairs: Sequence[TurnPair], trace: Trace) -> Mapping[str, DimensionFinding]:
@@ -265,6 +274,7 @@ def dimension_checks(rules: GoldenRules, location: Location | None) -> list[Asse
                 "name": name,
                 "weight": rules.weights.dimension_weight(name),
                 "by": description,
+                **({} if rules.agent == ANY else {"agent": rules.agent}),
             },
         )
         for name in rules.dimensions

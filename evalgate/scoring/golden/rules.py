@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
+from evalgate.evaluators.core.agents import ANY
 from evalgate.measures.numeric.means import DIGITS, weighted_mean
 from evalgate.models.goldens import PASSING_SCORE
 
@@ -125,7 +126,7 @@ class GoldenRules(Struct, frozen=True):
     """One golden, ready to judge.
 
     Dimensions of the categories in `left_out` are not judged; `assigned` are assertions that replace a
-    dimension's formula; `turn_weights` may be fewer than the turns: the others weigh 1.
+    dimension's formula, and state their own agent; `turn_weights` may be fewer than the turns: the others weigh 1.
     """
 
     golden: Golden
@@ -137,6 +138,7 @@ class GoldenRules(Struct, frozen=True):
     memory_tools: Sequence[str] = MEMORY_TOOLS
     turn_weights: Sequence[float] = ()
     assigned: Mapping[Dimension, Sequence[Assertion]] = field(default_factory=dict)
+    agent: str = ANY
 
     @property
     def dimensions(self) -> list[Dimension]:

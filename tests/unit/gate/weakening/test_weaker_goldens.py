@@ -36,6 +36,7 @@ def test_turns_with_higher_equal_weights__are_not_weaker():
     [
         (None, ("check_removed", "golden conversation", None)),
         (GoldenRules(WHAT), ("check_loosened", "strict: true", "strict: false")),
+        (GoldenRules(WHAT, is_strict=True, agent="root"), ("check_replaced", 'agent: "any"', 'agent: "root"')),
         (
             GoldenRules(
                 golden(("hey", "Hello!"), ("bye", "Bye!"), required_tool_usage=["a", "a", "b"]),
