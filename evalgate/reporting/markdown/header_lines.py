@@ -157,7 +157,7 @@ def _escape_item(item: str, escape: Callable[[str], str]) -> str:
 
 def _count_of(number: int, total: int) -> str:
     if total == 1:
-        return "The only scenario that broke or regressed comes with"
+        return "The scenario that got worse comes with"
     shown = f"All {total:,} scenarios" if number == total else f"{number:,} of {pluralize(total, 'scenario')}"
     return f"{shown} that broke or regressed {'comes' if number == 1 else 'come'} with"
 

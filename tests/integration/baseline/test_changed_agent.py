@@ -93,7 +93,7 @@ def test_all_that_changed_is_named_together(tmp_path):
     message = "comes with model a -> b, changed tool definitions and a changed system prompt"
     assert causes(ran)[0] == ("model_or_tools", message)
     assert (
-        "The only scenario that broke or regressed comes with model a -> b, changed tool definitions and a changed system prompt."
+        "The scenario that got worse comes with model a -> b, changed tool definitions and a changed system prompt."
         in (ran.stdout)
     )
 
