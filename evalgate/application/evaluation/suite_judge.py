@@ -300,6 +300,8 @@ NEEDS_NO_REQUEST = frozenset({"passed", "not_measured"})
 MAX_REQUEST = 2_000
 """Characters kept of a request, before secrets are redacted and it is cut to what a report shows."""
 MAX_MODEL_NAME = 200
+SKILLS, MAX_SKILLS = "evalgate.skills", 2_000
+"""The metadata that names the skills of an agent, each as NAME=DIGEST, and the characters of it that are kept."""
 DIGEST_BITS = 52
 """Few enough for JSON, and enough to distinguish the trials of one scenario."""
 _SPOKEN = itemgetter("role", "content")
@@ -331,6 +333,7 @@ def ref_of(trace: Trace) -> TraceRef:
         trace.stopped_by,
         _digest_recording(trace),
         _read_recording_id(trace),
+        skills=_read_skills(trace),
     )
 
 
@@ -396,6 +399,11 @@ def _digest_recording(trace: Trace) -> int | None:
 def _read_recording_id(trace: Trace) -> str | None:
     found = trace.metadata.get(RECORDING_ID)
     return truncate(found, MAX_ID_LENGTH) if isinstance(found, str) and found else None
+
+
+def _read_skills(trace: Trace) -> str | None:
+    found = trace.metadata.get(SKILLS)
+    return truncate(found, MAX_SKILLS) if isinstance(found, str) and found else None
 
 
 def _digest_conversation(trace: Trace) -> int:

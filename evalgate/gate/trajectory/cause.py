@@ -190,19 +190,26 @@ def compare_agents(baseline: Iterable[AgentParts], current: Iterable[AgentParts]
     before, now = (list(zip(*parts, strict=True)) for parts in (baseline, current))
     if not before or not now:
         return None
-    models, tools, prompts = (
+    models, tools, prompts, skills = (
         ({*filter(None, old)}, {*filter(None, new)}) for old, new in zip(before, now, strict=True)
     )
     found = AgentChange(
         f"{_list_models(models[0])} -> {_list_models(models[1])}" if _has_new(*models) else None,
         tools=_has_new(*tools),
         prompt=len(prompts[0]) == 1 and _has_new(*prompts),
+        skills=_compare_skills(*skills) if all(skills) else (),
     )
     return found if found.items else None
 
 
 def _has_new(before: set[str], now: set[str]) -> bool:
     return bool(before and now - before)
+
+
+def _compare_skills(before: set[str], now: set[str]) -> tuple[str, ...]:
+    from evalgate.evaluators.kinds.skills.digests import compare_skills
+
+    return compare_skills(before, now)
 
 
 def _list_models(names: Iterable[str]) -> str:

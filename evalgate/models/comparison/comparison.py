@@ -57,16 +57,17 @@ MODEL, OTHER_TOOLS, OTHER_PROMPT = "model ", "changed tool definitions", "a chan
 class AgentChange(NamedTuple):
     """What the traces of a scenario record of the agent that those of the baseline do not.
 
-    `models` is `old -> new`, None if the model is the same or unknown.
+    `models` is `old -> new`, None if the model is the same or unknown. `skills` are in words already.
     """
 
     models: str | None
     tools: bool
     prompt: bool
+    skills: tuple[str, ...] = ()
 
     @property
     def has_other_model_or_tools(self) -> bool:
-        """Whether more than the system prompt differs."""
+        """Whether more than the system prompt and the skills differ."""
         return self.models is not None or self.tools
 
     @property
@@ -76,6 +77,7 @@ class AgentChange(NamedTuple):
             *([f"{MODEL}{self.models}"] if self.models else []),
             *([OTHER_TOOLS] if self.tools else []),
             *([OTHER_PROMPT] if self.prompt else []),
+            *self.skills,
         ]
 
 

@@ -33,6 +33,7 @@ class BaselineTrace(Struct, frozen=True):
     sha256: str | None = None
     status: str | None = None
     digest: int | None = None
+    skills: str | None = None
 
 
 class BaselineCheck(Struct, frozen=True, gc=False):
@@ -75,7 +76,7 @@ class BaselineTrial(Struct, frozen=True):
     @property
     def agent(self) -> AgentParts:
         """What its trace records of the agent."""
-        return AgentParts(self.trace.model, self.trace.tools_hash, self.trace.prompt_hash)
+        return AgentParts(self.trace.model, self.trace.tools_hash, self.trace.prompt_hash, self.trace.skills)
 
 
 class BaselineEntry(Struct, frozen=True):

@@ -101,6 +101,7 @@ class TraceRef(Struct, array_like=True):
     digest: Index | None = None  # identifies the recording; None if it was replayed
     recording: str | None = None  # id of the recording that it is of
     request: str | None = None  # what the user asked for first, if the trial did not pass
+    skills: str | None = None  # the name of each skill of the agent with the digest of its text
 
     @property
     def recorded(self) -> Recorded:
@@ -110,7 +111,7 @@ class TraceRef(Struct, array_like=True):
     @property
     def agent(self) -> AgentParts:
         """What it records of the agent."""
-        return AgentParts(self.model, self.tools_hash, self.prompt_hash)
+        return AgentParts(self.model, self.tools_hash, self.prompt_hash, self.skills)
 
 
 class TrialResult(Struct, array_like=True):

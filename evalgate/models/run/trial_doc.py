@@ -97,11 +97,12 @@ class GoldenTrialDoc(TypedDict):
 
 
 class AgentParts(NamedTuple):
-    """The model, tool definitions and system prompt of an agent, as a trace records them; None is unknown."""
+    """The model, tool definitions, system prompt and skills of an agent, as a trace records them; None is unknown."""
 
     model: str | None
     tools_hash: str | None
     prompt_hash: str | None
+    skills: str | None = None
 
 
 class Recorded(NamedTuple):
@@ -121,8 +122,8 @@ class TraceDoc(Struct, kw_only=True, omit_defaults=True):
 
     `status` is how the run ended, absent if well, and `stopped_by` what stopped it. `digest` identifies the recording
     (absent if it was replayed), `recording` the call of `record` that made it.
-    `tools_hash` and `prompt_hash` identify the recorded tool definitions and system prompt. `request` is what the user
-    asked for first, if the trial did not pass.
+    `tools_hash` and `prompt_hash` identify the recorded tool definitions and system prompt, `skills` is NAME=DIGEST of
+    each skill. `request` is what the user asked for first, if the trial did not pass.
     """
 
     stale: str | None = None
@@ -143,6 +144,7 @@ class TraceDoc(Struct, kw_only=True, omit_defaults=True):
     digest: int | None = None
     recording: Name | None = None
     request: Name | None = None
+    skills: str | None = None
 
     @property
     def recorded(self) -> Recorded:
@@ -152,7 +154,7 @@ class TraceDoc(Struct, kw_only=True, omit_defaults=True):
     @property
     def agent(self) -> AgentParts:
         """What it records of the agent."""
-        return AgentParts(self.model, self.tools_hash, self.prompt_hash)
+        return AgentParts(self.model, self.tools_hash, self.prompt_hash, self.skills)
 
 
 class AssertionDoc(Struct):

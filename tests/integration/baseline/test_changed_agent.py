@@ -107,7 +107,7 @@ def test_model_changed_gates_only_what_got_worse(tmp_path):
     assert (ran.code, codes(ran)) == (1, [("model_changed", "a")])
     assert "comes with model old -> new" in ran.results["reasons"][0]["message"]
     assert (
-        "failed: 2 scenarios broke and 1 acts differently (1 of them with a changed model or changed tools"
+        "failed: 2 scenarios broke and c acts differently (1 of them with a changed model or changed tools"
         in ran.stdout
     )
 
@@ -135,6 +135,26 @@ def test_a_baseline_of_before_has_no_such_fields_and_names_no_cause(tmp_path):
     says(tmp_path, "a", "no", model="new", tool_definitions=[OTHER_TOOL])
     ran = evalgate(tmp_path, ["s.yaml", "--baseline", "base.json", "--fail-on", "model_changed"])
     assert (ran.code, codes(ran), causes(ran)[0]) == (0, [], None)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "expected"),
+    [
+        ("pdf=0123456789ab", "pdf=ba9876543210", "the changed text of skill pdf"),
+        ("pdf=0123456789ab", "docx=0123456789ab pdf=0123456789ab", "the added skill docx"),
+        ("docx=0123456789ab pdf=0123456789ab", "pdf=0123456789ab", "the removed skill docx"),
+        ("pdf=0123456789ab", "pdf=0123456789ab", None),
+        ("pdf=0123456789ab", None, None),
+        (None, "pdf=0123456789ab", None),
+        ("pdf=0123456789ab", "pdf=xyz", None),
+    ],
+)
+def test_a_regression_comes_with_a_changed_skill(tmp_path, before, now, expected):
+    main(tmp_path, metadata={"evalgate.skills": before})
+    says(tmp_path, "a", "no", metadata={"evalgate.skills": now})
+    ran = run(tmp_path)
+    assert causes(ran)[0] == (expected and ("agent", f"the agent changed: it comes with {expected}"))
+    assert (f"comes with {expected}." in ran.stdout) is (expected is not None)
 
 
 def test_without_a_baseline_nothing_gates(tmp_path):

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 RECORDING_ID = "evalgate.recording_id"
 """The metadata that names the recording which wrote a trace."""
+SKILLS = "evalgate.skills"
+"""The metadata that names the skills of the agent, each as NAME=DIGEST of its SKILL.md."""
 NATIVE, OTLP = ".jsonl", ".otlp.jsonl"
 MAX_SHOWN = 5
 
@@ -71,9 +73,9 @@ def build_file(
 
 
 def _stamp(trace: Trace, origin: Mapping[str, str | None]) -> None:
-    """Names the recording; commit and hash of the agent are fields of the trace."""
-    if origin.get(RECORDING_ID) is not None:
-        trace.metadata = {**trace.metadata, RECORDING_ID: origin[RECORDING_ID]}
+    """Names the recording and the skills; commit and hash of the agent are fields of the trace."""
+    named = {name: origin[name] for name in (RECORDING_ID, SKILLS) if origin.get(name) is not None}
+    trace.metadata = {**trace.metadata, **named}
 
 
 def _add_end(trace: Trace, end: AgentEnd) -> None:

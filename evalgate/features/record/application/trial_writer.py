@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from evalgate.features.record.application.evidence import RECORDING_ID, TrialEvidence, build_file
+from evalgate.features.record.application.evidence import RECORDING_ID, SKILLS, TrialEvidence, build_file
 from evalgate.features.record.application.outcome import TrialOutcome
 from evalgate.features.record.measures.canonical import RULES_VERSION
 from evalgate.features.record.models.cassette import MAX_BYTES, WARN_BYTES, CassetteHeader
@@ -37,13 +37,14 @@ class Outputs(Struct, frozen=True):
 class CodeVersion(Struct, frozen=True):
     """What of the agent's code ran: its commit and the fingerprint of its files; `created` is RFC 3339, the run's.
 
-    `recording_id` is equal for all traces that one recording writes.
+    `recording_id` is equal for all traces that one recording writes. `skills` names each with the digest of its text.
     """
 
     created: str
     commit: str | None = None
     agent_hash: str | None = None
     recording_id: str | None = None
+    skills: str | None = None
 
 
 class TrialWriter:
@@ -72,6 +73,7 @@ class TrialWriter:
             "evalgate.commit": version.commit,
             "evalgate.agent_hash": version.agent_hash,
             RECORDING_ID: version.recording_id,
+            SKILLS: version.skills,
         }
         built = build_file(evidence, origin, self._outputs.readers, note)
         if built is not None:

@@ -21,6 +21,7 @@ from evalgate.features.record.application.session import RecordingSession, Recor
 from evalgate.features.record.application.trial_writer import CodeVersion, Outputs
 from evalgate.features.record.application.trials import CacheRules
 from evalgate.features.record.bootstrap.cassettes import DEFAULT_FOLDER, CassetteFolder, write_replays
+from evalgate.features.record.bootstrap.skill_files import list_skills
 from evalgate.features.record.bootstrap.trace_readers import TraceFormats
 from evalgate.features.record.models.exchange import format_time
 from evalgate.features.record.provider_urls import choose_upstreams
@@ -134,7 +135,10 @@ class _Recording:
             options.command,
             environ,
             CodeVersion(
-                created, find_commit_and_branch(None, environ, cwd)[0], recording_id=_choose_recording_id(environ)
+                created,
+                find_commit_and_branch(None, environ, cwd)[0],
+                recording_id=_choose_recording_id(environ),
+                skills=list_skills(cwd, outputs.note),
             ),
             tuple(self._upstreams),
             options.environ,
