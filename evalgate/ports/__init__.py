@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from evalgate.models.approvals.approval import Approval, ApprovalFile
     from evalgate.models.approvals.review import TriggeringRun
     from evalgate.models.comparison.comparison import BaselineInfo
+    from evalgate.models.comparison.weakening import WatchedFiles
     from evalgate.models.github import CheckRun, TemplateFile
     from evalgate.models.mutation import SuiteMutations
     from evalgate.models.results.baseline_run import BaselineRun
@@ -221,8 +222,8 @@ class ApprovalSource(Protocol):
 class Fingerprints(Protocol):
     """Fingerprints of files, to detect that they changed."""
 
-    def compute_fingerprint(self, globs: Sequence[str]) -> str:
-        """One fingerprint of all matching files; raises InvalidInput, also if a glob matches none."""
+    def read_watched(self, globs: Sequence[str]) -> WatchedFiles:
+        """All matching files; raises InvalidInput, also if a glob matches none."""
 
 
 class MutationComparer(Protocol):

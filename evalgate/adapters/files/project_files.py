@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evalgate.adapters.file_writer import open_to_write
 from evalgate.errors import Location, OverLimit, Problem, RefusedPath, SettingError
 from evalgate.models.approvals.approval import FILE, MAX_FILE_BYTES, ApprovalFile
+from evalgate.models.comparison.weakening import WatchedFiles
 from evalgate.models.github import MAX_TEMPLATE_BYTES, TemplateFile
 
 if TYPE_CHECKING:
@@ -83,6 +84,10 @@ class FileFingerprints:
 
     def compute_fingerprint(self, globs: Sequence[str]) -> str:
         """The fingerprint of the matching files; raises InvalidInput, also for a glob without a match."""
+        return self.read_watched(globs).fingerprint
+
+    def read_watched(self, globs: Sequence[str]) -> WatchedFiles:
+        """The matching files and their fingerprint; raises the same."""
         self._bytes_left = self._max_bytes
         found: dict[str, FoundFile] = {}
         for pattern in globs:
@@ -90,10 +95,9 @@ class FileFingerprints:
             if not matches:
                 raise SettingError(Problem(f"no file matches {pattern!r}", None, GLOB_HINT))
             found.update((file.path, file) for file in matches)
-        digest = hashlib.sha256()
-        for path in sorted(found):
-            digest.update(f"{self._digest(found[path])}  {path}\n".encode())
-        return digest.hexdigest()
+        digests = {path: self._digest(found[path]) for path in sorted(found)}
+        lines = "".join(f"{digest}  {path}\n" for path, digest in digests.items())
+        return WatchedFiles(hashlib.sha256(lines.encode()).hexdigest(), digests)
 
     def _digest(self, file: FoundFile) -> str:
         digest = hashlib.sha256()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.models.comparison.comparison import Comparison
-    from evalgate.models.comparison.weakening import QuarantineRuling
+    from evalgate.models.comparison.weakening import QuarantineRuling, WatchedFiles
     from evalgate.models.results.baseline_run import BaselineRun
     from evalgate.models.run.run import Run
     from evalgate.models.trace.trace import Warning_
@@ -91,19 +91,19 @@ def present_of(
 ) -> FreshnessContext:
     """What this run knows about itself. Raises InvalidInput if files to watch are missing."""
     commits = frozenset(each for each in (request.subject.commit, request.subject.merge_commit) if each)
-    return FreshnessContext(now, commits, _fingerprint_watched_files(policies, fingerprints))
+    return FreshnessContext(now, commits, _read_watched_files(policies, fingerprints))
 
 
-def _fingerprint_watched_files(policies: Policies, fingerprints: Fingerprints | None) -> Mapping[str, str]:
-    """One fingerprint for each suite that watches files; equal globs are read once."""
+def _read_watched_files(policies: Policies, fingerprints: Fingerprints | None) -> Mapping[str, WatchedFiles]:
+    """The files of each suite that watches some; equal globs are read once."""
     if fingerprints is None:
         return {}
-    by_globs: dict[tuple[str, ...], str] = {}
-    found: dict[str, str] = {}
+    by_globs: dict[tuple[str, ...], WatchedFiles] = {}
+    found: dict[str, WatchedFiles] = {}
     for name, policy in policies.suites.items():
         globs = tuple(policy.freshness.watch) if policy.freshness is not None else ()
         if globs and globs not in by_globs:
-            by_globs[globs] = fingerprints.compute_fingerprint(globs)
+            by_globs[globs] = fingerprints.read_watched(globs)
         if globs:
             found[name] = by_globs[globs]
     return found

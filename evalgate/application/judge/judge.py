@@ -157,6 +157,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
             selection=selection,
             rules=base.document if base else None,
             mutations=_compare_mutations(request, tools, rules),
+            watched=present.watched,
         )
         excused = count_excused(run.suites, policies.suites, rulings.approved)
         judgement, source = render_judgement(request, findings, now, tools.load_output)

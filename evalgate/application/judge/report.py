@@ -26,15 +26,16 @@ from evalgate.reporting.results.results_json import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.errors import EvalGateError, Problem, RulesMissing, ShardMissing, Unreachable
     from evalgate.models.approvals.approval import ApprovalRuling
     from evalgate.models.comparison.comparison import BaselineInfo, Comparison
-    from evalgate.models.comparison.weakening import QuarantineRuling, WeakeningList
+    from evalgate.models.comparison.weakening import QuarantineRuling, WatchedFiles, WeakeningList
     from evalgate.models.mutation import SuiteMutations
+    from evalgate.models.results.baseline_run import BaselineRun
     from evalgate.models.results.results import ResultsDoc, SelectionDoc
     from evalgate.models.results.results_sections import RulesDoc
     from evalgate.models.trace.trace import Warning_
@@ -55,6 +56,7 @@ class DecidedRun(Struct, frozen=True):
     rules: RulesDoc | None = None
     selection: SelectionDoc | None = None
     mutations: Sequence[SuiteMutations] = ()
+    watched: Mapping[str, WatchedFiles] = {}
 
 
 def render_judgement(
@@ -88,6 +90,8 @@ def render_judgement(
         from evalgate.application.judge.history import add_history
 
         add_history(results, request.history, decided.run, now, request.subject.run_id)
+    if decided.watched:
+        add_watched_files(results, decided.watched, baseline.results)
     _add_job(results, request)
     source = make_source(results, request.subject, request.render)
     asked = {name: options for name, options in request.outputs.items() if not load(name).needs_traces}
@@ -114,6 +118,22 @@ def add_recordings(results: ResultsDoc, comparison: Comparison, baseline: Loaded
             "new_rules": baseline.has_same_suites is False,
             "is_asked": (subject.event or "").startswith("pull_request"),
         }
+
+
+MOST_WATCHED, WATCHED_DIGITS = 1_000, 16
+"""Files whose digests are kept for later runs, and hexadecimal digits of each."""
+
+
+def add_watched_files(results: ResultsDoc, watched: Mapping[str, WatchedFiles], baseline: BaselineRun | None) -> None:
+    """Adds the agent's files that suites watch, unless there are too many, and which of them the baseline lacks."""
+    digests = {path: digest for each in watched.values() for path, digest in each.digests.items()}
+    files = {clean_text(path): digest[:WATCHED_DIGITS] for path, digest in sorted(digests.items())}
+    if len(files) > MOST_WATCHED:
+        return
+    results["watched"] = {"files": files}
+    if baseline is not None and baseline.watched is not None:
+        paths = sorted(files.keys() | baseline.watched.keys())
+        results["watched"]["changed"] = [each for each in paths if files.get(each) != baseline.watched.get(each)]
 
 
 def leave_only_selected(results: ResultsDoc, selection: SelectionDoc) -> None:

@@ -48,7 +48,8 @@ def mark_stale(run: Run, policies: Mapping[str, Policy], present: FreshnessConte
         policy = policies[suite.name]
         if policy.freshness is None:
             continue
-        watched = present.fingerprints.get(suite.name)
+        files = present.watched.get(suite.name)
+        watched = None if files is None else files.fingerprint
         for scenario in suite.scenarios:
             several = _describe_recordings(scenario) if policy.freshness.one_recording else None
             for trial, trace in _readable_traces(scenario):

@@ -115,12 +115,19 @@ class QuarantineRuling(NamedTuple):
     scenarios: int
 
 
-class FreshnessContext(NamedTuple):
-    """The time of judging, the commits that count as the judged one, and fingerprints of watched files.
+class WatchedFiles(NamedTuple):
+    """Files of the agent: one fingerprint of all, and the SHA-256 of each by its path from the working directory."""
 
-    `commits` is empty if the commit is unknown. `fingerprints` are by suite, for suites that watch files.
+    fingerprint: str
+    digests: Mapping[str, str]
+
+
+class FreshnessContext(NamedTuple):
+    """The time of judging, the commits that count as the judged one, and the watched files.
+
+    `commits` is empty if the commit is unknown. `watched` is by suite, for suites that watch files.
     """
 
     now: datetime
     commits: frozenset[str] = frozenset()
-    fingerprints: Mapping[str, str] = {}
+    watched: Mapping[str, WatchedFiles] = {}

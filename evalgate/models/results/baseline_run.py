@@ -135,7 +135,7 @@ class BaselineRun(Struct, frozen=True):
     """The baseline run; of several scenarios with one key, `entries` has the last one.
 
     `suite_sizes` counts the scenarios by suite. `fingerprint` identifies the results. `document` is set only if
-    single assertions were requested.
+    single assertions were requested. `watched` are digests of the agent's files by path, None if it has none.
     """
 
     created_at: str
@@ -146,6 +146,7 @@ class BaselineRun(Struct, frozen=True):
     entries: Mapping[ScenarioKey, BaselineEntry]
     fingerprint: str = ""
     document: ResultsDoc | None = None
+    watched: Mapping[str, str] | None = None
 
     def find_trials(self, key: ScenarioKey) -> Sequence[BaselineTrial]:
         """The measured trials of a scenario, empty if there is no such scenario."""

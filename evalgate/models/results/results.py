@@ -254,6 +254,16 @@ class WarningDoc(TypedDict):
     where: str | None
 
 
+class WatchedDoc(TypedDict):
+    """The agent's files that suites watch: the beginning of the SHA-256 of each, by its path.
+
+    `changed` are those that are new, gone or other than in the baseline; absent if that does not know them.
+    """
+
+    files: dict[str, str]
+    changed: NotRequired[list[str]]
+
+
 class RecordingsDoc(TypedDict):
     """How many recordings of this run are those of the baseline.
 
@@ -282,7 +292,7 @@ class ResultsDoc(TypedDict):
     baseline, `quarantines` if the suites have any, `history` if a store is used, `selection` if only some
     scenarios were judged, `mutations` if they were requested and suites changed, `variant_comparisons` if a policy
     compares variants, `confirmation` if trials were recorded again that all together decide.
-    `recordings` is present if some are those of the baseline.
+    `recordings` is present if some are those of the baseline, `watched` if suites watch files of the agent.
     In a workflow `leg` names the values of the job's matrix, and `working_directory` the
     folder that paths are relative to; both may be absent.
     """
@@ -315,5 +325,6 @@ class ResultsDoc(TypedDict):
     leg: NotRequired[ShownText]
     working_directory: NotRequired[ShownText]
     recordings: NotRequired[RecordingsDoc]
+    watched: NotRequired[WatchedDoc]
     command: str | None
     fetch_command: NotRequired[str]

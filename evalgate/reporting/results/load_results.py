@@ -14,7 +14,7 @@ from evalgate.errors import OverLimit, Problem, SettingError
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.results.baseline_run import BaselineRun, BaselineSuite
 from evalgate.models.results.document_names import RESULTS_SCHEMA, WRITTEN_BY_A_NEWER, is_newer
-from evalgate.models.results.results import ResultsDoc, SelectionDoc, SummaryDoc
+from evalgate.models.results.results import ResultsDoc, SelectionDoc, SummaryDoc, WatchedDoc
 from evalgate.models.results.results_sections import ApprovalDoc  # noqa: TC001  for the decoder
 from evalgate.models.run.run import MAX_SCENARIOS
 from evalgate.reporting.results.results_json import dump_results
@@ -38,6 +38,7 @@ class _Results(msgspec.Struct):
     approvals: list[ApprovalDoc]
     commit: str | None = None
     selection: SelectionDoc | None = None
+    watched: WatchedDoc | None = None
 
 
 class _UnfitError(Exception):
@@ -127,6 +128,7 @@ def load_baseline_run(data: bytes, fingerprint: str = "", *, whole: bool = False
         },
         fingerprint,
         load_results(data) if whole else None,
+        None if found.watched is None else found.watched["files"],
     )
 
 

@@ -158,3 +158,44 @@ def test_approvals_are_read_from_the_working_folder_of_a_shell(project):
         done = command(project, verb)
         assert done.code == 2
         assert "evalgate-approvals.yaml:1:13" in done.err
+
+
+def run_with_results(project, *arguments):
+    trace = {"scenario_id": "a", "trace_id": "t", "messages": [{"role": "assistant", "content": "x"}]}
+    (project / "traces/a.json").write_text(json.dumps(trace))
+    assert command(project, "run", "evals", "--fail-on", "hard_fail", *arguments).code == 0
+    return json.loads((project / ".evalgate/results.json").read_bytes())
+
+
+def test_later_runs_know_which_watched_files_changed(project):
+    first = run_with_results(project)["watched"]
+    assert list(first) == ["files"]
+    assert list(first["files"]) == ["agent/deep/tool.py", "agent/main.py", "prompt.md"]
+    assert {len(digest) for digest in first["files"].values()} == {16}
+    assert command(project, "baseline", "save").code == 0
+    baseline = ["--baseline", ".evalgate/saved"]
+    assert run_with_results(project, *baseline)["watched"]["changed"] == []
+    (project / "prompt.md").write_text("Be brief.")
+    (project / "agent/deep/tool.py").unlink()
+    (project / "agent/new.py").write_text("")
+    changed = ["agent/deep/tool.py", "agent/new.py", "prompt.md"]
+    assert run_with_results(project, *baseline)["watched"]["changed"] == changed
+    shown = command(project, "explain", "--for-agent").out
+    assert [line for line in shown.split("\n") if "changed file" in line] == [
+        f"\u2502 changed file of the agent: {path}" for path in changed
+    ]
+
+
+def test_a_baseline_of_an_earlier_version_knows_no_files(project):
+    document = run_with_results(project)
+    del document["watched"]
+    (project / "old.json").write_text(json.dumps(document))
+    assert "changed" not in run_with_results(project, "--baseline", "old.json")["watched"]
+    shown = command(project, "explain", "--for-agent")
+    assert (shown.code, "changed file" in shown.out) == (0, False)
+
+
+def test_too_many_watched_files_are_not_kept(project):
+    for number in range(1_001):
+        (project / f"agent/{number}.py").write_text("")
+    assert "watched" not in run_with_results(project)

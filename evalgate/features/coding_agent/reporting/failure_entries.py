@@ -19,7 +19,7 @@ from evalgate.reporting.text.scenario_sections import (
 )
 from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.reporting.text.trajectory_lines import describe_divergence, mark_changes, summarize_calls
-from evalgate.reporting.text.wording import location, scenario_name
+from evalgate.reporting.text.wording import location, pluralize, scenario_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from evalgate.reporting.text.scenario_sections import FailedCheck, SuiteScenario
     from evalgate.reporting.text.trajectory_lines import DiffLine
 
-MOST_REASONS, MOST_WEAKENINGS, MOST_CHECKS, MOST_CALLS, MOST_DIFFERENCES = 3, 5, 5, 4, 3
+MOST_REASONS, MOST_WEAKENINGS, MOST_FILES = 3, 5, 10
+MOST_CHECKS, MOST_CALLS, MOST_DIFFERENCES = 5, 4, 3
 REASON_LIMIT, KEPT = 300, 60
 """Characters of a reason, and of unchanged text beside a change of the answer."""
 _SIDES = {"-": "baseline", "+": "now", "gone": "baseline", "come": "now"}
@@ -41,9 +42,17 @@ def list_run_entries(document: ResultsDoc) -> list[Entry]:
     reasons = [each for each in document["reasons"] if not each.get("scenario") and each["code"] != "weakened"]
     texts = [
         *(("reason", unmark_parts(each["message"])) for each in reasons[:MOST_REASONS]),
+        *(("changed file of the agent", path) for path in _list_changed_files(document)),
         *(("weaker", unmark_parts(format_weakening(each))) for each in sort_weakenings(document)[:MOST_WEAKENINGS]),
     ]
     return [Entry(label, text, REASON_LIMIT) for label, text in texts]
+
+
+def _list_changed_files(document: ResultsDoc) -> list[str]:
+    """The watched files that are not as in the baseline, such as those that a pull request changes."""
+    changed = document["watched"].get("changed", []) if "watched" in document else []
+    left = len(changed) - MOST_FILES
+    return [*changed[:MOST_FILES], *([f"and {pluralize(left, 'more file')}"] if left > 0 else [])]
 
 
 def list_entries(item: SuiteScenario) -> Iterator[Entry]:

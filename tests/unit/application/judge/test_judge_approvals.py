@@ -14,6 +14,7 @@ from evalgate.application.judge.judge import judge
 from evalgate.application.messages.request import ApprovalInputs
 from evalgate.errors import RefusedPath, SettingError, Unreachable
 from evalgate.models.approvals.approval import ApprovalFile, Provenance
+from evalgate.models.comparison.weakening import WatchedFiles
 from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.terminal.run_table import render_table
 
@@ -135,8 +136,8 @@ def test_without_a_pull_request_the_file_of_the_workspace_is_used():
 class Watched:
     """A fingerprint for every glob."""
 
-    def compute_fingerprint(self, globs):
-        return f"hash of {' '.join(globs)}"
+    def read_watched(self, globs):
+        return WatchedFiles(f"hash of {' '.join(globs)}", {globs[0]: "d1" * 32})
 
 
 def trace_with_origin(commit="c" * 40, agent_hash="hash of agent"):
