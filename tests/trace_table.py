@@ -1,10 +1,11 @@
 """Tables for docs/traces.md: the fields that the test traces of each format hold, and the files each was tried on.
 
-Run as a script, it writes them; the second one only where the recordings of others are.
+Run as a script, it writes them; the second one anew only where the recordings of others are.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from documents import ROOT
@@ -27,6 +28,7 @@ TRIED, TRIED_END = "<!-- tried: make docs writes it -->\n", "<!-- end of what wa
 SHARED = ROOT.parent / "shared"
 OTHERS = (SHARED / "traces", SHARED / "unread")
 MONTH = len("2026-11")
+NONE = "none"
 EXPECTATIONS = "adk-evalset"
 """A format for expectations; no agent run is recorded in it."""
 
@@ -105,9 +107,19 @@ def format_tried_table(tried: dict[str, Tried]) -> str:
     rows = ["| format | real files | traces in them | recorded | versions |", "|---|--:|--:|---|---|"]
     for known in FORMATS:
         real = tried.get(known.name, Tried(0, 0, "", ""))
-        cells = [f"`{known.name}`", *(f"{count or 'none'}" for count in real[:2]), *real[2:]]
+        cells = [f"`{known.name}`", *(str(count or NONE) for count in real[:2]), *real[2:]]
         rows.append(f"| {' | '.join(cells)} |".replace("  ", " "))
     return "".join(f"{row}\n" for row in rows)
+
+
+def tried_in_table(table: str) -> dict[str, Tried]:
+    """By format, what the table of the document says: where the recordings are not there, its rows are kept."""
+    rows = (re.split(r" ?\| ?", line)[1:6] for line in table.splitlines()[2:])
+    return {
+        name.strip("`"): Tried(int(files), int(traces), months, versions)
+        for name, files, traces, months, versions in rows
+        if files != NONE
+    }
 
 
 def tried_in_document(text: str) -> str:
@@ -123,6 +135,6 @@ def table_in_document(text: str) -> str:
 if __name__ == "__main__":
     document = DOCUMENT.read_text(encoding="utf-8")
     document = document.replace(table_in_document(document), format_table(fields_by_format(read_traces())))
-    if SHARED.is_dir():
-        document = document.replace(tried_in_document(document), format_tried_table(tried_by_format()))
+    tried = tried_by_format() if SHARED.is_dir() else tried_in_table(tried_in_document(document))
+    document = document.replace(tried_in_document(document), format_tried_table(tried))
     DOCUMENT.write_text(document, encoding="utf-8")

@@ -30,20 +30,20 @@ class Edit(NamedTuple):
 EVALUATOR = [
     Edit(
         "evalgate/evaluators/kinds/whole_run.py",
-        '''class MinTurns(Evaluator):
-    """The conversation has at least `min_turns` exchanges, each a user message with its answers.
+        '''class FewestTurns(Evaluator):
+    """The conversation has at least `fewest_turns` exchanges, each a user message with its answers.
 
     Without messages: not_evaluable.
     """
 
-    type: Literal["min_turns"]
-    orders: ClassVar[dict[str, Order]] = {"min_turns": "at_least"}
-    min_turns: Annotated[Count, described("The minimum number of exchanges.", 2)]
-    words = "turns >= {min_turns}"
+    type: Literal["fewest_turns"]
+    orders: ClassVar[dict[str, Order]] = {"fewest_turns": "at_least"}
+    fewest_turns: Annotated[Count, described("The minimum number of exchanges.", 2)]
+    words = "turns >= {fewest_turns}"
 
     def compile(self) -> Check:
         """Returns a check of the number of turns."""
-        least = self.min_turns
+        least = self.fewest_turns
 
         def check(trace: Trace) -> Finding:
             turns = trace.turn_count
@@ -55,12 +55,14 @@ EVALUATOR = [
 ''',
         "_FEW_DIGITS = ",
     ),
-    Edit("evalgate/evaluators/core/registry.py", '"min_turns", ', '"recorded_score", "token_limit"'),
-    Edit("tests/assertion_examples.py", '    "min_turns": [{"min_turns": 1}],\n', '    "turn_limit": [{'),
+    Edit("evalgate/evaluators/core/registry.py", '"fewest_turns", ', '"recorded_score", "token_limit"'),
+    Edit("tests/assertion_examples.py", '    "fewest_turns": [{"fewest_turns": 1}],\n', '    "turn_limit": [{'),
     Edit(
-        "docs/evaluators.md", "## min_turns\n\n```yaml\n- {type: min_turns, min_turns: 2}\n```\n\n", "## turn_limit\n"
+        "docs/evaluators.md",
+        "## fewest_turns\n\n```yaml\n- {type: fewest_turns, fewest_turns: 2}\n```\n\n",
+        "## turn_limit\n",
     ),
-    Edit("README.md", "`min_turns`, ", "`turn_limit`"),
+    Edit("README.md", "`fewest_turns`, ", "`turn_limit`"),
 ]
 FORMAT = [
     Edit(
