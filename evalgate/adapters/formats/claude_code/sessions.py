@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from evalgate.adapters.formats.claude_code.sub_agent_files import META_LINE
+from evalgate.adapters.formats.claude_code.sub_agent_files import META_LINE, WORKFLOW
 from evalgate.adapters.formats.core.builder.copied_history import COPIED
 from evalgate.adapters.formats.core.builder.run import build_model_error
 from evalgate.adapters.formats.core.fields import amount, mapping, required_text, text, time
@@ -94,6 +94,7 @@ class AgentStart(Struct):
     name: str | None = None
     calls: int = 0
     has_total: bool = True
+    workflow: str | None = None
 
 
 class ClaudeSession(Struct):
@@ -174,6 +175,7 @@ class ClaudeSession(Struct):
         start = self.starts.setdefault(required_text(line.get("agentId"), "agentId"), AgentStart())
         start.name = text(line.get("agentType"), "agentType") or start.name
         start.call_id = text(line.get("toolUseId"), "toolUseId") or start.call_id
+        start.workflow = line.get(WORKFLOW) or start.workflow
 
     def _note_start(self, details: Any, message: dict[str, Any]) -> None:
         """Notes the sub-agent that a result names: it is that of the call which started it."""

@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 PREFIX, LINES, META = "agent-", ".jsonl", ".meta.json"
-FOLDER = "subagents"
+FOLDER, WORKFLOWS = "subagents", "workflows"
+"""The agents of a workflow write into `subagents/workflows/RUN`."""
+JOURNAL = "journal.jsonl"
+"""Which agents a workflow started, and what each returned to its script."""
+WORKFLOW = "evalgate.workflow"
+"""The field of an agent's description that names the run of its workflow."""
 META_LINE = "evalgate.agent"
 """The type of the line that a sub-agent's description becomes."""
 MOST_SESSIONS = 8
@@ -41,8 +46,8 @@ def list_folders(folder: str, stem: str, sessions: Sequence[str]) -> list[PartFo
 
 def find_outer(folder: str) -> str:
     """The folder of the session's file, for the folder of a sub-agent's."""
-    steps = folder.split("/")
-    return "/".join(steps[:-2]) if steps[-1] == FOLDER else folder
+    session, found, _ = f"{folder}/".rpartition(f"/{FOLDER}/")
+    return session.rpartition("/")[0] if found else folder
 
 
 def is_sub_agent(name: str) -> bool:
@@ -51,13 +56,18 @@ def is_sub_agent(name: str) -> bool:
 
 
 def join(documents: Sequence[Any], files: Sequence[tuple[str, list[Any]]]) -> list[Any]:
-    """The lines of a session and of its sub-agents, each by the name of its file."""
+    """The lines of a session and of its sub-agents, each by the path of its file."""
     sessions = find_sessions(documents)
     found = list(documents)
-    for name, lines in files:
+    for path, lines in files:
+        folder, _, name = path.rpartition("/")
+        if name == JOURNAL:
+            continue
         own = next((session for session in find_sessions(lines) if session in sessions), sessions[0])
         agent = name.removeprefix(PREFIX).removesuffix(META).removesuffix(LINES)
         marks = {"sessionId": own, "agentId": agent}
+        if f"/{FOLDER}/{WORKFLOWS}/" in folder:
+            found.append({**marks, "type": META_LINE, WORKFLOW: folder.rpartition("/")[2]})
         if name.endswith(META):
             found += [{**marks, **_without_session(one), "type": META_LINE} for one in lines if isinstance(one, dict)]
         else:
@@ -83,4 +93,5 @@ BESIDE = BesideRule(
     find_outer=find_outer,
     join=join,
     mark_copies=mark_copies,
+    journal=JOURNAL,
 )

@@ -59,7 +59,7 @@ class RunOfFile(NamedTuple):
 
 
 class PartFolder(NamedTuple):
-    """A folder in which a run's parts may be; `is_of_run`: every part in it is this run's."""
+    """A folder in which a run's parts may be; `is_of_run`: every part in it, at any depth, is this run's."""
 
     path: str
     is_of_run: bool = False
@@ -71,9 +71,9 @@ class BesideRule(Struct, frozen=True):
     `prefix` begins the name of every part; one of its first `head_lines` lines names its run. `is_part` is whether
     a file may be one by its name; `describe` returns which run lines belong to. `list_folders` returns where the
     parts of a run are, by the folder and stem of its file and the ids of its runs; `find_outer` the folder of that
-    file for the folder of a part. `join` returns the lines of a run with those of its parts by name. `mark_copies`
+    file for the folder of a part. `join` returns the lines of a run with those of its parts by path. `mark_copies`
     returns its lines with those marked that it has from others: runs of files in its folder that begin with the
-    same message.
+    same message. `journal` names a file beside the parts in a run's own folder; it is given to `join` with them.
     """
 
     prefix: str
@@ -84,6 +84,7 @@ class BesideRule(Struct, frozen=True):
     find_outer: Callable[[str], str]
     join: Callable[[Sequence[Any], Sequence[tuple[str, list[Any]]]], list[Any]]
     mark_copies: Callable[[Sequence[Any], Iterable[Sequence[Any]]], list[Any]] | None = None
+    journal: str = ""
 
 
 class Shape(NamedTuple):

@@ -53,7 +53,7 @@ class BesideFiles:
             documents = rule.mark_copies(documents, [self._read_readable(twin, budget) for twin in twins])
         for part in self._find_parts(file, rule, run):
             lines, digest, size = self._read_lines(part, budget, size)
-            found.append((_split(part.real)[1], lines))
+            found.append((part.real, lines))
             digests.append(digest)
         return BesideParts(rule.join(documents, found) if found else documents, digests)
 
@@ -75,7 +75,7 @@ class BesideFiles:
         if not run.runs or (rule.is_part(name) and not run.is_whole):
             return
         places = rule.list_folders(folder, _stem(name), run.runs)
-        yield from (part for place in places if place.is_of_run for part in self._list_parts(place.path, rule))
+        yield from (part for place in places if place.is_of_run for part in self._list_all(place.path, rule))
         taken, runs = {file.real}, list(run.runs)
         for known in runs:  # grows by the parts that have parts
             for part in (each for place in places if not place.is_of_run for each in self._list_of(known, place, rule)):
@@ -147,10 +147,17 @@ class BesideFiles:
         return found
 
     def _list_parts(self, folder: str, rule: BesideRule) -> list[FoundFile]:
-        key = rule.prefix, folder
+        key = f"{rule.prefix}*", folder
         if key not in self._folders:
-            listed = self._files.expand(f"{rule.prefix}*", folder)
-            self._folders[key] = [file for file in listed if rule.is_part(_split(file.real)[1])]
+            self._folders[key] = [file for file in self._files.expand(*key) if rule.is_part(_split(file.real)[1])]
+        return self._folders[key]
+
+    def _list_all(self, folder: str, rule: BesideRule) -> list[FoundFile]:
+        """The parts in a run's own folder, and the journals beside them."""
+        key = "**/*", folder
+        if key not in self._folders:
+            found = [(file, _split(file.real)[1]) for file in self._files.expand(*key)]
+            self._folders[key] = [file for file, name in found if rule.is_part(name) or name == rule.journal]
         return self._folders[key]
 
     def _read_lines(self, part: FoundFile, budget: ReadBudget, size: int) -> tuple[list[Any], str, int]:
