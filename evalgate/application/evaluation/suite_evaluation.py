@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from evalgate.application.evaluation.scenario_trials import CountedTrials
     from evalgate.application.evaluation.suite_judge import JudgedRecord
     from evalgate.application.evaluation.trajectories import BaselineScenarios, WorstTrialRecorder
+    from evalgate.application.evaluation.unmet_conditions import UnmetConditions
     from evalgate.models.run.golden import GoldenResult
     from evalgate.models.run.run import RunTrial, TraceRef
     from evalgate.models.trace.trace import TraceRecord
@@ -69,6 +70,7 @@ class SuiteEvaluation:
         self.named_tools = NamedTools(suite)
         self.similar_tools = SimilarTools(suite)
         self.named_agents = find_named_agents(suite)
+        self.conditions = _watch_conditions(suite)
 
     def add(self, record: TraceRecord) -> None:
         """Judges one record."""
@@ -103,6 +105,8 @@ class SuiteEvaluation:
             self.similar_tools.add(place, trial.tool_calls)
             if self.named_agents is not None:
                 self.named_agents.add(judged.acting)
+            if self.conditions is not None:
+                self.conditions.add(trial)
             kept = trial if scenario.golden is not None else self._keep(trial)
             self._trials.setdefault((place, id_), []).append(kept)
             if (recording := judged.ref.recording) is not None:
@@ -160,6 +164,15 @@ class SuiteEvaluation:
             f" and {left:,} more" if left > 0 else ""
         )
         return f"; traces without a scenario have similar ids, did you mean {named}?"
+
+
+def _watch_conditions(suite: Suite) -> UnmetConditions | None:
+    """What notes whether conditions held; None if no check of the suite has one."""
+    if not any(each.type == "when" for scenario in suite.scenarios for each in scenario.assertions):
+        return None
+    from evalgate.application.evaluation.unmet_conditions import UnmetConditions
+
+    return UnmetConditions()
 
 
 def _share_beginning(first: str, second: str) -> bool:

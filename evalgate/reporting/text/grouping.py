@@ -239,8 +239,19 @@ def _state_missing_once(groups: Sequence[FailureGroup], lacking: Counter[str]) -
 
 
 def describe_failures(item: SuiteScenario) -> list[str]:
-    """Describes why one scenario fails, or what failed in it although it passes."""
-    return describe_causes(group_failures([item])[0])
+    """Describes why one scenario fails, or what failed in it although it passes, and which limits ended its runs."""
+    causes = describe_causes(group_failures([item])[0])
+    return [*causes, *describe_limits(item.scenario)] if item.scenario["verdict"] == "PASS" else causes
+
+
+def describe_limits(scenario: ScenarioDoc) -> list[str]:
+    """What ended runs before they were done, such as a limit of turns, with how many trials it ended."""
+    ended = [trial.trace.stopped_by for trial in scenario["trials"] if trial.trace.stopped_by]
+    runs = scenario["n"]
+    return ended and [
+        f"{'run' if runs == 1 else f'{count:,} of {runs:,} runs'} ended by {mark_part(what)}"
+        for what, count in Counter(ended).items()
+    ]
 
 
 def describe_causes(group: FailureGroup) -> list[str]:

@@ -145,3 +145,15 @@ def test_the_end_of_a_run_counts(case: Case, tmp_path: Path) -> None:
     result = case.run(tmp_path)
 
     assert case.find_faults(result) == []
+
+
+@pytest.mark.parametrize(("limited", "runs", "says"), [(1, 1, "run ended by"), (2, 3, "2 of 3 runs ended by")])
+def test_a_limit_that_ended_a_run_stands_beside_its_passing_scenario(
+    tmp_path: Path, limited: int, runs: int, says: str
+):
+    ends = [{"status": "incomplete", "stopped_by": "turns"} if number < limited else {} for number in range(runs)]
+    files = {SUITE: suite(SAYS_REFUND), **trials(*({**FINE, **end} for end in ends))}
+    ran = Case("limits", files, PASS).run(tmp_path)
+    assert ran.code == PASS, ran.stdout
+    assert f"{says} turns" in ran.stdout
+    assert f"{says} ` turns `" in ran.text("comment.md")
