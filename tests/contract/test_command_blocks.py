@@ -197,7 +197,7 @@ PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
     "docs/calibrate.md": (example_traces, [Run((0, 0))]),
     "docs/confirm.md": (added_trials, [Run((0, 1, 0)), Run((0, 0, 1)), Run((1,))]),
     "docs/migrate.md": (example_traces, [Run((1,)), Run((0, 1, 1))]),
-    "docs/migrate-from.md": (example_traces, [Run((0, 0)), Run()]),
+    "docs/migrate-from.md": (example_traces, [Run((0, 0)), Run(), Run((0, 0, 0)), Run((0, 0)), Run((0, 0))]),
     "docs/mutate.md": (project, [Run((1,))]),
     "docs/view.md": (saved, [Run((1, 0), times=2), Run()]),
     "docs/other-ci.md": (project, [Skip("test_other_ci.py runs it with a replacement of docker")]),

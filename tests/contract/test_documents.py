@@ -180,7 +180,11 @@ def called_in(trace: str) -> list[str]:
     return [call["name"] for message in messages for call in message.get("tool_calls", [])]
 
 
-@pytest.mark.parametrize("block", blocks("json"), ids=lambda block: block.document)
+TRACES = [block for block in blocks("json") if block.document != "docs/migrate-from.md"]
+"""The JSON of that page is files of other tools, which its commands import."""
+
+
+@pytest.mark.parametrize("block", TRACES, ids=lambda block: block.document)
 def test_traces_in_documents_can_be_queried(block: Block, tmp_path: Path) -> None:
     trace = tmp_path / "trace.json"
     trace.write_text(block.text, encoding="utf-8")

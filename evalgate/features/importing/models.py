@@ -7,13 +7,18 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 
 FEW_SCENARIOS = 2
+RECORDED_GRADE = "the grade of a model, which the trace must hold as a score of this name"
 MAX_SCENARIOS = 2_000
 MAX_CHECKS = 20_000
 """Of a file, with what defaults and variables repeat."""
 
 
 class CannotCarry(Exception):
-    """A check that has no equal here; the text says why."""
+    """A check that has no equal here; the text says why. `offer` checks the recorded grade of what a model judges."""
+
+    def __init__(self, reason: str, offer: dict[str, Any] | None = None) -> None:
+        super().__init__(reason)
+        self.offer = offer
 
 
 class CarriedCheck(NamedTuple):
@@ -26,13 +31,14 @@ class CarriedCheck(NamedTuple):
 class ImportedLine(Struct):
     """A line of the origin: `place` and `kind` name it; `entry` is the assertion, None where `reason` says why not.
 
-    With an entry, `reason` is what it judges otherwise.
+    With an entry, `reason` is what it judges otherwise. `offer` is an assertion on a recorded grade.
     """
 
     place: str
     kind: str
     entry: dict[str, Any] | None = None
     reason: str = ""
+    offer: dict[str, Any] | None = None
 
     def refuse(self, reason: str) -> None:
         """The line is not carried over after all."""
@@ -89,6 +95,12 @@ class ImportedSuite(Struct):
         self.defaults = first[:count]
         for scenario in self.scenarios:
             scenario.lines = scenario.lines[count:]
+
+    def use_scores(self) -> None:
+        """Carries over what a model judges, as checks of its recorded grades."""
+        for line in self.list_lines():
+            if line.entry is None and line.offer is not None:
+                line.entry, line.reason = line.offer, RECORDED_GRADE
 
     def list_lines(self) -> list[ImportedLine]:
         """All lines, in the order of the suite."""

@@ -51,9 +51,9 @@ def _escape(character: str) -> str:
     return f"\\u{ord(character):04x}" if ord(character) < 1 << 16 else f"\\U{ord(character):08x}"
 
 
-def format_comment(text: str) -> str:
-    """A comment of one line; what does not print is left out."""
+def format_comment(text: str, limit: int = COMMENT_LIMIT) -> str:
+    """A comment of one line, of at most `limit` characters; what does not print is left out."""
     shown = "".join(character if character.isprintable() else " " for character in text)
-    if len(shown) > COMMENT_LIMIT:
-        shown = f"{shown[:COMMENT_LIMIT].rpartition(' ')[0] or shown[:COMMENT_LIMIT]} \u2026"
+    if len(shown) > limit:
+        shown = f"{shown[:limit].rpartition(' ')[0] or shown[:limit]} \u2026"
     return f"# {shown}"

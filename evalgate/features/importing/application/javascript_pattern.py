@@ -10,7 +10,7 @@ _TOKENS = re.compile(
     r"""
       (?P<escape> \\ (?: u[0-9A-Fa-f]{4} | x[0-9A-Fa-f]{2} | k<\w+> | . ) )
     | (?P<named> \(\?< (?=[A-Za-z_]) )
-    | (?P<special> \(\? (?: [:=!] | <[=!] ) )
+    | (?P<special> \(\? (?: [:=!] | <[=!] | [ims]*-?[ims]*: ) )
     | (?P<unknown> \(\? )
     | (?P<class> \[ \^? (?: \\. | [^\]\\] )* \] )
     | (?P<repeat> \{ \d+ (?: , \d* )? \} \?? | [*+?] \?? )
@@ -31,7 +31,8 @@ _ESCAPES = {
 """What is of ASCII in JavaScript, and of all of Unicode here."""
 _IN_CLASS = {r"\d": "0-9", r"\w": "A-Za-z0-9_", r"\b": r"\x08", r"\0": r"\x00"}
 _SAME = frozenset("sSnrtfv")
-_OTHERS = {"{": r"\{", "}": r"\}", "]": r"\]", "$": r"\Z", ".": "."}
+END = r"\Z"
+_OTHERS = {"{": r"\{", "}": r"\}", "]": r"\]", "$": END}
 """Characters that are literal in JavaScript; `$` is there the end of the text, never the line break before it."""
 
 
@@ -82,3 +83,13 @@ def _translate_escape(text: str, table: dict[str, str]) -> str:
     if letter in "DW":
         raise CannotCarry(f"`{text}` within brackets has no equal here")
     raise CannotCarry(f"`\\{letter}` is the letter itself in JavaScript; write it without the backslash")
+
+
+def translate_flags(source: str) -> str:
+    """The same for a pattern that may begin with the flags `(?ims)`, which JavaScript takes apart from it."""
+    match = re.match(r"\(\?([ims]+)\)", source)
+    if match is None:
+        return translate_pattern(source)
+    pattern = translate_pattern(source[match.end() :])
+    by_lines = "m" in match[1]  # then `$` is the end of each line, in both
+    return f"(?{match[1]})" + (pattern.replace(END, "$") if by_lines else pattern)

@@ -18,12 +18,17 @@ MAX_ROUNDS = 20
 
 
 class ImportOptions(NamedTuple):
-    """The file, whose it is, the traces that its suite judges, and where the suite is to be: empty for stdout."""
+    """The file, whose it is, the traces that its suite judges, and where the suite is to be: empty for stdout.
+
+    `data` are files of the rows of an eval; with `has_scores` the traces hold the grades of models.
+    """
 
     path: str
     tool: str
     traces: Sequence[str]
     output: str = ""
+    data: Sequence[str] = ()
+    has_scores: bool = False
 
 
 def carry_over(options: ImportOptions, cwd: str, bounds: Limits) -> tuple[ImportedSuite, str]:
@@ -36,7 +41,10 @@ def carry_over(options: ImportOptions, cwd: str, bounds: Limits) -> tuple[Import
     from evalgate.features.importing.application.formats import name_suite, read_origin
 
     files = DiskOriginFiles(build_workspace(cwd), build_workspace(cwd, cwd), bounds.suite)
-    suite = read_origin(files.read_named(options.path), files, options.tool, options.path)
+    rows = [files.read_named(path) for path in options.data]
+    suite = read_origin(files.read_named(options.path), files, options.tool, rows)
+    if options.has_scores:
+        suite.use_scores()
     suite.name = name_suite(options.output) if options.output else suite.name
     loader = build_suite_files(cwd, None, bounds)
     for _ in range(MAX_ROUNDS):

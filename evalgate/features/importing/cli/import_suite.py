@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from evalgate.cli.shell import Shell
 
-TOOLS = ("auto", "promptfoo")
+TOOLS = ("auto", "promptfoo", "vally", "agentskills", "openai")
 TRACES = "traces/**/*.json*"
 
 
@@ -32,7 +32,14 @@ def import_suite(arguments: Namespace, shell: Shell) -> int:
         raise SettingError(problem)
     folder = "evals" if to_stdout else posixpath.dirname(arguments.output)
     traces = [posixpath.relpath(each, folder or ".") for each in arguments.traces or [TRACES]]
-    options = ImportOptions(arguments.file, arguments.tool, traces, "" if to_stdout else arguments.output)
+    options = ImportOptions(
+        arguments.file,
+        arguments.tool,
+        traces,
+        "" if to_stdout else arguments.output,
+        arguments.data,
+        has_scores=arguments.scores,
+    )
     suite, text = carry_over(options, shell.cwd, parse_limits(arguments.limit))
     for line in describe_suite(suite, arguments.file):
         shell.note(line)
@@ -62,12 +69,21 @@ COMMANDS = {
                 default=[],
                 help=f"the traces that the suite judges (repeatable; default {TRACES})",
             ),
+            option(
+                "--data",
+                action="append",
+                metavar="FILE",
+                default=[],
+                help="rows of the data of OpenAI's evals, as JSON Lines or JSON (repeatable)",
+            ),
+            option("--scores", action="store_true", help="check the recorded grades of what a model judges"),
             OUTPUT,
             option("--force", action="store_true", help="overwrite a file that exists"),
             ANY_LIMITS,
         ],
         """examples:
   evalgate import-suite promptfooconfig.yaml -o evals/support.yaml
+  evalgate import-suite eval.json --data rows.jsonl -o evals/answers.yaml
 """,
     ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.reporting.text.flow_style import format_comment, format_value
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
     from evalgate.features.importing.models import ImportedLine, ImportedScenario, ImportedSuite
 
+REASON_LIMIT = 500
+"""Characters of a comment: a reason is written whole."""
 POLICY = {"fail_on": ["hard_fail", "below_threshold"]}
 """A test that fails, fails the gate, as it fails the origin's run."""
 
@@ -81,11 +84,11 @@ def _list_checks(lines: Sequence[ImportedLine], indent: int) -> Iterator[tuple[s
             yield _format_refusal(line, indent + 2), None
             continue
         origin = f"{line.place} {line.kind}{f'; {line.reason}' if line.reason else ''}"
-        yield f"{' ' * (indent + 2)}- {format_value(line.entry)}  {format_comment(origin)}", line
+        yield f"{' ' * (indent + 2)}- {format_value(line.entry)}  {format_comment(origin, REASON_LIMIT)}", line
 
 
 def _format_refusal(line: ImportedLine, indent: int) -> str:
-    return f"{' ' * indent}{format_comment(describe_refusal(line))}"
+    return f"{' ' * indent}{format_comment(describe_refusal(line), REASON_LIMIT)}"
 
 
 def describe_refusal(line: ImportedLine) -> str:
@@ -107,4 +110,4 @@ def describe_suite(suite: ImportedSuite, path: str) -> list[str]:
     notes = [f"{scenario.place}: {note}" for scenario in suite.scenarios for note in scenario.notes]
     others = [*suite.notes, *notes, *(f"{line.place} {line.kind}: {line.reason}" for line in differing)]
     lines = [*(f"judges otherwise: {each}" for each in others), *map(describe_refusal, refused)]
-    return [first, *dict.fromkeys(lines)]
+    return [first, *(f"{each} ({count} times)" if count > 1 else each for each, count in Counter(lines).items())]

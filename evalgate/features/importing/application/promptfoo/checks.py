@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from evalgate.features.importing.application.lines import build_grade
 from evalgate.features.importing.application.promptfoo.run_checks import RUN_CHECKS
 from evalgate.features.importing.application.promptfoo.text_checks import TEXT_CHECKS, OriginCheck
 from evalgate.features.importing.application.promptfoo.variables import fill_in
@@ -44,7 +45,6 @@ REASONS = {
         ("trace-span-count", "trace-span-duration", "trace-error-spans"),
         "it counts spans of promptfoo's tracing, of which a trace here holds only the calls",
     ),
-    "skill-used": "promptfoo reads skills from the provider's metadata",
 }
 
 
@@ -84,7 +84,7 @@ def _carry_score(
     metric, threshold = fill_in(check.get("metric"), variables), check.get("threshold")
     is_plain = not is_negated and not isinstance(threshold, bool) and isinstance(threshold, int | float)
     if kind in ("moderation", "guardrails") or not (is_plain and isinstance(metric, str) and metric):
-        raise CannotCarry(MODEL)
+        raise CannotCarry(MODEL, None if is_negated else build_grade(metric, threshold))
     return CarriedCheck(
         {"type": "recorded_score", "name": metric, "min": threshold}, "the model's grade as promptfoo recorded it"
     )

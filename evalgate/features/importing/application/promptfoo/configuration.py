@@ -188,6 +188,7 @@ class PromptfooReader:
             line.entry, line.reason = carry_check(check, variables)
         except CannotCarry as error:
             line.refuse(str(error))
+            line.offer = None if error.offer is None else {**error.offer, **({"required": True} if is_required else {})}
             return [line]
         if isinstance(weight, bool) or not isinstance(weight, int | float) or weight < 0:
             line.refuse("its weight is no number from 0")

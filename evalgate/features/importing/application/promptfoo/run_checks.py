@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from evalgate.features.importing.application.promptfoo.text_checks import OriginCheck
 
 TOOL = "tool"
+LOADED_SKILLS = "a skill counts by the call that loads it; promptfoo reads the provider's `metadata.skillCalls`"
 COMMANDS = frozenset({"exec_command", "local_shell", "shell"})
 """Tools whose calls promptfoo counts as commands, not as tools."""
 
@@ -151,6 +152,19 @@ def _read_bound(value: Mapping[str, Any], name: str) -> int | None:
     raise CannotCarry(f"`{name}` is no whole number")
 
 
+def _skill_used(check: OriginCheck) -> CarriedCheck:
+    value = check.value
+    if isinstance(value, dict):
+        raise CannotCarry("it counts uses of a skill, or has a pattern")
+    names = value if isinstance(value, list) else [value]
+    if not names or not all(isinstance(name, str) and name.strip() for name in names):
+        raise CannotCarry("it needs names of skills")
+    skills: list[dict[str, Any]] = [{"type": "skill_used", "skill": name.strip()} for name in names]
+    if len(skills) == 1:
+        return CarriedCheck(skills[0], LOADED_SKILLS)
+    return CarriedCheck({"any_of" if check.is_negated else "all_of": skills}, LOADED_SKILLS)
+
+
 RUN_CHECKS: dict[str, Callable[[OriginCheck], CarriedCheck]] = {
     "cost": _cost,
     "latency": _latency,
@@ -160,6 +174,7 @@ RUN_CHECKS: dict[str, Callable[[OriginCheck], CarriedCheck]] = {
     "trajectory:tool-args-match": _tool_arguments,
     "trajectory:step-count": _step_count,
     "tool-call-f1": _tool_call_f1,
+    "skill-used": _skill_used,
     "is-valid-openai-tools-call": _valid_calls,
     "is-valid-function-call": _valid_calls,
     "is-valid-openai-function-call": _valid_calls,

@@ -1,0 +1,1 @@
+"""The evaluation specifications of Vally. Entry points: `specification`, `graders`."""
