@@ -182,7 +182,7 @@ PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
     "CONTRIBUTING.md": (project, [INSTALLS]),
     "README.md": (
         recordings,
-        [INSTALLS, Run((1,)), AGENT, Run((0, 0, 0, 0, 0, 1, 1))],
+        [INSTALLS, AGENT, Run((1,)), Run((0, 0, 0, 0, 1))],
     ),
     "docs/approvals.md": (approvals, [Run((1, 0, 0))]),
     "docs/baseline.md": (project, [Run((0, 0)), Run((1,), break_answer, times=2), Run((0, 0, 0))]),

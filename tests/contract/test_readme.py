@@ -17,6 +17,7 @@ ORDER = [
     "](docs/comment.png)",
     "**Works with**",
     "## Install",
+    "## Your own agent",
     "## From a trace to a verdict",
     "## What fails the check",
     "## On pull requests",

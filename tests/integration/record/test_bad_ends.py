@@ -6,13 +6,14 @@ import http.client
 import os
 import signal
 import subprocess
+import sys
 import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 from fakes.providers import BIG, CUT, HANG, FakeProviders
-from recording_runs import KEY, command, environ, record, start_waiting, trace_of, written
+from recording_runs import KEY, command, environ, record, record_command, start_waiting, trace_of, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,6 +35,13 @@ def test_why_nothing_was_recorded_names_only_what_was_asked_for(fake, tmp_path):
     done = record(tmp_path, *fake.flags, "--scenario", "refund", "--without-otlp", "--", "none")
     assert "tracer" not in done.err
     assert "nothing was recorded" not in record(tmp_path, *fake.flags, "--scenario", "refund").err
+
+
+def test_an_agent_that_fails_before_its_first_call_is_the_first_reason(fake, tmp_path):
+    done = record_command(tmp_path, fake.flags, (sys.executable, "-c", "import a_package_that_is_missing"), environ())
+    assert (done.code, "ModuleNotFoundError" in done.err) == (3, True)
+    reasons = [line for line in done.err.splitlines() if line.startswith("  1. ")]
+    assert reasons == ["  1. the agent failed before its first model call: what it printed stands above"]
 
 
 def test_an_agent_that_crashes_is_exit_1_with_a_trace_of_what_it_did(fake, tmp_path):

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from evalgate.features.record.models.exchange import Exchange, TrialId
 
+FAILED_FIRST = "the agent failed before its first model call: what it printed stands above"
 NO_CALLS = (
     "the client has a fixed base_url: let it read OPENAI_BASE_URL (ANTHROPIC_BASE_URL), or give it run.openai_base_url",
     "it is a client of Azure or of a gateway, which reads another variable: give it OPENAI_BASE_URL as its address",
@@ -78,7 +79,8 @@ def explain_nothing(outcomes: Sequence[TrialOutcome], *, with_proxy: bool, with_
     """Lines that say why nothing may have come, most likely first; none if something came or is known to be missing."""
     if any(each.providers or each.spans or each.traces or each.misses or each.reached for each in outcomes):
         return []
-    reasons = [*(NO_CALLS if with_proxy else ()), *([NO_SPANS] if with_otlp else [])]
+    failed = [FAILED_FIRST] if outcomes and all(each.code for each in outcomes) else []
+    reasons = [*failed, *(NO_CALLS if with_proxy else ()), *([NO_SPANS] if with_otlp else [])]
     head = f"nothing was recorded, most likely because of one of these ({PAGE}):"
     return [head, *(f"  {number}. {reason}" for number, reason in enumerate(reasons, 1))]
 
