@@ -25,6 +25,7 @@ OperatorName = Literal[
     "invented_argument",
     "steered_recipient",
     "second_record",
+    "failed_run",
 ]
 
 

@@ -77,7 +77,7 @@ def test_a_strict_suite_misses_only_what_it_does_not_check(shop: Path):
     operators = {each["name"]: (each["caught"], each["tried"]) for each in found["operators"]}
     assert operators["duplicate_call"] == operators["drop_call"] == operators["ignored_error"] == (6, 6)
     assert operators["change_argument"] == (3, 6)
-    assert [each["number"] for each in found["operators"]] == list(range(1, 16))
+    assert [each["number"] for each in found["operators"]] == list(range(1, 17))
     assert found["scenarios"][0]["operators"]["change_argument"]["score"] == 0.5
 
 
@@ -343,6 +343,17 @@ def test_workers_and_order_of_runs_do_not_change_the_report(shop: Path):
     assert json.loads(alone[1])["tried"] > 200  # more than one task of a worker
 
 
+@pytest.mark.parametrize(
+    ("status", "check", "caught", "tried"),
+    [("ok", "", 0, 0), ("any", "", 0, 4), ("any", "      - {path: metadata.status, eq: ok}\n", 4, 4)],
+)
+def test_a_run_that_ended_in_an_error_is_tried_where_it_may_pass(shop: Path, status, check, caught, tried):
+    (shop / "suite.yaml").write_text(SUITE.replace("threshold: 1.0", f"run_status: {status}") + check)
+    _, out, _ = evalgate(shop, "suite.yaml", "--json")
+    (found,) = [each for each in json.loads(out)["operators"] if each["name"] == "failed_run"]
+    assert (found["caught"], found["tried"]) == (caught, tried)
+
+
 def test_max_spreads_over_scenarios_and_operators(shop: Path):
     (shop / "traces/b.jsonl").write_text(json.dumps(make_trace(1, scenario="return")))
     (shop / "suite.yaml").write_text(SUITE.replace("id: refund", 'id: "*"'))
@@ -350,7 +361,8 @@ def test_max_spreads_over_scenarios_and_operators(shop: Path):
     found = json.loads(out)
     assert found["tried"] <= 24 < found["possible"]
     assert [each["tried"] for each in found["scenarios"]] == [12, 12]
-    lacking = ("invented_argument", "steered_recipient", "second_record")  # no id or address, and no state
+    lacking = ("invented_argument", "steered_recipient", "second_record", "failed_run")
+    # no id or address, no state, and the gate itself fails a run that ended in an error
     assert all(each["tried"] == (0 if each["name"] in lacking else 2) for each in found["operators"])
     _, out, _ = evalgate(shop, "suite.yaml", "--json", "--max", "5")
     assert json.loads(out)["tried"] == 5

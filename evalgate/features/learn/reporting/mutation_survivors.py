@@ -31,6 +31,7 @@ SENTENCES: dict[OperatorName, str] = {
     "invented_argument": "`{other}` of `{tool}` were invented",
     "steered_recipient": "a result chose `{other}` of `{tool}`",
     "second_record": "`{other}` of the state changed as well",
+    "failed_run": "the run ended in an error",
 }
 
 

@@ -38,6 +38,7 @@ SHORT: dict[OperatorName, str] = {
     "invented_argument": "an id or amount invented",
     "steered_recipient": "a recipient from a result",
     "second_record": "a second record changed",
+    "failed_run": "the run ended in an error",
 }
 EFFECTS: dict[Effect, str] = {
     "lower_score": "only lower the score, which stays above the threshold of the scenario",

@@ -71,6 +71,8 @@ def _propose(change: Mutation, trace: Trace, facts: Facts) -> Iterator[Check]:
         yield from _expect_sources(change, trace)
     elif change.operator == "second_record":
         yield {"type": "state_unchanged", **({"except": facts.changed} if facts.changed else {})}
+    elif change.operator == "failed_run":
+        yield {"path": "metadata.status", "eq": "ok"}
     else:
         yield from _propose_behaviour(change, trace, facts)
 

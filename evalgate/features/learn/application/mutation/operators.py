@@ -85,7 +85,7 @@ class KnownTools:
 _BY_HARM: tuple[OperatorName, ...] = (
     *("second_record", "steered_recipient", "invented_argument"),
     *("extra_destructive_call", "duplicate_call", "other_tool", "change_argument", "swap_calls", "drop_call"),
-    *("ignored_error", "empty_answer", "refusal", "truncated_run", "triple_cost", "triple_latency"),
+    *("ignored_error", "empty_answer", "refusal", "truncated_run", "failed_run", "triple_cost", "triple_latency"),
 )
 _OF_NO_TOOL = _BY_HARM.index("empty_answer")
 _OF_AMOUNTS = _BY_HARM.index("triple_cost")
@@ -195,6 +195,11 @@ def _find_halves(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
         yield Mutation("truncated_run")
 
 
+def _find_good_end(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
+    if trace.status == "ok":
+        yield Mutation("failed_run")
+
+
 def _find_destructive(trace: Trace, tools: KnownTools) -> Iterator[Mutation]:
     """A call at the end, of each known destructive tool."""
     calls = list(_own_calls(trace))
@@ -262,6 +267,10 @@ def _cut_in_half(trace: Trace, _change: Mutation, _: KnownTools) -> Trace:
     return cut_after(trace, requested if has_requests else len(trace.tool_calls) // 2, len(kept))
 
 
+def _fail_run(trace: Trace, _change: Mutation, _: KnownTools) -> Trace:
+    return replace_fields(trace, status="error", error={"type": "exit code 1", "message": None})
+
+
 def _add_destructive(trace: Trace, change: Mutation, tools: KnownTools) -> Trace:
     example = tools.get_example(change.tool)
     call: Any = {**(example or trace.tool_calls[change.at]), "name": change.tool, "requestor": "assistant"}
@@ -319,5 +328,6 @@ OPERATORS: dict[OperatorName, Operator] = {
         lambda trace, change, _: change_second_record(trace, change, change_value),
         (),
     ),
+    "failed_run": Operator(_find_good_end, _fail_run, ()),
 }
 """In the order of their numbers, from 1."""

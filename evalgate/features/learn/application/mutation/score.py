@@ -165,6 +165,8 @@ class MutationRun:
             called = tuple(passing.trace.called)
             others = [*(self._called[passing.key] - Counter([called]))]
             for change in list_changes(passing.trace, self._tools[passing.suite]):
+                if change.operator == "failed_run" and not self._allows_failed_runs(passing):
+                    continue  # the gate itself fails it
                 if is_shown(change, called, others):
                     self._shown += 1
                 else:
@@ -248,6 +250,9 @@ class MutationRun:
         for entry, missed in groups.items():
             suggest_checks(missed, self._references[entry], self._tools[entry[0]])
             progress.advance(CHANGES, len(missed))
+
+    def _allows_failed_runs(self, passing: PassingTrace) -> bool:
+        return self._suites[passing.suite].scenarios[passing.place].rules.run_status == "any"
 
     def _name_entry(self, passing: PassingTrace) -> str:
         return self._suites[passing.suite].scenarios[passing.place].id

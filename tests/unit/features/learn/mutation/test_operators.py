@@ -81,7 +81,7 @@ def spoken(trace: Trace) -> Sequence[tuple[str, list[str], str | None]]:
 def test_all_operators_apply_to_a_trace_with_all_evidence(tmp_path: Path):
     trace = mailed(tmp_path)
     found = list_changes(trace, known(trace))
-    assert len(OPERATORS) == 15
+    assert len(OPERATORS) == 16
     assert list(dict.fromkeys(each.operator for each in found)) == list(OPERATORS)
 
 
@@ -288,7 +288,7 @@ def test_incomplete_evidence_of_calls_leaves_no_operator_on_calls(tmp_path: Path
     trace = read(tmp_path)
     trace.gaps = {"calls": "not recorded"}
     found = {each.operator for each in list_changes(trace, known(trace))}
-    assert found == {"empty_answer", "triple_cost", "triple_latency", "refusal", "truncated_run"}
+    assert found == {"empty_answer", "triple_cost", "triple_latency", "refusal", "truncated_run", "failed_run"}
 
 
 def test_changes_leave_the_given_trace_as_it_is(tmp_path: Path):
