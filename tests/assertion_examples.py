@@ -99,6 +99,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "no_loops": [{"max_repeats": 1}],
     "no_run_code": [{}],
     "no_tool": [{"tool": "a"}, {"tool": "a", "action": "x"}],
+    "expected_skill": [{"expected_skill": "pdf"}, {"expected_skill": None}],
     "no_skill": [{}, {"skill": ["pdf*", "b"]}],
     "output_contains": [{"pattern": "[ab]"}, {"value": "a", "source": {"tool": "a", "index": 0}}],
     "recorded_score": [{"name": "s", "min": 0.5}],

@@ -179,7 +179,7 @@ def _cost_sort_key(check: CostlyAssertion) -> tuple[float, int, str, str, str]:
     return (-check.weight_lost, -check.failed, check.suite, check.name, check.type)
 
 
-EXPECTED_TOOL = "expected_tool"
+EXPECTED_TOOL, EXPECTED_SKILL = "expected_tool", "expected_skill"
 JUDGED = frozenset({"passed", "failed"})
 
 

@@ -15,7 +15,7 @@ from evalgate.models.run.run import MAX_SCENARIOS
 from evalgate.scoring.scenario import TrialRules
 from evalgate.suite.diagnostics import TraceMatcher
 from evalgate.suite.models import Scenario
-from evalgate.suite.scheduled_tool import ScheduledTool, SiblingTools
+from evalgate.suite.scheduled_tool import EXPECTED_SKILL, EXPECTED_TOOL, ScheduledTool, SiblingTools
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -137,7 +137,7 @@ class ScenarioBuilder:
                 self._diagnostics.problems.append(Problem(message, each.location, "remove `dimension`"))
 
     def _check_weights(self, entry: ScenarioEntry, path: Path, assertions: Sequence[Assertion]) -> None:
-        has_checks = entry.assertions or "expected_tool" in entry.model_fields_set
+        has_checks = entry.assertions or not entry.model_fields_set.isdisjoint((EXPECTED_TOOL, EXPECTED_SKILL))
         if not assertions and not has_checks:
             self._add_problem(path, f"scenario `{entry.id}` has no assertions", "add assertions")
         elif assertions and not any(assertion.weight for assertion in assertions):
@@ -185,7 +185,7 @@ def _warn_of_unused(variant: Variant) -> Problem:
 
 
 class CheckCompiler:
-    """The assertions of one entry, its `expected_tool` first.
+    """The assertions of one entry, its `expected_tool` and its `expected_skill` first.
 
     `problems` are errors, each reported once; `used_variants` are those whose tool or action a check uses.
     `find_forbidden` finds the tools that the entry forbids in a variant if it expects none.
@@ -217,7 +217,7 @@ class CheckCompiler:
             scheduled_tool = scheduled_tool._replace(tool=variant.tool, action=variant.action)
         if self._has_demand and scheduled_tool.expected is None and scheduled_tool.tool is None:
             scheduled_tool = scheduled_tool._replace(forbidden=tuple(self._find_forbidden(variant)))
-        found = [self._compile_demand(scheduled_tool, variant)]
+        found = [self._compile_demand(scheduled_tool, variant), self._compile_skill()]
         is_tool_used = self._has_demand
         for index, raw in enumerate(self._entry.assertions):
             written = scheduled_tool.fill_assertion(raw)
@@ -250,6 +250,12 @@ class CheckCompiler:
             return None
         raw = scheduled_tool.build_assertion(self._entry.min_calls)
         return self._compile_once((-1, scheduled_tool), raw, (*self._path, "expected_tool", 0))
+
+    def _compile_skill(self) -> Assertion | None:
+        if EXPECTED_SKILL not in self._entry.model_fields_set:
+            return None
+        raw = {"type": EXPECTED_SKILL, EXPECTED_SKILL: self._entry.expected_skill}
+        return self._compile_once((-2, None), raw, (*self._path, EXPECTED_SKILL, 0))
 
     def _compile_check(self, index: int, raw: Any, scheduled_tool: ScheduledTool | None) -> Assertion | None:
         if len(self.problems) > MAX_PROBLEMS:

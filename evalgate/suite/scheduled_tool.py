@@ -9,7 +9,7 @@ from evalgate.evaluators.core.registry import built_in_class
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-EXPECTED_TOOL = "expected_tool"
+EXPECTED_TOOL, EXPECTED_SKILL = "expected_tool", "expected_skill"
 _TOOL_FIELDS = (EXPECTED_TOOL, "tool")
 _NESTING_FIELDS = ("not", "when", "then", "all_of", "any_of", "at_least", "of")
 

@@ -197,7 +197,8 @@ class ScenarioEntry(StrictModel):
     """One scenario as written.
 
     `prompt` and `category` are for people. `expected_tool` demands at least `min_calls` calls of a tool;
-    null demands none. `variants` replace the suite's; empty: none.
+    null demands none. `expected_skill` demands that a skill is used, null that none is. `variants` replace the
+    suite's; empty: none.
     """
 
     id: Id
@@ -206,6 +207,7 @@ class ScenarioEntry(StrictModel):
     category: Tag | None = None
     expected_tool: ToolName | None = None
     min_calls: Annotated[int, Field(ge=0)] | None = None
+    expected_skill: Annotated[str, Field(min_length=1, max_length=512)] | None = None
     tags: list[Tag] = Field(default_factory=list)
     match: MatchEntry | None = None
     threshold: Share | None = None

@@ -74,6 +74,7 @@ TEXTS: Mapping[str, tuple[str, Any]] = {
     "ScenarioEntry.prompt": ("The user's request, for people; no effect.", "Remind me of my tea in 5 minutes."),
     "ScenarioEntry.category": ("The kind of scenario, for people; no effect.", "sequence"),
     "ScenarioEntry.expected_tool": ("The tool that must be called; null: no scheduling tool.", "schedule_task"),
+    "ScenarioEntry.expected_skill": ("The skill that must be used; null: no skill at all.", "pdf"),
     "ScenarioEntry.min_calls": ("The minimum number of calls of `expected_tool`; 1 unless set.", 3),
     "tags": ("For people; no effect.", ["money"]),
     "match": ("Which traces belong to it; all given criteria must hold.", {"scenario_id": "refund-*"}),

@@ -27,7 +27,7 @@ _FAMILIES = {
     "jmespath": ("jmespath",),
     "outputs": ("exit_code", "output_contains", "output_json", "output_numeric"),
     "similarity": ("is_refusal", "similarity"),
-    "skills.checks": ("no_skill", "skill_used"),
+    "skills.checks": ("expected_skill", "no_skill", "skill_used"),
     "state": ("files_changed", "state", "state_unchanged"),
     "texts": (
         *("contains", "contains_all", "contains_any", "ends_with", "equals", "icontains", "is_json"),

@@ -23,6 +23,7 @@ from evalgate.models.results.results_sections import (  # noqa: TC001  the same
 from evalgate.models.results.results_statistics import (  # noqa: TC001  the same
     ComparisonDoc,
     GoldenDoc,
+    RoutingDoc,
     StatisticsDoc,
     VariantDoc,
 )
@@ -222,6 +223,7 @@ class SuiteDoc(TypedDict):
     scenarios: list[ScenarioDoc]
     variants: NotRequired[list[VariantDoc]]
     figures: NotRequired[StatisticsDoc]
+    skills: NotRequired[RoutingDoc]
 
 
 class RemovedDoc(TypedDict):

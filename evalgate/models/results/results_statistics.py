@@ -29,6 +29,20 @@ class PassKDoc(TypedDict):
     pass_hat_k: SignedScore
 
 
+class RoutingDoc(TypedDict):
+    """How well skills were chosen, over trials of scenarios with `expected_skill` that passed or failed.
+
+    `right` counts expected skills that were used, `missed` those that were not, `wrong` others that were used.
+    """
+
+    trials: Count
+    right: Count
+    wrong: Count
+    missed: Count
+    precision: Score | None
+    recall: Score | None
+
+
 class CostlyAssertionDoc(TypedDict):
     """An assertion that did not pass in `failed` trials of `scenarios` scenarios, and its lost weight."""
 

@@ -223,6 +223,7 @@ def build_figures(document: ResultsDoc, *, in_detail: bool) -> tuple[Figure, ...
         Figure("Latency", _format_latency(current), _format_growth(document, "latency")),
         Figure("Tokens", wording.count(current["total_tokens"]), _format_growth(document, "tokens")),
         Figure("Repeated trials", _format_tries(document) if in_detail else "", ""),
+        Figure("Skills", _format_routing(document), ""),
         Figure("Checks", wording.checks(current) if in_detail else "", ""),
         Figure("Not measured", wording.unmeasured(current), ""),
     )
@@ -275,6 +276,17 @@ def _is_over_limit(document: ResultsDoc, name: str) -> bool:
 def _format_tries(document: ResultsDoc) -> str:
     statistics = document.get("figures")
     return statistics_text.tries(statistics) if statistics else ""
+
+
+def _format_routing(document: ResultsDoc) -> str:
+    """How well skills were chosen, over all suites that say which they expect; empty without one."""
+    found = [suite["skills"] for suite in document["suites"] if "skills" in suite]
+    right, wrong, missed, trials = (
+        sum(each[name] for each in found) for name in ("right", "wrong", "missed", "trials")
+    )
+    shares = [("precision", right, right + wrong), ("recall", right, right + missed)]
+    parts = [f"{name} {part / whole:.2f} ({part:,} of {whole:,})" for name, part, whole in shares if whole]
+    return f"{', '.join(parts)} in {wording.pluralize(trials, 'trial')}" if parts else ""
 
 
 def _find_comparable_summary(document: ResultsDoc, current: SummaryDoc) -> SummaryDoc | None:

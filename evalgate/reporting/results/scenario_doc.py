@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from evalgate.models.comparison.behaviour import BehaviourDifference
 from evalgate.models.comparison.comparison import CallsDiff, Cause, ScenarioKey
@@ -18,10 +19,10 @@ from evalgate.reporting.results.clean_values import (
 )
 from evalgate.reporting.results.statistics_doc import build_statistics_doc, build_variant_doc, compute_mean_with_gaps
 from evalgate.reporting.results.trial_doc import build_location_doc, build_trial_docs
-from evalgate.scoring.run_statistics import compare_variants
+from evalgate.scoring.run_statistics import EXPECTED_SKILL, compare_variants
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from evalgate.errors import Problem
     from evalgate.models.comparison.comparison import BaselineDrift, BaselineInfo, Change, ScenarioOutcome
@@ -83,7 +84,21 @@ def build_suite_doc(
         document["unmatched"] = clean_text(suite.unmatched)
     if statistics is not None:
         document["figures"] = build_statistics_doc(statistics)
+    if choices := list(chain.from_iterable(map(_iter_skill_choices, suite.scenarios))):
+        from evalgate.evaluators.kinds.skills.routing import measure_routing  # few suites expect a skill
+
+        if (routing := measure_routing(choices)) is not None:
+            document["skills"] = {**routing}
     return document
+
+
+def _iter_skill_choices(scenario: ScenarioResult) -> Iterator[Mapping[str, Any]]:
+    """Yields what each trial of a scenario with `expected_skill` used; such a check is in all trials or in none."""
+    for trial in scenario.trials:
+        found = [each.evidence for each in trial.assertions if each.type == EXPECTED_SKILL]
+        if trial.assertions and not found:
+            return
+        yield from filter(None, found)
 
 
 def build_baseline_doc(baseline: BaselineInfo, summary: SummaryDoc | None) -> BaselineDoc:

@@ -37,7 +37,7 @@ def with_gap(*calls: Any, gaps: Any = ("calls",), **fields: Any) -> Trace:
 
 
 NONE, OPEN = "not_evaluable", None
-A, B = call("a"), call("b")
+A, B, SKILL = call("a"), call("b"), call("Skill", {"skill": "pdf"})
 SLOW, RESULT = call("a", duration_ms=5_000), call("a", result="5", exit_code=0)
 LATE, SOON = call("a", {"when": ""}), call("a", {"when": "0 9 * * *", "recurring": True})
 TWO = {"sequence": ["a", "b"]}
@@ -130,6 +130,13 @@ ON_CALLS: list[tuple[dict[str, Any], list[ToolCall], Outcome]] = [
     ),
     ({"type": "grounded_arguments", "tools": ["a"]}, [B], NONE),
     ({"type": "no_flow", "from": {"tools": ["b"]}, "to": {"tools": ["a"], "arguments": ["q"]}}, [B], NONE),
+    ({"type": "skill_used", "skill": "pdf"}, [SKILL], "passed"),
+    ({"type": "skill_used", "skill": "docx"}, [SKILL], NONE),
+    ({"type": "skill_used", "skill": "pdf", "before": "a"}, [SKILL], NONE),
+    ({"type": "no_skill"}, [B], NONE),
+    ({"type": "no_skill"}, [SKILL], "failed"),
+    ({"type": "expected_skill", "expected_skill": "pdf"}, [SKILL], "passed"),
+    ({"type": "expected_skill", "expected_skill": None}, [B], NONE),
 ]  # fmt: skip
 IDS = [f"{number}-{raw.get('type', 'jmespath')}" for number, (raw, _, _) in enumerate(ON_CALLS)]
 

@@ -13,9 +13,12 @@ from evalgate.evaluators.core.evaluator import (
     PASSED,
     Check,
     Evaluator,
+    EvidenceCheck,
     Finding,
     Order,
     ToolName,
+    careful_form,
+    plain_form,
     require_evidence,
     wrap_in_list,
 )
@@ -154,6 +157,42 @@ class NoSkill(Evaluator):
             named = "a skill" if skill is None else f"skill {mark_name(skill)}"
             return Finding("failed", f"{named} must not be used, but was (call {number:,})")
         return describe_unclear(found, own) or Finding("passed", "no such skill was used")
+
+
+class ExpectedSkill(Evaluator):
+    """The agent used the skill `expected_skill`; if that is null, no skill at all.
+
+    It is what the `expected_skill` of a scenario demands. Reports make precision and recall of all of them.
+    """
+
+    type: Literal["expected_skill"]
+    orders: ClassVar[dict[str, Order]] = {"expected_skill": "unordered"}
+    expected_skill: Annotated[SkillName | None, described("The skill that must be used; null: none.", "pdf")]
+
+    def label(self) -> str:
+        """The check in words."""
+        return "no skill" if self.expected_skill is None else f"skill {self.expected_skill} used"
+
+    def compile(self) -> Check:
+        """Returns a check that counts, in its evidence, which of the skills that were used are right."""
+        skill = self.expected_skill
+        inner = (NoSkill(type="no_skill") if skill is None else SkillUsed(type="skill_used", skill=skill)).compile()
+        return EvidenceCheck(self._count(plain_form(inner)), self._count(careful_form(inner)))
+
+    def _count(self, inner: Check) -> Check:
+        expected = self.expected_skill
+
+        def check(trace: Trace) -> Finding:
+            found = inner(trace)
+            if found.outcome not in ("passed", "failed"):
+                return found
+            used = dict.fromkeys(each.skill for each in find_skills(trace).uses if each.state == "used")
+            right = [each for each in used if expected is not None and is_skill(expected, each, matches_id)]
+            missed = int(expected is not None and not right)
+            counts = {"right": int(bool(right)), "wrong": len(used) - len(right), "missed": missed}
+            return found._replace(evidence={"expected": expected, "used": list(used), **counts})
+
+        return check
 
 
 def is_skill(pattern: str, skill: str | None, matches: Callable[[str, str], bool]) -> bool:
