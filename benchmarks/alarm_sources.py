@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/alarm_sources.py [RUN]
 
-RUN is a finished run with four trials of each scenario, as of tau-bench, judged with `fail_on: [broken]`. Two trials a side:
-a scenario is red if both trials passed before and none now, which the comparison's own test decides.
+RUN is a finished run with four trials of each scenario, as of tau-bench, judged with `fail_on: [broken]`. Two trials a
+side: a scenario is red if both trials passed before and none now, which the comparison's own test decides.
 """
 
 from __future__ import annotations
@@ -39,9 +39,7 @@ def red_at(rates: Iterable[float]) -> float:
 
 def record(chance: Random) -> list[RecordedScenario]:
     """Four trials of each scenario of the simulation that did not change."""
-    return [
-        RecordedScenario(sum(chance.random() < rate for _ in range(RECORDED)), RECORDED, RED) for rate in UNCHANGED
-    ]
+    return [RecordedScenario(sum(chance.random() < rate for _ in range(RECORDED)), RECORDED, RED) for rate in UNCHANGED]
 
 
 def red_as_recorded(scenarios: Iterable[RecordedScenario]) -> float:

@@ -2,10 +2,10 @@
 
     .venv/bin/python benchmarks/calibration.py [WORLDS] [FIRST]
 
-A world is a suite with a policy of its own and an agent whose scenarios pass at known rates; its recorded traces are judged by
-`evalgate run`, and `evalgate calibrate` reads that run. Scenarios have required checks, others, or a pass rate of
-their own, and 2 to 4 times the trials of a side. The rates are those that a family draws: some always pass, some
-never, the others follow a Beta distribution, two points, or the logarithm of odds.
+A world is a suite with a policy of its own and an agent whose scenarios pass at known rates; its recorded traces are
+judged by `evalgate run`, and `evalgate calibrate` reads that run. Scenarios have required checks, others, or a pass
+rate of their own, and 2 to 4 times the trials of a side. The rates are those that a family draws: some always pass,
+some never, the others follow a Beta distribution, two points, or the logarithm of odds.
 
 The truth is the chance that any scenario is red at its rate. When one is red is not asked of `calibrate`: for each
 policy and number of trials every pair of numbers of passed trials is judged once by `evalgate run` with a baseline.
@@ -49,16 +49,19 @@ POLICIES: tuple[dict[str, Any], ...] = (
 
 
 def draw_beta(chance: Random) -> Callable[[], float]:
+    """Rates of a Beta distribution."""
     a, b = chance.uniform(0.5, 10), chance.uniform(0.3, 3)
     return lambda: chance.betavariate(a, b)
 
 
 def draw_two_points(chance: Random) -> Callable[[], float]:
+    """Two rates, each as often."""
     points = chance.uniform(0.3, 0.8), chance.uniform(0.85, 0.99)
     return lambda: chance.choice(points)
 
 
 def draw_log_odds(chance: Random) -> Callable[[], float]:
+    """Rates whose logarithm of odds follows a normal distribution."""
     mean, spread = chance.uniform(-0.5, 4), chance.uniform(0.3, 2.5)
     return lambda: 1 / (1 + exp(-chance.gauss(mean, spread)))
 

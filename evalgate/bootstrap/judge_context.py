@@ -118,6 +118,7 @@ class JudgeContext(Struct, frozen=True):
             build_fingerprints,
             build_suite_files,
             build_trace_files,
+            calibrate_history,
             find_price_list,
             make_mutation_comparer,
         )
@@ -132,6 +133,7 @@ class JudgeContext(Struct, frozen=True):
             DiskSpool,
             load_output,
             make_mutation_comparer,
+            calibrate_history,
             find_price_list(),
             build_fingerprints(self.cwd, self.root),
         )

@@ -13,6 +13,7 @@ from evalgate.bootstrap.sources import (
     build_trace_files,
     build_trace_limits,
     build_workspace,
+    calibrate_history,
     find_price_list,
     make_mutation_comparer,
 )
@@ -84,6 +85,7 @@ def build_shell_tools(
         DiskSpool,
         load_any_output,
         make_mutation_comparer,
+        calibrate_history,
         find_price_list(),
         build_fingerprints(cwd),
         None if parallel is None else ConfiguredPools(files, limits, parallel),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.core.format import TraceLimits
     from evalgate.adapters.formats.open.trace_files import TraceFiles
     from evalgate.adapters.suites import SuiteFiles
+    from evalgate.models.results.results_sections import CalibrationDoc
     from evalgate.ports import MutationComparer, PriceTable
     from evalgate.ports.store import GoldenStore
 
@@ -99,3 +100,11 @@ def make_mutation_comparer(*of: Any) -> MutationComparer:
 
     comparer: MutationComparer = load_port("mutation_comparer")(*of)
     return comparer
+
+
+def calibrate_history(*of: Any) -> CalibrationDoc | None:
+    """How often the gate is red by chance, by the feature that finds it; only a run with a long history loads it."""
+    from evalgate.bootstrap.features import load_port
+
+    found: CalibrationDoc | None = load_port("calibrate_history")(*of)
+    return found

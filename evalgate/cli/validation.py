@@ -55,6 +55,8 @@ def validate(arguments: Namespace, shell: Shell) -> int:
         idle = find_idle_comparisons(configuration.suites, policies.suites)
         holding = find_idle_checks(configuration.suites)
         shell.report_problems([*configuration.warnings, *harmless, *holding, *unreachable, *idle], "warning")
+        if arguments.history:
+            shell.report_problems(_find_false_alarms(arguments.history, configuration, shell), "warning")
         if impossible := list(find_impossible_lifts(configuration.suites, policies.suites)):
             raise SuiteError(*impossible)
         if arguments.fix_header:
@@ -65,6 +67,17 @@ def validate(arguments: Namespace, shell: Shell) -> int:
     counts = [(len(suites), "suite"), (scenarios, "scenario"), (assertions, "assertion")]
     shell.print_line(f"ok: {', '.join(pluralize(*each) for each in counts)}")
     return 0
+
+
+def _find_false_alarms(history: list[str], configuration: Configuration, shell: Shell) -> list[Problem]:
+    """How the alarms of these suites by chance, in finished runs, compare with `max_false_alarm`."""
+    from evalgate.bootstrap.features import load_port
+    from evalgate.bootstrap.shell_tools import find_stored_run
+    from evalgate.bootstrap.sources import build_baseline_files
+
+    paths = [find_stored_run(path, shell.cwd) for path in history]
+    found: list[Problem] = load_port("find_false_alarms")(build_baseline_files(shell.cwd), paths, configuration)
+    return found
 
 
 def _load_changed(suite_files: SuiteFiles, files: Files, paths: list[str]) -> list[Configuration]:
@@ -159,6 +172,12 @@ COMMANDS = {
                 "--fix-header",
                 action="store_true",
                 help="write the line by which editors find the schema, where there is one (`schema --write`)",
+            ),
+            option(
+                "--history",
+                action="append",
+                metavar="RUN",
+                help="a finished run (repeatable): warns if the gate is red by chance more than `max_false_alarm`",
             ),
             ANY_LIMITS,
             PLUGINS,

@@ -65,6 +65,10 @@ class RunStore(RunOutput):
     def load(self) -> tuple[RunHistory | None, Sequence[Approval]]:
         """History and approvals that count; nothing, never an error, if the store is not available."""
 
+    @abstractmethod
+    def load_runs(self, branch: str | None) -> Sequence[ResultsDoc]:
+        """The results of the last runs, of one branch or of all, oldest first; raises StoreUnreachable."""
+
 
 class ApprovalStore(Protocol):
     """Approvals of failures in a store, which is opened for each call."""

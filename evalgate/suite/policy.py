@@ -134,7 +134,8 @@ class Policy(StrictModel):
 
     More critical issues in its goldens than `critical_issue_threshold` are a hard fail. With `duplicates: fail`
     a scenario with traces that are alike is an ERROR, with `empty_globs: fail` a suite with a glob of `traces`
-    that matches no file can't be judged.
+    that matches no file can't be judged. `max_false_alarm` judges nothing: `validate --history` warns of a gate that is
+    red by chance in a larger share of pull requests.
     """
 
     fail_on: FailOnList = ["hard_fail"]  # noqa: RUF012  (each policy gets a copy)
@@ -145,6 +146,7 @@ class Policy(StrictModel):
     compare_variants: VariantComparisons = Field(default_factory=list)
     on_weakening: OnWeakening = "warn"
     critical_issue_threshold: Annotated[int, Field(ge=0)] = 0
+    max_false_alarm: Share | None = None
     duplicates: OnDuplicates = "warn"
     empty_globs: OnEmptyGlobs = "warn"
 

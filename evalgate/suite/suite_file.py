@@ -149,6 +149,7 @@ class PolicyEntry(StrictModel):
     compare_variants: VariantComparisons | None = None
     on_weakening: OnWeakening | None = None
     critical_issue_threshold: Annotated[int, Field(ge=0)] | None = None
+    max_false_alarm: Share | None = None
     duplicates: OnDuplicates | None = None
     empty_globs: OnEmptyGlobs | None = None
 

@@ -51,6 +51,17 @@ def rules_of(configuration: Configuration) -> Rules:
     )
 
 
+def identify_rules(configuration: Configuration, versions: Mapping[str, int] | None = None) -> str:
+    """What identifies the rules that judged a trial, so that trials of several runs can be pooled.
+
+    Policies judge no trial and do not count. `versions` are those of the evaluators then, today's by default.
+    """
+    contents = [configuration.project_content, *(suite.content for suite in configuration.suites)]
+    rules = [{name: value for name, value in (each or {}).items() if name != "policy"} for each in contents]
+    known = versions_of(configuration) if versions is None else versions
+    return hashlib.sha256(orjson.dumps([rules, known], option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
 def needs_baseline_checks(configuration: Configuration) -> bool:
     """Whether these suites may read single assertions of a baseline."""
     if any(scenario.golden is not None for suite in configuration.suites for scenario in suite.scenarios):

@@ -10,12 +10,15 @@ from msgspec.structs import replace
 from evalgate.errors import Location
 from evalgate.models.comparison.comparison import Change, ScenarioKey
 from evalgate.models.run.run import Run, ScenarioResult, SuiteResult, TraceRef, UnclaimedTrace, Verdict
+from evalgate.models.run.trials import list_agent_parts, list_measured
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from evalgate.models.comparison.comparison import ChangeFlag, ChangeKind
     from evalgate.models.results.results import ResultsDoc, ScenarioDoc
     from evalgate.models.run.golden import GoldenResult
-    from evalgate.models.run.run import Verdict
+    from evalgate.models.run.run import Trial, Verdict
     from evalgate.models.run.trial_doc import LocationDoc, TrialDoc
 
 
@@ -78,6 +81,30 @@ def _golden(document: ScenarioDoc) -> GoldenResult | None:
     from evalgate.application.documents.golden_documents import golden_result_of
 
     return golden_result_of(document)
+
+
+def identify_agent(document: ResultsDoc) -> frozenset[object]:
+    """What the traces of a run record of the agent: models, tools and prompts."""
+    scenarios = [each for suite in document["suites"] for each in suite["scenarios"]]
+    return frozenset(parts for each in scenarios for parts in list_agent_parts(each["trials"]))
+
+
+def pool_trials(documents: Iterable[ResultsDoc]) -> dict[ScenarioKey, list[Trial]]:
+    """The measured trials of each scenario over several runs; a recording counts once.
+
+    Scenarios in quarantine and goldens are left out.
+    """
+    found: dict[ScenarioKey, dict[object, Trial]] = {}
+    for number, document in enumerate(documents):
+        for suite in run_of(document).suites:
+            for scenario in suite.scenarios:
+                if scenario.quarantined or scenario.golden is not None:
+                    continue
+                trials = found.setdefault(ScenarioKey(suite.name, scenario.id, scenario.variant), {})
+                for index, trial in enumerate(list_measured(scenario.trials)):
+                    digest = trial.trace.digest
+                    trials.setdefault((number, index) if digest is None else digest, trial)
+    return {key: list(trials.values()) for key, trials in found.items()}
 
 
 def changes_of(document: ResultsDoc) -> dict[ScenarioKey, Change]:

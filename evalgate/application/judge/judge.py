@@ -6,12 +6,12 @@ All untrusted input (suites, traces, baselines) is read here and nowhere else.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
 from evalgate.application.approvals.approvals import approvals_of, rule_on_approvals
-from evalgate.application.comparison.baseline import NAME, build_baseline_parts, load_baseline, rules_of
+from evalgate.application.comparison.baseline import NAME, build_baseline_parts, identify_rules, load_baseline, rules_of
 from evalgate.application.comparison.changed_rules import RuleSources, find_changed_rules, list_weakening_problems
 from evalgate.application.comparison.policies import (
     JudgedRun,
@@ -158,6 +158,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
             rules=base.document if base else None,
             mutations=_compare_mutations(request, tools, rules),
             watched=present.watched,
+            **_calibrate(request, tools, configuration, policies, run),
         )
         excused = count_excused(run.suites, policies.suites, rulings.approved)
         judgement, source = render_judgement(request, findings, now, tools.load_output)
@@ -247,6 +248,22 @@ def _load_base_rules(request: JudgeRequest, own: Configuration, tools: Tools, no
 
     baseline = load_baseline(request.baseline, tools.baselines, rules_of(own), now)
     return rules_of_base(baseline, own, tools.baselines)
+
+
+def _calibrate(
+    request: JudgeRequest, tools: Tools, configuration: Configuration, policies: Policies, run: Run
+) -> dict[str, Any]:
+    """What a store gets to know of the rules, and how often they are red by chance if it knows enough of them."""
+    if request.history is None:
+        return {}
+    rules, past = identify_rules(configuration), request.history.trials
+    if past is None or past.rules != rules or past.runs < FEWEST_RUNS:
+        return {"rules_id": rules}
+    return {"rules_id": rules, "calibration": tools.calibrate(configuration, policies, past, run)}
+
+
+FEWEST_RUNS = 10
+"""Past runs of the same rules and agent from which on a report says how often the gate is red by chance."""
 
 
 def _compare_mutations(request: JudgeRequest, tools: Tools, rules: ChangedRules) -> Sequence[SuiteMutations]:

@@ -129,6 +129,10 @@ TEXTS: Mapping[str, tuple[str, Any]] = {
         "fail",
     ),
     "PolicyEntry.critical_issue_threshold": ("The maximum number of critical issues in goldens; 0 unless set.", 0),
+    "PolicyEntry.max_false_alarm": (
+        "The most unchanged pull requests that may be red by chance, 0 to 1; `validate --history` warns.",
+        0.05,
+    ),
     "PolicyEntry.duplicates": ("Traces that are alike: a warning, or an ERROR; `warn` unless set.", "fail"),
     "PolicyEntry.empty_globs": (
         "Globs of `traces` that match no file: a warning, or the suite can't be judged; `warn` unless set.",

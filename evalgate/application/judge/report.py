@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from evalgate.models.mutation import SuiteMutations
     from evalgate.models.results.baseline_run import BaselineRun
     from evalgate.models.results.results import ResultsDoc, SelectionDoc
-    from evalgate.models.results.results_sections import RulesDoc
+    from evalgate.models.results.results_sections import CalibrationDoc, RulesDoc
     from evalgate.models.trace.trace import Warning_
     from evalgate.ports.outputs import LoadOutput, OutputSource, RunSubject
 
@@ -57,6 +57,8 @@ class DecidedRun(Struct, frozen=True):
     selection: SelectionDoc | None = None
     mutations: Sequence[SuiteMutations] = ()
     watched: Mapping[str, WatchedFiles] = {}
+    rules_id: str | None = None  # for a store
+    calibration: CalibrationDoc | None = None
 
 
 def render_judgement(
@@ -90,6 +92,7 @@ def render_judgement(
         from evalgate.application.judge.history import add_history
 
         add_history(results, request.history, decided.run, now, request.subject.run_id)
+        _add_calibration(results, decided)
     if decided.watched:
         add_watched_files(results, decided.watched, baseline.results)
     _add_job(results, request)
@@ -105,6 +108,14 @@ def render_judgement(
         grouped=source.grouped if source.shown is results else None,
     )
     return judgement, source
+
+
+def _add_calibration(results: ResultsDoc, decided: DecidedRun) -> None:
+    """Adds to the history which rules judged, and how often these are red by chance."""
+    if "history" in results and decided.rules_id is not None:
+        results["history"]["rules"] = decided.rules_id
+        if decided.calibration is not None:
+            results["history"]["calibration"] = decided.calibration
 
 
 def add_recordings(results: ResultsDoc, comparison: Comparison, baseline: LoadedBaseline, subject: RunSubject) -> None:

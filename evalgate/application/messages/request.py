@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.weakening import OnWeakening
     from evalgate.models.history.stability import RunHistory
     from evalgate.models.results.results import ResultsDoc
-    from evalgate.models.results.results_sections import ApprovalDoc
+    from evalgate.models.results.results_sections import ApprovalDoc, CalibrationDoc
     from evalgate.models.run.chunks import Content, Spool
     from evalgate.ports import (
         Annotation,
@@ -168,6 +168,7 @@ class Tools(Struct, frozen=True):
     make_trial_spool: Callable[[], Spool]  # temporary storage for trials until results are written
     load_output: Callable[[str], RunOutput]  # by name
     make_mutation_comparer: Callable[..., MutationComparer]  # of traces, their choice and progress
+    calibrate: Callable[..., CalibrationDoc | None]  # by suites, policies, counts of past trials, and this run
     prices: PriceTable | None = None
     fingerprints: Fingerprints | None = None
     pools: EvaluationPools | None = None

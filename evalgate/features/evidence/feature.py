@@ -20,4 +20,8 @@ EVIDENCE = Feature(
             after="calibrate",
         ),
     },
+    provides={
+        name: f"{__package__}.application.calibrated_history:{name}"
+        for name in ("calibrate_history", "find_false_alarms")
+    },
 )

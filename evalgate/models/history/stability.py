@@ -69,9 +69,29 @@ class ScenarioHistory(NamedTuple):
     outcomes: str
 
 
+class ScenarioCount(NamedTuple):
+    """How many of a scenario's recorded trials passed."""
+
+    key: ScenarioKey
+    passed: int
+    trials: int
+
+
+class TrialCounts(NamedTuple):
+    """The trials of `runs` past runs that the same rules judged, of one agent; `rules` identifies these."""
+
+    rules: str
+    runs: int
+    scenarios: tuple[ScenarioCount, ...]
+
+
 class RunHistory(Struct, frozen=True):
-    """The past runs in a store that a new run reports on, oldest first; `branch` is their branch, None for all."""
+    """The past runs in a store that a new run reports on, oldest first; `branch` is their branch, None for all.
+
+    `trials` are those of the newest rules and agent, None if the runs do not note their rules.
+    """
 
     branch: str | None
     runs: tuple[TrendPoint, ...] = ()
     scenarios: tuple[PastOutcomes, ...] = ()
+    trials: TrialCounts | None = None

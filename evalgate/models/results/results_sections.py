@@ -131,16 +131,33 @@ class FlakyDoc(TypedDict):
     new: bool
 
 
+class CalibrationDoc(TypedDict):
+    """How often this gate is red without a change, by the trials of `runs` runs, with its 95 % interval.
+
+    `noticed` is how often a scenario that falls to half is noticed, the mean over `scenarios`.
+    """
+
+    share: Score
+    low: Score
+    high: Score
+    noticed: Score
+    runs: Count
+    scenarios: Count
+
+
 class HistoryDoc(TypedDict):
     """The last runs of a branch (null: of any), oldest first, ending with this one; and flaky scenarios.
 
-    `flaky_left` counts flaky scenarios that are not listed.
+    `flaky_left` counts flaky scenarios that are not listed. `rules` identifies suites and evaluators of this run;
+    `calibration` is present if ten or more of the runs have the same, and the same agent.
     """
 
     branch: str | None
     runs: list[PastRunDoc]
     flaky: list[FlakyDoc]
     flaky_left: int
+    rules: NotRequired[str]
+    calibration: NotRequired[CalibrationDoc]
 
 
 class WeakeningDoc(TypedDict):

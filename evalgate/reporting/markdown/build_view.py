@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from evalgate.measures.text.plain_text import mark_unseen
 from evalgate.reporting.markdown.header_lines import (
     describe_agent_changes,
+    describe_false_alarms,
     describe_lost_figures,
     describe_mutations,
     describe_noise,
@@ -164,6 +165,7 @@ def build_report(
         alert=_build_alert(document, new, links),
         baseline=format_baseline(document, links),
         noise=describe_noise(document),
+        false_alarms=describe_false_alarms(document),
         mutations=describe_mutations(document, escape_span),
         comes_with=describe_agent_changes(document, escape_span),
         confirmation=_describe_confirmation(document),

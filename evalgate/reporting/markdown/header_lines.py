@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.comparison.comparison import MODEL, OTHER_PROMPT, OTHER_TOOLS, REGRESSIONS
 from evalgate.reporting.text.escaping import escape_span
-from evalgate.reporting.text.wording import DAY, age, join_words, percent, pluralize, scenario_name
+from evalgate.reporting.text.wording import DAY, age, join_words, percent, pluralize, rare_percent, scenario_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -222,6 +222,19 @@ def describe_mutations(document: ResultsDoc, escape: Callable[[str], str]) -> st
     ]
     more = f"; and {pluralize(len(found) - MAX_SUITES, 'more suite')}" if len(found) > MAX_SUITES else ""
     return f"**The changed suites notice** {'; '.join(parts)}{more}" if parts else ""
+
+
+def describe_false_alarms(document: ResultsDoc) -> str:
+    """Returns how often the gate is red by chance and what it notices, by the runs of a store; else empty."""
+    found = document.get("history", {}).get("calibration")
+    if not found:
+        return ""
+    share, low, high, noticed = (rare_percent(found[name]) for name in ("share", "low", "high", "noticed"))
+    past = pluralize(found["runs"], "run")
+    return (
+        f"This gate is red on {share} of unchanged pull requests (95% {low} to {high}) and notices a scenario that"
+        f" falls to half in {noticed}, by the last {past} of these rules."
+    )
 
 
 MIN_SCENARIOS = 10

@@ -253,6 +253,7 @@ class Report(Struct, frozen=True, eq=False):
     alert: Alert | None
     baseline: str
     noise: str  # how many changes chance alone could cause; empty if unknown
+    false_alarms: str  # how often the gate is red by chance, by a store's runs; may be empty
     mutations: str  # how many small changes the changed suites notice, and how many before; may be empty
     comes_with: str  # the changed model, tools or prompt that regressions come with; may be empty
     recordings: str  # how many recordings are those of the baseline, unless the heading says so; may be empty

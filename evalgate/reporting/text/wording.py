@@ -67,6 +67,13 @@ def percent(share: float | None) -> str:
     return ">99%" if text == "100%" and share < 1 else text
 
 
+def rare_percent(share: float) -> str:
+    """A share in percent: two digits below 10 %, whole numbers above, and 0% and 100% only if exact."""
+    if 0 < share < 0.001:  # noqa: PLR2004
+        return "<0.1%"
+    return f"{share * 100:.2g}%" if 0 < share < 0.0995 else percent(share)  # noqa: PLR2004
+
+
 def score(value: float | None) -> str:
     """Formats a score with two decimals; 0.00 and 1.00 only if exact."""
     if value is None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from evalgate.application.comparison.baseline_rules import read_rules
+from evalgate.application.comparison.baseline import identify_rules
 from evalgate.application.comparison.policies import policies_of
-from evalgate.application.documents.run_documents import run_of
-from evalgate.errors import Problem, RulesMissing, SettingError
+from evalgate.errors import RulesMissing, SettingError
+from evalgate.features.evidence.application.past_runs import pool_runs
 from evalgate.features.evidence.measures.alarm_rates import (
     RecordedScenario,
     chance_at,
@@ -20,21 +20,22 @@ from evalgate.features.evidence.measures.alarm_rates import (
 )
 from evalgate.features.evidence.models import Calibration, ScenarioAlarm
 from evalgate.gate.common.scenarios import ScenarioIndex
+from evalgate.gate.common.wording import format_count
 from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.outcomes import outcomes_from_run
 from evalgate.gate.decision.decide import decide
-from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey
+from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.run.run import Run, ScenarioResult, SuiteResult
-from evalgate.models.run.trials import list_agent_parts, list_measured
 from evalgate.scoring.scenario import judge_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from evalgate.features.evidence.application.past_runs import HistoryRun, Pool, PooledScenario
     from evalgate.features.evidence.measures.alarm_rates import Table
+    from evalgate.models.comparison.comparison import ScenarioKey
     from evalgate.models.run.run import Trial, TrialStatus
-    from evalgate.ports import Baseline, BaselineFiles
-    from evalgate.suite.models import Scenario
+    from evalgate.suite.models import Configuration, Scenario
     from evalgate.suite.policy import Policies, Policy
 
 FEWEST = 5
@@ -44,61 +45,65 @@ MOST_TRIALS = 8
 """Trials a side up to which every outcome is judged."""
 
 
-def calibrate(files: BaselineFiles, paths: Sequence[str], trials: int | None) -> Calibration:
-    """Calibrates by the rules and the agent of the newest run; a side has `trials`, else `trials.min` of a scenario.
+def calibrate(runs: Sequence[HistoryRun], configuration: Configuration, trials: int | None) -> Calibration:
+    """Calibrates by the runs that these suites judged, and the agent of the newest of them.
 
-    Raises RulesMissing if the runs hold too little, or the policy judges scenarios together.
+    A side has `trials`, else `trials.min` of a scenario. Raises RulesMissing if the runs hold too little, or the policy
+    judges scenarios together.
     """
-    runs, others = _choose_runs(files, paths)
-    newest = read_rules(files, runs[-1][0])
-    if newest.configuration is None or newest.unknown is not None:
-        raise RulesMissing(f"{runs[-1][0]}: its suites are not known: {newest.unknown}")
-    policies = policies_of(newest.configuration, None)
+    pool = pool_runs(runs, identify_rules(configuration))
+    if not pool.runs:
+        names = ", ".join(each.name for each in configuration.suites[:3])
+        raise RulesMissing(f"none of the {format_count(len(runs), 'run')} was judged by these suites: {names}")
+    return calibrate_pool(pool, configuration, policies_of(configuration, None), trials)
+
+
+def calibrate_pool(pool: Pool, configuration: Configuration, policies: Policies, trials: int | None) -> Calibration:
+    """The same of trials that are pooled already, by policies that a flag may have changed."""
     _require_separable(policies)
-    asked = {suite.name: ScenarioIndex(suite) for suite in newest.configuration.suites}
+    asked = {suite.name: ScenarioIndex(suite) for suite in configuration.suites}
     judged, left_out = list[_Judged](), 0
-    for key, recorded in _pool_trials(baseline for _, baseline in runs).items():
-        entry = _find_entry(asked, key)
+    for each in pool.scenarios:
+        entry = _find_entry(asked, each.key)
         size = None if entry is None else min(trials or entry.rules.min, MOST_TRIALS)
-        if entry is None or size is None or len(recorded) < 2 * size:
+        if entry is None or size is None or each.trials < 2 * size:
             left_out += 1
             continue
-        judged.append(_Judged(key, recorded, _build_table(key, entry, recorded, size, policies)))
+        judged.append(_Judged(each, _build_table(each.key, entry, each.examples, size, policies)))
     if len(judged) < FEWEST:
         size = trials or 1
         raise RulesMissing(
             f"too little history: {len(judged)} scenarios have the {2 * size} trials of one agent and one set of rules"
             f" that it takes, at least {FEWEST} are needed (record {size} more trials of each, or give more runs)"
         )
-    return _summarize(judged, left_out, len(runs), others)
+    return _summarize(judged, left_out, pool)
 
 
 class _Judged(NamedTuple):
-    key: ScenarioKey
-    trials: Sequence[Trial]
+    pooled: PooledScenario
     table: Table
 
     @property
     def recorded(self) -> RecordedScenario:
         """Its trials as counts."""
-        return RecordedScenario(sum(each.status == "passed" for each in self.trials), len(self.trials), self.table)
+        return RecordedScenario(self.pooled.passed, self.pooled.trials, self.table)
 
 
-def _summarize(judged: Sequence[_Judged], left_out: int, runs: int, others: int) -> Calibration:
+def _summarize(judged: Sequence[_Judged], left_out: int, pool: Pool) -> Calibration:
     recorded = [each.recorded for each in judged]
     chances = list(map(chance_of_recorded, recorded))
-    texts = sorted(f"{each.key}{sorted(_identify(trial) for trial in each.trials)}" for each in judged)
+    texts = sorted(f"{each.pooled.key}{each.pooled.identity}" for each in judged)
     low, median, high = interval_of_rate(recorded, sha256("\n".join(texts).encode("utf-8", "replace")).digest())
     scenarios = [
-        ScenarioAlarm(each.key, counts.passed, counts.trials, chance, _measure_noticed(counts))
+        ScenarioAlarm(each.pooled.key, counts.passed, counts.trials, chance, _measure_noticed(counts))
         for each, counts, chance in zip(judged, recorded, chances, strict=True)
     ]
     passing = [each.noticed for each in scenarios if each.passed]
     never = [each for each in recorded if each.passed == each.trials]
     return Calibration(
         trials=max(len(each.table) - 1 for each in judged),
-        runs=runs,
-        other_runs=others,
+        runs=pool.runs,
+        other_runs=pool.other_runs,
         left_out=left_out,
         alarms=median,
         of_splits=join_chances(chances),
@@ -116,46 +121,6 @@ def _summarize(judged: Sequence[_Judged], left_out: int, runs: int, others: int)
 def _measure_noticed(each: RecordedScenario) -> Mapping[str, float]:
     rate = each.passed / each.trials
     return {name: chance_at(each.table, rate, rate * share) for name, share in DROPS.items()}
-
-
-def _choose_runs(files: BaselineFiles, paths: Sequence[str]) -> tuple[list[tuple[str, Baseline]], int]:
-    """The runs of the rules and the agent of the newest, oldest first, and how many others there are."""
-    loaded = sorted(
-        ((path, files.load(path)) for path in paths), key=lambda each: (each[1].results["created_at"], each[0])
-    )
-    newest = _identify_rules(loaded[-1][1])
-    if newest[0] is None:
-        problem = Problem(f"{loaded[-1][0]} holds no suites", None, "give the baseline.zip of runs, or their folders")
-        raise SettingError(problem)
-    same = [each for each in loaded if _identify_rules(each[1]) == newest]
-    return same, len(loaded) - len(same)
-
-
-def _identify_rules(baseline: Baseline) -> tuple[object, ...]:
-    """What must be the same in runs whose trials are pooled: suites, evaluators, models, tools and prompts."""
-    manifest = baseline.manifest or {}
-    run = run_of(baseline.results)
-    agents = {parts for suite in run.suites for each in suite.scenarios for parts in list_agent_parts(each.trials)}
-    return manifest.get("config_hash"), manifest.get("evaluators"), frozenset(agents)
-
-
-def _pool_trials(baselines: Iterator[Baseline]) -> dict[ScenarioKey, list[Trial]]:
-    """The measured trials of each scenario over all runs; a recording counts once."""
-    found: dict[ScenarioKey, dict[object, Trial]] = {}
-    for number, baseline in enumerate(baselines):
-        for suite in run_of(baseline.results).suites:
-            for scenario in suite.scenarios:
-                if scenario.quarantined or scenario.golden is not None:
-                    continue
-                trials = found.setdefault(ScenarioKey(suite.name, scenario.id, scenario.variant), {})
-                for index, trial in enumerate(list_measured(scenario.trials)):
-                    trials.setdefault(_identify(trial) or (number, index), trial)
-    return {key: list(trials.values()) for key, trials in found.items()}
-
-
-def _identify(trial: Trial) -> str:
-    """What identifies the recording of a trial; empty if it was not kept."""
-    return "" if trial.trace.digest is None else str(trial.trace.digest)
 
 
 def _find_entry(asked: Mapping[str, ScenarioIndex], key: ScenarioKey) -> Scenario | None:

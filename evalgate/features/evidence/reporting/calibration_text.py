@@ -21,14 +21,14 @@ RULE_OF_THREE = 3
 
 def render_calibration(found: Calibration) -> Iterator[str]:
     """Renders the calibration, one fact a line."""
-    low, high = _percent(found.low), _percent(found.high)
-    yield f"red without a change: {_percent(found.alarms)} of pull requests (95% {low} to {high})"
-    splits = f"of all splits of the recorded trials {_percent(found.of_splits)} are red"
+    low, high = wording.rare_percent(found.low), wording.rare_percent(found.high)
+    yield f"red without a change: {wording.rare_percent(found.alarms)} of pull requests (95% {low} to {high})"
+    splits = f"of all splits of the recorded trials {wording.rare_percent(found.of_splits)} are red"
     yield f"{splits}, which overstates where trials are few"
-    drops = ", ".join(f"to {name} in {_percent(share)}" for name, share in found.noticed.items())
+    drops = ", ".join(f"to {name} in {wording.rare_percent(share)}" for name, share in found.noticed.items())
     yield f"notices a scenario that falls: {drops}"
     if found.never_failed:
-        most = _percent(min(1.0, RULE_OF_THREE / found.never_failed_trials))
+        most = wording.rare_percent(min(1.0, RULE_OF_THREE / found.never_failed_trials))
         never = f"{pluralize(found.never_failed, 'scenario')} never failed"
         number = pluralize(found.never_failed_trials, "trial")
         yield f"{never} in {number}: they may still fail in up to {most} of trials (rule of three)"
@@ -49,7 +49,7 @@ def render_calibration(found: Calibration) -> Iterator[str]:
 
 def _render_scenario(each: ScenarioAlarm) -> str:
     name = escape_terminal(scenario_name(each.key.id, each.key.variant))
-    return f"  {name}: {_percent(each.alarm)}, passed {each.passed} of {each.trials} trials"
+    return f"  {name}: {wording.rare_percent(each.alarm)}, passed {each.passed} of {each.trials} trials"
 
 
 def advise(found: Calibration) -> str:
@@ -90,10 +90,3 @@ def build_calibration_document(found: Calibration) -> dict[str, Any]:
             for each in found.scenarios
         ],
     }
-
-
-def _percent(share: float) -> str:
-    """A share in percent: two digits below 10 %, whole numbers above, and 0% and 100% only if exact."""
-    if 0 < share < 0.001:  # noqa: PLR2004
-        return "<0.1%"
-    return f"{share * 100:.2g}%" if 0 < share < 0.0995 else wording.percent(share)  # noqa: PLR2004

@@ -28,7 +28,7 @@ policy: {fail_on: [broken]}
 BROKEN = tuple(tuple(before == 2 > now for now in range(3)) for before in range(3))
 
 
-def record(folder, name, outcomes, model="m", suite=SUITE, first=0):
+def record(folder, name, outcomes, *, model="m", suite=SUITE, first=0, store="none"):
     lines = [
         {
             "schema": "evalgate.trace/1",
@@ -43,7 +43,8 @@ def record(folder, name, outcomes, model="m", suite=SUITE, first=0):
     ]
     (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
     (folder / "suite.yaml").write_text(suite)
-    evalgate("run", "suite.yaml", "--traces", f"{name}.jsonl", "--output-dir", name, "-q", cwd=str(folder))
+    options = ["--output-dir", name, "-q", "--store-url", store]
+    evalgate("run", "suite.yaml", "--traces", f"{name}.jsonl", *options, cwd=str(folder))
 
 
 def figures(folder, *arguments):
@@ -110,7 +111,7 @@ def test_several_runs__are_pooled_and_a_recording_counts_once(tmp_path):
 
 def test_another_model_or_other_rules__split_the_history(tmp_path):
     record(tmp_path, "old", "pp pp pp pp pp", model="old")
-    record(tmp_path, "other", "pp pp pp pp pp", suite=SUITE.replace("broken", "regression"))
+    record(tmp_path, "other", "pp pp pp pp pp", suite=SUITE.replace(", required: true", ""))
     record(tmp_path, "new", "pp pp pp pp pp")
     found = evalgate("calibrate", "--history", "old", "--history", "other", "--history", "new", cwd=str(tmp_path)).out
     assert "of 1 run; left out: 0 scenarios with too few trials, 2 runs of another model" in found
@@ -140,3 +141,80 @@ def test_a_results_json__holds_no_suites(tmp_path):
     record(tmp_path, "one", "pp")
     (tmp_path / "one/results.json").rename(tmp_path / "results.json")  # without its baseline.zip
     assert evalgate("calibrate", "--history", "results.json", cwd=str(tmp_path)).exit_code == 2
+
+
+def record_in_store(folder, runs, url="runs.db", word="pp pp pp pp pf"):
+    """Runs of one agent, stored on main; the last one's comment."""
+    for number in range(runs):
+        record(folder, "run", word, first=number, store=url)
+    return (folder / "run/comment.md").read_text()
+
+
+def test_a_store__serves_as_history_with_the_suites_that_judged_it(tmp_path):
+    record_in_store(tmp_path, 3)
+    (tmp_path / "evalgate.yaml").write_text("suites: [suite.yaml]\n")
+    found = figures(tmp_path, "suite.yaml", "--store", "runs.db", "--trials", "3")
+    assert (found["runs"], found["other_runs"], found["scenarios"][0]["trials"]) == (3, 0, 6)
+    (tmp_path / "suite.yaml").write_text(SUITE.replace(", required: true", ""))
+    none = evalgate("calibrate", "suite.yaml", "--store", "runs.db", cwd=str(tmp_path))
+    assert (none.exit_code, "none of the 3 runs was judged by these suites: book" in none.err) == (3, True)
+
+
+def test_suites__are_found_as_in_a_run_else_those_of_the_newest_run(tmp_path):
+    record(tmp_path, "other", "pp pp pp pp pp", suite=SUITE.replace(", required: true", ""), first=2)
+    record(tmp_path, "one", "pp pp pp pp pp", first=1)
+    history = ["--history", "one", "--history", "other"]
+    assert figures(tmp_path, *history)["other_runs"] == 1
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals/book.yaml").write_text(SUITE)
+    policies = [figures(tmp_path, *words, *history)["noticed"] for words in ([], ["evals/book.yaml"])]
+    assert policies[0] == policies[1]
+    (tmp_path / "evals/book.yaml").write_text("suite: [")
+    assert figures(tmp_path, *history)["other_runs"] == 1
+    assert evalgate("calibrate", "evals", *history, cwd=str(tmp_path)).exit_code == 2
+
+
+@pytest.mark.parametrize("words", [[], ["--history", "one", "--store", "runs.db"]])
+def test_history_or_store__is_needed(tmp_path, words):
+    found = evalgate("calibrate", *words, cwd=str(tmp_path))
+    assert (found.exit_code, "--history or --store is needed, and only one of them" in found.err) == (2, True)
+
+
+def test_an_empty_store__is_too_little(tmp_path):
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    found = evalgate("calibrate", "suite.yaml", "--store", "runs.db", cwd=str(tmp_path))
+    assert (found.exit_code, "the store has no runs" in found.err) == (3, True)
+
+
+def test_the_comment__says_from_ten_past_runs_of_these_rules_on_how_often_the_gate_is_red_by_chance(tmp_path):
+    assert "This gate is red on" not in record_in_store(tmp_path, 10)
+    expected = figures(tmp_path, "suite.yaml", "--store", "runs.db")
+    record(tmp_path, "run", "pp pp pp pp pf", first=11, store="runs.db")
+    [line] = [each for each in (tmp_path / "run/comment.md").read_text().split("\n") if "This gate is red on" in each]
+    shown = json.loads((tmp_path / "run/results.json").read_text())["history"]["calibration"]
+    assert (shown["runs"], shown["scenarios"]) == (10, 5)
+    assert shown["share"] == pytest.approx(expected["red_without_change"]["share"], abs=0.03)
+    assert shown["noticed"] == pytest.approx(expected["noticed"]["1/2"], abs=0.01)
+    assert line.endswith("by the last 10 runs of these rules.")
+    other = SUITE.replace(", required: true", "")
+    record(tmp_path, "run", "pp pp pp pp pf", suite=other, store="runs.db", first=12)
+    assert "This gate is red on" not in (tmp_path / "run/comment.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("limit", "outcomes", "warning"),
+    [
+        ("max_false_alarm: 0.05", "ppff ppff pppp pppp pppp", "%), `max_false_alarm` allows 5%"),
+        ("max_false_alarm: 0.5", "ppff pppp pppp pppp pppp", ""),
+        ("max_false_alarm: 0.5", "ppff", "is not known: too little history"),
+        ("min_evaluated: 0", "ppff", "--history has no effect: no policy has `max_false_alarm`"),
+    ],
+)
+def test_validate__warns_of_more_false_alarms_than_the_policy_allows(tmp_path, limit, outcomes, warning):
+    suite = SUITE.replace('id: "*"', 'id: "*"\n    trials: {min: 2}')
+    record(tmp_path, "one", outcomes, suite=suite)
+    (tmp_path / "suite.yaml").write_text(suite.replace("[broken]", f"[broken], {limit}"))
+    found = evalgate("validate", "suite.yaml", "--history", "one", cwd=str(tmp_path))
+    assert found.exit_code == 0
+    assert warning in found.err
+    assert bool(found.err) is bool(warning)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalgate.application.documents.run_documents import identify_agent, pool_trials
 from evalgate.errors import InvalidInput, Unreachable
 from evalgate.features.store.application.history.run_record import build_stored_run
-from evalgate.features.store.ports import Subject
+from evalgate.features.store.ports import Page, Subject
 from evalgate.gate.decision.stability import STABILITY_RUNS, collect_outcomes
-from evalgate.models.history.stability import RunHistory
+from evalgate.models.history.stability import RunHistory, ScenarioCount, TrialCounts
 from evalgate.models.run.chunks import join_chunks
 from evalgate.ports.outputs import RESULTS, Delivered, DeliveryNote, Rendered
 from evalgate.ports.store import RunStore
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 MAX_UNSTEADY = 300
 """Number of unsteady scenarios loaded for a run; `evalgate store history` shows more."""
+MOST_BYTES = 64_000_000
+"""Size of all results that are read at once."""
 SHORT = 8
 """How many characters of a run's id are shown."""
 NOT_STORED = "the run was not stored"
@@ -76,6 +79,10 @@ class RunRecorder(RunStore):
         except (InvalidInput, Unreachable) as trouble:
             self.warnings.append(f"the history and the stored approvals are not available: {trouble}")
             return None, ()
+
+    def load_runs(self, branch: str | None) -> Sequence[ResultsDoc]:
+        """The last runs, of a branch or all, oldest first, as many as fit into `MOST_BYTES`."""
+        return [] if self.store is None else list_results(self.store, branch)
 
     def prepare(self, settings: OutputSettings, environ: Mapping[str, str]) -> Any:  # noqa: ARG002
         """The store is open already, for the history."""
@@ -141,6 +148,20 @@ def _evaluations(store: Store, results: ResultsDoc, run_id: str) -> list[GoldenE
     return evaluations_of(results, run_id)
 
 
+def list_results(store: Store, branch: str | None) -> list[ResultsDoc]:
+    """The results of the last runs, oldest first; raises StoreUnreachable."""
+    found: list[ResultsDoc] = []
+    left = MOST_BYTES
+    for facts in store.runs.list(Page(MAX_RUNS), branch=branch):
+        run = store.runs.get(facts.id)
+        left -= 0 if run is None else len(run.results)
+        if left < 0:
+            break
+        if run is not None:
+            found.append(load_results(run.results))
+    return found[::-1]
+
+
 def history_of(store: Store, branch: str | None) -> RunHistory:
     """The stored history of a branch, or of all; raises StoreUnreachable.
 
@@ -149,4 +170,19 @@ def history_of(store: Store, branch: str | None) -> RunHistory:
     runs = store.runs.trend(Subject(branch=branch), MAX_RUNS - 1)
     unsteady = store.runs.find_unsteady(STABILITY_RUNS, branch=branch)[:MAX_UNSTEADY]
     past = [collect_outcomes(key, store.runs.sightings(key, STABILITY_RUNS, branch)) for key in unsteady]
-    return RunHistory(branch, tuple(runs), tuple(past))
+    return RunHistory(branch, tuple(runs), tuple(past), count_trials(list_results(store, branch)))
+
+
+def count_trials(documents: Sequence[ResultsDoc]) -> TrialCounts | None:
+    """The trials of the newest rules and agent in these runs, oldest first; None if they do not note their rules."""
+    rules = documents[-1].get("history", {}).get("rules") if documents else None
+    if rules is None:
+        return None
+    same = [each for each in documents if each.get("history", {}).get("rules") == rules]
+    agents = list(map(identify_agent, same))
+    chosen = [each for each, agent in zip(same, agents, strict=True) if agent == agents[-1]]
+    counts = [
+        ScenarioCount(key, sum(each.status == "passed" for each in trials), len(trials))
+        for key, trials in pool_trials(chosen).items()
+    ]
+    return TrialCounts(rules, len(chosen), tuple(counts))
