@@ -42,7 +42,7 @@ while True:
 """
 PASSED = "EvalGate passed, but 1 scenario got worse at first: recorded again, 1"
 STORIES = {
-    "regression": ("pppppp", "ffffff", "failure", "EvalGate failed: 1 scenario broke", "0.0555"),
+    "regression": ("pppppp", "ffffff", "failure", "EvalGate failed: scenario ` refund ` broke", "0.0555"),
     "flaky_recovery": ("pppppp", "fppppp", "success", f"{PASSED} recovered;", "0.074"),
     "base_was_lucky": ("pfffff", "ffffff", "success", f"{PASSED} fails on the base too;", "0.037"),
     "no change": ("pppppp", "pppppp", "success", "EvalGate passed: no change since the baseline", ""),
