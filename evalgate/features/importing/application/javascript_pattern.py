@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from evalgate.features.importing.models import CannotCarry
 
@@ -10,7 +11,7 @@ _TOKENS = re.compile(
     r"""
       (?P<escape> \\ (?: u[0-9A-Fa-f]{4} | x[0-9A-Fa-f]{2} | k<\w+> | . ) )
     | (?P<named> \(\?< (?=[A-Za-z_]) )
-    | (?P<special> \(\? (?: [:=!] | <[=!] | [ims]*-?[ims]*: ) )
+    | (?P<special> \(\? (?: [:=!] | <[=!] | [is]*-?[is]*: ) )
     | (?P<unknown> \(\? )
     | (?P<class> \[ \^? (?: \\. | [^\]\\] )* \] )
     | (?P<repeat> \{ \d+ (?: , \d* )? \} \?? | [*+?] \?? )
@@ -32,6 +33,7 @@ _ESCAPES = {
 _IN_CLASS = {r"\d": "0-9", r"\w": "A-Za-z0-9_", r"\b": r"\x08", r"\0": r"\x00"}
 _SAME = frozenset("sSnrtfv")
 END = r"\Z"
+PLACES = frozenset({"^", "$", r"\b", r"\B"})
 _OTHERS = {"{": r"\{", "}": r"\}", "]": r"\]", "$": END}
 """Characters that are literal in JavaScript; `$` is there the end of the text, never the line break before it."""
 
@@ -42,12 +44,18 @@ def translate_pattern(source: str) -> str:
     >>> translate_pattern(r"^order (?<id>\d+)$")
     '^order (?P<id>[0-9]+)\\Z'
     """
-    return "".join(_translate(match.lastgroup or "", match[0]) for match in _TOKENS.finditer(source))
+    tokens = [(match.lastgroup or "", match[0]) for match in _TOKENS.finditer(source)]
+    for (_, place), (kind, _) in pairwise(tokens):
+        if kind == "repeat" and place in PLACES:
+            raise CannotCarry(f"`{place}` can't be repeated in JavaScript, so promptfoo fails this check always")
+    return "".join(_translate(kind, text) for kind, text in tokens)
 
 
 def _translate(kind: str, text: str) -> str:
     if kind == "unknown":
-        raise CannotCarry("JavaScript has no such group as `(?i)`, so promptfoo fails this check always")
+        raise CannotCarry(
+            "JavaScript has no such group as `(?i)`, so promptfoo fails this check always; or it is of lines, `(?m:`"
+        )
     if kind == "named":
         return "(?P<"
     if kind == "class":

@@ -6,8 +6,11 @@ import json
 
 import pytest
 import yaml
+from documents import ROOT
 from importing.promptfoo_runs import build_configuration, build_traces, read_cases
 from in_process_command import evalgate
+
+from evalgate.features.importing.application.javascript_pattern import translate_pattern
 
 
 def carry(folder, config, *more, name="promptfooconfig.yaml"):
@@ -27,6 +30,9 @@ def carry_checks(folder, *checks, **test):
 
 def test_imported_checks__judge_as_promptfoo_does(tmp_path):
     cases = read_cases()
+    kinds = {case.check["type"] for case in cases}
+    page = (ROOT / "docs/migrate-from.md").read_text(encoding="utf-8")
+    assert f"{len(cases)} verdicts of {len(kinds)} kinds of checks" in page.replace("\n", " ")
     (tmp_path / "promptfooconfig.json").write_text(build_configuration(cases), encoding="utf-8")
     (tmp_path / "traces.jsonl").write_text(build_traces(cases), encoding="utf-8")
     written = evalgate(
@@ -62,6 +68,8 @@ def test_imported_checks__judge_as_promptfoo_does(tmp_path):
         ({"type": "contains-any", "value": ["a", ""]}, "holds for every answer"),
         ({"type": "regex", "value": "(?i)refund"}, "JavaScript has no such group"),
         ({"type": "regex", "value": "\\Arefund"}, "the letter itself"),
+        ({"type": "regex", "value": "^*refund"}, "can't be repeated"),
+        ({"type": "regex", "value": "(?m:^a$)"}, "JavaScript has no such group"),
         ({"type": "regex", "value": "a("}, "not a regular expression"),
         ({"type": "is-json", "value": {"properties": {"at": {"format": "date"}}}}, "`format`"),
         ({"type": "is-json", "value": {"items": [{"type": "string"}]}}, "prefixItems"),
@@ -234,6 +242,32 @@ def test_a_hostile_or_damaged_file__is_one_clear_error(tmp_path, text, reason):
     assert found.exit_code == 2
     assert reason in found.err
     assert "Traceback" not in found.err
+
+
+def test_a_test_whose_number_is_not_known__needs_a_description(tmp_path):
+    check = {"assert": [{"type": "is-json"}]}
+    for unknown in ("file://generate.js", {"vars": {"q": "file://q/*.txt"}, **check}):
+        described = [
+            {"description": "a", **check},
+            {"description": "twice", **check},
+            {"description": "twice", **check},
+        ]
+        suite, found = carry(tmp_path, {"prompts": ["p"], "tests": [check, unknown, *described, check]})
+        assert [each["id"] for each in suite["scenarios"]] == ["test-0", "a"]
+        assert "its number in promptfoo's results is not known" in found.err
+
+
+@pytest.mark.parametrize(
+    ("source", "translated"),
+    [
+        (r"[\w.]+\b$", r"[A-Za-z0-9_.]+(?a:\b)\Z"),
+        (r"{a}[]]", r"\{a\}(?!)\]"),
+        (r"[[a]\k<n>(?<n>b)", r"[\[a](?P=n)(?P<n>b)"),
+        (r"(?i:a)\u00e9\x41\/", r"(?i:a)\u00e9\x41\/"),
+    ],
+)
+def test_patterns__match_here_what_they_match_in_javascript(source, translated):
+    assert translate_pattern(source) == translated
 
 
 def test_names_that_look_like_markup__stay_in_their_line(tmp_path):

@@ -33,6 +33,9 @@ SEVERAL_PROVIDERS = (
     " apart by the tags `provider:<label or id>`"
 )
 EXACT_NAMES = "a check that requires a tool compares its name exactly; promptfoo ignores upper and lower case"
+UNKNOWN_NUMBER = (
+    "its number in promptfoo's results is not known, because of the files above; give it a description of its own"
+)
 FEWER_CHECKS = "its threshold is a mean over all its checks, of which some are not here"
 
 
@@ -61,14 +64,16 @@ class PromptfooReader:
         self._others: list[ImportedLine] = []
         self._default = self._load_default()
         self._checks = 0
+        self._is_numbered = True  # until there are tests of which the number is not known
 
     def read(self, name: str, path: str) -> ImportedSuite:
         """The suite; raises OverLimit."""
         scenarios, number = list[ImportedScenario](), 0
         repeat = self._read_repeat(self._root.get("evaluateOptions"))
         for test in self._list_tests():
-            variants = _expand_variables(test.variables) if self._varies(test) else [test.variables]
-            runs = len(_expand_variables(test.variables)) * self._read_repeat(test.part.get("options"), repeat)
+            expanded = self._expand(test)
+            variants = expanded if self._varies(test) else [test.variables]
+            runs = len(expanded) * self._read_repeat(test.part.get("options"), repeat)
             each_runs = max(runs // len(variants), 1)
             for variables in variants:
                 scenarios.append(self._build_scenario(test, variables, number, each_runs))
@@ -133,7 +138,15 @@ class PromptfooReader:
             except InvalidInput as error:
                 reason = str(error.problems[0])
         self._others.append(ImportedLine(part.place, "file", None, reason))
+        self._is_numbered = False
         return []
+
+    def _expand(self, test: OriginTest) -> list[dict[str, Any]]:
+        """The values of the variables in each run; raises OverLimit."""
+        if any(isinstance(value, str) and value.startswith(FILE) and "*" in value for value in test.variables.values()):
+            self._is_numbered = False  # a run for each file
+        options = {**self._default.get("options").mapping(), **test.part.get("options").mapping()}
+        return [dict(test.variables)] if options.get("disableVarExpansion") else _expand_variables(test.variables)
 
     def _read_repeat(self, options: OriginPart, default: int = 1) -> int:
         found = options.get("repeat").value
@@ -224,6 +237,16 @@ class PromptfooReader:
             scenario.id = named
         else:
             scenario.use_spare_id()
+        if not self._is_numbered:
+            _refuse_number(scenario)
+
+
+def _refuse_number(scenario: ImportedScenario) -> None:
+    """Names the checks of a test that could only be found by its number, and leaves no spare number to the others."""
+    if not scenario.spare_id:
+        for line in scenario.lines:
+            line.refuse(UNKNOWN_NUMBER)
+    scenario.spare_id = ""
 
 
 def _distinguish(scenarios: Sequence[ImportedScenario]) -> None:
@@ -232,8 +255,10 @@ def _distinguish(scenarios: Sequence[ImportedScenario]) -> None:
     for scenario in scenarios:
         counts[scenario.id] = counts.get(scenario.id, 0) + 1
     for scenario in scenarios:
-        if scenario.spare_id and counts[scenario.id] > 1:
+        if counts[scenario.id] > 1 and scenario.spare_id:
             scenario.use_spare_id()
+        elif counts[scenario.id] > 1:
+            _refuse_number(scenario)
 
 
 def _changes_output(part: OriginPart) -> bool:
