@@ -34,17 +34,18 @@ def find_secret_values(environ: Mapping[str, str]) -> list[str]:
     """The values to redact, except words, numbers and existing paths, which also occur in ordinary text."""
     names = "\n".join(environ).upper()
     may_be_named = any(root in names for root in SECRET_ROOTS)
-    named = [value for name, value in environ.items() if _is_secret(name)] if may_be_named else []
+    named = [value for name, value in environ.items() if is_secret_name(name)] if may_be_named else []
     passwords = [found for value in environ.values() if "://" in value and "@" in value for found in _passwords(value)]
     headers = [found for name in environ if name.upper().endswith(HEADERS) for found in _header_values(environ[name])]
     if not named and not passwords and not headers:
         return []
-    public = {value for name, value in environ.items() if name.startswith(PUBLIC) and not _is_secret(name)}
+    public = {value for name, value in environ.items() if name.startswith(PUBLIC) and not is_secret_name(name)}
     hidden = dict.fromkeys([*named, *passwords, *headers])
     return [value for value in hidden if value not in public and _can_be_hidden(value)]
 
 
-def _is_secret(name: str) -> bool:
+def is_secret_name(name: str) -> bool:
+    """Whether the name of a variable says that its value is a secret."""
     name = name.upper()
     if name.startswith(INPUT_PREFIX) or not any(root in name for root in SECRET_ROOTS):
         return False

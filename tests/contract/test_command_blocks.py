@@ -212,7 +212,7 @@ PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
     "docs/recipes/compare-prompts.md": (example_traces, [Run((1,))]),
     "docs/recipes/known-failure.md": (example_traces, [Run((1, 0, 0))]),
     "docs/recipes/monorepo.md": (packages, [Run((1,))]),
-    "docs/recording.md": (project, [INSTALLS, AGENT, INSTALLS]),
+    "docs/recording.md": (project, [INSTALLS, AGENT, AGENT, INSTALLS]),
     "docs/pytest.md": (
         project,
         [INSTALLS, *[Skip("runs pytest; tests/integration/pytest_plugin tries what it shows")] * 2],

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from evalgate.features.record.models.cassette import Cassette
     from evalgate.features.record.models.exchange import Exchange, ProviderAnswer, ProviderRequest, TrialId
     from evalgate.features.record.models.run import AgentEnd, ProcessRun, TrialSpans
+    from evalgate.features.record.models.state import Snapshot
     from evalgate.models.trace.trace import Trace
 
 
@@ -136,6 +137,13 @@ class ReceiverAnswer(NamedTuple):
     status: int
     content_type: str
     body: bytes
+
+
+class StateSource(Protocol):
+    """What the run may change: what a command prints, and files."""
+
+    async def read(self, environ: Mapping[str, str]) -> Snapshot:
+        """The state now; a problem that prevents reading it is part of it. `environ` is the agent's."""
 
 
 class OtlpReceiver(Protocol):

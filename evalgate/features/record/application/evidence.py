@@ -8,14 +8,16 @@ from msgspec import Struct
 
 from evalgate.errors import SettingError, TraceError
 from evalgate.features.record.models.run import AgentEnd
+from evalgate.models.trace.final_answer import build_response
+from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from evalgate.features.record.models.exchange import TrialId
     from evalgate.features.record.models.run import TrialSpans
     from evalgate.features.record.ports import TraceReaders
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import RunState
 
 RECORDING_ID = "evalgate.recording_id"
 """The metadata that names the recording which wrote a trace."""
@@ -33,6 +35,7 @@ class TrialEvidence(Struct):
     calls: Trace | None = None
     spans: TrialSpans | None = None
     own: Trace | None = None
+    state: RunState | None = None
 
     @property
     def span_count(self) -> int:
@@ -49,7 +52,7 @@ def build_file(
     which some were lost make no file: what is missing would look as if it had not happened.
     """
     measured, problems = _read_spans(evidence, readers)
-    trace = evidence.calls or evidence.own
+    trace = evidence.calls or evidence.own or _build_unmeasured(evidence, measured)
     for problem in dict.fromkeys(problems):
         note(f"{evidence.trial}: {problem}")
     if trace is None:
@@ -57,10 +60,11 @@ def build_file(
             return None
         for reason in readers.find_missing_content(measured)[:MAX_SHOWN]:
             note(f"{evidence.trial}: spans came without content: {reason}")
-        if evidence.end.describe() is None:
+        if evidence.end.describe() is None and evidence.state is None:
             return OTLP, readers.encode_spans(evidence.spans, evidence.trial, origin)
-        for one in measured:  # spans have no place for the end of the process
+        for one in measured:  # spans have no place for the end of the process, and for the state
             _add_end(one, evidence.end)
+            one.state = evidence.state
             _stamp(one, origin)
         return NATIVE, b"".join(map(readers.encode_trace, measured))
     own = None if evidence.own is trace else evidence.own
@@ -69,7 +73,18 @@ def build_file(
         trace.status, trace.error = "error", own.error
     _add_end(trace, evidence.end)
     _stamp(trace, origin)
+    trace.state = evidence.state
     return NATIVE, readers.encode_trace(trace)
+
+
+def _build_unmeasured(evidence: TrialEvidence, measured: Sequence[Trace]) -> Trace | None:
+    """A trace without content if the state is not known and nothing else was recorded; None otherwise."""
+    if measured or evidence.state is None or "outage" not in evidence.state:
+        return None
+    trial = evidence.trial
+    trace = Trace("", [], [], build_response(None), scenario_id=trial.scenario, trial=trial.trial)
+    trace.status = "incomplete"
+    return trace
 
 
 def _stamp(trace: Trace, origin: Mapping[str, str | None]) -> None:

@@ -27,7 +27,7 @@ WRONG_INPUT, TIMED_OUT, INTERRUPTED, NOTHING, AGENT_FAILED = 2, 124, 128, 3, 1
 class TrialOutcome(Struct):
     """What one run of the command recorded; `misses` are requests without an answer in the cassette.
 
-    `reached` is the cap of the recording, if one was.
+    `reached` is the cap of the recording, if one was. `unmeasured` are traces without the state that was asked for.
     """
 
     trial: TrialId
@@ -40,6 +40,7 @@ class TrialOutcome(Struct):
     traces: int = 0
     misses: int = 0
     is_too_large: bool = False
+    unmeasured: int = 0
 
     def add_calls(self, exchanges: Sequence[Exchange]) -> None:
         """Counts model calls by provider."""
@@ -53,6 +54,7 @@ class TrialOutcome(Struct):
         self.misses += other.misses
         self.reached = self.reached or other.reached
         self.is_too_large |= other.is_too_large
+        self.unmeasured += other.unmeasured
 
 
 def describe_outcome(outcomes: Sequence[TrialOutcome]) -> str:
@@ -70,6 +72,8 @@ def describe_outcome(outcomes: Sequence[TrialOutcome]) -> str:
     ]
     if misses := sum(each.misses for each in outcomes):
         parts.append(f"{misses:,} request{'' if misses == 1 else 's'} missing in a cassette")
+    if unmeasured := sum(each.unmeasured for each in outcomes):
+        parts.append(f"{_count(unmeasured, 'trial')} without its state")
     if reached := next((each.reached for each in outcomes if each.reached), None):
         parts.append(f"stopped at {reached}")
     return ", ".join(parts)
@@ -88,7 +92,8 @@ def explain_nothing(outcomes: Sequence[TrialOutcome], *, with_proxy: bool, with_
 def decide_exit(outcomes: Sequence[TrialOutcome], *, missing: int, keep_going: bool, is_suite: bool) -> int:
     """The exit code: the first that holds.
 
-    They are: a cassette that was too large, timeout, interruption, a cap, a miss or nothing recorded, a failed agent.
+    They are: a cassette that was too large, timeout, interruption, a cap, a miss, no state, nothing recorded, a failed
+    agent.
     """
     if any(each.is_too_large for each in outcomes):
         return WRONG_INPUT
@@ -98,7 +103,7 @@ def decide_exit(outcomes: Sequence[TrialOutcome], *, missing: int, keep_going: b
     if interrupted is not None:
         return INTERRUPTED + interrupted
     is_empty = any(each.traces == 0 for each in outcomes) if is_suite else not any(each.traces for each in outcomes)
-    if is_empty or any(each.misses or each.reached for each in outcomes) or (missing and is_suite):
+    if is_empty or any(each.misses or each.reached or each.unmeasured for each in outcomes) or (missing and is_suite):
         return NOTHING
     return AGENT_FAILED if not keep_going and any(each.code for each in outcomes) else 0
 

@@ -13,8 +13,10 @@ from evalgate.features.record.application.caps import Cap, CapLimits
 from evalgate.features.record.application.evidence import read_own_trace
 from evalgate.features.record.application.outcome import TrialOutcome
 from evalgate.features.record.application.plan import MAX_TRIALS, fill_command, require_valid
+from evalgate.features.record.application.run_state import build_state
 from evalgate.features.record.application.trial_writer import CodeVersion, Outputs, TrialWriter
 from evalgate.features.record.application.trials import CacheRules, RecordedTrial
+from evalgate.features.record.models.run import AgentEnd
 from evalgate.measures.redaction.redact import add_project_secrets, get_project_secrets, hide_secrets
 
 if TYPE_CHECKING:
@@ -24,8 +26,9 @@ if TYPE_CHECKING:
     from evalgate.features.record.application.plan import PlannedTrial
     from evalgate.features.record.models.cassette import ReplayNote
     from evalgate.features.record.models.exchange import CallCost, Exchange, TrialId
-    from evalgate.features.record.models.run import AgentEnd, TrialSpans
-    from evalgate.features.record.ports import OtlpReceiver, RecordingServer, RunningAgent, TrialRecording
+    from evalgate.features.record.models.run import TrialSpans
+    from evalgate.features.record.models.state import Snapshot
+    from evalgate.features.record.ports import OtlpReceiver, RecordingServer, RunningAgent, StateSource, TrialRecording
 
 LONGEST_FLUSH = 10.0
 MAX_NAMED = 5
@@ -64,6 +67,7 @@ class RecordingTools(Struct, frozen=True):
     start_server: Callable[[RecordingSession], Awaitable[RecordingServer]]
     receiver: OtlpReceiver | None
     outputs: Outputs
+    state: StateSource | None = None
 
 
 class RecordingSession:
@@ -115,6 +119,9 @@ class RecordingSession:
         facts = AgentFacts(planned.trial, planned.prompt, self._version.commit, planned.agent_hash, is_replay=is_replay)
         endpoints = self.addresses.build_endpoints(self._trials[planned.trial][1])
         environ = build_environ(request.environ, endpoints, facts, request.extra)
+        state = None if tools.state is None else await tools.state.read(environ)
+        if state is not None and state.problem is not None:
+            return await self._close_unmeasured(planned.trial, state)
         agent = await tools.start_agent(fill_command(request.command, planned), environ)
         server = self._server = self._server or await tools.start_server(self)
         end = await agent.wait(request.timeout)
@@ -130,7 +137,26 @@ class RecordingSession:
         for trial in spans:
             self._find(trial)
         named = [trial for trial in self._trials if trial not in before]
+        if state is not None and tools.state is not None and end.interrupted is None:
+            self._keep_state(named, state, await tools.state.read(environ))
         return _merge(planned.trial, [await self._close(server, each, end, spans.get(each)) for each in named], end)
+
+    def _keep_state(self, named: Sequence[TrialId], before: Snapshot, after: Snapshot) -> None:
+        """Keeps what the run left behind for its trial; of several in one process, nobody knows which left it."""
+        if before.files == after.files == {}:
+            self._tools.outputs.note("warning: `--state-files` matches no file, before and after the run")
+        if len(named) == 1:
+            self._trials[named[0]][0].state = build_state(before, after, self._rules.masks)
+        else:
+            self._tools.outputs.note(f"warning: {len(named):,} scenarios ran in one process, so no state is recorded")
+
+    async def _close_unmeasured(self, trial: TrialId, state: Snapshot) -> TrialOutcome:
+        """Writes a trace that says that nothing was measured: the agent was not started."""
+        recorded, token = self._trials.pop(trial)
+        if self._server is not None:
+            await self._server.close(token)
+        recorded.state = build_state(state, state, self._rules.masks)
+        return self._writer.write(recorded, AgentEnd(0), self._version, None)
 
     def raise_refusal(self) -> None:
         """Raises the first error of a trial that the agent opened, and the first bug that a request met."""

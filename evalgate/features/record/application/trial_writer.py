@@ -65,7 +65,10 @@ class TrialWriter:
         outcome.is_too_large = self._write_cassette(recorded, end, version)
         if recorded.misses:
             return outcome
-        evidence = TrialEvidence(trial, end, spans=spans, own=recorded.own_trace)
+        evidence = TrialEvidence(trial, end, spans=spans, own=recorded.own_trace, state=recorded.state)
+        if (reason := (recorded.state or {}).get("outage")) is not None:
+            note(f"{trial}: {reason}")
+            outcome.unmeasured = 1
         if recorded.exchanges:
             evidence.calls = self._build_trace(recorded, version)
         outcome.spans = evidence.span_count

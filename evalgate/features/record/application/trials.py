@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from evalgate.features.record.models.cassette import CacheMode
     from evalgate.features.record.models.exchange import ProviderAnswer, TrialId
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import RunState, Trace
 
 MIN_KEY, MIN_LETTERS = 8, 16
 """Characters of a key, and of one made of letters only: as for variables that are named like secrets."""
@@ -59,6 +59,8 @@ class RecordedTrial:
         self.exchanges: list[Exchange] = []
         self.own_trace: Trace | None = None
         """What the agent's own recorder wrote."""
+        self.state: RunState | None = None
+        """What the run left behind."""
         self.misses: list[Miss] = []
         self.redacted: list[str] = []
         """The places of responses that redaction changed."""

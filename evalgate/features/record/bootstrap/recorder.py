@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from evalgate.features.record.application.outcome import TrialOutcome
     from evalgate.features.record.application.plan import PlannedTrial
     from evalgate.features.record.models.exchange import CallCost, Exchange, TrialId
+    from evalgate.features.record.ports import StateSource
     from evalgate.suite.models import SuitePrices
 
 BACKLOG = 128
@@ -64,6 +65,8 @@ class RecordOptions(Struct, frozen=True):
     owns_folders: bool = True
     limits: CapLimits = CapLimits()
     prices: SuitePrices | None = None
+    state_command: Sequence[str] = ()
+    state_files: str | None = None
 
 
 def record(options: RecordOptions, environ: Mapping[str, str], cwd: str, note: Callable[[str], None]) -> int:
@@ -190,7 +193,17 @@ class _Recording:
             keeps_stderr = self._options.keeps_stderr
             return await AgentProcess.start(command, environ, self._cwd, interrupts, keeps_stderr=keeps_stderr)
 
-        return RecordingTools(start_agent, self._start_server, self._receiver, self._outputs)
+        return RecordingTools(start_agent, self._start_server, self._receiver, self._outputs, self._build_state())
+
+    def _build_state(self) -> StateSource | None:
+        command, files = self._options.state_command, self._options.state_files
+        if not command and files is None:
+            return None
+        from evalgate.features.record.adapters.state.files import parse_globs
+        from evalgate.features.record.adapters.state.state_reader import StateReader
+        from evalgate.features.record.bootstrap.trace_readers import decode_state
+
+        return StateReader(self._cwd, decode_state, command, parse_globs(files) if files is not None else ())
 
     async def _start_server(self, session: RecordingSession) -> RecorderServer:
         """Starts the server while the agent starts: its first requests wait in the socket meanwhile."""

@@ -69,3 +69,16 @@ class TraceFormats:
         from evalgate.features.record.adapters.received.receiver import encode_lines
 
         return encode_lines(spans, trial, origin)
+
+
+LEVELS_ABOVE_STATE = 2
+"""Of a trace: itself, and `state`."""
+
+
+def decode_state(printed: bytes) -> Any:
+    """The JSON that a state command printed; raises TraceError for what a trace can't hold."""
+    from evalgate.adapters.formats.core.strict_json import decode, require_shallow
+
+    value = decode(printed)
+    require_shallow(value, LEVELS_ABOVE_STATE)
+    return value

@@ -64,6 +64,8 @@ def record(arguments: Namespace, shell: Shell) -> int:
         owns_folders=arguments.trial is None,
         limits=limits,
         prices=None if loaded is None else loaded.suite.prices,
+        state_command=_split_command(arguments.state),
+        state_files=arguments.state_files,
     )
     shell.flush()
     return recorder.record(options, shell.environ, shell.cwd, shell.note)
@@ -84,6 +86,19 @@ def _read_limits(arguments: Namespace) -> CapLimits:
     if given is not None and arguments.without_proxy:
         raise SettingError(f"{given} bounds nothing with --without-proxy, which lets requests pass unseen")
     return CapLimits(calls, usd, arguments.per_trial)
+
+
+def _split_command(text: str | None) -> list[str]:
+    """The words of a command; raises SettingError if there are none, or a quote stays open."""
+    import shlex
+
+    try:
+        words = [] if text is None else shlex.split(text)
+    except ValueError as error:
+        raise SettingError(f"--state: {error}") from None
+    if text is not None and not words:
+        raise SettingError("--state takes a command")
+    return words
 
 
 def _names_trials(arguments: Namespace) -> bool:
@@ -222,6 +237,16 @@ COMMANDS = {
                 " one of unknown cost",
             ),
             option("--per-trial", action="store_true", help="the caps are those of each trial; others are started"),
+            option(
+                "--state",
+                metavar="CMD",
+                help="keep the JSON that this command prints before and after each trial; no shell interprets it",
+            ),
+            option(
+                "--state-files",
+                metavar="GLOBS",
+                help="keep which of these files below the working directory a trial changes, as in 'out/**,*.sql'",
+            ),
             option("--env", action="append", metavar="NAME=VALUE", default=[], help="set a variable of the agent"),
             option("--no-stderr", action="store_true", help="keep nothing of a failed agent's stderr in its trace"),
             option("--realtime", action="store_true", help="replay streams with the pauses that were recorded"),

@@ -20,6 +20,8 @@ from evalgate.features.record.adapters.received.receiver import (
     find_missing_content,
 )
 from evalgate.features.record.adapters.received.tool_facts import add_tool_facts
+from evalgate.features.record.application.evidence import NATIVE, OTLP, TrialEvidence, build_file
+from evalgate.features.record.bootstrap.trace_readers import TraceFormats
 from evalgate.features.record.models.exchange import TrialId
 from evalgate.features.record.models.run import TrialSpans
 
@@ -337,3 +339,11 @@ def test_tool_spans_time_the_calls_that_the_proxy_saw():
 def test_nothing_received_is_nothing():
     assert SpanReceiver().take() == {}
     assert build_traces(TrialSpans(), TRIAL)[0] == []
+
+
+@pytest.mark.parametrize("state", [None, {"after": [2]}])
+def test_spans_alone_become_a_native_trace_if_there_is_a_state(state):
+    spans = receive(request(chat(1)))[TRIAL]
+    suffix, content = build_file(TrialEvidence(TRIAL, spans=spans, state=state), {}, TraceFormats(), print)
+    assert suffix == (OTLP if state is None else NATIVE)
+    assert json.loads(content).get("state") == state

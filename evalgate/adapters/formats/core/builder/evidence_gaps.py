@@ -165,8 +165,9 @@ CONVERSATIONS = DEFINITION_KEYS | words("messages contents content parts events"
 
 
 def require_content(trace: Trace) -> None:
-    """Raises TraceError if the trace holds no message, call, model call or token."""
-    if not (trace.messages or trace.tool_calls or trace.llm_calls or trace.usage["total_tokens"]):
+    """Raises TraceError if the trace holds no message, call, model call or token, and says of no outage."""
+    is_unmeasured = trace.state is not None and "outage" in trace.state
+    if not (trace.messages or trace.tool_calls or trace.llm_calls or trace.usage["total_tokens"] or is_unmeasured):
         raise TraceError(EMPTY)
 
 
