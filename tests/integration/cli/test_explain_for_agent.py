@@ -51,7 +51,7 @@ def test_the_run_is_explained_from_what_it_left(demo: Path) -> None:
     assert "support.yaml:" in out
     assert DIFFERENCE in out
     assert "no refund (" in out
-    assert "\n    evalgate run " in out
+    assert "\n│ command: evalgate run " in out
     assert explain(demo) == out
 
 
@@ -101,7 +101,7 @@ def test_recordings_full_of_hostile_texts_stay_in_one_fence(tmp_path: Path) -> N
     assert evalgate("run", "suite.yaml", "-q", cwd=str(tmp_path)).exit_code == 1
     out = explain(tmp_path)
     lines = out.split("\n")
-    begin, end = lines.index(f"BEGIN {(mark := lines[5].removeprefix('BEGIN '))}"), lines.index(f"END {mark}")
+    begin, end = lines.index(f"BEGIN {(mark := lines[6].removeprefix('BEGIN '))}"), lines.index(f"END {mark}")
     assert all(line.startswith("│ ") for line in lines[begin + 1 : end])
     assert [line for line in lines if line.startswith(("BEGIN", "END"))] == [lines[begin], lines[end]]
 

@@ -31,7 +31,7 @@ def test_the_gate_adds_it(hub, act):
     assert act(comment_key="evalgate", for_agent="true").exit_code == 1
     [body] = own_comments(hub)
     check_part(body)
-    assert "\n    evalgate run" in body
+    assert "\n│ command: evalgate run" in body
     assert [flaw for flaw in find_flaws(body) if "octocat" in flaw] == []
 
 
@@ -57,4 +57,4 @@ def test_the_publisher_of_a_fork_adds_it_without_a_command(hub, act):
     act("workflow_run", mode="publish", comment_key="evalgate", after_run=9001, for_agent="true")
     [body] = own_comments(hub)
     check_part(body)
-    assert "To repeat the run" not in body
+    assert "\n│ command: " not in body
