@@ -53,13 +53,14 @@ def split_once(scenarios: Sequence[ScenarioResult], chance: Random) -> tuple[boo
 
 
 def decided_at(before: float, now: float, chance: Random) -> int:
-    """The smallest number of trials an arm at which half of the drawn pairs of arms are decided."""
+    """The smallest number of trials an arm at which half of the drawn pairs of arms are decided, but for chance."""
+    half = DRAWS / 2 - 2 * (DRAWS / 4) ** 0.5  # two standard errors: at 0.5 to 0 and 7 trials it is exactly half
     for trials in range(2, 65):
         decided = sum(
             flip_p(_count(before, trials, chance), trials, _count(now, trials, chance), trials) <= POLICY.alpha
             for _ in range(DRAWS)
         )
-        if 2 * decided >= DRAWS:
+        if decided >= half:
             return trials
     return 65
 

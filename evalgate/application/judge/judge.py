@@ -257,13 +257,9 @@ def _calibrate(
     if request.history is None:
         return {}
     rules, past = identify_rules(configuration), request.history.trials
-    if past is None or past.rules != rules or past.runs < FEWEST_RUNS:
+    if past is None or past.rules != rules:
         return {"rules_id": rules}
     return {"rules_id": rules, "calibration": tools.calibrate(configuration, policies, past, run)}
-
-
-FEWEST_RUNS = 10
-"""Past runs of the same rules and agent from which on a report says how often the gate is red by chance."""
 
 
 def _compare_mutations(request: JudgeRequest, tools: Tools, rules: ChangedRules) -> Sequence[SuiteMutations]:

@@ -16,6 +16,8 @@ WINDOW = 20
 """Number of last runs for stability; as many runs before them decide whether flakiness is new."""
 MIN_RUNS = 4
 """Minimum number of runs for a statement on stability."""
+FEWEST_RUNS = 10
+"""Past runs of the same rules and agent from which on a report says how often the gate is red by chance."""
 PASSED, FAILED = "+", "-"
 
 Steadiness = Literal["unknown", "steady", "changed", "flaky"]

@@ -232,8 +232,8 @@ def describe_false_alarms(document: ResultsDoc) -> str:
     share, low, high, noticed = (rare_percent(found[name]) for name in ("share", "low", "high", "noticed"))
     past = pluralize(found["runs"], "run")
     return (
-        f"This gate is red on {share} of unchanged pull requests (95% {low} to {high}) and notices a scenario that"
-        f" falls to half in {noticed}, by the last {past} of these rules."
+        f"This gate is red on {share} of unchanged pull requests (95% {low} to {high}) and notices a scenario whose"
+        f" pass rate falls to half in {noticed}, by the last {past} of these rules."
     )
 
 

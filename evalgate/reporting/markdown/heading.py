@@ -153,11 +153,12 @@ def _build_verdict(document: ResultsDoc, escape: Callable[[str], str]) -> Headin
 
 
 def _add_confirmation(document: ResultsDoc, heading: Heading) -> Heading:
-    """A pass after a failure is never plainly green: what was recorded again comes first."""
+    """A pass after a failure is never plainly green: what was recorded again comes first, then what else is amiss."""
     from evalgate.reporting.text.arm_lines import describe_confirmation
 
-    rest = heading.text.removeprefix("passed").lstrip(":,").removeprefix(" but").strip()
-    return Heading(ATTENTION, f"passed, but {describe_confirmation(document['confirmation'])}; {rest}")
+    but = "passed, but "
+    rest = f"; {heading.text.removeprefix(but)}" if heading.text.startswith(but) else ""
+    return Heading(ATTENTION, f"{but}{describe_confirmation(document['confirmation'])}{rest}")
 
 
 def _add_reservations(document: ResultsDoc, heading: Heading, escape: Callable[[str], str]) -> Heading:

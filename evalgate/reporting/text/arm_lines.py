@@ -80,9 +80,9 @@ def _count(found: ArmComparison) -> str:
 
 
 def format_ratio(ratio: AmountRatio) -> str:
-    """`cost -41% (-52 to -29)`: the change of a total and its 95 % interval."""
+    """`cost -41% (95% -52 to -29)`: the change of a total and its interval."""
     low, high = (_share(each) for each in (ratio.low, ratio.high))
-    return f"{ratio.name} {_share(ratio.ratio)}% ({low} to {high})"
+    return f"{ratio.name} {_share(ratio.ratio)}% (95% {low} to {high})"
 
 
 def _share(ratio: float) -> str:
@@ -144,9 +144,14 @@ _OUTCOMES = {
 
 
 def describe_confirmation(found: Confirmation) -> str:
-    """What became of what got worse: `2 scenarios got worse at first: recorded again, 1 recovered and 1 ...`."""
+    """What became of what got worse: `1 scenario got worse at first: recorded again, it recovered`."""
     counts = Counter(each.finding for each in found.scenarios)
-    parts = [f"{counts[name]:,} {words[counts[name] > 1]}" for name, words in _OUTCOMES.items() if counts[name]]
+    is_only = counts.total() == 1
+    parts = [
+        f"{'it' if is_only else f'{counts[name]:,}'} {words[counts[name] > 1]}"
+        for name, words in _OUTCOMES.items()
+        if counts[name]
+    ]
     return f"{pluralize(counts.total(), 'scenario')} got worse at first: recorded again, {join_words(parts)}"
 
 

@@ -65,7 +65,7 @@ def calibrate_pool(pool: Pool, configuration: Configuration, policies: Policies,
     judged, left_out = list[_Judged](), 0
     for each in pool.scenarios:
         entry = _find_entry(asked, each.key)
-        size = None if entry is None else min(trials or entry.rules.min, MOST_TRIALS)
+        size = None if entry is None else min(trials or each.size or entry.rules.min, MOST_TRIALS)
         if entry is None or size is None or each.trials < 2 * size:
             left_out += 1
             continue

@@ -10,6 +10,7 @@ from evalgate.features.evidence.application.calibrate import calibrate, calibrat
 from evalgate.features.evidence.application.past_runs import Pool, PooledScenario, read_past_runs
 from evalgate.features.evidence.reporting.calibration_text import advise
 from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.history.stability import FEWEST_RUNS
 from evalgate.models.run.run import StoredTrial
 from evalgate.models.run.trials import list_measured
 from evalgate.reporting.text.wording import rare_percent
@@ -31,8 +32,8 @@ MOST_SCENARIOS = 500
 def calibrate_history(
     configuration: Configuration, policies: Policies, past: TrialCounts, run: Run
 ) -> CalibrationDoc | None:
-    """The figures of the report; None if the trials are too few, or the policy judges scenarios together."""
-    if len(past.scenarios) > MOST_SCENARIOS:
+    """The figures of the report; None if runs or trials are too few, or the policy judges scenarios together."""
+    if past.runs < FEWEST_RUNS or len(past.scenarios) > MOST_SCENARIOS:
         return None
     now = {
         ScenarioKey(suite.name, each.id, each.variant): list_measured(each.trials)
@@ -40,7 +41,7 @@ def calibrate_history(
         for each in suite.scenarios
     }
     scenarios = [
-        PooledScenario(each.key, each.passed, each.trials, _choose_examples(trials), str(each))
+        PooledScenario(each.key, each.passed, each.trials, _choose_examples(trials), str(each), len(trials))
         for each in past.scenarios
         if (trials := now.get(each.key))
     ]

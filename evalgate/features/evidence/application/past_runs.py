@@ -26,13 +26,17 @@ class HistoryRun(NamedTuple):
 
 
 class PooledScenario(NamedTuple):
-    """How many recorded trials of a scenario passed, and some of them; `identity` is that of its recordings."""
+    """How many recorded trials of a scenario passed, and some of them; `identity` is that of its recordings.
+
+    `size` is how many trials a run has of it, None if the suite's `trials.min` says so.
+    """
 
     key: ScenarioKey
     passed: int
     trials: int
     examples: Sequence[Trial]
     identity: str = ""
+    size: int | None = None
 
 
 class Pool(NamedTuple):

@@ -188,7 +188,7 @@ def test_an_empty_store__is_too_little(tmp_path):
 
 def test_the_comment__says_from_ten_past_runs_of_these_rules_on_how_often_the_gate_is_red_by_chance(tmp_path):
     assert "This gate is red on" not in record_in_store(tmp_path, 10)
-    expected = figures(tmp_path, "suite.yaml", "--store", "runs.db")
+    expected = figures(tmp_path, "suite.yaml", "--store", "runs.db", "--trials", "2")
     record(tmp_path, "run", "pp pp pp pp pf", first=11, store="runs.db")
     [line] = [each for each in (tmp_path / "run/comment.md").read_text().split("\n") if "This gate is red on" in each]
     shown = json.loads((tmp_path / "run/results.json").read_text())["history"]["calibration"]

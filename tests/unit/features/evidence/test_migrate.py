@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 from in_process_command import evalgate
+from markdown_check import find_flaws
 
 SUITE = """suite: book
 scenarios:
@@ -14,6 +17,10 @@ scenarios:
       - {type: tool_called, tool: book}
 """
 MESSAGES = [{"role": "user", "content": "book it"}, {"role": "assistant", "content": "done"}]
+
+
+GOLDEN = Path(__file__).with_name("golden") / "migrate.md"
+PRICES = {"gpt-old": 0.02, "gpt-new": 0.01}
 
 
 def record(folder, name, outcomes, model, suite=SUITE):
@@ -25,6 +32,7 @@ def record(folder, name, outcomes, model, suite=SUITE):
             "trial": trial,
             "started_at": f"2026-01-01T00:{number:02}:{trial:02}Z",
             "model": model,
+            "cost_usd": PRICES[model] * (1 + number % 3),
             "messages": MESSAGES,
             "tool_calls": [{"name": "book", "arguments": {}, "result": "ok"}] if each == "p" else [],
         }
@@ -66,6 +74,16 @@ def test_other_outputs__say_the_same(runs):
     assert (found["broken"], found["finding"], found["p_value"]) == (6, "regression", 0.03125)
     shown = evalgate("migrate", "old", "new", "--markdown", cwd=str(runs)).out
     assert "| ` s0 ` | broken | 1 of 1 \u2192 0 of 1 | ` book ` \u2192 no call |" in shown
+
+
+def test_the_section_of_the_comment__is_the_one_that_was_looked_at(tmp_path):
+    record(tmp_path, "old", "pppp pppp pppp pppp ffff pppp", "gpt-old")
+    record(tmp_path, "new", "ffff ppff pppp ffff pppp pppp", "gpt-new")
+    shown = evalgate("migrate", "old", "new", "--markdown", cwd=str(tmp_path)).out
+    assert find_flaws(shown) == []
+    if os.environ.get("EVALGATE_REFRESH"):
+        GOLDEN.write_text(shown)
+    assert shown == GOLDEN.read_text()
 
 
 def test_pairs_of_trials__are_counted_on_request(tmp_path):

@@ -12,7 +12,7 @@ from evalgate.errors import InvalidInput, Unreachable
 from evalgate.features.store.application.history.run_record import build_stored_run
 from evalgate.features.store.ports import Page, Subject
 from evalgate.gate.decision.stability import STABILITY_RUNS, collect_outcomes
-from evalgate.models.history.stability import RunHistory, ScenarioCount, TrialCounts
+from evalgate.models.history.stability import FEWEST_RUNS, RunHistory, ScenarioCount, TrialCounts
 from evalgate.models.run.chunks import join_chunks
 from evalgate.ports.outputs import RESULTS, Delivered, DeliveryNote, Rendered
 from evalgate.ports.store import RunStore
@@ -170,7 +170,8 @@ def history_of(store: Store, branch: str | None) -> RunHistory:
     runs = store.runs.trend(Subject(branch=branch), MAX_RUNS - 1)
     unsteady = store.runs.find_unsteady(STABILITY_RUNS, branch=branch)[:MAX_UNSTEADY]
     past = [collect_outcomes(key, store.runs.sightings(key, STABILITY_RUNS, branch)) for key in unsteady]
-    return RunHistory(branch, tuple(runs), tuple(past), count_trials(list_results(store, branch)))
+    documents = list_results(store, branch) if len(runs) >= FEWEST_RUNS else []
+    return RunHistory(branch, tuple(runs), tuple(past), count_trials(documents))
 
 
 def count_trials(documents: Sequence[ResultsDoc]) -> TrialCounts | None:
