@@ -226,6 +226,7 @@ PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
         [Run((0, 0)), Run(), Run((0, 0)), Run((1,)), Run((0, 0)), Run(), Run((0, 1), rename_tool), AGENT],
     ),
     "examples/plugin/README.md": (examples, [Run((0, 0))]),
+    "examples/order-state/README.md": (nothing, [Skip("tests/integration/record/test_order_state.py runs it")] * 2),
     "examples/support-agent/README.md": (examples, [Run()]),
     **{f"examples/{name}/README.md": (nothing, [FRAMEWORK] * 3) for name in NAMES},
 }

@@ -33,13 +33,15 @@ def run(folder: Path, fake: FakeProviders, script: str, *words: str, **env: str)
     (folder / "out").mkdir(exist_ok=True)
     (folder / "db.json").write_text('{"orders": {"A7": "paid", "B2": "paid"}}')
     (folder / "suite.yaml").write_text(SUITE)
+    (folder / "state.sh").write_text("echo $EVALGATE_STATE >> when; cat db.json")
     flags = [*fake.flags, "--scenario", "refund", *words]
     return record_command(folder, flags, ("sh", "-c", f"{ASK}; {script}"), environ(**env))
 
 
 def test_what_the_agent_did_is_in_its_trace_and_judged(fake: FakeProviders, tmp_path: Path) -> None:
     script = REFUND.replace('"$1"', "paid") + f"echo {KEY} > out/{KEY}"
-    assert run(tmp_path, fake, script, "--state", "cat db.json", "--state-files", "out/**,*.py").code == 0
+    assert run(tmp_path, fake, script, "--state", "sh state.sh", "--state-files", "out/**,*.py").code == 0
+    assert (tmp_path / "when").read_text() == "before\nafter\n"
     state = trace_of(tmp_path)["state"]
     assert state["after"] == {"orders": {"A7": "refunded", "B2": "paid"}}
     assert state["diff"] == [{"op": "replace", "path": "/orders/A7", "value": "refunded"}]

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 LONGEST_FLUSH = 10.0
 MAX_NAMED = 5
+WHEN = "EVALGATE_STATE"
+"""The variable that tells the state command whether the run is still to come."""
 """Files of a scenario that a warning names."""
 GRPC = (
     "warning: a program tried HTTP/2, which this server does not speak, so what it sent is missing"
@@ -119,7 +121,7 @@ class RecordingSession:
         facts = AgentFacts(planned.trial, planned.prompt, self._version.commit, planned.agent_hash, is_replay=is_replay)
         endpoints = self.addresses.build_endpoints(self._trials[planned.trial][1])
         environ = build_environ(request.environ, endpoints, facts, request.extra)
-        state = None if tools.state is None else await tools.state.read(environ)
+        state = None if tools.state is None else await tools.state.read({**environ, WHEN: "before"})
         if state is not None and state.problem is not None:
             return await self._close_unmeasured(planned.trial, state)
         agent = await tools.start_agent(fill_command(request.command, planned), environ)
@@ -138,7 +140,8 @@ class RecordingSession:
             self._find(trial)
         named = [trial for trial in self._trials if trial not in before]
         if state is not None and tools.state is not None and end.interrupted is None:
-            self._keep_state(named, state, await tools.state.read(environ))
+            after = await tools.state.read({**environ, WHEN: "after"})
+            self._keep_state(named, state, after)
         return _merge(planned.trial, [await self._close(server, each, end, spans.get(each)) for each in named], end)
 
     def _keep_state(self, named: Sequence[TrialId], before: Snapshot, after: Snapshot) -> None:
