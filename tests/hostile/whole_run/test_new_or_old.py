@@ -26,7 +26,7 @@ NOTHING_NEW = [
         "all recordings are the baseline's",
         {SUITE: suite(CHECK), **trials(ONE, TWO)},
         PASS,
-        ["All 2 recordings are the same as in the baseline: this run says nothing about a change of the agent"],
+        ["All 2 recordings are the same as in the baseline: to judge a change of the agent, record it again"],
         before=BEFORE,
     ),
     Case(

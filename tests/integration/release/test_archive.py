@@ -23,6 +23,8 @@ NEEDED = (
         "requirements/record.txt",
     ),
 )
+STORE_GROUP = ["store", "history", "goldens", "feedback", "export", "import"]
+LEFT_OUT = ["init", "import-suite", "fetch-baseline", "comment", *STORE_GROUP, "completion"]
 COMMAND = "import sys; sys.path.insert(0, sys.argv.pop(1)); from evalgate.__main__ import main; main()"
 
 
@@ -63,6 +65,14 @@ def test_the_gate_runs_from_it(unpacked):
     assert done.stdout.startswith("ok: 1 suite")
 
 
+def test_a_run_from_it_is_saved_in_a_store(unpacked, tmp_path):
+    store = f"sqlite:///{tmp_path / 'store.db'}"
+    done = run_unpacked(
+        unpacked, "run", "evals/support.yaml", "--store-url", store, "--output-dir", str(tmp_path / "out")
+    )
+    assert (done.returncode, (tmp_path / "store.db").exists()) == (0, True), done.stderr
+
+
 def test_a_verb_that_no_job_runs_says_that_it_is_left_out(unpacked):
     done = run_unpacked(unpacked, "init", "traces")
     assert (done.returncode, done.stdout) == (2, "")
@@ -75,4 +85,4 @@ def test_every_other_verb_is_in_it(unpacked):
     script += "    try: load(verb.module)\n    except ModuleNotFoundError: left_out.append(name)\nprint(*left_out)"
     command = [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, sys.argv[1])\n{script}", unpacked]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.stdout.split(), done.stderr) == (["init", "fetch-baseline", "comment"], "")
+    assert (done.stdout.split(), done.stderr) == (LEFT_OUT, "")
