@@ -1,1 +1,1 @@
-"""`run --watch`: judges again whenever suites or traces change. Entry points: `loop.watch`, `files.WatchedFiles`."""
+"""`run --watch`: judges again whenever suites or traces change. Entry points: `loop.watch`, `files.PolledFiles`."""

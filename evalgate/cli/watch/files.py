@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
 
-class WatchedFiles:
+class PolledFiles:
     """Time and size of each file that a run reads; a suite with errors leaves the traces that were watched."""
 
     def __init__(self, arguments: Namespace, cwd: str) -> None:

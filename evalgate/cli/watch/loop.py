@@ -7,7 +7,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from evalgate.cli.watch.files import WatchedFiles
+from evalgate.cli.watch.files import PolledFiles
 from evalgate.errors import EvalGateError, Problem, SettingError
 from evalgate.reporting.text.wording import scenario_name
 
@@ -47,7 +47,7 @@ def watch(arguments: Namespace, shell: Shell, judge: Callable[[Sequence[str]], R
 class _Watcher:
     def __init__(self, arguments: Namespace, shell: Shell, judge: Callable[[Sequence[str]], ResultsDoc | None]) -> None:
         self._scenarios, self._shell, self._judge = list(arguments.scenarios), shell, judge
-        self._files = WatchedFiles(arguments, shell.cwd)
+        self._files = PolledFiles(arguments, shell.cwd)
         self._keys: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._verdicts: Verdicts = {}
         self._seen: dict[str, tuple[int, int]] = {}
