@@ -7,6 +7,7 @@ const verdicts = {};
 for (const { id, check, run } of JSON.parse(readFileSync(0, 'utf8'))) {
   const calls = run.calls ?? [];
   const asked = calls.map(([name, args]) => ({ function: { name, arguments: JSON.stringify(args) } }));
+  const skillCalls = calls.filter(([name]) => name === 'Skill').map(([, args]) => ({ name: args.skill }));
   const spans = calls.map(([name, args], index) => ({
     spanId: `${index}`,
     name: 'call',
@@ -16,7 +17,7 @@ for (const { id, check, run } of JSON.parse(readFileSync(0, 'utf8'))) {
   const output = check.type.endsWith('tool-call-f1') ? { tool_calls: asked } : run.answer;
   const result = await assertions.runAssertions({
     test: { vars: {}, assert: [check] },
-    providerResponse: { output, cost: run.cost, finishReason: run.reason },
+    providerResponse: { output, cost: run.cost, finishReason: run.reason, metadata: { skillCalls } },
     latencyMs: run.seconds === undefined ? undefined : run.seconds * 1000,
   }).catch(() => null);
   const traced = check.type.includes('trajectory:')

@@ -28,11 +28,9 @@ def carry_checks(folder, *checks, **test):
     return scenarios[0].get("assertions", []), found
 
 
-def test_imported_checks__judge_as_promptfoo_does(tmp_path):
-    cases = read_cases()
-    kinds = {case.check["type"] for case in cases}
-    page = (ROOT / "docs/migrate-from.md").read_text(encoding="utf-8")
-    assert f"{len(cases)} verdicts of {len(kinds)} kinds of checks" in page.replace("\n", " ")
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.matrix)])
+def test_imported_checks__judge_as_promptfoo_does(tmp_path, every):
+    cases = read_cases()[::every]
     (tmp_path / "promptfooconfig.json").write_text(build_configuration(cases), encoding="utf-8")
     (tmp_path / "traces.jsonl").write_text(build_traces(cases), encoding="utf-8")
     written = evalgate(
@@ -45,10 +43,23 @@ def test_imported_checks__judge_as_promptfoo_does(tmp_path):
     assert verdicts == {case.id: case.passes for case in cases}
 
 
+def test_the_page_counts_what_is_compared():
+    cases = read_cases()
+    page = (ROOT / "docs/migrate-from.md").read_text(encoding="utf-8").replace("\n", " ")
+    assert f"{len(cases)} verdicts of {len({case.check['type'] for case in cases})} kinds of checks" in page
+
+
 @pytest.mark.parametrize(
     ("check", "reason"),
     [
         ({"type": "javascript", "value": "output.length > 1 && context.vars.a"}, "a program"),
+        ({"type": "javascript", "value": "file://check.js"}, "a program"),
+        ({"type": "javascript", "value": "output.length < 5", "threshold": 0.5}, "a program"),
+        ({"type": "javascript", "value": "output.includes('a') && true || fetch('x')"}, "a program"),
+        ({"type": "javascript", "value": "output.toLowerCase().includes('A')"}, "in lower case"),
+        ({"type": "javascript", "value": "output.length < 5 &&\n  output.length > 1"}, "a program"),
+        ({"type": "javascript", "value": "output.includes('a') || JSON.parse(output).b === 1"}, "ends it in an error"),
+        ({"type": "not-javascript", "value": "output.includes('a')"}, "a program"),
         ({"type": "python", "value": "file://check.py"}, "a program"),
         ({"type": "contains", "value": "a", "transform": "output.b"}, "`transform` is JavaScript"),
         ({"type": "llm-rubric", "value": "polite"}, "a model judges it"),

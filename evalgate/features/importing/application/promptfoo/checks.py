@@ -6,7 +6,8 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from evalgate.features.importing.application.lines import build_grade
+from evalgate.features.importing.application.lines import CODE, build_grade
+from evalgate.features.importing.application.promptfoo.expression_checks import carry_expression
 from evalgate.features.importing.application.promptfoo.run_checks import RUN_CHECKS
 from evalgate.features.importing.application.promptfoo.text_checks import TEXT_CHECKS, OriginCheck
 from evalgate.features.importing.application.promptfoo.variables import fill_in
@@ -16,12 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NOT, SET = "not-", "assert-set"
-CHECKS = {**TEXT_CHECKS, **RUN_CHECKS}
+CHECKS = {**TEXT_CHECKS, **RUN_CHECKS, "javascript": carry_expression}
 MODEL = (
     "a model judges it: give it a `metric` and a `threshold`, so that promptfoo's results hold its score and a"
     " `recorded_score` can check it"
 )
-CODE = "it is a program, which is never executed here; write it as a check with a `path`"
 SCORE = (
     "is another measure than `similarity` has; compare with `metric: rouge_l` or `bleu` and a `min_score` of your own"
 )
@@ -33,7 +33,7 @@ MODELS = (
     *("search-rubric", "research-rubric", "trajectory:goal-success", "noise-sensitivity"),
 )
 REASONS = {
-    **dict.fromkeys(("javascript", "python", "ruby"), CODE),
+    **dict.fromkeys(("python", "ruby"), f"{CODE}; write it as a check with a `path`"),
     "webhook": "another server decides it, and a gate asks none",
     **dict.fromkeys(("select-best", "max-score"), "it compares the outputs of several providers; see docs/migrate.md"),
     **dict.fromkeys(("rouge-n", "rouge-l", "rouge-s", "bleu", "gleu", "meteor"), SCORE),
@@ -65,7 +65,7 @@ def carry_check(check: Mapping[str, Any], variables: Mapping[str, Any]) -> Carri
         raise CannotCarry(
             "it belongs to promptfoo's red team" if base.startswith("promptfoo:") else REASONS.get(base, unknown)
         )
-    value = fill_in(check.get("value"), variables)
+    value = check.get("value") if base == "javascript" else fill_in(check.get("value"), variables)
     carried = CHECKS[base](OriginCheck(base, value, check.get("threshold"), base != kind))
     return carried if base == kind else CarriedCheck(_negate(carried.entry), carried.difference)
 

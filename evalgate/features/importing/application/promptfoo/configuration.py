@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.errors import InvalidInput, OverLimit
+from evalgate.features.importing.application.lines import build_line
 from evalgate.features.importing.application.places import OriginPart
 from evalgate.features.importing.application.promptfoo.checks import SET, carry_check
 from evalgate.features.importing.application.promptfoo.table_tests import read_table_test
@@ -12,7 +13,6 @@ from evalgate.features.importing.application.promptfoo.variables import FILE, na
 from evalgate.features.importing.models import (
     MAX_CHECKS,
     MAX_SCENARIOS,
-    CannotCarry,
     ImportedLine,
     ImportedScenario,
     ImportedSuite,
@@ -29,9 +29,10 @@ SCENARIO_ID = "evalgate.scenario.id"
 CODE = (".js", ".ts", ".mjs", ".cjs", ".mts", ".cts", ".py", ".rb")
 TRANSFORMED = "promptfoo changes the output before it is checked; the answer is judged here as it is recorded"
 SEVERAL_PROVIDERS = (
-    "the runs of all its providers are trials of the same scenarios, and each must pass; `variants` can tell them"
-    " apart by the tags `provider:<label or id>`"
+    "the runs of all its providers are trials of the same scenarios, and each must pass; `variants` can match them"
+    " by the tags `provider:<label or id>`"
 )
+AS_TEXT = "an expression of JavaScript judges the answer as a text, also one that the provider returns as an object"
 EXACT_NAMES = "a check that requires a tool compares its name exactly; promptfoo ignores upper and lower case"
 UNKNOWN_NUMBER = (
     "its number in promptfoo's results is not known, because of the files above; give it a description of its own"
@@ -97,7 +98,13 @@ class PromptfooReader:
         providers = self._root.get("providers").value or self._root.get("targets").value
         several = isinstance(providers, list) and len(providers) > 1
         names_tools = any(line.entry is not None and "trajectory:" in line.kind for line in suite.list_lines())
-        found = {SEVERAL_PROVIDERS: several, EXACT_NAMES: names_tools, TRANSFORMED: _changes_output(self._default)}
+        reads_code = any(line.entry is not None and line.kind == "javascript" for line in suite.list_lines())
+        found = {
+            SEVERAL_PROVIDERS: several,
+            EXACT_NAMES: names_tools,
+            TRANSFORMED: _changes_output(self._default),
+            AS_TEXT: reads_code,
+        }
         return [note for note, holds in found.items() if holds]
 
     def _list_tests(self) -> Iterator[OriginTest]:
@@ -195,20 +202,15 @@ class PromptfooReader:
         if check.get("type") == SET and check.get("threshold") is None and is_required:
             inner = part.get("assert")  # all must pass, as if the set were not there
             return [line for each in inner.items() for line in self._carry_part(each, variables, is_required=True)]
-        line = ImportedLine(part.place, str(check.get("type", "check"))[:60])
         weight = check.get("weight", 1)
-        try:
-            line.entry, line.reason = carry_check(check, variables)
-        except CannotCarry as error:
-            line.refuse(str(error))
-            line.offer = None if error.offer is None else {**error.offer, **({"required": True} if is_required else {})}
-            return [line]
+        decides = is_required and weight != 0
+        line = build_line(
+            part, str(check.get("type", "check")), lambda: carry_check(check, variables), is_required=decides
+        )
         if isinstance(weight, bool) or not isinstance(weight, int | float) or weight < 0:
             line.refuse("its weight is no number from 0")
-            return [line]
-        line.entry = {**line.entry, **({} if weight == 1 else {"weight": weight})}
-        if is_required and weight != 0:
-            line.entry["required"] = True
+        elif line.entry is not None and weight != 1:
+            line.entry["weight"] = weight
         return [line]
 
     def _resolve(self, part: OriginPart) -> tuple[OriginPart, dict[str, Any]]:
@@ -250,7 +252,7 @@ def _refuse_number(scenario: ImportedScenario) -> None:
 
 
 def _distinguish(scenarios: Sequence[ImportedScenario]) -> None:
-    """Gives scenarios of the same id their spare ones: the id alone does not tell their traces apart."""
+    """Gives scenarios of the same id their spare ones: the id alone does not say which trace is whose."""
     counts: dict[str, int] = {}
     for scenario in scenarios:
         counts[scenario.id] = counts.get(scenario.id, 0) + 1
