@@ -15,6 +15,7 @@ from documents import ROOT
 
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
+from evalgate.features.learn.cli.init import choose_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -471,9 +472,25 @@ def test_the_order_of_files_and_the_run_change_no_byte(tmp_path: Path):
         for path in order:
             (folder / "traces" / path.name).write_bytes(path.read_bytes())
         words = [f"traces/{path.name}" for path in order]
-        assert evalgate(folder, "init", *words, "--suite", "support")[0] == 0
-        texts.add((folder / "evals/support.yaml").read_bytes())
+        assert evalgate(folder, "init", *words)[0] == 0
+        texts.add((folder / "evals/first.yaml").read_bytes())
     assert len(texts) == 1
+
+
+@pytest.mark.parametrize(
+    ("named", "name"),
+    [
+        (["refunds/"], "refunds"),
+        (["refunds/a.json", "refunds/b.json"], "refunds"),
+        (["refunds/one.jsonl"], "one"),
+        (["a/1.json", "b/1.json"], "first"),
+        (["/tmp/a", "b"], "first"),
+        (["logs/*.json"], "first"),
+        (["logs/x/1.json", "logs/x/1.json"], "1"),
+    ],
+)
+def test_the_name_of_the_suite_is_that_of_the_traces_in_any_order(named: list[str], name: str):
+    assert choose_name(named) == choose_name(named[::-1]) == name
 
 
 FOLDERS = [path.name for path in sorted(SHARED.iterdir()) if path.is_dir()] if SHARED.is_dir() else ["absent"]

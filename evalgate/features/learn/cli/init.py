@@ -44,7 +44,7 @@ def init(arguments: Namespace, shell: Shell) -> int:
         traces = _ask_words(shell, arguments, "Traces", traces)
     if not traces:
         return _start_with_example(arguments, shell)
-    name = arguments.suite or _ask(shell, arguments, "Name of the suite", _choose_name(traces))
+    name = arguments.suite or _ask(shell, arguments, "Name of the suite", choose_name(traces))
     _refuse_name(name)
     path = _choose_path(arguments, name)
     if not arguments.force and not arguments.dry_run:
@@ -215,9 +215,14 @@ def _add(arguments: Namespace, shell: Shell) -> int:
     return 0
 
 
-def _choose_name(traces: Sequence[str]) -> str:
-    """The name of the folder or file of the traces, unless all projects have one of that name."""
-    stem = posixpath.basename(traces[0].rstrip("/")).partition(".")[0]
+def choose_name(traces: Sequence[str]) -> str:
+    """The name of the folder or file of the traces, of several the folder that holds them all, in whatever order.
+
+    Not one that the traces of all projects have.
+    """
+    is_mixed = len({each.startswith("/") for each in traces}) > 1
+    common = "" if is_mixed else posixpath.commonpath(traces)
+    stem = posixpath.basename(common).partition(".")[0]
     return FIRST if stem in COMMON_FOLDERS or "*" in stem else stem
 
 
