@@ -101,7 +101,8 @@ def test_a_workflow_is_added_to_a_suite_that_exists(project: Path):
 
 def test_the_workflow_gives_the_agent_the_requests_that_the_suite_names(project: Path):
     write_scored(project, {"sound": [1, 1]})
-    assert evalgate(project, "init", "traces/", "--suite", "support")[0] == 0
+    code, _, err = evalgate(project, "init", "traces/", "--suite", "support")
+    assert (code, "the suite names the request of 1 scenario: read it before you commit\n" in err) == (0, True)
     text = (project / "evals/support.yaml").read_text()
     assert text.count("    prompt: ") == text.count("  - id: ")
     (project / "requirements.txt").write_text("openai\n")

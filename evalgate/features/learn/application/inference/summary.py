@@ -50,6 +50,8 @@ def describe_built_suite(built: BuiltSuite, path: str) -> Iterator[str]:
         yield f"least of all: {', '.join(weakest)}"
     if offered := sum(len(scenario.offers) for scenario in built.draft.written):
         yield f"not checked: {pluralize(offered, 'line')} of values that all trials share; {_advise(built)}"
+    if asked := sum(scenario.prompt is not None for scenario in built.draft.written):
+        yield f"the suite names the request of {pluralize(asked, 'scenario')}: read it before you commit"
     yield f"next: evalgate run {shlex.quote(path)}"
 
 
