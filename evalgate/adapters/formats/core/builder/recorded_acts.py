@@ -28,6 +28,8 @@ ACTS = words("function action call command exec execute do act op operation")
 PATCHES = frozenset({"add", "remove", "replace", "move", "copy", "test"})
 """Operations of JSON Patch, which change a document and call nothing."""
 MAX_NAME = 128
+MOST_KEYS = 60
+"""Of an object whose keys are remembered: records repeat few sets of keys."""
 
 
 def find_act(value: Any, known: AbstractSet[str]) -> str | None:
@@ -53,13 +55,27 @@ def find_act(value: Any, known: AbstractSet[str]) -> str | None:
 
 
 def _name_of_act(value: dict[str, Any]) -> str | None:
-    if not any(inner and may_hold(inner) for inner in value.values()):
-        return None
-    is_act = any(_names_act(value[key]) for key in KIND_KEYS.intersection(value) if value[key].__class__ is str)
-    for key, inner in value.items():
-        if inner.__class__ is str and _is_name(inner) and _may_name(key, is_act=is_act):
-            return None if inner in PATCHES and "path" in value else inner
+    lay_out = _lay_out if len(value) <= MOST_KEYS else _lay_out.__wrapped__
+    kinds, naming, naming_in_act = lay_out(tuple(value))
+    is_act = any(value[key].__class__ is str and _names_act(value[key]) for key in kinds)
+    for key in naming_in_act if is_act else naming:
+        name = value[key]
+        if name.__class__ is str and _is_name(name):
+            has_arguments = any(inner and may_hold(inner) for inner in value.values())
+            return name if has_arguments and not (name in PATCHES and "path" in value) else None
     return None
+
+
+Keys = tuple[str, ...]
+
+
+@lru_cache(maxsize=4_096)
+def _lay_out(keys: Keys) -> tuple[Keys, Keys, Keys]:
+    """Of the keys of an object: those of its type, those that may name what was done, and those that may in an act."""
+    kinds = tuple([key for key in keys if key in KIND_KEYS])
+    others = [key for key in keys if key not in KIND_KEYS]
+    named = tuple([key for key in others if _names_act(key)])
+    return kinds, named, tuple([key for key in others if key in named or _may_name_in_act(key)])
 
 
 def _is_name(text: str) -> bool:
@@ -71,12 +87,8 @@ def _is_name(text: str) -> bool:
 _SIGNS = str.maketrans(".:/-", "____")
 
 
-@lru_cache(maxsize=4_096)
-def _may_name(key: str, *, is_act: bool) -> bool:
-    """Whether the text under a key may name what was done; `is_act`: in an object whose type is that of an act."""
-    if key in KIND_KEYS:
-        return False
-    return _names_act(key) or (is_act and key not in ENVELOPE and split_words(key)[-1:] not in _OF_IDS)
+def _may_name_in_act(key: str) -> bool:
+    return key not in ENVELOPE and split_words(key)[-1:] not in _OF_IDS
 
 
 _OF_IDS = tuple([word] for word in ID_WORDS)
