@@ -299,7 +299,10 @@ HARMLESS = words("""
     command.completed auto_mode_switch.requested auto_mode_switch.completed session_limits_exhausted.requested
     session_limits_exhausted.completed commands.changed capabilities.changed exit_plan_mode.requested
     exit_plan_mode.completed mcp.tools.list_changed mcp.resources.list_changed mcp.prompts.list_changed
-    agent.interrupted
+    agent.interrupted session.mode_notice_delivered session.fusion_route_started session.fusion_route_failed
+    session.fusion_resolved session.fusion_handoff session.fusion_completed assistant.fusion_phase_started
+    assistant.fusion_phase_completed assistant.fusion_phase_failed assistant.server_tool_progress model.call_start
+    model.call_finished subagent.configured factory.run_started factory.run_updated factory.run_settled
 """)
 """Types of events about the session, and of those that repeat what messages and executions record."""
 MESSAGE_FIELDS = words("""
