@@ -26,6 +26,7 @@ OperatorName = Literal[
     "steered_recipient",
     "second_record",
     "failed_run",
+    "other_skill",
 ]
 
 

@@ -76,11 +76,12 @@ def find_skills(trace: Trace) -> SkillTrace:
     cache = get_view(trace).cache
     found: SkillTrace | None = cache.get(_CACHE)
     if found is None:
-        found = cache[_CACHE] = _find_skills(trace)
+        found = cache[_CACHE] = read_skills(trace)
     return found
 
 
-def _find_skills(trace: Trace) -> SkillTrace:
+def read_skills(trace: Trace) -> SkillTrace:
+    """The same, without keeping it with the trace."""
     found = SkillTrace([], [])
     for number, call in enumerate(trace.agent_calls, 1):
         touched = _find_touched(call)

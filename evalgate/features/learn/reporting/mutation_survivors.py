@@ -32,6 +32,7 @@ SENTENCES: dict[OperatorName, str] = {
     "steered_recipient": "a result chose `{other}` of `{tool}`",
     "second_record": "`{other}` of the state changed as well",
     "failed_run": "the run ended in an error",
+    "other_skill": "skill `{other}` were used in its place",
 }
 
 

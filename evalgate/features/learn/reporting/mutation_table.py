@@ -39,6 +39,7 @@ SHORT: dict[OperatorName, str] = {
     "steered_recipient": "a recipient from a result",
     "second_record": "a second record changed",
     "failed_run": "the run ended in an error",
+    "other_skill": "another skill used",
 }
 EFFECTS: dict[Effect, str] = {
     "lower_score": "only lower the score, which stays above the threshold of the scenario",

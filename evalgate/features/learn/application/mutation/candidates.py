@@ -6,6 +6,7 @@ import re
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalgate.features.learn.application.mutation.skill_changes import find_skill_at
 from evalgate.features.learn.application.mutation.source_changes import Argument, take_from_result
 from evalgate.features.learn.application.mutation.state_changes import list_changed_paths
 from evalgate.features.learn.measures.usable_names import is_usable_name, list_named_tools
@@ -71,10 +72,21 @@ def _propose(change: Mutation, trace: Trace, facts: Facts) -> Iterator[Check]:
         yield from _expect_sources(change, trace)
     elif change.operator == "second_record":
         yield {"type": "state_unchanged", **({"except": facts.changed} if facts.changed else {})}
+    elif change.operator == "other_skill":
+        yield from _expect_skill(change, trace)
     elif change.operator == "failed_run":
         yield {"path": "metadata.status", "eq": "ok"}
     else:
         yield from _propose_behaviour(change, trace, facts)
+
+
+def _expect_skill(change: Mutation, trace: Trace) -> Iterator[Check]:
+    """The skill that was used, or not the other one."""
+    skill = find_skill_at(trace, change.at)
+    if skill is not None and _is_plain_name(skill):
+        yield {"type": "skill_used", "skill": skill}
+    if _is_plain_name(change.other):
+        yield {"type": "no_skill", "skill": [change.other]}
 
 
 def _expect_sources(change: Mutation, trace: Trace) -> Iterator[Check]:

@@ -17,6 +17,7 @@ from evalgate.features.learn.application.mutation.edits import (
     replace_fields,
     swap_calls,
 )
+from evalgate.features.learn.application.mutation.skill_changes import find_other_skills, list_skills, load_other_skill
 from evalgate.features.learn.application.mutation.source_changes import (
     Argument,
     invent_value,
@@ -42,14 +43,16 @@ REFUSAL = "I'm sorry, but I can't help with that."
 
 
 class KnownTools:
-    """The tools that the traces of a suite call or define; a destructive one with an example of its call."""
+    """The tools that the traces of a suite call or define, a destructive one with an example of its call; skills."""
 
     def __init__(self) -> None:
         self._names: set[str] = set()
         self._examples: dict[str, ToolCall | None] = {}
+        self.skills: set[str] = set()
 
     def add(self, trace: Trace) -> None:
         """Adds what a trace calls and defines; of several examples of a call the same is kept in any order."""
+        self.skills |= list_skills(trace) if len(self.skills) < MAX_TOOLS else set()
         for call in trace.agent_calls:
             name = call["name"]
             if len(self._names) < MAX_TOOLS or name in self._names:
@@ -84,7 +87,15 @@ class KnownTools:
 
 _BY_HARM: tuple[OperatorName, ...] = (
     *("second_record", "steered_recipient", "invented_argument"),
-    *("extra_destructive_call", "duplicate_call", "other_tool", "change_argument", "swap_calls", "drop_call"),
+    *(
+        "extra_destructive_call",
+        "duplicate_call",
+        "other_tool",
+        "other_skill",
+        "change_argument",
+        "swap_calls",
+        "drop_call",
+    ),
     *("ignored_error", "empty_answer", "refusal", "truncated_run", "failed_run", "triple_cost", "triple_latency"),
 )
 _OF_NO_TOOL = _BY_HARM.index("empty_answer")
@@ -329,5 +340,10 @@ OPERATORS: dict[OperatorName, Operator] = {
         (),
     ),
     "failed_run": Operator(_find_good_end, _fail_run, ()),
+    "other_skill": Operator(
+        lambda trace, tools: find_other_skills(trace, tools.skills),
+        lambda trace, change, _: load_other_skill(trace, change),
+        ("calls", "arguments"),
+    ),
 }
 """In the order of their numbers, from 1."""

@@ -94,6 +94,14 @@ def test_limits_are_twice_the_highest_amount(tmp_path: Path):
     assert list_checks(Mutation("triple_latency"), trace)[0]["max_seconds"] == 8
 
 
+def test_another_skill_is_noticed_by_the_one_that_was_used(tmp_path: Path):
+    trace = read(tmp_path, ("Skill", {"skill": "pdf"}))
+    assert list_checks(Mutation("other_skill", 0, "Skill", "docx"), trace) == [
+        {"type": "skill_used", "skill": "pdf", "required": True},
+        {"type": "no_skill", "skill": ["docx"], "required": True},
+    ]
+
+
 def test_a_second_record_is_noticed_by_a_state_that_changes_only_where_the_traces_changed_it(tmp_path: Path):
     trace = read(tmp_path, state={"before": {"a": 1, "b": {"c": 1}}, "after": {"a": 2, "b": {"c": 1}}})
     other = read(tmp_path, state={"before": {"b": {"c": 1}}, "after": {"b": {"c": 3}}})

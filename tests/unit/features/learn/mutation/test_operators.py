@@ -80,8 +80,16 @@ def spoken(trace: Trace) -> Sequence[tuple[str, list[str], str | None]]:
 
 def test_all_operators_apply_to_a_trace_with_all_evidence(tmp_path: Path):
     trace = mailed(tmp_path)
-    found = list_changes(trace, known(trace))
-    assert len(OPERATORS) == 16
+    call = {"id": "c4", "name": "Skill", "arguments": {"skill": "pdf"}}
+    loaded = {"role": "assistant", "content": None, "tool_calls": [call]}
+    answer = {"role": "tool", "tool_call_id": "c4", "content": "Launching skill: pdf"}
+    document = json.loads((tmp_path / "trace.json").read_text())
+    document["messages"][-1:-1] = [loaded, answer]
+    trace = read(tmp_path, **document)
+    tools = known(trace)
+    tools.skills.add("docx")
+    found = list_changes(trace, tools)
+    assert len(OPERATORS) == 17
     assert list(dict.fromkeys(each.operator for each in found)) == list(OPERATORS)
 
 
@@ -119,6 +127,26 @@ def test_where_nothing_changed_the_first_value_does(tmp_path: Path):
     assert list_seconds(read(tmp_path, state={"before": [None, "a"], "after": [None, "a"]})) == ["[1]"]
     assert list_seconds(read(tmp_path, state={"after": {"a": 1}})) == []
     assert list_seconds(read(tmp_path, state={"before": {"a": 1}, "after": {"a": 2}})) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("Skill", {"skill": "pdf", "args": "a.pdf"}, {"skill": "xlsx", "args": "a.pdf"}),
+        ("Bash", {"command": "cat /s/pdf/SKILL.md"}, {"command": "cat /s/xlsx/SKILL.md"}),
+    ],
+)
+def test_another_skill_is_one_that_the_traces_use(tmp_path: Path, name: str, before: Any, after: Any):
+    call = {"id": "c1", "name": name, "arguments": before}
+    asked = {"role": "assistant", "content": None, "tool_calls": [call]}
+    messages = [DOCUMENT["messages"][0], asked, {"role": "tool", "tool_call_id": "c1", "content": "ok"}]
+    trace = read(tmp_path, messages=messages)
+    tools = known(trace)
+    assert [each for each in list_changes(trace, tools) if each.operator == "other_skill"] == []
+    tools.skills |= {"docx", "xlsx"}
+    (change,) = (each for each in list_changes(trace, tools) if each.operator == "other_skill")
+    assert (change.tool, change.other) == (name, "xlsx")
+    assert apply_change(trace, change, tools).tool_calls[0]["arguments"] == after
 
 
 def test_an_invented_argument_stands_nowhere(tmp_path: Path):
