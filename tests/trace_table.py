@@ -1,6 +1,6 @@
 """Tables for docs/traces.md: the fields that the test traces of each format hold, and the files each was tried on.
 
-Run as a script, it writes them; the second one anew only where the recordings of others are.
+Run as a script, it writes them; of the second one, the rows are kept where the recordings of others are not there.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import TraceRecord
 
 RECORDINGS = ROOT / "tests" / "recordings"
+READINGS = ROOT / "tests" / "readings"
 DOCUMENT = ROOT / "docs" / "traces.md"
 BEGIN, END = "<!-- table: make docs writes it -->\n", "<!-- end of the table -->"
 TRIED, TRIED_END = "<!-- tried: make docs writes it -->\n", "<!-- end of what was tried -->"
@@ -104,12 +105,24 @@ def _find_month(trace: Trace) -> str | None:
 
 def format_tried_table(tried: dict[str, Tried]) -> str:
     """One row per format, in the order of detection."""
-    rows = ["| format | real files | traces in them | recorded | versions |", "|---|--:|--:|---|---|"]
+    rows = ["| format | real files | traces in them | recorded | versions | written |", "|---|--:|--:|---|---|--:|"]
     for known in FORMATS:
         real = tried.get(known.name, Tried(0, 0, "", ""))
-        cells = [f"`{known.name}`", *(str(count or NONE) for count in real[:2]), *real[2:]]
+        cells = [
+            f"`{known.name}`",
+            *(str(count or NONE) for count in real[:2]),
+            *real[2:],
+            str(count_written(known.name)),
+        ]
         rows.append(f"| {' | '.join(cells)} |".replace("  ", " "))
     return "".join(f"{row}\n" for row in rows)
+
+
+def count_written(name: str) -> int:
+    """How many documents in a format the tests read that we wrote: files, and cases of what is read."""
+    cases = READINGS / f"{name}.jsonl"
+    lines = cases.read_text(encoding="utf-8").splitlines() if cases.exists() else ()
+    return len(lines) + sum(path.is_file() for path in (RECORDINGS / name).rglob("*"))
 
 
 def tried_in_table(table: str) -> dict[str, Tried]:

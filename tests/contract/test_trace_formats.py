@@ -47,6 +47,15 @@ def test_every_format_has_a_row_of_what_was_tried(text):
     assert rows == [known.name for known in FORMATS]
 
 
+def test_of_each_coding_agent_the_page_says_when_its_shape_was_read_or_recorded(text):
+    rows = {row.split("`")[1]: row for row in tried_in_document(text).splitlines()[2:]}
+    agents = text.split("\n## Coding agents\n")[1].split("\n## ")[0].split("\n### ")[1:]
+    for section in agents:
+        for name in re.findall(r"`([\w-]+)`", section.partition("\n")[0]):
+            assert re.search(r"\b20\d\d\b", section + rows[name]), name
+    assert len(agents) >= 9
+
+
 def test_every_format_has_traces_that_are_detected_as_it():
     records = read_traces()
     assert [record.reason for record in records if not isinstance(record, Trace)] == []
