@@ -15,7 +15,7 @@ from evalgate.adapters.suites.approvals_file import read_approvals
 from evalgate.adapters.suites.yaml_tree import load
 from evalgate.application.judge.judge import Tools
 from evalgate.bootstrap.outputs import load_output
-from evalgate.bootstrap.sources import make_mutation_comparer
+from evalgate.bootstrap.sources import calibrate_history, make_mutation_comparer
 from evalgate.errors import SettingError, SuiteError, TraceError
 from evalgate.models.trace.trace_document import encode_trace
 from evalgate.ports import Baseline, ComparableBaseline, FoundFile
@@ -171,5 +171,6 @@ def make_tools(*suites: str, traces: Iterable[TraceRecord] = (), **given: Any) -
         DiskSpool,
         load_output,
         make_mutation_comparer=make_mutation_comparer,
+        calibrate=calibrate_history,
         fingerprints=given.get("fingerprints"),
     )
