@@ -74,6 +74,12 @@ def hold_out(traces: Sequence[Trace], strictness: Strictness = "normal") -> tupl
     return passed, total, failed
 
 
+def describe_held_out(strictness: Strictness, traces: int, passed: int, total: int) -> str:
+    """The line of the figure, as benchmarks/README.md has it."""
+    share = f"{passed / total:.1%}" if total else "none"
+    return f"{strictness}, {traces} passing traces: held-out trials that pass: {passed} of {total} ({share})"
+
+
 def count_caught(suite: Suite, groups: Sequence[Sequence[Trace]], records: Sequence[Trace]) -> dict[str, list[int]]:
     """Per operator how many changes were caught, of how many; changes that a group's traces show are not counted."""
     found: dict[str, list[int]] = {}
@@ -95,8 +101,7 @@ def main(patterns: Sequence[str]) -> None:
     traces = list(filter(is_passing, records))
     for strictness in ("normal", "strict"):
         passed, total, failed = hold_out(records, strictness)
-        share = f"{passed / total:.1%}" if total else "none"
-        print(f"{strictness}, {len(traces)} passing traces: held-out trials that pass: {passed} of {total} ({share})")
+        print(describe_held_out(strictness, len(traces), passed, total))
         print(f"failing checks: {dict(failed.most_common(25))}")
     for strictness in STRICTNESS:
         text = infer_text(records, strictness)
