@@ -133,9 +133,9 @@ class JudgeContext(Struct, frozen=True):
             DiskSpool,
             load_output,
             make_mutation_comparer,
-            calibrate_history,
             find_price_list(),
             build_fingerprints(self.cwd, self.root),
+            calibrate=calibrate_history,
         )
 
     def with_folder(self, folder: str) -> JudgeContext:

@@ -85,10 +85,10 @@ def build_shell_tools(
         DiskSpool,
         load_any_output,
         make_mutation_comparer,
-        calibrate_history,
         find_price_list(),
         build_fingerprints(cwd),
         None if parallel is None else ConfiguredPools(files, limits, parallel),
+        calibrate=calibrate_history,
     )
 
 

@@ -257,7 +257,7 @@ def _calibrate(
     if request.history is None:
         return {}
     rules, past = identify_rules(configuration), request.history.trials
-    if past is None or past.rules != rules:
+    if past is None or past.rules != rules or tools.calibrate is None:
         return {"rules_id": rules}
     return {"rules_id": rules, "calibration": tools.calibrate(configuration, policies, past, run)}
 

@@ -168,11 +168,11 @@ class Tools(Struct, frozen=True):
     make_trial_spool: Callable[[], Spool]  # temporary storage for trials until results are written
     load_output: Callable[[str], RunOutput]  # by name
     make_mutation_comparer: Callable[..., MutationComparer]  # of traces, their choice and progress
-    calibrate: Callable[..., CalibrationDoc | None]  # by suites, policies, counts of past trials, and this run
     prices: PriceTable | None = None
     fingerprints: Fingerprints | None = None
     pools: EvaluationPools | None = None
     shards: Sequence[OpenShard] | None = None  # merges these shards instead of reading traces
+    calibrate: Callable[..., CalibrationDoc | None] | None = None  # by suites, policies, past trials and this run
 
 
 TRACKING = "tracking.json"
