@@ -15,7 +15,7 @@ from evalgate.evaluators.core.evaluator import MANY, MAX_TOOLS, Check, Count, Ev
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.queries import compile_query
 from evalgate.evaluators.kinds.jmespath import ITS_VALUE, MAX_EXPRESSION, QueryAssertion
-from evalgate.measures.sequences.differences import ABSENT, PlaceChange, find_changes, format_path
+from evalgate.measures.sequences.places import ABSENT, PlaceChange, format_path, list_changes
 from evalgate.measures.text.globs import GlobError, compile_path_glob, matches_id
 from evalgate.measures.values.json_values import mark_name, mark_value, shorten
 from evalgate.strict_model import described
@@ -106,7 +106,7 @@ class StateUnchanged(Evaluator):
         empty = Finding("not_evaluable", EMPTY)
 
         def check(trace: Trace) -> Finding:
-            changes = _list_changes(trace.state)
+            changes = list_changes(trace.state)
             if changes is None:
                 return missing
             if not changes and _is_empty(trace.state):
@@ -118,39 +118,6 @@ class StateUnchanged(Evaluator):
             return Finding("failed", _join(map(_describe, found[:MOST_NAMED]), len(found)), {"changed": paths})
 
         return check
-
-
-def _list_changes(state: RunState | None) -> Sequence[PlaceChange] | None:
-    """What changed, by the difference as recorded and by both states; None if neither is known.
-
-    The recorded one knows of changes that masks hide in the states.
-    """
-    if state is None or not ("diff" in state or ("before" in state and "after" in state)):
-        return None
-    before, after = state.get("before", ABSENT), state.get("after", ABSENT)
-    has_both = ABSENT not in (before, after)
-    changes = {format_path(each.path): each for each in (find_changes(before, after) if has_both else ())}
-    for operation in state.get("diff", ()):
-        change = _read_operation(operation, before, after)
-        changes.setdefault(format_path(change.path), change)
-    return [changes[path] for path in sorted(changes)]
-
-
-def _read_operation(operation: Mapping[str, Any], before: Any, after: Any) -> PlaceChange:
-    """The change that an operation of RFC 6902 describes; which names are indices, the states say."""
-    path: list[str | int] = []
-    for name in operation["path"].split("/")[1:]:
-        is_index = isinstance(before, list) or isinstance(after, list)
-        path.append(int(name) if is_index and name.isdecimal() else name.replace("~1", "/").replace("~0", "~"))
-        before, after = _get(before, path[-1]), _get(after, path[-1])
-    return PlaceChange(tuple(path), before, ABSENT if operation["op"] == "remove" else operation.get("value"))
-
-
-def _get(value: Any, key: str | int) -> Any:
-    if isinstance(value, dict):
-        return value.get(key, ABSENT)
-    is_there = isinstance(value, list) and isinstance(key, int) and key < len(value)
-    return value[key] if is_there else ABSENT
 
 
 def _is_empty(state: RunState | None) -> bool:

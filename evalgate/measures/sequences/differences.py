@@ -6,12 +6,15 @@ import re
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from evalgate.measures.sequences.places import ABSENT, find_changes, format_path
 from evalgate.measures.sequences.trajectory_metrics import json_key
-from evalgate.measures.values.json_values import json_equal, show
+from evalgate.measures.values.json_values import show
 from evalgate.models.comparison.trajectory import TextPart, ValueDifference
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Sequence
+
+    from evalgate.measures.sequences.places import PlaceChange
 
 MOST_CELLS = 250_000
 """Pairs of entries that are compared; beyond it, the differing part is reported as removed and added."""
@@ -175,54 +178,7 @@ MAX_SHOWN = 200
 CONTEXT = 20
 """Characters shown before the first difference of two long texts."""
 MAX_FOUND = 1_000
-MAX_DEPTH = 64
 MAX_PATH = 200
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-class Absent:
-    """What a side has that has no value at a place, which null would be."""
-
-
-ABSENT = Absent()
-
-
-class PlaceChange(NamedTuple):
-    """A place where two JSON values differ, by the names and indices that lead to it, and both sides of it."""
-
-    path: tuple[str | int, ...]
-    before: Any
-    after: Any
-
-
-def find_changes(before: Any, after: Any, path: tuple[str | int, ...] = ()) -> Iterator[PlaceChange]:
-    """Yields the places in the order of the values; entries at the end of a list go last first, so that each is there.
-
-    >>> [(each.path, each.after) for each in find_changes({"a": [1, 2]}, {"a": [1, 3], "b": None})]
-    [(('a', 1), 3), (('b',), None)]
-    """
-    if json_equal(before, after):
-        return
-    if len(path) < MAX_DEPTH and isinstance(before, dict) and isinstance(after, dict):
-        for key in [*before, *(key for key in after if key not in before)]:
-            yield from _compare_at((*path, str(key)), before.get(key, ABSENT), after.get(key, ABSENT))
-    elif len(path) < MAX_DEPTH and isinstance(before, list) and isinstance(after, list):
-        shorter = min(len(before), len(after))
-        for index in range(shorter):
-            yield from find_changes(before[index], after[index], (*path, index))
-        yield from (
-            PlaceChange((*path, index), before[index], ABSENT) for index in reversed(range(shorter, len(before)))
-        )
-        yield from (PlaceChange((*path, index), ABSENT, after[index]) for index in range(shorter, len(after)))
-    else:
-        yield PlaceChange(path, before, after)
-
-
-def _compare_at(path: tuple[str | int, ...], before: Any, after: Any) -> Iterator[PlaceChange]:
-    if before is ABSENT or after is ABSENT:
-        yield PlaceChange(path, before, after)
-    else:
-        yield from find_changes(before, after, path)
 
 
 def find_differences(baseline: Any, current: Any, most: int) -> tuple[list[ValueDifference], int]:
@@ -239,20 +195,6 @@ def _show_change(change: PlaceChange) -> ValueDifference:
     if isinstance(before, str) and isinstance(after, str):
         before, after = excerpt_texts(before, after)
     return ValueDifference(path, show(before, 2 * MAX_SHOWN), show(after, 2 * MAX_SHOWN))
-
-
-def format_path(path: Sequence[str | int]) -> str:
-    """Returns the path as a JMESPath.
-
-    >>> format_path(("orders", "A-7", "rows", 0))
-    'orders."A-7".rows[0]'
-    """
-    names = (f"[{key}]" if isinstance(key, int) else f".{_quote(key)}" for key in path)
-    return "".join(names).removeprefix(".")
-
-
-def _quote(key: str) -> str:
-    return key if _PLAIN.fullmatch(key) else show(key, MAX_PATH)
 
 
 def excerpt_texts(baseline: str, current: str, limit: int = MAX_SHOWN) -> tuple[str, str]:

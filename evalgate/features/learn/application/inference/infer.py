@@ -11,6 +11,7 @@ from evalgate.features.learn.application.inference.observations import TraceSet
 from evalgate.features.learn.application.inference.outcomes import expect_facts
 from evalgate.features.learn.application.inference.shared import infer_shared
 from evalgate.features.learn.application.inference.shared_values import (
+    expect_state,
     find_answer_literals,
     find_codes,
     find_prompt,
@@ -76,6 +77,7 @@ def infer_scenario(id_: str, traces: TraceSet, strictness: Strictness) -> DraftS
     """Infers one scenario from its passing trials, without what scenarios share."""
     trials = traces.scenarios[id_]
     checks = [*infer_calls(trials, traces.failed.get(id_, ()), traces, strictness), *expect_facts(trials)]
+    checks += expect_state(trials)
     draft = DraftScenario(id_, list(filter(_is_clean, checks)), len(trials), len(trials), prompt=find_prompt(trials))
     draft.notes += _note_differences(trials)
     values = [*find_codes(trials, traces.failed.get(id_, ())), *find_answer_literals(trials)]

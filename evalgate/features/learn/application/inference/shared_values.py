@@ -1,4 +1,4 @@
-"""Values that all passing trials share: the request, codes for tools that change something, literals of the answer."""
+"""Values that all passing trials share: the request, codes, literals of the answer, and what they left behind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from evalgate.features.learn.application.inference.contrast import FEW, count_ot
 from evalgate.features.learn.measures.usable_names import is_usable_name
 from evalgate.gate.trajectory.behaviour import find_literals
 from evalgate.measures.redaction.redact import redact, redact_field, redact_value
+from evalgate.measures.sequences.places import ABSENT, format_path, list_changes
 from evalgate.measures.text.tool_words import changes_something
+from evalgate.measures.values.json_values import json_equal
 from evalgate.models.trace.trace_view import list_evidence
 from evalgate.reporting.text.flow_style import COMMENT_LIMIT, format_value
 from evalgate.reporting.text.wording import pluralize
@@ -18,6 +20,7 @@ from evalgate.reporting.text.wording import pluralize
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from evalgate.measures.sequences.places import PlaceChange
     from evalgate.models.trace.trace import Trace
 
 MAX_PROMPT = 2_000
@@ -29,6 +32,8 @@ _CODE = re.compile(r"[#A-Z0-9][A-Z0-9_-]{1,39}")
 FEW_ANSWERS, MAX_LITERALS, LONGEST = 2, 5, 60
 _OF_TIME = re.compile(r"(?:19|20)\d\d|\d{4}-\d\d-\d\d|\d\d?:\d\d(?::\d\d)?")
 """A year, a day, a time: another one tomorrow, unless the request names it."""
+MOST_PATHS, MOST_VALUES, MAX_TEXT = 20, 5, 80
+"""Paths that a check may list, values that are expected, and characters of one."""
 
 
 def find_prompt(trials: Sequence[Trace]) -> str | None:
@@ -106,3 +111,52 @@ def _has_source(literal: str, trace: Trace) -> bool:
         texts += [call["result_text"] or "" for call in trace.agent_calls]
     whole = re.compile(rf"(?<!\w){re.escape(literal)}(?!\w)")
     return any(whole.search(text) for text in texts)
+
+
+def expect_state(trials: Sequence[Trace]) -> Iterator[InferredCheck]:
+    """Yields checks where all trials agree on what changed."""
+    yield from _expect_records([list_changes(trace.state) for trace in trials])
+    yield from _expect_files([_list_files(trace) for trace in trials])
+
+
+def _expect_records(trials: Sequence[Sequence[PlaceChange] | None]) -> Iterator[InferredCheck]:
+    if not trials or any(changes is None for changes in trials):
+        return
+    first, *others = [{format_path(each.path): each for each in changes or ()} for changes in trials]
+    if len(first) > MOST_PATHS or any(each.keys() != first.keys() for each in others):
+        return
+    yield InferredCheck({"type": "state_unchanged", **({"except": [*first]} if first else {})})
+    steady = [path for path, change in first.items() if all(_is_same(change, each[path]) for each in others)]
+    for path in steady[:MOST_VALUES]:
+        value = first[path].after
+        if value is ABSENT:
+            yield InferredCheck({"type": "state", "path": path, "exists": False})
+        elif _is_plain(value):
+            yield InferredCheck({"type": "state", "path": path, "eq": value})
+
+
+def _is_same(one: PlaceChange, other: PlaceChange) -> bool:
+    if one.after is ABSENT or other.after is ABSENT:
+        return one.after is other.after
+    return json_equal(one.after, other.after)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether it is short, and not what a mask left of an id or a time."""
+    if isinstance(value, str):
+        return len(value) <= MAX_TEXT and value.isprintable() and not (value.startswith("[") and value.endswith("]"))
+    return isinstance(value, bool | int | float)
+
+
+def _list_files(trace: Trace) -> list[str] | None:
+    """The files that the run changed; None if that is not known."""
+    files = (trace.state or {}).get("files")
+    return None if files is None else sorted(path for path, each in files.items() if "change" in each)
+
+
+def _expect_files(trials: Sequence[Sequence[str] | None]) -> Iterator[InferredCheck]:
+    found = trials[0] if trials else None
+    if found is None or len(found) > MOST_PATHS or any(each != found for each in trials):
+        return
+    if not any(sign in path for path in found for sign in "*?"):
+        yield InferredCheck({"type": "files_changed", "only": [*found]})

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from evalgate.features.learn.application.mutation.edits import replace_fields
-from evalgate.measures.sequences.differences import find_changes, format_path
+from evalgate.measures.sequences.places import find_changes, format_path, list_changes
 from evalgate.models.mutation import Mutation
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def change_second_record(trace: Trace, change: Mutation, change_value: Callable[
 
 def list_changed_paths(trace: Trace) -> list[str]:
     """What the run changed, as paths for a suite; an entry that was added or removed by its own path."""
-    return [format_path(path) for path in _list_changed(trace.state)]
+    return [format_path(each.path) for each in islice(list_changes(trace.state) or (), MOST_CHANGES)]
 
 
 def _list_changed(state: RunState | None) -> list[Path]:
