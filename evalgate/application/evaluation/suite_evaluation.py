@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evalgate.application.evaluation.named_tools import NamedTools, SimilarTools
 from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher
 from evalgate.application.evaluation.scenario_trials import count_trials
-from evalgate.application.evaluation.suite_judge import SuiteJudge, find_named_agents
+from evalgate.application.evaluation.suite_judge import SuiteJudge, find_named_agents, find_named_arguments
 from evalgate.measures.numeric.estimates import wilson_interval
 from evalgate.measures.redaction.redact import redact
 from evalgate.measures.text.ids import cut_middle
@@ -70,6 +70,7 @@ class SuiteEvaluation:
         self.named_tools = NamedTools(suite)
         self.similar_tools = SimilarTools(suite)
         self.named_agents = find_named_agents(suite)
+        self.named_arguments = find_named_arguments(suite)
         self.conditions = _watch_conditions(suite)
 
     def add(self, record: TraceRecord) -> None:
@@ -105,6 +106,8 @@ class SuiteEvaluation:
             self.similar_tools.add(place, trial.tool_calls)
             if self.named_agents is not None:
                 self.named_agents.add(judged.acting)
+            if self.named_arguments is not None:
+                self.named_arguments.add(judged.arguments)
             if self.conditions is not None:
                 self.conditions.add(trial)
             kept = trial if scenario.golden is not None else self._keep(trial)

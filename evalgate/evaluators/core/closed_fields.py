@@ -52,10 +52,10 @@ class ListOf(NamedTuple):
 
 
 class Words(NamedTuple):
-    """One of the `known` texts, or the name of a tool or an agent."""
+    """One of the `known` texts, or the name of a tool or an agent; `argument`: an object whose fields are arguments."""
 
     known: tuple[str, ...] = ()
-    of: Literal["word", "tool", "agent"] = "word"
+    of: Literal["word", "tool", "agent", "argument"] = "word"
 
 
 Shape = Fields | ListOf | Words | None
@@ -69,8 +69,8 @@ def _words(closed: Any) -> Words:
     return Words(get_args(closed))
 
 
-_TOOL, _AGENT = Words(of="tool"), Words(of="agent")
-_VERSION, _ERROR = _fields_of(CallVersion, name=_TOOL), _fields_of(ModelError)
+_TOOL, _AGENT, _ARGUMENTS = Words(of="tool"), Words(of="agent"), Words(of="argument")
+_VERSION, _ERROR = _fields_of(CallVersion, name=_TOOL, arguments=_ARGUMENTS), _fields_of(ModelError)
 _USAGE = _fields_of(Usage, source=_words(UsageSource))
 _ACTS: dict[str, Shape] = {"agent": _AGENT, "actor": _AGENT}
 _CALLS = ListOf(
@@ -78,6 +78,7 @@ _CALLS = ListOf(
         ToolCall,
         **_ACTS,
         name=_TOOL,
+        arguments=_ARGUMENTS,
         status=_words(CallStatus),
         requestor=_words(Requestor),
         error=_ERROR,
@@ -97,7 +98,7 @@ CLOSED: dict[str, Shape] = {
             **_ACTS,
             role=_words(Role),
             tool_name=_TOOL,
-            tool_calls=ListOf(_fields_of(CallRef, name=_TOOL)),
+            tool_calls=ListOf(_fields_of(CallRef, name=_TOOL, arguments=_ARGUMENTS)),
         )
     ),
     "exchanges": ListOf(Fields(_EXCHANGE)),
@@ -134,7 +135,7 @@ def list_findable(tree: Node) -> list[Any]:
 
 @lru_cache(maxsize=1_024)
 def find_names(expression: str, texts: tuple[str, ...] = ()) -> tuple[tuple[str, str], ...]:
-    """The names that an expression looks for, each with `tool` or `agent`; its result is compared with `texts`.
+    """The names that an expression looks for, each with what has it; its result is compared with `texts`.
 
     >>> find_names("length(tool_calls[?name == 'pay'])"), find_names("tool_calls[0].agent", ("clerk",))
     ((('tool', 'pay'),), (('agent', 'clerk'),))
@@ -200,7 +201,7 @@ class _Search:
     def compare(self, shape: Shape, value: Any, *, is_part: bool = False) -> None:
         """Notes a comparison of what has this shape, or of entries that have it, with a literal value."""
         shape, is_part = (shape.entry, False) if isinstance(shape, ListOf) else (shape, is_part)
-        if not isinstance(shape, Words):
+        if not isinstance(shape, Words) or shape is _ARGUMENTS:
             return
         for text in _list_texts(value):
             if shape.known:
@@ -226,6 +227,9 @@ class _Search:
 
     def _visit_field(self, node: Node, shape: Shape) -> Shape:
         if shape is None:
+            return None
+        if shape is _ARGUMENTS:
+            self.names.append(("argument", node["value"]))
             return None
         name, named = node["value"], shape.named if isinstance(shape, Fields) else {}
         is_open = isinstance(shape, Fields) and shape.is_open

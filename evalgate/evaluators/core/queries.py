@@ -87,12 +87,16 @@ def build_getter(query: Query) -> Callable[[Trace], Any]:
 
 
 MAY_NAME_TOOLS, MAY_NAME_AGENTS = re.compile(r"name|\btool\b"), re.compile("agent|actor")
-"""Found in expressions that may look for a tool, or an agent, by its name."""
+MAY_NAME_ARGUMENTS = re.compile(r"\barguments\b")
+"""Found in expressions that may look for a tool, an agent or an argument by its name."""
 _COMPARED = ("value", "eq", "ne", "contains", "in", "not_in")
 
 
-def find_names_looked_for(expression: str, fields: Mapping[str, Any], of: Literal["tool", "agent"]) -> list[str]:
-    """The names of tools or agents that an expression, or the check with these fields, compares something with."""
+NameOf = Literal["tool", "agent", "argument"]
+
+
+def find_names_looked_for(expression: str, fields: Mapping[str, Any], of: NameOf) -> list[str]:
+    """The names of tools, agents or arguments that an expression looks for, or that its check, as written, does."""
     from evalgate.evaluators.core.closed_fields import find_names  # only if an expression may hold one
 
     compared = next((fields[name] for name in _COMPARED if name in fields), None)

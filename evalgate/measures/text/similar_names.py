@@ -30,6 +30,8 @@ def find_similar_name(name: str, known: Iterable[str]) -> str | None:
 
     >>> find_similar_name("ModifyCart", ["modify_cart", "get_cart"]), find_similar_name("refund", ["get_cart"])
     ('modify_cart', None)
+    >>> find_similar_name("amuont", ["amount", "account"])
+    'amount'
     """
     return _find_similar_name(name, tuple(known)[:MAX_COMPARED])
 
@@ -41,8 +43,16 @@ def _find_similar_name(name: str, known: tuple[str, ...]) -> str | None:
     by_form: dict[str, str] = {}
     for each in sorted(known):
         by_form.setdefault(_normalize(each), each)
-    found = get_close_matches(_normalize(name), by_form, 1, MIN_SIMILARITY)
+    form = _normalize(name)
+    found = get_close_matches(form, by_form, 1, MIN_SIMILARITY) or [each for each in by_form if _is_swapped(form, each)]
     return by_form[found[0]] if found else None
+
+
+def _is_swapped(one: str, other: str) -> bool:
+    """Whether two names differ in the order of two neighbours."""
+    differing = [at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b]
+    is_pair = len(one) == len(other) and len(differing) == 2 and differing[1] == differing[0] + 1  # noqa: PLR2004
+    return is_pair and one[differing[0]] == other[differing[1]] and one[differing[1]] == other[differing[0]]
 
 
 def _normalize(name: str) -> str:

@@ -315,6 +315,7 @@ NOTICED = frozenset(
         "suite_not_read",
         "stale_evidence",
         "unknown_agent",
+        "unknown_argument",
         "unknown_tool",
         "renamed_suite",
     }

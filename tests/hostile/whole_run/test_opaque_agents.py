@@ -69,6 +69,7 @@ SIDES = {"gen_ai__input__messages": ASKED, "gen_ai__output__messages": ANSWERED}
 MODEL = {"gen_ai__operation__name": "chat", "gen_ai__request__model": "m", **SIDES}
 UNRECORDED = {
     "requests to another service only": remote(request(4, 3), span("POST / send", 5, 4)),
+    "the protocol between agents only": remote(span("a2a.client.transports.jsonrpc.send", 4, 3)),
     "question and answer only": remote(**SIDES),
     "question, answer and a request": remote(request(4, 3), **SIDES),
 }

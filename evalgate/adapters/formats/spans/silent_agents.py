@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 REQUESTS = ("http.", "url.", "rpc.")
 """Starts of attributes of requests to another service."""
+PROTOCOL = "a2a."
+"""Begins the names of spans of the protocol between agents."""
 
 
 def list_silent_agents(nodes: Sequence[SpanNode], agents: Sequence[SpanNode]) -> list[SpanNode]:
@@ -45,4 +47,4 @@ def _is_lost(node: SpanNode) -> bool:
 
 
 def _is_request(node: SpanNode) -> bool:
-    return any(key.startswith(REQUESTS) for key in node.span.attributes)
+    return node.span.name.startswith(PROTOCOL) or any(key.startswith(REQUESTS) for key in node.span.attributes)
