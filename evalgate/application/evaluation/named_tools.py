@@ -1,8 +1,9 @@
-"""Compares the tools that a suite names with those that its traces call.
+"""Compares the tools and the arguments that a suite names with those that its traces call and record.
 
 A named tool that no trace knows, although one with a similar name is called, is a likely typo; only those count
 without which a check passes or is skipped: others make it fail, which is seen. A called tool that ends like a
-forbidden one may be a server's own copy of it: `mcp__db__delete_user`.
+forbidden one may be a server's own copy of it: `mcp__db__delete_user`. An argument that no call has is a likely typo if
+one with a similar name is there.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.evaluators.core.evaluator import find_tool_fields
-from evalgate.evaluators.core.queries import MAY_NAME_TOOLS, find_names_looked_for
+from evalgate.evaluators.core.queries import MAY_NAME_ARGUMENTS, MAY_NAME_TOOLS, find_names_looked_for
 from evalgate.evaluators.core.registry import evaluator_class
 from evalgate.evaluators.core.shorthands import iter_checks
 from evalgate.measures.text.globs import matches_id
@@ -18,7 +19,7 @@ from evalgate.measures.text.similar_names import find_denied, find_pattern_for, 
 from evalgate.measures.values.json_values import mark_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evalgate.errors import Location
     from evalgate.models.trace.trace import Trace, Warning_
@@ -57,15 +58,17 @@ class NamedTools:
             for tool in _find_tools(assertion.written, is_negated=False):
                 if "*" not in tool.name and len(self._places) < MAX_NAMES:
                     self._places.setdefault(tool.name, (tool, assertion.location))
+        self._names_arguments = may_name_arguments(suite)
         self._called: set[str] = set()
         self._defined: set[str] = set()
 
-    def find_defined(self, trace: Trace) -> list[str]:
-        """The named tools that a trace defines."""
+    def find_known(self, trace: Trace) -> tuple[list[str], list[str]]:
+        """The named tools that a trace defines, and the arguments that it has, if the suite names any."""
+        arguments = list_arguments(trace) if self._names_arguments else []
         if not self._places:
-            return []
+            return [], arguments
         names = (definition.get("name") for definition in trace.tool_definitions)
-        return [name for name in names if isinstance(name, str) and name in self._places]
+        return [name for name in names if isinstance(name, str) and name in self._places], arguments
 
     def add(self, called: Iterable[str], defined: Iterable[str]) -> None:
         """Adds what a trace calls and defines."""
@@ -218,3 +221,91 @@ def _iter_named(fields: Any) -> Iterator[str]:
     kind = evaluator_class(str(fields.get("type")))
     for name in find_tool_fields(kind) if kind is not None else ():
         yield from list_names_in(fields, name)
+
+
+ARGUMENTS = "arguments"
+"""Stands in every check that names one."""
+MAX_KEYS = 200
+"""Different arguments of a trace."""
+FOLDED = ("grounded_arguments", "no_flow")
+"""Checks for which `orderId` and `order_id` are one name."""
+
+
+class _Named(NamedTuple):
+    is_exact: bool
+    location: Location | None
+
+
+def may_name_arguments(suite: Suite) -> bool:
+    """Whether a check of the suite may name an argument."""
+    return any(ARGUMENTS in str(each.written) for scenario in suite.scenarios for each in scenario.assertions)
+
+
+def list_arguments(trace: Trace) -> list[str]:
+    """The names of the arguments of a trace's calls, and of those that its tools define."""
+    found: dict[str, None] = {}
+    waiting: list[Any] = [call["arguments"] for call in trace.tool_calls]
+    waiting += [definition.get("parameters") for definition in trace.tool_definitions]
+    while waiting and len(found) < MAX_KEYS:
+        each = waiting.pop(0)
+        if isinstance(each, dict):
+            found |= dict.fromkeys(map(str, each))
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each
+    return list(found)[:MAX_KEYS]
+
+
+class NamedArguments:
+    """The arguments that checks of a suite name."""
+
+    def __init__(self, suite: Suite) -> None:
+        self._suite = suite
+        self._places: dict[str, _Named] = {}
+        found = (each for scenario in suite.scenarios for each in scenario.assertions)
+        for assertion in (each for each in found if ARGUMENTS in str(each.written)):
+            for name, is_exact in _iter_arguments(assertion.written):
+                if len(self._places) < MAX_NAMES:
+                    self._places.setdefault(name, _Named(is_exact, assertion.location))
+
+    def find_typos(self, known: Sequence[str]) -> Iterator[Warning_]:
+        """Warns of each named argument that is not among the known ones, while one with a similar name is."""
+        exact, folded = set(known), set(map(_fold, known))
+        for name, named in self._places.items():
+            if name in exact or (not named.is_exact and _fold(name) in folded):
+                continue
+            if (similar := find_similar_name(name, known)) is not None and similar not in self._places:
+                yield self._build_warning(name, similar, named.location)
+
+    def _build_warning(self, name: str, similar: str, location: Location | None) -> Warning_:
+        message = (
+            f"suite {self._suite.name}: no call has the argument {mark_name(name)} (a check may pass without it),"
+            f" did you mean {mark_name(similar)}?"
+        )
+        where = self._suite.path if location is None else f"{location.file}:{location.line}"
+        return {"code": "unknown_argument", "message": message, "where": where}
+
+
+def _fold(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
+
+
+def _iter_arguments(written: Any) -> Iterator[tuple[str, bool]]:
+    """The arguments that an entry of a suite names, and whether each is compared exactly."""
+    for fields, _ in iter_checks(written):
+        yield from ((name, True) for name in _list_in_expression(fields))
+        target = fields.get("to") if fields.get("type") == "no_flow" else fields
+        if fields.get("type") in FOLDED and isinstance(target, dict):
+            named = target.get("arguments")
+            listed = [named] if isinstance(named, str) else named or []
+            yield from ((name, False) for name in listed if isinstance(name, str) and name.replace("_", "a").isalnum())
+        schema = fields.get("schema") if fields.get("type") == "tool_arguments" else None
+        properties = schema.get("properties") if isinstance(schema, dict) else None
+        yield from ((name, True) for name in (properties if isinstance(properties, dict) else ()))
+
+
+def _list_in_expression(fields: Mapping[str, Any]) -> list[str]:
+    expression = fields.get("expression", fields.get("path"))
+    if isinstance(expression, str) and MAY_NAME_ARGUMENTS.search(expression):
+        return find_names_looked_for(expression, fields, "argument")
+    return []

@@ -6,10 +6,10 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from evalgate.application.evaluation.named_tools import NamedTools, SimilarTools
+from evalgate.application.evaluation.named_tools import NamedArguments, NamedTools, SimilarTools
 from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher
 from evalgate.application.evaluation.scenario_trials import count_trials
-from evalgate.application.evaluation.suite_judge import SuiteJudge, find_named_agents, find_named_arguments
+from evalgate.application.evaluation.suite_judge import SuiteJudge, find_named_agents
 from evalgate.measures.numeric.estimates import wilson_interval
 from evalgate.measures.redaction.redact import redact
 from evalgate.measures.text.ids import cut_middle
@@ -20,7 +20,7 @@ from evalgate.scoring.scenario import judge_scenario
 from evalgate.suite.scenarios import DEFAULT_THRESHOLD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from evalgate.application.evaluation.behaviours import BehaviourRecorder
     from evalgate.application.evaluation.scenario_matcher import Overlap, ScenarioClaim
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from evalgate.application.evaluation.unmet_conditions import UnmetConditions
     from evalgate.models.run.golden import GoldenResult
     from evalgate.models.run.run import RunTrial, TraceRef
-    from evalgate.models.trace.trace import TraceRecord
+    from evalgate.models.trace.trace import TraceRecord, Warning_
     from evalgate.suite.models import Scenario, Suite
 
     KeepTrial = Callable[[TrialResult], RunTrial]
@@ -70,7 +70,7 @@ class SuiteEvaluation:
         self.named_tools = NamedTools(suite)
         self.similar_tools = SimilarTools(suite)
         self.named_agents = find_named_agents(suite)
-        self.named_arguments = find_named_arguments(suite)
+        self._arguments: set[str] = set()
         self.conditions = _watch_conditions(suite)
 
     def add(self, record: TraceRecord) -> None:
@@ -106,8 +106,7 @@ class SuiteEvaluation:
             self.similar_tools.add(place, trial.tool_calls)
             if self.named_agents is not None:
                 self.named_agents.add(judged.acting)
-            if self.named_arguments is not None:
-                self.named_arguments.add(judged.arguments)
+            self._arguments.update(judged.arguments)
             if self.conditions is not None:
                 self.conditions.add(trial)
             kept = trial if scenario.golden is not None else self._keep(trial)
@@ -115,6 +114,10 @@ class SuiteEvaluation:
             if (recording := judged.ref.recording) is not None:
                 times = self._recordings.setdefault((place, id_), {})
                 times.setdefault(ATTEMPT.sub("", recording), judged.ref.recorded_at or "an unknown time")
+
+    def find_misspelt_arguments(self) -> Iterable[Warning_]:
+        """Warns of arguments that the suite names, and that are likely typos of those in its traces."""
+        return NamedArguments(self._suite).find_typos(sorted(self._arguments)) if self._arguments else ()
 
     def _keep(self, trial: TrialResult) -> RunTrial:
         return trial if self._keep_trial is None else self._keep_trial(trial)

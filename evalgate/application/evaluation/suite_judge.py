@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evalgate.application.evaluation.named_agents import NamedAgents
-    from evalgate.application.evaluation.named_arguments import NamedArguments
     from evalgate.application.evaluation.scores_without_range import ScoresWithoutRange
     from evalgate.application.evaluation.trajectories import BaselineScenarios, WorstTrialRecorder
     from evalgate.measures.jmespath.query import Query
@@ -91,7 +90,6 @@ class SuiteJudge:
         self._matcher = ScenarioMatcher(suite)
         self._named_tools = NamedTools(suite)
         self._named_agents = find_named_agents(suite)
-        self._named_arguments = find_named_arguments(suite)
         self._scores_without_range = _find_scores_without_range(suite)
         self._shared: dict[tuple[float, ...], Scored] = {}
         self._rows = 0
@@ -121,8 +119,7 @@ class SuiteJudge:
         is_sure = len(candidates) == 1
         found = [self._judge_candidate(seen, ref, each, scenario_id, is_sure=is_sure) for each in candidates]
         acting = self._named_agents.find_acting(seen) if self._named_agents is not None else []
-        arguments = self._named_arguments.find_recorded(seen) if self._named_arguments is not None else []
-        defined = self._named_tools.find_defined(seen)
+        defined, arguments = self._named_tools.find_known(seen)
         return JudgedRecord(ref, scenario_id, found, defined=defined, arguments=arguments, acting=acting)
 
     def _resolve_file_name(self, record: TraceRecord, name: str | None) -> tuple[TraceRecord, str | None]:
@@ -229,16 +226,6 @@ def find_named_agents(suite: Suite) -> NamedAgents | None:
     from evalgate.application.evaluation.named_agents import NamedAgents
 
     return NamedAgents(suite)
-
-
-def find_named_arguments(suite: Suite) -> NamedArguments | None:
-    """The arguments that checks of the suite name; None if they can name none."""
-    texts = (str(each.written) for scenario in suite.scenarios for each in scenario.assertions)
-    if not any("arguments" in each for each in texts):
-        return None
-    from evalgate.application.evaluation.named_arguments import NamedArguments
-
-    return NamedArguments(suite) or None
 
 
 def _find_scores_without_range(suite: Suite) -> ScoresWithoutRange | None:
