@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
+import json
 import posixpath
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from evalgate.adapters.suites import yaml_tree
-from evalgate.adapters.suites.golden_files import json_document, json_lines
+from evalgate.adapters.suites.golden_files import LineDocument, json_document, json_lines
 from evalgate.errors import Location, OverLimit, Problem, RefusedPath, SuiteError
 
 if TYPE_CHECKING:
@@ -66,15 +67,24 @@ def _parse(text: str, path: str) -> OriginDocument:
     if path.endswith(TABLES):
         return _build_table(path, _read_rows(text, path))
     if path.endswith(LINES):
-        return _build_table(path, ((each.line or 1, each.value) for each in json_lines(text, path)))
-    if path.endswith(JSON):
-        json_document(text, path)  # not everything that YAML reads is JSON
+        rows = ((each.line or 1, _bound(each.value, path)) for each in json_lines(text, path))
+        return _build_table(path, rows)
+    if not path.endswith(JSON):
+        return yaml_tree.load(text, path)
+    value = json_document(text, path).value  # not everything that YAML reads is JSON
     try:
         return yaml_tree.load(text, path)
-    except SuiteError:
-        if path.endswith(JSON):  # what YAML refuses of JSON, such as a tab
-            return json_document(text, path)
-        raise
+    except SuiteError:  # what YAML refuses of JSON, such as a tab
+        return LineDocument(path, None, _bound(value, path))
+
+
+def _bound(value: Any, path: str) -> Any:
+    """The value within the limits of YAML, on depth and numbers; raises SuiteError."""
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        raise SuiteError(Problem("values are nested too deep", Location(path))) from None
+    return yaml_tree.load(text, path).value
 
 
 def _read_rows(text: str, path: str) -> list[tuple[int, Any]]:

@@ -66,7 +66,6 @@ def carry_grader(folder, grader, **more):
         ("token-budget", {"max": 500}, {"type": "token_limit", "max_total": 500}),
         ("tool-call-count", {"max": 5}, {"type": "max_tool_calls", "max": 5}),
         ("wall-time", {"max": "2m"}, {"type": "latency_limit", "max_seconds": 120.0}),
-        ("error-count", {"max": 0}, {"path": "metadata.status", "ne": "error"}),
         (
             "file-contains",
             {"path": "./out/a.md", "value": "Total"},
@@ -113,6 +112,7 @@ def test_a_file_exists__if_it_was_recorded_and_not_removed(tmp_path, change, pat
         ({"type": "run-command", "config": {"command": "make"}}, "a program"),
         ({"type": "file-exists", "config": {"path": "**/*.json"}}, "by a pattern"),
         ({"type": "turn-count", "config": {"max": 3}}, "answers of the model"),
+        ({"type": "error-count", "config": {"max": 0}}, "errors of the session"),
         ({"type": "own-grader"}, "the project's own"),
         ({"type": "output-contains"}, "no `substring`"),
         ({"type": "tool-calls", "config": {"required": [{"name": "a", "final": True}]}}, "`final`"),
@@ -253,6 +253,35 @@ def test_a_similarity_and_a_formula_of_openai__are_named_as_differing(tmp_path):
     ]
     assert "by another implementation" in found.err
     assert "there a formula weighs its graders" in found.err
+
+
+def test_a_name_with_a_star__is_one_scenario(tmp_path):
+    suite, _ = carry(tmp_path, "eval.yaml", {"stimuli": [{"name": "all * of it", "graders": [{"type": "completed"}]}]})
+    (scenario,) = suite["scenarios"]
+    assert (scenario["id"], scenario["match"]) == ("stimulus-0", {"scenario_id": "all * of it"})
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"testing_criteria":\t[{"type": ' + "[" * 70 + "]" * 70 + "}]}", "64 levels"),
+        ('{"testing_criteria":\t[{"type": ' + "[" * 5_000 + "]" * 5_000 + "}]}", "invalid JSON document"),
+        ('{"testing_criteria": [NaN]}', "NaN is not a number"),
+        ('{"testing_criteria": [], "testing_criteria": []}', "appears twice"),
+        ("\xff", "not UTF-8"),
+    ],
+)
+def test_json_is_read_within_the_same_limits(tmp_path, text, reason):
+    (tmp_path / "eval.json").write_bytes(text.encode("latin-1"))
+    found = evalgate("import-suite", "eval.json", cwd=str(tmp_path))
+    assert found.exit_code == 2
+    assert reason in found.err
+
+
+def test_json_with_tabs__is_read(tmp_path):
+    row = '{"testing_criteria":\t[{"type": "string_check", "input": "{{sample.output_text}}", "operation": "eq", "reference": "a"}]}'
+    (tmp_path / "eval.json").write_text(row, encoding="utf-8")
+    assert evalgate("import-suite", "eval.json", cwd=str(tmp_path)).exit_code == 0
 
 
 @pytest.mark.parametrize("name", ["eval.yaml", "evals.json", "openai.json"])

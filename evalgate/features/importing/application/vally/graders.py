@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 RECORDED_FILES = "of the files that the recording names with `--state-files`"
 LOADED_SKILLS = "a skill counts by the call that loads it, or that reads its SKILL.md"
-ENDED_WELL = "that the run ended well is demanded of every trial (`run_status`)"
+ENDED_WELL = "that the run ended well is demanded of every trial (`run_status`); errors before its end are not judged"
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _GLOB = frozenset("*?[{")
@@ -94,10 +94,8 @@ def _turns(_: Config) -> CarriedCheck:
     raise CannotCarry("it counts answers of the model; `turn_limit` counts messages of the user with their answers")
 
 
-def _errors(config: Config) -> CarriedCheck:
-    if _read_max(config) > 0:
-        raise CannotCarry("it counts errors of the session, of which a trace holds that the run ended in one")
-    return CarriedCheck({"path": "metadata.status", "ne": "error"})
+def _errors(_: Config) -> CarriedCheck:
+    raise CannotCarry("it counts errors of the session, of which a trace holds whether the run ended in one")
 
 
 def _find_path(config: Config) -> str:

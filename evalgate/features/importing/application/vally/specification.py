@@ -61,6 +61,8 @@ def _build_scenario(part: OriginPart, root: OriginPart, number: int) -> Imported
     scenario = ImportedScenario(named if isinstance(named, str) and named else f"stimulus-{number}", part.place, lines)
     scenario.spare_id = f"stimulus-{number}"
     scenario.spare_match = {"scenario_id": scenario.id}
+    if "*" in scenario.id:  # which an id takes for any characters, each a scenario
+        scenario.use_spare_id()
     if has_threshold:
         scenario.fields["threshold"] = threshold
     runs = root.get("config").get("runs").value or root.get("defaults").get("runs").value
