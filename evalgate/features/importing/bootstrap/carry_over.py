@@ -63,13 +63,16 @@ def carry_over(options: ImportOptions, cwd: str, bounds: Limits) -> tuple[Import
 
 
 def _drop(problem: Problem, places: dict[int, ImportedLine | ImportedScenario]) -> bool:
-    """Drops the check that a problem is about, or gives the scenario another id; False if it is about neither."""
+    """Drops the check that a problem is about, or gives the scenario another id, or drops it; False if neither."""
     line = problem.location.line if problem.location else None
     found = places.get(line or 0)
     if isinstance(found, ImportedLine) and found.entry is not None:
         found.refuse(problem.message)
     elif isinstance(found, ImportedScenario) and found.spare_id:
         found.use_spare_id()
+    elif isinstance(found, ImportedScenario) and found.is_carried:
+        for each in found.lines:
+            each.refuse(problem.message)
     else:
         return False
     return True

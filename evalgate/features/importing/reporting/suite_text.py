@@ -20,7 +20,7 @@ POLICY = {"fail_on": ["hard_fail", "below_threshold"]}
 
 
 class WrittenSuite(NamedTuple):
-    """The text of a suite, and what is on a line, by its number from 1: a check, or the id of a scenario."""
+    """The text of a suite, and what is on a line, by its number from 1: a check, or a field of a scenario."""
 
     text: str
     places: dict[int, ImportedLine | ImportedScenario]
@@ -52,12 +52,13 @@ def _list_rows(
     yield f"suite: {format_value(suite.name)}", None
     yield f"traces: {format_value(list(traces))}", None
     yield f"policy: {format_value(POLICY)}", None
-    if suite.defaults:
+    has_defaults = any(line.entry is not None for line in suite.defaults)
+    if has_defaults:
         yield "defaults:", None
-        yield from _list_checks(suite.defaults, 2)
+    yield from _list_checks(suite.defaults, 2 if has_defaults else -2)
     yield "scenarios:", None
     for scenario in suite.scenarios:
-        yield from _list_scenario(scenario, has_defaults=any(line.entry is not None for line in suite.defaults))
+        yield from _list_scenario(scenario, has_defaults=has_defaults)
 
 
 def _list_scenario(
@@ -72,7 +73,7 @@ def _list_scenario(
     for note in scenario.notes:
         yield f"    {format_comment(note)}", None
     for name, value in scenario.fields.items():
-        yield f"    {name}: {format_value(value)}", None
+        yield f"    {name}: {format_value(value)}", scenario
     yield from _list_checks(scenario.lines, 4)
 
 

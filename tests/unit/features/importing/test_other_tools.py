@@ -278,6 +278,27 @@ def test_json_is_read_within_the_same_limits(tmp_path, text, reason):
     assert reason in found.err
 
 
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [({"name": "x" * 600}, "at most 512 characters"), ({"name": "a\u0000*"}, "no invisible characters")],
+)
+def test_a_stimulus_that_no_scenario_can_be__is_named(tmp_path, change, reason):
+    stimuli = [{"name": "kept", "graders": [{"type": "completed"}]}, {"graders": [{"type": "exit-success"}], **change}]
+    (tmp_path / "eval.json").write_text(json.dumps({"stimuli": stimuli}), encoding="utf-8")
+    found = evalgate("import-suite", "eval.json", cwd=str(tmp_path))
+    assert found.exit_code == 0
+    (refused,) = refusals(found)
+    assert reason in refused
+
+
+def test_a_threshold_that_none_reaches__is_named(tmp_path):
+    grader = {"type": "completed"}
+    content = {"stimuli": [{"name": "a", "graders": [grader]}], "scoring": {"threshold": 1.5}}
+    _, found = carry(tmp_path, "eval.yaml", content)
+    assert found.exit_code == 2
+    assert "`threshold` must be at most 1" in refusals(found)[0]
+
+
 def test_json_with_tabs__is_read(tmp_path):
     row = '{"testing_criteria":\t[{"type": "string_check", "input": "{{sample.output_text}}", "operation": "eq", "reference": "a"}]}'
     (tmp_path / "eval.json").write_text(row, encoding="utf-8")

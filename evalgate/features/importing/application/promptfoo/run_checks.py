@@ -67,6 +67,8 @@ def _tool_arguments(check: OriginCheck) -> CarriedCheck:
     arguments, mode = value.get("args", value.get("arguments")), value.get("mode", "partial")
     ignored = value.get("ignore", [])
     ignored = [ignored] if isinstance(ignored, str) else ignored
+    if not isinstance(ignored, list) or not all(isinstance(name, str) for name in ignored):
+        raise CannotCarry("`ignore` is no list of names")
     if not isinstance(arguments, dict) or mode not in ("partial", "exact"):
         raise CannotCarry("it needs arguments as a mapping, and the mode partial or exact")
     if value.get("defaults") or any("*" in name or "?" in name for name in ignored) or (ignored and mode == "exact"):
