@@ -49,6 +49,9 @@ LOADS: list[tuple[str, Any]] = [
     ("Bash", {"command": f"cat {PATH}"}),
     ("exec_command", {"cmd": f"sed -n '1,220p' {PATH}"}),
     ("exec_command", {"cmd": "cat SKILL.md", "workdir": "/s/pdf"}),
+    ("exec", {"input": 'await tools.exec_command({cmd: "cat s/pdf/SKILL.md"})'}),
+    ("exec", {"input": r'await tools.exec_command({"cmd": "cat \x73/pdf/SKILL.md"})'}),
+    ("exec", {"input": r"""await tools.exec_command({"cmd": "sed -n \"1,5p\" /s/pdf/SKILL.md"})"""}),
     ("shell", {"command": ["bash", "-lc", f"cat {PATH} | head -50"]}),
     ("command_execution", {"command": f"/bin/bash -lc 'cat {PATH}'"}),
     ("shell", {"command": "cd /s/pdf && cat SKILL.md references/a.md"}),
@@ -78,6 +81,8 @@ OTHERS: list[tuple[str, Any]] = [
     ("Bash", {"command": "cat > skills/pdf/SKILL.md <<'EOF'\ncat skills/pdf/SKILL.md\nEOF\n"}),
     ("Bash", {"command": "echo 'cat skills/pdf/SKILL.md' > run.sh"}),
     ("Bash", {"command": "rg -n pdf skills/pdf/SKILL.md"}),
+    ("Bash", {"command": "git diff -- skills/pdf/SKILL.md"}),
+    ("Task", {"prompt": "look at skills/pdf/SKILL.md"}),
 ]
 
 
@@ -119,6 +124,11 @@ def test_a_load_that_failed_is_no_use_but_an_attempt(tool: str, arguments: Any, 
         ("Bash", {"command": "cat 'SKILL.md"}, {"result": "text"}),
         ("Bash", {"command": "node read.js s/pdf/SKILL.md"}, {"result": "text"}),
         ("peruse", {"path": "s/pdf/SKILL.md"}, {"result": "text"}),
+        ("Bash", {"command": "cat $(find . -name SKILL.md)"}, {"result": "text"}),
+        ("Bash", {"command": "cat `ls */SKILL.md`"}, {"result": "text"}),
+        ("Bash", {"command": "git show HEAD:s/pdf/SKILL.md"}, {"result": "text"}),
+        ("Bash", {"command": "ssh host 'cat s/pdf/SKILL.md'"}, {"result": "text"}),
+        ("run_python", {"code": "print(open('s/pdf/SKILL.md').read())"}, {"result": "text"}),
     ],
 )
 def test_what_may_have_loaded_it(tool: str, arguments: Any, fields: Any) -> None:
@@ -178,7 +188,8 @@ def test_files_of_a_skill(tool: str, arguments: Any) -> None:
     loaded = call("Skill", {"skill": "documents:pdf"})
     assert judge(loaded, call(tool, arguments, 1), check=check) == "passed"
     assert judge(loaded, call(tool, arguments, 1, status="error"), check=check) == "failed"
-    assert judge(loaded, call("Read", {"file_path": "/s/docx/references/forms.md"}, 1), check=check) == "failed"
+    for other in ("/s/docx/references/forms.md", "/s/my-pdf/references/forms.md", "/s/pdf/references/a/forms.txt"):
+        assert judge(loaded, call("Read", {"file_path": other}, 1), check=check) == "failed"
 
 
 def test_reasons() -> None:

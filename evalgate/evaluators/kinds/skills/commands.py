@@ -7,7 +7,7 @@ import shlex
 from posixpath import basename, isabs, join, normpath
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.evaluators.kinds.skills.dialects import HANDS_OVER, NOT_PRINTERS, PRINTERS, SHELLS, SKILL_FILE
+from evalgate.evaluators.kinds.skills.dialects import HANDS_OVER, NOT_PRINTERS, PRINTERS, SHELLS, SHOWING, SKILL_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,6 +19,8 @@ MAX_SHELLS = 3
 _OPERATOR = re.compile(r"[;&|()\n]+")
 _REDIRECTION = re.compile(r"(?:\d|&)?(?:>>?|<)&?")
 _HERE_DOCUMENT = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1([^\n]*)\n.*?(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_SUBSTITUTION = re.compile(r"\$\([^)]{0,2000}skill\.md|`[^`]{0,2000}skill\.md")
+"""A command whose output is part of another one."""
 _BACKSLASH = re.compile(r"(?<=[\w.:])\\(?=[\w.])")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _BEFORE_COMMANDS = frozenset(
@@ -57,6 +59,8 @@ def list_command_files(command: str, folder: str = "") -> CommandFiles:
     is_unclear = not commands
     for words, place in commands:
         is_unclear |= _add_command(found, words, place)
+    if not any(basename(each).casefold() == SKILL_FILE for each in found.printed):
+        is_unclear |= _SUBSTITUTION.search(command[:MAX_COMMAND].casefold()) is not None
     return found._replace(is_unclear=is_unclear and SKILL_FILE in command.casefold(), commands=len(commands))
 
 
@@ -83,7 +87,7 @@ def _add_command(found: CommandFiles, words: Sequence[str], folder: str) -> bool
     prints = name in PRINTERS and not changes
     found.printed.extend(files + read if prints else read)
     found.named.extend([_resolve(folder, words[0]), *([] if prints else files)])
-    hands_over = any(each in HANDS_OVER for each in words)
+    hands_over = any(each in HANDS_OVER for each in words) or (name == "git" and not SHOWING.isdisjoint(words))
     names_skill = any(SKILL_FILE in each.casefold() for each in given)
     return hands_over or (names_skill and not prints and not changes and name not in NOT_PRINTERS)
 

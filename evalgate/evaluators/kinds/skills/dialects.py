@@ -64,7 +64,9 @@ EDITOR_ACTION, VIEW = "command", "view"
 
 COMMANDS = ("command", "cmd", "commands", "script", "CommandLine")
 """Arguments of a tool for commands that hold the command: a text, or a list of its words."""
-IN_SCRIPT = re.compile(r"""["']?\b(?:cmd|command)["']?\s*:\s*("(?:[^"\\\\]|\\\\.)*")""")
+SCRIPTS = ("input", "code", "source", "program")
+"""Arguments of a tool that runs a script of the model which hold it."""
+IN_SCRIPT = re.compile(r"""["']?\b(?:cmd|command)["']?\s*:\s*("(?:[^"\\]|\\.)*")""")
 """The command that a script of the model gives to a tool, as Codex's `exec` does."""
 FOLDERS = ("workdir", "cwd", "directory", "dir_path", "working_directory")
 """Arguments that name the folder in which a command runs."""
@@ -86,5 +88,7 @@ NOT_PRINTERS = frozenset(
     )
 )
 """Programs that don't print what is in the files that they are given, or no more than lines that they search."""
+SHOWING = frozenset({"show", "cat-file"})
+"""What `git` prints files with."""
 HANDS_OVER = ("xargs", "-exec", "-execdir", "parallel")
 """Words with which a program hands the files that it finds to another one, so that what is printed is not known."""

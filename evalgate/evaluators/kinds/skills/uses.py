@@ -18,6 +18,7 @@ from evalgate.evaluators.kinds.skills.dialects import (
     PATHS,
     READING,
     REFUSAL,
+    SCRIPTS,
     SKILL_FILE,
     SKILL_TOOLS,
     VIEW,
@@ -34,14 +35,15 @@ if TYPE_CHECKING:
 
 MAX_PATHS = 1_000
 """Paths of one call."""
+MAX_FOLDER = 128
+"""Characters of the name of a folder."""
 _CACHE = "skill_uses"
 MAX_RESULT = 200_000
 """Characters of a result in which the heads of skills are looked for."""
 _HEAD = re.compile(r"^---[ \t]*\r?\n(?:[\w-]+:[^\n]*\n){0,20}?name:[ \t]*[\"']?([\w.:-]{1,128})", re.MULTILINE)
 """The head of a SKILL.md, which names the skill."""
-_MISSING = re.compile(
-    r"([^/\\\s'\"]{1,128})[/\\]skill\.md['\"]?:? (?:no such file|because it does not exist)", re.IGNORECASE
-)
+_MISSING = re.compile(r"[/\\]skill\.md['\"]?:? (?:no such file|because it does not exist)", re.IGNORECASE)
+_FOLDER = re.compile(r"[^/\\\s'\"]{1,128}\Z")
 """What programs say of a SKILL.md that is not there, with the folder that should have it."""
 
 State = Literal["used", "failed", "unclear"]
@@ -68,7 +70,7 @@ class SkillTrace(NamedTuple):
     def has_file(self, skill: str, pattern: str, matches: Any) -> bool:
         """Whether a file inside the folder of the skill was read or run."""
         folder = skill.rpartition(":")[2]
-        return any(matches(f"*{folder}/{pattern}", f"/{path}") for _, path in self.files)
+        return any(matches(f"*/{folder}/{pattern}", f"/{path}") for _, path in self.files)
 
 
 def find_skills(trace: Trace) -> SkillTrace:
@@ -112,7 +114,9 @@ def _find_touched(call: ToolCall) -> Touched:
         _add_files(found, "read", {"path": named[1]})
     elif isinstance(arguments, dict):
         _add_files(found, call["name"], arguments)
-        return found._replace(commands=_add_commands(found, arguments))
+        scripts = (text for name in SCRIPTS if isinstance(text := arguments.get(name), str))
+        count = _add_commands(found, arguments) + sum(_add_script(found, text) for text in scripts)
+        return found._replace(commands=count)
     else:
         text = arguments if isinstance(arguments, str) else call["arguments_raw"] or ""
         return found._replace(commands=_add_script(found, text))
@@ -125,7 +129,7 @@ def _judge_uses(call: ToolCall, touched: Touched) -> Iterator[tuple[str | None, 
         return
     text = (call["result_text"] or "")[:MAX_RESULT] if touched.commands else ""
     heads = dict.fromkeys(_HEAD.findall(text))
-    missing = {each.casefold() for each in _MISSING.findall(text)}
+    missing = {each.casefold() for each in _find_missing(text)}
     is_alone = touched.commands <= 1 and len(touched.skills) == 1
     sure = dict.fromkeys(skill for skill, is_sure in touched.skills if is_sure and skill is not None)
     for skill in sure:
@@ -139,6 +143,14 @@ def _judge_uses(call: ToolCall, touched: Touched) -> Iterator[tuple[str | None, 
     elif rest:
         named = rest[0][0] if len(rest) == 1 else None
         yield named, _find_state(call, is_alone=is_alone) if all(is_sure for _, is_sure in rest) else "unclear"
+
+
+def _find_missing(text: str) -> Iterator[str]:
+    """Yields the folder of each SKILL.md that was not there."""
+    for each in _MISSING.finditer(text):
+        folder = _FOLDER.search(text, max(0, each.start() - MAX_FOLDER), each.start())
+        if folder is not None:
+            yield folder[0]
 
 
 def _find_state(call: ToolCall, *, is_alone: bool) -> State:
@@ -238,10 +250,18 @@ def _add_script(found: Touched, text: str) -> int:
     """Adds what the commands print that a script of the model runs; returns their number."""
     if SKILL_FILE not in text.casefold():
         return 0
-    commands = [json.loads(each) for each in IN_SCRIPT.findall(text[:MAX_COMMAND])]
+    commands = [_read_literal(each) for each in IN_SCRIPT.findall(text[:MAX_COMMAND])]
     if not any(SKILL_FILE in each.casefold() for each in commands):
         found.skills.append((None, False))
     return sum(_add_commands(found, {"cmd": each}) for each in commands)
+
+
+def _read_literal(literal: str) -> str:
+    """The text of a string of JavaScript; one that is not JSON as it is written."""
+    try:
+        return str(json.loads(literal))
+    except ValueError:
+        return literal[1:-1]
 
 
 def _list_commands(arguments: Mapping[str, Any]) -> Iterator[str]:
