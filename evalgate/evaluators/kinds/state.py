@@ -15,7 +15,7 @@ from evalgate.evaluators.core.evaluator import MANY, MAX_TOOLS, Check, Count, Ev
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.queries import compile_query
 from evalgate.evaluators.kinds.jmespath import ITS_VALUE, MAX_EXPRESSION, QueryAssertion
-from evalgate.measures.sequences.places import ABSENT, PlaceChange, format_path, list_changes
+from evalgate.measures.sequences.differences import ABSENT, PlaceChange, format_path, list_changes
 from evalgate.measures.text.globs import GlobError, compile_path_glob, matches_id
 from evalgate.measures.values.json_values import mark_name, mark_value, shorten
 from evalgate.strict_model import described

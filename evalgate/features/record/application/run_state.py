@@ -6,14 +6,14 @@ from difflib import unified_diff
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from evalgate.measures.sequences.places import ABSENT, find_changes
+from evalgate.measures.sequences.differences import ABSENT, find_changes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evalgate.features.record.measures.masks import Masks
     from evalgate.features.record.models.state import SeenFile, Snapshot
-    from evalgate.measures.sequences.places import PlaceChange
+    from evalgate.measures.sequences.differences import PlaceChange
     from evalgate.models.trace.trace import FileState, RunState
 
 MOST_OPERATIONS = 1_000

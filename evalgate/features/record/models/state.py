@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from evalgate.measures.sequences.places import ABSENT
+from evalgate.measures.sequences.differences import ABSENT
 
 
 class StateNotReadError(Exception):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evalgate.features.record.application.run_state import MOST_OPERATIONS, MOST_TEXT, build_state
 from evalgate.features.record.measures.masks import Mask, Masks
 from evalgate.features.record.models.state import SeenFile, Snapshot
-from evalgate.measures.sequences.places import ABSENT
+from evalgate.measures.sequences.differences import ABSENT
 from evalgate.measures.values.json_values import json_equal
 
 NO_MASKS = Masks(has_built_in=False)

@@ -16,7 +16,7 @@ from evalgate.features.record.adapters.state.command import MOST_BYTES, run_stat
 from evalgate.features.record.adapters.state.state_reader import StateReader
 from evalgate.features.record.bootstrap.trace_readers import decode_state
 from evalgate.features.record.models.state import StateNotReadError
-from evalgate.measures.sequences.places import ABSENT
+from evalgate.measures.sequences.differences import ABSENT
 
 if TYPE_CHECKING:
     from evalgate.features.record.models.state import Snapshot

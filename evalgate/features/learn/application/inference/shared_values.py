@@ -10,7 +10,7 @@ from evalgate.features.learn.application.inference.contrast import FEW, count_ot
 from evalgate.features.learn.measures.usable_names import is_usable_name
 from evalgate.gate.trajectory.behaviour import find_literals
 from evalgate.measures.redaction.redact import redact, redact_field, redact_value
-from evalgate.measures.sequences.places import ABSENT, format_path, list_changes
+from evalgate.measures.sequences.differences import ABSENT, format_path, list_changes
 from evalgate.measures.text.tool_words import changes_something
 from evalgate.measures.values.json_values import json_equal
 from evalgate.models.trace.trace_view import list_evidence
@@ -20,7 +20,7 @@ from evalgate.reporting.text.wording import pluralize
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalgate.measures.sequences.places import PlaceChange
+    from evalgate.measures.sequences.differences import PlaceChange
     from evalgate.models.trace.trace import Trace
 
 MAX_PROMPT = 2_000

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from evalgate.features.learn.application.mutation.edits import replace_fields
-from evalgate.measures.sequences.places import find_changes, format_path, list_changes
+from evalgate.measures.sequences.differences import find_changes, format_path, list_changes
 from evalgate.models.mutation import Mutation
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from evalgate.errors import TraceError
 from evalgate.features.record.adapters.state.command import run_state_command
 from evalgate.features.record.adapters.state.files import look_at_files
 from evalgate.features.record.models.state import Snapshot, StateNotReadError
-from evalgate.measures.sequences.places import ABSENT
+from evalgate.measures.sequences.differences import ABSENT
 from evalgate.settings.secret_variables import is_secret_name
 
 if TYPE_CHECKING:
