@@ -29,8 +29,10 @@ class OriginPart(NamedTuple):
         return OriginPart(value, self.document, (*self.path, key))
 
     def items(self) -> Iterator[OriginPart]:
-        """The items of a list; nothing else has any."""
-        if isinstance(self.value, list):
+        """The items of a list; anything else in its place is one item, so that it is not overlooked."""
+        if self.value is not None and not isinstance(self.value, list):
+            yield self
+        elif self.value is not None:
             for number, value in enumerate(self.value):
                 yield OriginPart(value, self.document, (*self.path, number))
 

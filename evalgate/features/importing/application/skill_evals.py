@@ -45,7 +45,7 @@ def claims_skill_evals(value: Any) -> bool:
 def read_skill_evals(root: OriginPart, name: str, path: str) -> ImportedSuite:
     """The suite of a file; raises OverLimit."""
     lists = [root, *(root.get(key) for key in LISTS)]
-    evals = [each for part in lists for each in part.items()]
+    evals = [each for part in lists if isinstance(part.value, list) for each in part.items()]
     if len(evals) > MAX_SCENARIOS:
         raise OverLimit(f"{path} has more than {MAX_SCENARIOS:,} evaluations; divide it")
     skill = root.get("skill_name").value

@@ -281,6 +281,30 @@ def test_patterns__match_here_what_they_match_in_javascript(source, translated):
     assert translate_pattern(source) == translated
 
 
+@pytest.mark.parametrize(
+    ("config", "kind", "reason"),
+    [
+        ({"tests": {"path": "file://make.mjs", "config": {}}}, "file", "it is code"),
+        ({"tests": [{"path": "file://make.py:tests"}]}, "file", "it is code"),
+        ({"tests": [{"assert": "is-json"}]}, "check", "it has no type"),
+        ({"tests": [7]}, "test", "it has no checks"),
+        ({"tests": []}, "test", "it has no checks"),
+        ({"scenarios": [{"config": 7, "tests": [{"assert": [7]}]}]}, "check", "it has no type"),
+    ],
+)
+def test_what_is_written_in_another_form__is_named_too(tmp_path, config, kind, reason):
+    found = carry(tmp_path, {"prompts": ["p"], **config})[1]
+    assert found.exit_code == 2
+    refused = [line for line in found.err.splitlines() if line.startswith("not carried over")]
+    assert len(refused) == 1
+    assert f" {kind}: {reason}" in refused[0]
+
+
+def test_a_configuration_without_tests__is_one_of_its_defaults(tmp_path):
+    suite, _ = carry(tmp_path, {"prompts": ["p"], "defaultTest": {"assert": [{"type": "is-json"}]}})
+    assert [(each["id"], len(each["assertions"])) for each in suite["scenarios"]] == [("test-0", 1)]
+
+
 def test_names_that_look_like_markup__stay_in_their_line(tmp_path):
     name = "a # b: c\u202e {{x}}\n- id: evil"
     suite, found = carry(

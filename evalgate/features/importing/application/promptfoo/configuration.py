@@ -9,7 +9,12 @@ from evalgate.features.importing.application.lines import build_line
 from evalgate.features.importing.application.places import OriginPart
 from evalgate.features.importing.application.promptfoo.checks import SET, carry_check
 from evalgate.features.importing.application.promptfoo.table_tests import read_table_test
-from evalgate.features.importing.application.promptfoo.variables import FILE, names_variable
+from evalgate.features.importing.application.promptfoo.variables import (
+    FILE,
+    expand_variables,
+    has_several,
+    names_variable,
+)
 from evalgate.features.importing.models import (
     MAX_CHECKS,
     MAX_SCENARIOS,
@@ -111,6 +116,8 @@ class PromptfooReader:
         default = self._default.get("vars").mapping()
         tests = self._root.get("tests")
         groups = list(self._root.get("scenarios").items())
+        if tests.value in (None, []) and not groups:  # then promptfoo runs one test, of the defaults
+            tests = tests._replace(value=[{}])
         for part in self._expand_files(tests):
             yield OriginTest(part, {**default, **part.get("vars").mapping()})
         for group in self._expand_parts(groups):
@@ -125,7 +132,7 @@ class PromptfooReader:
         yield from self._expand_parts([part] if isinstance(part.value, str) else part.items())
 
     def _expand_parts(self, parts: Sequence[OriginPart] | Iterator[OriginPart]) -> Iterator[OriginPart]:
-        for part in parts:
+        for part in map(_find_named_file, parts):
             if not isinstance(part.value, str):
                 yield part
                 continue
@@ -153,7 +160,7 @@ class PromptfooReader:
         if any(isinstance(value, str) and value.startswith(FILE) and "*" in value for value in test.variables.values()):
             self._is_numbered = False  # a run for each file
         options = {**self._default.get("options").mapping(), **test.part.get("options").mapping()}
-        return [dict(test.variables)] if options.get("disableVarExpansion") else _expand_variables(test.variables)
+        return [dict(test.variables)] if options.get("disableVarExpansion") else expand_variables(test.variables)
 
     def _read_repeat(self, options: OriginPart, default: int = 1) -> int:
         found = options.get("repeat").value
@@ -163,7 +170,7 @@ class PromptfooReader:
 
     def _varies(self, test: OriginTest) -> bool:
         """Whether a check uses a variable that has several values."""
-        several = frozenset(name for name, value in test.variables.items() if _has_several(value))
+        several = frozenset(name for name, value in test.variables.items() if has_several(value))
         return bool(several) and any(names_variable(part.value, several) for part in self._list_checks(test))
 
     def _list_checks(self, test: OriginTest) -> list[OriginPart]:
@@ -263,25 +270,16 @@ def _distinguish(scenarios: Sequence[ImportedScenario]) -> None:
             _refuse_number(scenario)
 
 
+def _find_named_file(part: OriginPart) -> OriginPart:
+    """The path of a program that is named with its settings; any other part as it stands."""
+    named = part.get("path")
+    return named if isinstance(named.value, str) and "assert" not in part.mapping() else part
+
+
 def _changes_output(part: OriginPart) -> bool:
     """Whether a program changes the output before it is checked."""
     options = part.get("options").mapping()
     return bool(options.get("transform") or options.get("postprocess"))
-
-
-def _has_several(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[0], str)
-
-
-def _expand_variables(variables: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Each combination of the values of lists; raises OverLimit."""
-    found: list[dict[str, Any]] = [{}]
-    for name, value in variables.items():
-        values = value if _has_several(value) else [value]
-        if len(found) * len(values) > MAX_SCENARIOS:
-            raise OverLimit(f"the variables of a test have more than {MAX_SCENARIOS:,} combinations")
-        found = [{**each, name: one} for each in found for one in values]
-    return found
 
 
 def _match_numbers(number: int, runs: int) -> str:

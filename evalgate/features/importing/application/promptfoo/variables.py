@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from evalgate.errors import OverLimit
 from evalgate.features.importing.application.javascript_text import write_like_javascript
-from evalgate.features.importing.models import CannotCarry
+from evalgate.features.importing.models import MAX_SCENARIOS, CannotCarry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,3 +60,19 @@ def names_variable(value: Any, names: frozenset[str]) -> bool:
     if isinstance(value, dict):
         return any(names_variable(each, names) for each in value.values())
     return isinstance(value, str) and any(match[1].split(".")[0] in names for match in _VARIABLE.finditer(value))
+
+
+def has_several(value: Any) -> bool:
+    """Whether a variable has several values, each of a run."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], str)
+
+
+def expand_variables(variables: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each combination of the values of lists; raises OverLimit."""
+    found: list[dict[str, Any]] = [{}]
+    for name, value in variables.items():
+        values = value if has_several(value) else [value]
+        if len(found) * len(values) > MAX_SCENARIOS:
+            raise OverLimit(f"the variables of a test have more than {MAX_SCENARIOS:,} combinations")
+        found = [{**each, name: one} for each in found for one in values]
+    return found

@@ -88,6 +88,8 @@ def _carry_grader(part: OriginPart, weights: dict[str, Any], *, is_required: boo
 
 def _carry_constraints(constraints: OriginPart, *, is_required: bool) -> list[ImportedLine]:
     """The limits of a stimulus, a line each."""
+    if constraints.value is not None and not isinstance(constraints.value, dict):
+        return [ImportedLine(constraints.place, "constraints", None, "they are no mapping")]
     parts = {name: constraints.get(name) for name in constraints.mapping()}
     return [
         build_line(part, name, partial(_carry_constraint, name, part.value), is_required=is_required)
