@@ -7,7 +7,7 @@ IMPORTING = Feature(
     "write a suite from the checks of promptfoo, Vally, Agent Skills or OpenAI's evals",
     verbs={
         "import-suite": Verb(
-            "write a suite from the checks of another tool", f"{__package__}.cli.import_suite", after="init"
+            "write a suite from the checks of another tool", f"{__package__}.cli.import_suite", after="evaluators"
         )
     },
 )
