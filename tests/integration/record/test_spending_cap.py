@@ -49,11 +49,12 @@ def test_the_trial_is_incomplete_and_none_is_started_after_it(fake, tmp_path):
 def test_per_trial_every_trial_has_its_own_and_what_fits_is_recorded_whole(fake, tmp_path):
     (tmp_path / "skills/pdf").mkdir(parents=True)
     (tmp_path / "skills/pdf/SKILL.md").write_text("read")
-    done = run(fake, tmp_path, "--max-usd", "2", "--per-trial")
-    assert (done.code, done.last_line) == (0, "recording cost 6.00 USD (list price)")
-    assert trace_of(tmp_path, "support/refund/2")["metadata"]["evalgate.skills"] == "pdf=3316348dbadf"
+    done = run(fake, tmp_path, "--max-usd", "2", "--per-trial", "--trials", "2")
+    assert (done.code, done.last_line) == (0, "recording cost 4.00 USD (list price)")
+    assert trace_of(tmp_path, "support/refund/1")["metadata"]["evalgate.skills"] == "pdf=3316348dbadf"
 
 
+@pytest.mark.matrix  # test_caps.py has the same without an agent
 def test_after_a_call_of_unknown_cost_none_is_sent(fake, tmp_path):
     done = run(fake, tmp_path, "--max-usd", "100", prices="prices: {other: {input: 1, output: 1}}")
     reason = "no price is known for gpt-fake-2026"
