@@ -12,6 +12,7 @@ from evalgate.adapters.formats.core.builder.conversation import (
     conversation_from_messages,
     get_instructions,
 )
+from evalgate.adapters.formats.core.builder.evidence_gaps import note_acts
 from evalgate.adapters.formats.core.builder.run import warn_of_missing_results
 from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.core.usage import finish_reason, read_cost_usd, split_provider_and_model
@@ -24,6 +25,7 @@ from evalgate.adapters.formats.spans.aggregate import (
     outermost_agents,
     sort_failed_last,
 )
+from evalgate.adapters.formats.spans.free_attributes import list_free_attributes
 from evalgate.adapters.formats.spans.missing_evidence import add_span_gaps
 from evalgate.adapters.formats.spans.run_status import add_status
 from evalgate.adapters.formats.spans.span import BOUNDARY_KINDS, SpanNode, build_tree, nodes_of_kind
@@ -204,6 +206,7 @@ def build(spans: Sequence[Span], read_facts: Callable[[Span], SpanFacts] = diale
     trace.warnings += [*warn_of_missing_results(found), *_content_warnings(trace, nodes)]
     add_span_gaps(trace, nodes, calls)
     find_unread_calls(trace, nodes)
+    note_acts(trace, list(list_free_attributes(nodes)))
     return trace
 
 

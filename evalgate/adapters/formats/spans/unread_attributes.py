@@ -15,7 +15,6 @@ from evalgate.adapters.formats.core.builder.evidence_gaps import (
     add_gap,
     holds_objects,
     judge_unknown,
-    note_acts,
     note_places,
 )
 from evalgate.adapters.formats.core.builder.unread_calls import (
@@ -52,17 +51,6 @@ CALLS_IN_TEXT = re.compile(r"""(?:alls?|ses?|nvocations?|equests?|arts|locks?|oo
 CALL_TYPE = re.compile("tool_?(?:call|use)|function_?call|arguments", re.IGNORECASE)
 READ_PREFIXES = ("gen_ai.", "llm.", "input.", "output.", "traceloop.", "ai.", "gcp.vertex.agent.", "pydantic_ai.")
 """Starts of the attributes whose messages dialects read: these report calls without a name."""
-VOCABULARIES = (
-    *READ_PREFIXES,
-    *("openinference.", "langfuse.", "langsmith.", "mlflow.", "lk.", "mcp.", "tool.", "logfire.", "smolagents."),
-    *("claude_code.", "evalgate.", "http.", "url.", "db.", "rpc.", "messaging.", "graphql.", "aws.", "faas."),
-)
-"""Starts of the attributes that tracers of agents and models define, and those of HTTP, databases and queues."""
-PLATFORM_FIELDS = words("""
-    row attributes metadata inputs outputs input output data extra tags attachments handoffs response exception
-    events error tools final_result all_messages_events raw_input
-""")
-"""Fields that platforms and SDKs keep as attributes of their spans."""
 TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "mcp.tool.name")
 """Attributes that name the tool of a span, even if nothing else shows that the span is a tool's."""
 KIND = "openinference.span.kind"
@@ -90,8 +78,9 @@ TOO_LARGE = "the spans hold too much text to search all of it for calls"
 def find_unread_calls(trace: Trace, nodes: Iterable[SpanNode]) -> None:
     """Raises FieldError for a call in the spans that was not read, or notes a gap if there may be one."""
     search = AttributeSearch({name for call in trace.tool_calls for name in list_names(call)})
-    own = [node for node in nodes if not node.is_excluded]
-    for node in own:
+    for node in nodes:
+        if node.is_excluded:
+            continue
         if node.span.unknown_fields:
             search.incomplete += [
                 f"span `{make_printable(node.span.name[:60])}` {key}" for key in node.span.unknown_fields
@@ -101,28 +90,6 @@ def find_unread_calls(trace: Trace, nodes: Iterable[SpanNode]) -> None:
     note_places(trace, list(dict.fromkeys(search.incomplete)))
     if search.decoded > MAX_DECODED:
         add_gap(trace, "calls", TOO_LARGE)
-    note_acts(trace, list(_list_free_attributes(own)))
-
-
-def _list_free_attributes(nodes: Iterable[SpanNode]) -> Iterator[tuple[str, Any]]:
-    """Attributes of spans, events and resources that are in no tracer's vocabulary and hold objects or lists."""
-    resources = {id(node.span.resource): node.span.resource for node in nodes}
-    for key, each in (field for resource in resources.values() for field in resource.items()):
-        if may_hold_objects(each):
-            yield f"the resource's `{make_printable(key[:60])}`", each
-    for node in nodes:
-        if node.facts.kind == "tool" or (node.within is not None and node.within.facts.kind == "tool"):
-            continue  # what a tool did to fulfil its call
-        for attributes in (node.span.attributes, *(event.attributes for event in node.span.events)):
-            for key, each in attributes.items():
-                if may_hold_objects(each) and not is_vocabulary(key):
-                    yield f"`{make_printable(key[:60])}` of {describe(node)}", each
-
-
-@lru_cache(maxsize=4_096)
-def is_vocabulary(key: str) -> bool:
-    """True for an attribute that a tracer defines."""
-    return key in PLATFORM_FIELDS or key.startswith(VOCABULARIES) or find_role(key) == "skipped"
 
 
 class AttributeSearch:

@@ -1,0 +1,49 @@
+"""Lists the attributes that no tracer defines: a recorder may keep anything in them, also what was done."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.format import words
+from evalgate.adapters.formats.core.strict_json import make_printable
+from evalgate.adapters.formats.spans.unread_attributes import READ_PREFIXES, describe, find_role, may_hold_objects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from evalgate.adapters.formats.spans.span import SpanNode
+
+VOCABULARIES = (
+    *READ_PREFIXES,
+    *("openinference.", "langfuse.", "langsmith.", "mlflow.", "lk.", "mcp.", "tool.", "logfire.", "smolagents."),
+    *("claude_code.", "evalgate.", "http.", "url.", "db.", "rpc.", "messaging.", "graphql.", "aws.", "faas."),
+)
+"""Starts of the attributes that tracers of agents and models define, and those of HTTP, databases and queues."""
+PLATFORM_FIELDS = words("""
+    row attributes metadata inputs outputs input output data extra tags attachments handoffs response exception
+    events error tools final_result all_messages_events raw_input
+""")
+"""Fields that platforms and SDKs keep as attributes of their spans."""
+
+
+def list_free_attributes(nodes: Iterable[SpanNode]) -> Iterator[tuple[str, Any]]:
+    """Attributes of spans, events and resources that are in no tracer's vocabulary and hold objects or lists."""
+    own = [node for node in nodes if not node.is_excluded]
+    resources = {id(node.span.resource): node.span.resource for node in own}
+    for key, each in (field for resource in resources.values() for field in resource.items()):
+        if may_hold_objects(each):
+            yield f"the resource's `{make_printable(key[:60])}`", each
+    for node in own:
+        if node.facts.kind == "tool" or (node.within is not None and node.within.facts.kind == "tool"):
+            continue  # what a tool did to fulfil its call
+        for attributes in (node.span.attributes, *(event.attributes for event in node.span.events)):
+            for key, each in attributes.items():
+                if may_hold_objects(each) and not is_vocabulary(key):
+                    yield f"`{make_printable(key[:60])}` of {describe(node)}", each
+
+
+@lru_cache(maxsize=4_096)
+def is_vocabulary(key: str) -> bool:
+    """True for an attribute that a tracer defines."""
+    return key in PLATFORM_FIELDS or key.startswith(VOCABULARIES) or find_role(key) == "skipped"
