@@ -32,6 +32,8 @@ def explain_scenario(arguments: Namespace, shell: Shell) -> int:
     path = find_run(run, shell.cwd)
     baseline = None if arguments.baseline is None else find_baseline(arguments.baseline, shell.cwd)
     if arguments.for_agent:
+        if word is None and (arguments.suite or arguments.variant):
+            raise SettingError(Problem("--suite and --variant choose a scenario", None, "name it before them"))
         wanted = word and ExplainRequest(word, arguments.suite, arguments.variant)
         explained = load_port("explainer_for_agent")(files, traces, wanted, path, baseline)
         shell.report_problems(explained.warnings, "warning")

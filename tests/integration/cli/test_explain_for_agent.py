@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import yaml
 from documents import ROOT, SKILL
 from hostile_texts import HOSTILE_TEXTS
 from in_process_command import evalgate
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SUITE = str(ROOT / "examples/support-agent/evals/support.yaml")
 TRACES = str(ROOT / "examples/support-agent/traces")
@@ -74,6 +71,8 @@ def test_a_run_is_compared_with_another_one(demo: Path) -> None:
         (["nope"], "error: no suite of .evalgate/results.json has scenario `nope`"),
         (["--all"], "error: argument --all: not allowed with argument --for-agent"),
         (["--run", "nowhere"], "error: "),
+        (["--suite", "support"], "error: --suite and --variant choose a scenario (name it before them)"),
+        (["refund-outside-window", "--suite", "nope"], "error: .evalgate/results.json has no suite `nope`"),
     ],
 )
 def test_a_mistake_is_one_line(words: list[str], message: str, demo: Path) -> None:
@@ -81,6 +80,17 @@ def test_a_mistake_is_one_line(words: list[str], message: str, demo: Path) -> No
     assert (done.exit_code, done.out) == (2, "")
     assert done.err.startswith(message)
     assert done.err.count("\n") == 1
+
+
+def test_a_scenario_that_only_the_baseline_has_is_a_mistake(demo: Path) -> None:
+    suite = yaml.safe_load(Path(SUITE).read_text(encoding="utf-8"))
+    gone = suite["scenarios"].pop()["id"]
+    (demo / "fewer.yaml").write_text(json.dumps(suite), encoding="utf-8")
+    run = ("run", "fewer.yaml", "-q", "--traces", f"{TRACES}/main/*.jsonl", "--baseline", "main")
+    evalgate(*run, "--output-dir", "fewer", cwd=str(demo))
+    done = evalgate("explain", "--for-agent", gone, "fewer", cwd=str(demo))
+    assert (done.exit_code, done.out) == (2, "")
+    assert done.err == f"error: only the baseline has scenario `{gone}` (no suite has it now)\n"
 
 
 def test_recordings_full_of_hostile_texts_stay_in_one_fence(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ NEEDED = (
     ),
 )
 STORE_GROUP = ["store", "history", "goldens", "feedback", "export", "import"]
-LEFT_OUT = ["init", "import-suite", "fetch-baseline", "comment", *STORE_GROUP, "completion"]
+LEFT_OUT = ["init", "skill", "import-suite", "fetch-baseline", "comment", *STORE_GROUP, "completion"]
 COMMAND = "import sys; sys.path.insert(0, sys.argv.pop(1)); from evalgate.__main__ import main; main()"
 
 

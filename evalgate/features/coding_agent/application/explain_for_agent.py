@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.application.judge.compare_finished import Explanation, add_behaviour, compare_finished, explain
+from evalgate.errors import Problem, SettingError
 from evalgate.features.coding_agent.reporting.agent_text import AgentBrief, build_agent_text
 from evalgate.reporting.text.behaviour_lines import describe_differences
 from evalgate.reporting.text.escaping import escape_block
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.application.judge.compare_finished import ExplainRequest
-    from evalgate.errors import Problem
     from evalgate.models.results.results import ResultsDoc
     from evalgate.ports import BaselineFiles, TraceArchive
 
@@ -39,6 +39,10 @@ def explain_for_agent(
     if request is None:
         return _explain_run(files, traces, results, baseline)
     found = explain(files, traces, request, results, baseline)
+    if found.removed is not None:
+        raise SettingError(
+            Problem(f"only the baseline has scenario `{found.removed['id']}`", None, "no suite has it now")
+        )
     items = [] if found.suite is None or found.scenario is None else [SuiteScenario(found.suite, found.scenario)]
     return AgentExplanation(build_agent_text(AgentBrief(found.document, items)), found.warnings)
 
