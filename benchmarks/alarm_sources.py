@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 
 from simulation import UNCHANGED
 
+from evalgate.application.comparison.baseline_rules import read_rules
 from evalgate.bootstrap.sources import build_baseline_files
 from evalgate.features.evidence.application.calibrate import calibrate
+from evalgate.features.evidence.application.past_runs import read_past_runs
 from evalgate.features.evidence.measures.alarm_rates import (
     RecordedScenario,
     chance_at,
@@ -56,7 +58,11 @@ def main() -> None:
     found = fmean(interval_of_rate(each, str(number).encode())[1] for number, each in enumerate(drawn))
     print(f"  as `calibrate` finds it: {found:.3f} (means of {DRAWS} draws)")
     if len(sys.argv) > 1:
-        result = calibrate(build_baseline_files("."), [sys.argv[1]], 2)
+        files = build_baseline_files(".")
+        suites = read_rules(files, sys.argv[1]).configuration
+        if suites is None:
+            raise SystemExit(f"{sys.argv[1]} holds no suites")
+        result = calibrate(read_past_runs(files, [sys.argv[1]]), suites, 2)
         recorded = [RecordedScenario(each.passed, each.trials, RED) for each in result.scenarios]
         print(f"run: {red_as_recorded(recorded):.3f} by the shares that passed")
         print(f"  as `calibrate` finds it: {result.alarms:.3f}; of all splits {result.of_splits:.3f}")
