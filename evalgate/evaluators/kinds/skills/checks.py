@@ -51,7 +51,7 @@ class SkillUsed(Evaluator):
     """
 
     type: Literal["skill_used"]
-    other_names = ("skill-used", "skill-invoked")
+    other_names = ("skill-invoked",)
     orders: ClassVar[dict[str, Order]] = {"skill": "unordered", "before": "equal_if_given", "files": "forbidden"}
     forbids = ("before",)
     skill: Annotated[SkillName, described("The name of a skill; `*` matches any characters.", "pdf*")]
