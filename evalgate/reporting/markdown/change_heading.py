@@ -64,6 +64,8 @@ def describe_failed_comparison(document: ResultsDoc, causes: Sequence[str], esca
     phrases = join_words([*bad, *changes.describe(escape, GOOD, is_named=bool(bad))])
     text = "; ".join([phrases or describe_no_change(document, changes, escape), *list_growth(document)])
     known = _describe_known(changes, len(blocking) - len(new), is_alone=not new and not causes)
+    if not phrases and blocking and not new and not causes:
+        text += ", where it fails too" if len(blocking) == 1 else ", where they fail too"
     if known and _are_proposed(document, blocking):
         known += " until the proposed approval is merged"
     aside = "; ".join(filter(None, [lost, _describe_other_agent(document, new), known]))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.models.comparison.comparison import REGRESSIONS
 from evalgate.models.run.run import HARD_FAILS
 from evalgate.reporting.markdown.change_heading import describe_comparison, describe_failed_comparison, find_not_blocked
+from evalgate.reporting.markdown.statistics_rows import list_growth
 from evalgate.reporting.text.changes import KNOWN_FAILURE, is_compared
 from evalgate.reporting.text.escaping import to_one_line
 from evalgate.reporting.text.ruling_lines import find_approved_keys
@@ -78,6 +79,8 @@ _NOT_COMPARED = {
 }
 
 
+_ADDED = {"approval_added": "an approval", "quarantine_added": "a quarantine"}
+"""What was added, by the kind of weakening that it is."""
 _DONE = frozenset({"calls", "argument", "outcome", "literals", "answer", "status"})
 """Kinds of differences in what an agent did or answered, not in what it is."""
 
@@ -245,7 +248,7 @@ def _build_passed_comparison(document: ResultsDoc, summary: SummaryDoc, escape: 
         return Heading(ATTENTION, "; ".join([f"passed: {text}", *duplicates]))
     hidden = Counter(_find_flaw(each) for suite in document["suites"] for each in suite["scenarios"])
     passed = [_format_all_passed(summary["scenarios"], hidden)] if summary["scenarios"] else []
-    is_calm = passed and not _acts_differently(document)
+    is_calm = passed and not _acts_differently(document) and not list_growth(document)
     return Heading(PASSED if is_calm else ATTENTION, "; ".join([f"passed: {text}", *passed, *duplicates]))
 
 
@@ -290,9 +293,10 @@ def describe_weaker_rules(document: ResultsDoc, escape: Callable[[str], str]) ->
     parts = [f"{pluralize(hidden, 'scenario')} would fail under the baseline's rules"] if hidden else []
     if weaker:
         name = weaker[0]["scenario"] if len(weaker) == 1 else None
-        of = f" of {escape(name)}" if name else ""
+        of, kind = f" of {escape(name)}" if name else "", weaker[0]["kind"]
         verb = "is" if len(weaker) == 1 else "are"
-        parts.append(f"{pluralize(len(weaker), 'requirement')}{of} {verb} weaker than the baseline's")
+        requirements = f"{pluralize(len(weaker), 'requirement')}{of} {verb} weaker than the baseline's"
+        parts.append(f"{_ADDED[kind]}{of} was added" if len(weaker) == 1 and kind in _ADDED else requirements)
     return [join_words(parts)] if parts else []
 
 

@@ -51,7 +51,7 @@ HEADINGS = {
     "failed: scenario d broke (3 known failures)": document(
         known("a"), known("b"), known("c"), moved("d", "broken", "HARD_FAIL"), verdict="fail", blocking="abcd"
     ),
-    "failed: no change since main (2 known failures, which block)": document(
+    "failed: no change since main, where they fail too (2 known failures, which block)": document(
         known("a"), known("b"), verdict="fail", blocking="ab", comparison=compared(2)
     ),
     "failed: known failure a got worse (1 known failure)": document(
@@ -82,7 +82,9 @@ def test_what_changed_comes_first(words):
 
 
 def test_a_known_failure_raises_no_alarm_and_is_one_folded_line():
-    text = render_comment(HEADINGS["failed: no change since main (2 known failures, which block)"], key="k")
+    text = render_comment(
+        HEADINGS["failed: no change since main, where they fail too (2 known failures, which block)"], key="k"
+    )
     assert "> [!" not in text
     assert "### Failures" not in text
     assert "<details><summary>Known failures (2)</summary>" in text
