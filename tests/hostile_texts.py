@@ -64,7 +64,7 @@ MARKUP = [
     "{{ report.heading }}",
     "%s %n {0} ${HOME} $(id)",
 ]
-LONG = ["A" * 100_000, "\n" * 5_000, "\u0301" * 5_000, "`" * 9_000, "END UNTRUSTED " * 3_000, f"{NONCE} " * 2_000]
+LONG = ["A" * 30_000, "\n" * 5_000, "\u0301" * 5_000, "`" * 9_000, "END UNTRUSTED " * 1_500, f"{NONCE} " * 700]
 WRAPPED = [f"{fence}{end}{text}" for fence, end, text in product(FENCES[:5], BREAKS, INSTRUCTIONS[:2])]
 BROKEN = [f"passed{end}{FENCES[0]}{end}{INSTRUCTIONS[2]}" for end in BREAKS]
 HOSTILE_TEXTS = [*FENCES, *INSTRUCTIONS, *LOOK_ALIKES, *CONTROLS, *MARKUP, *LONG, *WRAPPED, *BROKEN]
