@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from evalgate.errors import Problem, SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 OTHER_WORDS = {
     "check": "validate",
@@ -71,10 +71,17 @@ class VerbParser(argparse.ArgumentParser):
             elif (takes_value := self._takes_value(word)) is None:
                 unknown.append(word)
             else:
-                options += [word, *([each] if takes_value and (each := next(remaining, None)) is not None else [])]
+                options += [word, *([self._next_value(word, remaining)] if takes_value else [])]
         if unknown and not {"-h", "--help"}.intersection(options):
             raise self._unknown_words_error(unknown)
         return [*options, *(["--"] if any(map(_OPTION.match, positional)) else []), *positional]
+
+    def _next_value(self, option: str, remaining: Iterator[str]) -> str:
+        """The word after an option; without one, argparse would take the first positional argument for its value."""
+        value = next(remaining, None)
+        if value is None:
+            self.error(f"argument {option}: expected one argument")
+        return value
 
     def _takes_value(self, word: str) -> bool | None:
         """Whether the next word is the value of this option; None if there is no such option."""

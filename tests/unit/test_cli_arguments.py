@@ -48,6 +48,24 @@ def test_a_typo_gets_the_nearest_word(line: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("run {} --html", "argument --html: expected one argument (see evalgate run --help)"),
+        ("run {} -q --baseline", "argument --baseline: expected one argument (see evalgate run --help)"),
+        ("run --html {}", "has the name of a suite (give another path)"),
+    ],
+)
+def test_a_path_that_is_left_out_is_never_that_of_the_suite(line: str, message: str, tmp_path) -> None:
+    """The page was once written over the suite."""
+    suite = tmp_path / "evals.yaml"
+    suite.write_text("suite: one\nscenarios: [{id: a, assertions: [{regex: x}]}]\n")
+    before = suite.read_bytes()
+    done = evalgate(*line.format(suite).split())
+    assert (done.exit_code, done.err.count("\n"), suite.read_bytes()) == (2, 1, before)
+    assert message in done.err
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "validate {0} --limit cpu=100 {1}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from evalgate.errors import InvalidTemplate
+from evalgate.errors import InvalidTemplate, Problem, SettingError
 from evalgate.models.github import TEMPLATE_UNUSED
 from evalgate.ports.outputs import COMMENT, JUNIT, RESULTS, SUMMARY, Delivered, OutputSource, Rendered, RunOutput
 
@@ -36,8 +36,11 @@ class FileOutput(RunOutput):
         self._path = ""
 
     def prepare(self, settings: OutputSettings, environ: Mapping[str, str]) -> Any:  # noqa: ARG002
-        """It needs no key."""
+        """It needs no key. Raises SettingError for a path that a suite may have: the file there would be lost."""
         self._path = settings.find_path(*self.path_settings)
+        if self._path.lower().endswith((".yaml", ".yml")):
+            where = " or ".join(f"--{each.replace('_', '-')}" for each in self.path_settings)
+            raise SettingError(Problem(f"{where}: {self._path} has the name of a suite", None, "give another path"))
         return True
 
     def is_allowed(self, content: Content, results: ResultsDoc, subject: RunSubject, options: Any) -> bool:  # noqa: ARG002

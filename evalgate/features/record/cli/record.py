@@ -94,8 +94,8 @@ def _split_command(text: str | None) -> list[str]:
 
     try:
         words = [] if text is None else shlex.split(text)
-    except ValueError as error:
-        raise SettingError(f"--state: {error}") from None
+    except ValueError:
+        raise SettingError("--state: a quote or an escape of the command is not closed") from None
     if text is not None and not words:
         raise SettingError("--state takes a command")
     return words
