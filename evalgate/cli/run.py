@@ -320,7 +320,7 @@ WORKERS = (
         "--jobs",
         type=parse_jobs,
         metavar="N",
-        help="number of worker processes (default auto: one for fewer than about 10,000 traces, else one per core)",
+        help="number of worker processes (default auto: one below 200 MB of traces, else one per core)",
     ),
     option(
         "--shard",

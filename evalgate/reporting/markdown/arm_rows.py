@@ -31,10 +31,14 @@ def build_arm_section(found: ArmComparison, *, many: bool) -> ArmSection:
         control=escape_id(found.control),
         treatment=escape_id(found.treatment),
         answer=answer(found, escape_id),
-        summary=f"{summarize(found)}.",
+        summary=_begin_sentence(f"{summarize(found)}."),
         differences=tuple(escape_sentence(each) for each in found.differences),
         rows=Rows(rows, found.broken + found.repaired + found.undecided + found.not_comparable),
     )
+
+
+def _begin_sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _build_row(scenario: PairedScenario) -> ArmRow:

@@ -75,14 +75,18 @@ def _count(found: ArmComparison) -> str:
     p = format_p_value(found.p_corrected)
     after = "" if found.p_corrected == found.p_value else " after Holm's correction"
     pairs = "" if found.test == "sign" else f" over pairs of trials, {found.worse:,} worse and {found.better:,} better"
-    test = f"({TESTS.get(found.test, found.test)} {p}{after}{pairs}; evidence from {found.alpha:g} down)"
-    return f"{found.same:,} same, {found.broken:,} broken, {found.repaired:,} repaired {test}"
+    test = f"(over all: {TESTS.get(found.test, found.test)} p {p}{after}{pairs}; evidence from {found.alpha:g} down)"
+    total = found.same + found.broken + found.repaired + found.undecided + found.not_comparable
+    parts = [f"{found.broken:,} broke", f"{found.repaired:,} repaired", f"{found.same:,} the same"]
+    parts += [f"{found.undecided:,} may have changed"] if found.undecided else []
+    return f"of {pluralize(total, 'scenario')} {join_words(parts)} {test}"
 
 
 def format_ratio(ratio: AmountRatio) -> str:
     """`cost -41% (95% -52 to -29)`: the change of a total and its interval."""
     low, high = (_share(each) for each in (ratio.low, ratio.high))
-    return f"{ratio.name} {_share(ratio.ratio)}% (95% {low} to {high})"
+    interval = f" (95% {low} to {high})" if low != high else ""
+    return f"{ratio.name} {_share(ratio.ratio)}%{interval}"
 
 
 def _share(ratio: float) -> str:
@@ -97,7 +101,7 @@ def _undecided(found: ArmComparison) -> str:
     few = f"{pluralize(found.undecided, 'scenario')} {have} too few trials"
     if found.recordings_needed is None:
         return f"{few}, and more than 64 in each arm would be needed"
-    return f"{few}: {pluralize(found.recordings_needed, 'more recording')} would decide"
+    return f"{few}: {pluralize(found.recordings_needed, 'more recording')}, on both sides together, would decide"
 
 
 def _not_comparable(found: ArmComparison) -> str:
@@ -130,9 +134,9 @@ def _list_calls(names: list[str], escape: Callable[[str], str]) -> str:
 
 MEANINGS = {
     REGRESSION: "still worse with all trials",
-    FLAKY_RECOVERY: "passes often enough, not always",
+    FLAKY_RECOVERY: "passes as often as its threshold asks, not always",
     BASE_WAS_LUCKY: "the base fails too",
-    UNDECIDED: "neither recovered nor lucky: the first verdict stands",
+    UNDECIDED: "too few trials to tell: the first verdict stands",
 }
 """What each finding means, the worst first, but for the last."""
 _OUTCOMES = {

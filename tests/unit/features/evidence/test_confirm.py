@@ -147,7 +147,7 @@ def test_first_trials__always_count_so_that_a_hard_fail_stays_one(tmp_path):
     record_all(tmp_path, "p", "f", "ppppp", "ppppp", suite)
     found = confirm(tmp_path)
     assert found.exit_code == 1
-    assert "flaky_recovery: a: passes often enough, not always" in found.out
+    assert "flaky_recovery: a: passes as often as its threshold asks, not always" in found.out
     assert "passed on the base 1 of 1, then 5 of 5; on this commit 0 of 1, then 5 of 5" in found.out
 
 

@@ -58,7 +58,9 @@ def test_six_broken_scenarios__are_named_with_their_calls_and_fail(runs):
     lines = found.out.splitlines()
     assert lines[0] == "gpt-old -> gpt-new"
     assert lines[1] == "  gpt-new is worse than gpt-old: 6 scenarios got worse and 0 better."
-    assert lines[2].startswith("  1 same, 6 broken, 0 repaired (sign test 0.031; evidence from 0.05 down)")
+    assert lines[2].startswith(
+        "  of 7 scenarios 6 broke, 0 repaired and 1 the same (over all: sign test p 0.031; evidence from 0.05 down)"
+    )
     assert lines[3:5] == ["  - s0: broken, 1 of 1 -> 0 of 1", "      book \u2192 no call"]
     assert "They differ" not in found.out
 
@@ -90,7 +92,7 @@ def test_pairs_of_trials__are_counted_on_request(tmp_path):
     record(tmp_path, "old", "ppp ppp", "gpt-old")
     record(tmp_path, "new", "fff fff", "gpt-new")
     assert (
-        "(McNemar's test 0.031 over pairs of trials"
+        "(over all: McNemar's test p 0.031 over pairs of trials"
         in evalgate("migrate", "old", "new", "--pair-by", "trial", cwd=str(tmp_path)).out
     )
 
