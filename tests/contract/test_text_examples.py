@@ -50,8 +50,9 @@ def test_example__passes_and_fails_with_the_reasons_of_its_section(heading, raw)
         return
     assert assess(raw, PASSES.get(raw["type"], REFUNDED)).outcome == "passed"
     failed = assess(raw, "{}" if "schema" in raw else FAILS.get(raw["type"], "Hello."))
-    assert failed.outcome == "failed"
-    assert unmark_parts(failed.reason) in blocks(heading, "text")[0].splitlines()
+    assert failed.outcome == "failed", f"an answer with which {raw['type']} fails: FAILS, above"
+    shown = blocks(heading, "text")[0].splitlines()
+    assert unmark_parts(failed.reason) in shown, f"the reason in docs/evaluators.md, section {heading}"
 
 
 def test_every_text_type_has_a_section():

@@ -154,7 +154,7 @@ def test_comment__known_run__equals_its_golden_file(name):
     golden = GOLDEN / f"{name}.md"
     if os.environ.get("EVALGATE_REFRESH"):
         golden.write_text(actual, encoding="utf-8")
-    assert actual == golden.read_text(encoding="utf-8")
+    assert actual == golden.read_text(encoding="utf-8"), "EVALGATE_REFRESH=1 rewrites it"
 
 
 @pytest.mark.parametrize("name", CASES)
