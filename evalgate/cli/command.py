@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.cli.shell import STDOUT
@@ -9,7 +11,7 @@ from evalgate.errors import SettingError
 from evalgate.models.results.document_names import OUTPUT_FOLDER
 from evalgate.settings import limits
 from evalgate.settings.inputs import Inputs
-from evalgate.settings.readers import OneOf, OneOrMoreOf, read_lines
+from evalgate.settings.readers import OneOf, OneOrMoreOf, read_file_path, read_lines, read_text
 
 if TYPE_CHECKING:
     import argparse
@@ -68,7 +70,20 @@ def _kind_of(read: Callable[[str], Any]) -> dict[str, Any]:
         return {"choices": [*read.words]}
     if isinstance(read, OneOrMoreOf):
         return {"type": parse_words}
-    return {"action": "append"} if read is read_lines else {}
+    if read is read_lines:
+        return {"action": "append"}
+    return {} if read in _AS_WRITTEN else {"type": partial(_read_value, read)}
+
+
+_AS_WRITTEN = frozenset({read_text, read_file_path})
+"""Readers of what a verb checks by itself: in a shell a path may lead out of the working directory."""
+
+
+def _read_value(read: Callable[[str], Any], text: str) -> Any:
+    try:
+        return read(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
 RUN_HELP = "its folder, results.json or baseline.zip"

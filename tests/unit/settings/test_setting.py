@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentError, ArgumentParser
 from typing import TYPE_CHECKING
 
 import pytest
@@ -95,6 +95,19 @@ def test_a_flag_is_read_as_its_input():
     found = parser.parse_args(["--warmth", "hot", "--wind", "north, south", "--places", "a", "--places", "b"])
     assert vars(found) == {"warmth": "hot", "wind": ["north", "south"], "places": ["a", "b"]}
     assert vars(parser.parse_args([])) == {"warmth": "mild", "wind": None, "places": None}
+
+
+def test_a_flag_is_refused_as_its_input():
+    class Days(SettingGroup):
+        """A setting whose reader is none of those that argparse knows."""
+
+        days = Setting(1, Count(1, 9), TEXT, flag=Flag("days"))
+
+    parser = ArgumentParser(exit_on_error=False)
+    flag(Days.declared()[0])(parser)
+    assert parser.parse_args(["--days", "9"]).days == 9
+    with pytest.raises(ArgumentError, match="must be a whole number from 1 to 9, not `10`"):
+        parser.parse_args(["--days", "10"])
 
 
 @pytest.mark.parametrize("file", [KERNEL, FEATURE])
