@@ -39,12 +39,12 @@ def _compare_amount(name: str, pairs: Sequence[Pair], seed: bytes) -> AmountRati
         for control, treatment in pairs
     ]
     known = [(one, other) for one, other in means if one is not None and other is not None]
-    total = fsum(one for one, _ in known)
+    total, other_total = (fsum(side) for side in zip(*known, strict=True)) if known else (0.0, 0.0)
     if len(known) < FEWEST or total <= 0:
         return None
-    ratio = fsum(other for _, other in known) / total
+    ratio, each = other_total / total, [round(amount / len(known), DIGITS) for amount in (total, other_total)]
     low, high = ratio_interval(known, seed + name.encode())
-    return AmountRatio(name, round(ratio, DIGITS), round(low, DIGITS), round(high, DIGITS), len(known))
+    return AmountRatio(name, round(ratio, DIGITS), round(low, DIGITS), round(high, DIGITS), len(known), *each)
 
 
 def _as_float(amount: float | None) -> float | None:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from evalgate.models.run.bounds import CallNames, Count, Id, Name, Sum, Word  # noqa: TC001  the same
+from evalgate.models.run.bounds import Amount, CallNames, Count, Id, Name, Sum, Word  # noqa: TC001  the same
 
 SAME, BROKEN, REPAIRED, UNDECIDED, NOT_COMPARABLE = "same", "broken", "repaired", "undecided", "not_comparable"
 """Kinds of scenarios: `undecided` have too few trials, of `not_comparable` an arm has no verdict."""
@@ -44,7 +44,8 @@ class PairedScenario(Struct, frozen=True):
 class AmountRatio(Struct, frozen=True):
     """The treatment's total of cost, tokens or latency divided by the control's, with its 95 % interval.
 
-    Totals are of the means of `scenarios` whose trials record the amount in both arms.
+    Totals are of the means of `scenarios` whose trials record the amount in both arms; `control` and `treatment` are
+    that of one trial, in USD, tokens or seconds.
     """
 
     name: Word
@@ -52,6 +53,8 @@ class AmountRatio(Struct, frozen=True):
     low: float
     high: float
     scenarios: Count
+    control: Amount | None = None
+    treatment: Amount | None = None
 
 
 class ArmComparison(Struct, frozen=True):

@@ -19,7 +19,7 @@ from evalgate.models.run.arms import (
     REGRESSION,
     UNDECIDED,
 )
-from evalgate.reporting.text.wording import MINUS, join_words, pluralize, scenario_name
+from evalgate.reporting.text.wording import MINUS, dollars, join_words, mean_count, pluralize, scenario_name, seconds
 from evalgate.scoring.wording import format_p_value
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from evalgate.models.run.arms import AmountRatio, ArmComparison, Confirmation, PairedScenario
 
+_FORMATS: dict[str, Callable[[float | None], str]] = {"cost": dollars, "tokens": mean_count, "latency": seconds}
+"""What formats each amount."""
 MOST_CALLS = 12
 """Calls of a trial that a row shows."""
 TESTS = {"sign": "sign test", "McNemar": "McNemar's test"}
@@ -83,10 +85,13 @@ def _count(found: ArmComparison) -> str:
 
 
 def format_ratio(ratio: AmountRatio) -> str:
-    """`cost -41% (95% -52 to -29)`: the change of a total and its interval."""
+    """`cost -41% (95% -52 to -29), 0.02 USD to 0.0118 USD a trial`: the change of a total, its interval, and means."""
     low, high = (_share(each) for each in (ratio.low, ratio.high))
     interval = f" (95% {low} to {high})" if low != high else ""
-    return f"{ratio.name} {_share(ratio.ratio)}%{interval}"
+    show = _FORMATS.get(ratio.name, str)
+    means = [show(each) for each in (ratio.control, ratio.treatment) if each is not None]
+    change = f", {' to '.join(means)} a trial" if means and means[0] != means[-1] else ""
+    return f"{ratio.name} {_share(ratio.ratio)}%{interval}{change}"
 
 
 def _share(ratio: float) -> str:
