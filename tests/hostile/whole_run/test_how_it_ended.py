@@ -29,6 +29,12 @@ GOLDENS = {"version": 1, "suite": "support", "traces": ["../traces/**"], "golden
 
 STATUS = [
     Case("three crashed trials", {SUITE: suite(SAYS_REFUND), **trials(CRASHED, CRASHED, CRASHED)}, FAILED, [REASON]),
+    Case(
+        "an error without a status",
+        {SUITE: suite(SAYS_REFUND), **trials({key: value for key, value in CRASHED.items() if key != "status"})},
+        FAILED,
+        [REASON],
+    ),
     Case("one crash of three trials", {SUITE: suite(SAYS_REFUND), **trials(FINE, CRASHED, FINE)}, FAILED, ["1 of 3"]),
     Case(
         "only a check that needs no call",

@@ -13,6 +13,30 @@ OUTAGE = {"type": "RateLimitError", "message": "429 too many requests", "status_
 DENY = {"type": "forbidden_tools", "tools": ["delete_user"], "required": True}
 
 
+ASKED = [
+    {"role": "user", "content": "Refund order 42."},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "lookup", "input": {"id": 42}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "ok"}]},
+]
+ANSWER = {
+    "id": "m",
+    "type": "message",
+    "role": "assistant",
+    "model": "claude-sonnet-4",
+    "content": [{"type": "text", "text": "done"}],
+    "stop_reason": "tool_use",
+    "usage": {"input_tokens": 5, "output_tokens": 5},
+}
+
+
+@pytest.mark.parametrize(("reason", "code"), [("tool_use", 1), ("end_turn", 0)])
+def test_an_answer_that_ended_for_a_call_which_is_not_recorded_is_no_complete_evidence(tmp_path, reason, code):
+    files = {
+        "traces/a.json": {"scenario_id": "refund", "messages": ASKED, "response": {**ANSWER, "stop_reason": reason}}
+    }
+    assert judge(tmp_path, DENY, files=files).code == code
+
+
 def ended_by_outage(*tools: str) -> dict[str, Any]:
     """A run whose last model call got no answer."""
     record = trace("", tools=tools)
@@ -32,11 +56,18 @@ FORBIDDING: list[dict[str, Any]] = [
     {"not": {"type": "tool_called", "tool": "delete_user"}, "required": True},
     {"type": "allowed_tools", "tools": ["lookup"], "required": True},
     {"all_of": [{"type": "no_tool", "tool": "delete_user"}, {"contains": "done"}], "required": True},
+    {"type": "tool_calls", "tool": "delete_user", "max": 0, "required": True},
+    {"type": "max_tool_calls", "max": 1, "required": True},
+    {"not": {"type": "tool_sequence", "sequence": ["delete_user"]}, "required": True},
+    {"type": "tool_sequence", "sequence": ["lookup"], "mode": "exact", "required": True},
 ]
 UNDECIDED: list[dict[str, Any]] = [
     {**DENY, "required": False},
     {**DENY, "tools": ["wipe"]},
     {"type": "tool_called", "tool": "refund", "required": True},
+    {"type": "tool_sequence", "sequence": ["lookup", "delete_user", "refund"], "required": True},
+    {"type": "tool_calls", "tool": "refund", "min": 1, "required": True},
+    {"type": "latency_limit", "max_seconds": 0.001, "required": True},
     {"contains": "done", "required": True},
     {"any_of": [{"type": "no_tool", "tool": "delete_user"}, {"contains": "done"}], "required": True},
 ]

@@ -190,7 +190,7 @@ def find_gaps(trace: Trace, record: Any, reader: Reader) -> None:
         add_gap(trace, "calls", JSON_FOR_A_NAME)
     if any(warning["code"] == "result_without_call" for warning in trace.warnings):
         add_gap(trace, "calls", RESULT_WITHOUT_CALL)
-    if not names and asked_for_tools(trace):
+    if (not names and asked_for_tools(trace)) or _asks_without_calls(trace):
         add_gap(trace, "calls", ASKED_FOR_TOOLS)
     _note_missing_answers(trace)
 
@@ -266,6 +266,18 @@ def asked_for_tools(trace: Trace) -> bool:
     if trace.finish_reason == "tool_calls" or any(call["finish_reason"] == "tool_calls" for call in trace.llm_calls):
         return True
     return any(message["finish_reason"] == "tool_calls" for message in trace.messages)
+
+
+def _asks_without_calls(trace: Trace) -> bool:
+    """True if an answer ended in order to call tools, and has no call, though others of the run have.
+
+    Where model calls are recorded by themselves, the last answer may be what a framework made of the call's arguments.
+    """
+    answers = [message for message in trace.messages if message["role"] == "assistant"]
+    if any(answer["finish_reason"] == "tool_calls" and not answer["tool_calls"] for answer in answers):
+        return True
+    ended_so = bool(answers) and trace.finish_reason == "tool_calls" and not trace.llm_calls
+    return ended_so and not answers[-1]["tool_calls"]
 
 
 def describe_unknown(subject: str, kind: str, value: Any) -> Unknown:
