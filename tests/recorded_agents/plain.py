@@ -125,5 +125,5 @@ ACTIONS = {
     "stream-beside": stream_beside,
     "stream": lambda: ask([{"role": "user", "content": QUESTION}], stream=True),
 }
-WORD = sys.argv[1] if len(sys.argv) > 1 else QUESTION
+WORD = next(iter(sys.argv[1:]), "") or QUESTION
 ACTIONS.get(WORD, lambda: converse(WORD))()

@@ -108,13 +108,14 @@ class Evaluations(Protocol):
         self,
         page: Page = ...,
         *,
-        suite: str | None = None,
-        golden_id: str | None = None,
-        run_id: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
+        **equal: str | None,
     ) -> Sequence[GoldenEvaluation]:
-        """Those with every given value, and of a period (from `since`, before `until`)."""
+        """Those of a period (from `since`, before `until`) and with every given value.
+
+        `equal` may name suite, golden_id, regression_status, run_id and trace_sha256.
+        """
 
     def suites(self) -> Sequence[str]:
         """The names of all suites that have evaluations."""

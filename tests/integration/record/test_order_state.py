@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ SUITE = "evals/orders.yaml"
 
 def record(folder: Path, *words: str) -> list[tuple[Any, ...]]:
     """What the agent said and called, after it was recorded."""
-    flags = ["--suite", SUITE, "--flush", "0", "--state", f"{sys.executable} dump_state.py", *words]
+    flags = ["--suite", SUITE, "--flush", "0", "--state", shlex.join([sys.executable, "dump_state.py"]), *words]
     assert record_command(folder, flags, (sys.executable, "agent.py"), environ(PYTHONPATH=str(ROOT))).code == 0
     messages = trace_of(folder, "orders/refund-one-of-two/0")["messages"]
     return [(each["role"], each.get("content"), each.get("tool_calls")) for each in messages]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from fakes.providers import FakeProviders
 
-ASK = f"{sys.executable} {AGENTS}/plain.py"
+ASK = shlex.join([sys.executable, f"{AGENTS}/plain.py"])
 SUITE = """
 version: 1
 suite: support
@@ -68,7 +69,7 @@ def test_a_state_that_can_not_be_read_is_not_measured(
     ("words", "reason"),
     [
         (["--state", ""], "--state takes a command"),
-        (["--state", "a 'b"], "--state: No closing quotation"),
+        (["--state", "a 'b"], "--state: a quote or an escape of the command is not closed"),
         (["--state-files", "../x"], "--state-files takes globs of paths below the working directory, not '../x'"),
     ],
 )

@@ -66,14 +66,11 @@ class EvaluationTable:
         self,
         page: Page = Page(),  # noqa: B008  a constant
         *,
-        suite: str | None = None,
-        golden_id: str | None = None,
-        run_id: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
+        **equal: str | None,
     ) -> Sequence[GoldenEvaluation]:
         """Evaluations, newest first, from `since` and before `until`, with these values; see the port."""
-        equal = {"suite": suite, "golden_id": golden_id, "run_id": run_id}
         where = [EVALUATIONS.c[name] == value for name, value in equal.items() if value is not None]
         if since is not None:
             where.append(EVALUATIONS.c.evaluated_at >= since)
