@@ -36,6 +36,7 @@ SEARCHED_ONLY = {
         "str(error)",
     ): "own readers raise it",
     ("evalgate/application/messages/judge_response.py", "_convert", "str(error)"): "the path of a field",
+    ("evalgate/cli/command.py", "_read_value", "str(error)"): "a reader of settings raises it",
     ("evalgate/reporting/results/load_results.py", "_describe_error", "str(error)"): "path and type of a field",
     ("evalgate/settings/read_inputs.py", "read_values", "error"): "own readers raise it",
     ("evalgate/features/testing/calls.py", "judge_answer", "str(error)"): "the response cache raises it",
