@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Scenario
 
 CUT = "an outage ended the run: what would have come after it is not recorded"
+ALLOWS = "allowed_tools"
+"""The type of check that forbids calls without naming one."""
 OF_CALLS = frozenset(
     {
-        *("allowed_tools", "max_tool_calls", "no_loops", "no_run_code", "no_skill", "no_tool", "tool_arguments"),
+        *(ALLOWS, "max_tool_calls", "no_loops", "no_run_code", "no_skill", "no_tool", "tool_arguments"),
         *("tool_calls", "tool_sequence"),
     }
 )
@@ -38,7 +40,7 @@ def find_forbidden_call(trace: Trace, scenario: Scenario) -> Trace | None:
 
 def _forbids(assertion: Assertion) -> bool:
     """Whether an entry of a suite, or a check in it, can fail by calls that were made."""
-    if assertion.versions.keys() <= OF_CALLS:
+    if ALLOWS in assertion.versions or assertion.versions.keys() <= OF_CALLS:
         return True
     checks = iter_checks(assertion.written)
     return any(any(iter_forbidden(fields, is_negated=is_negated)) for fields, is_negated in checks)

@@ -170,7 +170,7 @@ class FilesChanged(Evaluator):
 
     def holds_always(self) -> bool:
         """Whether no change of any file fails it."""
-        is_open = self.only is None or "**" in self.only
+        is_open = self.only is None or not {"**", "**/*"}.isdisjoint(self.only)
         return is_open and not self.never and (self.max is None or self.max >= MANY)
 
     def compile(self) -> Check:

@@ -56,6 +56,7 @@ FORBIDDING: list[dict[str, Any]] = [
     {"not": {"type": "tool_called", "tool": "delete_user"}, "required": True},
     {"type": "allowed_tools", "tools": ["lookup"], "required": True},
     {"all_of": [{"type": "no_tool", "tool": "delete_user"}, {"contains": "done"}], "required": True},
+    {"all_of": [{"type": "allowed_tools", "tools": ["lookup"]}, {"contains": "done"}], "required": True},
     {"type": "tool_calls", "tool": "delete_user", "max": 0, "required": True},
     {"type": "max_tool_calls", "max": 1, "required": True},
     {"not": {"type": "tool_sequence", "sequence": ["delete_user"]}, "required": True},

@@ -183,6 +183,7 @@ def test_a_path_that_takes_a_detour_is_the_one_it_leads_to() -> None:
         ({"type": "state_unchanged", "except": ["orders", "**"]}, "can't fail"),
         ({"type": "files_changed"}, "that a change can fail"),
         ({"type": "files_changed", "only": ["**"]}, "that a change can fail"),
+        ({"type": "files_changed", "only": ["src/**", "**/*"]}, "that a change can fail"),
         ({"type": "files_changed", "never": []}, "that a change can fail"),
         ({"type": "files_changed", "max": 10_000}, "that a change can fail"),
         ({"type": "files_changed", "only": ["**/**/**/a"]}, "at most 2"),

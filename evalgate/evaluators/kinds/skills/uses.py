@@ -43,8 +43,9 @@ MAX_RESULT = 200_000
 _HEAD = re.compile(r"^---[ \t]*\r?\n(?:[\w-]+:[^\n]*\n){0,20}?name:[ \t]*[\"']?([\w.:-]{1,128})", re.MULTILINE)
 """The head of a SKILL.md, which names the skill."""
 _MISSING = re.compile(r"[/\\]skill\.md['\"]?:? (?:no such file|because it does not exist)", re.IGNORECASE)
+"""What programs say of a SKILL.md that is not there."""
 _FOLDER = re.compile(r"[^/\\\s'\"]{1,128}\Z")
-"""What programs say of a SKILL.md that is not there, with the folder that should have it."""
+"""The folder before it, which should have it."""
 
 State = Literal["used", "failed", "unclear"]
 

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 LONGEST_FLUSH = 10.0
 MAX_NAMED = 5
-WHEN = "EVALGATE_STATE"
-"""The variable that tells the state command whether the run is still to come."""
 """Files of a scenario that a warning names."""
+WHEN = "EVALGATE_STATE"
+"""The variable that says to the state command whether the run is still to come."""
 GRPC = (
     "warning: a program tried HTTP/2, which this server does not speak, so what it sent is missing"
     " (an exporter by gRPC needs OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf)"
@@ -145,7 +145,7 @@ class RecordingSession:
         return _merge(planned.trial, [await self._close(server, each, end, spans.get(each)) for each in named], end)
 
     def _keep_state(self, named: Sequence[TrialId], before: Snapshot, after: Snapshot) -> None:
-        """Keeps what the run left behind for its trial; of several in one process, nobody knows which left it."""
+        """Keeps what the run left behind for its trial; of several in one process, it is not known which left it."""
         if before.files == after.files == {}:
             self._tools.outputs.note("warning: `--state-files` matches no file, before and after the run")
         if len(named) == 1:
