@@ -416,7 +416,10 @@ def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections) -> s
             if (each.suite["suite"], each.scenario["id"]) not in proposed
         ]
         if not known and not verdicts - {"ERROR", "MISSING"}:
-            merge = ", or merge in spite of this check: the proposed approval counts from then on" if proposed else ""
+            is_covered = bool(proposed) and all(
+                (each.get("suite"), each.get("scenario")) in proposed for each in document["reasons"]
+            )
+            merge = ", or merge in spite of this check: the proposed approval counts from then on" if is_covered else ""
             return f"change the suite or its policy{merge}"
         command = escape_span(build_approve_command([*scenarios.failures, *known]))
         return f"change the suite or its policy, or commit the file that {command} writes"

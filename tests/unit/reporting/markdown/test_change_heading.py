@@ -148,6 +148,14 @@ def test_what_a_verdict_can_be_believed_by_stands_below_the_heading():
     assert lines[3:5] == ["\u26a0 the token lacks actions: read  ", "\u26a0 a trace is stale"]
 
 
+@pytest.mark.parametrize(("blocking", "is_advised"), [("a", True), ("ab", False)])
+def test_merging_is_advised_only_where_the_proposed_approval_covers_all_that_blocks(blocking, is_advised):
+    proposed = [{**each, "status": "proposed"} for each in approve("a")]
+    lost = moved("b", "broken", "MISSING")
+    text = render_comment(document(known("a"), lost, verdict="fail", blocking=blocking, approvals=proposed), key="k")
+    assert ("or merge in spite of this check" in text) == is_advised
+
+
 @pytest.mark.parametrize("count", [5, 7])
 def test_up_to_five_that_regressed_are_open(count):
     scenarios = [moved(f"s{number}", "regressed", location=LocationDoc("s.yaml", 1, 1)) for number in range(count)]
