@@ -72,16 +72,16 @@ def _build_scenario(part: OriginPart, skill: Any, number: int) -> ImportedScenar
 
 def _carry_statement(part: OriginPart, kind: str = "assertion") -> ImportedLine:
     value = part.value
-    said = value.get("name") or value.get("text") or value.get("type") if isinstance(value, dict) else value
-    named = f"{kind} {said}" if isinstance(said, str) else kind
+    text = value.get("name") or value.get("text") or value.get("type") if isinstance(value, dict) else value
+    named = f"{kind} {text}" if isinstance(text, str) else kind
     return build_line(part, named, lambda: _carry_value(value), is_required=True)
 
 
 def _carry_value(value: Any) -> CarriedCheck:
     """A check of a text, if the statement is one; a sentence is for a model."""
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
-        said = value.get("text") or value.get("name") if isinstance(value, dict) else value
-        raise CannotCarry(MODEL, build_grade(said))
+        text = value.get("text") or value.get("name") if isinstance(value, dict) else value
+        raise CannotCarry(MODEL, build_grade(text))
     kind = value["type"].replace("-", "_")
     base = kind.removeprefix("not_")
     if base in PROGRAMS:
