@@ -6,9 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.anthropic import is_anthropic
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
+from evalgate.adapters.formats.core.builder.evidence_gaps import OF_MESSAGES, add_gap
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, open_record
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
-from evalgate.adapters.formats.core.fields import do_each, listing, mapping, prefix_errors, text
+from evalgate.adapters.formats.core.fields import (
+    count,
+    do_each,
+    listing,
+    mapping,
+    objects,
+    prefix_errors,
+    read_at,
+    text,
+)
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, is_anthropic_response, split_each
 from evalgate.adapters.formats.core.provider_response import ANTHROPIC_USAGE
 from evalgate.adapters.formats.messages import roles
@@ -19,6 +29,8 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
 
 PROVIDER = "anthropic"
+EDITS = "context_management.applied_edits"
+CLEARED = "the provider cleared {} calls from the context, and fewer are recorded: record the messages from the start"
 
 
 def build(record: Any) -> Trace:
@@ -42,7 +54,20 @@ def build(record: Any) -> Trace:
     trace = chat.build_trace(document)
     trace.provider = text(document.get("provider"), "provider") or PROVIDER
     trace.trace_id = trace.trace_id or text(response.get("id"), "id") or ""
+    _note_cleared(trace, [*listing(document.get("messages"), "messages"), response])
     return trace
+
+
+def _note_cleared(trace: Trace, answers: list[Any]) -> None:
+    """Notes that calls are missing if the provider left out more from what the model read than there are.
+
+    It does so with each request, which has all of them.
+    """
+    edits = [edit for each in answers for edit in objects(read_at(each, EDITS, listing), EDITS)]
+    cleared = max((count(edit.get("cleared_tool_uses"), "cleared_tool_uses") or 0 for edit in edits), default=0)
+    if cleared > len(trace.tool_calls):
+        for kind in OF_MESSAGES:
+            add_gap(trace, kind, CLEARED.format(cleared))
 
 
 def _add_system(chat: MeteredConversation, document: dict[str, Any]) -> None:

@@ -30,6 +30,7 @@ from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape,
 from evalgate.adapters.formats.core.provider_response import RESPONSES_USAGE
 from evalgate.adapters.formats.core.usage import sum_call_usages
 from evalgate.adapters.formats.messages import responses
+from evalgate.adapters.formats.messages.kept_elsewhere import find_earlier, find_replaced, note_elsewhere
 from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.openai_agents import FRAMEWORK, is_of_javascript
 
@@ -83,6 +84,9 @@ def build(record: Any) -> Trace:
         mark_incomplete(trace, "the state was saved before the run ended")
     set_scenario_and_trial(trace, metadata)
     note_unknown(trace, _find_unknown(state))
+    known = {call["response_id"] for call in chat.llm_calls if call["response_id"] is not None}
+    kept = {**state, "conversation": state.get("conversation_id")}
+    note_elsewhere(trace, (find_earlier(kept, known), find_replaced(state.get("original_input"))))
     for nested in _list_nested(state):
         note_unknown(trace, pick_worse(_find_unknown(nested), find_unknown(nested, SHAPES)))
     return trace

@@ -20,6 +20,7 @@ from evalgate.adapters.formats.core.provider_response import RESPONSES_USAGE
 from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.core.usage import to_milliseconds
 from evalgate.adapters.formats.messages import responses
+from evalgate.adapters.formats.messages.kept_elsewhere import find_earlier, find_replaced, note_elsewhere
 from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.openai_responses import is_responses
 
@@ -53,7 +54,15 @@ def build(record: Any) -> Trace:
     for name in LISTS:
         note_unknown(trace, responses.find_unnamed(document.get(name), name))
     note_unknown(trace, responses.find_unnamed(answer.get("output"), "output"))
+    _note_elsewhere(trace, document, answer)
     return trace
+
+
+def _note_elsewhere(trace: Trace, document: dict[str, Any], answer: dict[str, Any]) -> None:
+    """What the output stands for is in the input, where that is recorded."""
+    given = next((document[name] for name in LISTS if document.get(name) is not None), None)
+    found = find_replaced(answer.get("output") if given is None else given)
+    note_elsewhere(trace, (find_earlier(document), find_earlier(answer), found))
 
 
 def _read_either(answer: dict[str, Any], document: dict[str, Any], key: str) -> Any:

@@ -157,6 +157,8 @@ ADVICE = "it may hold calls that are not read; record calls as this format does"
 RESULT_WITHOUT_CALL = "the result of a tool is recorded, but not its call: record the messages from the start"
 ONLY_FIGURES = "neither messages nor calls are recorded: record the conversation of the run, not only its figures"
 OF_MESSAGES: tuple[EvidenceKind, ...] = ("calls", "messages")
+COMPACTION = "compaction"
+REPLACED = "a part of type `compaction` stands for earlier messages: record them too, their calls are not in this trace"
 NO_ANSWER = "nothing that the agent did is recorded, neither a message nor a call: record its answers too"
 JSON_FOR_A_NAME = "the name of a called tool is JSON, so the tool is not known: record the name as text"
 MAX_FIELDS = 5
@@ -182,6 +184,7 @@ def find_gaps(trace: Trace, record: Any, reader: Reader) -> None:
     else:
         scan.search([{"content": one["content"]} for one in trace.messages if PRINTED in (one["content"] or "")])
     note_unknown(trace, find_unknown_part(trace.messages))
+    _note_replaced(trace)
     if isinstance(record, dict | list):
         note_unknown(trace, find_unknown(record, reader.shapes))
         _note_fields_beside(trace, record, reader)
@@ -253,6 +256,19 @@ def _note_missing_answers(trace: Trace) -> None:
             add_gap(trace, kind, ONLY_FIGURES)
     elif not answers and not trace.tool_calls:
         add_gap(trace, "calls", NO_ANSWER if trace.messages else ONLY_FIGURES)
+
+
+def _note_replaced(trace: Trace) -> None:
+    """Notes that a summary of the provider stands for what was before it, unless calls or reasoning stand there."""
+    for message in trace.messages:
+        if any(part.get("type") == COMPACTION for part in message["parts"] or ()):
+            after = sum(len(each["tool_calls"]) for each in trace.messages[message["index"] :])
+            if len(trace.tool_calls) > after:  # calls before messages were made shorter may stand in none
+                return
+            for kind in OF_MESSAGES:
+                add_gap(trace, kind, REPLACED)
+        if message["role"] == "tool" or message["tool_calls"] or message["reasoning"]:
+            return
 
 
 def _is_blank(message: Message) -> bool:

@@ -17,6 +17,14 @@ from evalgate.adapters.formats.core.strict_json import encode_json, encode_text
 from evalgate.adapters.formats.core.usage import finish_reason
 from evalgate.adapters.formats.messages import responses, roles
 from evalgate.adapters.formats.messages.blocks import join_text
+from evalgate.adapters.formats.messages.kept_elsewhere import (
+    REFERENCE,
+    Elsewhere,
+    find_conversation,
+    find_earlier,
+    find_items,
+    find_replaced,
+)
 from evalgate.errors import TraceError
 from evalgate.features.record.measures.provider_json import Decoded, decode_repaired
 from evalgate.features.record.measures.streams import read_answer
@@ -52,6 +60,10 @@ class ExchangeCall(Struct):
     finish_reason: str | None = None
     error: ModelError | None = None
     previous_id: str | None = None
+    """The response, or the conversation that the provider keeps, with which it goes on."""
+    conversation_id: str | None = None
+    elsewhere: list[Elsewhere | None] = field(default_factory=list)
+    """What of its conversation is not recorded."""
     tools: list[dict[str, Any]] = field(default_factory=list)
     forced_tool: str | None = None
     """The tool that the request makes the model call."""
@@ -66,8 +78,18 @@ class ExchangeCall(Struct):
         return self.exchange.started_at + self.exchange.duration_ms / 1000
 
 
-def read_model_call(exchange: Exchange, seen: dict[bytes, list[RawMessage]]) -> ExchangeCall:
-    """Reads an exchange; `seen` keeps messages that were read before, as each request repeats the earlier ones."""
+class Seen(Struct):
+    """What earlier exchanges held: messages, as each request repeats them, and by their ids what the provider keeps.
+
+    That are items of answers; a response or a conversation has an empty one.
+    """
+
+    messages: dict[bytes, list[RawMessage]] = field(default_factory=dict)
+    kept: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def read_model_call(exchange: Exchange, seen: Seen) -> ExchangeCall:
+    """Reads an exchange, and adds what it holds to what was seen."""
     request = exchange.request
     path = request.path.partition("?")[0].strip("/").removeprefix("v1/")  # in a cassette it has its query
     call = ExchangeCall(exchange, APIS.get(path) if request.method == "POST" else None)
@@ -76,6 +98,7 @@ def read_model_call(exchange: Exchange, seen: dict[bytes, list[RawMessage]]) -> 
     call.error = _read_error(exchange, answer, is_whole=is_whole)
     call.response = read_provider_response(answer)
     if call.api is None:
+        _keep(call, answer, seen)
         return call
     call.has_halves = has_halves or found.has_halves
     call.problem = found.problem if exchange.answer.status < FIRST_ERROR else None
@@ -93,9 +116,18 @@ def read_model_call(exchange: Exchange, seen: dict[bytes, list[RawMessage]]) -> 
         _forget_cut_arguments(requests, ("",))
     if finish_reason(call.finish_reason) == CUT:
         _forget_cut_arguments(requests[-1:], ("", {}))
+    _keep(call, answer, seen)
     call.keys = [key for message in call.messages for key in _message_keys(message)]
     call.answer_keys = [key for message in call.answer for key in _message_keys(message)]
     return call
+
+
+def _keep(call: ExchangeCall, answer: dict[str, Any], seen: Seen) -> None:
+    """Adds what the provider keeps of an answer."""
+    seen.kept.update(find_items(answer.get("output")))
+    for name in (answer.get("id"), call.conversation_id):
+        if type(name) is str:
+            seen.kept[name] = {}
 
 
 def _read_forced_tool(choice: Any) -> str | None:
@@ -113,9 +145,7 @@ def _forget_cut_arguments(requests: list[ToolRequest], blank: tuple[Any, ...]) -
             request.arguments = None
 
 
-def _read_chat(
-    call: ExchangeCall, body: dict[str, Any], answer: dict[str, Any], seen: dict[bytes, list[RawMessage]]
-) -> None:
+def _read_chat(call: ExchangeCall, body: dict[str, Any], answer: dict[str, Any], seen: Seen) -> None:
     call.messages = _read_list(call, body.get("messages"), seen)
     choices = answer.get("choices")
     first = choices[0] if type(choices) is list and choices and type(choices[0]) is dict else {}
@@ -127,9 +157,7 @@ def _read_chat(
     _take_system(call)
 
 
-def _read_anthropic(
-    call: ExchangeCall, body: dict[str, Any], answer: dict[str, Any], seen: dict[bytes, list[RawMessage]]
-) -> None:
+def _read_anthropic(call: ExchangeCall, body: dict[str, Any], answer: dict[str, Any], seen: Seen) -> None:
     system = body.get("system")
     call.messages = _read_list(call, body.get("messages"), seen)
     _take_system(call)
@@ -142,9 +170,7 @@ def _read_anthropic(
     call.finish_reason = call.response.finish_reason
 
 
-def _read_responses(
-    call: ExchangeCall, body: dict[str, Any], answer: dict[str, Any], seen: dict[bytes, list[RawMessage]]
-) -> None:
+def _read_responses(call: ExchangeCall, body: dict[str, Any], answer: dict[str, Any], seen: Seen) -> None:
     given, instructions = body.get("input"), body.get("instructions")
     if type(given) is str:
         call.messages = [RawMessage("user", given)]
@@ -164,7 +190,9 @@ def _read_responses(
     elif status == "completed":
         call.finish_reason = "tool_calls" if any(message.calls for message in call.answer) else "stop"
     previous = body.get("previous_response_id")
-    call.previous_id = previous if type(previous) is str else None
+    call.conversation_id = find_conversation(body)
+    call.previous_id = previous if type(previous) is str else call.conversation_id
+    call.elsewhere.append(find_earlier(body, seen.kept.keys()))
 
 
 def _note_problem(call: ExchangeCall, problem: str) -> None:
@@ -173,22 +201,24 @@ def _note_problem(call: ExchangeCall, problem: str) -> None:
         call.problem = call.problem or problem
 
 
-def _read_list(call: ExchangeCall, value: Any, seen: dict[bytes, list[RawMessage]]) -> list[RawMessage]:
+def _read_list(call: ExchangeCall, value: Any, seen: Seen) -> list[RawMessage]:
     found: list[RawMessage] = []
     for message in _list_objects(call, value):
         key = orjson.dumps(message)
-        if key not in seen:
-            seen[key] = roles.read_message(message)
-        found += seen[key]
+        if key not in seen.messages:
+            seen.messages[key] = roles.read_message(message)
+        found += seen.messages[key]
     return found
 
 
-def _read_items(call: ExchangeCall, value: Any, seen: dict[bytes, list[RawMessage]]) -> list[RawMessage]:
+def _read_items(call: ExchangeCall, value: Any, seen: Seen) -> list[RawMessage]:
     items = [] if value is None else _list_objects(call, value)
+    call.elsewhere.append(find_replaced(items, seen.kept.keys()))
+    items = [seen.kept.get(str(item.get("id"))) or item if item.get("type") == REFERENCE else item for item in items]
     key = orjson.dumps(items)
-    if key not in seen:
-        seen[key] = responses.read_messages(items)
-    return list(seen[key])
+    if key not in seen.messages:
+        seen.messages[key] = responses.read_messages(items)
+    return list(seen.messages[key])
 
 
 def _list_objects(call: ExchangeCall, value: Any) -> list[dict[str, Any]]:

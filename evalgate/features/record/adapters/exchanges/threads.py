@@ -87,8 +87,9 @@ class _Forest:
             node = self._add_node(call)
         if call.answer_keys:
             self._by_state.setdefault(_hash_prefixes(node.state)[-1], []).append(node)
-        if call.response.id is not None:
-            self._by_response[call.response.id] = node
+        for name in (call.response.id, call.conversation_id):
+            if name is not None:
+                self._by_response[name] = node
 
     def _add_node(self, call: ExchangeCall) -> _Node:
         continued = self._find_continued(call)

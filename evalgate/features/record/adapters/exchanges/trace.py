@@ -9,8 +9,9 @@ from evalgate.adapters.formats.core.builder.evidence_gaps import OF_MESSAGES, ad
 from evalgate.adapters.formats.core.builder.run import BLANK_LLM_CALL, MeteredConversation, add_warning
 from evalgate.adapters.formats.core.builder.sub_agents import merge_sub_agents
 from evalgate.adapters.formats.core.usage import finish_reason, none_if_uncounted, sum_call_usages, warn_of_doubts
+from evalgate.adapters.formats.messages.kept_elsewhere import note_elsewhere
 from evalgate.features.record.adapters.exchanges.agents import find_agents, number_answers, time_answers
-from evalgate.features.record.adapters.exchanges.model_calls import ExchangeCall, read_model_call
+from evalgate.features.record.adapters.exchanges.model_calls import ExchangeCall, Seen, read_model_call
 from evalgate.features.record.adapters.exchanges.threads import CallThread, Threads, find_threads, list_messages
 from evalgate.features.record.models.exchange import format_time
 from evalgate.models.trace.trace import Trace
@@ -28,7 +29,7 @@ MAX_TEXT = 1_000_000
 
 def build_trace(exchanges: Iterable[Exchange], run: ProcessRun) -> Trace:
     """The trace of one trial; its exchanges are at least one, in any order."""
-    seen: dict[bytes, list[RawMessage]] = {}
+    seen = Seen()
     ordered = sorted(exchanges, key=lambda exchange: exchange.arrived_at)
     calls = [read_model_call(exchange, seen) for exchange in ordered]
     threads = find_threads(calls)
@@ -158,6 +159,7 @@ def _add_notes(trace: Trace, threads: Threads, calls: Sequence[ExchangeCall]) ->
             add_warning(trace, "unreadable_exchange", f"a model call could not be read: {call.problem}", "messages")
             for kind in OF_MESSAGES:
                 add_gap(trace, kind, f"a model call could not be read: {call.problem}")
+        note_elsewhere(trace, call.elsewhere)
     if any(call.has_halves for call in calls):
         add_warning(trace, "half_character", "a half of a surrogate pair is shown as U+FFFD", "messages")
     if not main.parts:
