@@ -33,20 +33,28 @@ settings.load_profile("repeatable")
 
 pytest_plugins = ("pytester",)
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+NO_SHARED = "../shared is not here: real traces and the GitHub stand-in are not part of the project"
+
+
+def why_skipped(item: pytest.Item) -> str:
+    """Why a test can't run on this machine, as far as that is known before it starts; else nothing."""
+    if not SHARED.is_dir() and (item.get_closest_marker("shared") or "shared" in getattr(item, "fixturenames", ())):
+        return NO_SHARED
+    return next((mark.kwargs["reason"] for mark in item.iter_markers("skipif") if mark.args[0] is True), "")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without ../shared, keeps one case of each test on real traces, which says once why it is skipped."""
-    if SHARED.is_dir():
-        return
-    first: dict[str, pytest.Item] = {}
+    """Keeps one of the tests of a file that are skipped for one reason, which says how many there are."""
+    skipped: dict[tuple[Path, str], list[pytest.Item]] = {}
     for item in items:
-        if item.get_closest_marker("shared") is not None:
-            first.setdefault(item.nodeid.partition("[")[0], item)
-    others = [each for each in items if first.get(each.nodeid.partition("[")[0], each) is not each]
+        if reason := why_skipped(item):
+            skipped.setdefault((item.path, reason), []).append(item)
+    for (_, reason), alike in skipped.items():
+        alike[0].own_markers.insert(0, pytest.mark.skip(reason=f"{len(alike)} of this file: {reason}").mark)
+    others = [item for alike in skipped.values() for item in alike[1:]]
     config.hook.pytest_deselected(items=others)
     left_out = set(map(id, others))
-    items[:] = [each for each in items if id(each) not in left_out]
+    items[:] = [item for item in items if id(item) not in left_out]
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -90,5 +98,5 @@ def _forget_secrets() -> Iterator[None]:
 def shared() -> Path:
     """The folder of real traces and stand-ins, which is not part of the project."""
     if not SHARED.is_dir():
-        pytest.skip("../shared is not here: real traces and the GitHub stand-in are not part of the project")
+        pytest.skip(NO_SHARED)
     return SHARED

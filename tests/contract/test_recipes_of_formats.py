@@ -145,7 +145,6 @@ def test_calls_that_are_not_recorded_are_unknown_not_none(tmp_path: Path) -> Non
 
 
 @pytest.mark.shared
-@pytest.mark.skipif(not UNREAD.is_dir(), reason="the recordings of others are not part of the project")
 @pytest.mark.parametrize("file", REAL)
 def test_a_real_file_is_read_with_the_calls_that_were_counted(file: str, tmp_path: Path) -> None:
     name, runs, calls = REAL[file]
@@ -158,7 +157,6 @@ def test_a_real_file_is_read_with_the_calls_that_were_counted(file: str, tmp_pat
 
 
 @pytest.mark.shared
-@pytest.mark.skipif(not UNREAD.is_dir(), reason="the recordings of others are not part of the project")
 @pytest.mark.parametrize("file", SAME)
 def test_a_mapping_reads_the_calls_that_the_reader_of_the_format_reads(file: str, tmp_path: Path) -> None:
     name, count = SAME[file]

@@ -37,7 +37,6 @@ def test_the_table_of_formats_lists_the_fields_of_their_traces(text):
 
 
 @pytest.mark.shared
-@pytest.mark.skipif(not SHARED.is_dir(), reason="traces of other projects are not part of this one")
 def test_the_table_of_what_was_tried_lists_the_recordings_of_others(text):
     assert tried_in_document(text) == format_tried_table(tried_by_format()), "make docs"
 
@@ -66,7 +65,6 @@ def test_every_format_has_traces_that_are_detected_as_it():
 
 
 @pytest.mark.shared
-@pytest.mark.skipif(not SHARED.is_dir(), reason="traces of other projects are not part of this one")
 def test_real_traces_have_no_field_that_the_table_lacks():
     documented, found = fields_by_format(read_traces()), fields_by_format(read_traces(SHARED))
     assert found.keys() <= documented.keys()

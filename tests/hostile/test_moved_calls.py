@@ -15,14 +15,13 @@ import pytest
 from evalgate.models.trace.trace import Trace
 from evalgate.models.trace.trace_document import encode_trace
 from hostile.moving import MOVES, move
-from hostile.recorded_calls import SHARED, is_passed, list_recordings, read
+from hostile.recorded_calls import is_passed, list_recordings, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 pytestmark = [
     pytest.mark.shared,
-    pytest.mark.skipif(not SHARED.is_dir(), reason="the recordings of others are not part of the project"),
 ]
 LEAST, SAMPLE = 5_000, 60
 

@@ -12,13 +12,12 @@ from random import Random
 import pytest
 
 from evalgate.models.trace.trace import Trace
-from hostile.recorded_calls import SHARED, Recording, find_passed, list_passed_denials, list_recordings, read
+from hostile.recorded_calls import Recording, find_passed, list_passed_denials, list_recordings, read
 from hostile.rewriting import dump, load, rewrite
 from hostile.stripping import strip_lines
 
 pytestmark = [
     pytest.mark.shared,
-    pytest.mark.skipif(not SHARED.is_dir(), reason="the recordings of others are not part of the project"),
 ]
 EACH = 30
 LEAST = 5_000

@@ -172,7 +172,6 @@ def test_a_pattern_without_a_file_is_an_error_with_its_reason(tmp_path, name, wh
 
 
 @pytest.mark.shared
-@pytest.mark.skipif(not os.path.isdir(ROOT_OF_TRACES), reason="../shared/traces is not part of the project")  # noqa: PTH112
 def test_every_folder_of_real_traces_is_in_one_table_in_ten_seconds_of_cpu() -> None:
     start = time.thread_time()
     done = evalgate("traces", ROOT_OF_TRACES)

@@ -18,7 +18,6 @@ from evalgate.models.trace.trace import DamagedTrace, Trace
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "traces"
 pytestmark = [
     pytest.mark.shared,
-    pytest.mark.skipif(not SHARED.is_dir(), reason="the recordings of others are not part of the project"),
 ]
 NOT_RECORDED = "an eval set holds expected conversations, not what an agent did"
 

@@ -20,7 +20,6 @@ from evalgate.models.trace.trace import DamagedTrace, Trace
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "traces"
 pytestmark = [
     pytest.mark.shared,
-    pytest.mark.skipif(not SHARED.is_dir(), reason="the recordings of others are not part of the project"),
 ]
 UNREAD = "missing_evidence"
 REPLAY, MISSING, SILENT = "suspicious_latency", "results_missing", "content_not_captured"

@@ -21,7 +21,6 @@ from evalgate.models.trace.trace import DamagedTrace, Trace
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "traces"
 pytestmark = [
     pytest.mark.shared,
-    pytest.mark.skipif(not SHARED.is_dir(), reason="the recordings of others are not part of the project"),
 ]
 READ = {"otlp": otlp.read_spans, "jaeger": jaeger.read_spans, "span-list": span_objects.read_spans}
 FOLDERS = (

@@ -17,7 +17,6 @@ from evalgate.models.trace.trace_document import encode_trace
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "traces"
 pytestmark = [
     pytest.mark.shared,
-    pytest.mark.skipif(not SHARED.is_dir(), reason="the recordings of others are not part of the project"),
 ]
 TUNED = "ft_gpt-4.1"
 

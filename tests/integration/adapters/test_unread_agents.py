@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 UNREAD = ROOT.parent / "shared" / "unread"
 pytestmark = [
     pytest.mark.shared,
-    pytest.mark.skipif(not UNREAD.is_dir(), reason="the recordings of others are not part of the project"),
 ]
 
 

@@ -102,7 +102,6 @@ def test_traces_of_every_format_look_the_same_after_conversion(target, tmp_path)
 
 
 @pytest.mark.shared
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the recordings of others are not part of the project")
 @pytest.mark.parametrize("target", ["native", "otlp"])
 def test_real_traces_look_the_same_after_conversion(target, tmp_path):
     folders = sorted(path for path in SHARED.iterdir() if path.is_dir() and path.name != "schemas")

@@ -74,7 +74,6 @@ def test_list_role_text_and_call_are_found_or_named_as_not_found(file: str) -> N
 
 
 @pytest.mark.shared
-@pytest.mark.skipif(not UNREAD.is_dir(), reason="the recordings of others are not part of the project")
 @pytest.mark.parametrize("file", REAL)
 def test_the_calls_of_a_real_file_are_read_with_the_mapping_as_it_is(file: str) -> None:
     code, _, err = look(UNREAD / file)
@@ -83,7 +82,6 @@ def test_the_calls_of_a_real_file_are_read_with_the_mapping_as_it_is(file: str) 
 
 
 @pytest.mark.shared
-@pytest.mark.skipif(not UNREAD.is_dir(), reason="the recordings of others are not part of the project")
 @pytest.mark.parametrize("file", NOT_IN_REAL)
 def test_what_a_real_file_lacks_is_named(file: str) -> None:
     missing = lines_with("not found", look(UNREAD / file)[2])

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 SHARED = ROOT.parent / "shared/traces"
 pytestmark = [
     pytest.mark.shared,
-    pytest.mark.skipif(not SHARED.is_dir(), reason="the traces of others lie in ../shared, which is absent"),
 ]
 
 

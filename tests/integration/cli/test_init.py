@@ -515,7 +515,7 @@ def list_frozen(value: Any, key: str = "") -> list[Any]:
     return [value] if is_free else []
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the traces of others lie in ../shared, which is absent")
+@pytest.mark.shared
 @pytest.mark.parametrize(
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.matrix) for name in FOLDERS]
 )

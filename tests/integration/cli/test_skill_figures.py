@@ -11,7 +11,6 @@ from documents import ROOT
 SHARED = ROOT.parent / "shared"
 pytestmark = [
     pytest.mark.shared,
-    pytest.mark.skipif(not SHARED.is_dir(), reason="the traces of others lie in ../shared, which is absent"),
 ]
 
 

@@ -135,7 +135,6 @@ def test_text_that_is_not_json_is_named(tmp_path, content, name):
 
 
 @pytest.mark.shared
-@pytest.mark.skipif(not UNREAD.is_dir(), reason="../shared/unread is not part of the project")
 def test_of_foreign_files_none_names_a_format_that_it_is_not():
     """`cass_mg_opencode.jsonl` has lines of `role` and `content`, which is nearly OpenAI chat."""
     done = evalgate("traces", "--json", str(UNREAD))

@@ -28,7 +28,7 @@ def percent(text):
 
 
 @pytest.mark.matrix
-@pytest.mark.skipif(not RECORDINGS.exists(), reason="needs recordings of others, which are not part of the project")
+@pytest.mark.shared
 def test_the_page_has_the_figures_of_both_agents(tmp_path):
     (tmp_path / "tau.yaml").write_text(SUITE)
     command = [sys.executable, "-m", "evalgate", "run", "tau.yaml", "--traces", f"{RECORDINGS}/*.json", "-q"]
