@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.claude_code import find_session_id, is_of_qwen, list_claude_lines
 from evalgate.adapters.formats.claude_code.forks import join_forks, join_quiet
+from evalgate.adapters.formats.claude_code.results import add_results, find_failure, find_main_model
 from evalgate.adapters.formats.claude_code.sessions import ClaudeSession, MessageDraft, name_side_chain
 from evalgate.adapters.formats.claude_code.sub_agent_files import BESIDE
 from evalgate.adapters.formats.claude_code.sub_agents import SideChain, join_side_chains
+from evalgate.adapters.formats.claude_code.unrecorded import find_cut_head, find_unrecorded
 from evalgate.adapters.formats.core.builder.agent_session import ELSEWHERE
 from evalgate.adapters.formats.core.builder.copied_history import (
     COPIED,
@@ -18,162 +20,38 @@ from evalgate.adapters.formats.core.builder.copied_history import (
     keep_texts,
     warn_of_copies,
 )
-from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
+from evalgate.adapters.formats.core.builder.evidence_gaps import OF_MESSAGES, add_gap
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     add_warning,
-    build_model_error,
     group_lines,
     measure_user_wait,
     set_cost,
-    set_final_response,
     set_times,
 )
-from evalgate.adapters.formats.core.builder.run_end import COST, TURNS, mark_incomplete, mark_stopped
+from evalgate.adapters.formats.core.builder.run_end import (
+    mark_incomplete,
+)
 from evalgate.adapters.formats.core.fields import (
     FieldError,
-    amount,
-    count,
     do_each,
-    flag,
     listing,
-    mapping,
     objects,
     text,
 )
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity, words
 from evalgate.adapters.formats.core.provider_response import ANTHROPIC_USAGE
-from evalgate.adapters.formats.core.strict_json import encode_json, make_printable, require_shallow
-from evalgate.adapters.formats.core.usage import TokenTable, finish_reason, sum_call_costs, sum_usages, warn_of_mismatch
+from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.usage import sum_call_costs
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS, ROLE_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.trace.trace import ModelError, Trace, Usage
+    from evalgate.models.trace.trace import Trace, Usage
 
-MODEL_USAGE = TokenTable(
-    "claude-code",
-    input_tokens="inputTokens",
-    output_tokens="outputTokens",
-    cache_read_input_tokens="cacheReadInputTokens",
-    cache_write_input_tokens="cacheCreationInputTokens",
-)
-API_ERROR = "API Error"
 OF_QWEN = "it looks like a session of Qwen Code; docs/custom-formats.md has a mapping for it"
 """Some lines of Qwen Code are the same as those of Claude Code."""
-BOUNDS = {
-    "error_max_turns": TURNS,
-    "error_max_budget_usd": COST,
-    "error_max_structured_output_retries": "the limit of retries",
-}
-"""The limits among the values of a result's `subtype`; `success` is an orderly end unless `is_error`, others fail."""
-
-
-def add_results(trace: Trace, results: Sequence[dict[str, Any]]) -> None:
-    """Adds the result lines; if there are several, each ended one exchange of the same session."""
-    last = results[-1]
-    _add_usage(trace, results)
-    costs = [_read_cost(result) for result in results]
-    known = [cost for cost in costs if cost is not None]
-    if _is_running_total(trace, results):
-        cost = known[-1] if known else None
-    else:
-        cost = sum(known) if len(known) == len(costs) else None
-    set_cost(trace, cost, "total_cost_usd")
-    durations = [amount(result.get("duration_ms"), "duration_ms") for result in results]
-    if None not in durations:
-        trace.latency = {"total_ms": sum(filter(None, durations)), "source": "recorded"}
-    _add_end(trace, last)
-    _add_metadata(trace, results)
-
-
-def find_main_model(results: Sequence[dict[str, Any]]) -> str | None:
-    """The model with the most output tokens."""
-    models = mapping(results[-1].get("modelUsage"), "modelUsage") if results else {}
-    usages = {name: MODEL_USAGE.read(usage, "modelUsage") for name, usage in models.items()}
-    return max(usages, key=lambda name: (usages[name]["output_tokens"] or 0, name), default=None)
-
-
-def find_failure(results: Sequence[dict[str, Any]]) -> ModelError | None:
-    """Why the last model call failed, as the last result line says; None if it did not."""
-    answer = text(results[-1].get("result"), "result") if results and results[-1].get("is_error") is True else None
-    return build_model_error(None, answer) if (answer or "").startswith(API_ERROR) else None
-
-
-def _read_cost(result: dict[str, Any]) -> float | None:
-    key = "total_cost_usd" if result.get("total_cost_usd") is not None else "cost_usd"
-    return amount(result.get(key), key)
-
-
-def _add_usage(trace: Trace, results: Sequence[dict[str, Any]]) -> None:
-    """`modelUsage` counts helper models too, `usage` only the main model."""
-    parts, usages = trace.usage, [_read_result_usage(result) for result in results]
-    known = [usage for usage in usages if usage is not None]
-    if not known:
-        return
-    trace.usage = known[-1] if _is_running_total(trace, results) else _sum(known)
-    tokens_in = trace.usage["input_tokens"]
-    if tokens_in is not None and parts["input_tokens"] is not None and tokens_in < parts["input_tokens"]:
-        trace.warnings += warn_of_mismatch(trace.usage, {**parts, "output_tokens": None}, "result")
-
-
-def _is_running_total(trace: Trace, results: Sequence[dict[str, Any]]) -> bool:
-    """True if the last of several results includes those before it; else it is below the metered sum."""
-    if len(results) == 1:
-        return True
-    metered = [call["usage"]["input_tokens"] or 0 for call in trace.llm_calls if call["usage"] is not None]
-    last = _read_result_usage(results[-1])
-    return last is not None and (last["input_tokens"] or 0) >= sum(metered)
-
-
-def _read_result_usage(result: dict[str, Any]) -> Usage | None:
-    models = mapping(result.get("modelUsage"), "modelUsage")
-    if models:
-        return _sum([MODEL_USAGE.read(usage, f"modelUsage.{make_printable(name)}") for name, usage in models.items()])
-    return None if result.get("usage") is None else ANTHROPIC_USAGE.read(result["usage"], "usage")
-
-
-def _sum(usages: list[Usage]) -> Usage:
-    total = sum_usages(usages)
-    total["source"] = "recorded_total"
-    return total
-
-
-def _add_end(trace: Trace, result: dict[str, Any]) -> None:
-    subtype = text(result.get("subtype"), "subtype") or "success"
-    content = text(result.get("result"), "result")
-    has_failed = flag(result.get("is_error"), "is_error") or False
-    reason = text(result.get("stop_reason"), "stop_reason")
-    trace.finish_reason = finish_reason(reason) or trace.finish_reason
-    if subtype in BOUNDS:
-        trace.finish_reason = subtype.removeprefix("error_")
-        mark_stopped(trace, BOUNDS[subtype])
-    elif has_failed or subtype != "success":
-        errors = [one for one in listing(result.get("errors"), "errors") if isinstance(one, str)]
-        trace.status = "error"
-        trace.error = {"type": subtype, "message": content or "\n".join(errors) or None}
-    else:
-        structured = result.get("structured_output")
-        answer = content if content or structured is None else encode_json(structured)
-        if answer != trace.response["content"]:
-            set_final_response(trace, answer)
-
-
-def _add_metadata(trace: Trace, results: Sequence[dict[str, Any]]) -> None:
-    last = results[-1]
-    turns = count(last.get("num_turns"), "num_turns")
-    if turns is not None:
-        trace.metadata["num_turns"] = turns
-    denials = [one for result in results for one in objects(result.get("permission_denials"), "permission_denials")]
-    names = [text(one.get("tool_name"), "tool_name") for one in denials]
-    tools = sorted({name for name in names if name})
-    if names:
-        trace.metadata["permission_denials"] = names
-        note = f"{len(names)} tool calls were denied permission: {', '.join(map(make_printable, tools))}"
-        add_warning(trace, "permission_denied", note, "permission_denials")
-
-
 REQUESTS = ("api-request", "api-request-blob", "api-request-shape", "tools-used")
 NAME = "claude-code"
 PROVIDER = "anthropic"
@@ -208,6 +86,7 @@ def build(record: Any) -> Trace:
     trace.trace_id = trace.conversation_id or ""
     _add_settings(trace, session)
     _note_elsewhere(trace, session.count_elsewhere() + unseen)
+    _note_unrecorded(trace, session, record)
     set_times(trace)
     trace.latency = measure_user_wait(trace.messages)
     if session.results:
@@ -223,6 +102,15 @@ def _note_elsewhere(trace: Trace, count: int) -> None:
     if count:
         add_warning(trace, "subagent_elsewhere", ELSEWHERE.format(count), "messages")
         add_gap(trace, "calls", ELSEWHERE.format(count))
+
+
+def _note_unrecorded(trace: Trace, session: ClaudeSession, record: Sequence[Any]) -> None:
+    unrecorded, head = find_unrecorded(session.reported, session.tools.keys()), find_cut_head(record)
+    if unrecorded is not None:
+        add_gap(trace, "calls", unrecorded)
+    if head is not None:
+        for kind in OF_MESSAGES:
+            add_gap(trace, kind, head)
 
 
 def _build_conversations(session: ClaudeSession) -> tuple[MeteredConversation, list[SideChain]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from evalgate.adapters.formats.claude_code.sub_agent_files import META_LINE, WORKFLOW
+from evalgate.adapters.formats.claude_code.unrecorded import TASKS, is_agents, read_uses
 from evalgate.adapters.formats.core.builder.copied_history import COPIED
 from evalgate.adapters.formats.core.builder.run import build_model_error
 from evalgate.adapters.formats.core.fields import amount, mapping, required_text, text, time
@@ -114,6 +115,8 @@ class ClaudeSession(Struct):
     """What is known of each sub-agent besides its own lines, by its id."""
     idle_starts: set[str] = field(default_factory=set)
     """Calls whose result says that the sub-agent which they started called no tool."""
+    reported: dict[str, str] = field(default_factory=dict)
+    """Calls that lines report on while they run, by their ids, with what they are."""
 
     def add(self, line: dict[str, Any]) -> None:
         """Adds one line; raises FieldError. Ignores lines that only Claude Code itself needs, and results of agents.
@@ -126,6 +129,8 @@ class ClaudeSession(Struct):
             self.results.append(line)
         elif kind == "system":
             self._add_system(line)
+        elif kind == "tool_progress":
+            self._note_reported(line, "tool_name")
         elif kind == "summary":
             self.name = text(line.get("summary"), "summary")
         elif kind == META_LINE:
@@ -158,6 +163,24 @@ class ClaudeSession(Struct):
         elif subtype == "hook_response":
             keys = ("hook_name", "hook_event", "outcome", "exit_code")
             self.hooks.append({key: line[key] for key in keys if isinstance(line.get(key), str | int)})
+        elif subtype in TASKS:
+            self._note_task(line, self._note_reported(line, "description"))
+
+    def _note_reported(self, line: dict[str, Any], key: str) -> str | None:
+        """Notes the call that a line reports on, by the name that the line has for it; returns its id."""
+        call_id = text(line.get("tool_use_id"), "tool_use_id") or None
+        if call_id is not None:
+            self.reported.setdefault(call_id, text(line.get(key), key) or call_id)
+        return call_id
+
+    def _note_task(self, line: dict[str, Any], call_id: str | None) -> None:
+        """Notes the sub-agent that a task is, and how many tools it called."""
+        task, uses = text(line.get("task_id"), "task_id"), read_uses(line)
+        if not task or (task not in self.starts and not is_agents(line)):
+            return
+        start = self.starts.setdefault(task, AgentStart(has_total=False))
+        start.call_id = start.call_id or call_id
+        start.calls, start.has_total = max(start.calls, uses or 0), start.has_total or uses is not None
 
     def _add_message(self, line: dict[str, Any], message: dict[str, Any]) -> None:
         owner = self._find_owner(line)
@@ -205,7 +228,7 @@ class ClaudeSession(Struct):
     def _is_elsewhere(self, owners: tuple[str | None, ...], start: AgentStart, called: Counter[str | None]) -> bool:
         """Whether calls of a sub-agent are missing; without their number, one that called none has to have answered."""
         here = sum(called[owner] for owner in owners)
-        if start.has_total or here:
+        if start.has_total or here or start.call_id in self.idle_starts:
             return start.calls > here
         last = next((draft for draft in reversed(self.drafts) if draft.owner in owners), None)
         return last is None or last.role != "assistant"

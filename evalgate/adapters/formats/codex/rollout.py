@@ -59,6 +59,8 @@ def read_total_usage(value: Any, path: str) -> Usage | None:
 DYNAMIC = "dynamic_tool_call"
 """The name of a call of the client whose tool is not recorded."""
 OUTPUT = "function_call_output"
+STARTS = ("task_started", "turn_started")
+"""Events with which a turn begins, in versions that write its end too."""
 ITEM = (Shape((), ITEM_FIELDS),)
 """What may hold objects in an item of the Responses API."""
 
@@ -90,6 +92,8 @@ class Rollout(CodexRun):
     """The run that the lines describe, collected in order. A line may be a bare item."""
 
     was_aborted: bool = False
+    is_open: bool = False
+    """The last turn began, and no line ended it."""
     agent_name: str | None = None
     is_fork: bool = False
     copied: int = 0
@@ -118,8 +122,10 @@ class Rollout(CodexRun):
 
     @property
     def incomplete_reason(self) -> str | None:
-        """Why the run is incomplete; a rollout need not record the end of a turn."""
-        return "the last turn was aborted" if self.was_aborted else None
+        """Why the run is incomplete; a rollout without starts of turns need not record their ends."""
+        if self.was_aborted:
+            return "the last turn was aborted"
+        return "the last turn has no end: the run was stopped, or its trace was cut off" if self.is_open else None
 
     def add(self, line: dict[str, Any]) -> None:
         """Adds one line; raises FieldError."""
@@ -177,12 +183,14 @@ class Rollout(CodexRun):
         self._add_agents(read_agents(payload))
         if kind == "token_count":
             self._add_token_count(mapping(payload.get("info"), "payload.info"))
-        elif kind in ("task_started", "turn_started", "user_message"):
+        elif kind in STARTS or kind == "user_message":
             self.was_aborted, self.error, self.answer = False, None, None
+            self.is_open = self.is_open or kind in STARTS
         elif kind in ("task_complete", "turn_complete"):
             self.answer = text(payload.get("last_agent_message"), "payload.last_agent_message")
+            self.is_open = False
         elif kind == "turn_aborted":
-            self.was_aborted = True
+            self.was_aborted, self.is_open = True, False
         elif kind == "error":
             self.error = text(payload.get("message"), "payload.message") or "the turn failed"
             self.error_cause, self.error_status = _read_cause(payload.get("codex_error_info"))

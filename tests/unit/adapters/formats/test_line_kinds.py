@@ -219,7 +219,7 @@ CLAUDE: dict[str, tuple[str | list[str], Line]] = {
     "cost-state": (QUIET, own("cost-state", totalCostUSD=2.1, modelUsage={"claude": {"inputTokens": 3}})),
     "fork-context-ref": (QUIET, own("fork-context-ref", agentId="a", parentSessionId="p", contextLength=4)),
     "rate_limit_event": (QUIET, own("rate_limit_event", rate_limit_info={"status": "allowed", "resetsAt": 1})),
-    "tool_progress": (QUIET, own("tool_progress", tool_use_id="t", tool_name="Bash", elapsed_time_seconds=1)),
+    "tool_progress": (OPEN, own("tool_progress", tool_use_id="t", tool_name="Bash", elapsed_time_seconds=1)),
     "tool_use_summary": (QUIET, own("tool_use_summary", summary="Read 3 files", preceding_tool_use_ids=["t"])),
     "auth_status": (QUIET, own("auth_status", isAuthenticating=False, output=["x"])),
     "control_response": (QUIET, own("control_response", response={"request_id": "r", "response": {
