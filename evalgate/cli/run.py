@@ -111,8 +111,8 @@ def _build_tools(arguments: Namespace, shell: Shell, parallel: ParallelOptions |
 
 
 def _build_request(arguments: Namespace, shell: Shell) -> JudgeRequest:
+    from evalgate.adapters.files.git_head import find_commit_and_branch
     from evalgate.application.messages.request import RuleOptions, SourceChoice
-    from evalgate.bootstrap.judged_commit import find_commit_and_branch
     from evalgate.bootstrap.shell_tools import build_run_request, read_template
     from evalgate.ports.outputs import RenderOptions, RunSubject
 

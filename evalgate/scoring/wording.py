@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.measures.text.plain_text import mark_part
 from evalgate.measures.values.json_values import mark_name, truncate
+from evalgate.models.comparison.behaviour import DIGEST, HAPPENED
 from evalgate.models.run.trials import filter_by_status, is_failed
 
 if TYPE_CHECKING:
@@ -176,6 +177,8 @@ def describe_difference(found: BehaviourDifference) -> str:
         return f"no longer in the answer: {mark_part(found.before)}{count}"
     if found.kind == "literals" and not found.before:
         return f"new in the answer: {mark_part(found.now)}{count}"
+    if found.kind in ("state", "file"):
+        return f"{_describe_left(found)}{count}"
     what = found.what if found.kind in _OWN_WORDS else mark_part(found.what)
     return f"{what}: {_mark_side(found.before)} -> {_mark_side(found.now)}{count}"
 
@@ -183,3 +186,20 @@ def describe_difference(found: BehaviourDifference) -> str:
 def _mark_side(text: str) -> str:
     """One side of a difference; the answer may be empty."""
     return mark_part(text) if text else "nothing"
+
+
+def _describe_left(found: BehaviourDifference) -> str:
+    """What the run left behind: a value as JSON, or what happened to it in our words."""
+    whole = "state" if found.kind == "state" else "files"
+    if not (found.what or found.before):
+        return f"{found.now} of the {whole}"
+    what = f"{found.kind} {mark_part(found.what)}" if found.what else whole
+    if found.before.startswith(DIGEST) and found.now.startswith(DIGEST):
+        return f"{what}: other content"
+    return f"{what}: {_show_left(found.before)} -> {_show_left(found.now)}"
+
+
+def _show_left(side: str) -> str:
+    if side.startswith(DIGEST):
+        return "other content"
+    return side if side in HAPPENED else mark_part(side)

@@ -1,10 +1,13 @@
-"""Reads commit and branch of a folder's git repository from its files; git itself is not run."""
+"""Commit and branch that are judged, and those of a folder's git repository from its files; git itself is not run."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REF = re.compile(r"ref: (refs/[^\s\0\\:?*\[~^]{1,1000})")
@@ -19,6 +22,14 @@ class GitHead(NamedTuple):
 
     commit: str | None = None
     branch: str | None = None
+
+
+def find_commit_and_branch(flag: str | None, environ: Mapping[str, str], cwd: str) -> tuple[str | None, str | None]:
+    """They are of the flag, else of the runner's variables, else of the git repository; None where none names one."""
+    head = read_git_head(cwd)
+    if flag:
+        flag = flag.encode("utf-8", "replace").decode()  # no document can hold bytes that are no text
+    return flag or environ.get("GITHUB_SHA") or head.commit, environ.get("GITHUB_REF_NAME") or head.branch
 
 
 def read_git_head(folder: str) -> GitHead:

@@ -98,9 +98,9 @@ class SessionJudge:
         return path.read_bytes()
 
     def _judge(self) -> bytes:
+        from evalgate.adapters.files.git_head import find_commit_and_branch
         from evalgate.application.judge.judge import judge
         from evalgate.application.messages.request import with_history
-        from evalgate.bootstrap.judged_commit import find_commit_and_branch
         from evalgate.bootstrap.named_store import open_shell_store
         from evalgate.bootstrap.shell_tools import build_run_request
         from evalgate.models.run.chunks import join_chunks

@@ -123,7 +123,7 @@ class RecordingThread:
 
     def _build_session(self) -> RecordingSession:
         from evalgate.adapters.clock import SystemClock
-        from evalgate.bootstrap.judged_commit import find_commit_and_branch
+        from evalgate.adapters.files.git_head import find_commit_and_branch
         from evalgate.features.record.application.addresses import Addresses
         from evalgate.features.record.application.session import RecordingSession, RecordingTools, RecordRequest
         from evalgate.features.record.application.trial_writer import CodeVersion, Outputs

@@ -27,7 +27,7 @@ def load_published_run(
     run: str, environ: Mapping[str, str], cwd: str, content: ContentLevel, prefix: str = "evalgate"
 ) -> PublishedRun:
     """The finished run, as it may leave; raises InvalidInput."""
-    from evalgate.bootstrap.judged_commit import find_commit_and_branch
+    from evalgate.adapters.files.git_head import find_commit_and_branch
     from evalgate.bootstrap.shell_tools import find_run
     from evalgate.bootstrap.sources import build_baseline_files, build_trace_files
     from evalgate.features.track.application.published_run import build_published_run, load_finished

@@ -6,37 +6,32 @@ benchmarks/behaviour_noise.py measures how often.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.redaction.redact import redact_value
 from evalgate.measures.text.tool_words import changes_something
+from evalgate.measures.values.json_values import list_short_values
 from evalgate.models.comparison.behaviour import Behaviour, BehaviourDifference, ComparedCall
-from evalgate.models.trace.trace_view import ARGUMENT_SOURCES, get_view
+from evalgate.models.trace.trace_view import ARGUMENT_SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from evalgate.models.comparison.behaviour import DifferenceKind
+    from evalgate.models.comparison.behaviour import DifferenceKind, LeftState
     from evalgate.models.comparison.comparison import AgentChange
     from evalgate.models.trace.trace import ToolCall, Trace
 
     Found = Iterator[tuple[DifferenceKind, str, str, str]]
 
 MOST_CALLS, MOST_VALUES, MOST_LEVELS = 200, 50, 4
-LONGEST_VALUE, MOST_WORDS = 80, 8
-"""Longer texts are free text, which models word differently each time."""
 LONGEST_ANSWER, LONGEST_SIDE = 4_000, 200
 MOST_NAMES, MOST_LITERALS, MOST_DIFFERENCES = 12, 5, 20
 SEVERAL, ENOUGH = 2, 3
 """Trials of a side from which answers are compared, and from which calls are that change nothing."""
 _BY_CHANCE = re.compile(r"(?:think|calculate|compute|transfer_to|hand_?(?:off|over)|escalate)(?![a-z])", re.IGNORECASE)
 """Calls that change nothing outside of the conversation, or end it: between two single trials they differ by chance."""
-_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
-_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d{10}(?:\d{3})?(?:\.\d+)?$")
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d\S*")
 _LITERAL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[\w$\u20ac.:/+-]*\d[\w.:/+%-]*")
 
@@ -45,13 +40,22 @@ def behaviour_from_trace(trace: Trace, *, with_sources: bool = False) -> Behavio
     """What is compared of a trace; sources of arguments only if a check asked for them, or `with_sources`."""
     recorded = trace.agent_calls[:MOST_CALLS]
     changing = {name: changes_something(name, trace.tool_definitions) for name in {call["name"] for call in recorded}}
-    raw = [dict(islice(_iterate_values(call["arguments"], "", MOST_LEVELS), MOST_VALUES)) for call in recorded]
+    raw = list_short_values([call["arguments"] for call in recorded], MOST_LEVELS, MOST_VALUES)
     values, answer = redact_value([raw, (trace.response["content"] or "")[:LONGEST_ANSWER]])
     calls = [_build_call(call, changing[call["name"]], each) for call, each in zip(recorded, values, strict=True)]
-    if with_sources or ARGUMENT_SOURCES in get_view(trace).cache:
+    was_asked = trace.kept_view is not None and ARGUMENT_SOURCES in trace.kept_view.cache
+    if with_sources or was_asked:
         calls = _add_sources(calls, trace)
     has_answer = trace.response["content"] is not None
-    return Behaviour(None if "calls" in trace.gaps else calls, answer.strip() if has_answer else None, trace.status)
+    left = None if trace.state is None else _read_left_state(trace)
+    known = None if "calls" in trace.gaps else calls
+    return Behaviour(known, answer.strip() if has_answer else None, trace.status, left)
+
+
+def _read_left_state(trace: Trace) -> LeftState:
+    from evalgate.gate.trajectory.left_state import read_left_state  # few traces record it
+
+    return read_left_state(trace)
 
 
 def _build_call(call: ToolCall, changes: bool, values: dict[str, str]) -> ComparedCall:  # noqa: FBT001  a field
@@ -67,30 +71,13 @@ def _add_sources(calls: Iterable[ComparedCall], trace: Trace) -> list[ComparedCa
     ]
 
 
-def _iterate_values(value: Any, path: str, levels: int) -> Iterator[tuple[str, str]]:
-    """The short values below a value, by path, without what differs in every run."""
-    if isinstance(value, dict | list):
-        items = value.items() if isinstance(value, dict) else ((f"[{index}]", each) for index, each in enumerate(value))
-        for key, each in items if levels else ():
-            joint = "" if not path or str(key).startswith("[") else "."
-            yield from _iterate_values(each, f"{path}{joint}{key}", levels - 1)
-    elif not isinstance(value, str):
-        if not _TIME.match(str(value)):
-            yield path, json.dumps(value)
-    elif (
-        len(value) <= LONGEST_VALUE
-        and len(value.split()) <= MOST_WORDS
-        and not (_UUID.search(value) or _TIME.match(value))
-    ):
-        yield path, value
-
-
 def find_differences(
     baseline: Sequence[Behaviour], current: Sequence[Behaviour], agent: AgentChange | None, *, passes: bool
 ) -> list[BehaviourDifference]:
     """The differences between the trials of a scenario.
 
-    With one trial on a side, calls and arguments are compared only if the scenario `passes` on both, and answers not.
+    With one trial on a side, calls, arguments and states are compared only if the scenario `passes` on both, and
+    answers not.
     """
     fewest = min(len(baseline), len(current))
     if not fewest:
@@ -101,6 +88,8 @@ def find_differences(
     elif passes:
         sides = [list(map(_leave_out_chance, side)) for side in (baseline, current)]
         found += _compare_calls(sides[0], sides[1], fewest)
+    if fewest >= SEVERAL or passes:
+        found += _compare_left(baseline, current, fewest)
     if fewest >= SEVERAL:
         found += _compare_answers(baseline, current, fewest)
     return [BehaviourDifference(*each, len(baseline), len(current)) for each in found[:MOST_DIFFERENCES]]
@@ -108,7 +97,7 @@ def find_differences(
 
 def _leave_out_chance(trial: Behaviour) -> Behaviour:
     calls = None if trial.calls is None else [call for call in trial.calls if not _BY_CHANCE.match(call.name)]
-    return Behaviour(calls, trial.answer, trial.status)
+    return Behaviour(calls, trial.answer, trial.status, trial.left)
 
 
 def _compare_ends(baseline: Sequence[Behaviour], current: Sequence[Behaviour], agent: AgentChange | None) -> Found:
@@ -207,6 +196,15 @@ def _find_common_values(calls: Sequence[ComparedCall | None]) -> dict[tuple[Diff
 def _list_values(call: ComparedCall) -> dict[tuple[DifferenceKind, str], str]:
     values: dict[tuple[DifferenceKind, str], str] = {("argument", path): value for path, value in call.values.items()}
     return values | ({("outcome", ""): call.outcome} if call.outcome else {})
+
+
+def _compare_left(baseline: Sequence[Behaviour], current: Sequence[Behaviour], fewest: int) -> Found:
+    """What the trials left behind, if all record it."""
+    sides = [[each.left for each in side if each.left is not None] for side in (baseline, current)]
+    if len(sides[0]) == len(baseline) and len(sides[1]) == len(current):
+        from evalgate.gate.trajectory.left_state import compare_left_states
+
+        yield from compare_left_states(*sides, with_contents=fewest >= SEVERAL)
 
 
 def _compare_answers(baseline: Sequence[Behaviour], current: Sequence[Behaviour], fewest: int) -> Found:

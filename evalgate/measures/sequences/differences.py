@@ -276,17 +276,18 @@ def _quote(key: str) -> str:
     return key if _PLAIN.fullmatch(key) else show(key, MAX_PATH)
 
 
-def list_changes(state: RunState | None) -> Sequence[PlaceChange] | None:
+def list_changes(state: RunState | None, most: int | None = None) -> Sequence[PlaceChange] | None:
     """What changed, by the difference as recorded and by both states; None if neither is known.
 
-    The recorded one knows of changes that masks hide in the states.
+    The recorded one knows of changes that masks hide in the states. At most the first `most` of each are read.
     """
     if state is None or not ("diff" in state or ("before" in state and "after" in state)):
         return None
     before, after = state.get("before", ABSENT), state.get("after", ABSENT)
     has_both = ABSENT not in (before, after)
-    changes = {format_path(each.path): each for each in (find_changes(before, after) if has_both else ())}
-    for operation in state.get("diff", ()):
+    found = islice(find_changes(before, after) if has_both else (), most)
+    changes = {format_path(each.path): each for each in found}
+    for operation in islice(state.get("diff", ()), most):
         change = _read_operation(operation, before, after)
         changes.setdefault(format_path(change.path), change)
     return [changes[path] for path in sorted(changes)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import operator
 import re
+from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +15,16 @@ from evalgate.measures.redaction.redact import redact
 from evalgate.measures.text.plain_text import mark_part, remove_invisible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
 _LOOKAHEAD = 2_000
 """Characters inspected beyond a cut, so that a secret across the cut is seen whole."""
+
+
+LONGEST_VALUE, MOST_WORDS = 80, 8
+"""Longer texts are free text, which models word differently each time."""
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d{10}(?:\d{3})?(?:\.\d+)?$")
 
 
 def json_equal(a: Any, b: Any) -> bool:
@@ -28,6 +36,33 @@ def json_equal(a: Any, b: Any) -> bool:
     if isinstance(a, list):
         return isinstance(b, list) and len(a) == len(b) and all(map(json_equal, a, b))
     return type(b) not in (dict, list) and bool(a == b)
+
+
+def list_short_values(values: Iterable[Any], levels: int, most: int) -> list[dict[str, str]]:
+    """The short values below each of the values, by path, without what differs in every run; at most `most` of each."""
+    return [dict(islice(_iterate_short(each, "", levels), most)) for each in values]
+
+
+def _iterate_short(value: Any, path: str, levels: int) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict | list):
+        items = value.items() if isinstance(value, dict) else ((f"[{index}]", each) for index, each in enumerate(value))
+        for key, each in items if levels else ():
+            joint = "" if not path or str(key).startswith("[") else "."
+            yield from _iterate_short(each, f"{path}{joint}{key}", levels - 1)
+    elif is_steady(value):
+        yield path, value if isinstance(value, str) else json.dumps(value)
+
+
+def is_steady(value: Any) -> bool:
+    """Whether a value may be the same in the next run: short, and neither an id of one run nor a time."""
+    if not isinstance(value, str):
+        return not _TIME.match(str(value))
+    return len(value) <= LONGEST_VALUE and len(value.split()) <= MOST_WORDS and not is_of_one_run(value)
+
+
+def is_of_one_run(text: str) -> bool:
+    """Whether a text has an id that is made anew in each run, or is a time."""
+    return bool(_UUID.search(text) or _TIME.match(text))
 
 
 def is_number(value: Any) -> bool:

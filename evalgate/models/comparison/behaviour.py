@@ -9,8 +9,24 @@ from msgspec import Struct
 from evalgate.models.run.bounds import Count, Name, Word  # noqa: TC001  needed for decoding
 
 DifferenceKind = Literal[
-    "calls", "all_calls", "argument", "source", "outcome", "literals", "answer", "model", "tools", "status"
+    "calls",
+    "all_calls",
+    "argument",
+    "source",
+    "outcome",
+    "state",
+    "file",
+    "literals",
+    "answer",
+    "model",
+    "tools",
+    "status",
 ]
+NOT_TOUCHED, ADDED, CHANGED, REMOVED = "not touched", "added", "changed", "removed"
+"""What may have happened to a place of a state, or to a file, in words, which no JSON is."""
+HAPPENED = frozenset({NOT_TOUCHED, ADDED, CHANGED, REMOVED})
+DIGEST = "sha256 "
+"""Begins the digest that stands for a content."""
 
 
 class ComparedCall(NamedTuple):
@@ -26,12 +42,27 @@ class ComparedCall(NamedTuple):
     sources: dict[str, list[str]] = {}  # noqa: RUF012  never written to
 
 
+class LeftPart(NamedTuple):
+    """Values, or files, that a run changed, by their places: as JSON, or what happened; and contents of files."""
+
+    places: dict[str, str]
+    contents: dict[str, str]
+
+
+class LeftState(NamedTuple):
+    """What a run left behind; None where it is not recorded."""
+
+    values: LeftPart | None
+    files: LeftPart | None
+
+
 class Behaviour(Struct, array_like=True):
     """One trial. `calls` is None if some may not be recorded, `answer` if there is none; secrets are redacted."""
 
     calls: list[ComparedCall] | None
     answer: str | None
     status: str
+    left: LeftState | None = None
 
 
 class BehaviourDifference(Struct, frozen=True):

@@ -83,6 +83,40 @@ def test_explain_and_compare_give_the_same_line(compared, tmp_path):
     assert LINE in verb(folder, "explain", "book", "--baseline", "../base/.evalgate/baseline.zip")
 
 
+HOSTILE = "x`\x1b[31m\u202e<img src=x>|]("
+
+
+def test_another_value_that_the_run_leaves_is_the_same_line_in_every_report(tmp_path):
+    for side, status in {"base": "shipped", "head": "refunded"}.items():
+        write(tmp_path / side, "TP533")
+        for file in (tmp_path / side / "traces").iterdir():
+            before = {"orders": {"A7": {"status": "paid"}, HOSTILE: {"status": "paid"}}}
+            after = {
+                "orders": {"A7": {"status": status}, HOSTILE: {"status": status if status != "shipped" else "paid"}}
+            }
+            trace = json.loads(file.read_text()) | {"state": {"before": before, "after": after}}
+            file.write_text(json.dumps(trace))
+    base = evalgate(tmp_path / "base", ["suite.yaml"])
+    head = evalgate(tmp_path / "head", ["suite.yaml", "--baseline", str(base.folder / "baseline.zip")])
+    line = 'state orders.A7.status: "shipped" -> "refunded" in 3 of 3'
+    assert head.code == 0
+    assert f"acts differently: book: {line}" in head.stdout
+    comment = head.text("comment.md")
+    assert "<summary>Passing, but acting differently (2)</summary>" in comment
+    assert '- ` book ` state ` orders.A7.status `: ` "shipped" ` \u2192 ` "refunded" ` in 3 of 3' in comment
+    assert [each["kind"] for each in head.results["suites"][0]["scenarios"][0]["differences"]] == ["state", "state"]
+    verb(tmp_path / "head", "view")
+    page = (head.folder / "report.html").read_text()
+    assert f"acts differently: {line}" in " ".join(html.unescape(re.sub(r"<[^>]*>", "", page)).split())
+    explained = verb(tmp_path / "head", "explain", "book")
+    compared = verb(tmp_path, "compare", "base/.evalgate", "head/.evalgate")
+    assert line in explained
+    assert line in compared
+    for text in (head.stdout, comment, page, explained, compared):
+        assert not {"\x1b", "\u202e"} & {*text}
+    assert "<img" not in page
+
+
 def test_behaviour_changed_blocks_where_it_is_asked_for(tmp_path):
     base = run(tmp_path / "base", "TP533")
     arguments = ["--baseline", str(base.folder / "baseline.zip"), "--fail-on", "hard_fail,behaviour_changed"]

@@ -126,7 +126,7 @@ class _Recording:
     """One run of `record`: its socket and its server, which starts while the agent does."""
 
     def __init__(self, options: RecordOptions, environ: Mapping[str, str], cwd: str, outputs: Outputs) -> None:
-        from evalgate.bootstrap.judged_commit import find_commit_and_branch
+        from evalgate.adapters.files.git_head import find_commit_and_branch
         from evalgate.features.record.adapters.received.receiver import SpanReceiver
 
         self._options, self._cwd, self._outputs = options, cwd, outputs

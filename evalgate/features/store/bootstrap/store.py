@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalgate.adapters.clock import SystemClock
-from evalgate.bootstrap.judged_commit import find_commit_and_branch
+from evalgate.adapters.files.git_head import find_commit_and_branch
 from evalgate.bootstrap.named_store import NONE, find_store_url
 from evalgate.errors import InvalidInput, Problem, SettingError, Unreachable
 from evalgate.features.store.feature import StoreInputs
