@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 OF_QWEN = "it looks like a session of Qwen Code; docs/custom-formats.md has a mapping for it"
 """Some lines of Qwen Code are the same as those of Claude Code."""
 REQUESTS = ("api-request", "api-request-blob", "api-request-shape", "tools-used")
+QUEUED = words("type prompt source_uuid delivery_id commandMode origin runId timestamp usage isMeta imagePasteIds")
+"""Fields of words that waited for the agent, the user's or the notice of a task that ended: they call nothing."""
 NAME = "claude-code"
 PROVIDER = "anthropic"
 
@@ -60,12 +62,20 @@ PROVIDER = "anthropic"
 def split(documents: Any) -> Sequence[Any]:
     """Splits a file into sessions; a line without a session id belongs to the session before it."""
     lines = (line for document in documents for line in list_claude_lines(document) if not _is_request(line))
-    return join_forks(join_quiet(group_lines(lines, find_session_id)))
+    return join_forks(join_quiet(group_lines(map(_without_queued, lines), find_session_id)))
 
 
 def _is_request(line: Any) -> bool:
     """Whether a line is about a request as it was sent to the model: messages and calls are in other lines."""
     return isinstance(line, dict) and line.get("type") in REQUESTS
+
+
+def _without_queued(line: Any) -> Any:
+    """A line without words that waited for the agent; what else it holds is judged as any field that nobody reads."""
+    held = line.get("attachment") if isinstance(line, dict) else None
+    if not isinstance(held, dict) or held.get("type") != "queued_command":
+        return line
+    return {**line, "attachment": {key: value for key, value in held.items() if key not in QUEUED}}
 
 
 def build(record: Any) -> Trace:

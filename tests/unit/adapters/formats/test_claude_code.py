@@ -4,6 +4,8 @@ import pytest
 
 from evalgate.adapters.formats.claude_code import CLAUDE_CODE
 from evalgate.adapters.formats.claude_code import reader as claude_code
+from evalgate.adapters.formats.core.builder.evidence_gaps import find_gaps
+from evalgate.adapters.formats.core.fields import FieldError
 
 INIT = {
     "type": "system",
@@ -158,3 +160,42 @@ def test_a_line_about_another_session_makes_no_session_of_its_own(place):
     trace = claude_code.READER.build(session)
     assert trace.conversation_id == "s1"
     assert len(trace.messages) == 2
+
+
+WORDS_IN_A_QUEUE = {
+    "type": "queued_command",
+    "prompt": "continue",
+    "commandMode": "prompt",
+    "origin": {"kind": "human"},
+    "timestamp": "2026-01-01T00:00:01Z",
+}
+NOTICE = {
+    "prompt": "<task-notification>\n<status>completed</status>\n</task-notification>",
+    "commandMode": "task-notification",
+    "origin": {"kind": "task-notification", "producer": "session-task"},
+    "usage": {"totalTokens": 37, "toolUses": 2, "durationMs": 1048},
+    "runId": "0mx0gyf1s",
+}
+
+
+def attachment(**more):
+    held = {"type": "attachment", "sessionId": "s2", "uuid": "u9", "parentUuid": "u1"}
+    return {**held, "attachment": {**WORDS_IN_A_QUEUE, **more}}
+
+
+@pytest.mark.parametrize("more", [{}, NOTICE, {"prompt": [{"type": "text", "text": "go on"}]}, {"isMeta": False}])
+def test_words_that_waited_for_the_agent_are_no_call(more):
+    """Those of the user, and the notice of a sub-agent that ended while the main agent was at work."""
+    lines = [session_line("user", "hi", 0), attachment(**more), session_line("assistant", [text("Hello.")], 1)]
+    (record,) = claude_code.split(lines)
+    trace = claude_code.build(record)
+    find_gaps(trace, record, claude_code.READER)
+    assert trace.gaps == {}
+
+
+def test_an_act_beside_words_that_waited_is_no_part_of_them():
+    lines = [session_line("user", "hi", 0), attachment(ran={"tool": "delete_user", "arguments": {"id": 1}})]
+    (record,) = claude_code.split([*lines, session_line("assistant", [text("Hello.")], 1)])
+    trace = claude_code.build(record)
+    with pytest.raises(FieldError, match="delete_user"):
+        find_gaps(trace, record, claude_code.READER)
