@@ -5,6 +5,7 @@ Calls of agents that another one started are in no message: they follow the call
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from evalgate.models.trace.actors import ROOT, is_helper
@@ -90,8 +91,9 @@ class _CallQueue:
         return [self._take(call) for call in others if following is None or call["index"] < following]
 
     def take_before(self, turn: int | None) -> list[ToolCall]:
-        """The calls of earlier turns that no message requested; None for all."""
-        return [self._take(call) for call in list(self._left) if turn is None or call["turn"] < turn]
+        """The main agent's calls of earlier turns that no message requested; None for all calls that are left."""
+        is_due = [turn is None or (call["turn"] < turn and not measure_depth(call)) for call in self._left]
+        return [self._take(call) for call in list(compress(self._left, is_due))]
 
     def has_shown(self, message: Message) -> bool:
         """Whether the message is the result of a call that is shown."""

@@ -45,3 +45,40 @@ def test_traces_has_a_column_where_there_are_several_agents():
     assert (several["agents"], alone.get("agents")) == (2, None)
     assert "  agents  " in render_trace_table([several, alone], 200).splitlines()[0]
     assert "agents" not in render_trace_table([alone], 200)
+
+
+def at_once():
+    """A main agent that asks two others at once, after its second question, so that nobody knows which call started each."""
+    asked = [("user", "hi"), ("say", "hello"), ("user", "go"), ("ask", {"m1": "ask_left", "m2": "ask_right"})]
+    ended = [*asked, ("result", ("m1", "l")), ("result", ("m2", "r"))]
+    calls = [
+        call_chat("MAIN", asked[:1], asked[1:2], 1.0),
+        call_chat("MAIN", asked[:3], asked[3:], 2.0),
+        call_chat("LEFT", [("user", "go")], [("ask", {"l1": "look"})], 3.0),
+        call_chat("RIGHT", [("user", "go")], [("ask", {"r1": "look"})], 3.1),
+        call_chat("LEFT", [("user", "go"), ("ask", {"l1": "look"}), ("result", ("l1", "x"))], [("say", "l")], 4.0),
+        call_chat("RIGHT", [("user", "go"), ("ask", {"r1": "look"}), ("result", ("r1", "x"))], [("say", "r")], 4.1),
+        call_chat("MAIN", ended, [("say", "All tidy.")], 5.0),
+    ]
+    return build_trace(calls, ProcessRun(TRIAL, "t"))
+
+
+def test_calls_of_agents_that_work_at_once_follow_those_that_may_have_started_them():
+    trace = at_once()
+    assert [call["turn"] for call in trace.tool_calls] == [2, 2, 2, 2]
+    assert {call["turn"] for call in trace.llm_calls[1:]} == {2}
+    shown = render_conversation(trace).splitlines()
+    places = [next(at for at, line in enumerate(shown) if word in line) for word in ("  go", "call 1 ask", "call 2 ask")]
+    others = [at for at, line in enumerate(shown) if " look {}" in line]
+    assert sorted(places) == places
+    assert min(others) > places[-1]
+    assert max(others) < shown.index("  All tidy.")
+
+
+def test_a_call_of_another_agent_whose_turn_is_unknown_is_shown_in_the_order_of_time():
+    trace = at_once()
+    for call in trace.tool_calls[2:]:
+        call["turn"] = 0
+    shown = render_conversation(trace).splitlines()
+    names = [line.split()[2] for line in shown if line.lstrip().startswith("call ")]
+    assert names == ["ask_left", "ask_right", "look", "look"]

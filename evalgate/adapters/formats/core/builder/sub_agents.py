@@ -44,10 +44,12 @@ class SubAgent(Struct, eq=False):
     after: int = 0
     actor: str = ""
 
-    @property
-    def turn(self) -> int:
-        """The turn of what it did: that of the call that started it."""
-        return 0 if self.call is None else self.call["turn"]
+    def find_turn(self, main: MeteredConversation) -> int:
+        """The turn of what it did: that of the call that started it, else of the answer that it began after."""
+        if self.call is not None:
+            return self.call["turn"]
+        answers = [message["turn"] for message in main.conversation.messages if message["role"] == "assistant"]
+        return answers[min(self.after, len(answers)) - 1] if answers and self.after else 0
 
 
 def merge_sub_agents(main: MeteredConversation, agents: Sequence[SubAgent]) -> dict[tuple[int, int], int]:
@@ -114,10 +116,10 @@ def _list_steps(run: MeteredConversation, place: Place) -> list[_Step]:
 
 
 def _number_steps(main: MeteredConversation, agents: Sequence[SubAgent], numbers: dict[tuple[int, int], int]) -> None:
-    """Sets step, turn and index of all calls; the turn of a sub-agent is that of the call that started it."""
+    """Sets step, turn and index of all calls."""
     runs = [main, *(agent.metered for agent in agents)]
     for agent in sorted(agents, key=lambda agent: agent.actor.count("/")):
-        turn = agent.turn
+        turn = agent.find_turn(main)
         for entry in _entries(agent.metered):
             entry["turn"] = turn
     for run in runs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.adapters.formats.core.builder.conversation import build_call_key
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, mark_final_call
@@ -39,7 +39,8 @@ def find_agents(
     }
     helpers = 0
     for thread in others:
-        agent = SubAgent(MeteredConversation(), _find_starter(thread, waits))
+        starter, after = _find_start(thread, waits)
+        agent = SubAgent(MeteredConversation(), starter, after=after)
         if _is_structured_output(thread, answered):
             helpers += 1
             agent.actor = f"{HELPER}{helpers}"
@@ -111,10 +112,16 @@ def _key(call: ToolCall) -> tuple[object, ...]:
     return call["id"], *build_call_key(call["name"], call["arguments"])
 
 
-def _list_waits(
-    main: CallThread, runs: Sequence[MeteredConversation], answers: Answers
-) -> list[tuple[float, float, list[ToolCall]]]:
-    """From when to when calls of the main conversation were in flight: between an answer and the next request."""
+class _Wait(NamedTuple):
+    """From when to when the main agent did not ask its model, after which answer of its last part, with its calls."""
+
+    begin: float
+    end: float
+    step: int
+    calls: list[ToolCall]
+
+
+def _list_waits(main: CallThread, runs: Sequence[MeteredConversation], answers: Answers) -> list[_Wait]:
     begins = [call.exchange.arrived_at for call in main.calls[1:]]
     found = []
     for call, following in zip(main.calls, [*begins, float("inf")], strict=True):
@@ -122,8 +129,8 @@ def _list_waits(
         for run in runs:
             numbers = [number for number, each in number_answers(run.conversation.messages) if each is message]
             asked = [each for each in run.conversation.calls if each["step"] in numbers]
-            if asked:
-                found.append((_end(call), following, asked))
+            step = numbers[0] if numbers and run is runs[-1] else 0
+            found += [_Wait(_end(call), following, step, asked)] if numbers else []
     return found
 
 
@@ -133,11 +140,12 @@ def _end(call: ExchangeCall) -> float:
     return exchange.arrived_at + (0 if exchange.is_replayed else exchange.duration_ms / 1000)
 
 
-def _find_starter(thread: CallThread, waits: Sequence[tuple[float, float, list[ToolCall]]]) -> ToolCall | None:
-    """The call of the main conversation that was in flight when a thread began; None if it was not exactly one."""
+def _find_start(thread: CallThread, waits: Sequence[_Wait]) -> tuple[ToolCall | None, int]:
+    """The call of the main agent that was in flight when a thread began, if exactly one was, and after which answer."""
     began = thread.calls[0].exchange.arrived_at
-    flying = [call for start, end, calls in waits if start <= began < end for call in calls]
-    return flying[0] if len(flying) == 1 else None
+    flying = [call for wait in waits if wait.begin <= began < wait.end for call in wait.calls]
+    after = max((wait.step for wait in waits if wait.begin <= began), default=0)
+    return flying[0] if len(flying) == 1 else None, after
 
 
 def _is_structured_output(thread: CallThread, answered: set[str | None]) -> bool:

@@ -66,7 +66,7 @@ def _build_conversation(threads: Sequence[CallThread]) -> tuple[Trace, dict[int,
     agents = find_agents(threads, chat, messages, _cut_message)
     steps = merge_sub_agents(chat, agents)
     answers: dict[int, _Answer] = {}
-    for run, turn in ((chat, None), *((agent.metered, agent.turn) for agent in agents)):
+    for run, turn in ((chat, None), *((agent.metered, agent.find_turn(chat)) for agent in agents)):
         numbers = {id(message): number for number, message in number_answers(run.conversation.messages)}
         for call, message in messages.items():
             if id(message) in numbers:
