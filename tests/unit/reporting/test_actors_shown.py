@@ -68,7 +68,9 @@ def test_calls_of_agents_that_work_at_once_follow_those_that_may_have_started_th
     assert [call["turn"] for call in trace.tool_calls] == [2, 2, 2, 2]
     assert {call["turn"] for call in trace.llm_calls[1:]} == {2}
     shown = render_conversation(trace).splitlines()
-    places = [next(at for at, line in enumerate(shown) if word in line) for word in ("  go", "call 1 ask", "call 2 ask")]
+    places = [
+        next(at for at, line in enumerate(shown) if word in line) for word in ("  go", "call 1 ask", "call 2 ask")
+    ]
     others = [at for at, line in enumerate(shown) if " look {}" in line]
     assert sorted(places) == places
     assert min(others) > places[-1]
