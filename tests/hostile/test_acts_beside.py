@@ -91,11 +91,35 @@ def test_the_top_of_a_record_is_searched(form):
 
 
 @pytest.mark.parametrize("name", ACTS)
-@pytest.mark.parametrize("place", ["invoke_agent", "chat", "resource", "event"])
+@pytest.mark.parametrize("place", ["invoke_agent", "chat", "event"])
 def test_what_was_done_in_free_attributes_makes_the_calls_incomplete(place, name):
     gaps = _read(_load_spans(place, ACTS[name])).gaps
     assert "`app.ledger`" in gaps["calls"]
     assert "says that `erase_all` was done" in gaps["calls"]
+
+
+BUILDS: dict[str, Any] = {
+    "a deployment": {"action": "deploy", "version": {"major": 1}},
+    "a build": {"command": "make", "args": ["all"]},
+    "a job": {"operation": "nightly", "options": {"retries": 2}},
+}
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_how_the_program_was_built_is_nothing_that_the_agent_did(name):
+    assert not _read(_load_spans("resource", BUILDS[name])).gaps
+    for field in ("config", "build", "deployment", "environment", "settings"):
+        assert not _read({**GOOD["openai-chat"], field: BUILDS[name]}).gaps
+        attribute = json.dumps(_load_spans("invoke_agent", BUILDS[name])).replace("app.ledger", f"{field}.info")
+        assert not _read(json.loads(attribute)).gaps
+
+
+def test_an_attribute_of_a_resource_does_not_hide_what_a_span_says():
+    document = _load_spans("resource", BUILDS["a build"])
+    spans = document["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    act = {"stringValue": json.dumps(ACTS["a word of doing"])}
+    spans[0]["attributes"].append({"key": "app.ledger", "value": act})
+    assert "`app.ledger`" in _read(document).gaps["calls"]
 
 
 @pytest.mark.parametrize("name", HARMLESS)

@@ -13,6 +13,27 @@ MEDIA_TYPES = words("""
     image_url image input_image input_audio audio file input_file document video thinking reasoning
     redacted_thinking
 """)
+HARMLESS_TYPES = (
+    TEXT_TYPES
+    | MEDIA_TYPES
+    | words("""
+    summary_text reasoning_content reasoningContent reasoning-file redacted encrypted_content output_audio video_url
+    input_video audio_url media image-data image-url file-data file-url audio-url video-url document-url
+    computer_screenshot inline_data file_data blob uri binary uploaded-file data search_result resource
+    resource_link cache-point cache_point cachePoint guardContent citation citationsContent compaction
+    container_upload fallback tool_reference tool_addition tool_removal mcp_tool_listing step-start
+    non_standard_annotation text-plain
+""")
+)
+"""Types of parts that are no calls: text, reasoning, media, sources and settings."""
+HARMLESS_PREFIXES = ("source-", "data-")
+"""Of the Vercel AI SDK's parts with sources, and with data that an interface shows."""
+JSON_STARTS = ("{", "[")
+
+
+def may_hold(value: Any) -> bool:
+    """True for an object, a list, and a text that may be one as JSON."""
+    return value.__class__ in (dict, list) or (value.__class__ is str and value.lstrip().startswith(JSON_STARTS))
 
 
 def read_content(value: Any, path: str) -> tuple[str | None, list[dict[str, Any]] | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.builder.side_fields import PROGRAM_FIELDS
 from evalgate.adapters.formats.core.format import words
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.adapters.formats.spans.unread_attributes import READ_PREFIXES, describe, find_role, may_hold_objects
@@ -18,8 +19,9 @@ VOCABULARIES = (
     *READ_PREFIXES,
     *("openinference.", "langfuse.", "langsmith.", "mlflow.", "lk.", "mcp.", "tool.", "logfire.", "smolagents."),
     *("claude_code.", "evalgate.", "http.", "url.", "db.", "rpc.", "messaging.", "graphql.", "aws.", "faas."),
+    *("service.", "process.", "host.", "os.", "container.", "k8s.", "cloud.", "deployment.", "vcs.", "cicd."),
 )
-"""Starts of the attributes that tracers of agents and models define, and those of HTTP, databases and queues."""
+"""Starts of the attributes that tracers define: of agents, models, HTTP, databases, queues, and of the program."""
 PLATFORM_FIELDS = words("""
     row attributes metadata inputs outputs input output data extra tags attachments handoffs response exception
     events error tools final_result all_messages_events raw_input
@@ -28,14 +30,13 @@ PLATFORM_FIELDS = words("""
 
 
 def list_free_attributes(nodes: Iterable[SpanNode]) -> Iterator[tuple[str, Any]]:
-    """Attributes of spans, events and resources that are in no tracer's vocabulary and hold objects or lists."""
-    own = [node for node in nodes if not node.is_excluded]
-    resources = {id(node.span.resource): node.span.resource for node in own}
-    for key, each in (field for resource in resources.values() for field in resource.items()):
-        if may_hold_objects(each):
-            yield f"the resource's `{make_printable(key[:60])}`", each
-    for node in own:
-        if node.facts.kind == "tool" or (node.within is not None and node.within.facts.kind == "tool"):
+    """Attributes of spans and events that are in no tracer's vocabulary and hold objects or lists.
+
+    Those of a resource or a scope describe the program that recorded the spans, before the agent did anything.
+    """
+    for node in nodes:
+        is_tools = node.facts.kind == "tool" or (node.within is not None and node.within.facts.kind == "tool")
+        if is_tools or node.is_excluded:
             continue  # what a tool did to fulfil its call
         for attributes in (node.span.attributes, *(event.attributes for event in node.span.events)):
             for key, each in attributes.items():
@@ -45,5 +46,6 @@ def list_free_attributes(nodes: Iterable[SpanNode]) -> Iterator[tuple[str, Any]]
 
 @lru_cache(maxsize=4_096)
 def is_vocabulary(key: str) -> bool:
-    """True for an attribute that a tracer defines."""
-    return key in PLATFORM_FIELDS or key.startswith(VOCABULARIES) or find_role(key) == "skipped"
+    """True for an attribute that a tracer defines, or that describes the program."""
+    is_named = key in PLATFORM_FIELDS or key.partition(".")[0] in PROGRAM_FIELDS
+    return is_named or key.startswith(VOCABULARIES) or find_role(key) == "skipped"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalgate.adapters.formats.core.builder.side_fields import PROGRAM_FIELDS
 from evalgate.adapters.formats.core.builder.unread_calls import (
     DEFINITION_KEYS,
     JSON_STARTS,
@@ -18,7 +19,7 @@ from evalgate.adapters.formats.core.builder.unread_calls import (
     is_result,
     is_result_key,
 )
-from evalgate.adapters.formats.core.content import MEDIA_TYPES, TEXT_TYPES
+from evalgate.adapters.formats.core.content import HARMLESS_PREFIXES, HARMLESS_TYPES, may_hold
 from evalgate.adapters.formats.core.format import EACH, Shape, words
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.errors import TraceError
@@ -31,21 +32,6 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import EvidenceKind, Message, Trace, Warning_
 
 SHOWN_CHARS = 60
-HARMLESS_TYPES = (
-    TEXT_TYPES
-    | MEDIA_TYPES
-    | words("""
-    summary_text reasoning_content reasoningContent reasoning-file redacted encrypted_content output_audio video_url
-    input_video audio_url media image-data image-url file-data file-url audio-url video-url document-url
-    computer_screenshot inline_data file_data blob uri binary uploaded-file data search_result resource
-    resource_link cache-point cache_point cachePoint guardContent citation citationsContent compaction
-    container_upload fallback tool_reference tool_addition tool_removal mcp_tool_listing step-start
-    non_standard_annotation text-plain
-""")
-)
-"""Types of parts that are no calls: text, reasoning, media, sources and settings."""
-HARMLESS_PREFIXES = ("source-", "data-")
-"""Of the Vercel AI SDK's parts with sources, and with data that an interface shows."""
 
 
 class Unknown(NamedTuple):
@@ -93,19 +79,13 @@ def pick_worse(one: Unknown | None, other: Unknown | None) -> Unknown | None:
     return other if one is None or (other is not None and other.can_be_call and not one.can_be_call) else one
 
 
-def may_hold_calls(value: Any) -> bool:
-    """True for objects, lists and JSON as text; the value of an unknown field may hold a call."""
-    return type(value) in (dict, list) or (type(value) is str and value.lstrip()[:1] in JSON_STARTS)
-
-
 def find_unknown_part(messages: Iterable[Any]) -> str | None:
     """Describes the first part of the messages that is not known to be text, reasoning or media; None without one."""
     for message in messages:
         for part in message["parts"] or () if message["role"] != "tool" else ():
             kind = part.get("type")
             if type(kind) is str and kind not in HARMLESS_TYPES and not kind.startswith(HARMLESS_PREFIXES):
-                shown = make_printable(kind[:SHOWN_CHARS])
-                return f"message {message['index'] + 1} has a content part of the unknown type `{shown}`"
+                return f"message {message['index'] + 1} has a content part of the unknown type `{shorten(kind)}`"
     return None
 
 
@@ -201,13 +181,13 @@ def find_gaps(trace: Trace, record: Any, reader: Reader) -> None:
 def _note_fields_beside(trace: Trace, record: Any, reader: Reader) -> None:
     """Searches the fields of a record, and of its lines, that the reader's shapes do not begin with."""
     begun = {step for shape in reader.shapes for step in shape.path[:2]}
-    read = CONVERSATIONS | reader.reads_fields | reader.without_calls | begun
+    read = CONVERSATIONS | PROGRAM_FIELDS | reader.reads_fields | reader.without_calls | begun
     beside = [
         (f"`{shorten(key)}`", value)
         for each in (record if record.__class__ is list else (record,))
         if each.__class__ is dict
         for key, value in each.items()
-        if value and key not in read and may_hold_calls(value) and not is_result_key(key)
+        if value and key not in read and may_hold(value) and not is_result_key(key)
     ]
     note_acts(trace, beside)
 
@@ -245,15 +225,11 @@ def _note_missing_answers(trace: Trace) -> None:
         return
     answers = [message for message in trace.messages if message["role"] in ("assistant", "tool")]
     blank = [one for one in answers if one["content"] is None and _is_blank(one)]
-    if blank and (trace.tool_calls or len(blank) < len(answers)):
-        reason = (
-            f"message {blank[0]['index'] + 1} is an answer of the agent without its content: record texts and calls"
-        )
+    if blank:
+        is_all = not trace.tool_calls and len(blank) == len(answers)
+        without = f"message {blank[0]['index'] + 1} is an answer of the agent without its content"
         for kind in OF_MESSAGES:
-            add_gap(trace, kind, reason)
-    elif blank:
-        for kind in OF_MESSAGES:
-            add_gap(trace, kind, ONLY_FIGURES)
+            add_gap(trace, kind, ONLY_FIGURES if is_all else f"{without}: record texts and calls")
     elif not answers and not trace.tool_calls:
         add_gap(trace, "calls", NO_ANSWER if trace.messages else ONLY_FIGURES)
 

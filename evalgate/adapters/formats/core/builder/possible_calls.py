@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from evalgate.adapters.formats.core.content import JSON_STARTS, may_hold
 from evalgate.adapters.formats.core.format import words
 
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ CALL_WORDS = words("""
 """)
 ID_WORDS = frozenset({"id", "ids", "uuid", "at", "time", "timestamp", "ms"})
 """Last words of a key whose text is an id or a time, whatever the others are (`response_id`, `run_at`)."""
-JSON_STARTS = ("{", "[")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
@@ -117,11 +117,6 @@ def _has_name_and_arguments(value: dict[str, Any], envelope: AbstractSet[str]) -
         return False
     texts = (inner for key, inner in value.items() if inner.__class__ is str and key not in envelope)
     return any(text.strip() and not may_hold(text) for text in texts)
-
-
-def may_hold(value: Any) -> bool:
-    """True for an object, a list, and a text that may be one as JSON."""
-    return value.__class__ in (dict, list) or (value.__class__ is str and value.lstrip().startswith(JSON_STARTS))
 
 
 def split_words(name: str) -> list[str]:

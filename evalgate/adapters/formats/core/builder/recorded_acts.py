@@ -15,9 +15,9 @@ from evalgate.adapters.formats.core.builder.possible_calls import (
     KIND_KEYS,
     PARTS_OF_WORDS,
     decode,
-    may_hold,
     split_words,
 )
+from evalgate.adapters.formats.core.content import may_hold
 from evalgate.adapters.formats.core.format import words
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from evalgate.adapters.formats.core.builder.conversation import (
     add_raw_message,
     get_instructions,
 )
-from evalgate.adapters.formats.core.builder.evidence_gaps import judge_unknown, may_hold_calls, note_places, shorten
+from evalgate.adapters.formats.core.builder.evidence_gaps import judge_unknown, note_places, shorten
 from evalgate.adapters.formats.core.builder.side_fields import add_side_fields
+from evalgate.adapters.formats.core.content import may_hold
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, milliseconds_between
 from evalgate.adapters.formats.core.format import Identity, build_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
@@ -157,7 +158,7 @@ class CheckedConversation(MeteredConversation):
     def check_fields(self, value: dict[str, Any], known: AbstractSet[str]) -> None:
         """Adds every unknown field in which something can be a call."""
         for key in value.keys() - known if not value.keys() <= known else ():
-            if value[key] and may_hold_calls(value[key]) and judge_unknown(key, value[key], key).can_be_call:
+            if value[key] and may_hold(value[key]) and judge_unknown(key, value[key], key).can_be_call:
                 self.add_unknown(key)
 
     def note_unknown(self, trace: Trace) -> None:

@@ -31,6 +31,12 @@ SCENARIO_KEY = "evalgate.scenario.id"
 TRIAL_KEY = "evalgate.trial"
 SCENARIO_KEYS = (SCENARIO_KEY, "scenario_id")
 TRIAL_KEYS = (TRIAL_KEY,)
+PROGRAM_FIELDS = words("""
+    config configuration settings options env environment build build_info buildInfo deploy deployment release ci git
+    vcs host runtime container sdk telemetry resource run_config runConfig agent_config agentConfig model_config
+    modelConfig
+""")
+"""Fields that say how the program was built, set up and started, before the agent did anything."""
 RECORDER_PREFIXES = ("ls_", "__", "langgraph_", "LANGSMITH_", "LANGCHAIN_", "checkpoint_ns", "thread_ts")
 
 
