@@ -25,6 +25,7 @@ from evalgate.adapters.formats.spans.aggregate import (
     outermost_agents,
     sort_failed_last,
 )
+from evalgate.adapters.formats.spans.executions import list_executions
 from evalgate.adapters.formats.spans.free_attributes import list_free_attributes
 from evalgate.adapters.formats.spans.missing_evidence import add_span_gaps
 from evalgate.adapters.formats.spans.run_status import add_status
@@ -187,7 +188,7 @@ def build(spans: Sequence[Span], read_facts: Callable[[Span], SpanFacts] = diale
     main = outermost_calls(calls)
     conversation = build_conversation(nodes, main)
     timeline = Timeline(conversation, main, calls)
-    tools = _executions(nodes)
+    tools = list_executions(nodes)
     found = merge_tool_calls(conversation, calls, tools, timeline)
     trace = Trace(
         nodes[0].span.trace_id,
@@ -208,27 +209,6 @@ def build(spans: Sequence[Span], read_facts: Callable[[Span], SpanFacts] = diale
     find_unread_calls(trace, nodes)
     note_acts(trace, list(list_free_attributes(nodes)))
     return trace
-
-
-def _executions(nodes: list[SpanNode]) -> list[SpanNode]:
-    """Tool spans, without those nested in a span of the same tool (a client's within an agent's).
-
-    If both have the same call id, an error of the inner span is copied to the outer one.
-    """
-    found = []
-    for node in nodes_of_kind(nodes, "tool"):
-        outer = node.within
-        if outer is None or outer.facts.kind != "tool" or not _is_same_tool(outer.facts, node.facts):
-            found.append(node)
-        elif outer.facts.tool_call_id is not None and outer.facts.tool_call_id == node.facts.tool_call_id:
-            failed = node.facts.error_type or ("error" if node.span.has_failed else None)
-            outer.facts.error_type = outer.facts.error_type or failed
-    return found
-
-
-def _is_same_tool(outer: SpanFacts, inner: SpanFacts) -> bool:
-    is_same_call = outer.tool_call_id is not None and outer.tool_call_id == inner.tool_call_id
-    return outer.tool_name == inner.tool_name or (inner.tool_name is None and is_same_call)
 
 
 def _llm_calls(

@@ -58,9 +58,7 @@ def note_execution(call: ToolCall, name: str | None, arguments: Arguments) -> No
     if arguments.value is None and name in (None, "", call["name"]):
         return
     same_name = not name or name == call["name"] or unwrap_name(name) == unwrap_name(call["name"])
-    asked, ran = drop_nulls(call["arguments"]), drop_nulls(arguments.value)
-    are_known = asked is not None and ran is not None and not _are_wrapped(asked, ran)
-    same_arguments = not are_known or build_call_key("", asked) == build_call_key("", ran)
+    same_arguments = are_equal_arguments(call["arguments"], arguments.value)
     if same_name and same_arguments:
         return
     call.setdefault("requested", {"name": call["name"], "arguments": call["arguments"]})
@@ -69,6 +67,14 @@ def note_execution(call: ToolCall, name: str | None, arguments: Arguments) -> No
     if not same_arguments:
         call["arguments"], call["arguments_raw"], call["arguments_error"] = arguments
     call["executed"] = {"name": call["name"], "arguments": call["arguments"]}
+
+
+def are_equal_arguments(asked: Any, ran: Any) -> bool:
+    """True unless both are known and differ, other than by keys that are null, or by a form of the recorder's own."""
+    asked, ran = drop_nulls(asked), drop_nulls(ran)
+    if asked is None or ran is None or _are_wrapped(asked, ran):
+        return True
+    return build_call_key("", asked) == build_call_key("", ran)
 
 
 WRAPPING_KEYS = frozenset({"args", "kwargs", "input", "inputs", "arguments", "tool_input", "params", "parameters"})
