@@ -220,7 +220,7 @@ PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
     "docs/scale.md": (project, [Run(), Run((0, 0, 0)), Skip("needs a Dask cluster and an object store"), DASK]),
     "docs/store.md": (stored, [Run() if shutil.which("sqlite3") else Skip("needs the program sqlite3")]),
     "docs/suites.md": (repository, [Run()]),
-    "docs/traces.md": (project, [INSTALLS, *[AGENT] * 10]),
+    "docs/traces.md": (project, [INSTALLS, *[AGENT] * 11]),
     "evalgate/features/coding_agent/templates/SKILL.md": (
         refund,
         [Run((0, 0)), Run(), Run((0, 0)), Run((1,)), Run((0, 0)), Run(), Run((0, 1), rename_tool), AGENT],

@@ -32,14 +32,18 @@ class FakeProviders:
     """The server; `requests` are the bodies it got, with the path and headers of each."""
 
     def __init__(
-        self, faults: tuple[Any, ...] = (), text: str = TEXT, answers: list[dict[str, Any]] | None = None
+        self,
+        faults: tuple[Any, ...] = (),
+        text: str = TEXT,
+        answers: list[dict[str, Any]] | None = None,
+        handler: type[Handler] | None = None,
     ) -> None:
         self.faults = list(faults)
         self.text = text
         self.answers = answers
         self.requests: list[tuple[str, dict[str, str], Any]] = []
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"fake": self}))
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (handler or Handler,), {"fake": self}))
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 

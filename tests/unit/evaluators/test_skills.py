@@ -57,6 +57,9 @@ LOADS: list[tuple[str, Any]] = [
     ("shell", {"command": "cd /s/pdf && cat SKILL.md references/a.md"}),
     ("Bash", {"command": f'ls /s; FOO=1 head -100 "{PATH}" 2>/dev/null'}),
     ("Bash", {"command": f"cat < {PATH}"}),
+    ("Bash", {"command": f"cat {PATH} >&2"}),
+    ("Bash", {"command": f"cat {PATH} 2>/dev/null || true"}),
+    ("read_many_files", {"include": [PATH, "notes/*"]}),
     ("powershell", {"command": r"Get-Content C:\s\pdf\SKILL.md"}),
     ("Bash", {"command": "cat skills/*/SKILL.md"}),
     ("Bash", {"command": "python -c \"print(open('skills/pdf/SKILL.md').read())\""}),
@@ -81,6 +84,9 @@ OTHERS: list[tuple[str, Any]] = [
     ("Bash", {"command": "cat > skills/pdf/SKILL.md <<'EOF'\ncat skills/pdf/SKILL.md\nEOF\n"}),
     ("Bash", {"command": "echo 'cat skills/pdf/SKILL.md' > run.sh"}),
     ("Bash", {"command": "rg -n pdf skills/pdf/SKILL.md"}),
+    ("Bash", {"command": "cat skills/pdf/SKILL.md > copy.md"}),
+    ("Bash", {"command": "sed -n 1,9p skills/pdf/SKILL.md 1>>copy.md 2>&1"}),
+    ("Bash", {"command": "cat skills/pdf/SKILL.md &>/dev/null"}),
     ("Bash", {"command": "git diff -- skills/pdf/SKILL.md"}),
     ("Task", {"prompt": "look at skills/pdf/SKILL.md"}),
 ]
@@ -105,6 +111,7 @@ def test_what_loads_no_skill_of_this_name(tool: str, arguments: Any) -> None:
         ("skills", {"skill_name": "pdf"}, {"result": "Skill 'pdf' not found. Available skills: docx"}),
         ("load_skill", {"skill_name": "pdf"}, {"result": {"error": "not found"}, "status": "unknown"}),
         ("Bash", {"command": "cat s/pdf/SKILL.md"}, {"status": "error", "exit_code": 1, "result": ""}),
+        ("Bash", {"command": "cat s/pdf/SKILL.md 2>/dev/null"}, {"status": "error", "exit_code": 1, "result": ""}),
         ("Bash", {"command": "cat s/pdf/SKILL.md; ls"}, {"result": "cat: s/pdf/SKILL.md: No such file or directory"}),
     ],
 )
@@ -122,6 +129,9 @@ def test_a_load_that_failed_is_no_use_but_an_attempt(tool: str, arguments: Any, 
         ("Bash", {"command": "find . -name SKILL.md | xargs cat"}, {"result": "text"}),
         ("Bash", {"command": "cat */SKILL.md"}, {"result": "text"}),
         ("Bash", {"command": "cat 'SKILL.md"}, {"result": "text"}),
+        ("Bash", {"command": "cat s/pdf/SKILL.md 2>/dev/null; echo done"}, {"result": "done"}),
+        ("Bash", {"command": "cat s/pdf/SKILL.md 2> errors.txt; echo done"}, {"result": "done"}),
+        ("Bash", {"command": "cat s/pdf/SKILL.md || true"}, {"result": ""}),
         ("Bash", {"command": "node read.js s/pdf/SKILL.md"}, {"result": "text"}),
         ("peruse", {"path": "s/pdf/SKILL.md"}, {"result": "text"}),
         ("Bash", {"command": "cat $(find . -name SKILL.md)"}, {"result": "text"}),
@@ -146,6 +156,11 @@ def test_a_script_of_the_model_runs_commands() -> None:
 
 def test_a_command_of_which_a_later_part_fails_is_judged_by_what_it_printed() -> None:
     assert judge(call("Bash", {"command": f"cat {PATH} && rg x"}, status="error", exit_code=1)) == "passed"
+
+
+@pytest.mark.parametrize("command", ["sed -n 20,40p s/pdf/SKILL.md 2>&1", "sed -n 20,40p s/pdf/SKILL.md | head -5"])
+def test_a_later_part_of_it_is_a_use_where_a_failure_would_show(command: str) -> None:
+    assert judge(call("Bash", {"command": command}, result="## Fill a form")) == "passed"
 
 
 def test_a_name_that_is_written_alike_is_forbidden_and_does_not_satisfy() -> None:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Message, ToolCall, Trace
 
 NAME = "copilot"
+RESULT = "result"
+"""The last line that the CLI prints, which has its fields beside its type."""
 ABORTED = "the run was aborted"
 OPEN = "the last turn has no end: the run was stopped, or its events end before it did"
 SEVERAL_TOTALS = "the session was shut down several times, and each total may include the others"
@@ -66,9 +68,10 @@ class CopilotSession(AgentSession):
 
     def add(self, event: dict[str, Any]) -> None:
         """Adds one event; raises FieldError."""
-        handle = HANDLERS.get(text(event.get("type"), "type") or "")
+        kind = text(event.get("type"), "type") or ""
+        handle = HANDLERS.get(kind)
         if handle is not None:
-            data = mapping(event.get("data"), "data")
+            data = event if kind == RESULT else mapping(event.get("data"), "data")
             self.agent = self._find_agent(event.get("agentId"), data)
             handle(self, data, time_if_valid(event.get("timestamp")))
 
@@ -257,6 +260,15 @@ def _add_abort(session: CopilotSession, data: dict[str, Any], when: str | None) 
     session.end = ABORTED
 
 
+def _end_run(session: CopilotSession, line: dict[str, Any], when: str | None) -> None:
+    del when
+    session.end_answer()
+    session.id = session.id or text(line.get("sessionId"), "sessionId")
+    code = whole_number(line.get("exitCode"), "exitCode")
+    if code:
+        session.error = session.error or f"copilot ended with exit code {code}"
+
+
 HANDLERS: dict[str, Callable[[CopilotSession, dict[str, Any], str | None], None]] = {
     "session.start": _start,
     "session.model_change": _change_model,
@@ -275,6 +287,7 @@ HANDLERS: dict[str, Callable[[CopilotSession, dict[str, Any], str | None], None]
     "session.shutdown": _add_totals,
     "session.error": _add_error,
     "abort": _add_abort,
+    RESULT: _end_run,
 }
 HARMLESS = words("""
     session.resume session.remote_steerable_changed session.idle session.title_changed session.schedule_created
@@ -303,6 +316,15 @@ HARMLESS = words("""
     session.fusion_resolved session.fusion_handoff session.fusion_completed assistant.fusion_phase_started
     assistant.fusion_phase_completed assistant.fusion_phase_failed assistant.server_tool_progress model.call_start
     model.call_finished subagent.configured factory.run_started factory.run_updated factory.run_settled
+    model.call_final_result session.usage_record session.quota_observation session.completion_receipt
+    session.auto_tier_recommendation session.auto_tier_switch_failed session.autopilot_stopped
+    session.fusion_change_checkpoint session.fusion_commit_started assistant.fusion_phase_activity
+    session.indexed_search session.managed_plugin_progress session.mcp_server_needs_reconnect
+    session.mcp_server_removed session.mcp_server_tools_loaded session.memory_changed session.model_deselected
+    session.request_body_compression_disabled skill.context_delivered skill.context_delivered_ref skill.invoked_ref
+    tool.shell_output human_response.recorded mcp.oauth_recovery_completed prompt_cache_break sandbox.decision
+    permission.assentDetected permission.carriedForward permission.contextualAuthorization
+    permission.messageAuthorization permission.messageAuthorizationDegraded permission.messageAuthorizationRead
 """)
 """Types of events about the session, and of those that repeat what messages and executions record."""
 MESSAGE_FIELDS = words("""

@@ -32,7 +32,7 @@ from evalgate.adapters.formats.messages import gemini
 from evalgate.adapters.formats.messages.known_fields import GEMINI_PART_FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from evalgate.models.trace.trace import Trace, Usage
 
@@ -52,6 +52,14 @@ TOKENS = FieldTable(
     totalTokenCount=(count, "total_tokens", "total"),
 )
 """The API's names of the numbers that a message and the statistics of a stream record."""
+
+
+class GeminiSession(AgentSession):
+    """The run, and the ids of the calls whose results stand with them: a message of the user repeats these."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answered: set[Any] = set()
 
 
 def split(documents: Any) -> Sequence[Any]:
@@ -82,12 +90,22 @@ def _list_lines(document: Any) -> list[Any]:
 def build(record: Any) -> Trace:
     """Builds one run."""
     require_shallow(record)
-    session = AgentSession()
+    session = GeminiSession()
     session.provider = PROVIDER
-    do_each(_keep_last_versions(record), "lines", lambda line: _add_line(session, line))
+    lines = _keep_last_versions(record)
+    session.answered = set(_list_answered(lines))
+    do_each(lines, "lines", lambda line: _add_line(session, line))
     if _ends_early(record):
         session.end = NO_RESULT_LINE
     return session.build_session(NAME)
+
+
+def _list_answered(lines: list[Any]) -> Iterator[str]:
+    calls = (call for line in lines if isinstance(line, dict) for call in objects(line.get("toolCalls"), "toolCalls"))
+    for call in calls:
+        call_id = call.get("id")
+        if isinstance(call_id, str) and call.get("result") is not None:
+            yield call_id
 
 
 def _ends_early(lines: list[Any]) -> bool:
@@ -113,7 +131,7 @@ def _keep_last_versions(lines: list[Any]) -> list[Any]:
     return kept
 
 
-def _add_line(session: AgentSession, line: dict[str, Any]) -> None:
+def _add_line(session: GeminiSession, line: dict[str, Any]) -> None:
     kind = text(line.get("type"), "type")
     session.id = text(line.get("sessionId", line.get("session_id")), "sessionId") or session.id
     session.model = text(line.get("model"), "model") or session.model
@@ -122,13 +140,16 @@ def _add_line(session: AgentSession, line: dict[str, Any]) -> None:
         handle(session, line, time_if_valid(line.get("timestamp")))
 
 
-def _add_user(session: AgentSession, line: dict[str, Any], when: str | None) -> None:
+def _add_user(session: GeminiSession, line: dict[str, Any], when: str | None) -> None:
     for message in _read_content(line, "user"):
+        repeated = [each for each in message.answers if each.id in session.answered]
+        message.answers = [each for each in message.answers if each not in repeated]
         message.timestamp = when
-        session.add_message(message)
+        if not repeated or message.answers or message.content is not None or message.parts:
+            session.add_message(message)
 
 
-def _add_answer(session: AgentSession, line: dict[str, Any], when: str | None) -> None:
+def _add_answer(session: GeminiSession, line: dict[str, Any], when: str | None) -> None:
     """Adds an answer of the model with its calls and their results."""
     session.end_answer()
     model = text(line.get("model"), "model")
@@ -168,7 +189,7 @@ def _read_call(call: dict[str, Any]) -> ToolRequest:
     return ToolRequest(text(call.get("id"), "toolCalls.id"), name, mapping(call.get("args"), "toolCalls.args"))
 
 
-def _add_result(session: AgentSession, call: dict[str, Any]) -> None:
+def _add_result(session: GeminiSession, call: dict[str, Any]) -> None:
     status = text(call.get("status"), "toolCalls.status")
     if call.get("result") is None and (status is None or status in NO_RESULT):
         return
@@ -195,7 +216,7 @@ def _read_tokens(value: Any, path: str) -> Usage:
     )
 
 
-def _add_notice(session: AgentSession, line: dict[str, Any], when: str | None) -> None:
+def _add_notice(session: GeminiSession, line: dict[str, Any], when: str | None) -> None:
     """An error that was shown; the run failed with it if nothing of the model or a user follows."""
     del when
     message = text(line.get("message"), "message") or next((one.content for one in _read_content(line, "user")), None)
@@ -205,7 +226,7 @@ def _add_notice(session: AgentSession, line: dict[str, Any], when: str | None) -
         session.outage = build_model_error(None, session.error) if is_outage else None
 
 
-def _add_spoken(session: AgentSession, event: dict[str, Any], when: str | None) -> None:
+def _add_spoken(session: GeminiSession, event: dict[str, Any], when: str | None) -> None:
     content = text(event.get("content"), "content")
     if event.get("role") == "user":
         session.add_message(RawMessage("user", content, timestamp=when))
@@ -215,7 +236,7 @@ def _add_spoken(session: AgentSession, event: dict[str, Any], when: str | None) 
     answer.content = f"{answer.content or ''}{content or ''}" if is_piece or not answer.content else content
 
 
-def _add_tool_use(session: AgentSession, event: dict[str, Any], when: str | None) -> None:
+def _add_tool_use(session: GeminiSession, event: dict[str, Any], when: str | None) -> None:
     name = required_text(event.get("tool_name"), "tool_name")
     call_id = text(event.get("tool_id"), "tool_id")
     session.add_call(
@@ -223,7 +244,7 @@ def _add_tool_use(session: AgentSession, event: dict[str, Any], when: str | None
     )
 
 
-def _add_tool_result(session: AgentSession, event: dict[str, Any], when: str | None) -> None:
+def _add_tool_result(session: GeminiSession, event: dict[str, Any], when: str | None) -> None:
     failed = text(event.get("status"), "status") != "success"
     content = event.get("output")
     if content is None and failed:
@@ -231,7 +252,7 @@ def _add_tool_result(session: AgentSession, event: dict[str, Any], when: str | N
     session.add_result(ToolResult(text(event.get("tool_id"), "tool_id"), None, content, failed), when)
 
 
-def _add_stream_end(session: AgentSession, event: dict[str, Any], when: str | None) -> None:
+def _add_stream_end(session: GeminiSession, event: dict[str, Any], when: str | None) -> None:
     """The result of a stream, with the tokens of the whole run."""
     del when
     session.end_answer()
@@ -241,7 +262,7 @@ def _add_stream_end(session: AgentSession, event: dict[str, Any], when: str | No
         session.error = read_at(event, "error.message", text) or "the run failed"
 
 
-HANDLERS: dict[str, Callable[[AgentSession, dict[str, Any], str | None], None]] = {
+HANDLERS: dict[str, Callable[[GeminiSession, dict[str, Any], str | None], None]] = {
     "user": _add_user,
     "gemini": _add_answer,
     "error": _add_notice,

@@ -18,6 +18,10 @@ MAX_SHELLS = 3
 """Shells inside each other."""
 _OPERATOR = re.compile(r"[;&|()\n]+")
 _REDIRECTION = re.compile(r"(?:\d|&)?(?:>>?|<)&?")
+_BETWEEN_STREAMS = re.compile(r"\d?>&\d")
+"""A redirection from one stream to another one."""
+_BOTH_STREAMS = re.compile(r"&(?=>)")
+_HIDDEN_ERRORS = re.compile(r"(?:2|&)>(?!&1)")
 _HERE_DOCUMENT = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1([^\n]*)\n.*?(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _SUBSTITUTION = re.compile(r"\$\([^)]{0,2000}skill\.md|`[^`]{0,2000}skill\.md")
 """A command whose output is part of another one."""
@@ -32,12 +36,14 @@ _UNKNOWN_PART = re.compile(r"[*?$`{\[]")
 class CommandFiles(NamedTuple):
     """The files that a command names: printed by it, or named without being printed.
 
-    `is_unclear`: it names a SKILL.md and may have printed it. `commands` is the number of commands in it.
+    `is_unclear`: it names a SKILL.md and may have printed it. `hides_errors`: that a file is not there may not have
+    been printed. `commands` is the number of commands in it.
     """
 
     printed: list[str]
     named: list[str]
     is_unclear: bool = False
+    hides_errors: bool = False
     commands: int = 1
 
 
@@ -61,7 +67,9 @@ def list_command_files(command: str, folder: str = "") -> CommandFiles:
         is_unclear |= _add_command(found, words, place)
     if not any(basename(each).casefold() == SKILL_FILE for each in found.printed):
         is_unclear |= _SUBSTITUTION.search(command[:MAX_COMMAND].casefold()) is not None
-    return found._replace(is_unclear=is_unclear and SKILL_FILE in command.casefold(), commands=len(commands))
+    is_unclear &= SKILL_FILE in command.casefold()
+    hides_errors = _HIDDEN_ERRORS.search(command) is not None
+    return found._replace(is_unclear=is_unclear, hides_errors=hides_errors, commands=len(commands))
 
 
 def _iter_commands(script: str, folder: str, depth: int) -> Iterator[tuple[list[str], str]]:
@@ -80,10 +88,10 @@ def _iter_commands(script: str, folder: str, depth: int) -> Iterator[tuple[list[
 def _add_command(found: CommandFiles, words: Sequence[str], folder: str) -> bool:
     """Adds the files of one command; returns whether it may have printed a SKILL.md that it names."""
     name = basename(words[0]).casefold()
-    read, given = _split_redirections(words[1:])
+    read, given, is_written = _split_redirections(words[1:])
     files = [_resolve(folder, each) for each in given if not each.startswith("-")]
     read = [_resolve(folder, each) for each in read]
-    changes = name == "sed" and any(each.startswith(("-i", "--in-place")) for each in words)
+    changes = is_written or (name == "sed" and any(each.startswith(("-i", "--in-place")) for each in words))
     prints = name in PRINTERS and not changes
     found.printed.extend(files + read if prints else read)
     found.named.extend([_resolve(folder, words[0]), *([] if prints else files)])
@@ -94,7 +102,8 @@ def _add_command(found: CommandFiles, words: Sequence[str], folder: str) -> bool
 
 def _split_commands(script: str) -> Iterator[list[str]]:
     """Yields the words of each command of a script, without assignments and words before its name."""
-    text = _HERE_DOCUMENT.sub(r"\3", _BACKSLASH.sub("/", script).replace("\\\n", " "))
+    plain = _BOTH_STREAMS.sub("", _BETWEEN_STREAMS.sub(" ", script))
+    text = _HERE_DOCUMENT.sub(r"\3", _BACKSLASH.sub("/", plain).replace("\\\n", " "))
     lexer = shlex.shlex(text, posix=True, punctuation_chars=";&|()\n")
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
     words: list[str] = []
@@ -109,12 +118,13 @@ def _split_commands(script: str) -> Iterator[list[str]]:
         words = []
 
 
-def _split_redirections(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The files that are read by `<`, and the words that are no redirection."""
+def _split_redirections(words: Sequence[str]) -> tuple[list[str], list[str], bool]:
+    """The files that are read by `<`, the words that are no redirection, and whether the output goes into a file."""
     read: list[str] = []
     written: list[str] = []
     others: list[str] = []
     target: list[str] | None = None
+    is_written = False
     for word in words:
         sign = _REDIRECTION.match(word)
         if target is not None:
@@ -124,10 +134,11 @@ def _split_redirections(words: Sequence[str]) -> tuple[list[str], list[str]]:
             others.append(word)
         else:
             side = read if "<" in sign[0] else written
+            is_written |= sign[0] in (">", ">>", "1>", "1>>")
             rest = word[sign.end() :]
             target = None if rest else side
             side.extend([rest] if rest else [])
-    return read, others
+    return read, others, is_written
 
 
 def _find_script(words: Sequence[str]) -> str | None:

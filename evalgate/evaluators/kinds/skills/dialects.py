@@ -44,7 +44,7 @@ REFUSAL = re.compile(r"\s*(?:error\b|unknown skill\b|no skill\b|skill \S{1,200} 
 
 PATHS = (
     *("file_path", "path", "filePath", "filepath", "file", "filename", "absolute_path", "absolutePath"),
-    *("target_file", "paths", "files", "uri", "url"),
+    *("target_file", "paths", "files", "include", "uri", "url"),
 )
 """Arguments of a tool for files that name the file."""
 PATH_IN_NAME = re.compile(r"Read(?: file)? '([^']+)'")

@@ -132,18 +132,22 @@ def _judge_uses(call: ToolCall, touched: Touched) -> Iterator[tuple[str | None, 
     heads = dict.fromkeys(_HEAD.findall(text))
     missing = {each.casefold() for each in _find_missing(text)}
     is_alone = touched.commands <= 1 and len(touched.skills) == 1
+    state = _find_state(call, is_alone=is_alone)
+    if state == "used" and touched.commands and call["result_text"] == "":
+        state = "unclear"
     sure = dict.fromkeys(skill for skill, is_sure in touched.skills if is_sure and skill is not None)
     for skill in sure:
         if skill.casefold() in missing:
             yield skill, "failed"
         else:
-            yield skill, "used" if skill in heads else _find_state(call, is_alone=is_alone)
+            yield skill, "used" if skill in heads else state
     rest = [each for each in touched.skills if each[0] not in sure]
     if rest and heads:
         yield from ((each, "used") for each in heads if each not in sure)
     elif rest:
         named = rest[0][0] if len(rest) == 1 else None
-        yield named, _find_state(call, is_alone=is_alone) if all(is_sure for _, is_sure in rest) else "unclear"
+        is_known = all(is_sure for _, is_sure in rest) or (is_alone and named is not None and _has_failed(call))
+        yield named, state if is_known else "unclear"
 
 
 def _find_missing(text: str) -> Iterator[str]:
@@ -241,7 +245,7 @@ def _add_commands(found: Touched, arguments: Mapping[str, Any]) -> int:
         count += files.commands
         found.files.extend(files.printed + files.named)
         loaded = [path for path in files.printed if basename(path).casefold() == SKILL_FILE]
-        found.skills.extend((_name_skill(path), True) for path in loaded)
+        found.skills.extend((_name_skill(path), not files.hides_errors) for path in loaded)
         if files.is_unclear:
             found.skills.append((None, False))
     return count

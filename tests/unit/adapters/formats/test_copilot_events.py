@@ -35,7 +35,18 @@ EVENTS: dict[str, dict[str, Any]] = {
     "model.call_finished": {"turnId": "0", "outcome": "success", "dispatchDurationMs": 6960},
     "subagent.configured": {"model": "gpt-5-mini", "reasoningEffort": "high", "multiTurn": True},
     "factory.run_started": {"runId": "r", "factoryName": "build", "attempt": 1},
+    "model.call_final_result": {"model": "gpt-5", "isByok": True, "result": "success"},
+    "session.usage_record": {"usage": {"inputTokens": 30, "toolCounts": {"skill": 1}, "accounting": {"sequence": 1}}},
+    "skill.context_delivered": {"source": "skill-pdf", "content": "<skill-context>Fill it.</skill-context>"},
+    "skill.context_delivered_ref": {"source": "skill-pdf", "contentId": "sha256:00", "prefix": "", "suffix": ""},
+    "skill.invoked_ref": {"name": "pdf", "path": "/s/pdf/SKILL.md", "contentId": "sha256:00", "trigger": "agent"},
+    "tool.shell_output": {"toolCallId": "c1", "stream": "stdout", "text": "done", "sequence": 0},
+    "session.completion_receipt": {"schemaVersion": 1, "finalTool": "bash", "successfulToolCount": 1},
+    "human_response.recorded": {"requestId": "r", "toolCallId": "c1", "actor": "user", "response": "yes"},
+    "session.model_deselected": {"previousModel": "gpt-5", "reason": "withdrawn"},
 }
+OF_RESULTS = {"tool.shell_output", "model.call_final_result"}
+"""Events that are named for what was returned, in which something like a call is data."""
 STAGED = {"toolCallId": "c9", "toolName": "delete_user", "arguments": '{"id": 1}', "phaseId": "p"}
 
 
@@ -58,7 +69,18 @@ def test_an_event_without_a_call_stops_no_gate(kind: str) -> None:
     assert trace.tool_calls == []
 
 
-@pytest.mark.parametrize("kind", EVENTS)
+@pytest.mark.parametrize("kind", sorted(EVENTS.keys() - OF_RESULTS))
 def test_a_call_in_an_event_is_not_silent(kind: str) -> None:
     trace = read(kind, **EVENTS[kind], stagedTerminal=STAGED)
     assert not isinstance(trace, Trace) or trace.tool_calls or "calls" in trace.gaps
+
+
+@pytest.mark.parametrize(("code", "status"), [(0, "ok"), (1, "error")])
+def test_the_last_line_of_what_it_prints_says_whether_the_run_failed(code: int, status: str) -> None:
+    last = {"type": "result", "timestamp": "2026-11-01T10:00:00.000Z", "sessionId": "s", "exitCode": code}
+    usage = {"premiumRequests": 0, "codeChanges": {"linesAdded": 0, "filesModified": []}}
+    events = [event("user.message", content="Clean up."), event("assistant.message", content="Done.")]
+    [record] = COPILOT.reader.split([*events, {**last, "usage": usage}])
+    trace: Any = read_record(COPILOT.reader, record, TraceLocation("t.jsonl"), "t.jsonl")
+    assert (trace.status, trace.gaps) == (status, {})
+    assert trace.trace_id == "s"
