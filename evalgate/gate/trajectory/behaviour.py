@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.redaction.redact import redact_value
 from evalgate.measures.text.tool_words import changes_something
-from evalgate.measures.values.json_values import list_short_values
+from evalgate.measures.values.json_values import is_time_of_run, list_short_values
 from evalgate.models.comparison.behaviour import Behaviour, BehaviourDifference, ComparedCall
 from evalgate.models.trace.trace_view import ARGUMENT_SOURCES
 
@@ -32,7 +32,7 @@ SEVERAL, ENOUGH = 2, 3
 """Trials of a side from which answers are compared, and from which calls are that change nothing."""
 _BY_CHANCE = re.compile(r"(?:think|calculate|compute|transfer_to|hand_?(?:off|over)|escalate)(?![a-z])", re.IGNORECASE)
 """Calls that change nothing outside of the conversation, or end it: between two single trials they differ by chance."""
-_DAY = re.compile(r"(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d\S*")
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
 _LITERAL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[\w$\u20ac.:/+-]*\d[\w.:/+%-]*")
 
 
@@ -40,8 +40,8 @@ def behaviour_from_trace(trace: Trace, *, with_sources: bool = False) -> Behavio
     """What is compared of a trace; sources of arguments only if a check asked for them, or `with_sources`."""
     recorded = trace.agent_calls[:MOST_CALLS]
     changing = {name: changes_something(name, trace.tool_definitions) for name in {call["name"] for call in recorded}}
-    raw = list_short_values([call["arguments"] for call in recorded], MOST_LEVELS, MOST_VALUES)
-    values, answer = redact_value([raw, (trace.response["content"] or "")[:LONGEST_ANSWER]])
+    raw = list_short_values([call["arguments"] for call in recorded], MOST_LEVELS, MOST_VALUES, trace.started_at)
+    values, answer = redact_value([raw, read_steady_answer(trace)])
     calls = [_build_call(call, changing[call["name"]], each) for call, each in zip(recorded, values, strict=True)]
     was_asked = trace.kept_view is not None and ARGUMENT_SOURCES in trace.kept_view.cache
     if with_sources or was_asked:
@@ -50,6 +50,15 @@ def behaviour_from_trace(trace: Trace, *, with_sources: bool = False) -> Behavio
     left = None if trace.state is None else _read_left_state(trace)
     known = None if "calls" in trace.gaps else calls
     return Behaviour(known, answer.strip() if has_answer else None, trace.status, left)
+
+
+def read_steady_answer(trace: Trace) -> str:
+    """The answer, of which times about when the run started are only their days."""
+
+    def shorten(found: re.Match[str]) -> str:
+        return found[1] if is_time_of_run(found[0], trace.started_at) else found[0]
+
+    return _MOMENT.sub(shorten, (trace.response["content"] or "")[:LONGEST_ANSWER])
 
 
 def _read_left_state(trace: Trace) -> LeftState:
@@ -240,8 +249,8 @@ def _list_literals(side: Sequence[Behaviour]) -> list[set[str]]:
 
 
 def find_literals(answer: str) -> set[str]:
-    """Numbers, ids, addresses and days in an answer, of three characters and more."""
-    found = (each.strip(".:/+-") for each in _LITERAL.findall(_DAY.sub(r"\1", answer)))
+    """Numbers, ids, addresses, days and times in an answer, of three characters and more."""
+    found = (each.strip(".:/+-") for each in _LITERAL.findall(answer))
     return {each for each in found if len(each) >= ENOUGH}
 
 

@@ -36,14 +36,13 @@ VARIES = ""
 def read_left_state(trace: Trace) -> LeftState:
     """What a trial left behind."""
     state: RunState = trace.state or {}
-    days = {each[:10] for each in (trace.started_at, trace.ended_at) if each}
     return LeftState(
-        _read_values(state, days) if state.keys() & {"after", "diff"} else None,
+        _read_values(state, trace) if state.keys() & {"after", "diff"} else None,
         _read_files(state["files"]) if "files" in state else None,
     )
 
 
-def _read_values(state: RunState, days: set[str]) -> LeftPart:
+def _read_values(state: RunState, trace: Trace) -> LeftPart:
     """The value of each place that the run changed, as JSON or as one of our words."""
     changes = list_changes(state, MOST_PLACES + 1)
     if changes is None:
@@ -51,7 +50,7 @@ def _read_values(state: RunState, days: set[str]) -> LeftPart:
     found = [*islice(_iterate_leaves(changes), MOST_PLACES + 1)]
     if len(found) > MOST_PLACES:
         return LeftPart({"": CHANGED}, {"": _compute_digest(state["after"] if "after" in state else state["diff"])})
-    return LeftPart(_number((_name_place(each.path), _show_value(each, days)) for each in found), {})
+    return LeftPart(_number((_name_place(each.path), _show_value(each, trace)) for each in found), {})
 
 
 def _iterate_leaves(changes: Iterable[PlaceChange]) -> Iterator[PlaceChange]:
@@ -77,15 +76,16 @@ def _holds_others(value: Any) -> bool:
 
 def _name_place(path: Sequence[str | int]) -> str:
     """The path, with `*` for an id of one run or a time."""
-    masked = ["*" if isinstance(key, str) and is_of_one_run(key) else key for key in path]
+    masked = ["*" if isinstance(key, str) and is_of_one_run(key, None) else key for key in path]
     return redact(format_path(masked).replace('"*"', "*"))[:LONGEST_PLACE]
 
 
-def _show_value(change: PlaceChange, days: set[str]) -> str:
+def _show_value(change: PlaceChange, trace: Trace) -> str:
     value = change.after
     if value is ABSENT:
         return REMOVED
-    if _holds_others(value) or not is_steady(value) or (isinstance(value, str) and value in days):
+    days = [each[:10] for each in (trace.started_at, trace.ended_at) if each]
+    if _holds_others(value) or not is_steady(value, trace.started_at) or (isinstance(value, str) and value in days):
         return ADDED if change.before is ABSENT else CHANGED
     (clean,) = redact_value({str(change.path[-1]) if change.path else "": value}).values()
     return show(clean, LONGEST_PLACE)
@@ -112,13 +112,13 @@ def _read_files(files: Mapping[str, FileState]) -> LeftPart:
 
 
 def _name_file(path: str) -> str:
-    return redact("/".join("*" if is_of_one_run(part) else part for part in path.split("/")))[:LONGEST_PLACE]
+    return redact("/".join("*" if is_of_one_run(part, None) else part for part in path.split("/")))[:LONGEST_PLACE]
 
 
 def _show_content(file: FileState) -> str:
     """A short text as it is, else the beginning of a digest."""
     text, digest = file.get("text", "").strip(), file.get("sha256")
-    if text and is_steady(text):
+    if text and is_steady(text, None):
         return show(redact(text), LONGEST_PLACE)
     return f"{DIGEST}{digest[:12]}" if digest else _compute_digest(file["diff"]) if "diff" in file else ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import operator
 import re
+from datetime import datetime, timedelta
 from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,9 @@ _LOOKAHEAD = 2_000
 LONGEST_VALUE, MOST_WORDS = 80, 8
 """Longer texts are free text, which models word differently each time."""
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
-_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d{10}(?:\d{3})?(?:\.\d+)?$")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d{10}(?=(?:\d{3})?(?:\.\d+)?$)")
+_NEAR = timedelta(days=2)
+"""A time no farther from the start of a run tells when it was, in whatever zone; another one is content."""
 
 
 def json_equal(a: Any, b: Any) -> bool:
@@ -38,31 +41,47 @@ def json_equal(a: Any, b: Any) -> bool:
     return type(b) not in (dict, list) and bool(a == b)
 
 
-def list_short_values(values: Iterable[Any], levels: int, most: int) -> list[dict[str, str]]:
+def list_short_values(values: Iterable[Any], levels: int, most: int, started: str | None) -> list[dict[str, str]]:
     """The short values below each of the values, by path, without what differs in every run; at most `most` of each."""
-    return [dict(islice(_iterate_short(each, "", levels), most)) for each in values]
+    return [dict(islice(_iterate_short(each, "", levels, started), most)) for each in values]
 
 
-def _iterate_short(value: Any, path: str, levels: int) -> Iterator[tuple[str, str]]:
+def _iterate_short(value: Any, path: str, levels: int, started: str | None) -> Iterator[tuple[str, str]]:
     if isinstance(value, dict | list):
         items = value.items() if isinstance(value, dict) else ((f"[{index}]", each) for index, each in enumerate(value))
         for key, each in items if levels else ():
             joint = "" if not path or str(key).startswith("[") else "."
-            yield from _iterate_short(each, f"{path}{joint}{key}", levels - 1)
-    elif is_steady(value):
+            yield from _iterate_short(each, f"{path}{joint}{key}", levels - 1, started)
+    elif is_steady(value, started):
         yield path, value if isinstance(value, str) else json.dumps(value)
 
 
-def is_steady(value: Any) -> bool:
-    """Whether a value may be the same in the next run: short, and neither an id of one run nor a time."""
+def is_steady(value: Any, started: str | None) -> bool:
+    """Whether a value may be the same in the next run: short, and neither an id of one run nor a time of it."""
     if not isinstance(value, str):
-        return not _TIME.match(str(value))
-    return len(value) <= LONGEST_VALUE and len(value.split()) <= MOST_WORDS and not is_of_one_run(value)
+        return not is_time_of_run(str(value), started)
+    return len(value) <= LONGEST_VALUE and len(value.split()) <= MOST_WORDS and not is_of_one_run(value, started)
 
 
-def is_of_one_run(text: str) -> bool:
-    """Whether a text has an id that is made anew in each run, or is a time."""
-    return bool(_UUID.search(text) or _TIME.match(text))
+def is_of_one_run(text: str, started: str | None) -> bool:
+    """Whether a text has an id that is made anew in each run, or is a time of the run."""
+    return bool(_UUID.search(text)) or is_time_of_run(text, started)
+
+
+def is_time_of_run(text: str, started: str | None) -> bool:
+    """Whether a text begins with a time about when a run started (RFC 3339); with any time if that is unknown."""
+    found = _TIME.match(text)
+    if found is None or started is None:
+        return found is not None
+    try:
+        return abs(_parse_time(found[0]) - _parse_time(started)) <= _NEAR
+    except ValueError:  # looks like a time, as `2026-13-45T99:00` does
+        return False
+
+
+def _parse_time(text: str) -> datetime:
+    """A time to the minute without its zone, or seconds since 1970."""
+    return datetime.fromisoformat(text[:16]) if "-" in text else datetime(1970, 1, 1) + timedelta(seconds=int(text))  # noqa: DTZ001
 
 
 def is_number(value: Any) -> bool:

@@ -42,6 +42,40 @@ def test_free_texts_ids_of_one_run_and_times_are_no_difference(value):
     assert differences(booked(flight_id="2026-01-01T10:00:00Z"), booked(flight_id=value)) == []
 
 
+STARTED = "2026-02-20T10:00:00Z"
+
+
+def booked_at(slot, answer="Booked.", started=STARTED):
+    calls = [("book_slot", {"slot": slot})]
+    return [make_trace(calls, answer, started_at=started) for _ in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [("2026-03-05T09:00", "2026-03-05T10:30"), (1764273600, 1764277200), ("5551230000", "5551230001")],
+)
+def test_a_time_far_from_the_run_is_content(before, now):
+    assert [each[0] for each in differences(booked_at(before), booked_at(now))] == ["argument"]
+
+
+@pytest.mark.parametrize("now", ["2026-02-20T12:30:00+14:00", 1771582000, "1771582000"])
+def test_a_time_about_when_the_run_started_is_none(now):
+    assert differences(booked_at("2026-02-20T10:00"), booked_at(now)) == []
+
+
+def test_another_time_in_all_answers_is_a_difference_unless_it_is_that_of_the_run():
+    sides = [
+        [make_trace(["a"], f"Run {word}, slot {slot}.", started_at=STARTED) for word in ("one", "two")]
+        for slot in ("2026-03-05T09:00Z", "2026-03-05T16:00Z")
+    ]
+    assert differences(*sides) == [("literals", "answer", "2026-03-05T09:00Z", "2026-03-05T16:00Z")]
+    sides = [
+        [make_trace(["a"], f"Run {word}, at {slot}.", started_at=STARTED) for word in ("one", "two")]
+        for slot in ("2026-02-20T09:00Z", "2026-02-20T16:00Z")
+    ]
+    assert differences(*sides) == []
+
+
 def test_what_is_not_one_and_the_same_in_all_trials_of_a_side_is_no_difference():
     mixed = [*booked(1), *booked(2, flight_id="TP534")]
     assert differences(booked(), mixed) == []

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from evalgate.features.learn.application.inference.checks import InferredCheck
 from evalgate.features.learn.application.inference.contrast import FEW, count_other_values
 from evalgate.features.learn.measures.usable_names import is_usable_name
-from evalgate.gate.trajectory.behaviour import find_literals
+from evalgate.gate.trajectory.behaviour import find_literals, read_steady_answer
 from evalgate.measures.redaction.redact import redact, redact_field, redact_value
 from evalgate.measures.sequences.differences import ABSENT, format_path, list_changes
 from evalgate.measures.text.tool_words import changes_something
-from evalgate.measures.values.json_values import json_equal
+from evalgate.measures.values.json_values import is_steady, json_equal
 from evalgate.models.trace.trace_view import list_evidence
 from evalgate.reporting.text.flow_style import COMMENT_LIMIT, format_value
 from evalgate.reporting.text.wording import pluralize
@@ -27,10 +27,10 @@ MAX_PROMPT = 2_000
 """Characters of a request that a suite names."""
 MAX_OFFERS = 3
 """Tools whose codes are checked, and offers of a kind."""
-_CODE = re.compile(r"[#A-Z0-9][A-Z0-9_-]{1,39}")
-"""A code has no lower case, which names and texts of persons have."""
+_CODE = re.compile(r"[#A-Z0-9][A-Z0-9_:-]{1,39}")
+"""A code has no lower case, which names and texts of persons have; so has a time."""
 FEW_ANSWERS, MAX_LITERALS, LONGEST = 2, 5, 60
-_OF_TIME = re.compile(r"(?:19|20)\d\d|\d{4}-\d\d-\d\d|\d\d?:\d\d(?::\d\d)?")
+_OF_TIME = re.compile(r"(?:19|20)\d\d|\d{4}-\d\d-\d\d(?:T.*)?|\d\d?:\d\d(?::\d\d)?")
 """A year, a day, a time: another one tomorrow, unless the request names it."""
 MOST_PATHS, MOST_VALUES, MAX_TEXT = 20, 5, 80
 """Paths that a check may list, values that are expected, and characters of one."""
@@ -75,7 +75,11 @@ def _find_code(tool: str, trials: Sequence[Trace], failed: Sequence[Trace]) -> I
     calls = [[call["arguments"] for call in trace.agent_calls if call["name"] == tool] for trace in trials]
     if any(len(each) != 1 or not isinstance(each[0], dict) for each in calls):
         return None
-    shared = {name: value for name, value in sorted(calls[0][0].items()) if _is_shared(name, value, calls)}
+    shared = {
+        name: value
+        for name, value in sorted(calls[0][0].items())
+        if _is_shared(name, value, calls) and is_steady(value, trials[0].started_at)
+    }
     others = {name: count_other_values(tool, failed, name, value) for name, value in shared.items()}
     chosen = {name: value for name, value in shared.items() if len(trials) >= FEW or others[name] >= FEW}
     if not chosen:
@@ -96,7 +100,7 @@ def find_answer_literals(trials: Sequence[Trace]) -> Iterator[InferredCheck]:
     """Yields a check of each literal that all answers of several trials have, with a source in each trial."""
     if len(trials) < FEW_ANSWERS:
         return
-    common = set.intersection(*(find_literals(trace.response["content"] or "") for trace in trials))
+    common = set.intersection(*(find_literals(read_steady_answer(trace)) for trace in trials))
     clean = (each for each in sorted(common) if len(each) <= LONGEST and redact(each) == each)
     found = [each for each in clean if all(_has_source(each, trace) for trace in trials)]
     longest = [each for each in found if not any(each in other for other in found if other != each)]
