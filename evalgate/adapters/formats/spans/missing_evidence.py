@@ -20,7 +20,7 @@ from evalgate.adapters.formats.spans.span import UNKNOWN, nodes_of_kind
 from evalgate.models.trace.trace import OPAQUE, list_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from evalgate.adapters.formats.core.builder.conversation import RawMessage
     from evalgate.adapters.formats.spans.aggregate import ModelCall
@@ -81,7 +81,8 @@ TOOLS_OF_AGENT = "only the agent's span was recorded, neither its model calls no
 def add_span_gaps(trace: Trace, nodes: list[SpanNode], calls: Sequence[ModelCall]) -> None:
     """Notes what the spans of the trace don't record."""
     tools = nodes_of_kind(nodes, "tool")
-    unknown = [one for own in _by_owner(calls) for one in _find_unknown(own, tools, nodes)]
+    captured = {node.span.scope for call in calls if _has_content(call) for node in call.nodes}
+    unknown = [one for own in _by_maker(calls) for one in _find_unknown(own, tools, nodes, captured)]
     if unknown:
         _add_content_gaps(trace, unknown, calls)
     elif (
@@ -111,38 +112,53 @@ def is_recorded(messages: Iterable[RawMessage] | None) -> bool:
 
 
 class OwnCalls(Struct):
-    """The model calls of one agent by start, with its tools' start times and how often later requests quote it."""
+    """The model calls of one agent, or of one tool that asks a model itself, by start."""
 
-    owner: SpanNode | None
+    maker: SpanNode | None
     calls: list[ModelCall]
 
 
-def _by_owner(calls: Sequence[ModelCall]) -> list[OwnCalls]:
+def _by_maker(calls: Sequence[ModelCall]) -> list[OwnCalls]:
     found: dict[int, OwnCalls] = {}
     for call in calls:
-        found.setdefault(id(call.owner), OwnCalls(call.owner, [])).calls.append(call)
+        maker = _find_maker(call.best)
+        found.setdefault(id(maker), OwnCalls(maker, [])).calls.append(call)
     return list(found.values())
 
 
-def _find_unknown(own: OwnCalls, tools: Sequence[SpanNode], nodes: Sequence[SpanNode]) -> list[ModelCall]:
-    """The calls of which it is not known which tools they asked for."""
+def _find_maker(node: SpanNode) -> SpanNode | None:
+    """The nearest agent or tool above."""
+    above = node.within
+    while above is not None and above.facts.kind == "inference":
+        above = above.within
+    return above
+
+
+def _find_unknown(
+    own: OwnCalls, tools: Sequence[SpanNode], nodes: Sequence[SpanNode], captured: Container[str | None]
+) -> list[ModelCall]:
+    """The calls of which it is not known which tools they asked for; `captured`: the tracers that record content."""
     if all(_is_known(call) for call in own.calls):
         return []
+    maker = own.maker
     traced = [tool for tool in tools if _is_same_tracer(tool, own)]
-    ran = [tool for tool in traced if tool.owner is own.owner]
-    quoted = max((_count_quoted(call.get_fact("input")) for call in own.calls), default=0)
-    whole = _count_answers([*(own.owner.facts.input or []), *(own.owner.facts.output or [])]) if own.owner else 0
-    has_content = any(is_recorded(call.get_fact("input")) or is_recorded(call.get_fact("output")) for call in own.calls)
+    ran = [tool for tool in traced if _find_maker(tool) is maker]
+    quoted = _count_quotes_after(own.calls)
+    if maker is not None and _holds_answers(maker, own.calls):
+        return []
+    has_answer = maker is not None and is_recorded(maker.facts.output)
     last = len(own.calls) - 1
     unknown = []
     for index, call in enumerate(own.calls):
         until = own.calls[index + 1].start if index < last else UNKNOWN + 1
-        if _is_known(call) or index < quoted or len(own.calls) <= whole or _has_tool_between(ran, call.start, until):
+        if _is_known(call) or index < quoted[index] or _has_tool_between(ran, call.start, until):
             continue
-        if index == last and (is_recorded(own.owner.facts.output if own.owner else None) or _has_handoff(call, nodes)):
+        has_asked = _asked_for_tools(call)
+        if index == last and ((has_answer and (traced or not has_asked)) or _has_handoff(call, nodes)):
             continue
-        is_last_of_spans = index == last and not has_content
-        if not traced or _asked_for_tools(call) or (call.get_fact("finish_reason") is None and not is_last_of_spans):
+        is_silent = call.get_fact("finish_reason") is None
+        is_last_of_spans = index == last and not any(node.span.scope in captured for node in call.nodes)
+        if not traced or has_asked or (is_silent and not is_last_of_spans):
             unknown.append(call)
     return unknown
 
@@ -165,14 +181,42 @@ def _has_tool_between(tools: Sequence[SpanNode], start: int, until: int) -> bool
 
 def _is_same_tracer(tool: SpanNode, own: OwnCalls) -> bool:
     """True unless another tracer recorded the tool, such as that of MCP, which sees only its own tools."""
-    around = [own.owner] if own.owner is not None else []
+    around = [own.maker] if own.maker is not None else []
     return any(
         node.span.scope == tool.span.scope for node in (*around, *(node for call in own.calls for node in call.nodes))
     )
 
 
+def _has_content(call: ModelCall) -> bool:
+    return is_recorded(call.get_fact("input")) or is_recorded(call.get_fact("output"))
+
+
 def _count_answers(messages: Iterable[RawMessage] | None) -> int:
     return sum(message.role == "assistant" for message in messages or ())
+
+
+def _holds_answers(agent: SpanNode, calls: Sequence[ModelCall]) -> bool:
+    """True if the agent's span holds as many answers after the last message of a user as there are calls.
+
+    Some of them with calls, if a model call asked for tools.
+    """
+    messages = [*(agent.facts.input or ()), *(agent.facts.output or ())]
+    asked = [at for at, message in enumerate(messages) if message.role == "user" and not message.answers]
+    own = messages[asked[-1] :] if asked else messages
+    has_calls = any(message.calls for message in own) or not any(map(_asked_for_tools, calls))
+    return has_calls and len(calls) <= _count_answers(own)
+
+
+def _count_quotes_after(calls: Sequence[ModelCall]) -> list[int]:
+    """For each call, how many answers of these calls the requests after it quote; what came before them is left out."""
+    requests = [call.get_fact("input") for call in calls]
+    first = next((at for at, messages in enumerate(requests) if messages), 0)
+    before = max(0, _count_answers(requests[first]) - first)
+    most, found = 0, []
+    for messages in reversed(requests):
+        found.append(most)
+        most = max(most, _count_quoted(messages) - before)
+    return found[::-1]
 
 
 def _count_quoted(messages: Iterable[RawMessage] | None) -> int:
