@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-
 from evalgate.adapters.formats.core.builder.conversation import (
     NOT_CAPTURED,
     build_call,
@@ -19,11 +17,12 @@ from evalgate.adapters.formats.core.builder.conversation import (
 from evalgate.adapters.formats.core.strict_json import encode_text
 from evalgate.adapters.formats.spans.actors import add_actors
 from evalgate.adapters.formats.spans.aggregate import duration_ms
+from evalgate.adapters.formats.spans.call_order import SpanToolCall, number_calls
 from evalgate.adapters.formats.spans.span import UNKNOWN
 from evalgate.adapters.formats.spans.timeline import format_rfc3339
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from evalgate.adapters.formats.core.builder.conversation import CallKey, Conversation, RawMessage, ToolRequest
     from evalgate.adapters.formats.spans.aggregate import ModelCall
@@ -33,16 +32,6 @@ if TYPE_CHECKING:
 
 QueueKey = tuple[str, str] | tuple[str, str, str] | tuple[str, None] | str
 """Key of a queue of unmatched calls: name and arguments, id and name, name only, or id only."""
-
-
-class SpanToolCall(Struct, eq=False):
-    """A tool call being merged; `asked_by` is the model call that requested it, `node` its execution span."""
-
-    call: ToolCall
-    is_main: bool  # it is part of the conversation
-    asked_by: ModelCall | None = None
-    node: SpanNode | None = None
-    is_claimed: bool = False
 
 
 def merge_tool_calls(
@@ -62,7 +51,7 @@ def merge_tool_calls(
     for entry in entries:
         if entry.asked_by is not None:
             entry.call["agent"] = entry.call["agent"] or _agent_of(entry.asked_by.best)
-    found = _number_calls(entries, timeline)
+    found = number_calls(entries, timeline)
     add_actors([(entry.call, _find_node(entry), entry.node) for entry in entries], calls)
     return found
 
@@ -272,39 +261,6 @@ def _agent_of(node: SpanNode) -> str | None:
     """The name of the agent that a span ran under."""
     owner = node.owner
     return node.facts.agent if owner is None else owner.facts.agent or node.facts.agent
-
-
-def _number_calls(entries: Iterable[SpanToolCall], timeline: Timeline) -> list[ToolCall]:
-    """Sorts calls by time, keeps the conversation's order, and sets index, step and turn."""
-    ordered: list[tuple[int, bool, int, SpanToolCall]] = []
-    time = -1
-    for number, entry in enumerate(entries):
-        start = _time(entry)
-        if entry.is_main:
-            time = time if start == UNKNOWN else max(time, start)
-            start = time
-        ordered.append((start, not entry.is_main, number, entry))
-    found = []
-    for index, (_, _, _, entry) in enumerate(sorted(ordered, key=lambda one: one[:3])):
-        call = entry.call
-        call["index"] = index
-        call["step"], call["turn"] = _position_of(entry, timeline)
-        found.append(call)
-    return found
-
-
-def _time(entry: SpanToolCall) -> int:
-    if entry.node is not None:
-        return entry.node.start
-    return UNKNOWN if entry.asked_by is None else entry.asked_by.end
-
-
-def _position_of(entry: SpanToolCall, timeline: Timeline) -> tuple[int, int]:
-    if entry.is_main:
-        return timeline.position_of_response(entry.call["step"])
-    if entry.asked_by is not None:
-        return timeline.position_of_call(entry.asked_by)
-    return timeline.position_of_tool(entry.node)
 
 
 def _key_of(call: ToolCall) -> CallKey:

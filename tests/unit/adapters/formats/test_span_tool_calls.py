@@ -34,7 +34,8 @@ def test_spans_without_ids_join_by_name_and_arguments_in_order():
         tool("f", 1200, 1210, arguments={"x": 1.0}, result="one"),
         tool("f", 1300, 1310, arguments={"x": 1}, result="three"),
     )
-    assert [call["result"] for call in trace.tool_calls] == ["one", "two", "three"]
+    results = {call["id"]: call["result"] for call in trace.tool_calls}
+    assert results == {"a": "one", "b": "two", "c": "three"}
 
 
 def test_spans_without_arguments_join_by_name():
