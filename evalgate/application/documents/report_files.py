@@ -128,7 +128,7 @@ def _list_pages(source: OutputSource) -> RunPages:
     from evalgate.reporting.markdown.links import RunPages
 
     origin = source.origin or _describe_push(source)
-    return RunPages(source.options.run_url, origin, source.options.pages)
+    return RunPages(source.options.run_url, origin, source.options.pages, is_push=source.subject.event == "push")
 
 
 def _describe_push(source: OutputSource) -> str:

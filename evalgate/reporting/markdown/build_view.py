@@ -59,6 +59,7 @@ from evalgate.reporting.text.grouping import (
 from evalgate.reporting.text.ruling_lines import (
     find_flaky,
     find_quarantined_keys,
+    list_notable_approvals,
     render_approval,
     render_flaky,
     render_quarantine,
@@ -90,7 +91,7 @@ class Layout(Struct, frozen=True):
     failures: int
     rows: int
     statistics: int
-    all_goldens: bool = True  # false: only those that fail or changed
+    all_goldens: bool = True  # false: only those that fail or changed, and no approval that was unused before
 
 
 COMMENT = Layout(60_000, failures=8, rows=50, statistics=3, all_goldens=False)
@@ -111,6 +112,7 @@ def build_report(
     shared, suites = find_agent_changes(document).of_all, sorted(document["suites"], key=is_green)
     row = partial(build_scenario_row, many=many, shared=shared)
     detail = partial(build_failure, many=many, links=links, shared=shared)
+    list_approvals = sort_approvals if layout.all_goldens else list_notable_approvals
     flaky = partial(render_flaky, quarantined=find_quarantined_keys(document))
     known = [each for each in found if each.section == KNOWN_SECTION]
     new = [each for each in found if each.section != KNOWN_SECTION]
@@ -128,7 +130,7 @@ def build_report(
         "quarantines": Group(sort_quarantines(document), render_quarantine, 0.03, layout.rows),
         "newly_flaky": Group(find_flaky(document, new=True), flaky, 0.02, layout.rows),
         "flaky": Group(find_flaky(document, new=False), flaky, 0.01, layout.rows),
-        "approvals": Group(sort_approvals(document), render_approval, 0.03, layout.rows),
+        "approvals": Group(list_approvals(document), render_approval, 0.03, layout.rows),
         "weakenings": Group(sort_weakenings(document), partial(render_weakening, place=links.place), 0.03, layout.rows),
         "warnings": Group(list_other_warnings(document), _format_warning, 0.03, layout.rows),
         "unclaimed": Group(group_unclaimed(document), partial(_format_unclaimed, many=many), 0.03, layout.rows),
@@ -163,7 +165,7 @@ def build_report(
         notices=_format_notices(document),
         origin=pages.origin,
         alert=_build_alert(document, new, links),
-        baseline=format_baseline(document, links),
+        baseline=format_baseline(document, links, is_push=pages.is_push),
         noise=describe_noise(document),
         false_alarms=describe_false_alarms(document),
         mutations=describe_mutations(document, escape_span),

@@ -10,11 +10,13 @@ from evalgate.reporting.text.changes import (
     BAD,
     GOOD,
     KNOWN_FAILURE,
+    LOST_EVIDENCE,
+    REMOVED,
+    ChangeWords,
     RunChanges,
     count_changes,
     iter_changes,
 )
-from evalgate.reporting.text.scenario_sections import SuiteScenario, is_lost
 from evalgate.reporting.text.wording import join_words, pluralize
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ OTHER_CAUSES = {
     "duplicates": "had duplicate traces",
 }
 """What blocks a scenario of which no change says so, by the code of the reason."""
+REMOVALS = {"suite_removed": "suite", "scenario_removed": "scenario"}
+"""What was removed, by the kind of weakening that it is."""
 
 
 class ComparisonWords(NamedTuple):
@@ -44,8 +48,16 @@ class ComparisonWords(NamedTuple):
 def describe_comparison(document: ResultsDoc, escape: Callable[[str], str]) -> ComparisonWords:
     """What changed since the baseline."""
     changes, growth = count_changes(document), list_growth(document)
-    found = [*filter(None, [join_words(changes.describe(escape))]), *growth]
+    words = (*BAD, *_list_good(document))
+    found = [*filter(None, [join_words(changes.describe(escape, words))]), *growth]
     return ComparisonWords(changes, "; ".join(found) or describe_no_change(document, changes, escape), bool(found))
+
+
+def _list_good(document: ResultsDoc) -> tuple[ChangeWords, ...]:
+    """What needs no look; a removal does if it is a weakening, which the heading names by itself."""
+    kinds = {each["kind"] for each in document.get("weakenings") or ()}
+    is_stated = not kinds.isdisjoint(REMOVALS) and all(each["code"] != "weakened" for each in document["reasons"])
+    return tuple(each for each in GOOD if not (is_stated and each is REMOVED))
 
 
 def describe_no_change(document: ResultsDoc, changes: RunChanges, escape: Callable[[str], str]) -> str:
@@ -60,15 +72,14 @@ def describe_failed_comparison(document: ResultsDoc, causes: Sequence[str], esca
     changes, blocking = count_changes(document), list(_iter_blocking(document))
     bad = [*changes.describe(escape, BAD), *_describe_other_causes(document, blocking), *causes]
     new = [each for each in blocking if each.words is not KNOWN_FAILURE]
-    lost = _describe_lost(new) if len(bad) == len(changes.describe(escape, BAD)) else ""
-    phrases = join_words([*bad, *changes.describe(escape, GOOD, is_named=bool(bad))])
+    phrases = join_words([*bad, *changes.describe(escape, _list_good(document), is_named=bool(bad))])
     text = "; ".join([phrases or describe_no_change(document, changes, escape), *list_growth(document)])
     known = _describe_known(changes, len(blocking) - len(new), is_alone=not new and not causes)
     if not phrases and blocking and not new and not causes:
         text += ", where it fails too" if len(blocking) == 1 else ", where they fail too"
     if known and _are_proposed(document, blocking):
         known += " until the proposed approval is merged"
-    aside = "; ".join(filter(None, [lost, _describe_other_agent(document, new), known]))
+    aside = "; ".join(filter(None, [_name_lost(new), _describe_other_agent(document, new), known]))
     return f"{text} ({aside})" if aside else text
 
 
@@ -102,22 +113,12 @@ def _list_exceeded(found: Iterable[ScenarioChange]) -> list[str]:
     return list(dict.fromkeys(each.partition(" ")[0] for each in increases))
 
 
-def _describe_lost(blocking: Sequence[ScenarioChange]) -> str:
-    """How many of those that block fail only for lack of evidence."""
-    number = sum(is_lost(SuiteScenario(each.suite, each.scenario)) for each in blocking)
-    if not number or all(each.scenario["verdict"] == "NOT_EVALUABLE" for each in blocking):
-        return ""
-    return f"{'' if number == len(blocking) else f'{number:,} of them '}only for lack of evidence{_name_lost(blocking)}"
-
-
 def _name_lost(blocking: Sequence[ScenarioChange]) -> str:
-    """What the baseline has and these scenarios do not, a trace or figures, after a colon; empty if that is not why."""
-    if all(each.scenario["verdict"] == "MISSING" for each in blocking):
-        return ": without a trace"
-    changes = (each.scenario["change"] for each in blocking)
+    """The figures that the baseline has and that scenarios which can't be judged any more lack; may be empty."""
+    changes = (each.scenario["change"] for each in blocking if each.words is LOST_EVIDENCE)
     figures = {lost["figure"] for change in changes if change for lost in change.get("lost", ())}
     verb = "is" if len(figures) == 1 else "are"
-    return f": {join_words(sorted(figures))} {verb} no longer recorded" if figures else ""
+    return f"{join_words(sorted(figures))} {verb} no longer recorded" if figures else ""
 
 
 def _describe_other_agent(document: ResultsDoc, blocking: Iterable[ScenarioChange]) -> str:

@@ -34,14 +34,14 @@ _STATUS_WORDS = {
     "given": "chosen with --baseline",
 }
 _MISSING_WORDS = {
-    "none": "none yet, so changes can't be shown; a push to the base branch creates one",
-    "expired": "expired, so changes can't be shown; a push to the base branch creates a new one",
+    "none": "none yet, so changes can't be shown; {} creates one",
+    "expired": "expired, so changes can't be shown; {} creates a new one",
     "refused": "refused, so changes can't be shown; the warning above gives the reason",
     "unreachable": "could not be fetched, so changes can't be shown; the warning above gives the reason",
 }
 
 
-def format_baseline(document: ResultsDoc, links: Links) -> str:
+def format_baseline(document: ResultsDoc, links: Links, *, is_push: bool = False) -> str:
     """Formats commit, baseline and rules as one line of Markdown."""
     baseline = document["baseline"]
     commit = document["commit"]
@@ -52,7 +52,8 @@ def format_baseline(document: ResultsDoc, links: Links) -> str:
         return f"{tested}**Baseline** none given, so changes can't be shown"
     status = baseline["status"]
     if status in _MISSING_WORDS:
-        return f"{tested}**Baseline** {_MISSING_WORDS[status]}"
+        push = "this push" if is_push else "a push to the base branch"
+        return f"{tested}**Baseline** {_MISSING_WORDS[status].format(push)}"
     facts = [fact for fact in (_status(baseline), _age(baseline), _describe_drift(baseline)) if fact]
     return f"{tested}**Baseline** {_commit(baseline, links)} \u00b7 {', '.join(facts)}{_rules(document)}"
 

@@ -7,24 +7,30 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.comparison.comparison import REGRESSIONS
 from evalgate.models.run.run import HARD_FAILS
-from evalgate.reporting.markdown.change_heading import describe_comparison, describe_failed_comparison, find_not_blocked
+from evalgate.reporting.markdown.change_heading import (
+    REMOVALS,
+    describe_comparison,
+    describe_failed_comparison,
+    find_not_blocked,
+)
 from evalgate.reporting.markdown.statistics_rows import list_growth
 from evalgate.reporting.text.changes import KNOWN_FAILURE, is_compared
 from evalgate.reporting.text.escaping import to_one_line
 from evalgate.reporting.text.ruling_lines import find_approved_keys
 from evalgate.reporting.text.scenario_sections import (
-    SuiteScenario,
     find_worst_outcome,
     has_failed_trials,
     is_lost,
     would_fail,
 )
+from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.reporting.text.wording import join_words, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     from evalgate.models.results.results import ReasonDoc, RecordingsDoc, ResultsDoc, ScenarioDoc, SummaryDoc
+    from evalgate.models.results.results_sections import WeakeningDoc
     from evalgate.reporting.text.ruling_lines import ScenarioDocKey
 
 QUARANTINED, APPROVED, NOT_ASKED = "quarantined", "approved", "not in fail_on"
@@ -79,6 +85,8 @@ _NOT_COMPARED = {
 }
 
 
+_NOT_COUNTED = frozenset({"void", "expired"})
+"""Statuses of approvals of a scenario that fails all the same."""
 _ADDED = {"approval_added": "an approval", "quarantine_added": "a quarantine"}
 """What was added, by the kind of weakening that it is."""
 _DONE = frozenset({"calls", "argument", "outcome", "literals", "answer", "status"})
@@ -168,7 +176,7 @@ def _add_reservations(document: ResultsDoc, heading: Heading, escape: Callable[[
     """Adds what is weaker than in the baseline, unless the heading says that this fails the gate, and the rest."""
     is_weakened = any(reason["code"] == "weakened" for reason in document["reasons"])
     reasons = [
-        *_describe_void_approvals(document),
+        *_describe_void_approvals(document, escape),
         *([] if is_weakened else describe_weaker_rules(document, escape)),
         *_describe_outages(document, escape),
         *_describe_duplicates(document, DUPLICATES),
@@ -275,12 +283,19 @@ def _describe_duplicates(document: ResultsDoc, codes: Container[str]) -> list[st
     return ["there are duplicate traces (see the warnings)"] if is_alike else []
 
 
-def _describe_void_approvals(document: ResultsDoc) -> list[str]:
-    """Says that approvals of scenarios that block do not cover what failed."""
+def _describe_void_approvals(document: ResultsDoc, escape: Callable[[str], str]) -> list[str]:
+    """Says why approvals of scenarios that block do not count, without the names of what they do not cover."""
     blocking = {(each.get("suite"), each.get("scenario")) for each in document["reasons"]}
-    void = [each for each in document["approvals"] if each["status"] == "void"]
-    number = sum((each["suite"], each["scenario"]) in blocking for each in void)
-    return [f"{pluralize(number, 'approval')} {'is' if number == 1 else 'are'} void"] if number else []
+    void = [
+        each
+        for each in document["approvals"]
+        if each["status"] in _NOT_COUNTED and (each["suite"], each["scenario"]) in blocking
+    ]
+    if not void:
+        return []
+    causes = {unmark_parts(each["message"].partition(": ")[0]) for each in void}
+    whose = f"the approval of {escape(void[0]['who'])} does" if len(void) == 1 else f"{len(void):,} approvals do"
+    return [f"{whose} not count{f': {causes.pop()}' if len(causes) == 1 else ''}"]
 
 
 def describe_weaker_rules(document: ResultsDoc, escape: Callable[[str], str]) -> list[str]:
@@ -291,13 +306,22 @@ def describe_weaker_rules(document: ResultsDoc, escape: Callable[[str], str]) ->
     weaker = [each for each in weakenings if each["kind"] not in {"failure_masked", "not_measured"}]
     hidden = max(hidden, sum(masked))
     parts = [f"{pluralize(hidden, 'scenario')} would fail under the baseline's rules"] if hidden else []
-    if weaker:
-        name = weaker[0]["scenario"] if len(weaker) == 1 else None
-        of, kind = f" of {escape(name)}" if name else "", weaker[0]["kind"]
-        verb = "is" if len(weaker) == 1 else "are"
-        requirements = f"{pluralize(len(weaker), 'requirement')}{of} {verb} weaker than the baseline's"
-        parts.append(f"{_ADDED[kind]}{of} was added" if len(weaker) == 1 and kind in _ADDED else requirements)
+    for kind, noun in REMOVALS.items():
+        if gone := [each["scenario"] or each["suite"] or "" for each in weaker if each["kind"] == kind]:
+            what = f"{noun} {escape(gone[0])} was" if len(gone) == 1 else f"{pluralize(len(gone), noun)} were"
+            parts.append(f"{what} removed")
+    if weaker := [each for each in weaker if each["kind"] not in REMOVALS]:
+        parts.append(_describe_weaker_requirements(weaker, escape))
     return [join_words(parts)] if parts else []
+
+
+def _describe_weaker_requirements(weaker: Sequence[WeakeningDoc], escape: Callable[[str], str]) -> str:
+    name = weaker[0]["scenario"] if len(weaker) == 1 else None
+    of, kind = f" of {escape(name)}" if name else "", weaker[0]["kind"]
+    if len(weaker) == 1 and kind in _ADDED:
+        return f"{_ADDED[kind]}{of} was added"
+    verb = "is" if len(weaker) == 1 else "are"
+    return f"{pluralize(len(weaker), 'requirement')}{of} {verb} weaker than the baseline's"
 
 
 def _describe_outages(document: ResultsDoc, escape: Callable[[str], str]) -> list[str]:
@@ -381,7 +405,7 @@ def _describe_lost(document: ResultsDoc, codes: Counter[str]) -> str:
     reasons = [each for each in document["reasons"] if each["code"] in codes]
     named = {(each.get("suite"), each.get("scenario"), each.get("variant")) for each in reasons}
     lost = sum(
-        (suite["suite"], each["id"], each["variant"]) in named and is_lost(SuiteScenario(suite, each))
+        (suite["suite"], each["id"], each["variant"]) in named and is_lost(each)
         for suite in document["suites"]
         for each in suite["scenarios"]
     )

@@ -22,12 +22,13 @@ _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 class RunPages(NamedTuple):
     """What a report links to: the page of the whole report, the run that made it, and the pages of its commit.
 
-    `origin` is a Markdown line about the run.
+    `origin` is a Markdown line about the run, `is_push` whether it leaves the baseline of its branch.
     """
 
     report_url: str | None = None
     origin: str = ""
     of_commit: Pages | None = None
+    is_push: bool = False
 
 
 class Links:

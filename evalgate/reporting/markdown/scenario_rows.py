@@ -34,12 +34,13 @@ from evalgate.reporting.text.grouping import (
     describe_failures,
 )
 from evalgate.reporting.text.scenario_sections import (
+    NOT_JUDGED,
+    NOT_RECORDED,
     SuiteScenario,
     count_passed,
     describe_change,
     describe_unmet_rule,
     find_failed_trial,
-    name_change,
 )
 from evalgate.reporting.text.sentences import escape_sentence, escape_sentence_cell
 from evalgate.reporting.text.trajectory_lines import DiffLine, extract_side, merge_equal_lines, summarize_calls
@@ -84,6 +85,7 @@ _CHANGE_WORDS = {
     "not measured": "not measured",
     "may be chance": "may be chance",
     "unchanged": "",
+    **{words: words for words in (NOT_RECORDED, NOT_JUDGED)},
 }
 _FLAG_WORDS = {
     **{flag: flag for flag in ("flaky", "approved", "quarantined")},
@@ -224,7 +226,8 @@ def _format_change(item: SuiteScenario) -> str:
     change = item.scenario["change"]
     if change is None:
         return ""
-    words = _CHANGE_WORDS[kind] if (kind := name_change(change)) in _CHANGE_WORDS else escape_cell(kind, MAX_NAME)
+    kind = item.shown_kind
+    words = _CHANGE_WORDS[kind] if kind in _CHANGE_WORDS else escape_cell(kind, MAX_NAME)
     flags = [_FLAG_WORDS.get(flag) or escape_cell(flag, MAX_NAME) for flag in item.flags]
     return f"{words} ({', '.join(flags)})" if flags and words else words or ", ".join(flags)
 

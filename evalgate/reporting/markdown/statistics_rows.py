@@ -6,10 +6,11 @@ from collections import Counter
 from math import fsum
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from evalgate.models.comparison.comparison import REGRESSIONS
+from evalgate.models.comparison.comparison import NOT_MEASURED, REGRESSIONS
 from evalgate.reporting.markdown.view import CostlyAssertionRow, Figure, StatisticsRow, SuiteRow, VariantRow
 from evalgate.reporting.text import statistics_text, wording
 from evalgate.reporting.text.escaping import escape_cell
+from evalgate.reporting.text.scenario_sections import NOT_JUDGED, NOT_RECORDED, name_change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,11 +22,14 @@ if TYPE_CHECKING:
 _VERDICTS = {"pass": "\u2705 pass", "fail": "\u274c fail", "cannot_judge": "\U0001f7e1 can't judge"}
 _KINDS = {
     "broken": "broke",
+    NOT_RECORDED: "without a recording now",
+    NOT_JUDGED: NOT_JUDGED,
     "regressed": "regressed",
     "fixed": "fixed",
     "improved": "improved",
     "new": "new",
-    "inconclusive": "may be chance",
+    "may be chance": "may be chance",
+    NOT_MEASURED: NOT_MEASURED,
 }
 
 
@@ -91,7 +95,7 @@ def _format_score_delta(score: float | None, baseline: _SuiteBaseline | None) ->
 
 
 def _format_changes(scenarios: Sequence[ScenarioDoc], removed: int) -> str:
-    kinds = Counter(scenario["change"]["kind"] for scenario in scenarios if scenario["change"])
+    kinds = Counter(name_change(scenario) for scenario in scenarios if scenario["change"])
     parts = [f"{kinds[kind]:,} {words}" for kind, words in _KINDS.items() if kinds[kind]]
     if removed:
         parts.append(f"{removed:,} removed")

@@ -147,7 +147,7 @@ def _add_overview(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, sce
         page.add_fact("change", "not compared; `--baseline PATH` compares it with an earlier run")
         return
     flags = f" ({', '.join(map(to_words, change['flags']))})" if change["flags"] else ""
-    page.add_fact("change", f"{to_words(name_change(change))}{flags}: {describe_change(change)}")
+    page.add_fact("change", f"{to_words(name_change(scenario))}{flags}: {describe_change(change)}")
     cause = change.get("cause")
     if cause:
         page.add_fact("cause", cause.message)

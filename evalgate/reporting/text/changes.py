@@ -7,6 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.comparison.comparison import NOT_MEASURED, REGRESSIONS
 from evalgate.reporting.text.ruling_lines import find_approved_keys
+from evalgate.reporting.text.scenario_sections import (
+    NOT_JUDGED,
+    NOT_RECORDED,
+    OTHER,
+    WORSE,
+    is_known_failure,
+    is_lost,
+)
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
@@ -14,9 +22,6 @@ if TYPE_CHECKING:
 
     from evalgate.models.results.results import ChangeDoc, ResultsDoc, ScenarioDoc, SuiteDoc
     from evalgate.reporting.text.ruling_lines import ScenarioDocKey
-
-KNOWN, WORSE, OTHER = "same", "worse", "other"
-"""How a failure compares with the baseline's, as a document says."""
 
 
 class ChangeWords(NamedTuple):
@@ -39,7 +44,11 @@ class ScenarioName(NamedTuple):
 
 
 BROKE, NEW_FAILS = ChangeWords("broke", "broke"), ChangeWords("fail", "fails", "new scenario")
+LOST_TRACE = ChangeWords(f"have {NOT_RECORDED}", f"has {NOT_RECORDED}")
+LOST_EVIDENCE = ChangeWords(NOT_JUDGED, NOT_JUDGED)
+NEW_WITHOUT_TRACE = ChangeWords("have no recording", "has no recording", "new scenario")
 GOT_WORSE = ChangeWords("got worse", "got worse", "known failure")
+MAY_BE_WORSE = ChangeWords("may have got worse", "may have got worse", "known failure")
 FAILS_OTHERWISE = ChangeWords("fail another check", "fails another check", "known failure")
 MAY_HAVE_BROKEN = ChangeWords("may have broken", "may have broken")
 UNEVALUATED = ChangeWords("could not be evaluated", "could not be evaluated")
@@ -50,7 +59,11 @@ ADDED, REMOVED = ChangeWords("added", "added"), ChangeWords("removed", "removed"
 KNOWN_FAILURE, UNMEASURED = ChangeWords("", "", "known failure"), ChangeWords("", "", "outage")
 UNCHANGED = ChangeWords("", "")
 
-BAD = (BROKE, NEW_FAILS, GOT_WORSE, FAILS_OTHERWISE, MAY_HAVE_BROKEN, UNEVALUATED, REGRESSED)
+LOST = (LOST_TRACE, LOST_EVIDENCE)
+BAD = (
+    *(BROKE, NEW_FAILS, GOT_WORSE, FAILS_OTHERWISE, *LOST, NEW_WITHOUT_TRACE, MAY_BE_WORSE),
+    *(MAY_HAVE_BROKEN, UNEVALUATED, REGRESSED),
+)
 """What a person should look at, the worst first."""
 GOOD = (ACTS_DIFFERENTLY, FIXED, MAY_BE_FIXED, IMPROVED, ADDED, REMOVED)
 ORDER = (*BAD, *GOOD)
@@ -64,20 +77,8 @@ def is_compared(document: ResultsDoc) -> bool:
     return document["baseline"] is not None and (bool(document["removed"]) or any(changes))
 
 
-def is_known_failure(scenario: ScenarioDoc, *, is_approved: bool = False) -> bool:
-    """Whether a scenario fails as it did in the baseline, or as a person has approved."""
-    change = scenario["change"]
-    if scenario["verdict"] == "PASS" or change is None:
-        return False
-    known = change.get("known_failure")
-    if known is not None:
-        return known == KNOWN or (is_approved and known == OTHER)
-    was_failing = change["previous_verdict"] not in (None, "PASS")
-    return was_failing and change["kind"] not in REGRESSIONS and change["reason"] != NOT_MEASURED
-
-
 def find_change(scenario: ScenarioDoc, *, is_approved: bool = False) -> ChangeWords:
-    """The words for what a scenario did since the baseline."""
+    """The words for what a scenario did since the baseline: only what failed a check broke."""
     change = scenario["change"]
     if change is None:
         return UNCHANGED
@@ -85,6 +86,10 @@ def find_change(scenario: ScenarioDoc, *, is_approved: bool = False) -> ChangeWo
         return _find_change_of_passing(scenario, change)
     if is_known_failure(scenario, is_approved=is_approved):
         return KNOWN_FAILURE
+    if change["kind"] in REGRESSIONS and is_lost(scenario):
+        return LOST_TRACE if scenario["verdict"] == "MISSING" else LOST_EVIDENCE
+    if change.get("known_failure") == WORSE and change["kind"] == "inconclusive":
+        return MAY_BE_WORSE
     return _OF_KNOWN.get(change.get("known_failure", "")) or _find_change_of_failing(scenario, change)
 
 
@@ -101,7 +106,7 @@ def _find_change_of_failing(scenario: ScenarioDoc, change: ChangeDoc) -> ChangeW
     if scenario["verdict"] == "NOT_EVALUABLE" and change["kind"] != "broken":
         return UNEVALUATED
     if change["kind"] == "new":
-        return NEW_FAILS
+        return NEW_WITHOUT_TRACE if scenario["verdict"] == "MISSING" else NEW_FAILS
     if change["kind"] == "regressed":
         return GOT_WORSE
     return BROKE if change["kind"] == "broken" else MAY_HAVE_BROKEN

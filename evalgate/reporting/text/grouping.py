@@ -158,7 +158,9 @@ def _find_cause(section: int, item: SuiteScenario) -> FailureGroup:
         reason = _leave_out_checks(find_reason(scenario), found, scenario["n"])
     elif verdict == "NOT_EVALUABLE" and count_passed(scenario):
         reason = scenario["reason"] or ""  # too few trials: no check of them says so
-    return FailureGroup(section, [], reason, checks, missing, is_lost(item, {check.first.outcome for check in found}))
+    return FailureGroup(
+        section, [], reason, checks, missing, is_lost(scenario, {check.first.outcome for check in found})
+    )
 
 
 def _leave_out_checks(reason: str, checks: Sequence[FailedCheck], trials: int) -> str:
@@ -331,11 +333,19 @@ NOTICE_LIMIT = 500
 def list_notices(document: ResultsDoc) -> list[str]:
     """Sentences for the lines below the heading; those beyond the first five are counted."""
     codes = _list_noticed_codes(document)
-    found = group_warnings([each for each in document["warnings"] if each["code"] in codes])
+    noticed = [each for each in document["warnings"] if each["code"] in codes and not _is_stated(each, document)]
+    found = group_warnings(noticed)
     texts = [*_describe_unjudged(document), *(f"{each.message}{each.more_places}" for each in found)]
     left = len(texts) - MOST_NOTICES
     more = [f"and {pluralize(left, 'more warning')} of this kind"] if left > 0 else []
     return [*texts[:MOST_NOTICES], *more]
+
+
+def _is_stated(warning: WarningDoc, document: ResultsDoc) -> bool:
+    """Whether a reason of the verdict gives the same cause why the baseline could not be fetched."""
+    cause = warning["message"].partition(": ")[2]
+    stated = (reason["message"] for reason in document["reasons"] if reason["code"] == "unreachable")
+    return warning["code"] == BASELINE_REFUSED and any(cause and cause in message for message in stated)
 
 
 def _describe_unjudged(document: ResultsDoc) -> Iterator[str]:

@@ -45,6 +45,21 @@ def sort_approvals(document: ResultsDoc) -> list[ApprovalDoc]:
     return sorted(document["approvals"], key=lambda each: _rank(each, APPROVAL_STATUSES))
 
 
+def list_notable_approvals(document: ResultsDoc) -> list[ApprovalDoc]:
+    """The approvals but for those that were unused before, too: their scenario passes on both sides."""
+    passing = {
+        (suite["suite"], each["id"], each["variant"])
+        for suite in document["suites"]
+        for each in suite["scenarios"]
+        if each["verdict"] == "PASS" and each["change"] and each["change"]["previous_verdict"] == "PASS"
+    }
+    return [
+        each
+        for each in sort_approvals(document)
+        if each["status"] != "unused" or (each["suite"], each["scenario"], each["variant"]) not in passing
+    ]
+
+
 def find_approved_keys(document: ResultsDoc) -> set[ScenarioDocKey]:
     """Returns suite, scenario and variant of every active approval."""
     active = (each for each in document["approvals"] if each["status"] == "active")

@@ -13,7 +13,6 @@ from evalgate.models.comparison.comparison import IMPROVEMENTS, NOT_MEASURED, RE
 from evalgate.models.run.golden import is_unjudged_dimension
 from evalgate.models.run.run import FAILED_OUTCOMES, HARD_FAILS, NOT_EVALUATED, RUN_FAILED
 from evalgate.models.run.trials import TrialDocs
-from evalgate.reporting.text.changes import is_known_failure
 from evalgate.reporting.text.reason_groups import MOST_READ, list_reasons
 from evalgate.reporting.text.ruling_lines import find_approved_keys
 
@@ -35,6 +34,10 @@ class FailedOccurrences(NamedTuple):
     reasons: tuple[str, ...]
 
 
+KNOWN, WORSE, OTHER = "same", "worse", "other"
+"""How a failure compares with the baseline's, as a document says."""
+NOT_RECORDED, NOT_JUDGED = "no recording now", "can't be judged any more"
+"""What people read of a scenario that broke only for lack of evidence: of its trace, or of some of its figures."""
 NOT_FAILED = ("not evaluable: ", "error: ")
 FAILED_STATUSES = frozenset({"failed", "hard_fail", "error"})
 
@@ -192,8 +195,7 @@ class SuiteScenario(NamedTuple):
     @property
     def shown_kind(self) -> str:
         """What people read of the kind of its change."""
-        change = self.scenario["change"]
-        return name_change(change) if change else self.kind
+        return name_change(self.scenario)
 
     @property
     def flags(self) -> list[str]:
@@ -283,6 +285,18 @@ def _is_known(scenario: ScenarioDoc, *, is_approved: bool) -> bool:
     return is_known_failure(scenario, is_approved=is_approved)
 
 
+def is_known_failure(scenario: ScenarioDoc, *, is_approved: bool = False) -> bool:
+    """Whether a scenario fails as it did in the baseline, or as a person has approved."""
+    change = scenario["change"]
+    if scenario["verdict"] == "PASS" or change is None:
+        return False
+    known = change.get("known_failure")
+    if known is not None:
+        return known == KNOWN or (is_approved and known == OTHER)
+    was_failing = change["previous_verdict"] not in (None, "PASS")
+    return was_failing and change["kind"] not in REGRESSIONS and change["reason"] != NOT_MEASURED
+
+
 def _find_implied_flags(document: ResultsDoc) -> frozenset[str]:
     """Returns `single_trial` if all scenarios that got better or worse have it: it distinguishes none."""
     changes = [each["change"] for suite in document["suites"] for each in suite["scenarios"] if each["change"]]
@@ -339,11 +353,16 @@ def describe_unmet_rule(scenario: ScenarioDoc) -> str:
     return found[0] if found else ""
 
 
-def name_change(change: ChangeDoc) -> str:
-    """What people read of the kind of a change."""
-    if change["kind"] != "inconclusive":
-        return change["kind"]
-    return NOT_MEASURED if change["reason"] == NOT_MEASURED else "may be chance"
+def name_change(scenario: ScenarioDoc) -> str:
+    """What people read of the kind of a scenario's change; `unchanged` if it was not compared."""
+    change = scenario["change"]
+    if change is None:
+        return "unchanged"
+    if change["kind"] == "inconclusive":
+        return NOT_MEASURED if change["reason"] == NOT_MEASURED else "may be chance"
+    if change["kind"] == "broken" and is_lost(scenario):
+        return NOT_RECORDED if scenario["verdict"] == "MISSING" else NOT_JUDGED
+    return change["kind"]
 
 
 def describe_change(change: ChangeDoc) -> str:
@@ -373,16 +392,18 @@ def is_bad(item: SuiteScenario) -> bool:
     return item.scenario["verdict"] != "PASS" or item.kind == "regressed"
 
 
-def is_lost(item: SuiteScenario, outcomes: set[str] | None = None) -> bool:
+def is_lost(scenario: ScenarioDoc, outcomes: set[str] | None = None) -> bool:
     """Whether it fails only for lack of evidence: no check failed, and some could not be evaluated.
 
     `outcomes` are those of the checks that did not pass, if they are known.
     """
-    scenario, change = item.scenario, item.scenario["change"]
+    change = scenario["change"]
     outcomes = find_failed_outcomes(scenario) if outcomes is None else outcomes
     if "failed" in outcomes or scenario["verdict"] in NOT_EVALUATED:
         return "failed" not in outcomes
-    is_worse = scenario["verdict"] != "PASS" or (item.kind in REGRESSIONS and not (change and change["increases"]))
+    is_worse = scenario["verdict"] != "PASS" or (
+        change is not None and change["kind"] in REGRESSIONS and not change["increases"]
+    )
     return bool(outcomes) and is_worse
 
 

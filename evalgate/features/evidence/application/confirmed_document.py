@@ -14,7 +14,7 @@ from evalgate.models.run.arms import BASE_WAS_LUCKY, Confirmation
 from evalgate.reporting.results.clean_values import clean_record
 from evalgate.reporting.results.results_json import RunFindings, RunOrigin, build_results_document
 from evalgate.reporting.results.statistics_doc import build_summary
-from evalgate.reporting.text.changes import KNOWN
+from evalgate.reporting.text.scenario_sections import KNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

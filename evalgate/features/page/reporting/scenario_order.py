@@ -9,9 +9,9 @@ from evalgate.features.page.reporting.cells import build_cell
 from evalgate.features.page.reporting.difference import rank_difference
 from evalgate.features.page.reporting.page_view import CellView
 from evalgate.features.page.reporting.trace_details import NOTHING_RECORDED, is_unanswered
-from evalgate.models.comparison.comparison import IMPROVEMENTS, REGRESSIONS
+from evalgate.models.comparison.comparison import IMPROVEMENTS, NOT_MEASURED, REGRESSIONS
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.scenario_sections import SuiteScenario, is_clean
+from evalgate.reporting.text.scenario_sections import NOT_JUDGED, NOT_RECORDED, SuiteScenario, is_clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -93,7 +93,7 @@ def compare_with_baseline(item: SuiteScenario) -> CellView:
         return CellView(f"{STILL_FAILING}{better}", "plain")
     if acts_differently(item):
         return CellView(ACTS_DIFFERENTLY, "plain")
-    return build_cell("" if item.kind == "unchanged" else item.kind)
+    return build_cell("" if item.kind == "unchanged" else item.shown_kind)
 
 
 def acts_differently(item: SuiteScenario) -> bool:
@@ -119,8 +119,9 @@ def list_groups(item: SuiteScenario) -> list[str]:
 def count_changes(items: Iterable[SuiteScenario]) -> str:
     """How many scenarios broke, fail as before and so on: `6 broken, 3 still failing, 6 fixed`."""
     counts: Mapping[str, int] = Counter(
-        STILL_FAILING if has_failed_before(item) else item.kind for item in items if item.scenario["change"]
+        STILL_FAILING if has_failed_before(item) else item.shown_kind for item in items if item.scenario["change"]
     )
-    words = dict.fromkeys(("broken", "regressed", STILL_FAILING, *_BROKEN_FIRST[2:4], "fixed", "improved"))
+    moved = "broken", NOT_RECORDED, NOT_JUDGED, "regressed"
+    words = (*moved, STILL_FAILING, "may be chance", NOT_MEASURED, "new", "fixed", "improved")
     found = [f"{counts[word]:,} {word}" for word in words if counts.get(word)]
     return wording.join_words(found) if found else "no verdict changed"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite, an_assertion, results
+from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite, a_trial, an_assertion, results
 
 from evalgate.models.comparison.behaviour import BehaviourDifference
 from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.markdown.heading import build_heading
-from evalgate.reporting.markdown.render import render_comment
+from evalgate.reporting.markdown.links import RunPages
+from evalgate.reporting.markdown.render import render_comment, render_summary
 
 
 def known(id_, how="same", verdict="HARD_FAIL", kind="unchanged"):
@@ -47,6 +48,34 @@ def compared(count):
     }
 
 
+REMOVED = [{"suite": "s", "id": "z", "variant": None, "verdict": "PASS", "score": 1.0}]
+
+
+def lost(id_, figure):
+    check = an_assertion("cost <= 1", "not_evaluable", reason="cost unknown")
+    scenario = moved(id_, "broken", "FAIL", trials=[a_trial(0, "failed", assertions=[check])])
+    scenario["change"]["lost"] = [{"figure": figure, "missing": 1, "trials": 1, "why": None}]
+    return scenario
+
+
+def not_counted(status, message):
+    return [{**each, "status": status, "message": message} for each in approve("a")]
+
+
+def gone(kind, scenario):
+    place = LocationDoc("s.yaml", 1, 1)
+    sides = {"before": None, "after": None, "assertion": None, "gates": False}
+    return {
+        "kind": kind,
+        "suite": "s",
+        "scenario": scenario,
+        "variant": None,
+        "message": "m",
+        "location": place,
+        **sides,
+    }
+
+
 HEADINGS = {
     "failed: scenario d broke (3 known failures)": document(
         known("a"), known("b"), known("c"), moved("d", "broken", "HARD_FAIL"), verdict="fail", blocking="abcd"
@@ -60,6 +89,37 @@ HEADINGS = {
     "failed: known failure a fails another check": document(known("a", "other"), verdict="fail", blocking="a"),
     "passed: no verdict changed since main (1 known failure, approved)": document(known("a"), approvals=approve("a")),
     "passed, but known failure a got worse (approved)": document(known("a", "worse"), approvals=approve("a")),
+    "passed, but known failure a may have got worse (approved)": document(
+        known("a", "worse", kind="inconclusive"), approvals=approve("a")
+    ),
+    "failed: scenario a broke and b has no recording now": document(
+        moved("a", "broken", "HARD_FAIL"), moved("b", "broken", "MISSING"), verdict="fail", blocking="ab"
+    ),
+    "failed: scenario a can't be judged any more (cost is no longer recorded)": document(
+        lost("a", "cost"), verdict="fail", blocking="a"
+    ),
+    "failed: new scenario a has no recording": document(
+        moved("a", "new", "MISSING", before=None), verdict="fail", blocking="a"
+    ),
+    "failed: known failure a got worse; the approval of ann does not count: more failures than approved": document(
+        known("a", "worse"),
+        verdict="fail",
+        blocking="a",
+        approvals=not_counted("void", "more failures than approved: x"),
+    ),
+    "failed: known failure a got worse; the approval of ann does not count: expired on 2026-01-02": document(
+        known("a", "worse"), verdict="fail", blocking="a", approvals=not_counted("expired", "expired on 2026-01-02")
+    ),
+    "passed, but scenario z was removed": document(
+        same("a"), removed=REMOVED, weakenings=[gone("scenario_removed", "z")]
+    ),
+    "failed: the gate was weakened and z removed": document(
+        same("a"),
+        removed=REMOVED,
+        weakenings=[gone("scenario_removed", "z")],
+        verdict="fail",
+        reasons=[a_reason("weakened", "x", suite="s", scenario="z", variant=None)],
+    ),
     "passed: 2 scenarios fixed; all 3 scenarios pass": document(
         moved("a", "fixed", before="FAIL"), moved("b", "fixed", before="FAIL"), same("c")
     ),
@@ -71,7 +131,7 @@ HEADINGS = {
     "passed, but scenario a broke (quarantined)": document(moved("a", "broken", "FAIL", quarantined=True)),
     "passed: scenario a added and z removed; the only scenario passes": document(
         moved("a", "new", before=None),
-        removed=[{"suite": "s", "id": "z", "variant": None, "verdict": "PASS", "score": 1.0}],
+        removed=REMOVED,
     ),
 }
 
@@ -146,6 +206,54 @@ def test_what_a_verdict_can_be_believed_by_stands_below_the_heading():
     found = document(a_scenario("a"), baseline=a_baseline("unreachable"), warnings=[refused, stale])
     lines = render_comment(found, key="k").split("\n")
     assert lines[3:5] == ["\u26a0 the token lacks actions: read  ", "\u26a0 a trace is stale"]
+
+
+def test_a_cause_that_the_verdict_gives_is_no_notice():
+    cause = "GitHub refuses it (403)"
+    refused = {"code": "baseline", "message": f"the baseline could not be looked up: {cause}", "where": None}
+    reason = a_reason("unreachable", f"the baseline could not be fetched and `fail_on` needs it (broken): {cause}")
+    found = document(
+        a_scenario("a"),
+        verdict="cannot_judge",
+        baseline=a_baseline("unreachable"),
+        warnings=[refused],
+        reasons=[reason],
+    )
+    assert render_comment(found, key="k").count(cause) == 1
+
+
+@pytest.mark.parametrize(("kind", "words"), [("broken", "no recording now"), ("new", "new")])
+def test_what_has_no_recording_did_not_break_anywhere_in_the_comment(kind, words):
+    scenario = moved("a", kind, "MISSING", before="PASS" if kind == "broken" else None)
+    text = render_comment(document(scenario, known("b"), verdict="fail", blocking="a"), key="k")
+    assert "broke" not in text.replace("it is broken", "")
+    assert f"Details: {words}" in text
+
+
+def test_the_list_of_weaker_rules_leaves_out_what_the_box_shows():
+    one, other = gone("threshold_lowered", "a"), {**gone("check_removed", "a"), "message": "other"}
+    for found, count in ([one], 0), ([one, other], 1):
+        text = render_comment(document(same("a"), weakenings=found), key="k")
+        assert text.count("` s / a ` m, at") == 1
+        assert text.count("<summary>Weaker than the baseline's rules (2)</summary>") == count
+        assert text.count("` s / a ` other") == count
+
+
+@pytest.mark.parametrize(
+    ("scenario", "is_shown"),
+    [(same("a"), False), (moved("a", "fixed", before="FAIL"), True), (a_scenario("a"), True), (same("b"), True)],
+)
+def test_an_approval_that_was_unused_before_is_in_the_summary_only(scenario, is_shown):
+    found = document(scenario, approvals=not_counted("unused", "the scenario passes: the approval is no longer needed"))
+    assert ("Approvals (1)" in render_comment(found, key="k")) == is_shown
+    assert "Approvals (1)" in render_summary(found)
+
+
+@pytest.mark.parametrize(("status", "words"), [("none", "creates one"), ("expired", "creates a new one")])
+def test_a_push_does_not_wait_for_the_push_that_creates_a_baseline(status, words):
+    found = document(a_scenario("a"), baseline=a_baseline(status))
+    assert f"; a push to the base branch {words}\n" in render_comment(found, key="k")
+    assert f"; this push {words}\n" in render_summary(found, pages=RunPages(is_push=True))
 
 
 @pytest.mark.parametrize(("blocking", "is_advised"), [("a", True), ("ab", False)])

@@ -292,7 +292,7 @@ def test_table__lack_of_evidence__comes_after_regressions():
     assert render_table(results([a_suite("s", scenarios)])).split("\n")[:6] == [
         "FAIL          c            0.00  broken",
         "    says so: it does not",
-        "FAIL          2 scenarios  0.00  broken (lack of evidence)",
+        "FAIL          2 scenarios  0.00  can't be judged any more (lack of evidence)",
         "    cost: not evaluable in 3 scenarios: no price for x",
         "    in a, b",
         "",
