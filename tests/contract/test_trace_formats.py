@@ -87,7 +87,13 @@ def test_every_format_that_records_an_outage_says_how(text, tmp_path):
 
 def test_every_code_of_a_warning_is_explained():
     codes = {OPAQUE}
-    folders = (PACKAGE, *(ROOT / "evalgate" / name for name in ("adapters/suites", "application", "features")))
+    folders = (
+        PACKAGE,
+        *(
+            ROOT / "evalgate" / name
+            for name in ("adapters/suites", "application", "evaluators/kinds/skills", "features")
+        ),
+    )
     for path in [path for folder in folders for path in folder.rglob("*.py")]:
         source = path.read_text(encoding="utf-8")
         codes |= set(re.findall(r'"code": "(\w+)"', source))

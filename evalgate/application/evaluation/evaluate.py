@@ -166,6 +166,8 @@ class RunCollector:
         self.warnings.add_of_suite(evaluation.similar_tools.list_warnings())
         if evaluation.named_agents is not None:
             self.warnings.add_of_suite(evaluation.named_agents.list_warnings())
+        if evaluation.named_skills is not None:
+            self.warnings.add_of_suite(evaluation.named_skills.list_warnings())
         self.warnings.add_of_suite(evaluation.find_misspelt_arguments())
         if evaluation.conditions is not None:
             self.warnings.add_of_suite(evaluation.conditions.list_warnings(suite.name))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evalgate.application.evaluation.named_tools import NamedArguments, NamedTools, SimilarTools
 from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher
 from evalgate.application.evaluation.scenario_trials import count_trials
-from evalgate.application.evaluation.suite_judge import SuiteJudge, find_named_agents
+from evalgate.application.evaluation.suite_judge import SuiteJudge, find_named_agents, find_named_skills
 from evalgate.measures.numeric.estimates import wilson_interval
 from evalgate.measures.redaction.redact import redact
 from evalgate.measures.text.ids import cut_middle
@@ -70,6 +70,7 @@ class SuiteEvaluation:
         self.named_tools = NamedTools(suite)
         self.similar_tools = SimilarTools(suite)
         self.named_agents = find_named_agents(suite)
+        self.named_skills = find_named_skills(suite)
         self._arguments: set[str] = set()
         self.conditions = _watch_conditions(suite)
 
@@ -106,6 +107,8 @@ class SuiteEvaluation:
             self.similar_tools.add(place, trial.tool_calls)
             if self.named_agents is not None:
                 self.named_agents.add(judged.acting)
+            if self.named_skills is not None:
+                self.named_skills.add(judged.skills)
             self._arguments.update(judged.arguments)
             if self.conditions is not None:
                 self.conditions.add(trial)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from evalgate.application.evaluation.named_agents import NamedAgents
     from evalgate.application.evaluation.scores_without_range import ScoresWithoutRange
     from evalgate.application.evaluation.trajectories import BaselineScenarios, WorstTrialRecorder
+    from evalgate.evaluators.kinds.skills.named import NamedSkills
     from evalgate.measures.jmespath.query import Query
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.suite.models import Scenario, Suite
@@ -77,6 +78,7 @@ class JudgedRecord(Struct, array_like=True):
     defined: list[str] = []  # of the tools that the suite names
     arguments: list[str] = []  # of calls and definitions; empty if the suite names none
     acting: list[str] = []  # agents, and names of agents in the suite that they fit; empty if it names none
+    skills: list[str] = []  # used or listed; empty if the suite forbids none
 
 
 class SuiteJudge:
@@ -90,6 +92,7 @@ class SuiteJudge:
         self._matcher = ScenarioMatcher(suite)
         self._named_tools = NamedTools(suite)
         self._named_agents = find_named_agents(suite)
+        self._named_skills = find_named_skills(suite)
         self._scores_without_range = _find_scores_without_range(suite)
         self._shared: dict[tuple[float, ...], Scored] = {}
         self._rows = 0
@@ -120,7 +123,8 @@ class SuiteJudge:
         found = [self._judge_candidate(seen, ref, each, scenario_id, is_sure=is_sure) for each in candidates]
         acting = self._named_agents.find_acting(seen) if self._named_agents is not None else []
         defined, arguments = self._named_tools.find_known(seen)
-        return JudgedRecord(ref, scenario_id, found, defined=defined, arguments=arguments, acting=acting)
+        skills = self._named_skills.find_known(seen) if self._named_skills is not None else []
+        return JudgedRecord(ref, scenario_id, found, defined=defined, arguments=arguments, acting=acting, skills=skills)
 
     def _resolve_file_name(self, record: TraceRecord, name: str | None) -> tuple[TraceRecord, str | None]:
         """The record of a cached response with the scenario that its file is named after; damaged if two are."""
@@ -226,6 +230,16 @@ def find_named_agents(suite: Suite) -> NamedAgents | None:
     from evalgate.application.evaluation.named_agents import NamedAgents
 
     return NamedAgents(suite)
+
+
+def find_named_skills(suite: Suite) -> NamedSkills | None:
+    """The skills that checks of the suite forbid; None if none is named."""
+    assertions = [each for scenario in suite.scenarios for each in scenario.assertions]
+    if all(each.versions.keys().isdisjoint({"no_skill", "skill_used"}) for each in assertions):
+        return None
+    from evalgate.evaluators.kinds.skills.named import NamedSkills
+
+    return NamedSkills(assertions, suite.name, suite.path)
 
 
 def _find_scores_without_range(suite: Suite) -> ScoresWithoutRange | None:

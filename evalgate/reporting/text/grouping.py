@@ -318,6 +318,7 @@ NOTICED = frozenset(
         "stale_evidence",
         "unknown_agent",
         "unknown_argument",
+        "unknown_skill",
         "unknown_tool",
         "renamed_suite",
     }

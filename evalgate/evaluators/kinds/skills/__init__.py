@@ -1,1 +1,1 @@
-"""Which skills an agent used: `checks` judge it, `uses` finds it in a trace; `dialects` is the table of harnesses."""
+"""Which skills an agent used: `checks` judge it, `uses` finds it with the table `dialects`, `named` finds typos."""

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 DIGITS = 12
 """Hexadecimal digits of a digest that are recorded."""
+MOST_LISTED = 60
+"""Skills that a recording lists; where it lists so many, there may be more."""
 MOST_NAMED = 3
 """Skills of one kind of change that are named."""
 ENTRY = re.compile(rf"(\S{{1,128}})=([0-9a-f]{{{DIGITS}}})(?:\s|\Z)")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalgate.errors import InvalidInput
+from evalgate.evaluators.kinds.skills.digests import DIGITS, MOST_LISTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,9 +18,8 @@ FOLDERS = (
 )
 """Where harnesses look for skills."""
 FILE, MAX_FILE = "SKILL.md", 1_000_000
-DIGITS, MAX_NAME = 12, 64
-MOST = 60
-"""Skills that are named, and of each the digits of its digest and the characters of its name."""
+MAX_NAME = 64
+"""Characters of a name."""
 
 
 def list_skills(cwd: str, note: Callable[[str], None]) -> str | None:
@@ -38,4 +38,4 @@ def list_skills(cwd: str, note: Callable[[str], None]) -> str | None:
                 found.add(f"{name}={digest}")
         except InvalidInput as error:
             note(f"warning: the skills of {folder} are not recorded: {error}")
-    return " ".join(sorted(found)[:MOST]) or None
+    return " ".join(sorted(found)[:MOST_LISTED]) or None

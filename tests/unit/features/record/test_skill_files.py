@@ -5,7 +5,8 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from evalgate.features.record.bootstrap.skill_files import MOST, list_skills
+from evalgate.evaluators.kinds.skills.digests import MOST_LISTED
+from evalgate.features.record.bootstrap.skill_files import list_skills
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,9 +31,9 @@ def test_without_skills_nothing_is_named(tmp_path: Path) -> None:
 
 
 def test_at_most_so_many_are_named(tmp_path: Path) -> None:
-    for number in range(MOST + 1):
+    for number in range(MOST_LISTED + 1):
         write(tmp_path, f"skills/s{number}/SKILL.md", "x")
-    assert len((list_skills(str(tmp_path), print) or "").split()) == MOST
+    assert len((list_skills(str(tmp_path), print) or "").split()) == MOST_LISTED
 
 
 def test_a_file_that_is_too_large_is_a_note(tmp_path: Path) -> None:
