@@ -14,7 +14,7 @@ from evalgate.measures.redaction.redact import redact_value
 from evalgate.measures.text.tool_words import changes_something
 from evalgate.measures.values.json_values import is_time_of_run, list_short_values
 from evalgate.models.comparison.behaviour import Behaviour, BehaviourDifference, ComparedCall
-from evalgate.models.trace.trace_view import ARGUMENT_SOURCES
+from evalgate.models.trace.trace_view import ARGUMENT_SOURCES, ended_in_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -68,7 +68,15 @@ def _read_left_state(trace: Trace) -> LeftState:
 
 
 def _build_call(call: ToolCall, changes: bool, values: dict[str, str]) -> ComparedCall:  # noqa: FBT001  a field
-    return ComparedCall(call["name"], changes, values, call["status"] if call["status"] in ("ok", "error") else "")
+    return ComparedCall(call["name"], changes, values, _name_outcome(call))
+
+
+def _name_outcome(call: ToolCall) -> str:
+    """Whether a call failed, which a recording may say on one side and leave to the result on the other."""
+    if ended_in_error(call):
+        return "error"
+    is_recorded = call["status"] == "ok" or call["result"] is not None or call["result_text"] is not None
+    return "no error" if is_recorded else ""
 
 
 def _add_sources(calls: Iterable[ComparedCall], trace: Trace) -> list[ComparedCall]:

@@ -103,6 +103,35 @@ def test_max_tool_errors__calls_without_result_may_have_failed(statuses, most, e
     assert outcome(raw, failing(*statuses)) == swapped
 
 
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        ('{"error": "connection refused"}', "failed"),
+        ({"error": {"code": 500}}, "failed"),
+        ('{"isError": true, "content": []}', "failed"),
+        ('{"is_error": true}', "failed"),
+        ('{"error": null, "sent": true}', "passed"),
+        ('{"error": "", "sent": true}', "passed"),
+        ('{"isError": false}', "passed"),
+        ('{"note": "no \\"error\\" here"}', "passed"),
+        ('[{"error": "in a list of rows"}]', "passed"),
+        ('{"error": cut', "passed"),
+        ("Error: refused", "passed"),
+    ],
+)
+def test_max_tool_errors__of_a_recording_without_statuses_reads_the_results(result, expected):
+    trace = make_trace([make_call("send", status="unknown", result=result)])
+    assert outcome({"type": "max_tool_errors", "max": 0}, trace) == expected
+    steps = {"type": "tool_sequence", "sequence": [{"tool": "send", "status": "ok"}]}
+    assert outcome(steps, trace) == expected
+
+
+def test_max_tool_errors__says_how_many_calls_have_no_status():
+    trace = make_trace([make_call("send", status="unknown"), make_call("send", index=1)])
+    reason = assess({"type": "max_tool_errors", "max": 0}, trace).reason
+    assert reason == "0 of 2 tool calls failed, limit 0 (of 1 only the result is recorded, without an `error` in it)"
+
+
 def test_max_tool_errors__shows_the_first_error():
     reason = assess({"type": "max_tool_errors", "max": 0}, failing("ok", "error")).reason
     assert reason == '1 of 2 tool calls failed, limit 0; first: `pay`: `"card declined"`'

@@ -21,6 +21,7 @@ from evalgate.measures.sequences.step_matching import Slot, StepPlan
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.patterns import PatternFailedError
 from evalgate.measures.values.json_values import shorten, show
+from evalgate.models.trace.trace_view import ended_in_error
 from evalgate.strict_model import StrictModel, described
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ class CompiledStep(Struct, frozen=True):
             return BROKEN
 
     def _judge_status(self, call: ToolCall) -> int:
-        status = "ok" if call["status"] == "unknown" else call["status"]
+        status = ("error" if ended_in_error(call) else "ok") if call["status"] == "unknown" else call["status"]
         if self.status in ("any", status):
             return MATCHES
         return UNKNOWN if call["status"] == "missing" else DIFFERS

@@ -45,6 +45,7 @@ from evalgate.evaluators.kinds.calls.call_selection import (
 from evalgate.measures.text.globs import find_names, matches_id
 from evalgate.measures.text.similar_names import unwrap_name
 from evalgate.measures.values.json_values import mark_name, mark_value
+from evalgate.models.trace.trace_view import ended_in_error
 from evalgate.strict_model import described
 
 if TYPE_CHECKING:
@@ -221,9 +222,10 @@ def build_error_rule(most: int) -> Check:
 
     def judge(trace: Trace) -> Finding:
         calls = trace.agent_calls
-        failed = [call for call in calls if call["status"] == "error"]
+        failed = [call for call in calls if ended_in_error(call)]
         unknown = sum(call["status"] == "missing" for call in calls)
-        reason = f"{len(failed):,} of {len(calls):,} tool calls failed, limit {most:,}"
+        silent = sum(call["status"] == "unknown" and not ended_in_error(call) for call in calls)
+        reason = f"{len(failed):,} of {len(calls):,} tool calls failed, limit {most:,}{_describe_silent(silent)}"
         if len(failed) > most:
             return Finding("failed", f"{reason}; first: {_describe_error(failed[0])}")
         if len(failed) + unknown > most:
@@ -231,6 +233,11 @@ def build_error_rule(most: int) -> Check:
         return Finding("passed", reason)
 
     return require_evidence(judge, ("calls", "errors"), FAILED)
+
+
+def _describe_silent(count: int) -> str:
+    """Says how many results don't record whether their call succeeded, and count as no error."""
+    return f" (of {count:,} only the result is recorded, without an `error` in it)" if count else ""
 
 
 def _describe_error(call: ToolCall) -> str:
@@ -251,7 +258,9 @@ class ToolCalls(Evaluator):
 
     type: Literal["tool_calls"]
     other_keys = _NO_ARGUMENTS
-    version = 3  # 2: `*` in names; 3: limits and `forbidden_tools` look at names that are written alike
+    version = (
+        4  # 2: `*` in names; 3: limits and `forbidden_tools` look at names that are written alike; 4: errors in results
+    )
     forbids = ("forbidden_tools",)
     demands = ("allowed_tools", "tool")
     orders: ClassVar[dict[str, Order]] = {
@@ -407,6 +416,7 @@ class MaxToolErrors(Evaluator):
     """At most `max` of the agent's tool calls end in an error."""
 
     type: Literal["max_tool_errors"]
+    version = 2  # also errors in results
     orders: ClassVar[dict[str, Order]] = {"max": "at_most"}
     no_limit: ClassVar = {"max": MANY}
     max: Annotated[Count, described("The maximum number of calls that ended in an error.", 0)]

@@ -123,7 +123,7 @@ class ToolSequence(Evaluator):
 
     type: Literal["tool_sequence"]
     other_names = TRAJECTORY_NAMES
-    version = 2  # negated, also names that are written alike
+    version = 3  # 2: negated, also names that are written alike; 3: errors in results
     demands = ("sequence",)
     orders: ClassVar[dict[str, Order]] = {"sequence": "steps", "is_ordered": "at_least", "is_closed": "at_least"}
     merged: ClassVar[dict[str, tuple[str, ...]]] = {"is_ordered": ("mode",), "is_closed": ("mode", "extra_calls")}

@@ -101,7 +101,19 @@ def test_calls_that_read_count_from_three_trials_on():
 def test_an_outcome_is_compared():
     failed = [make_trace([make_call("book_flight", BOOK, status="error")]) for _ in range(2)]
     good = [make_trace([make_call("book_flight", BOOK)]) for _ in range(2)]
-    assert differences(good, failed) == [("outcome", "book_flight", "ok", "error")]
+    assert differences(good, failed) == [("outcome", "book_flight", "no error", "error")]
+
+
+def test_a_result_that_tells_an_error_is_compared_whatever_the_status_of_the_other_side():
+    def sending(status, result):
+        return [make_trace([make_call("send_mail", {"to": "a"}, status=status, result=result)]) for _ in range(2)]
+
+    sent, failed = ("unknown", '{"sent": true}'), ("unknown", '{"error": "connection refused"}')
+    found = [("outcome", "send_mail", "no error", "error")]
+    assert (
+        differences(sending(*sent), sending(*failed)) == differences(sending("ok", "sent"), sending(*failed)) == found
+    )
+    assert differences(sending(*sent), sending("ok", "sent")) == []
 
 
 def test_literals_of_answers_that_are_worded_differently():

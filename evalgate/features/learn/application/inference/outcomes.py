@@ -10,7 +10,7 @@ from evalgate.features.learn.application.inference.arguments import is_fixed_tex
 from evalgate.features.learn.application.inference.checks import InferredCheck, Strictness
 from evalgate.measures.text.refusals import is_refusal
 from evalgate.measures.values.json_stream import encode_json
-from evalgate.models.trace.trace_view import list_evidence
+from evalgate.models.trace.trace_view import ended_in_error, list_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -42,7 +42,15 @@ def _has_calls(trace: Trace) -> bool:
 
 
 def _has_no_error(trace: Trace) -> bool:
-    return list_evidence(trace)["errors"] == "complete" and all(call["status"] == "ok" for call in trace.agent_calls)
+    return list_evidence(trace)["errors"] == "complete" and not any(map(ended_in_error, trace.agent_calls))
+
+
+def _tells_errors(trace: Trace) -> bool:
+    """Whether the recording would say that a call failed: by a status, or in a result that is an object."""
+    return any(
+        call["status"] != "unknown" or (call["result_text"] or "").lstrip().startswith("{")
+        for call in trace.agent_calls
+    )
 
 
 def _repeats_nothing(trace: Trace) -> bool:
@@ -56,7 +64,7 @@ def _answers(trace: Trace) -> bool:
 
 GENERAL_RULES = (
     GeneralRule([{"type": "not_empty"}, {"not": {"type": "is_refusal"}}], _answers, lambda _: True),
-    GeneralRule([{"type": "max_tool_errors", "max": 0}], _has_no_error, _has_calls),
+    GeneralRule([{"type": "max_tool_errors", "max": 0}], _has_no_error, _tells_errors),
     GeneralRule([{"type": "no_loops", "max_repeats": 1}], _repeats_nothing, _has_calls),
 )
 

@@ -11,6 +11,7 @@ from evalgate.features.learn.application.mutation.source_changes import Argument
 from evalgate.features.learn.application.mutation.state_changes import list_changed_paths
 from evalgate.features.learn.measures.usable_names import is_usable_name, list_named_tools
 from evalgate.measures.redaction.redact import redact, redact_field
+from evalgate.models.trace.trace_view import ended_in_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -38,7 +39,7 @@ class Facts:
     def __init__(self, traces: Sequence[Trace]) -> None:
         self._called = [trace.called for trace in traces]
         self.tools: Sequence[str] = sorted({name for names in self._called for name in names})
-        self.errors = max((sum(call["status"] == "error" for call in trace.agent_calls) for trace in traces), default=0)
+        self.errors = max((sum(map(ended_in_error, trace.agent_calls)) for trace in traces), default=0)
         self.usd = [trace.cost["usd"] for trace in traces]
         self.ms = [trace.latency["total_ms"] for trace in traces]
         self.changed = sorted({path for trace in traces for path in list_changed_paths(trace)})

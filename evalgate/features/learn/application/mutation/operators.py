@@ -5,6 +5,7 @@ An operator applies only if the trace holds the evidence that it changes.
 
 from __future__ import annotations
 
+import json
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -257,6 +258,8 @@ def _swap(trace: Trace, change: Mutation, _: KnownTools) -> Trace:
 
 def _fail_call(trace: Trace, change: Mutation, _: KnownTools) -> Trace:
     text = "Error: the service is not available"
+    if trace.tool_calls[change.at]["status"] == "unknown":  # the recording never has a status: results tell
+        return replace_call(trace, change.at, {"result": {"error": text}, "result_text": json.dumps({"error": text})})
     error = {"type": None, "message": text}
     return replace_call(
         trace, change.at, {"result": text, "result_text": text, "status": "error", "error": error, "exit_code": None}
