@@ -73,7 +73,7 @@ def _build_call(call: ToolCall, changes: bool, values: dict[str, str]) -> Compar
 
 def _name_outcome(call: ToolCall) -> str:
     """Whether a call failed, which a recording may say on one side and leave to the result on the other."""
-    if ended_in_error(call):
+    if call["status"] == "error" or (call["status"] == "unknown" and ended_in_error(call)):
         return "error"
     is_recorded = call["status"] == "ok" or call["result"] is not None or call["result_text"] is not None
     return "no error" if is_recorded else ""
