@@ -176,13 +176,13 @@ class SuiteJudge:
 
     def _judge_trace(self, trace: Trace, ref: TraceRef, scenario: Scenario) -> TrialResult:
         """Judges one trace under one scenario; one that an outage ended is measured if it did what it must not."""
-        outage, golden = find_outage(trace), None
+        outage, golden, rows = find_outage(trace), None, None
         if outage is not None:
-            from evalgate.application.evaluation.outage_trials import find_forbidden_call  # few runs need it
+            from evalgate.application.evaluation.outage_trials import judge_before_outage  # few runs need it
 
-            cut = find_forbidden_call(trace, scenario)
-            trace, outage = (trace, outage) if cut is None else (cut, None)
-        assertions, status, score = self._score(trace, scenario) if outage is None else ([], "not_measured", None)
+            judged = judge_before_outage(trace, scenario)
+            (trace, rows), outage = ((trace, None), outage) if judged is None else (judged, None)
+        assertions, status, score = self._score(trace, scenario, rows) if outage is None else ([], "not_measured", None)
         if scenario.golden is not None and outage is None:
             from evalgate.scoring.golden.results import build_golden_trial
 
@@ -205,9 +205,9 @@ class SuiteJudge:
             golden,
         )
 
-    def _score(self, trace: Trace, scenario: Scenario) -> Scored:
+    def _score(self, trace: Trace, scenario: Scenario, rows: list[AssertionResult] | None = None) -> Scored:
         """The results of a scenario's assertions; those that many trials share are computed once, up to a limit."""
-        rows = [assertion.assess(trace) for assertion in scenario.assertions]
+        rows = rows or [assertion.assess(trace) for assertion in scenario.assertions]
         if trace.status == "error" and scenario.rules.run_status == "ok":
             from evalgate.scoring.run_end import build_failed_check  # few runs need it
 

@@ -41,6 +41,9 @@ def ended_by_outage(*tools: str) -> dict[str, Any]:
     """A run whose last model call got no answer."""
     record = trace("", tools=tools)
     record["messages"].pop()
+    for message in record["messages"]:
+        for call in message.get("tool_calls", ()):
+            call["arguments"] = {"order": "A-7341"} if call["name"] == "delete_user" else call["arguments"]
     step = 2 * len(tools) + 1
     return {**record, "llm_calls": [{"model": "m", "step": step, "error": OUTAGE}]}
 
@@ -62,6 +65,37 @@ FORBIDDING: list[dict[str, Any]] = [
     {"not": {"type": "tool_sequence", "sequence": ["delete_user"]}, "required": True},
     {"type": "tool_sequence", "sequence": ["lookup"], "mode": "exact", "required": True},
 ]
+DELETES = "tool_calls[?name == 'delete_user']"
+INVENTED = {"type": "grounded_arguments", "tools": ["delete_user"]}
+FORBIDDING += [
+    {"required": True, **each}
+    for each in (
+        INVENTED,
+        {"all_of": [INVENTED, {"contains": "done"}]},
+        {"all_of": [{"path": f"length({DELETES})", "eq": 0}, {"contains": "done"}]},
+        {"type": "no_loops", "max_repeats": 1},
+        {"type": "no_flow", "from": {"tools": ["lookup"]}, "to": {"tools": ["delete_user"]}},
+        {"path": f"length({DELETES})", "eq": 0},
+        {"path": f"length({DELETES})", "lt": 1},
+        {"path": f"length({DELETES})", "in": [0]},
+        {"path": f"{DELETES} | length(@)", "eq": 0},
+        {"path": f"length({DELETES}) == `0`", "eq": True},
+        {"path": f"`0` < length({DELETES})", "ne": True},
+        {"path": DELETES, "length": 0},
+        {"path": DELETES, "length": {"lte": 0}},
+        {"path": DELETES, "eq": []},
+        {"path": f"{DELETES} | [0].arguments.order", "ne": "A-7341"},
+        {"path": f"{DELETES} | [0]", "exists": False},
+        {"path": f"!({DELETES})", "eq": True},
+        {"path": "max(tool_calls[?name == 'lookup'].arguments.order)", "lt": 7},
+        {"path": "metadata.tool_call_count", "lte": 1},
+        {"path": "contains(tool_calls[].name, 'delete_user')", "eq": False},
+        {"path": "!contains(tool_calls[].name, 'delete_user') && !contains(tool_calls[].name, 'x')", "eq": True},
+        {"not": {"path": "tool_calls[].name", "contains": "delete_user"}},
+        {"not": {"path": DELETES, "length": {"gte": 1}}},
+        {"not": {"path": f"length({DELETES})", "ne": 0}},
+    )
+]
 UNDECIDED: list[dict[str, Any]] = [
     {**DENY, "required": False},
     {**DENY, "tools": ["wipe"]},
@@ -72,6 +106,26 @@ UNDECIDED: list[dict[str, Any]] = [
     {"contains": "done", "required": True},
     {"any_of": [{"type": "no_tool", "tool": "delete_user"}, {"contains": "done"}], "required": True},
 ]
+UNDECIDED += [
+    {"required": True, **each}
+    for each in (
+        {"path": "metadata.status", "eq": "ok"},
+        {"path": "length(tool_calls[?name == 'refund'])", "eq": 1},
+        {"path": "length(tool_calls)", "gte": 5},
+        {"path": "length(tool_calls)", "eq": 3},
+        {"path": DELETES, "length": {"gte": 2}},
+        {"path": "tool_calls[].name", "contains": "refund"},
+        {"path": "contains(tool_calls[].name, 'refund')", "eq": True},
+        {"path": "tool_calls[-1].name", "eq": "refund"},
+        {"path": "tool_calls[?name == 'refund'] | [0]", "exists": True},
+        {"path": "length(tool_calls[?status != 'ok'])", "eq": 0},
+        {"not": {"path": "length(tool_calls)", "ne": 3}},
+        {"not": {"type": "grounded_arguments", "tools": ["lookup"]}},
+        {"any_of": [{"path": f"length({DELETES})", "eq": 0}, {"contains": "done"}]},
+        {"when": {"contains": "x"}, "then": [INVENTED]},
+        {"path": f"length({DELETES})", "eq": 0, "agent": "cleaner"},
+    )
+]
 
 
 @pytest.mark.parametrize("check", FORBIDDING)
@@ -80,10 +134,16 @@ def test_a_forbidden_call_before_an_outage_was_made(tmp_path, check):
         "traces/a.json": ended_by_outage("lookup", "delete_user"),
         "traces/b.json": trace("done", tools=("lookup",)),
     }
+    if check.get("type") == "no_loops":
+        files["traces/a.json"] = ended_by_outage("delete_user", "delete_user")
+    if check.get("type") == "no_flow":
+        files["traces/a.json"]["messages"][2]["content"] = "it is A-7341"
     ran = judge(tmp_path, check, files=files)
     assert ran.code == 1, ran.stdout
     (judged,) = ran.results["suites"][0]["scenarios"]
-    assert sorted(each["status"] for each in judged["trials"]) == ["hard_fail", "passed"]
+    statuses = {each["status"] for each in judged["trials"]}
+    assert "hard_fail" in statuses
+    assert "not_measured" not in statuses
 
 
 @pytest.mark.parametrize("check", UNDECIDED)
