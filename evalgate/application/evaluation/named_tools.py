@@ -15,7 +15,7 @@ from evalgate.evaluators.core.queries import MAY_NAME_ARGUMENTS, MAY_NAME_TOOLS,
 from evalgate.evaluators.core.registry import evaluator_class
 from evalgate.evaluators.core.shorthands import iter_checks
 from evalgate.measures.text.globs import matches_id
-from evalgate.measures.text.similar_names import find_denied, find_pattern_for, find_similar_name
+from evalgate.measures.text.similar_names import find_denied, find_pattern_for, find_similar_name, find_similar_part
 from evalgate.measures.values.json_values import mark_name
 
 if TYPE_CHECKING:
@@ -33,12 +33,14 @@ PASSES = " (a check passes or is skipped without it)"
 class NamedTool(NamedTuple):
     """A tool that a check names; `is_forbidden` if it is one that must not be called.
 
-    `beside`: all names of its expression, which may list the spellings of one tool.
+    `beside`: all names of its expression, which may list the spellings of one tool. `is_part`: the name is a glob
+    for a part of a name that an expression looks for.
     """
 
     name: str
     is_forbidden: bool
     beside: tuple[str, ...] = ()
+    is_part: bool = False
 
 
 class LikelyTypo(NamedTuple):
@@ -56,8 +58,9 @@ class NamedTools:
         self._places: dict[str, tuple[NamedTool, Location | None]] = {}
         for assertion in (each for scenario in suite.scenarios for each in scenario.assertions):
             for tool in _find_tools(assertion.written, is_negated=False):
-                if "*" not in tool.name and len(self._places) < MAX_NAMES:
+                if (tool.is_part or "*" not in tool.name) and len(self._places) < MAX_NAMES:
                     self._places.setdefault(tool.name, (tool, assertion.location))
+        self._parts = [name for name, (tool, _) in self._places.items() if tool.is_part]
         self._names_arguments = may_name_arguments(suite)
         self._called: set[str] = set()
         self._defined: set[str] = set()
@@ -68,7 +71,10 @@ class NamedTools:
         if not self._places:
             return [], arguments
         names = (definition.get("name") for definition in trace.tool_definitions)
-        return [name for name in names if isinstance(name, str) and name in self._places], arguments
+        return [name for name in names if isinstance(name, str) and self._is_named(name)], arguments
+
+    def _is_named(self, name: str) -> bool:
+        return name in self._places or any(matches_id(part, name) for part in self._parts)
 
     def add(self, called: Iterable[str], defined: Iterable[str]) -> None:
         """Adds what a trace calls and defines."""
@@ -80,11 +86,16 @@ class NamedTools:
         """The named tools that no trace calls or defines, and whose name is similar to that of a called one."""
         called = sorted(self._called)
         for name, (tool, location) in self._places.items():
-            if name in self._called or name in self._defined:
+            if self._knows(tool):
                 continue
-            similar = find_similar_name(name, called)
+            similar = find_similar_part(name, called) if tool.is_part else find_similar_name(name, called)
             if similar is not None and similar not in tool.beside:
                 yield LikelyTypo(tool, similar, location)
+
+    def _knows(self, tool: NamedTool) -> bool:
+        known = self._called | self._defined if tool.is_part else set[str]()
+        is_known = tool.name in self._called or tool.name in self._defined
+        return is_known or any(matches_id(tool.name, each) for each in known)
 
 
 def build_typo_warning(typo: LikelyTypo, suite: Suite) -> Warning_:
@@ -113,7 +124,7 @@ def _list_tools(fields: Mapping[str, Any], *, is_negated: bool) -> Iterator[Name
     expression = fields.get("expression", fields.get("path"))
     if isinstance(expression, str) and MAY_NAME_TOOLS.search(expression):
         found = tuple(find_names_looked_for(expression, fields, "tool"))
-        yield from (NamedTool(each, is_forbidden=False, beside=found) for each in found)
+        yield from (NamedTool(each, is_forbidden=False, beside=found, is_part="*" in each) for each in found)
 
 
 def list_names_in(fields: Mapping[str, Any], name: str) -> Iterator[str]:

@@ -1,10 +1,11 @@
-"""What an expression finds in every trace, so that a check of it may hold whatever the agent did."""
+"""What an expression finds in every trace, whatever the agent did, and what more calls do to what it finds."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from evalgate.evaluators.core.closed_fields import CLOSED
+from evalgate.measures.jmespath.parse_tree import path_of
 from evalgate.models.trace.trace_view import METADATA, SECTIONS
 
 if TYPE_CHECKING:
@@ -51,3 +52,70 @@ def fits_all_sizes(operator: str, bound: Any) -> bool:
     if isinstance(bound, bool) or not isinstance(bound, int | float):
         return False
     return bound <= 0 if operator == "gte" else operator in ("gt", "ne") and bound < 0
+
+
+Trend = Literal["list", "number", "true", "false", "fixed"]
+"""What more calls do to what an expression finds: a list or a number grows, it may turn true, or false, or stays."""
+_TURNED: dict[Trend, Trend] = {"true": "false", "false": "true", "list": "false", "fixed": "fixed"}
+COUNT = ("metadata", "tool_call_count")
+_COMPARED: dict[str, Trend] = {"lt": "false", "lte": "false", "gt": "true", "gte": "true"}
+_WITH_NONE: dict[str, Trend] = {"eq": "false", "ne": "true"}
+"""What becomes of a comparison of a number that grows, with any number, and with 0."""
+_LISTS = frozenset({"projection", "filter_projection", "flatten", "json_text"})
+_STEPS = frozenset({"pipe", "subexpression", "index_expression"})
+_FLIPPED = {"lt": "gt", "lte": "gte", "gt": "lt", "gte": "lte"}
+
+
+def find_trend(node: Node, current: Trend | None = None) -> Trend | None:
+    """What more calls do to what a tree finds; `current` is the trend of what it is applied to, None for a trace."""
+    kind, children = node["type"], node["children"]
+    found: Trend | None
+    if current == "fixed" or kind == "literal":
+        found = "fixed"
+    elif current is None and path_of(node) in (("tool_calls",), COUNT):
+        found = "list" if kind == "field" else "number"
+    elif kind == "field":
+        found = None
+    elif kind in ("identity", "current"):
+        found = current
+    elif kind in _LISTS:
+        found = "list" if find_trend(children[0], current) == "list" else None
+    elif kind in _STEPS:
+        found = _follow(children, current)
+    else:
+        trends = [find_trend(each, current) for each in children]
+        is_function = kind == "function_expression"
+        found = _apply(node["value"], trends) if is_function else _find_truth(node, trends)
+    return found
+
+
+def _follow(steps: list[Node], current: Trend | None) -> Trend | None:
+    """The trend of steps of which each is applied to what the one before finds."""
+    for number, step in enumerate(steps):
+        if step["type"] == "index" and current == "list" and step["value"] >= 0:
+            current = "fixed"
+        elif number and current is None:
+            return None
+        else:
+            current = find_trend(step, current)
+    return current
+
+
+def _apply(function: str, arguments: list[Trend | None]) -> Trend | None:
+    if arguments == ["list"] and function in ("length", "max"):
+        return "number"
+    return "true" if function == "contains" and arguments == ["list", "fixed"] else None
+
+
+def _find_truth(node: Node, found: list[Trend | None]) -> Trend | None:
+    """The trend of a comparison, of a negation, and of parts joined by `and` or `or`."""
+    kind = node["type"]
+    if kind == "not_expression":
+        return _TURNED.get(found[0]) if found[0] is not None else None
+    if kind in ("and_expression", "or_expression"):
+        return found[0] if found[0] == found[1] and found[0] in ("true", "false") else None
+    if kind != "comparator" or sorted(map(str, found)) != ["fixed", "number"]:
+        return None
+    operator = node["value"] if found[0] == "number" else _FLIPPED.get(node["value"], node["value"])
+    bound = next(each.get("value") for each, trend in zip(node["children"], found, strict=True) if trend == "fixed")
+    return _COMPARED.get(operator) or (_WITH_NONE.get(operator) if bound == 0 else None)

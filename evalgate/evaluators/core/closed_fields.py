@@ -134,11 +134,15 @@ def list_findable(tree: Node) -> list[Any]:
 
 
 @lru_cache(maxsize=1_024)
-def find_names(expression: str, texts: tuple[str, ...] = ()) -> tuple[tuple[str, str], ...]:
-    """The names that an expression looks for, each with what has it; its result is compared with `texts`.
+def find_names(expression: str, texts: tuple[str, ...] = ()) -> tuple[tuple[str, str, str], ...]:
+    """The names that an expression looks for, each after what has it; its result is compared with `texts`.
+
+    In between stands the function that looks for it as a part of a name, if one does.
 
     >>> find_names("length(tool_calls[?name == 'pay'])"), find_names("tool_calls[0].agent", ("clerk",))
-    ((('tool', 'pay'),), (('agent', 'clerk'),))
+    ((('tool', '', 'pay'),), (('agent', '', 'clerk'),))
+    >>> find_names("tool_calls[?starts_with(name, 'pay_')]")
+    (('tool', 'starts_with', 'pay_'),)
     """
     search = _Search()
     try:
@@ -196,18 +200,21 @@ class _Search:
 
     def __init__(self) -> None:
         self.found: Impossible | None = None
-        self.names: list[tuple[str, str]] = []
+        self.names: list[tuple[str, str, str]] = []
 
-    def compare(self, shape: Shape, value: Any, *, is_part: bool = False) -> None:
-        """Notes a comparison of what has this shape, or of entries that have it, with a literal value."""
-        shape, is_part = (shape.entry, False) if isinstance(shape, ListOf) else (shape, is_part)
+    def compare(self, shape: Shape, value: Any, *, part: str = "") -> None:
+        """Notes a comparison of what has this shape, or of entries that have it, with a literal value.
+
+        `part` is the function that asks for a part of a text, such as its start.
+        """
+        shape, part = (shape.entry, "") if isinstance(shape, ListOf) else (shape, part)
         if not isinstance(shape, Words) or shape is _ARGUMENTS:
             return
         for text in _list_texts(value):
             if shape.known:
-                self._compare_word(shape.known, text, is_part=is_part)
-            elif not is_part:
-                self.names.append((shape.of, text))
+                self._compare_word(shape.known, text, is_part=bool(part))
+            else:
+                self.names.append((shape.of, part, text))
 
     def _compare_word(self, known: Collection[str], text: str, *, is_part: bool) -> None:
         is_known = any(text in each for each in known) if is_part else text in known
@@ -229,7 +236,7 @@ class _Search:
         if shape is None:
             return None
         if shape is _ARGUMENTS:
-            self.names.append(("argument", node["value"]))
+            self.names.append(("argument", "", node["value"]))
             return None
         name, named = node["value"], shape.named if isinstance(shape, Fields) else {}
         is_open = isinstance(shape, Fields) and shape.is_open
@@ -291,7 +298,7 @@ class _Search:
             found = [self.visit(each, None if each["type"] == "expref" else shape) for each in node["children"]]
             if node["value"] in _PARTS:
                 first, second = map(_literal, node["children"])
-                self.compare(found[0], second, is_part=True)
+                self.compare(found[0], second, part=node["value"])
                 self.compare(found[1], first if isinstance(first, list) else None)
             return None
         items = self.visit(node["children"][0], shape)

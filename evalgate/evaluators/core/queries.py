@@ -93,16 +93,21 @@ _COMPARED = ("value", "eq", "ne", "contains", "in", "not_in")
 
 
 NameOf = Literal["tool", "agent", "argument"]
+PARTS = {"starts_with": "{}*", "ends_with": "*{}", "contains": "*{}*"}
+"""Functions that look for a part of a name, each with the glob of the names that have it."""
 
 
 def find_names_looked_for(expression: str, fields: Mapping[str, Any], of: NameOf) -> list[str]:
-    """The names of tools, agents or arguments that an expression looks for, or that its check, as written, does."""
+    """The names of tools, agents or arguments that an expression looks for, or that its check, as written, does.
+
+    A part of a name is a glob.
+    """
     from evalgate.evaluators.core.closed_fields import find_names  # only if an expression may hold one
 
     compared = next((fields[name] for name in _COMPARED if name in fields), None)
     texts = compared if isinstance(compared, list) else [compared]
     found = find_names(expression, tuple(each for each in texts if isinstance(each, str)))
-    return [name for kind, name in found if kind == of]
+    return [PARTS.get(part, "{}").format(name) for kind, part, name in found if kind == of]
 
 
 Reads = Literal["trace", "previous", "record"]

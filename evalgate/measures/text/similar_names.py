@@ -36,6 +36,26 @@ def find_similar_name(name: str, known: Iterable[str]) -> str | None:
     return _find_similar_name(name, tuple(known)[:MAX_COMPARED])
 
 
+def find_similar_part(glob: str, known: Iterable[str]) -> str | None:
+    """Returns a glob that fits a known name and has the same `*` as one that fits none; None without a similar one.
+
+    >>> find_similar_part("delet_*", ["delete_user"]), find_similar_part("*_usr", ["delete_user", "get"])
+    ('delete*', '*_user')
+    >>> find_similar_part("*dlete*", ["delete_user"]), find_similar_part("pay*", ["delete_user"])
+    ('*delete*', None)
+    """
+    part = glob.strip("*")
+    starts, ends = not glob.startswith("*"), not glob.endswith("*")
+    pieces = {
+        name[at : at + size]
+        for name in sorted(known)
+        for size in range(len(part), min(len(part) + 1, len(name)) + 1)
+        for at in ((0,) if starts else (len(name) - size,) if ends else range(len(name) - size + 1))
+    }
+    found = find_similar_name(part, sorted(pieces))
+    return None if found is None else glob.replace(part, found)
+
+
 @lru_cache(maxsize=1_000)
 def _find_similar_name(name: str, known: tuple[str, ...]) -> str | None:
     from difflib import get_close_matches

@@ -125,3 +125,14 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_figure_that_vanishes_is_named(case: Case, tmp_path: Path) -> None:
     assert case.find_faults(case.run(tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    ("whole", "part", "code"), [(0.01, 3.0, 1), (0.01, 0.0101, 0), (0.03, 0.01, 0), (0.01, None, 0)]
+)
+def test_a_cost_below_that_of_its_usage_is_unknown(tmp_path, whole, part, code):
+    run = {"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "done"}]}
+    usage = {"prompt_tokens": 9, "completion_tokens": 10, "total_tokens": 19, "cost": part}
+    limit = check("cost_limit", max_usd=0.05)
+    case = Case("cost", {SUITE: suite(limit), "traces/refund.json": {**run, "cost_usd": whole, "usage": usage}}, code)
+    assert case.find_faults(case.run(tmp_path)) == []

@@ -159,9 +159,28 @@ def test_a_misspelt_tool_in_an_expression_is_named_below_the_heading(tmp_path, n
     assert "did you mean ` delete_user `?" in ran.text("comment.md").split("###")[0]
 
 
+PARTS = {
+    "tool_calls[?starts_with(name, 'delet_')]": "delete*",
+    "tool_calls[?ends_with(name, '_usr')]": "*_user",
+    "tool_calls[?contains(name, 'dlete')]": "*delete*",
+    "tool_calls[?starts_with(executed.name, 'delet_') || starts_with(name, 'x')]": "delete*",
+}
+
+
+@pytest.mark.parametrize("expression", PARTS)
+def test_a_misspelt_part_of_a_name_is_named_below_the_heading(tmp_path, expression):
+    ran = _judge(tmp_path, {"path": expression, "length": 0}, {"contains": "done"})
+    assert ran.code == 0, ran.stdout
+    assert f"did you mean ` {PARTS[expression]} `?" in ran.text("comment.md").split("###")[0]
+
+
 @pytest.mark.parametrize(
     "check",
     [
+        {"path": "tool_calls[?starts_with(name, 'delete_')]", "length": 1},
+        {"path": "tool_calls[?starts_with(name, 'remove_')]", "length": 0},
+        {"path": "tool_calls[?contains(name, 'user')]", "length": 1},
+        {"path": "tool_calls[?starts_with(arguments.note || '', 'delet_')]", "length": 0},
         {"path": "tool_calls[?name == 'delete_user' || name == 'deleteUser']", "length": 1},
         {"path": "tool_calls[?name == 'remove_account']", "length": 0},
         {"path": "tool_calls[?arguments.name == 'delete-user']", "length": 0},

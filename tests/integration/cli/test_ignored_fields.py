@@ -54,8 +54,12 @@ def test_an_unknown_field_stops_the_gate_until_the_suite_ignores_it(tmp_path: Pa
     assert (code, codes(results)) == (0, [])
 
 
-def test_a_field_with_the_shape_of_a_call_is_refused(tmp_path: Path) -> None:
-    write(tmp_path, CALL, reading=IGNORE)
+LISTED = ["delete_user", {"id": 1}]
+
+
+@pytest.mark.parametrize("call", [CALL, LISTED, [LISTED], {"log": json.dumps(LISTED)}, ["delete_user", '{"id": 1}']])
+def test_a_field_with_the_shape_of_a_call_is_refused(tmp_path: Path, call: Any) -> None:
+    write(tmp_path, call, reading=IGNORE)
     result = evalgate(tmp_path, ["s.yaml"])
     assert result.code == 1
     assert "messages[].extra is ignored, but looks like a call" in result.stdout

@@ -47,7 +47,11 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 def has_call_shape(value: Any) -> bool:
     """Whether anything in the value has the shape of a call: a text beside an object, a list, or JSON as text.
 
+    Both may be fields of an object, or entries of a list.
+
     >>> has_call_shape({"tool": "delete_user", "args": {"id": 1}}), has_call_shape({"tool": "delete_user"})
+    (True, False)
+    >>> has_call_shape([["delete_user", {"id": 1}]]), has_call_shape([["delete_user", "lookup"], [{"id": 1}]])
     (True, False)
     """
     waiting = [value]
@@ -60,8 +64,15 @@ def has_call_shape(value: Any) -> bool:
                 return True
             waiting += each.values()
         elif each.__class__ is list:
+            if _lists_name_and_arguments(each):
+                return True
             waiting += each
     return False
+
+
+def _lists_name_and_arguments(value: list[Any]) -> bool:
+    has_arguments = any(each and may_hold(each) for each in value)
+    return has_arguments and any(each.__class__ is str and each.strip() and not may_hold(each) for each in value)
 
 
 def can_be_call(value: Any, key: str = "", envelope: AbstractSet[str] = ENVELOPE) -> bool:

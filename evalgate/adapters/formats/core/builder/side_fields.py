@@ -13,6 +13,7 @@ from evalgate.adapters.formats.core.builder.conversation import (
 from evalgate.adapters.formats.core.fields import (
     amount,
     count,
+    dict_or_empty,
     identifier,
     listing,
     mapping,
@@ -23,9 +24,10 @@ from evalgate.adapters.formats.core.fields import (
 from evalgate.adapters.formats.core.format import Identity, build_identity, words
 from evalgate.adapters.formats.core.strict_json import encode_text
 from evalgate.adapters.formats.core.usage import read_cost_usd, read_latency_seconds, read_scores
+from evalgate.models.trace.trace import unknown_cost
 
 if TYPE_CHECKING:
-    from evalgate.models.trace.trace import Latency, ToolCall, Trace, Usage
+    from evalgate.models.trace.trace import Cost, Latency, ToolCall, Trace, Usage, Warning_
 
 SCENARIO_KEY = "evalgate.scenario.id"
 TRIAL_KEY = "evalgate.trial"
@@ -37,6 +39,8 @@ PROGRAM_FIELDS = words("""
     modelConfig
 """)
 """Fields that say how the program was built, set up and started, before the agent did anything."""
+TOLERANCE = 0.01
+"""The share by which a part may be above its whole: costs are rounded."""
 RECORDER_PREFIXES = ("ls_", "__", "langgraph_", "LANGSMITH_", "LANGCHAIN_", "checkpoint_ns", "thread_ts")
 
 
@@ -131,13 +135,18 @@ def find_trial(fields: dict[str, Any]) -> Any:
     return _find_id(fields, TRIAL_KEY, "trial")
 
 
-def read_cost_fields(fields: dict[str, Any], usage: Usage) -> Any:
-    """The recorded cost, and warnings about it."""
+def read_cost_fields(fields: dict[str, Any], usage: Usage) -> tuple[Cost, list[Warning_]]:
+    """The recorded cost, and warnings about it; unknown if that of the provider's usage, a part of it, is higher."""
     key = "cost_usd" if fields.get("cost_usd") is not None else "cost"
     value = fields.get(key)
     if isinstance(value, dict):
         key, value = "cost.usd", value.get("usd")
-    return read_cost_usd(value, usage, key)
+    cost, warnings = read_cost_usd(value, usage, key)
+    whole, part = cost["usd"], dict_or_empty(fields.get("usage")).get("cost")
+    if whole is None or not isinstance(part, int | float) or part <= whole * (1 + TOLERANCE):
+        return cost, warnings
+    message = f"the recorded cost is {whole:,.6g} USD, that of the usage {part:,.6g}: the cost is unknown"
+    return unknown_cost(), [*warnings, {"code": "total_mismatch", "message": message, "where": key}]
 
 
 def read_latency_fields(fields: dict[str, Any]) -> Latency:
