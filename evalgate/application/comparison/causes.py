@@ -16,7 +16,7 @@ from evalgate.errors import InvalidInput
 from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.gate.trajectory.cause import SAME_RULES, CrossScores, ScoredVerdict, find_cause
 from evalgate.measures.redaction.known_secrets import REDACTED
-from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.comparison import Cause, ScenarioKey
 from evalgate.models.run.trials import is_unmeasured
 
 if TYPE_CHECKING:
@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 
 MOVED = ("broken", "regressed", "fixed", "improved", "inconclusive")
 """Kinds of change that have a cause, the most important first."""
+ERRORS_PASSED = Cause(
+    "rules_stricter",
+    "a run that ended in an error passed when the baseline was made, and does not any more: see `run_status`",
+    None,
+    None,
+)
 SURE = frozenset(MOVED) - {"inconclusive"}
 
 
@@ -75,6 +81,34 @@ def add_causes(
             verdicts = verdicts._replace(missing_reason=found)
         policy = policies.suites.get(key.suite, policies.run)
         each.change.cause = find_cause(each.baseline, each.now, verdicts, policy.regression.threshold)
+
+
+def add_causes_of_errors(comparison: Comparison, failed: Iterable[ScenarioKey], baseline: StoredBaseline) -> None:
+    """Names the rules as the cause where runs that ended in an error passed, by the version that made the baseline.
+
+    `failed` are the scenarios that got worse and have a trial that fails because it ended so.
+    """
+    passed: dict[TracePosition, list[ScenarioKey]] = {}
+    for key in failed:
+        for trial in baseline.results.find_trials(find_baseline_key(key, baseline.results.entries)):
+            if trial.status == "passed":
+                passed.setdefault(trial.position, []).append(key)
+    for key in _find_errors(passed, baseline) if passed else ():
+        comparison.changes[key].cause = ERRORS_PASSED
+
+
+def _find_errors(passed: Mapping[TracePosition, Sequence[ScenarioKey]], baseline: StoredBaseline) -> set[ScenarioKey]:
+    """The scenarios of which a trace that passed in the baseline ended in an error."""
+    found: set[ScenarioKey] = set()
+    try:
+        for line in baseline.files.read_traces(baseline.path):
+            place = source_of(line)
+            trace = baseline.traces.restore_trace(line) if place is not None and place in passed else None
+            if place is not None and trace is not None and trace.status == "error":
+                found.update(passed[place])
+    except InvalidInput:  # without its traces nothing is known of how they ended
+        return set()
+    return found
 
 
 def _sides(comparison: Comparison, run: Run) -> Iterator[tuple[ScenarioKey, _Sides]]:

@@ -9,6 +9,8 @@ from msgspec import Struct
 from evalgate.application.comparison.baseline import needs_baseline_checks
 from evalgate.application.comparison.baseline_rules import load_baseline_rules
 from evalgate.application.evaluation.evaluate import TraceChoice
+from evalgate.models.run.run import RUN_FAILED
+from evalgate.models.run.trials import summarize
 
 if TYPE_CHECKING:
     from evalgate.application.comparison.baseline import LoadedBaseline
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.errors import Problem
     from evalgate.models.approvals.approval import Approvals
-    from evalgate.models.comparison.comparison import Comparison
+    from evalgate.models.comparison.comparison import Comparison, ScenarioKey
     from evalgate.models.comparison.weakening import WeakeningList
     from evalgate.models.results.baseline_run import BaselineRun
     from evalgate.models.run.run import Run
@@ -70,11 +72,14 @@ class ChangedRules(Struct, frozen=True):
             return
         from evalgate.gate.trajectory.cause import name_agent_causes
 
-        if self.cross_scorer is not None and baseline.info.path is not None:
-            from evalgate.application.comparison.causes import StoredBaseline, add_causes
+        failed = _list_failed_runs(run, comparison)
+        if (failed or self.cross_scorer is not None) and baseline.info.path is not None:
+            from evalgate.application.comparison.causes import StoredBaseline, add_causes, add_causes_of_errors
 
             stored = StoredBaseline(baseline.results, baseline.info.path, *self.sources)
-            add_causes(comparison, run, self.cross_scorer, policies, stored)
+            if self.cross_scorer is not None:
+                add_causes(comparison, run, self.cross_scorer, policies, stored)
+            add_causes_of_errors(comparison, failed, stored)
         name_agent_causes(comparison.changes.values())
 
     def find_weakenings(
@@ -122,6 +127,25 @@ class ChangedRules(Struct, frozen=True):
         words = {name: rules.fail_on_words(name) for name in judged.policies.suites}
         old = OldRules(known.configuration, self.results, self.sources.prices, self.cross_scorer, words)
         return find_hidden_failures(judged, old)
+
+
+def _list_failed_runs(run: Run, comparison: Comparison) -> list[ScenarioKey]:
+    """The scenarios that got worse and have a trial that failed because its run ended in an error."""
+    worse = [key for key, change in comparison.changes.items() if change.kind in ("broken", "regressed")]
+    trials = {
+        (suite.name, scenario.id, scenario.variant): scenario.trials
+        for suite in (run.suites if worse else ())
+        for scenario in suite.scenarios
+    }
+    return [
+        key
+        for key in worse
+        if any(
+            each.type == RUN_FAILED
+            for trial in trials.get(key, ())
+            for each in (summarize(trial).failed if trial.status == "hard_fail" else ())
+        )
+    ]
 
 
 def list_weakening_problems(weakenings: WeakeningList | None) -> list[Problem]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import zipfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from command import evalgate
 
-from hostile.whole_run.case import ALL, CANNOT_JUDGE, FAILED, PASS, SUITE, Case, check, suite, trace, trials
+from hostile.whole_run.case import ALL, CANNOT_JUDGE, FAILED, PASS, SUITE, Case, check, lay_out, suite, trace, trials
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -163,3 +166,34 @@ def test_a_limit_that_ended_a_run_stands_beside_its_passing_scenario(
     assert ran.code == PASS, ran.stdout
     assert f"{says} turns" in ran.stdout
     assert f"{says} ` turns `" in ran.text("comment.md")
+
+
+def forget_ends(path: Path) -> None:
+    """Makes a baseline one of a version that did not judge how runs ended: all of its trials passed."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    results = json.loads(parts["results.json"])
+    for scenario in results["suites"][0]["scenarios"]:
+        scenario |= {"verdict": "PASS", "score": 1.0, "pass_rate": 1.0}
+        for trial in scenario["trials"]:
+            kept = [each for each in trial["assertions"] if each["type"] != "run_failed"]
+            trial |= {"status": "passed", "score": 1.0, "assertions": kept}
+    parts["results.json"] = json.dumps(results).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+
+
+@pytest.mark.parametrize(("before", "cause"), [(CRASHED, "rules_stricter"), (FINE, None)])
+@pytest.mark.parametrize("checks", [[SAYS_REFUND], [SAYS_REFUND, NO_DELETE]], ids=["same suite", "another check"])
+def test_a_run_that_failed_and_passed_in_an_old_baseline_is_broken_by_the_rules(tmp_path, before, cause, checks):
+    lay_out(tmp_path / "before", {SUITE: suite(SAYS_REFUND), **trials(before)})
+    evalgate(tmp_path / "before", [SUITE])
+    forget_ends(tmp_path / "before/.evalgate/baseline.zip")
+    lay_out(tmp_path / "now", {SUITE: suite(*checks), **trials({**CRASHED, "latency_seconds": 3})})
+    ran = evalgate(tmp_path / "now", [SUITE, "--baseline", str(tmp_path / "before/.evalgate/baseline.zip")])
+    (judged,) = ran.results["suites"][0]["scenarios"]
+    assert (ran.code, judged["change"]["kind"]) == (FAILED, "broken")
+    found = judged["change"].get("cause") or {}
+    assert (found.get("kind") == "rules_stricter") is (cause is not None)
+    assert ("passed when the baseline was made" in ran.text("comment.md")) is (cause is not None)
