@@ -162,3 +162,9 @@ def test_a_turn_that_failed_before_the_last_is_named(tmp_path: Path) -> None:
 def test_a_cost_that_shrinks_is_no_running_total(tmp_path: Path, costs: tuple[float, ...], code: int) -> None:
     ends = tuple(end(total_cost_usd=cost, usage={"input_tokens": 15, "output_tokens": 5}) for cost in costs)
     assert judge("costs", stream(ends=ends), code, folder=tmp_path, rules=CHEAP) == []
+
+
+@pytest.mark.parametrize(("cost", "code"), [(9.0, FAILED), (0.01, PASS), (None, PASS)])
+def test_a_cost_below_that_of_its_models_is_unknown(tmp_path: Path, cost: float | None, code: int) -> None:
+    models = {"claude": {"inputTokens": 9, "outputTokens": 9, "costUSD": cost}}
+    assert judge("models", stream(ends=(end(modelUsage=models),)), code, folder=tmp_path, rules=CHEAP) == []

@@ -15,11 +15,11 @@ from evalgate.adapters.formats.core.builder.run_end import (
     mark_stopped,
     warn_of_unknown_status,
 )
-from evalgate.adapters.formats.core.fields import amount, count, flag, listing, mapping, objects, text
+from evalgate.adapters.formats.core.fields import amount, count, dict_or_empty, flag, listing, mapping, objects, text
 from evalgate.adapters.formats.core.format import words
 from evalgate.adapters.formats.core.provider_response import ANTHROPIC_USAGE
 from evalgate.adapters.formats.core.strict_json import encode_json, make_printable
-from evalgate.adapters.formats.core.usage import TokenTable, finish_reason, sum_usages, warn_of_mismatch
+from evalgate.adapters.formats.core.usage import TokenTable, distrust_cost, finish_reason, sum_usages, warn_of_mismatch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +61,8 @@ def add_results(trace: Trace, results: Sequence[dict[str, Any]]) -> None:
     else:
         cost = sum(known) if len(known) == len(costs) else None
     set_cost(trace, cost, "total_cost_usd")
+    trace.cost, doubts = distrust_cost(trace.cost, _sum_model_costs(last), "modelUsage")
+    trace.warnings += doubts
     durations = [amount(result.get("duration_ms"), "duration_ms") for result in results]
     if None not in durations:
         trace.latency = {"total_ms": sum(filter(None, durations)), "source": "recorded"}
@@ -80,6 +82,11 @@ def find_failure(results: Sequence[dict[str, Any]]) -> ModelError | None:
     """Why the last model call failed, as the last result line says; None if it did not."""
     answer = text(results[-1].get("result"), "result") if results and results[-1].get("is_error") is True else None
     return build_model_error(None, answer) if (answer or "").startswith(API_ERROR) else None
+
+
+def _sum_model_costs(result: dict[str, Any]) -> float:
+    models = mapping(result.get("modelUsage"), "modelUsage").values()
+    return sum(amount(dict_or_empty(usage).get("costUSD"), "modelUsage.costUSD") or 0 for usage in models)
 
 
 def _read_cost(result: dict[str, Any]) -> float | None:

@@ -186,6 +186,15 @@ def read_cost_usd(value: Any, usage: Usage, path: str) -> tuple[Cost, list[Warni
     return {"usd": usd, "source": "recorded"}, []
 
 
+def distrust_cost(cost: Cost, part: Any, path: str) -> tuple[Cost, list[Warning_]]:
+    """The recorded cost, unknown with a warning if one that is a part of it is higher, by more than rounding."""
+    whole = cost["usd"]
+    if whole is None or not isinstance(part, int | float) or part <= whole * (1 + TOLERANCE):
+        return cost, []
+    message = f"the recorded cost is {whole:,.6g} USD, a part of it {part:,.6g}: the cost is unknown"
+    return unknown_cost(), [{"code": "total_mismatch", "message": message, "where": path}]
+
+
 def read_latency_seconds(value: Any, path: str) -> Latency:
     """The latency from a recorded duration in seconds."""
     seconds = amount(value, path)

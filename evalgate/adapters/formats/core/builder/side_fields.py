@@ -23,8 +23,7 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import Identity, build_identity, words
 from evalgate.adapters.formats.core.strict_json import encode_text
-from evalgate.adapters.formats.core.usage import read_cost_usd, read_latency_seconds, read_scores
-from evalgate.models.trace.trace import unknown_cost
+from evalgate.adapters.formats.core.usage import distrust_cost, read_cost_usd, read_latency_seconds, read_scores
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Cost, Latency, ToolCall, Trace, Usage, Warning_
@@ -39,8 +38,6 @@ PROGRAM_FIELDS = words("""
     modelConfig
 """)
 """Fields that say how the program was built, set up and started, before the agent did anything."""
-TOLERANCE = 0.01
-"""The share by which a part may be above its whole: costs are rounded."""
 RECORDER_PREFIXES = ("ls_", "__", "langgraph_", "LANGSMITH_", "LANGCHAIN_", "checkpoint_ns", "thread_ts")
 
 
@@ -142,11 +139,8 @@ def read_cost_fields(fields: dict[str, Any], usage: Usage) -> tuple[Cost, list[W
     if isinstance(value, dict):
         key, value = "cost.usd", value.get("usd")
     cost, warnings = read_cost_usd(value, usage, key)
-    whole, part = cost["usd"], dict_or_empty(fields.get("usage")).get("cost")
-    if whole is None or not isinstance(part, int | float) or part <= whole * (1 + TOLERANCE):
-        return cost, warnings
-    message = f"the recorded cost is {whole:,.6g} USD, that of the usage {part:,.6g}: the cost is unknown"
-    return unknown_cost(), [*warnings, {"code": "total_mismatch", "message": message, "where": key}]
+    settled, doubts = distrust_cost(cost, dict_or_empty(fields.get("usage")).get("cost"), key)
+    return settled, [*warnings, *doubts]
 
 
 def read_latency_fields(fields: dict[str, Any]) -> Latency:
