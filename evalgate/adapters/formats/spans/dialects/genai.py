@@ -130,7 +130,7 @@ def keep_whole_answer(messages: list[RawMessage] | None) -> list[RawMessage] | N
 
 def _is_piece(piece: RawMessage, whole: RawMessage) -> bool:
     """Whether all calls of a message are in the whole one, as far as it has their arguments."""
-    calls = {(call.id, call.name): call.arguments for call in whole.calls if call.id is not None}
+    calls: dict[tuple[str | None, str], Any] = {(call.id, call.name): call.arguments for call in whole.calls if call.id}
     return not (piece.answers or piece.parts) and all(
         (call.id, call.name) in calls and (not call.arguments or call.arguments == calls[call.id, call.name])
         for call in piece.calls
