@@ -144,6 +144,8 @@ lock: | python
 		"$(PYTHON)" .ci/lock_wheels.py requirements/core.txt > requirements/gate.txt
 	$(WHEELS_LOCK) --extra record pyproject.toml | \
 		"$(PYTHON)" .ci/lock_wheels.py requirements/core.txt > requirements/record.txt
+	$(WHEELS_LOCK) --extra record --extra prices pyproject.toml | \
+		"$(PYTHON)" .ci/lock_wheels.py requirements/record.txt > requirements/record-prices.txt
 	$(WHEELS_LOCK) --extra otlp --extra prices --extra store --extra postgres pyproject.toml | \
 		"$(PYTHON)" .ci/lock_wheels.py requirements/gate.txt > requirements/image.txt
 	printf '%s\n' anthropic langchain langchain-openai 'langsmith[otel]' openai openai-agents opentelemetry-distro \
