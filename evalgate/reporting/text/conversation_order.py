@@ -6,6 +6,7 @@ Calls of agents that another one started are in no message: they follow the call
 from __future__ import annotations
 
 from itertools import compress
+from operator import or_
 from typing import TYPE_CHECKING
 
 from evalgate.models.trace.actors import ROOT, is_helper
@@ -91,9 +92,11 @@ class _CallQueue:
         return [self._take(call) for call in others if following is None or call["index"] < following]
 
     def take_before(self, turn: int | None) -> list[ToolCall]:
-        """The main agent's calls of earlier turns that no message requested; None for all calls that are left."""
+        """The main agent's calls of earlier turns that no message requested, with those between them; None for all."""
         is_due = [turn is None or (call["turn"] < turn and not measure_depth(call)) for call in self._left]
-        return [self._take(call) for call in list(compress(self._left, is_due))]
+        last = max(compress(range(len(is_due)), is_due), default=-1)
+        is_between = [at < last and bool(measure_depth(call)) for at, call in enumerate(self._left)]
+        return [self._take(call) for call in list(compress(self._left, map(or_, is_due, is_between)))]
 
     def has_shown(self, message: Message) -> bool:
         """Whether the message is the result of a call that is shown."""

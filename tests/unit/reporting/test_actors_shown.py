@@ -84,3 +84,16 @@ def test_a_call_of_another_agent_whose_turn_is_unknown_is_shown_in_the_order_of_
     shown = render_conversation(trace).splitlines()
     names = [line.split()[2] for line in shown if line.lstrip().startswith("call ")]
     assert names == ["ask_left", "ask_right", "look", "look"]
+
+
+def test_calls_that_no_message_holds_are_shown_in_the_order_of_time():
+    """The main agent replaced its messages: its calls and those that it started stand before them."""
+    trace = at_once()
+    for message in trace.messages:
+        message["tool_calls"] = []
+    for call in trace.tool_calls:
+        call["turn"] = 0
+    trace.tool_calls[1]["actor"], trace.tool_calls[3]["actor"] = "root/agent", "root"
+    shown = render_conversation(trace).splitlines()
+    names = [line.split()[1] for line in shown if line.lstrip().startswith("call ")]
+    assert names == ["1", "2", "3", "4"]
