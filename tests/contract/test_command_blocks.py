@@ -223,7 +223,7 @@ PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
     "docs/traces.md": (project, [INSTALLS, *[AGENT] * 11]),
     "evalgate/features/coding_agent/templates/SKILL.md": (
         refund,
-        [Run((0, 0)), Run(), Run((0, 0)), Run((1,)), Run((0, 0)), Run(), Run((0, 1), rename_tool), AGENT],
+        [Run((0, 0)), Run(), Run((0, 0, 0)), Run((1,)), Run((0, 0)), Run(), Run((0, 1), rename_tool), AGENT],
     ),
     "examples/plugin/README.md": (examples, [Run((0, 0))]),
     "examples/order-state/README.md": (nothing, [Skip("tests/integration/record/test_order_state.py runs it")] * 2),

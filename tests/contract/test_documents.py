@@ -54,7 +54,7 @@ def suites_of(block: Block) -> list[tuple[str, str]]:
         suite = {
             "suite": "s",
             "scenarios": [{"id": "s", "assertions": content}],
-            "policy": {"fail_on": ["below_threshold"]},
+            "policy": {"fail_on": ["hard_fail", "below_threshold"]},
         }
         return [("suite.yaml", yaml.safe_dump(suite))]
     if "suites" in content:
