@@ -52,6 +52,10 @@ def test_the_page_counts_what_is_compared():
 @pytest.mark.parametrize(
     ("check", "reason"),
     [
+        ({"type": "skill-used", "value": {"name": "pdf", "min": 2}}, "it counts uses of a skill"),
+        ({"type": "not-skill-used", "value": {"name": "pdf", "min": 1}}, "it counts uses of a skill"),
+        ({"type": "skill-used", "value": {"name": "pdf", "pattern": "p*"}}, "it needs a `name` or a `pattern`"),
+        ({"type": "skill-used", "value": {"pattern": "pd?"}}, "it needs a `name` or a `pattern`"),
         ({"type": "javascript", "value": "output.length > 1 && context.vars.a"}, "a program"),
         ({"type": "javascript", "value": "file://check.js"}, "a program"),
         ({"type": "javascript", "value": "output.length < 5", "threshold": 0.5}, "a program"),

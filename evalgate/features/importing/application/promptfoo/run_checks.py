@@ -157,7 +157,7 @@ def _read_bound(value: Mapping[str, Any], name: str) -> int | None:
 def _skill_used(check: OriginCheck) -> CarriedCheck:
     value = check.value
     if isinstance(value, dict):
-        raise CannotCarry("it counts uses of a skill, or has a pattern")
+        return CarriedCheck(_count_skill(value, is_negated=check.is_negated), LOADED_SKILLS)
     names = value if isinstance(value, list) else [value]
     if not names or not all(isinstance(name, str) and name.strip() for name in names):
         raise CannotCarry("it needs names of skills")
@@ -165,6 +165,20 @@ def _skill_used(check: OriginCheck) -> CarriedCheck:
     if len(skills) == 1:
         return CarriedCheck(skills[0], LOADED_SKILLS)
     return CarriedCheck({"any_of" if check.is_negated else "all_of": skills}, LOADED_SKILLS)
+
+
+def _count_skill(value: Mapping[str, Any], *, is_negated: bool) -> dict[str, Any]:
+    """At least one use of a skill, or none; promptfoo refuses other bounds of a negated check, too."""
+    names = [found.strip() for key in ("name", "pattern") if isinstance(found := value.get(key), str) and found.strip()]
+    if len(names) != 1 or "?" in names[0]:
+        raise CannotCarry("it needs a `name` or a `pattern`, without `?`")
+    least, most = _read_bound(value, "min"), _read_bound(value, "max")
+    used = {"type": "skill_used", "skill": names[0]}
+    if least is None and most == 0:
+        return used if is_negated else {"not": used}
+    if most is None and (least is None or (least == 1 and not is_negated)):
+        return used
+    raise CannotCarry("it counts uses of a skill, of which a check here demands one or none")
 
 
 RUN_CHECKS: dict[str, Callable[[OriginCheck], CarriedCheck]] = {
