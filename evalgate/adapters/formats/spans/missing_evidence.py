@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, note_opaque
+from evalgate.adapters.formats.core.builder.evidence_gaps import OF_MESSAGES, add_gap, note_opaque
 from evalgate.adapters.formats.core.builder.run import add_warning
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.adapters.formats.core.usage import finish_reason
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.core.builder.conversation import RawMessage
     from evalgate.adapters.formats.spans.aggregate import ModelCall
     from evalgate.adapters.formats.spans.span import Span, SpanNode
-    from evalgate.models.trace.trace import EvidenceKind, Trace
+    from evalgate.models.trace.trace import Trace
 
 OPENTELEMETRY = (
     "set OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental and "
@@ -102,6 +102,10 @@ def add_span_gaps(trace: Trace, nodes: list[SpanNode], calls: Sequence[ModelCall
     unreadable = next((one["where"] for one in trace.warnings if one["code"] == "content_unreadable"), None)
     if unreadable is not None:
         add_gap(trace, "calls", f"the messages in `{unreadable}` can't be read: don't truncate them")
+    if any(any(node.span.dropped) for node in nodes):
+        from evalgate.adapters.formats.spans.dropped import note_dropped  # few tracers reach their limits
+
+        note_dropped(trace, nodes)
 
 
 def is_recorded(messages: Iterable[RawMessage] | None) -> bool:
@@ -272,8 +276,7 @@ def _add_content_gaps(trace: Trace, unknown: Sequence[ModelCall], calls: Sequenc
         reason = NO_CONTENT
     else:
         reason = f"the output of {_count(len(unknown), len(calls))} is not recorded"
-    kinds: tuple[EvidenceKind, ...] = ("calls", "messages")
-    for kind in kinds:
+    for kind in OF_MESSAGES:
         add_gap(trace, kind, f"{reason}: {setting}")
 
 

@@ -43,7 +43,8 @@ class Span(Struct):
 
     Attribute values are text, numbers, booleans, lists or objects, never the wrappers of an encoding.
     `is_from_logs`: it is known from log records only, so its name, parent and end are unknown.
-    `unknown_fields`: names of recorded fields that were not read.
+    `unknown_fields`: names of recorded fields that were not read. `dropped`: how many attributes and how many events
+    (or attributes of events) the tracer left out, for a limit of its own.
     """
 
     trace_id: str
@@ -60,6 +61,7 @@ class Span(Struct):
     status_message: str | None = None
     is_from_logs: bool = False
     unknown_fields: tuple[str, ...] = ()
+    dropped: tuple[int, int] = (0, 0)
 
 
 class SpanFacts(Struct):

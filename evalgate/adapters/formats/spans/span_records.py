@@ -327,10 +327,10 @@ def add_logs(spans: list[Span], logs: Iterable[Span]) -> list[Span]:
         if content in seen.setdefault(key, set()):
             continue
         seen[key].add(content)
-        if key in known:
-            known[key].events += log.events
-        elif added.setdefault(key, log) is not log:
-            added[key].events += log.events
+        span = known.get(key) or added.setdefault(key, log)
+        if span is not log:
+            span.events += log.events
+            span.dropped = span.dropped[0], span.dropped[1] + log.dropped[1]
     for key in seen:
         span = known.get(key) or added[key]
         span.events.sort(key=_sort_time)

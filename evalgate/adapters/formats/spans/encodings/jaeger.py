@@ -12,6 +12,7 @@ from evalgate.adapters.formats.spans.encodings.values import (
     find_unknown_fields,
     parse_id,
     parse_scaled,
+    read_dropped,
     read_name,
     require_id,
 )
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.spans.span import SpanFile
 
 MICROSECOND = 1000
+DROPPED_TAGS = ("otel.dropped_attributes_count", "otel.dropped_events_count")
 SCOPE_TAGS = ("otel.scope.name", "otel.library.name")
 LONGEST_NUMBER = 40
 INTEGER_TYPES = frozenset({"int64", "int"})
@@ -159,6 +161,7 @@ def _read_span(fields: dict[str, Any], path: str, trace: dict[str, Any], process
         has_failed=tags.get("error") in (True, "true") or tags.get("otel.status_code") == "ERROR",
         status_message=message if type(message) is str and message else None,
         unknown_fields=find_unknown_fields(fields, SPAN_FIELDS),
+        dropped=read_dropped({key.removeprefix("otel."): tags[key] for key in DROPPED_TAGS if key in tags}, path),
     )
 
 

@@ -8,11 +8,14 @@ from evalgate.adapters.formats.core.fields import FieldError, FieldTable, filled
 from evalgate.adapters.formats.messages.blocks import get_first
 from evalgate.adapters.formats.spans import detect
 from evalgate.adapters.formats.spans.encodings.values import (
+    DROPPED_ATTRIBUTES,
+    DROPPED_EVENTS,
     decode_attributes,
     decode_value,
     find_unknown_fields,
     parse_id,
     parse_nanos,
+    read_dropped,
     read_name,
     require_id,
 )
@@ -112,8 +115,7 @@ SPAN = FieldTable(
 SPAN_FIELDS = SPAN.keys | {
     *("kind", "links", "flags", "traceState", "trace_state", "timeUnixNano", "time_unix_nano"),
     *("observedTimeUnixNano", "observed_time_unix_nano", "eventName", "event_name"),
-    *("droppedAttributesCount", "droppedEventsCount", "droppedLinksCount"),
-    *("dropped_attributes_count", "dropped_events_count", "dropped_links_count"),
+    *(*DROPPED_ATTRIBUTES, *DROPPED_EVENTS, "droppedLinksCount", "dropped_links_count"),
 }
 LOG = FieldTable(
     trace_id=(parse_id, "traceId", "trace_id"),
@@ -127,6 +129,7 @@ LOG = FieldTable(
 def _read_span(fields: dict[str, Any], path: str, context: ScopeContext) -> Span:
     unknown = find_unknown_fields(fields, SPAN_FIELDS)
     span = Span(**SPAN.read(fields, path), resource=context.resource, scope=context.scope, unknown_fields=unknown)
+    span.dropped = read_dropped(fields, path)
     span.parent_id = None if span.parent_id == span.span_id else span.parent_id
     return span
 
@@ -151,6 +154,7 @@ def _span_from_log(fields: dict[str, Any], path: str, context: ScopeContext) -> 
         scope=context.scope,
         events=[SpanEvent(name, at, found, log["body"])],
         is_from_logs=True,
+        dropped=(0, sum(read_dropped(fields, path))),
     )
 
 

@@ -21,11 +21,14 @@ from evalgate.adapters.formats.spans.detect import (
     is_row,
 )
 from evalgate.adapters.formats.spans.encodings.values import (
+    DROPPED_ATTRIBUTES,
+    DROPPED_EVENTS,
     decode_attributes,
     find_unknown_fields,
     parse_id,
     parse_nanos,
     parse_time,
+    read_dropped,
     read_name,
     require_id,
 )
@@ -116,6 +119,7 @@ SPAN_FIELDS = frozenset(
     {
         *(*CONTEXTS, *PARENT_CONTEXTS, *TRACE_IDS, *SPAN_IDS, *PARENT_IDS, *SCOPES, *STARTS, *ENDS, *EXACT_STARTS),
         *(*EXACT_ENDS, *EVENT_LISTS, *STATUS_KEYS, "name", "attributes", "resource", "status", "kind", "span_kind"),
+        *(*DROPPED_ATTRIBUTES, *DROPPED_EVENTS, "droppedLinksCount", "dropped_links_count", "dropped_links"),
         *("links", "span_links", "flags", "trace_state", "traceState", "traceFlags", "trace_flags", "duration"),
     }
 )
@@ -187,6 +191,7 @@ def _read_span(fields: dict[str, Any], path: str) -> Span:
         has_failed=_has_failed(status),
         status_message=_read_message(status, f"{path}.status"),
         unknown_fields=unknown,
+        dropped=read_dropped(fields, path),
     )
 
 

@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 from evalgate.adapters.formats.core.builder.evidence_gaps import holds_objects, judge_unknown
-from evalgate.adapters.formats.core.fields import FieldError, flag, listing, mapping, text
+from evalgate.adapters.formats.core.builder.side_fields import parse_digits
+from evalgate.adapters.formats.core.fields import FieldError, count, flag, listing, mapping, text
 from evalgate.adapters.formats.core.strict_json import MAX_DEPTH, make_printable, require_shallow
 from evalgate.models.trace.trace import MAX_ID_LENGTH
 
@@ -233,6 +234,30 @@ def _hex_from_base64(value: str) -> str | None:
     except binascii.Error:
         return None
     return data.hex() if len(data) == size else None
+
+
+DROPPED_ATTRIBUTES = ("droppedAttributesCount", "dropped_attributes_count", "dropped_attributes")
+DROPPED_EVENTS = ("droppedEventsCount", "dropped_events_count", "dropped_events")
+
+
+def read_dropped(fields: dict[str, Any], path: str) -> tuple[int, int]:
+    """How many attributes and events a tracer left out of a span, or attributes of its events."""
+    attributes = sum(_read_count(fields, key, path) for key in DROPPED_ATTRIBUTES if key in fields)
+    events = sum(_read_count(fields, key, path) for key in DROPPED_EVENTS if key in fields)
+    listed = fields.get("events")
+    for event in listed if type(listed) is list else ():
+        events += sum(
+            _read_count(event, key, path) for key in DROPPED_ATTRIBUTES if type(event) is dict and key in event
+        )
+    return attributes, events
+
+
+def _is_object(value: Any) -> bool:
+    return type(value) is dict
+
+
+def _read_count(fields: dict[str, Any], key: str, path: str) -> int:
+    return count(parse_digits(fields[key]), f"{path}.{key}") or 0
 
 
 SEPARATORS = re.compile("[^a-z]")
