@@ -38,11 +38,10 @@ class NotInstalledError(Exception):
 
 
 def choose_lock(what: str, environ: Mapping[str, str]) -> Path:
-    """The lock of what is needed: the packages of a store only if the job names one, prices only for a cap."""
+    """The lock of what is needed: the packages of a store only if the job names one."""
     has_store = environ.get("HAS_STORE") == "true" or bool(environ.get("EVALGATE_STORE_URL"))
-    has_cap = "--max-usd" in environ.get("OPTIONS", "")
-    names = {"gate": "image" if has_store else "gate", "record": "record-prices" if has_cap else "record"}
-    return ROOT / f"requirements/{names[what]}.txt"
+    name = "image" if what == "gate" and has_store else what
+    return ROOT / f"requirements/{name}.txt"
 
 
 def read_lock(lock: Path) -> bytes:

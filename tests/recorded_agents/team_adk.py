@@ -6,15 +6,12 @@ import os
 
 import teams
 from google.adk.agents import Agent
-from google.adk.agents.run_config import RunConfig, StreamingMode
 from google.adk.integrations.openai import OpenAILlm
 from google.adk.runners import InMemoryRunner
 from google.genai import types
 
-MODE = RunConfig(streaming_mode=StreamingMode.SSE if teams.STREAMS else StreamingMode.NONE)
 
-
-async def run_shape(shape: str, address: str, first: str, task: str) -> str:
+async def run_shape(shape: str, address: str) -> None:
     os.environ["OPENAI_BASE_URL"] = address
     built = {}
 
@@ -23,7 +20,7 @@ async def run_shape(shape: str, address: str, first: str, task: str) -> str:
         session = await runner.session_service.create_session(app_name="team", user_id="ci")
         message = types.Content(role="user", parts=[types.Part(text=task)])
         answer = ""
-        async for event in runner.run_async(user_id="ci", session_id=session.id, new_message=message, run_config=MODE):
+        async for event in runner.run_async(user_id="ci", session_id=session.id, new_message=message):
             if event.error_code:
                 raise RuntimeError(event.error_message)
             if event.is_final_response() and event.content and event.content.parts:
@@ -37,7 +34,7 @@ async def run_shape(shape: str, address: str, first: str, task: str) -> str:
             instruction=teams.instructions(shape, name),
             tools=teams.tools_of(shape, name, run_agent),
         )
-    return await run_agent(first, task)
+    print(await run_agent(next(iter(teams.SHAPES[shape])), "Tidy up."))
 
 
 tracer = None

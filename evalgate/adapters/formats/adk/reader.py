@@ -15,7 +15,7 @@ from evalgate.adapters.formats.core.builder.run import (
     join_loose,
     open_record,
 )
-from evalgate.adapters.formats.core.builder.run_end import LENGTH, mark_stopped
+from evalgate.adapters.formats.core.builder.run_end import LENGTH, mark_incomplete, mark_stopped
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -52,6 +52,7 @@ FASTEST_ANSWER_MS = 20.0
 class AdkRun(MeteredConversation):
     """Collects a session's events for a trace. `unmetered` counts answers of agents without tokens.
 
+    `is_cut`: the last event is only a part of an answer; `is_interrupted`: the user interrupted it.
     `is_stamped_early`: answers have the time of the request to the model, not that of its response.
     """
 
@@ -65,6 +66,8 @@ class AdkRun(MeteredConversation):
         self.started_at: str | None = None
         self.ended_at: str | None = None
         self.is_stamped_early = False
+        self.is_cut = False
+        self.is_interrupted = False
         self._calls: dict[str, ToolCall] = {}
         self._long_running: set[str] = set()
         self._times: dict[str, tuple[str, str]] = {}
@@ -74,8 +77,10 @@ class AdkRun(MeteredConversation):
         event = plain_keys(recorded)
         options = event.get("options")
         early = options.get("partial") if isinstance(options, dict) else None
-        if flag(event.get("partial", early), "partial"):
+        self.is_cut = flag(event.get("partial", early), "partial") is True
+        if self.is_cut:
             return
+        self.is_interrupted = flag(event.get("interrupted"), "interrupted") is True
         author = required_text(event.get("author"), "author")
         at = read_timestamp(event.get("timestamp") or None, "timestamp")
         ids = listing(event.get("long_running_tool_ids"), "long_running_tool_ids")
@@ -253,6 +258,8 @@ def _set_status(trace: Trace, run: AdkRun) -> None:
             trace.status = "error"
     elif run.is_waiting():
         mark_stopped(trace, "a wait for a long-running tool")
+    elif run.is_cut or run.is_interrupted:
+        mark_incomplete(trace, f"the last answer {'is only a part of one' if run.is_cut else 'was interrupted'}")
 
 
 def _add_totals(trace: Trace, run: AdkRun) -> None:

@@ -23,6 +23,7 @@ from evalgate.adapters.formats.autogen.messages import (
 )
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.run import measure_user_wait, open_record
+from evalgate.adapters.formats.core.builder.run_end import COST, TIME, mark_incomplete, mark_stopped
 from evalgate.adapters.formats.core.builder.side_fields import SIDE_FIELDS, identify_by_side_fields, select_side_fields
 from evalgate.adapters.formats.core.fields import FieldError, dict_or_empty, listing, mapping, text
 from evalgate.adapters.formats.core.format import Reader, words
@@ -193,8 +194,22 @@ def _add_facts(trace: Trace, document: dict[str, Any], response: dict[str, Any])
     stop_reason = text(document.get("stop_reason"), "stop_reason")
     if stop_reason:
         trace.metadata = {**trace.metadata, "stop_reason": stop_reason}
+        _add_end(trace, stop_reason)
     if trace.latency["total_ms"] is None:
         trace.latency = measure_user_wait(trace.messages)
+
+
+LIMITS = {"Token usage limit": COST, "Timeout of": TIME}
+"""Starts of the stop reasons of AutoGen 0.4 to 0.7 that are limits; a number of turns ends teams as a rule."""
+ABORTED = "External termination requested"
+
+
+def _add_end(trace: Trace, stop_reason: str) -> None:
+    limit = next((LIMITS[start] for start in LIMITS if stop_reason.startswith(start)), None)
+    if limit is not None:
+        mark_stopped(trace, limit)
+    elif stop_reason.startswith(ABORTED):
+        mark_incomplete(trace, "the run was terminated from outside")
 
 
 READER = Reader(

@@ -34,9 +34,17 @@ FINISH_REASONS = {
     "function_call": "tool_calls",
     "max_tokens": "length",
     "max_output_tokens": "length",
-    "refusal": "content_filter",
-    "safety": "content_filter",
+    "model_length": "length",
+    "model_context_window_exceeded": "length",
+    **dict.fromkeys(
+        ("refusal", "safety", "content-filter", "content_filtered", "guardrail_intervened", "error_toxic"),
+        "content_filter",
+    ),
+    **dict.fromkeys(("recitation", "blocklist", "prohibited_content", "spii", "image_safety"), "content_filter"),
+    **dict.fromkeys(("malformed_function_call", "unexpected_tool_call", "too_many_tool_calls"), "error"),
+    **dict.fromkeys(("malformed_tool_use", "malformed_model_output"), "error"),
 }
+"""Words of providers and SDKs: Gemini's, Bedrock's, Cohere's, Mistral's and the Vercel AI SDK's among them."""
 
 
 def finish_reason(recorded: str | None) -> str | None:
@@ -44,7 +52,7 @@ def finish_reason(recorded: str | None) -> str | None:
     if recorded is None:
         return None
     lower = recorded.lower()
-    if lower in {"stop", "tool_calls", "length", "content_filter"}:
+    if lower in {"stop", "tool_calls", "length", "content_filter", "error"}:
         return lower
     return FINISH_REASONS.get(lower, recorded)
 

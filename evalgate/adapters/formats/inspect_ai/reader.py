@@ -21,14 +21,13 @@ from evalgate.adapters.formats.core.fields import (
     identifier,
     listing,
     mapping,
-    prefix_errors,
     read_at,
     required_text,
     text,
     time,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity, words
-from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
+from evalgate.adapters.formats.core.strict_json import encode_json, make_printable, require_shallow
 from evalgate.adapters.formats.core.usage import build_score, finish_reason, split_provider_and_model
 from evalgate.adapters.formats.inspect_ai.archive import Archive, PackedSample, unpack
 from evalgate.adapters.formats.inspect_ai.events import InspectEvents, llm_calls, measure, read_duration_ms
@@ -37,13 +36,12 @@ from evalgate.adapters.formats.messages.known_fields import PART_FIELDS
 from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from evalgate.models.trace.trace import ModelError, Response, ToolCall, Trace, TraceScore
 
 UNITS = {"token": "tokens", "message": "messages", "turn": "turns"}
 """What a limit of this `type` counts; a sample's `error` is a failure of the run."""
-STOP_REASONS = {"model_length": "length"}
 
 
 class Sample(NamedTuple):
@@ -154,7 +152,7 @@ def _describe(
 def _add_end(trace: Trace, sample: dict[str, Any], chat: SampleMessages, attachments: Attachments) -> None:
     choice = first_entry(read_at(sample, "output.choices", listing), "output.choices")
     reason = text(choice.get("stop_reason"), "output.choices[0].stop_reason")
-    trace.finish_reason = STOP_REASONS.get(reason or "", finish_reason(reason))
+    trace.finish_reason = finish_reason(reason)
     message = mapping(attachments.resolve(choice.get("message")), "output.choices[0].message")
     trace.response = _choose_response(trace, message, chat)
     error, limit = mapping(sample.get("error"), "error"), mapping(sample.get("limit"), "limit")
@@ -204,20 +202,20 @@ def read_scores(sample: dict[str, Any]) -> list[TraceScore]:
         scores = {"score": sample["score"]}
     found: list[TraceScore] = []
     for name, recorded in scores.items():
-        with prefix_errors("scores", name):
-            found += _read_score(name, mapping(recorded, ""))
+        path = f"scores.{make_printable(name)}"
+        score = mapping(recorded, path)
+        value, explanation = score.get("value"), text(score.get("explanation"), f"{path}.explanation")
+        grades = dict(enumerate(value)) if isinstance(value, list) else value
+        several = (
+            {f"{name}.{key}": grade for key, grade in grades.items()} if isinstance(grades, dict) else {name: value}
+        )
+        for each, grade in several.items():
+            label = grade if isinstance(grade, str) else None
+            is_number = not isinstance(grade, str | list | dict | bool)
+            points = grade if is_number else float(grade) if isinstance(grade, bool) else GRADES.get(label or "")
+            graded = build_score(each, points, f"{path}.value")
+            found.append({**graded, "score_label": label, "explanation": explanation})
     return found
-
-
-def _read_score(name: str, score: dict[str, Any]) -> Iterator[TraceScore]:
-    value, explanation = score.get("value"), text(score.get("explanation"), "explanation")
-    grades = dict(enumerate(value)) if isinstance(value, list) else value
-    several = {f"{name}.{key}": grade for key, grade in grades.items()} if isinstance(grades, dict) else {name: value}
-    for each, grade in several.items():
-        label = grade if isinstance(grade, str) else None
-        is_number = not isinstance(grade, str | list | dict | bool)
-        points = grade if is_number else float(grade) if isinstance(grade, bool) else GRADES.get(label or "")
-        yield {**build_score(each, points, "value"), "score_label": label, "explanation": explanation}
 
 
 def merge_event_calls(calls: list[ToolCall], events: Iterable[dict[str, Any]]) -> list[ToolCall]:

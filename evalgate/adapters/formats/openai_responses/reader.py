@@ -12,7 +12,13 @@ from evalgate.adapters.formats.core.builder.run import (
     open_record,
     set_final_response,
 )
-from evalgate.adapters.formats.core.builder.run_end import LENGTH, mark_failed_run, mark_incomplete, mark_stopped
+from evalgate.adapters.formats.core.builder.run_end import (
+    FILTER,
+    LENGTH,
+    mark_failed_run,
+    mark_incomplete,
+    mark_stopped,
+)
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.fields import FieldError, amount, listing, mapping, read_at, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, split_each
@@ -118,7 +124,7 @@ def _add_end(trace: Trace, answer: dict[str, Any], failure: ModelError | None) -
     if failure is not None:
         mark_failed_run(trace, failure["type"], failure["message"])
     elif status == "incomplete":
-        mark_stopped(trace, LENGTH if trace.finish_reason == "length" else "a filter of content")
+        mark_stopped(trace, LENGTH if trace.finish_reason == "length" else FILTER)
     elif status in ("in_progress", "queued", "cancelled"):
         mark_incomplete(trace, f"the response is {status}")
     started, ended = (

@@ -41,13 +41,18 @@ def add_status(trace: Trace, nodes: list[SpanNode], main: Sequence[ModelCall]) -
     last = max(main, key=lambda call: call.end, default=None)
     if last is not None:
         trace.finish_reason = finish_reason(last.get_fact("finish_reason"))
-    failed = next((node for node in agents if node.span.has_failed and not _is_followed(node, agents)), None)
-    if failed is None and not agents and last is not None and last.best.span.has_failed:
+    failed = next((node for node in agents if _has_failed(node) and not _is_followed(node, agents)), None)
+    if failed is None and not agents and last is not None and _has_failed(last.best):
         failed = None if _is_followed(last.best, nodes_of_kind(nodes, "tool")) else last.best
     if failed is not None:
         mark_span_failure(trace, failed.facts.error_type, failed.span.status_message)
     elif any(node.span.start_ns is not None and node.span.end_ns is None for node in agents):
         mark_incomplete(trace, "the agent's span has no end: the run was stopped, or exported before it ended")
+
+
+def _has_failed(node: SpanNode) -> bool:
+    """Whether its status says so, or the type of an error, which a span that ended well does not have."""
+    return node.span.has_failed or node.facts.error_type is not None
 
 
 def _is_followed(node: SpanNode, others: Iterable[SpanNode]) -> bool:

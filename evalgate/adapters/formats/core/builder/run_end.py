@@ -31,6 +31,17 @@ def mark_incomplete(trace: Trace, reason: str) -> None:
     trace.warnings.append({"code": "incomplete", "message": reason, "where": None})
 
 
+FILTER = "a filter of content"
+
+
+def note_last_answer(trace: Trace, reason: str) -> None:
+    """Marks a run whose last answer the provider ended in an error, or by a filter of content."""
+    if reason == "error":
+        mark_failed_run(trace, "error", "the model's last answer ended in an error")
+    else:
+        mark_stopped(trace, FILTER)
+
+
 def warn_of_unknown_status(trace: Trace, word: str, where: str) -> None:
     """Warns of a word for the end of a run that the reader does not know: the run counts as ok."""
     message = f"`{shorten(word)}` is no known end of a run"

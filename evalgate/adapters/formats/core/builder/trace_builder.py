@@ -220,6 +220,7 @@ def read_record(reader: Reader, record: Any, source: TraceLocation, relative_pat
     if reader.read_path is not None and not is_one_of_several:
         set_from_path(trace, *reader.read_path(source.path))
     set_origin(trace)
+    _note_last_answer(trace)
     add_plausibility_warnings(trace)
     if trace.status == "incomplete":
         from evalgate.adapters.formats.core.builder.run_end import note_missing_end  # few runs need it
@@ -234,6 +235,16 @@ def read_record(reader: Reader, record: Any, source: TraceLocation, relative_pat
     if trace.scenario_id is None:
         trace.scenario_id = name_scenario(trace, relative_path, is_one_of_several=is_one_of_several)
     return trace
+
+
+def _note_last_answer(trace: Trace) -> None:
+    """Marks a run whose last answer failed, or was filtered, unless its format says how it ended."""
+    last = trace.messages[-1]["finish_reason"] if trace.messages else None
+    reason = trace.finish_reason or last
+    if trace.status == "ok" and reason in ("error", "content_filter"):
+        from evalgate.adapters.formats.core.builder.run_end import note_last_answer  # few runs need it
+
+        note_last_answer(trace, reason)
 
 
 def _note_written_calls(trace: Trace) -> None:
