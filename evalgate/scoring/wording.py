@@ -173,14 +173,22 @@ def describe_difference(found: BehaviourDifference) -> str:
     if found.kind == "source":
         sides = f"came from {mark_part(found.before)} in all trials of the baseline, now from {mark_part(found.now)}"
         return f"{mark_part(found.what)} {sides}{count}"
-    if found.kind == "literals" and not found.now:
-        return f"no longer in the answer: {mark_part(found.before)}{count}"
-    if found.kind == "literals" and not found.before:
-        return f"new in the answer: {mark_part(found.now)}{count}"
+    if found.kind in ("literals", "wording"):
+        return f"{_describe_answers(found)}{count}"
     if found.kind in ("state", "file"):
         return f"{_describe_left(found)}{count}"
     what = found.what if found.kind in _OWN_WORDS else mark_part(found.what)
     return f"{what}: {_mark_side(found.before)} -> {_mark_side(found.now)}{count}"
+
+
+def _describe_answers(found: BehaviourDifference) -> str:
+    """What only the answers of one side tell, or both tell in other words."""
+    if not found.now:
+        return f"no longer in the answer: {mark_part(found.before)}"
+    if not found.before:
+        return f"new in the answer: {mark_part(found.now)}"
+    what = "answer in other words" if found.kind == "wording" else "answer"
+    return f"{what}: {mark_part(found.before)} -> {mark_part(found.now)}"
 
 
 def _mark_side(text: str) -> str:

@@ -227,13 +227,15 @@ def _compare_left(baseline: Sequence[Behaviour], current: Sequence[Behaviour], f
 def _compare_answers(baseline: Sequence[Behaviour], current: Sequence[Behaviour], fewest: int) -> Found:
     """The whole answers if each side always gives the same, else the literals that all trials of a side share.
 
-    Literals of one side alone count from three trials on where the same calls changed the same things: answers about
-    something else have other literals.
+    Whole answers with the same literals, if there are any, differ only in their wording. Literals of one side alone
+    count from three trials on where the same calls changed the same things: answers about something else have others.
     """
     answers = _find_constants(baseline, current, lambda each: each.answer)
     if answers is not None:
         if answers[0] != answers[1]:
-            yield "answer", "answer", *_excerpt(*answers)
+            told = [find_literals(each) for each in answers]
+            kind: DifferenceKind = "wording" if told[0] and told[0] == told[1] else "answer"
+            yield kind, "answer", *_excerpt(*answers)
         return
     before, now = _list_literals(baseline), _list_literals(current)
     gone = set[str].intersection(*before).difference(*now)

@@ -18,6 +18,7 @@ DifferenceKind = Literal[
     "file",
     "literals",
     "answer",
+    "wording",
     "model",
     "tools",
     "status",

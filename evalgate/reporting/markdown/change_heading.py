@@ -11,6 +11,7 @@ from evalgate.reporting.text.changes import (
     GOOD,
     KNOWN_FAILURE,
     LOST_EVIDENCE,
+    OTHER_WORDS,
     REMOVED,
     ChangeWords,
     RunChanges,
@@ -48,16 +49,20 @@ class ComparisonWords(NamedTuple):
 def describe_comparison(document: ResultsDoc, escape: Callable[[str], str]) -> ComparisonWords:
     """What changed since the baseline."""
     changes, growth = count_changes(document), list_growth(document)
-    words = (*BAD, *_list_good(document))
+    words = (*BAD, *_list_good(document, changes))
     found = [*filter(None, [join_words(changes.describe(escape, words))]), *growth]
     return ComparisonWords(changes, "; ".join(found) or describe_no_change(document, changes, escape), bool(found))
 
 
-def _list_good(document: ResultsDoc) -> tuple[ChangeWords, ...]:
-    """What needs no look; a removal does if it is a weakening, which the heading names by itself."""
+def _list_good(document: ResultsDoc, changes: RunChanges) -> tuple[ChangeWords, ...]:
+    """What needs no look; a removal does if it is a weakening, which the heading names by itself.
+
+    Other words for the same are left out beside what is bad: they may be chance.
+    """
     kinds = {each["kind"] for each in document.get("weakenings") or ()}
     is_stated = not kinds.isdisjoint(REMOVALS) and all(each["code"] != "weakened" for each in document["reasons"])
-    return tuple(each for each in GOOD if not (is_stated and each is REMOVED))
+    left_out = {*([REMOVED] if is_stated else []), *([OTHER_WORDS] if changes.has_bad else [])}
+    return tuple(each for each in GOOD if each not in left_out)
 
 
 def describe_no_change(document: ResultsDoc, changes: RunChanges, escape: Callable[[str], str]) -> str:
@@ -72,7 +77,7 @@ def describe_failed_comparison(document: ResultsDoc, causes: Sequence[str], esca
     changes, blocking = count_changes(document), list(_iter_blocking(document))
     bad = [*changes.describe(escape, BAD), *_describe_other_causes(document, blocking), *causes]
     new = [each for each in blocking if each.words is not KNOWN_FAILURE]
-    phrases = join_words([*bad, *changes.describe(escape, _list_good(document), is_named=bool(bad))])
+    phrases = join_words([*bad, *changes.describe(escape, _list_good(document, changes), is_named=bool(bad))])
     text = "; ".join([phrases or describe_no_change(document, changes, escape), *list_growth(document)])
     known = _describe_known(changes, len(blocking) - len(new), is_alone=not new and not causes)
     if not phrases and blocking and not new and not causes:

@@ -14,7 +14,7 @@ from evalgate.reporting.markdown.change_heading import (
     find_not_blocked,
 )
 from evalgate.reporting.markdown.statistics_rows import list_growth
-from evalgate.reporting.text.changes import KNOWN_FAILURE, is_compared
+from evalgate.reporting.text.changes import KNOWN_FAILURE, is_attention_due, is_compared
 from evalgate.reporting.text.escaping import to_one_line
 from evalgate.reporting.text.ruling_lines import find_approved_keys
 from evalgate.reporting.text.scenario_sections import (
@@ -89,8 +89,6 @@ _NOT_COUNTED = frozenset({"void", "expired"})
 """Statuses of approvals of a scenario that fails all the same."""
 _ADDED = {"approval_added": "an approval", "quarantine_added": "a quarantine"}
 """What was added, by the kind of weakening that it is."""
-_DONE = frozenset({"calls", "argument", "outcome", "literals", "answer", "status"})
-"""Kinds of differences in what an agent did or answered, not in what it is."""
 
 
 class Heading(NamedTuple):
@@ -256,19 +254,9 @@ def _build_passed_comparison(document: ResultsDoc, summary: SummaryDoc, escape: 
         return Heading(ATTENTION, "; ".join([f"passed: {text}", *duplicates]))
     hidden = Counter(_find_flaw(each) for suite in document["suites"] for each in suite["scenarios"])
     passed = [_format_all_passed(summary["scenarios"], hidden)] if summary["scenarios"] else []
-    is_calm = passed and not _acts_differently(document) and not list_growth(document)
+    is_loud = any(is_attention_due(each) for suite in document["suites"] for each in suite["scenarios"])
+    is_calm = passed and not is_loud and not list_growth(document)
     return Heading(PASSED if is_calm else ATTENTION, "; ".join([f"passed: {text}", *passed, *duplicates]))
-
-
-def _acts_differently(document: ResultsDoc) -> bool:
-    """Whether a scenario that passes did something else in several trials of each side: a single one may be chance."""
-    differences = [
-        difference
-        for suite in document["suites"]
-        for scenario in suite["scenarios"]
-        for difference in scenario.get("differences", ())
-    ]
-    return any(each.kind in _DONE and min(each.trials_before, each.trials) > 1 for each in differences)
 
 
 def _describe_no_baseline(document: ResultsDoc) -> list[str]:

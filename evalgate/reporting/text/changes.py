@@ -55,6 +55,9 @@ UNEVALUATED = ChangeWords("could not be evaluated", "could not be evaluated")
 REGRESSED, FIXED = ChangeWords("regressed", "regressed"), ChangeWords("fixed", "fixed")
 IMPROVED, MAY_BE_FIXED = ChangeWords("improved", "improved"), ChangeWords("may be fixed", "may be fixed")
 ACTS_DIFFERENTLY = ChangeWords("act differently", "acts differently")
+OTHER_MODEL = ChangeWords("run with another model", "runs with another model")
+OTHER_TOOLS = ChangeWords("have other tool definitions", "has other tool definitions")
+OTHER_WORDS = ChangeWords("answer in other words", "answers in other words")
 ADDED, REMOVED = ChangeWords("added", "added"), ChangeWords("removed", "removed")
 KNOWN_FAILURE, UNMEASURED = ChangeWords("", "", "known failure"), ChangeWords("", "", "outage")
 UNCHANGED = ChangeWords("", "")
@@ -65,7 +68,7 @@ BAD = (
     *(MAY_HAVE_BROKEN, UNEVALUATED, REGRESSED),
 )
 """What a person should look at, the worst first."""
-GOOD = (ACTS_DIFFERENTLY, FIXED, MAY_BE_FIXED, IMPROVED, ADDED, REMOVED)
+GOOD = (ACTS_DIFFERENTLY, OTHER_MODEL, OTHER_TOOLS, OTHER_WORDS, FIXED, MAY_BE_FIXED, IMPROVED, ADDED, REMOVED)
 ORDER = (*BAD, *GOOD)
 _OF_KNOWN = {WORSE: GOT_WORSE, OTHER: FAILS_OTHERWISE}
 _OF_PASSING = {"regressed": REGRESSED, "broken": REGRESSED, "fixed": FIXED, "improved": IMPROVED, "new": ADDED}
@@ -97,7 +100,27 @@ def _find_change_of_passing(scenario: ScenarioDoc, change: ChangeDoc) -> ChangeW
     if change["kind"] == "inconclusive" and change["previous_verdict"] not in (None, "PASS"):
         return MAY_BE_FIXED
     found = _OF_PASSING.get(change["kind"], UNCHANGED)
-    return ACTS_DIFFERENTLY if found is UNCHANGED and scenario.get("differences") else found
+    return _find_difference(scenario) if found is UNCHANGED else found
+
+
+def _find_difference(scenario: ScenarioDoc) -> ChangeWords:
+    """What a scenario that passes as before does otherwise."""
+    kinds = {each.kind for each in scenario.get("differences", ())}
+    if kinds - {"model", "tools", "wording"}:
+        return ACTS_DIFFERENTLY
+    known = (("model", OTHER_MODEL), ("tools", OTHER_TOOLS), ("wording", OTHER_WORDS))
+    return next((words for kind, words in known if kind in kinds), UNCHANGED)
+
+
+def is_attention_due(scenario: ScenarioDoc) -> bool:
+    """Whether a scenario that passes makes a heading yellow: another model, or other acts in several trials a side.
+
+    Other acts of a single trial may be chance; other tool definitions are no acts.
+    """
+    return any(
+        each.kind == "model" or (each.kind != "tools" and min(each.trials_before, each.trials) > 1)
+        for each in scenario.get("differences", ())
+    )
 
 
 def _find_change_of_failing(scenario: ScenarioDoc, change: ChangeDoc) -> ChangeWords:

@@ -76,6 +76,19 @@ def test_another_time_in_all_answers_is_a_difference_unless_it_is_that_of_the_ru
     assert differences(*sides) == []
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "kind"),
+    [
+        ("Free: 14:00.", "These are free: 14:00.", "wording"),
+        ("Free: 14:00.", "Free: 15:00.", "answer"),
+        ("It is booked.", "It can't be booked.", "answer"),
+        ("Booked: 1234.", "Booked.", "answer"),
+    ],
+)
+def test_answers_that_tell_the_same_values_differ_in_wording_only(before, now, kind):
+    assert [each[0] for each in differences(booked(response=before), booked(response=now))] == [kind]
+
+
 def test_what_is_not_one_and_the_same_in_all_trials_of_a_side_is_no_difference():
     mixed = [*booked(1), *booked(2, flight_id="TP534")]
     assert differences(booked(), mixed) == []

@@ -164,12 +164,23 @@ def test_what_the_heading_names_needs_no_alarm():
 
 
 @pytest.mark.parametrize(
-    ("kind", "trials", "sign"), [("argument", 2, "\U0001f7e1"), ("argument", 1, "\u2705"), ("model", 2, "\u2705")]
+    ("kind", "trials", "sign", "text"),
+    [
+        ("argument", 2, "\U0001f7e1", "scenario a acts differently"),
+        ("argument", 1, "\u2705", "scenario a acts differently"),
+        ("all_calls", 3, "\U0001f7e1", "scenario a acts differently"),
+        ("state", 2, "\U0001f7e1", "scenario a acts differently"),
+        ("model", 1, "\U0001f7e1", "scenario a runs with another model"),
+        ("tools", 2, "\u2705", "scenario a has other tool definitions"),
+        ("wording", 3, "\U0001f7e1", "scenario a answers in other words"),
+    ],
 )
-def test_what_a_passing_agent_did_otherwise_needs_attention_unless_one_trial_or_its_model_says_so(kind, trials, sign):
+def test_what_a_passing_agent_does_otherwise_needs_attention_if_it_is_an_act_of_several_trials_or_its_model(
+    kind, trials, sign, text
+):
     scenario = {**same("a"), "differences": [BehaviourDifference(kind, "book.id", "1", "2", 3, trials)]}
     heading = build_heading(document(scenario))
-    assert (heading.sign, heading.text) == (sign, "passed: scenario a acts differently; the only scenario passes")
+    assert (heading.sign, heading.text) == (sign, f"passed: {text}; the only scenario passes")
 
 
 def test_a_failure_shows_request_reasons_and_then_its_figures():
