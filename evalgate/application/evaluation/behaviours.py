@@ -80,6 +80,7 @@ def add_differences(
         comparison.behaviour_compared += 1
         agent = compare_agents([trial.agent for trial in trials], list_agent_parts(scenario.trials))
         change.differences = find_differences(before, recorder.find(key), agent, passes=_passes(scenario, change))
+        change.request = before[0].request if change.differences else None
 
 
 def _are_same_recordings(before: Sequence[BaselineTrial], now: Sequence[Trial]) -> bool:
@@ -140,7 +141,8 @@ def _passes(scenario: ScenarioResult, change: Change) -> bool:
 def _load_behaviours(stored: StoredTraces, wanted: Mapping[TracePosition, bool]) -> dict[TracePosition, Behaviour]:
     from evalgate.gate.trajectory.behaviour import behaviour_from_trace
 
-    return {
-        place: behaviour_from_trace(trace, with_sources=wanted[place])
-        for place, trace in iterate_stored(stored, wanted)
-    }
+    found = {}
+    for place, trace in iterate_stored(stored, wanted):
+        found[place] = behaviour_from_trace(trace, with_sources=wanted[place])
+        found[place].request = trace.first_request
+    return found

@@ -26,7 +26,7 @@ from evalgate.measures.values.json_values import mark_name, truncate
 from evalgate.models.comparison.behaviour import Behaviour  # noqa: TC001  (the same)
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.trajectory import Trajectory  # noqa: TC001  (needed when a shard is decoded)
-from evalgate.models.run.run import AssertionResult, TraceRef, TrialResult, TrialStatus
+from evalgate.models.run.run import MAX_REQUEST, AssertionResult, TraceRef, TrialResult, TrialStatus
 from evalgate.models.trace.trace import MAX_ID_LENGTH, DamagedTrace, Trace
 from evalgate.scoring.outage import find_outage
 from evalgate.scoring.scenario import score_trial
@@ -307,14 +307,12 @@ def _damaged_trial(record: DamagedTrace) -> TrialResult:
 
 def find_request(trace: Trace) -> str | None:
     """What the user asked for first in the run, cut; None without a text."""
-    texts = (message["content"] for message in trace.messages if message["role"] == "user" and message["turn"])
-    return next((truncate(text, MAX_REQUEST) for text in texts if text), None)
+    request = trace.first_request
+    return None if request is None else truncate(request, MAX_REQUEST)
 
 
 NEEDS_NO_REQUEST = frozenset({"passed", "not_measured"})
 """Statuses of trials of which reports show no request."""
-MAX_REQUEST = 2_000
-"""Characters kept of a request, before secrets are redacted and it is cut to what a report shows."""
 MAX_MODEL_NAME = 200
 SKILLS, MAX_SKILLS = "evalgate.skills", 2_000
 """The metadata that names the skills of an agent, each as NAME=DIGEST, and the characters of it that are kept."""

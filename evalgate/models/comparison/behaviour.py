@@ -64,6 +64,7 @@ class Behaviour(Struct, array_like=True):
     answer: str | None
     status: str
     left: LeftState | None = None
+    request: str | None = None  # what the user asked for first, with secrets: only of a trace that was read again
 
 
 class BehaviourDifference(Struct, frozen=True):

@@ -204,6 +204,9 @@ class Change(Struct):
     cause: Cause | None = None
     agent: AgentChange | None = None
     differences: Sequence[BehaviourDifference] = ()
+    request: str | None = (
+        None  # what the user asked for first in the baseline, where there are differences; not redacted
+    )
     lost: Sequence[LostFigure] = ()
     trials_needed: int | None = None
     known_failure: KnownFailure | None = None  # set if the scenario passes on neither side

@@ -187,7 +187,8 @@ class ScenarioDoc(TypedDict):
 
     `n` counts the measured trials, `not_measured` those that an outage left unmeasured; it is absent if zero.
     A golden has `dimensions`, a score or null by name, and `golden` with its result. `differences` is what it does
-    otherwise than in the baseline, in all trials of both; absent if nothing is, or if it was not compared.
+    otherwise than in the baseline, in all trials of both; absent if nothing is, or if it was not compared. `request`
+    is what the user asked for first in the baseline, if there are differences and it is known.
     """
 
     id: str
@@ -206,6 +207,7 @@ class ScenarioDoc(TypedDict):
     not_measured: NotRequired[Count]
     golden: NotRequired[GoldenDoc]
     differences: NotRequired[list[BehaviourDifference]]
+    request: NotRequired[str]
     trials: Sequence[TrialDoc]
 
 

@@ -45,6 +45,8 @@ HARD_FAILS: frozenset[Verdict] = frozenset({"HARD_FAIL", "ERROR", "MISSING"})
 """Verdicts that count as a hard fail."""
 NOT_EVALUATED: frozenset[Verdict] = frozenset({"MISSING", "ERROR", "NOT_EVALUABLE"})
 """Verdicts of scenarios that the run could not evaluate."""
+MAX_REQUEST = 2_000
+"""Characters kept of a request, before secrets are redacted and it is cut to what a report shows."""
 MAX_SCENARIOS = 100_000
 """Maximum number of scenarios of a run, both written in suites and found by their globs."""
 

@@ -346,6 +346,12 @@ class Trace(Struct):
         return self.messages[-1]["turn"] if self.messages else 0
 
     @property
+    def first_request(self) -> str | None:
+        """What the user asked for first in the run; None without a text."""
+        texts = (message["content"] for message in self.messages if message["role"] == "user" and message["turn"])
+        return next(filter(None, texts), None)
+
+    @property
     def called(self) -> list[str]:
         """The names of the agent's own calls, in order."""
         return [call["name"] for call in self.agent_calls]

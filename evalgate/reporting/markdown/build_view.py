@@ -23,7 +23,7 @@ from evalgate.reporting.markdown.header_lines import (
 )
 from evalgate.reporting.markdown.heading import build_heading, describe_other_recordings, describe_unblocked_failures
 from evalgate.reporting.markdown.links import Links, RunPages
-from evalgate.reporting.markdown.scenario_rows import build_failure, build_scenario_row, format_name
+from evalgate.reporting.markdown.scenario_rows import build_failure, build_scenario_row, format_name, format_request
 from evalgate.reporting.markdown.statistics_rows import (
     build_check_row,
     build_figures,
@@ -205,7 +205,9 @@ def _format_notices(document: ResultsDoc) -> str:
 
 
 def _format_difference(line: DifferenceLine) -> str:
-    return f"{escape_id(line.name)} {escape_sentence(line.sentence)}"
+    request = format_request(line.request)
+    asked = f"  \n  Asked: {request}" if request else ""
+    return f"{escape_id(line.name)} {escape_sentence(line.sentence)}{asked}"
 
 
 def _build_arm_group(document: ResultsDoc, layout: Layout, *, many: bool) -> Group[Any, Any]:

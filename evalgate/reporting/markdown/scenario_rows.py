@@ -41,6 +41,7 @@ from evalgate.reporting.text.scenario_sections import (
     describe_change,
     describe_unmet_rule,
     find_failed_trial,
+    find_request,
 )
 from evalgate.reporting.text.sentences import escape_sentence, escape_sentence_cell
 from evalgate.reporting.text.trajectory_lines import DiffLine, extract_side, merge_equal_lines, summarize_calls
@@ -158,7 +159,7 @@ def build_failure(group: FailureGroup, *, many: bool, links: Links, shared: Coll
         evidence=_format_evidence(group.checks[:MAX_CHECKS]),
         names=names,
         others=(),
-        request=_format_request(scenario),
+        request=format_request(find_request(scenario)),
     )
 
 
@@ -169,10 +170,9 @@ def _split_ending(causes: Sequence[FailedCheck | MissingEvidence]) -> tuple[Sequ
     return (), causes
 
 
-def _format_request(scenario: ScenarioDoc) -> str:
-    """What the user asked for in the first failed trial."""
-    trial = find_failed_trial(scenario)
-    return escape_span(trial.trace.request, MAX_REQUEST) if trial and trial.trace.request else ""
+def format_request(text: str) -> str:
+    """What the user asked for, as code and cut; empty if it is unknown."""
+    return escape_span(text, MAX_REQUEST) if text else ""
 
 
 def _format_check_name(name: str, reasons: Sequence[str]) -> str:

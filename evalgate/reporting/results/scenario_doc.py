@@ -185,6 +185,8 @@ def _build_scenario_doc(scenario: ScenarioResult, change: Change | None) -> Scen
     }
     if change is not None and change.differences:
         document["differences"] = [clean_record(each, BehaviourDifference) for each in change.differences]
+        if change.request is not None:
+            document["request"] = clean_name(change.request)
     if scenario.quarantined:
         document["quarantined"] = True
     if unmeasured:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalgate.reporting.text.scenario_sections import find_request
 from evalgate.reporting.text.wording import scenario_name
 from evalgate.scoring.wording import describe_difference
 
@@ -12,20 +13,26 @@ if TYPE_CHECKING:
 
 
 class DifferenceLine(NamedTuple):
-    """One difference: the name of the scenario, and a sentence with its untrusted parts marked."""
+    """One difference: the name of the scenario, and a sentence with its untrusted parts marked.
+
+    `request` is what the user asked for; of several differences of a scenario only the first has it.
+    """
 
     name: str
     sentence: str
+    request: str
 
 
 def list_silent_differences(document: ResultsDoc) -> list[DifferenceLine]:
     """The differences of all scenarios that pass as before, in the order of the document."""
     return [
-        DifferenceLine(scenario_name(scenario["id"], scenario["variant"]), sentence)
+        DifferenceLine(
+            scenario_name(scenario["id"], scenario["variant"]), sentence, "" if number else find_request(scenario)
+        )
         for suite in document["suites"]
         for scenario in suite["scenarios"]
         if scenario["verdict"] == "PASS" and not (scenario["change"] and scenario["change"]["kind"] == "fixed")
-        for sentence in describe_differences(scenario)
+        for number, sentence in enumerate(describe_differences(scenario))
     ]
 
 

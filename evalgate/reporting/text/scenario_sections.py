@@ -67,6 +67,12 @@ def find_failed_trial(scenario: ScenarioDoc) -> TrialDoc | None:
     return next((each for each in trials if each.status in FAILED_STATUSES), None)
 
 
+def find_request(scenario: ScenarioDoc) -> str:
+    """What the user asked for first in the first failed trial, else where it acts differently; may be empty."""
+    trial = find_failed_trial(scenario)
+    return (trial.trace.request if trial is not None else scenario.get("request")) or ""
+
+
 def find_failed_outcomes(scenario: ScenarioDoc) -> set[str]:
     """Returns the outcomes of all checks that did not pass, without decoding a trial."""
     trials = scenario["trials"]

@@ -183,6 +183,17 @@ def test_what_a_passing_agent_does_otherwise_needs_attention_if_it_is_an_act_of_
     assert (heading.sign, heading.text) == (sign, f"passed: {text}; the only scenario passes")
 
 
+def test_what_acts_differently_says_once_what_the_user_asked():
+    found = [BehaviourDifference("argument", what, "1", "2", 3, 3) for what in ("book.id", "book.day")]
+    asked = "Book `it`\n- please " + "x" * 300
+    text = render_comment(document({**same("a"), "differences": found, "request": asked}), key="k")
+    [line] = [line for line in text.split("\n") if "Asked:" in line]
+    assert line.startswith("  Asked: `` Book `it` \u23ce - please xxx")
+    assert len(line) < 200
+    unknown = render_comment(document({**same("a"), "differences": found}), key="k")
+    assert "Asked:" not in unknown
+
+
 def test_a_failure_shows_request_reasons_and_then_its_figures():
     checks = [
         an_assertion("answer is a refusal", "failed", reason="must not hold, but does"),
