@@ -17,6 +17,7 @@ traces: ["traces/*.json"]
 scenarios:
   - {id: book, assertions: [{type: tool_called, tool: book_flight, required: true}]}
 """
+KEY = "ghp_" + "a1B2" * 9
 LINE = "book_flight.flight_id: TP533 -> TP534 in 3 of 3"
 
 
@@ -26,7 +27,7 @@ def write(folder, flight, trials=3):
     for number in range(trials):
         call = {"id": "c1", "name": "book_flight", "arguments": {"flight_id": flight}}
         messages = [
-            {"role": "user", "content": "a flight, please"},
+            {"role": "user", "content": f"a flight, please; my key is {KEY}"},
             {"role": "assistant", "content": None, "tool_calls": [call]},
             {"role": "tool", "tool_call_id": "c1", "content": "booked"},
             {"role": "assistant", "content": "Done."},
@@ -58,6 +59,7 @@ def test_terminal_comment_results_and_page_name_it(compared):
     comment = compared.text("comment.md")
     assert "<summary>Passing, but acting differently (1)</summary>" in comment
     assert "- ` book ` ` book_flight.flight_id `: ` TP533 ` → ` TP534 ` in 3 of 3" in comment
+    assert comment.count("Asked: ` a flight, please; my key is [redacted: GitHub token] `") == 1
     (scenario,) = compared.results["suites"][0]["scenarios"]
     assert scenario["differences"] == [
         {
