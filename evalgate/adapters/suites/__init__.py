@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any
 
-from evalgate.errors import InvalidInput, Location, OverLimit, Problem, SettingError, SuiteError
+from evalgate.errors import Location, OverLimit, Problem, SettingError, SuiteError
 from evalgate.evaluators.core.field_problems import FieldProblem
 from evalgate.models.results.document_names import PROJECT
 from evalgate.models.run.run import MAX_SCENARIOS
@@ -185,11 +185,7 @@ class SuiteFiles:
             diagnostics.problems.append(Problem("this looks like a trace", Location(path), TRACES_HINT))
         except UnicodeDecodeError:
             diagnostics.problems.append(Problem("a suite must be UTF-8 text", Location(path)))
-        except OverLimit:
-            raise
-        except InvalidInput as error:
-            if not isinstance(error, SuiteError):
-                raise
+        except SuiteError as error:
             diagnostics.problems += error.problems
         return None
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from evalgate.adapters.suites import yaml_tree
-from evalgate.errors import InvalidInput, Location, OverLimit, Problem, SettingError, SuiteError
+from evalgate.errors import Location, OverLimit, Problem, SettingError, SuiteError
 from evalgate.evaluators.core.field_problems import FieldProblem, suggest
 from evalgate.suite.baseline_suites import BaselineDocument
 from evalgate.suite.golden_rules import GoldenDocuments, encode_golden
@@ -95,11 +95,7 @@ class GoldenFiles:
             return [each for each in found if not _is_suite(each, diagnostics)]
         except UnicodeDecodeError:
             diagnostics.problems.append(Problem("goldens must be UTF-8 text", Location(path)))
-        except OverLimit:
-            raise
-        except InvalidInput as error:
-            if not isinstance(error, SuiteError):
-                raise
+        except SuiteError as error:
             diagnostics.problems += error.problems
         return []
 

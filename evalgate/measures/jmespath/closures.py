@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.measures.jmespath.interpreter import ORDERS, Functions, build_equality, build_ordering, decode_json_text
+from evalgate.measures.jmespath.interpreter import ORDERS, Functions, build_equality, build_ordering
 from evalgate.measures.jmespath.parse_tree import JSON_TEXT, Node, cost_of, is_finite, links
+from evalgate.measures.values.json_values import decode_json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

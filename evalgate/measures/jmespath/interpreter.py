@@ -9,10 +9,9 @@ from math import isfinite
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-import orjson
 from jmespath import functions, visitor
 
-from evalgate.measures.values.json_values import COMPARE
+from evalgate.measures.values.json_values import COMPARE, decode_json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,16 +145,6 @@ class Interpreter(visitor.TreeInterpreter):
         if type(found) is str:
             self._budget.spend_on_text(found)
         return decode_json_text(found)
-
-
-def decode_json_text(value: Any) -> Any:
-    """The object or list that a text is; any other value as it is."""
-    if type(value) is not str or value.lstrip()[:1] not in ("{", "["):
-        return value
-    try:
-        return orjson.loads(value)
-    except orjson.JSONDecodeError:
-        return value
 
 
 ORDERS = ("lt", "lte", "gt", "gte")

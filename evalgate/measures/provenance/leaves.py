@@ -15,8 +15,6 @@ MOST_TRIVIAL = 10
 """Numbers below this are counts and need no source."""
 MAX_WORDS, MAX_CHARACTERS = 8, 80
 """A longer text is free text: written, not passed on."""
-MAX_LEAVES = 2_000
-"""Values of one call that are looked at."""
 _TELLING_KEY = re.compile(r"(?:\D*\d){3}|.*@")
 _WITHOUT_BLANKS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 

@@ -193,11 +193,6 @@ def _join_number(written: str, decimal: str) -> str:
     return shorten_decimal(f"{digits}.{rest}") if rest else digits
 
 
-def is_numeral(token: str) -> bool:
-    """Whether a token is a number of ASCII digits."""
-    return _NUMBER.fullmatch(token) is not None
-
-
 def find_spelled_numbers(words: Sequence[str]) -> Iterator[str]:
     """Yields the numbers that are spelled in a text, as digits.
 

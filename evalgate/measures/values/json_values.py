@@ -156,6 +156,16 @@ def mark_name(name: str, limit: int = 60) -> str:
     return mark_part(shorten(name, limit))
 
 
+def decode_json_text(value: Any) -> Any:
+    """The object or list in a text of JSON; any other value as it is."""
+    if type(value) is not str or value.lstrip()[:1] not in ("{", "["):
+        return value
+    try:
+        return orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return value
+
+
 def truncate(text: str, limit: int) -> str:
     """Returns the first `limit` characters, redacted first, while a secret at the cut is still whole."""
     window = text[: limit + _LOOKAHEAD]

@@ -135,14 +135,6 @@ class Reader(Struct, frozen=True):
     reads_texts: bool = False
     read_path: Callable[[str], tuple[str | None, str | None]] | None = None
 
-    def only_record(self, document: Any) -> Any:
-        """The record of a document that holds exactly one; None for any other document."""
-        try:
-            records = self.split(document)
-        except TraceError:
-            return None
-        return records[0] if len(records) == 1 else None
-
 
 class Format(Struct, frozen=True):
     """How one format is recognised; its reader is imported from `module` when the first file of the format is found.

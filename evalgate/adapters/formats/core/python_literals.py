@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import orjson
-
 from evalgate.adapters.formats.core import strict_json
 from evalgate.errors import TraceError
 
@@ -19,16 +17,6 @@ FIELD = re.compile(r"([A-Za-z_]\w{0,63})=")
 TOKEN = re.compile(
     r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|([{\[(<])|([}\])>])|[^'"{}\[\]()<>\s]+|['"\s]""", re.DOTALL
 )
-
-
-def decode_json_text(value: Any) -> Any:
-    """The list or object in JSON text; any other value as it is."""
-    if type(value) is not str or value.lstrip()[:1] not in ("{", "["):
-        return value
-    try:
-        return orjson.loads(value)
-    except orjson.JSONDecodeError:
-        return value
 
 
 def unwrap_text(value: Any) -> Any:

@@ -48,13 +48,13 @@ def decode(data: bytes) -> Any:
 def decode_repaired(data: bytes) -> DecodedText:
     """Like `decode`, and whether a text had to be repaired: RFC 8259 allows an escape that is half a character."""
     if not _fits_memory(len(data)):
-        return _decode_slowly(data)
+        return decode_slowly(data)
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         problem = _describe_error(data, error)
         if problem.startswith(UNPAIRED) and _SURROGATE_ESCAPE.search(data):
-            return _decode_slowly(data)
+            return decode_slowly(data)
         raise TraceError(problem) from None
     _require_unique_keys(data, value)
     return DecodedText(value)
@@ -65,16 +65,12 @@ def _fits_memory(size: int) -> bool:
     return size <= SMALL or size * SIZE_FACTOR * BOUND_DIVISOR < get_memory_limit()
 
 
-def decode_slowly(data: bytes) -> Any:
-    """Like `decode`, with the standard library: slower, but fits large records into bounded memory.
+def decode_slowly(data: bytes) -> DecodedText:
+    """Like `decode_repaired`, with the standard library: slower, but fits large records into bounded memory.
 
     orjson allocates twelve times the size of the text at the start; encoding the value again, to find duplicate
     keys, takes a quarter of a kilobyte an item. Both return exactly the same values.
     """
-    return _decode_slowly(data).value
-
-
-def _decode_slowly(data: bytes) -> DecodedText:
     numbers: dict[str, Any] = {}
     if _LARGE_NUMBERS.search(data):
         numbers = {"parse_int": _parse_whole_number, "parse_float": _parse_finite_number}

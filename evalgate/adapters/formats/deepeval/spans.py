@@ -126,11 +126,6 @@ def _add_type(item: Any) -> Any:
     return {**item, "type": "function_call_output"} if item.keys() >= {"call_id", "output"} else item
 
 
-def _find_finish_reason(recorded: dict[str, Any]) -> str | None:
-    found = dict_or_empty(recorded.get("metadata")).get("finish_reason")
-    return found if isinstance(found, str) else None
-
-
 def _add_listed_calls(trace: Trace, holders: list[dict[str, Any]]) -> None:
     """Adds the calls that the trace and its spans list, of tools that no span and no answer of a model names."""
     known = {call["name"] for call in trace.tool_calls}

@@ -21,7 +21,6 @@ from evalgate.adapters.formats.core.fields import (
     time,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, words
-from evalgate.adapters.formats.core.python_literals import decode_json_text
 from evalgate.adapters.formats.core.usage import read_provider_usage, split_provider_and_model, sum_call_costs
 from evalgate.adapters.formats.dspy import HISTORY, is_entry, is_history
 from evalgate.adapters.formats.messages import roles
@@ -30,6 +29,7 @@ from evalgate.adapters.formats.messages.known_fields import PART_FIELDS, ROLE_FI
 from evalgate.adapters.formats.messages.logged_calls import LoggedCall, build_conversation
 from evalgate.adapters.formats.messages.roles import read_request
 from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
+from evalgate.measures.values.json_values import decode_json_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -170,8 +170,6 @@ def _decode_part(part: TracePart, ignored: Ignored | None = None) -> FilePart:
 
 BLOCK_BYTES = 1 << 18
 """Bytes searched at once: few enough to stay in the CPU cache between reading and searching."""
-LONG_LINE_BYTES = 256
-"""From this line length on, finding each line end is faster than counting line ends in all bytes."""
 
 
 def cut_at_line_ends(stream: BinaryIO, whole: LineRange, size: int) -> Iterator[LineRange]:
@@ -197,7 +195,7 @@ def _find_line_end(stream: BinaryIO, start: int, target: int, limit: int) -> tup
         if not block:
             break
         if position < target:
-            lines += count_line_ends(block)
+            lines += block.count(b"\n")
             position += len(block)
             if position >= target and block.endswith(b"\n"):
                 return position, lines
@@ -207,13 +205,3 @@ def _find_line_end(stream: BinaryIO, start: int, target: int, limit: int) -> tup
                 return position + cut, lines + 1
             position += len(block)
     return position, lines + 1  # the last line has no line end
-
-
-def count_line_ends(block: bytes) -> int:
-    """The number of line ends in a block; finds them one by one while lines are long, to skip most bytes."""
-    position = -1
-    for found in range(len(block) // LONG_LINE_BYTES):
-        position = block.find(b"\n", position + 1)
-        if position < 0:
-            return found
-    return len(block) // LONG_LINE_BYTES + block.count(b"\n", position + 1)

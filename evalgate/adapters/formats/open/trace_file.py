@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import Struct
 
 from evalgate.adapters.formats.core.builder.run import add_warning
-from evalgate.adapters.formats.core.builder.trace_builder import name_damaged_record, read_record, read_records
+from evalgate.adapters.formats.core.builder.trace_builder import name_damaged_record, read_records
 from evalgate.adapters.formats.core.fields import describe_shape
 from evalgate.adapters.formats.core.strict_json import (
     DecodedText,
@@ -189,7 +189,7 @@ class TraceFile:
             except TraceError as error:
                 yield self._build_damaged(error, source, decode_leniently(data))
                 continue
-            records = self._read_line(trace_format, value, source, len(data))
+            records = self._read_value(value, source, len(data))
             yield from map(warn_of_halves, records) if has_halves else records
 
     def _read_joined_lines(self, trace_format: Format, lines: Iterable[RawLine]) -> Iterator[TraceRecord | FilePart]:
@@ -248,15 +248,6 @@ class TraceFile:
     def _decode(self, number: int, data: bytes) -> DecodedText:
         """The value of a line; raises TraceError."""
         return self._decoded.pop(number, None) or decode_repaired(data)
-
-    def _read_line(
-        self, trace_format: Format, value: Any, source: TraceLocation, size: int
-    ) -> Iterable[TraceRecord | FilePart]:
-        """Like `_read_value`, but faster for a line that is one record, as nearly all are."""
-        reader = trace_format.reader
-        if trace_format.claims(value) and (record := reader.only_record(value)) is not None:
-            return (read_record(reader, record, source, self._file.below),)
-        return self._read_value(value, source, size)
 
     def _read_value(self, value: Any, source: TraceLocation, size: int) -> Iterator[TraceRecord | FilePart]:
         try:

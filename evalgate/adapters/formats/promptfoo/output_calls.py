@@ -7,10 +7,10 @@ from typing import Any
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest
 from evalgate.adapters.formats.core.fields import prefix_errors
-from evalgate.adapters.formats.core.python_literals import decode_json_text
 from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.blocks import is_tool_call, read_request
 from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
+from evalgate.measures.values.json_values import decode_json_text
 
 SENTENCE = re.compile(r"^Called function (\S+) with arguments: (.*)$", re.MULTILINE)
 CALL_TYPES = frozenset({"tool_use", "function_call", "function", "tool_call", "server_tool_use", "mcp_tool_use"})

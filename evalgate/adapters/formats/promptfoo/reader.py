@@ -30,13 +30,13 @@ from evalgate.adapters.formats.core.fields import (
     text,
 )
 from evalgate.adapters.formats.core.format import Identity, Reader, Shape, words
-from evalgate.adapters.formats.core.python_literals import decode_json_text
 from evalgate.adapters.formats.core.strict_json import encode_text, require_shallow
 from evalgate.adapters.formats.core.usage import TokenTable, build_score, finish_reason, read_scores
 from evalgate.adapters.formats.messages.blocks import MessageBuilder, get_first
 from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
 from evalgate.adapters.formats.promptfoo import find_results, is_result
 from evalgate.adapters.formats.promptfoo.output_calls import read_output, read_raw
+from evalgate.measures.values.json_values import decode_json_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

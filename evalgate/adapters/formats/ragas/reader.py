@@ -10,12 +10,12 @@ from evalgate.adapters.formats.core.builder.run import MeteredConversation
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.fields import FieldError, do_each, listing, mapping, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape
-from evalgate.adapters.formats.core.python_literals import decode_json_text
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import build_score, read_provider_usage, read_scores
 from evalgate.adapters.formats.messages import langchain
 from evalgate.adapters.formats.messages.known_fields import LANGCHAIN_FIELDS
 from evalgate.adapters.formats.ragas import INPUT, SAMPLE_KEYS, is_sample, list_samples
+from evalgate.measures.values.json_values import decode_json_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from hypothesis import strategies as some
 
 from evalgate.adapters.files.workspace import Workspace
 from evalgate.adapters.formats.core.format import TraceLimits
-from evalgate.adapters.formats.open.batches import BatchedTraces, count_line_ends
+from evalgate.adapters.formats.open.batches import BatchedTraces
 
 SMALL = TraceLimits(record_bytes=400)
 
@@ -87,9 +87,3 @@ def test_bytes_of_a_batch_are_counted_once_and_unpacked(tmp_path):
     opened = source.open_batch(batch, "auto")
     assert len(list(opened)) == 20
     assert opened.size == len(content)
-
-
-@given(some.lists(some.sampled_from([b"\n", b"\r\n", b"a", b"long " * 60, b"\n" * 300]), max_size=20))
-def test_every_end_of_a_line_is_counted_however_long_lines_are(pieces):
-    block = b"".join(pieces)
-    assert count_line_ends(block) == block.count(b"\n")
