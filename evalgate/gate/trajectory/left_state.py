@@ -7,6 +7,7 @@ before the run, all values do. Ids of one run, times and free text are left out.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -29,8 +30,11 @@ if TYPE_CHECKING:
 MOST_PLACES, MOST_LEVELS = 200, 16
 """Values, and files, that are compared one by one; of more only a digest is. Levels below a value that was added."""
 MOST_LINES, LONGEST_PLACE = 5, 200
+SEVERAL, ENOUGH = 2, 3
+"""Trials of a side from which contents are compared, and from which values may differ among the trials of a side."""
 VARIES = ""
 """What a place has that all trials of a side changed, but not all to the same."""
+_RECORD = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[^."\[]+)(?:\.(?:"(?:[^"\\]|\\.)*"|[^."\[]+)|\[\d+\])')
 
 
 def read_left_state(trace: Trace) -> LeftState:
@@ -129,34 +133,42 @@ def _compute_digest(value: Any) -> str:
 
 
 def compare_left_states(
-    before: Sequence[LeftState], now: Sequence[LeftState], *, with_contents: bool
+    before: Sequence[LeftState], now: Sequence[LeftState]
 ) -> Iterator[tuple[DifferenceKind, str, str, str]]:
     """Yields kind, place, and both sides of each difference, at most five of a kind and how many more.
 
     Contents are words of a model, so that they are compared only between several trials.
     """
+    fewest = min(len(before), len(now))
     kinds: tuple[DifferenceKind, ...] = ("state", "file")
     for field, kind in enumerate(kinds):
         sides = [[part for each in side if (part := each[field]) is not None] for side in (before, now)]
         if len(sides[0]) < len(before) or len(sides[1]) < len(now):
             continue  # a trial does not record it
-        found = [*_compare_places(*([each.places for each in side] for side in sides))]
-        if with_contents:
-            taken = {each[0] for each in found}
-            contents = _compare_values(*(_merge([each.contents for each in side]) for side in sides))
-            found += [each for each in contents if each[0] not in taken]
+        first, second = ([each.places for each in side] for side in sides)
+        found = [*_compare_places(first, second, kind, fewest)]
+        if fewest >= SEVERAL and not found:
+            found = [*_compare_values(*(_merge([each.contents for each in side]) for side in sides))]
         yield from ((kind, *each) for each in sorted(found)[:MOST_LINES])
         if len(found) > MOST_LINES:
             yield kind, "", "", f"{len(found) - MOST_LINES} more"
 
 
-def _compare_places(before: Sequence[Mapping[str, str]], now: Sequence[Mapping[str, str]]) -> Iterator[Pair]:
+def _compare_places(
+    before: Sequence[Mapping[str, str]], now: Sequence[Mapping[str, str]], kind: DifferenceKind, fewest: int
+) -> Iterator[Pair]:
+    """Nothing, if the trials of a side touched different places, or one of only two left another value."""
+    if any(each.keys() != side[0].keys() for side in (before, now) for each in side):
+        return
     first, second = _merge(before), _merge(now)
+    if fewest < ENOUGH and VARIES in {*first.values(), *second.values()}:
+        return
     yield from _compare_values(first, second)
-    for place, gone in _list_untouched(first, set[str]().union(*now)):
-        yield place, first[place] or CHANGED, gone
-    for place, gone in _list_untouched(second, set[str]().union(*before)):
-        yield place, gone, second[place] or CHANGED
+    list_untouched = _list_untouched if kind == "state" else _list_untouched_files
+    for place, here, there in list_untouched(first, second):
+        yield place, here or CHANGED, there
+    for place, here, there in list_untouched(second, first):
+        yield place, there, here or CHANGED
 
 
 def _merge(side: Sequence[Mapping[str, str]]) -> dict[str, str]:
@@ -171,19 +183,34 @@ def _compare_values(first: Mapping[str, str], second: Mapping[str, str]) -> Iter
             yield place, first[place], second[place]
 
 
-def _list_untouched(places: Mapping[str, str], other: set[str]) -> Iterator[tuple[str, str]]:
-    """The places that no trial of the other side has, and what happened there: nothing, or a change below.
+def _list_untouched_files(places: Mapping[str, str], other: Mapping[str, str]) -> Iterator[Pair]:
+    yield from ((place, places[place], NOT_TOUCHED) for place in places.keys() - other.keys())
 
-    What is below one that is listed is not, nor what is below a change of the other side.
+
+def _list_untouched(places: Mapping[str, str], other: Mapping[str, str]) -> Iterator[Pair]:
+    """The places that the other side lacks, with what happened on this side and there: nothing, or a change below.
+
+    A record of which the other side touches nothing is one place. What is below one that is listed is not listed, nor
+    what is below a change of the other side.
     """
-    listed: set[str] = set()
-    for place in sorted(places.keys() - other, key=len):
-        if not (listed | (other - places.keys())).isdisjoint(_list_above(place)):
+    records, others = Counter(map(_find_record, places)), set(map(_find_record, other))
+    above_others = {each for name in other for each in _list_above(name)}
+    missing, listed = other.keys() - places.keys(), set[str]()
+    for place in sorted(places.keys() - other.keys(), key=lambda each: (len(each), each)):
+        if any(each in missing or each in listed for each in _list_above(place)):
             continue
-        listed.add(place)
-        is_below = any(place in _list_above(each) for each in other)
-        if not is_below or places[place] not in (CHANGED, VARIES):
-            yield place, CHANGED if is_below else NOT_TOUCHED
+        record = _find_record(place)
+        is_one = place != record and record not in others and records[record] > 1
+        shown, value = (record, CHANGED) if is_one else (place, places[place])
+        listed.add(shown)
+        if shown not in above_others or value not in (CHANGED, VARIES):
+            yield shown, value, CHANGED if shown in above_others else NOT_TOUCHED
+
+
+def _find_record(place: str) -> str:
+    """The first two names of a path, such as `orders.A7`."""
+    found = _RECORD.match(place)
+    return found[0] if found else place
 
 
 def _list_above(place: str) -> Iterator[str]:

@@ -76,9 +76,27 @@ def test_trials_that_do_not_agree_are_no_difference():
     assert lines(SHIPPED, [*SHIPPED, *left(1, B2=None, A7=status("shipped"))]) == []
 
 
-def test_what_all_trials_touch_differently_is_touched_all_the_same():
-    now = [left(1, A7=status("shipped"), B2=status(text))[0] for text in ("lost", "found")]
-    assert lines(SHIPPED, now) == ["state `orders.B2.status`: not touched -> changed in 2 of 2"]
+@pytest.mark.parametrize(("count", "is_named"), [(2, False), (3, True)])
+def test_values_that_differ_among_trials_count_from_three_trials_on(count, is_named):
+    now = [left(1, A7=status("shipped"), B2=status(f"lost {number}"))[0] for number in range(count)]
+    found = lines(left(count, A7=status("shipped")), now)
+    assert found == (["state `orders.B2.status`: not touched -> changed in 3 of 3"] if is_named else [])
+
+
+def test_trials_of_a_side_that_touch_other_places_than_each_other_are_not_compared():
+    now = [*left(1, A7=status("refunded")), *left(1, A7=status("refunded"), B2=None)]
+    assert lines(SHIPPED, now) == []
+
+
+def test_a_record_that_only_one_side_touches_is_one_line():
+    both = {"status": "lost", "paid": True}
+    assert lines(SHIPPED, left(A7=status("shipped"), B2=both)) == [
+        "state `orders.B2`: not touched -> changed in 2 of 2"
+    ]
+    before = {"a.b": [{"x": 1, "y": 1}, {"x": 1, "y": 1}]}
+    first, second = ([{"x": x, "y": x}, {"x": y, "y": y}] for x, y in ((2, 1), (2, 3)))
+    sides = [trials([{"before": before, "after": {"a.b": rows}}] * 2) for rows in (first, second)]
+    assert lines(*sides) == ['state `"a.b"[1]`: not touched -> changed in 2 of 2']
 
 
 @pytest.mark.parametrize("value", [UUID, "2026-11-27T20:00:00Z", 1795860000, "2026-11-28", "w " * 9, "x" * 81])
@@ -114,6 +132,8 @@ def test_files_that_were_touched_and_their_content():
     digests = [sides(a={"change": "changed", "sha256": letter * 64}) for letter in "ab"]
     assert lines(*digests) == ["file `a`: other content in 2 of 2"]
     assert lines(one, sides(out_a={"change": "added", "text": "12\n"}, b={"sha256": "a" * 64})) == []
+    copies = {path: {"change": "added"} for path in ("a.py", "a.py.bak")}
+    assert len(lines(sides(), sides(**copies))) == 2
 
 
 def test_a_state_after_the_run_alone_is_compared_whole():
