@@ -407,7 +407,8 @@ def _digest_recording(trace: Trace) -> int | None:
         trace.model,
     ]
     rest = [trace.response, trace.tags, trace.evaluations, trace.tool_definitions, trace.system_instructions, metadata]
-    return _digest([identify_trace(trace)[1], trace.trial, *figures, *rest])
+    left = [] if trace.state is None else [trace.state]
+    return _digest([identify_trace(trace)[1], trace.trial, *figures, *rest, *left])
 
 
 def _read_recording_id(trace: Trace) -> str | None:

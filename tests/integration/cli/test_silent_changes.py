@@ -103,6 +103,7 @@ def test_another_value_that_the_run_leaves_is_the_same_line_in_every_report(tmp_
     line = 'state orders.A7.status: "shipped" -> "refunded" in 3 of 3'
     assert head.code == 0
     assert f"acts differently: book: {line}" in head.stdout
+    assert "the same as in the baseline" not in head.stdout
     comment = head.text("comment.md")
     assert "<summary>Passing, but acting differently (2)</summary>" in comment
     assert '- ` book ` state ` orders.A7.status `: ` "shipped" ` \u2192 ` "refunded" ` in 3 of 3' in comment
