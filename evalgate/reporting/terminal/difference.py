@@ -52,7 +52,7 @@ def _add_diff(page: TerminalPage, trajectory_diff: TrajectoryDiff, *, full: bool
     page.add_title(_format_title(trajectory_diff.trial_before, trajectory_diff.trial))
     divergence = describe_divergence(trajectory_diff)
     if not divergence:
-        page.add_text("the agent's behaviour is unchanged", indent=2)
+        page.add_text("the agent's calls and answer are unchanged", indent=2)
     else:
         page.add_text(f"the first difference is {divergence}", indent=2)
     _add_turns(page, trajectory_diff, full=full)

@@ -164,7 +164,7 @@ def _describe_lead(lead: Lead, diff: TrajectoryDiff) -> tuple[list[str], list[st
             sentence = [*sentence[:-1], f"{sentence[-1]} {ENDS_WITH_USER}"]
         return sentence, [] if at == lead.at else describe_first(steps[at])
     if not first:
-        return ["The agent did the same in both."], []
+        return ["The agent called and answered the same in both."], []
     same = [] if diff.steps_left and diff.first and diff.first.kind == "calls" else ["The calls are the same."]
     return same, [f"First difference: {first}."]
 

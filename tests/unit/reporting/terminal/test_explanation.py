@@ -118,7 +118,7 @@ def test_the_difference__is_shown_turn_by_turn():
 
 def test_an_equal_trace__is_reported_as_equal():
     change = a_change("unchanged", behaviour=diff_of_traces(make_trace(["a"]), make_trace(["a"])))
-    assert "  the agent's behaviour is unchanged" in explain(a_scenario(change=change)).split("\n")
+    assert "  the agent's calls and answer are unchanged" in explain(a_scenario(change=change)).split("\n")
 
 
 def test_a_call_at_another_place__is_not_missing_and_shows_how_it_ended_on_both_sides():
