@@ -104,8 +104,9 @@ def _stays_beyond(trend: Trend, operator: str, value: Any, actual: Any, *, is_ne
     """Whether what grows fails for good: it is above a limit, or above each value that it could still reach."""
     if trend == "list" and operator == "contains":
         return is_negated
-    if trend == "list" and operator == "eq":
-        return not is_negated and isinstance(value, list) and len(actual) > len(value)
+    if trend == "list" and operator in ("eq", "ne"):
+        is_other = not isinstance(value, list) or len(actual) > len(value)
+        return is_other and is_negated is (operator == "ne")
     if (trend == "list") != (operator == "length"):
         return False
     size, bounds = (len(actual), value) if trend == "list" else (actual, {operator: value})
