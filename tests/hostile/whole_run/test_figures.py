@@ -131,7 +131,7 @@ def test_a_figure_that_vanishes_is_named(case: Case, tmp_path: Path) -> None:
     ("whole", "part", "code"), [(0.01, 3.0, 1), (0.01, 0.0101, 0), (0.03, 0.01, 0), (0.01, None, 0)]
 )
 def test_a_cost_below_that_of_its_usage_is_unknown(tmp_path, whole, part, code):
-    run = {"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "done"}]}
+    run = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "done"}]}
     usage = {"prompt_tokens": 9, "completion_tokens": 10, "total_tokens": 19, "cost": part}
     limit = check("cost_limit", max_usd=0.05)
     case = Case("cost", {SUITE: suite(limit), "traces/refund.json": {**run, "cost_usd": whole, "usage": usage}}, code)

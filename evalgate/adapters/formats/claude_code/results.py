@@ -61,8 +61,7 @@ def add_results(trace: Trace, results: Sequence[dict[str, Any]]) -> None:
     else:
         cost = sum(known) if len(known) == len(costs) else None
     set_cost(trace, cost, "total_cost_usd")
-    trace.cost, doubts = distrust_cost(trace.cost, _sum_model_costs(last), "modelUsage")
-    trace.warnings += doubts
+    distrust_cost(trace, _sum_model_costs(last), "modelUsage")
     durations = [amount(result.get("duration_ms"), "duration_ms") for result in results]
     if None not in durations:
         trace.latency = {"total_ms": sum(filter(None, durations)), "source": "recorded"}

@@ -194,13 +194,17 @@ def read_cost_usd(value: Any, usage: Usage, path: str) -> tuple[Cost, list[Warni
     return {"usd": usd, "source": "recorded"}, []
 
 
-def distrust_cost(cost: Cost, part: Any, path: str) -> tuple[Cost, list[Warning_]]:
-    """The recorded cost, unknown with a warning if one that is a part of it is higher, by more than rounding."""
-    whole = cost["usd"]
+def distrust_cost(trace: Trace, part: Any, path: str) -> None:
+    """Makes the recorded cost unknown if one that is a part of it is higher, by more than rounding.
+
+    Prices don't help then: the tokens may be those of a part too.
+    """
+    whole = trace.cost["usd"]
     if whole is None or not isinstance(part, int | float) or part <= whole * (1 + TOLERANCE):
-        return cost, []
+        return
     message = f"the recorded cost is {whole:,.6g} USD, a part of it {part:,.6g}: the cost is unknown"
-    return unknown_cost(), [{"code": "total_mismatch", "message": message, "where": path}]
+    trace.cost, trace.gaps = unknown_cost(), {**trace.gaps, "cost": message}
+    trace.warnings.append({"code": "total_mismatch", "message": message, "where": path})
 
 
 def read_latency_seconds(value: Any, path: str) -> Latency:

@@ -103,6 +103,7 @@ def add_side_fields(trace: Trace, fields: dict[str, Any]) -> None:
     cost, warnings = read_cost_fields(fields, trace.usage)
     trace.cost = cost
     trace.warnings += warnings
+    distrust_cost(trace, dict_or_empty(fields.get("usage")).get("cost"), "usage.cost")
 
 
 SIDE_FIELDS = words("""
@@ -133,14 +134,12 @@ def find_trial(fields: dict[str, Any]) -> Any:
 
 
 def read_cost_fields(fields: dict[str, Any], usage: Usage) -> tuple[Cost, list[Warning_]]:
-    """The recorded cost, and warnings about it; unknown if that of the provider's usage, a part of it, is higher."""
+    """The recorded cost, and warnings about it."""
     key = "cost_usd" if fields.get("cost_usd") is not None else "cost"
     value = fields.get(key)
     if isinstance(value, dict):
         key, value = "cost.usd", value.get("usd")
-    cost, warnings = read_cost_usd(value, usage, key)
-    settled, doubts = distrust_cost(cost, dict_or_empty(fields.get("usage")).get("cost"), key)
-    return settled, [*warnings, *doubts]
+    return read_cost_usd(value, usage, key)
 
 
 def read_latency_fields(fields: dict[str, Any]) -> Latency:
