@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Without .pyc files every process that a test starts compiles all modules, and each worker all tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help action demo examples sdks trackers tracker-documents test matrix check bench bench-peers lock schema docs language-server python clean
+.PHONY: help action demo examples sdks harnesses teams trackers tracker-documents test matrix check bench bench-peers lock schema docs language-server python clean
 
 help:
 	@echo "make demo    run the gate on the bundled example: a green run, then a failing pull request"
@@ -15,6 +15,8 @@ help:
 	@echo "make test    run all tests"
 	@echo "make matrix  inject every fault at every request, search at random; the tests run a sample"
 	@echo "make sdks    install the SDKs of model providers, whose agents the tests record"
+	@echo "make harnesses  install Codex (npm), which the tests record"
+	@echo "make teams   print what several agents at work call, and what each of two recordings has of it"
 	@echo "make trackers  install the servers of MLflow and Phoenix, which tests publish to"
 	@echo "make tracker-documents  download LangSmith's description of its API, which tests compare requests with"
 	@echo "make check   run linters, type checks, import contracts, workflow checks"
@@ -58,6 +60,17 @@ sdks: .sdks/.ready
 	"$(PYTHON)" -m venv .trackers/$*
 	.trackers/$*/bin/python -m pip install --quiet --require-hashes --no-deps --requirement $<
 	@touch $@
+
+# Codex is 420 MB unpacked, so it isn't one of the SDKs.
+.harnesses/.ready: requirements/harnesses/package-lock.json
+	mkdir -p .harnesses && cp requirements/harnesses/*.json .harnesses/
+	npm ci --silent --ignore-scripts --prefix .harnesses
+	@touch $@
+
+harnesses: .harnesses/.ready
+
+teams: .venv/.ready
+	PYTHONPATH=tests:. $(BIN)/python -m team_runs
 
 trackers: $(TRACKERS:%=.trackers/%/.ready)
 
@@ -131,6 +144,8 @@ lock: | python
 		"$(PYTHON)" .ci/lock_wheels.py requirements/core.txt > requirements/gate.txt
 	$(WHEELS_LOCK) --extra record pyproject.toml | \
 		"$(PYTHON)" .ci/lock_wheels.py requirements/core.txt > requirements/record.txt
+	$(WHEELS_LOCK) --extra record --extra prices pyproject.toml | \
+		"$(PYTHON)" .ci/lock_wheels.py requirements/record.txt > requirements/record-prices.txt
 	$(WHEELS_LOCK) --extra otlp --extra prices --extra store --extra postgres pyproject.toml | \
 		"$(PYTHON)" .ci/lock_wheels.py requirements/gate.txt > requirements/image.txt
 	printf '%s\n' anthropic langchain langchain-openai 'langsmith[otel]' openai openai-agents opentelemetry-distro \
@@ -151,6 +166,7 @@ lock: | python
 		--python-version 3.11 --generate-hashes --custom-compile-command "make lock" - \
 		-o requirements/trackers-$${name#arize-}.txt || exit 1; done
 	cd requirements/node && npm update --package-lock-only --ignore-scripts --save
+	cd requirements/harnesses && npm update --package-lock-only --ignore-scripts --save
 	echo pip-audit | .demo/lock/bin/uv pip compile --quiet --upgrade --python-version 3.13 --generate-hashes \
 		--custom-compile-command "make lock" - -o requirements/audit.txt
 	printf 'build\nsetuptools\n' | .demo/lock/bin/uv pip compile --quiet --upgrade --python-version 3.12 --generate-hashes \

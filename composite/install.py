@@ -38,10 +38,11 @@ class NotInstalledError(Exception):
 
 
 def choose_lock(what: str, environ: Mapping[str, str]) -> Path:
-    """The lock of what is needed: the packages of a store only if the job names one."""
+    """The lock of what is needed: the packages of a store only if the job names one, prices only for a cap."""
     has_store = environ.get("HAS_STORE") == "true" or bool(environ.get("EVALGATE_STORE_URL"))
-    name = "image" if what == "gate" and has_store else what
-    return ROOT / f"requirements/{name}.txt"
+    has_cap = "--max-usd" in environ.get("OPTIONS", "")
+    names = {"gate": "image" if has_store else "gate", "record": "record-prices" if has_cap else "record"}
+    return ROOT / f"requirements/{names[what]}.txt"
 
 
 def read_lock(lock: Path) -> bytes:

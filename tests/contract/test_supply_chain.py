@@ -84,12 +84,18 @@ def test_a_workflow_installs_evalgate_by_the_hashes_of_its_lock_only(name):
 
 
 @pytest.mark.parametrize(
-    "lock", ["core", "image", "gate", "record", "dev", "audit", "build", "trackers-mlflow", "trackers-phoenix"]
+    "lock",
+    [
+        *("core", "image", "gate", "record", "record-prices", "dev", "audit", "build"),
+        *("trackers-mlflow", "trackers-phoenix"),
+    ],
 )
 def test_every_locked_requirement_has_one_version_and_hashes(lock):
     text = (ROOT / f"requirements/{lock}.txt").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
-    assert [line for line in lines if line.startswith("-") and not re.fullmatch(r"-r (core|gate)\.txt", line)] == []
+    assert [
+        line for line in lines if line.startswith("-") and not re.fullmatch(r"-r (core|gate|record)\.txt", line)
+    ] == []
     entries = re.split(r"\n(?=\S)", "\n".join(line for line in lines if not line.startswith("-r ")))
     requirements = [entry for entry in entries if entry.strip()]
     assert requirements
@@ -102,9 +108,9 @@ def lock_versions(name: str) -> dict[str, str]:
 
 
 def test_jobs_install_what_the_tests_ran_with_and_the_gate_no_database_and_no_server():
-    tested, image, gate, record = map(lock_versions, ("dev", "image", "gate", "record"))
+    tested, image, gate, record, priced = map(lock_versions, ("dev", "image", "gate", "record", "record-prices"))
     of_other_systems = {"httpx2-jsfetch", "tzdata"}
-    for locked in (image, gate, record):
+    for locked in (image, gate, record, priced):
         assert {name: each for name, each in locked.items() if tested.get(name, each) != each} == {}
     assert gate.items() <= image.items()
     assert image.keys() - gate.keys() - of_other_systems == {
@@ -116,6 +122,8 @@ def test_jobs_install_what_the_tests_ran_with_and_the_gate_no_database_and_no_se
     }
     assert "aiohttp" in record
     assert not {"sqlalchemy", "genai-prices"} & record.keys()
+    assert record.items() <= priced.items()
+    assert "genai-prices" in priced
 
 
 @pytest.mark.parametrize(

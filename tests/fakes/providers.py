@@ -200,8 +200,8 @@ def build_responses(number: str, answer: Answer) -> dict[str, Any]:
              "content": [{"type": "output_text", "text": answer.text, "annotations": []}]}
         ]  # fmt: skip
     output += [
-        {"type": "function_call", "id": f"fc_{number}_{index}", "call_id": f"call_{number}_{index}", "name": name,
-         "arguments": json.dumps(arguments), "status": "completed"}
+        {"type": "function_call", "id": f"fc_{number}_{index}", "call_id": f"call_{number}_{index}",
+         **_name(name), "arguments": json.dumps(arguments), "status": "completed"}
         for index, (name, arguments) in enumerate(answer.calls)
     ]  # fmt: skip
     return {
@@ -211,6 +211,12 @@ def build_responses(number: str, answer: Answer) -> dict[str, Any]:
         "usage": {"input_tokens": 30, "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0}, "output_tokens": 7,
                   "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 37},
     }  # fmt: skip
+
+
+def _name(name: str) -> dict[str, str]:
+    """The name of a tool, and the namespace that it may stand in before a dot."""
+    namespace, _, tool = name.rpartition(".")
+    return {"name": tool, **({"namespace": namespace} if namespace else {})}
 
 
 def stream_responses(answer: dict[str, Any]) -> list[tuple[str | None, Any]]:

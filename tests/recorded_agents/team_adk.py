@@ -6,12 +6,15 @@ import os
 
 import teams
 from google.adk.agents import Agent
+from google.adk.agents.run_config import RunConfig, StreamingMode
 from google.adk.integrations.openai import OpenAILlm
 from google.adk.runners import InMemoryRunner
 from google.genai import types
 
+MODE = RunConfig(streaming_mode=StreamingMode.SSE if teams.STREAMS else StreamingMode.NONE)
 
-async def run_shape(shape: str, address: str) -> None:
+
+async def run_shape(shape: str, address: str, first: str, task: str) -> str:
     os.environ["OPENAI_BASE_URL"] = address
     built = {}
 
@@ -20,7 +23,7 @@ async def run_shape(shape: str, address: str) -> None:
         session = await runner.session_service.create_session(app_name="team", user_id="ci")
         message = types.Content(role="user", parts=[types.Part(text=task)])
         answer = ""
-        async for event in runner.run_async(user_id="ci", session_id=session.id, new_message=message):
+        async for event in runner.run_async(user_id="ci", session_id=session.id, new_message=message, run_config=MODE):
             if event.error_code:
                 raise RuntimeError(event.error_message)
             if event.is_final_response() and event.content and event.content.parts:
@@ -34,7 +37,7 @@ async def run_shape(shape: str, address: str) -> None:
             instruction=teams.instructions(shape, name),
             tools=teams.tools_of(shape, name, run_agent),
         )
-    print(await run_agent(next(iter(teams.SHAPES[shape])), "Tidy up."))
+    return await run_agent(first, task)
 
 
 tracer = None

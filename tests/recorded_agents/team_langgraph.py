@@ -6,6 +6,7 @@ import os
 from typing import Annotated, Any
 
 import teams
+from httpx import AsyncClient
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import InjectedToolCallId, StructuredTool
 from langchain_core.tracers.langchain import wait_for_all_tracers
@@ -25,8 +26,10 @@ def make_handoff() -> StructuredTool:
     return StructuredTool.from_function(coroutine=transfer, name="transfer_to_cleaner")
 
 
-async def run_shape(shape: str, address: str) -> None:
-    model = ChatOpenAI(model="gpt-fake", base_url=address, max_retries=0)
+async def run_shape(shape: str, address: str, first: str, task: str) -> str:
+    model = ChatOpenAI(
+        model="gpt-fake", base_url=address, max_retries=0, streaming=teams.STREAMS, http_async_client=AsyncClient()
+    )
     built = {}
 
     async def run_agent(name: str, task: str) -> str:
@@ -37,15 +40,15 @@ async def run_shape(shape: str, address: str) -> None:
         if shape == teams.HANDOFF and name == "planner":
             tools.append(make_handoff())
         built[name] = create_react_agent(model, tools, prompt=teams.instructions(shape, name), name=name)
-    first = next(iter(teams.SHAPES[shape]))
     if shape == teams.HANDOFF:
         graph = StateGraph(MessagesState)
         for name in teams.SHAPES[shape]:
             graph.add_node(name, built[name])
         graph.add_edge(START, first)
         built[first] = graph.compile()
-    print(await run_agent(first, "Tidy up."))
+    answer = await run_agent(first, task)
     wait_for_all_tracers()
+    return answer
 
 
 tracer = None

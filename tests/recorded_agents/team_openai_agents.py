@@ -27,13 +27,18 @@ def trace_runs() -> teams.Any:
     return tracer
 
 
-async def run_shape(shape: str, address: str) -> None:
+async def run_shape(shape: str, address: str, first: str, task: str) -> str:
     model_type = OpenAIChatCompletionsModel if os.environ.get("TEAM_API") == "chat" else OpenAIResponsesModel
     model = model_type(model="gpt-fake", openai_client=AsyncOpenAI(base_url=address, max_retries=0))
     built = {}
 
     async def run_agent(name: str, task: str) -> str:
-        return str((await Runner.run(built[name], task)).final_output)
+        if not teams.STREAMS:
+            return str((await Runner.run(built[name], task)).final_output)
+        running = Runner.run_streamed(built[name], task)
+        async for _ in running.stream_events():
+            pass
+        return str(running.final_output)
 
     for name in reversed(teams.SHAPES[shape]):
         built[name] = Agent(
@@ -47,7 +52,7 @@ async def run_shape(shape: str, address: str) -> None:
             ),
             model=model,
         )
-    print(await run_agent(next(iter(teams.SHAPES[shape])), "Tidy up."))
+    return await run_agent(first, task)
 
 
 teams.run_all(run_shape, trace_runs() if "SPANS" in os.environ else None)

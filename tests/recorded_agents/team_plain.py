@@ -18,7 +18,7 @@ def describe(tool: Any) -> dict[str, Any]:
     return {"type": "function", "function": {"name": tool.__name__, "description": tool.__doc__, "parameters": schema}}
 
 
-async def run_shape(shape: str, address: str) -> None:
+async def run_shape(shape: str, address: str, first: str, task: str) -> str:
     client = AsyncOpenAI(base_url=address, max_retries=0)
 
     async def run_agent(name: str, task: str) -> str:
@@ -52,7 +52,7 @@ async def run_shape(shape: str, address: str) -> None:
         """Hands the conversation over."""
         return teams.note("transfer_to_cleaner")
 
-    print(await run_agent(next(iter(teams.SHAPES[shape])), "Tidy up."))
+    return await run_agent(first, task)
 
 
 tracer = None

@@ -6,19 +6,22 @@ A program of `team_*.py` runs every shape that it is given, each as a scenario i
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
 import os
+import subprocess
 import sys
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalgate.recording import scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Iterator
 
 FAIL = "fail"
 """In place of calls: the request to the model fails."""
@@ -54,10 +57,23 @@ SHAPES: dict[str, dict[str, list[Any]]] = {
     "twins": {"planner": [[ask("cleaner"), ask("cleaner")]], "cleaner": CLEANER},
     "fails": {"planner": [[ask("cleaner")], [look("a")]], "cleaner": [*CLEANER, FAIL]},
     "silent": {"planner": [[ask("writer")], [look("a")]], "writer": []},
+    "deep": {
+        "planner": [[ask("lead")], [look("end")]],
+        "lead": [[ask("worker")], [look("lead")]],
+        "worker": [[look("a")], [ask("cleaner")]],
+        "cleaner": CLEANER,
+    },
+    "thread": {"planner": [[ask("cleaner")], [look("end")]], "cleaner": CLEANER},
+    "process": {"planner": [[ask("cleaner")], [look("end")]], "cleaner": CLEANER},
     "handoff": {"planner": [[look("a")], [("transfer_to_cleaner", {})]], "cleaner": [*CLEANER, [look("b")]]},
 }
 """The steps of each agent, by its name; the first one is asked by the user, and a step holds calls made at once."""
-HANDOFF = "handoff"
+HANDOFF, THREAD, PROCESS = "handoff", "thread", "process"
+ELSEWHERE = (THREAD, PROCESS)
+"""Shapes whose other agents run in a thread or a process of their own, which know nothing of what started them."""
+STREAMS = os.environ.get("TEAM_STREAMS") == "1"
+"""Whether the frameworks ask for streams."""
+TASK = "Tidy up."
 
 _actor: ContextVar[str] = ContextVar("actor", default="root")
 _log: list[Any] = []
@@ -95,7 +111,8 @@ def tools_of(shape: str, name: str, run_agent: Callable[[str, str], Awaitable[st
 
     found: list[Callable[..., Any]] = [look, delete]
     asked = {call[0] for step in SHAPES[shape][name] if step != FAIL for call in step if call[0].startswith("ask_")}
-    return found + [_make_ask(each.removeprefix("ask_"), run_agent) for each in sorted(asked)]
+    start = partial(_run_elsewhere, shape) if shape in ELSEWHERE else run_agent
+    return found + [_make_ask(each.removeprefix("ask_"), start) for each in sorted(asked)]
 
 
 def _make_ask(name: str, run_agent: Callable[[str, str], Awaitable[str]]) -> Callable[[str], Awaitable[str]]:
@@ -117,25 +134,58 @@ def instructions(shape: str, name: str) -> str:
     return f"You are {name} of {shape}."
 
 
-def run_all(run_shape: Callable[[str, str], Any], tracer: Any = None) -> None:
-    """Runs the shapes of the command line; `run_shape` takes the shape and the address of the provider.
+RunShape = Callable[[str, str, str, str], Awaitable[str]]
+"""Runs an agent of a shape, with the address of the provider and the task; returns its answer."""
+_run_shape: list[RunShape] = []
+_address: list[str] = []
+
+
+async def _run_elsewhere(shape: str, name: str, task: str) -> str:
+    loop, actor = asyncio.get_running_loop(), _actor.get()
+    with ThreadPoolExecutor(1) as pool:
+        run = _run_in_thread if shape == THREAD else _run_in_process
+        return await loop.run_in_executor(pool, run, shape, name, task, actor)
+
+
+def _run_in_thread(shape: str, name: str, task: str, actor: str) -> str:
+    _actor.set(actor)
+    return asyncio.run(_await(_run_shape[0](shape, _address[0], name, task)))
+
+
+def _run_in_process(shape: str, name: str, task: str, actor: str) -> str:
+    command = [sys.executable, sys.argv[0], "--agent", shape, name, task, actor]
+    done = subprocess.run(command, env=os.environ | {"OPENAI_BASE_URL": _address[0]}, capture_output=True, check=True)
+    ended = json.loads(done.stdout.splitlines()[-1])
+    _log.extend(ended["log"])
+    return str(ended["answer"])
+
+
+def run_all(run_shape: RunShape, tracer: Any = None) -> None:
+    """Runs the shapes of the command line, or one agent of one that another process started.
 
     Writes the truth of all as JSON to TRUTH, and what `tracer` collected of each to SPANS.
     """
+    _run_shape.append(run_shape)
+    if sys.argv[1] == "--agent":
+        shape, name, task, actor = sys.argv[2:]
+        _address.append(os.environ["OPENAI_BASE_URL"])
+        answer = _run_in_thread(shape, name, task, actor)
+        print(json.dumps({"answer": answer, "log": _log}))
+        if tracer is not None:
+            tracer.write(f"{shape}-{os.getpid()}")
+        return
     truth = {}
     for shape in sys.argv[1:]:
         _log.clear()
         _started.clear()
         with scenario(shape, trial=0) as run:
-            address = run.openai_base_url or os.environ["OPENAI_BASE_URL"]
-            done = run_shape(shape, address)
-            if inspect.isawaitable(done):
-                asyncio.run(_finish(done))
+            _address[:] = [run.openai_base_url or os.environ["OPENAI_BASE_URL"]]
+            print(asyncio.run(_await(run_shape(shape, _address[0], next(iter(SHAPES[shape])), TASK))))
         truth[shape] = list(_log)
         if tracer is not None:
             tracer.write(shape)
     Path(os.environ["TRUTH"]).write_text(json.dumps(truth), encoding="utf-8")
 
 
-async def _finish(done: Awaitable[Any]) -> Any:
+async def _await(done: Awaitable[Any]) -> Any:
     return await done

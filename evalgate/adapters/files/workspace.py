@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import stat
+from functools import cache, partial
 from typing import TYPE_CHECKING, BinaryIO
 
 from evalgate.adapters.files.workspace_walk import Glob, Walk, link_error
@@ -63,10 +64,10 @@ class Workspace:
 
     def _find_named(self, target: str, pattern: str) -> dict[str, FoundFile]:
         """The file whose path the pattern is as it stands, or all below such a folder, by their real paths."""
-        if os.path.isdir(target):
-            return self._walk(target, Glob.everything(), pattern)
         if not os.path.lexists(target):
             return {}
+        if os.path.isdir(target):
+            return self._walk(target, Glob.everything(), pattern)
         single = self._find_single(target, pattern)
         return {single.real: single}
 
@@ -74,7 +75,12 @@ class Workspace:
         if not os.path.isdir(folder):
             return {}
         walk = Walk(glob, max_entries=self._max_entries, refuse_links=self._root is not None, show=self._show)
-        return {real: FoundFile(self._show(real, pattern), below, real) for below, real in walk.files(folder)}
+        show_folder = cache(partial(self._show, named=pattern))  # that of many files is the same
+        found = {}
+        for below, real in walk.files(folder):
+            start, _, name = real.rpartition("/")
+            found[real] = FoundFile(os.path.join(show_folder(f"{start}/"), name).removeprefix("./"), below, real)
+        return found
 
     def open(self, file: FoundFile) -> BinaryIO:
         """Opens the file as a byte stream; refuses irregular files, and links if there is a root."""

@@ -48,6 +48,7 @@ class Glob:
         return cls(["**", "*"])
 
     @classmethod
+    @lru_cache(maxsize=256)
     def split(cls, pattern: str) -> tuple[str, Glob]:
         """The folder before the first wildcard, and the rest; without a wildcard, everything below it."""
         steps = [step for step in pattern.split("/") if step not in {"", "."}]

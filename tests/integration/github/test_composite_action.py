@@ -187,6 +187,15 @@ def test_a_store_is_installed_for_a_job_that_names_one():
         assert choose("record", environ).name == "record.txt"
 
 
+def test_prices_are_installed_for_a_recording_with_a_cap_in_dollars():
+    choose = load_script(COMPOSITE.parent / "install.py").choose_lock
+    assert choose("record", {"OPTIONS": "--trials=3\n--max-usd=2"}).name == "record-prices.txt"
+    assert choose("record", {"OPTIONS": "--max-calls=9"}).name == "record.txt"
+    assert choose("gate", {"OPTIONS": "--max-usd=2"}).name == "gate.txt"
+    given = {each["id"]: each["env"] for each in read_steps(RECORD) if each.get("id") in ("key", "install")}
+    assert [env["OPTIONS"] for env in given.values()] == ["${{ inputs.options }}"] * 2
+
+
 @pytest.mark.parametrize("action", [COMPOSITE, RECORD], ids=["gate", "record"])
 def test_only_wheels_are_cached_and_before_anything_else_can_change_them(action):
     steps = read_steps(action)

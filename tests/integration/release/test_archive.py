@@ -21,6 +21,7 @@ NEEDED = (
         "requirements/core.txt",
         "requirements/gate.txt",
         "requirements/record.txt",
+        "requirements/record-prices.txt",
     ),
 )
 STORE_GROUP = ["store", "history", "goldens", "feedback", "export", "import"]

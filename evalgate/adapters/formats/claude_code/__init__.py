@@ -52,8 +52,10 @@ def _claims_claude(value: Any) -> bool:
 def list_claude_lines(value: Any) -> list[Any]:
     """The lines of a document: a list, a list in an object (web sessions), or a single line."""
     if isinstance(value, dict):
-        lines = next((value[key] for key in LINE_KEYS if isinstance(value.get(key), list)), None)
-        return [value] if lines is None else list(lines)
+        for key in LINE_KEYS:
+            if isinstance(value.get(key), list):
+                return list(value[key])
+        return [value]
     return value if isinstance(value, list) else [value]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from evalgate.errors import TraceError
 from evalgate.models.trace.trace import MAX_ID_LENGTH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     Read = Callable[[Any, str], Any]
 
@@ -38,13 +37,26 @@ class FieldError(TraceError):
         return FieldError(f"{path}{join}{self.path}", self.problem)
 
 
-@contextmanager
-def prefix_errors(path: str) -> Iterator[None]:
-    """Puts `path` before the location of a FieldError that the block raises."""
-    try:
-        yield
-    except FieldError as error:
-        raise error.with_prefix(path) from None
+class prefix_errors:  # noqa: N801  (used like a function)
+    """Puts `path`, and the index or the recorded key after it, before the location of a FieldError of the block.
+
+    Readers enter a block for each message and part: the location is spelled only for an error.
+    """
+
+    __slots__ = ("_key", "_path")
+
+    def __init__(self, path: str, key: int | str | None = None) -> None:
+        self._path = path
+        self._key = key
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, FieldError):
+            key = self._key
+            step = f"[{key}]" if isinstance(key, int) else "" if key is None else f".{make_printable(key)}"
+            raise error.with_prefix(f"{self._path}{step}") from None
 
 
 def to_snake_case(key: str) -> str:
@@ -85,8 +97,10 @@ def in_both_spellings(names: Iterable[str]) -> frozenset[str]:
 def do_each(values: Iterable[Any], path: str, do_one: Callable[[dict[str, Any]], object]) -> None:
     """Calls `do_one` with every object of a list; raises FieldError naming the entry."""
     for number, value in enumerate(values):
-        with prefix_errors(f"{path}[{number}]"):
+        try:
             do_one(mapping(value, ""))
+        except FieldError as error:
+            raise error.with_prefix(f"{path}[{number}]") from None
 
 
 class FieldTable:
@@ -315,8 +329,6 @@ def time(value: Any, path: str) -> str | None:
     found = text(value, path)
     if found is None or UTC_TIME.fullmatch(found):
         return found
-    from datetime import UTC, datetime
-
     try:
         moment = datetime.fromisoformat(found)
         moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
@@ -337,8 +349,6 @@ def milliseconds_between(started: str | None, ended: str | None) -> float | None
     """Milliseconds from one time to the other; None if one is unknown or the end is before the start."""
     if started is None or ended is None:
         return None
-    from datetime import datetime
-
     try:
         seconds = (datetime.fromisoformat(ended) - datetime.fromisoformat(started)).total_seconds()
     except ValueError:

@@ -193,7 +193,7 @@ def _read_outputs(entry: dict[str, Any]) -> list[RawMessage]:
         return found
     message = RawMessage("assistant")
     for number, output in enumerate(outputs):
-        with prefix_errors(f"outputs[{number}]"):
+        with prefix_errors("outputs", number):
             _add_output(message, output, is_first=number == 0)
     return [message]
 
@@ -209,7 +209,7 @@ def _add_output(message: RawMessage, output: Any, *, is_first: bool) -> None:
     for number, call in enumerate(listing(fields.get("tool_calls"), "tool_calls")):
         if not isinstance(call, dict):
             raise FieldError(f"tool_calls[{number}]", NOT_JSON)
-        with prefix_errors(f"tool_calls[{number}]"):
+        with prefix_errors("tool_calls", number):
             message.calls.append(roles.read_request(call))
 
 

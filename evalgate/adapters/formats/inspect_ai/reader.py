@@ -21,13 +21,14 @@ from evalgate.adapters.formats.core.fields import (
     identifier,
     listing,
     mapping,
+    prefix_errors,
     read_at,
     required_text,
     text,
     time,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity, words
-from evalgate.adapters.formats.core.strict_json import encode_json, make_printable, require_shallow
+from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
 from evalgate.adapters.formats.core.usage import build_score, finish_reason, split_provider_and_model
 from evalgate.adapters.formats.inspect_ai.archive import Archive, PackedSample, unpack
 from evalgate.adapters.formats.inspect_ai.events import InspectEvents, llm_calls, measure, read_duration_ms
@@ -36,7 +37,7 @@ from evalgate.adapters.formats.messages.known_fields import PART_FIELDS
 from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from evalgate.models.trace.trace import ModelError, Response, ToolCall, Trace, TraceScore
 
@@ -202,20 +203,20 @@ def read_scores(sample: dict[str, Any]) -> list[TraceScore]:
         scores = {"score": sample["score"]}
     found: list[TraceScore] = []
     for name, recorded in scores.items():
-        path = f"scores.{make_printable(name)}"
-        score = mapping(recorded, path)
-        value, explanation = score.get("value"), text(score.get("explanation"), f"{path}.explanation")
-        grades = dict(enumerate(value)) if isinstance(value, list) else value
-        several = (
-            {f"{name}.{key}": grade for key, grade in grades.items()} if isinstance(grades, dict) else {name: value}
-        )
-        for each, grade in several.items():
-            label = grade if isinstance(grade, str) else None
-            is_number = not isinstance(grade, str | list | dict | bool)
-            points = grade if is_number else float(grade) if isinstance(grade, bool) else GRADES.get(label or "")
-            graded = build_score(each, points, f"{path}.value")
-            found.append({**graded, "score_label": label, "explanation": explanation})
+        with prefix_errors("scores", name):
+            found += _read_score(name, mapping(recorded, ""))
     return found
+
+
+def _read_score(name: str, score: dict[str, Any]) -> Iterator[TraceScore]:
+    value, explanation = score.get("value"), text(score.get("explanation"), "explanation")
+    grades = dict(enumerate(value)) if isinstance(value, list) else value
+    several = {f"{name}.{key}": grade for key, grade in grades.items()} if isinstance(grades, dict) else {name: value}
+    for each, grade in several.items():
+        label = grade if isinstance(grade, str) else None
+        is_number = not isinstance(grade, str | list | dict | bool)
+        points = grade if is_number else float(grade) if isinstance(grade, bool) else GRADES.get(label or "")
+        yield {**build_score(each, points, "value"), "score_label": label, "explanation": explanation}
 
 
 def merge_event_calls(calls: list[ToolCall], events: Iterable[dict[str, Any]]) -> list[ToolCall]:

@@ -72,7 +72,7 @@ class SampleMessages:
         self.positions_by_id: dict[str, tuple[int, int]] = {}
         self.last_id: str | None = None
         for position, value in enumerate(messages):
-            with prefix_errors(f"messages[{position}]"):
+            with prefix_errors("messages", position):
                 self._add_message(mapping(attachments.resolve(value), ""))
 
     def _add_message(self, recorded: dict[str, Any]) -> None:

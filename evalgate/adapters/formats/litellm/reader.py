@@ -78,7 +78,7 @@ def build(record: Any) -> Trace:
     payloads = sorted(_check_payloads(record), key=_get_start)
     calls, tools = [], []
     for number, payload in enumerate(payloads):
-        with prefix_errors(f"[{number}]"):
+        with prefix_errors("", number):
             calls.append(_read_call(payload))
             tools += _read_mcp_call(payload)
     chat = build_conversation(calls, is_one_thread=False)

@@ -18,7 +18,7 @@ from evalgate.adapters.formats.core.builder.conversation import (
     read_arguments,
 )
 from evalgate.adapters.formats.core.content import name_part
-from evalgate.adapters.formats.core.fields import FieldError, flag, mapping, prefix_errors, required_text, text
+from evalgate.adapters.formats.core.fields import FieldError, flag, mapping, required_text, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -354,6 +354,8 @@ def read_each(value: Any, read_one: Callable[[dict[str, Any]], Iterable[RawMessa
     """Reads a list of messages, or one message; raises FieldError naming the message."""
     messages: list[RawMessage] = []
     for number, message in enumerate(value if type(value) is list else [value]):
-        with prefix_errors(f"[{number}]"):
+        try:
             messages += read_one(mapping(message, ""))
+        except FieldError as error:
+            raise error.with_prefix(f"[{number}]") from None
     return messages

@@ -46,7 +46,7 @@ def read_messages(value: Any) -> list[RawMessage]:
     messages = value if type(value) is list else [value]
     messages_read: list[RawMessage] = []
     for number, message in enumerate(messages):
-        with prefix_errors(f"[{number}]"):
+        with prefix_errors("", number):
             recorded = mapping(message, "")
             if "role" in recorded:
                 messages_read += read_message(recorded)
@@ -74,7 +74,7 @@ def read_message(recorded: dict[str, Any]) -> list[RawMessage]:
 def _add_parts(builder: MessageBuilder, parts: list[Any]) -> None:
     tools: list[dict[str, Any]] = []
     for number, value in enumerate(parts):
-        with prefix_errors(f"parts[{number}]"):
+        with prefix_errors("parts", number):
             part = mapping(value, "")
             if is_tool_part(part):
                 tools.append(_get_tool(part))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib import import_module
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -54,8 +54,8 @@ class Formats:
     """
 
     def __iter__(self) -> Iterator[Format]:
-        yield from map(_load, LISTED)
-        yield from find_installed_formats()
+        parts = (lambda: map(_load, LISTED), find_installed_formats)
+        return chain.from_iterable(part() for part in parts)
 
     def __getitem__(self, rank: int) -> Format:
         """The format at this place of the order."""
@@ -69,9 +69,9 @@ def find_format(form: str) -> Format | None:
     """The format with this name, None for `auto`; raises SettingError for an unknown name."""
     if form == AUTO:
         return None
-    for known in FORMATS:
-        if known.name == form:
-            return known
+    found = get_format(form)
+    if found is not None:
+        return found
     import difflib
 
     names = [known.name for known in FORMATS]
@@ -80,6 +80,11 @@ def find_format(form: str) -> Format | None:
     close = difflib.get_close_matches(word, longer or names, n=NEAREST, cutoff=0 if longer else 0.5)
     hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names)}"
     raise SettingError(Problem(f"the format {form[:40]!r} is unknown", hint=hint))
+
+
+def get_format(name: str | None) -> Format | None:
+    """The format with this name; None if there is none."""
+    return next((known for known in FORMATS if known.name == name), None)
 
 
 class FormatChoice(Struct, frozen=True):

@@ -61,8 +61,7 @@ def read_stored_trace(line: bytes) -> Trace:
     entry = decode(line)
     if not isinstance(entry, dict) or "record" not in entry:
         return reader.build(entry)
-    form = entry.get("format")
-    known = next((each for each in detect.FORMATS if each.name == form), None)
+    known = detect.get_format(entry.get("format"))
     if known is None:
         raise TraceError("its format is not one of this version's")
     trace = read_record(known.reader, entry["record"], parts.read_source(entry.get("source"), "source"), "")

@@ -141,7 +141,7 @@ def _add_message(session: AgentSession, message: dict[str, Any]) -> None:
     if parts or not info.get("error"):
         session.open_answer(when, model)
     for number, part in enumerate(parts):
-        with prefix_errors(f"parts[{number}]"):
+        with prefix_errors("parts", number):
             handle = HANDLERS.get(text(part.get("type"), "type") or "")
             if handle is not None:
                 handle(session, part)

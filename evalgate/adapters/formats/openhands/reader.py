@@ -90,7 +90,7 @@ class OpenHandsEvents(MeteredConversation):
     def add_all(self, history: Iterable[Any], path: str) -> None:
         """Adds every event in order; old histories pair each action with its observation."""
         for number, value in enumerate(history):
-            with prefix_errors(f"{path}[{number}]"):
+            with prefix_errors(path, number):
                 for event in value if isinstance(value, list) else [value]:
                     self._add(mapping(event, ""))
 
@@ -195,14 +195,14 @@ class OpenHandsEvents(MeteredConversation):
 
 
 def _read_executed(requested: Any, args: dict[str, Any]) -> Arguments:
-    """The arguments with those texts of the event that have the same name: the event has others, of its own."""
+    """The arguments with the other texts that the event has under their names: it has fields of its own, too."""
     if not isinstance(requested, dict):
         return NOT_CAPTURED
     texts = {
         key: value for key, value in args.items() if isinstance(value, str) and isinstance(requested.get(key), str)
     }
     changed = {key: value for key, value in texts.items() if value and value.strip() != requested[key].strip()}
-    return Arguments({**requested, **changed})
+    return Arguments({**requested, **changed}) if changed else NOT_CAPTURED
 
 
 REQUEST = FieldTable(id=any_value, name=(text, "function.name"), arguments=(any_value, "function.arguments"))

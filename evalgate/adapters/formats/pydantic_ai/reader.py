@@ -34,7 +34,7 @@ def build(record: Any) -> Trace:
     chat = MeteredConversation()
     instructions: str | None = None
     for number, value in enumerate(listing(document.get(key), key)):
-        with prefix_errors(f"{key}[{number}]"):
+        with prefix_errors(key, number):
             instructions = _add_message(chat, mapping(value, ""), instructions)
     trace = chat.build_trace(document, "pydantic-ai")
     if trace.latency["total_ms"] is None:

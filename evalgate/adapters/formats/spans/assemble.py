@@ -26,7 +26,7 @@ from evalgate.adapters.formats.spans.aggregate import (
     sort_failed_last,
 )
 from evalgate.adapters.formats.spans.executions import list_executions
-from evalgate.adapters.formats.spans.free_attributes import list_free_attributes
+from evalgate.adapters.formats.spans.free_attributes import describe_attribute, list_free_attributes
 from evalgate.adapters.formats.spans.missing_evidence import add_span_gaps
 from evalgate.adapters.formats.spans.run_status import add_status
 from evalgate.adapters.formats.spans.span import BOUNDARY_KINDS, SpanNode, build_tree, nodes_of_kind
@@ -207,7 +207,7 @@ def build(spans: Sequence[Span], read_facts: Callable[[Span], SpanFacts] = diale
     trace.warnings += [*warn_of_missing_results(found), *_content_warnings(trace, nodes)]
     add_span_gaps(trace, nodes, calls)
     find_unread_calls(trace, nodes)
-    note_acts(trace, list(list_free_attributes(nodes)))
+    note_acts(trace, list(list_free_attributes(nodes)), describe_attribute)
     return trace
 
 

@@ -8,13 +8,8 @@ from evalgate.adapters.formats.core.format import first_object
 
 SPAN_RESOURCES = ("resourceSpans", "resource_spans", "batches")
 LOG_RESOURCES = ("resourceLogs", "resource_logs")
-UNAMBIGUOUS_RESOURCES = (*SPAN_RESOURCES[:2], *LOG_RESOURCES)
-SPAN_SCOPES = (
-    "scopeSpans",
-    "scope_spans",
-    "instrumentationLibrarySpans",
-    "instrumentation_library_spans",
-)
+UNAMBIGUOUS_RESOURCES = frozenset({*SPAN_RESOURCES[:2], *LOG_RESOURCES})
+SPAN_SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans")
 WRAPPERS = ("trace", "result")
 TRACE_IDS = ("trace_id", "traceId", "traceID")
 SPAN_IDS = ("span_id", "spanId", "spanID")
@@ -77,24 +72,23 @@ def is_span(value: Any) -> bool:
     """True for a span that has ids, directly or in a context, maybe in columns of a data frame."""
     if not isinstance(value, dict):
         return False
-    if is_row(value):
-        return True
+    if "name" not in value and "attributes" not in value:
+        return is_row(value)
     ids: Any = next((value[key] for key in CONTEXTS if isinstance(value.get(key), dict)), value)
-    has_ids = any(key in ids for key in TRACE_IDS) and any(key in ids for key in SPAN_IDS)
-    return has_ids and ("name" in value or "attributes" in value)
+    return is_row(value) or (any(key in ids for key in TRACE_IDS) and any(key in ids for key in SPAN_IDS))
 
 
 def is_row(value: dict[str, Any]) -> bool:
     """True for a line of Phoenix's data frame: one column for each field of the span."""
-    return all(column in value for column in CONTEXT_COLUMNS)
+    return value.keys() >= CONTEXT_COLUMNS.keys()
 
 
 def _is_envelope(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
-    if any(isinstance(value.get(key), list) for key in UNAMBIGUOUS_RESOURCES):
+    if any(isinstance(value[key], list) for key in UNAMBIGUOUS_RESOURCES.intersection(value)):
         return True
-    return any(key in first_object(value.get("batches")) for key in SPAN_SCOPES)
+    return "batches" in value and any(key in first_object(value["batches"]) for key in SPAN_SCOPES)
 
 
 def is_otlp(value: Any) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalgate.adapters.formats.core.builder.evidence_gaps import shorten
 from evalgate.adapters.formats.core.builder.side_fields import PROGRAM_FIELDS
 from evalgate.adapters.formats.core.format import words
-from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.adapters.formats.spans.unread_attributes import READ_PREFIXES, describe, find_role, may_hold_objects
 
 if TYPE_CHECKING:
@@ -29,7 +29,14 @@ PLATFORM_FIELDS = words("""
 """Fields that platforms and SDKs keep as attributes of their spans."""
 
 
-def list_free_attributes(nodes: Iterable[SpanNode]) -> Iterator[tuple[str, Any]]:
+class AttributePlace(NamedTuple):
+    """Where an attribute is."""
+
+    key: str
+    node: SpanNode
+
+
+def list_free_attributes(nodes: Iterable[SpanNode]) -> Iterator[tuple[AttributePlace, Any]]:
     """Attributes of spans and events that are in no tracer's vocabulary and hold objects or lists.
 
     Those of a resource or a scope describe the program that recorded the spans, before the agent did anything.
@@ -41,7 +48,12 @@ def list_free_attributes(nodes: Iterable[SpanNode]) -> Iterator[tuple[str, Any]]
         for attributes in (node.span.attributes, *(event.attributes for event in node.span.events)):
             for key, each in attributes.items():
                 if may_hold_objects(each) and not is_vocabulary(key):
-                    yield f"`{make_printable(key[:60])}` of {describe(node)}", each
+                    yield AttributePlace(key, node), each
+
+
+def describe_attribute(place: AttributePlace) -> str:
+    """The place of an attribute, for people."""
+    return f"`{shorten(place.key)}` of {describe(place.node)}"
 
 
 @lru_cache(maxsize=4_096)

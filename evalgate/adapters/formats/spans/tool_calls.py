@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 QueueKey = tuple[str, str] | tuple[str, str, str] | tuple[str, None] | str
 """Key of a queue of unmatched calls: name and arguments, id and name, name only, or id only."""
 
+OwnerKey = tuple[int, "CallKey"]
+
 
 def merge_tool_calls(
     conversation: Conversation, calls: Sequence[ModelCall], tools: Sequence[SpanNode], timeline: Timeline
@@ -119,6 +121,8 @@ class _CallMerger:
         """Adds execution spans: each completes a known call, or becomes a call that no message contains."""
         ids = {node.facts.tool_call_id for node in tools if node.facts.tool_call_id is not None}
         others = [node for node in tools if not self._join_span(node, self._find_equal(node), ids)]
+        own = self._group_by_owner()
+        others = [node for node in others if not self._join_span(node, own.get(_key_of_owner(node)), ids)]
         unmatched = [node for node in others if not self._join_span(node, self._candidates(node), ids)]
         for node in unmatched:
             by_name = None if node.facts.tool_call_id in self._ids else (_name_of(node), None)
@@ -126,6 +130,14 @@ class _CallMerger:
                 entry = SpanToolCall(_call_from_span(node), False, node=node)
                 self.entries.append(entry)
                 _add_execution(entry.call, node)
+
+    def _group_by_owner(self) -> dict[OwnerKey | None, deque[SpanToolCall]]:
+        """The calls that no span executed yet, by the agent that requested them, with name and arguments."""
+        found: dict[OwnerKey | None, deque[SpanToolCall]] = defaultdict(deque)
+        for entry in self.entries:
+            if entry.node is None and entry.asked_by is not None:
+                found[id(entry.asked_by.owner), _key_of(entry.call)].append(entry)
+        return found
 
     def _find_equal(self, node: SpanNode) -> deque[SpanToolCall] | None:
         """The calls with the id, name and arguments of a span: an id may be that of several calls."""
@@ -261,6 +273,14 @@ def _agent_of(node: SpanNode) -> str | None:
     """The name of the agent that a span ran under."""
     owner = node.owner
     return node.facts.agent if owner is None else owner.facts.agent or node.facts.agent
+
+
+def _key_of_owner(node: SpanNode) -> OwnerKey | None:
+    """The agent that a span ran under, its name and arguments; None for a span with an id, or without arguments."""
+    facts = node.facts
+    if facts.tool_call_id is not None or facts.arguments is None:
+        return None
+    return id(node.owner), build_recorded_call_key(_name_of(node), facts.arguments)
 
 
 def _key_of(call: ToolCall) -> CallKey:

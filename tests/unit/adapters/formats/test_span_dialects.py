@@ -741,3 +741,44 @@ def test_damage_to_one_attribute_of_a_good_run_never_crashes(which, key, value):
 
 def test_agent_and_tool_builders_are_of_their_kind():
     assert [read_facts(one).kind for one in (agent(), tool("f"), chat())] == ["agent", "tool", "inference"]
+
+
+def piece(*parts, reason=""):
+    return genai_message("assistant", *parts, finish=reason)
+
+
+def asks(call_id, name, arguments=None):
+    return {"type": "tool_call", "id": call_id, "name": name, "arguments": arguments}
+
+
+def read_output(*messages):
+    kept = {"gen_ai.operation.name": "chat", "gen_ai.output.messages": json.dumps(messages)}
+    found = read_span(**kept).output
+    return [(one.content, [(call.name, call.arguments) for call in one.calls]) for one in found]
+
+
+def test_pieces_of_a_streamed_answer_are_no_answers_beside_the_whole():
+    """Google's ADK records every event of a stream, then the whole answer."""
+    whole = piece("I look.", asks("c1", "look", {"path": "a"}), reason="stop")
+    pieces = [piece("I "), piece("look."), piece(asks("c1", "look")), piece(asks("c1", "look", {}))]
+    assert read_output(*pieces, whole) == [("I look.", [("look", {"path": "a"})])]
+    assert read_output(piece(asks("c1", "look")), whole) == read_output(whole)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        piece(asks("c2", "delete")),
+        piece(asks("c1", "delete")),
+        piece(asks(None, "look")),
+        piece(asks("c1", "look", {"path": "prod"})),
+        piece("I delete."),
+        piece(asks("c2", "delete"), reason="tool_calls"),
+    ],
+)
+def test_what_the_whole_answer_lacks_is_kept(more):
+    whole = piece("I look.", asks("c1", "look", {"path": "a"}), reason="stop")
+    unfinished = piece("I look.", asks("c1", "look", {"path": "a"}))
+    kept = [read_output(more, unfinished), read_output(more, whole)]
+    assert len(kept[0]) == 2
+    assert read_output(more)[0] in kept[1]

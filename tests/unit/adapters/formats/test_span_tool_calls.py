@@ -235,3 +235,42 @@ def test_the_same_id_on_every_call_pairs_them_in_order():
         tool("f", 1200, 1210, call_id="x", result="two"),
     )
     assert [call["result"] for call in trace.tool_calls] == ["one", "two"]
+
+
+def test_spans_without_ids_execute_the_calls_of_the_agent_that_they_ran_under():
+    """Two agents make the same call: the order of time is that of the spans, and each agent has its own."""
+    root = agent(0, 9000, "planner")
+    asks = [("look", "a"), ("ask_reader", "x"), ("look", "a")]
+    answers = [genai_message("assistant", call_part(name, f"m{n}", path=path)) for n, (name, path) in enumerate(asks)]
+    results = [genai_message("tool", response_part("done", f"m{n}")) for n in range(3)]
+    history = [USER, answers[0], results[0], answers[1], results[1], answers[2], results[2]]
+    requests = [
+        chat(1000 * n, 1000 * n + 100, (5, 5), history[: 2 * n + 1], [answer], parent=root)
+        for n, answer in zip((0, 1, 7), answers, strict=True)
+    ]
+    last = chat(8000, 8100, (5, 5), history, [genai_message("assistant", "done")], parent=root)
+    ran = [
+        tool(name, start, start + (4000 if name == "ask_reader" else 10), parent=root, arguments={"path": path})
+        for (name, path), start in zip(asks, (200, 1200, 7200), strict=True)
+    ]
+    inner = agent(1300, 5000, "reader", parent=ran[1])
+    own = [
+        chat(
+            1000 * n, 1000 * n + 100, (5, 5), [USER], [genai_message("assistant", call_part("look", f"r{n}", path=path))],
+            parent=inner,
+        )
+        for n, path in ((2, "a"), (3, "b"))
+    ]  # fmt: skip
+    own += [
+        tool("look", 1000 * n + 200, 1000 * n + 210, parent=inner, arguments={"path": p})
+        for n, p in ((2, "a"), (3, "b"))
+    ]
+    trace = build([root, *requests, *ran, inner, *own, last])
+    made = [(call["actor"], call["name"], call["arguments"]["path"]) for call in trace.tool_calls]
+    assert made == [
+        ("root", "look", "a"),
+        ("root", "ask_reader", "x"),
+        ("root/reader", "look", "a"),
+        ("root/reader", "look", "b"),
+        ("root", "look", "a"),
+    ]

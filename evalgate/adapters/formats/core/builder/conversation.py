@@ -58,7 +58,8 @@ def note_execution(call: ToolCall, name: str | None, arguments: Arguments) -> No
     if arguments.value is None and name in (None, "", call["name"]):
         return
     same_name = not name or name == call["name"] or unwrap_name(name) == unwrap_name(call["name"])
-    same_arguments = are_equal_arguments(call["arguments"], arguments.value)
+    is_same_text = arguments.raw is not None and arguments.raw == call["arguments_raw"]  # most are: no walk is needed
+    same_arguments = is_same_text or are_equal_arguments(call["arguments"], arguments.value)
     if same_name and same_arguments:
         return
     call.setdefault("requested", {"name": call["name"], "arguments": call["arguments"]})

@@ -6,7 +6,7 @@ they may have, and which of their fields may hold objects or lists. Anything els
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from evalgate.adapters.formats.core.builder.side_fields import PROGRAM_FIELDS
 from evalgate.adapters.formats.core.builder.unread_calls import (
@@ -26,10 +26,12 @@ from evalgate.errors import TraceError
 from evalgate.models.trace.trace import OPAQUE, OPAQUE_START, list_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evalgate.adapters.formats.core.format import Reader
     from evalgate.models.trace.trace import EvidenceKind, Message, Trace, Warning_
+
+    Place = TypeVar("Place")
 
 SHOWN_CHARS = 60
 
@@ -183,17 +185,17 @@ def _note_fields_beside(trace: Trace, record: Any, reader: Reader) -> None:
     begun = {step for shape in reader.shapes for step in shape.path[:2]}
     read = CONVERSATIONS | PROGRAM_FIELDS | reader.reads_fields | reader.without_calls | begun
     beside = [
-        (f"`{shorten(key)}`", value)
+        (key, value)
         for each in (record if record.__class__ is list else (record,))
         if each.__class__ is dict
         for key, value in each.items()
         if value and key not in read and may_hold(value) and not is_result_key(key)
     ]
-    note_acts(trace, beside)
+    note_acts(trace, beside, lambda key: f"`{shorten(key)}`")
 
 
-def note_acts(trace: Trace, fields: Sequence[tuple[str, Any]]) -> None:
-    """Makes the evidence of calls incomplete if one of the fields, by their places, says what was done."""
+def note_acts(trace: Trace, fields: Sequence[tuple[Place, Any]], describe: Callable[[Place], str]) -> None:
+    """Makes the evidence of calls incomplete if one of the fields, each with its place, says what was done."""
     if not fields:
         return
     from evalgate.adapters.formats.core.builder.recorded_acts import find_act  # many records have no such fields
@@ -201,7 +203,7 @@ def note_acts(trace: Trace, fields: Sequence[tuple[str, Any]]) -> None:
     known = {name for call in trace.tool_calls for name in list_names(call)}
     for place, value in fields:
         if (name := find_act(value, known)) is not None:
-            add_gap(trace, "calls", f"{place} says that `{shorten(name)}` was done: {ADVICE}")
+            add_gap(trace, "calls", f"{describe(place)} says that `{shorten(name)}` was done: {ADVICE}")
             return
 
 

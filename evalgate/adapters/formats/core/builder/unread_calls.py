@@ -20,6 +20,7 @@ from evalgate.adapters.formats.core.format import words
 from evalgate.adapters.formats.core.strict_json import make_printable
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from collections.abc import Set as AbstractSet
 
 TOOL_NAME_KEYS = frozenset({"tool_name", "toolName", "function_name", "functionName", "recipient_name"})
@@ -92,14 +93,14 @@ class KeyLayout(Struct):
     """What the keys of an object say about it.
 
     `fields` are those to search, `call_fields` and `result_fields` those of an object that is a call or a result.
-    `is_plain`: no value of the object can make it a call or a result.
+    `may_be_call`: it has arguments. `is_plain`: no value of the object can make it a call or a result.
     """
 
     fields: Fields
     call_fields: Fields
     result_fields: Fields
     kinds: tuple[str, ...]
-    has_arguments: bool
+    may_be_call: bool
     has_certain_arguments: bool
     is_result: bool
     has_role: bool
@@ -162,7 +163,7 @@ class CallScan:
 
     def _check_object(self, value: dict[str, Any], path: Any, layout: KeyLayout) -> Fields:
         """Checks the object itself; returns the fields that may hold calls or objects with calls."""
-        if layout.has_arguments and (name := find_called_name(value)) is not None:
+        if layout.may_be_call and (name := find_called_name(value)) is not None:
             if not self._is_read_by_another_name(value):
                 self._require_read(name, path)
             return layout.call_fields
@@ -244,7 +245,9 @@ class CallScan:
     def _enter_tools(self, tools: list[Any], path: Any) -> None:
         """A list that usually describes tools: an entry with arguments and without a description is a call."""
         for index, each in enumerate(tools):
-            if each.__class__ is dict and "description" not in each and (name := find_called_name(each)) is not None:
+            if each.__class__ is not dict or "description" in each or not may_be_call(each):
+                continue
+            if (name := find_called_name(each)) is not None:
                 self._require_read(name, (path, index))
 
     def _enter_metadata(self, metadata: dict[str, Any], path: Any) -> None:
@@ -309,17 +312,18 @@ class KeyLayouts(dict[tuple[str, ...], KeyLayout]):
         fields = [(key, find_role(key)) for key in keys if key not in self._skipped]
         result_fields = tuple([each for each in fields if each[0] not in RESULT_FIELDS | TOOL_NAME_KEYS])
         kinds = tuple(key for key in KIND_KEYS if key in keys)
-        has_arguments, is_result = not ARGUMENT_KEYS.isdisjoint(keys), not RESULT_KEYS.isdisjoint(keys)
+        is_call, is_result = may_be_call(keys), not RESULT_KEYS.isdisjoint(keys)
+        has_certain_arguments = not CERTAIN_ARGUMENT_KEYS.isdisjoint(keys)
         layout = KeyLayout(
-            result_fields if is_result and not has_arguments else tuple(fields),
+            result_fields if is_result and not is_call else tuple(fields),
             tuple([each for each in fields if each[0] not in ARGUMENT_KEYS | RESULT_FIELDS]),
             result_fields,
             kinds,
-            has_arguments,
-            not CERTAIN_ARGUMENT_KEYS.isdisjoint(keys),
+            is_call,
+            has_certain_arguments,
             is_result,
             "role" in keys,
-            not has_arguments and (is_result or not (kinds or "role" in keys)),
+            not is_call and (is_result or not (kinds or "role" in keys or has_certain_arguments)),
         )
         if len(self) < MAX_LAYOUTS and len(keys) <= MAX_CACHED_KEYS:
             self[keys] = layout
@@ -355,14 +359,17 @@ def find_role(key: str) -> FieldRole:
     return "text" if key in TEXT_KEYS else "plain"
 
 
+def may_be_call(keys: Collection[str]) -> bool:
+    """Whether an object with these keys has arguments, and is no span and no whole trace."""
+    arguments = ARGUMENT_KEYS.intersection(keys)
+    is_span = arguments == {"input"} and not SPAN_KEYS.isdisjoint(keys)
+    return bool(arguments) and not is_span and "messages" not in keys
+
+
 def find_called_name(value: dict[str, Any]) -> str | None:
-    """The name in an object that has arguments; None for tool descriptions, spans, model settings and whole traces."""
-    if "messages" in value:
-        return None
+    """The name in an object that `may_be_call`; None for descriptions of tools and settings of models."""
     parameters = value.get("parameters") or value.get("input_schema")
     if parameters.__class__ is dict and ("properties" in parameters or "description" in value or "type" in parameters):
-        return None
-    if ARGUMENT_KEYS.intersection(value) == {"input"} and not SPAN_KEYS.isdisjoint(value):
         return None
     name = find_name(value)
     arguments = [value[key] for key in ARGUMENT_KEYS.intersection(value)]

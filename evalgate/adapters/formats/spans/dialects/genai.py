@@ -100,9 +100,8 @@ def add(span: Span, facts: SpanFacts) -> None:
     facts.system = join_text_parts(decode(attributes.get("gen_ai.system_instructions")))
     facts.tool_definitions = read_tool_definitions(decode(attributes.get("gen_ai.tool.definitions")))
     facts.input = read_messages(attributes.get("gen_ai.input.messages"), facts, "gen_ai.input.messages")
-    facts.output = keep_first_choice(
-        read_messages(attributes.get("gen_ai.output.messages"), facts, "gen_ai.output.messages")
-    )
+    answered = read_messages(attributes.get("gen_ai.output.messages"), facts, "gen_ai.output.messages")
+    facts.output = keep_first_choice(keep_whole_answer(answered))
     add_event_messages(span, facts)
     if facts.kind == "tool":
         _add_tool(span, facts)
@@ -113,6 +112,29 @@ def keep_first_choice(messages: list[RawMessage] | None) -> list[RawMessage] | N
     if messages and len(messages) > 1 and all(one.finish_reason and not one.answers for one in messages):
         return messages[:1]
     return messages
+
+
+def keep_whole_answer(messages: list[RawMessage] | None) -> list[RawMessage] | None:
+    """Leaves out the pieces of a streamed answer where the whole follows them, as Google's ADK records both.
+
+    A piece has no finish reason, and nothing that the whole has not.
+    """
+    if not messages or len(messages) == 1:
+        return messages
+    *pieces, whole = messages
+    if not whole.finish_reason or any(piece.finish_reason or not _is_piece(piece, whole) for piece in pieces):
+        return messages
+    texts = [("".join(getattr(piece, kind) or "" for piece in pieces), kind) for kind in ("content", "reasoning")]
+    return [whole] if all(joined in ("", getattr(whole, kind)) for joined, kind in texts) else messages
+
+
+def _is_piece(piece: RawMessage, whole: RawMessage) -> bool:
+    """Whether all calls of a message are in the whole one, as far as it has their arguments."""
+    calls: dict[tuple[str | None, str], Any] = {(call.id, call.name): call.arguments for call in whole.calls if call.id}
+    return not (piece.answers or piece.parts) and all(
+        (call.id, call.name) in calls and (not call.arguments or call.arguments == calls[call.id, call.name])
+        for call in piece.calls
+    )
 
 
 def _read_usage(span: Span, facts: SpanFacts) -> Usage | None:
