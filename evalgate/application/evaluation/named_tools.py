@@ -118,7 +118,7 @@ def _list_tools(fields: Mapping[str, Any], *, is_negated: bool) -> Iterator[Name
     if kind is None:
         return
     forbidden, needed = kind.find_unseen(fields, is_negated=is_negated)
-    for names, is_forbidden in ((forbidden, True), (needed, False)):
+    for names, is_forbidden in ((forbidden, not kind.forbids_only_some), (needed, False)):
         for name in names:
             yield from (NamedTool(each, is_forbidden) for each in list_names_in(fields, name))
     expression = fields.get("expression", fields.get("path"))

@@ -124,6 +124,7 @@ class Evaluator(EvaluatorSettings):
     `other_names`: what other tools call this check; `other_keys`: what to write for a key that it does not have.
     Each field that names tools has a role, which says when a misspelt name goes unseen: `forbids` (must not be
     called), `demands` (must be called, or alone may be), `judges_calls_of` (without a call, `on_missing` decides).
+    `forbids_only_some`: calls of the tools in `forbids` are not wrong as such, only some are.
     """
 
     version: ClassVar[int] = 1
@@ -139,6 +140,7 @@ class Evaluator(EvaluatorSettings):
     is_graded: ClassVar[bool] = False
     words: ClassVar[str] = ""
     forbids: ClassVar[tuple[str, ...]] = ()
+    forbids_only_some: ClassVar[bool] = False
     demands: ClassVar[tuple[str, ...]] = ()
     judges_calls_of: ClassVar[tuple[str, ...]] = ()
 

@@ -91,7 +91,12 @@ class CassetteStore(Protocol):
 
 
 class TraceStore(Protocol):
-    """Files of traces by trial; a suffix distinguishes their forms."""
+    """Files of traces by trial; a suffix distinguishes their forms.
+
+    `removed`: the paths of the traces of earlier recordings that were deleted.
+    """
+
+    removed: list[str]
 
     def remove(self, trial: TrialId) -> None:
         """Deletes the traces of a trial."""

@@ -182,7 +182,8 @@ def test_a_recording_owns_the_folder_of_its_scenario(fake, tmp_path):
 
 def test_a_dead_agent_leaves_nothing_of_earlier_recordings(fake, tmp_path):
     assert record(tmp_path, *fake.flags, "--scenario", "refund", "--trials", "3").code == 0
-    assert record(tmp_path, *fake.flags, "--scenario", "refund", "--", "none").code == 3
+    dead = record(tmp_path, *fake.flags, "--scenario", "refund", "--", "none")
+    assert (dead.code, "\n3 earlier recordings removed from traces/refund\n" in f"\n{dead.err}") == (3, True)
     assert not (tmp_path / "traces/refund").exists()
 
 

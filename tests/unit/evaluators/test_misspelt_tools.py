@@ -24,7 +24,7 @@ LISTED = "`get_cart` and `modify_cart`"
         ),
         (
             {"type": "allowed_tools", "tools": ["get_cart", "modfy_cart"]},
-            "`modify_cart` is no allowed tool, but was called (first: call 2); by `modfy_cart`, did you mean `modify_cart`?",
+            "`modify_cart` is no allowed tool, but was called (first: call 2); the check allows `modfy_cart`, did you mean `modify_cart`?",
         ),
         ({"type": "tool_arguments", "tool": "modify-cart"}, "were, did you mean `modify_cart`?"),
     ],

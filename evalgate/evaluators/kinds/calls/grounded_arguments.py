@@ -108,6 +108,7 @@ class GroundedArguments(Evaluator):
 
     type: Literal["grounded_arguments"]
     forbids = ("tools",)
+    forbids_only_some = True
     orders: ClassVar[dict[str, Order]] = {
         "tools": "forbidden",
         "arguments": "forbidden",

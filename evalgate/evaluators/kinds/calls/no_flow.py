@@ -93,6 +93,7 @@ class NoFlow(Evaluator):
 
     type: Literal["no_flow"]
     forbids = ("from_", "to")
+    forbids_only_some = True
     demands = ("unless",)
     orders: ClassVar[dict[str, Order]] = {
         "from.tools": "forbidden",

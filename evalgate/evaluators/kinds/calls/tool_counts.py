@@ -198,7 +198,7 @@ def build_allowed_rule(globs: Sequence[str]) -> Check:
 def _suggest_allowed(unused: Sequence[str], called: Sequence[str]) -> str:
     """Asks whether an allowed tool that was not called is a misspelling of one that was; empty if none is."""
     typo = next((each for each in unused if suggest_name([each], called)), None)
-    return f"; by {mark_name(typo)}{suggest_name([typo], called)}" if typo else ""
+    return f"; the check allows {mark_name(typo)}{suggest_name([typo], called)}" if typo else ""
 
 
 def _find_first_calls(called: Sequence[tuple[str, ...]]) -> dict[str, int]:

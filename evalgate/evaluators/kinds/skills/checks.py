@@ -54,6 +54,7 @@ class SkillUsed(Evaluator):
     other_names = ("skill-invoked",)
     orders: ClassVar[dict[str, Order]] = {"skill": "unordered", "before": "equal_if_given", "files": "forbidden"}
     forbids = ("before",)
+    forbids_only_some = True
     skill: Annotated[SkillName, described("The name of a skill; `*` matches any characters.", "pdf*")]
     before: Annotated[ToolName | None, described("A tool that it must not call before.", "fill_form")] = None
     files: Annotated[

@@ -43,16 +43,18 @@ class TrialFolder:
         except OSError as error:
             raise SettingError(f"can't write {path}: {error.strerror or 'unknown error'}") from None
 
-    def remove(self, path: str) -> None:
-        """Deletes a file if it exists, and its folder if that is empty then; raises SettingError."""
+    def remove(self, path: str) -> bool:
+        """Deletes a file if it exists, and its folder if that is empty then, and says whether; raises SettingError."""
         place = self._locate(path)
         try:
-            if os.path.lexists(place):
-                place.unlink()
-                if not any(place.parent.iterdir()):
-                    place.parent.rmdir()
+            if not os.path.lexists(place):
+                return False
+            place.unlink()
+            if not any(place.parent.iterdir()):
+                place.parent.rmdir()
         except OSError as error:
             raise SettingError(f"can't delete {path}: {error.strerror or 'unknown error'}") from None
+        return True
 
     def list_siblings(self, path: str) -> list[str]:
         """The paths of the files in the folder of a path, in order; raises RefusedPath."""

@@ -79,6 +79,17 @@ def describe_outcome(outcomes: Sequence[TrialOutcome]) -> str:
     return ", ".join(parts)
 
 
+def describe_removed(paths: Sequence[str]) -> str:
+    """How many traces of earlier recordings were deleted, and where.
+
+    >>> describe_removed(["traces/refund/0.jsonl", "traces/refund/1.jsonl"])
+    '2 earlier recordings removed from traces/refund'
+    """
+    folders = list(dict.fromkeys(path.rpartition("/")[0] for path in paths))
+    more = f" and {_count(len(folders) - 1, 'more folder')}" if folders[1:] else ""
+    return f"{_count(len(paths), 'earlier recording')} removed from {folders[0]}{more}"
+
+
 def explain_nothing(outcomes: Sequence[TrialOutcome], *, with_proxy: bool, with_otlp: bool) -> list[str]:
     """Lines that say why nothing may have come, most likely first; none if something came or is known to be missing."""
     if any(each.providers or each.spans or each.traces or each.misses or each.reached for each in outcomes):

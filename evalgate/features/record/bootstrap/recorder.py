@@ -16,7 +16,7 @@ from evalgate.features.record.adapters.trial_folder import TrialFolder
 from evalgate.features.record.application.addresses import HOST, Addresses
 from evalgate.features.record.application.caps import CapLimits, describe_costs
 from evalgate.features.record.application.evidence import NATIVE, OTLP
-from evalgate.features.record.application.outcome import decide_exit, describe_outcome, explain_nothing
+from evalgate.features.record.application.outcome import decide_exit, describe_outcome, describe_removed, explain_nothing
 from evalgate.features.record.application.session import RecordingSession, RecordingTools, RecordRequest
 from evalgate.features.record.application.trial_writer import CodeVersion, Outputs
 from evalgate.features.record.application.trials import CacheRules
@@ -100,11 +100,12 @@ class TraceFolder:
 
     def __init__(self, cwd: str, folder: str) -> None:
         self._files = TrialFolder(cwd, folder)
+        self.removed: list[str] = []
 
     def remove(self, trial: TrialId) -> None:
         """Deletes the traces of a trial."""
         for suffix in (NATIVE, OTLP):
-            self._files.remove(self._files.path(trial, suffix))
+            self._remove(self._files.path(trial, suffix))
 
     def remove_others(self, trial: TrialId, recording_id: str) -> list[str]:
         """See TraceStore."""
@@ -114,8 +115,12 @@ class TraceFolder:
             if found is None:
                 left.append(path)
             elif found[1].decode("utf-8", "replace") != recording_id:
-                self._files.remove(path)
+                self._remove(path)
         return left
+
+    def _remove(self, path: str) -> None:
+        if self._files.remove(path):
+            self.removed.append(path)
 
     def write(self, trial: TrialId, suffix: str, content: bytes) -> None:
         """Writes the trace of a trial as a whole; raises SettingError."""
@@ -167,6 +172,8 @@ class _Recording:
             finally:
                 if self._server is not None:
                     await self._server.stop()
+                if self._outputs.traces.removed:
+                    self._outputs.note(describe_removed(self._outputs.traces.removed))
         write_replays(self._cwd, session.replays)
         session.raise_refusal()
         for line in explain_nothing(outcomes, with_proxy=options.with_proxy, with_otlp=options.with_otlp):

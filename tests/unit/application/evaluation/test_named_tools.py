@@ -67,6 +67,9 @@ def test_a_forbidden_tool_that_is_misspelt_is_a_warning_at_its_line(tmp_path: Pa
         {"not": {"type": "has_timing", "tool": "UpdateFlights"}},
         {"not": {"type": "trajectory_score", "reference": ["UpdateFlights"], "metric": "f1", "min_score": 0.5}},
         {"not": {"type": "allowed_tools", "tools": ["UpdateFlights"]}},
+        {"type": "grounded_arguments", "tools": ["UpdateFlights"]},
+        {"type": "no_flow", "from": {"tools": ["web_fetch"]}, "to": {"tools": ["UpdateFlights"]}},
+        {"type": "skill_used", "skill": "pdf", "before": "UpdateFlights"},
     ],
 )
 def test_a_misspelt_tool_without_which_a_check_passes_or_is_skipped_is_a_warning(

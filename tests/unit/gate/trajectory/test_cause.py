@@ -72,6 +72,10 @@ def test_a_break_and_its_fix__have_the_same_cause(row):
 def test_the_messages_of_common_causes():
     assert cause("PFPF").message == "the agent is the same, the rules got stricter"
     assert "would fail under the baseline's rules" in cause("PPFP").message
+    assert cause("PFFF").message == (  # whether such rules are stricter is unknown: they may also be weaker
+        "the agent and the rules changed: it would fail under the baseline's rules too, and the baseline's traces fail"
+        " the new ones"
+    )
     assert cause("PF??").message == "the cause (agent or rules) is unknown: why"
 
 
