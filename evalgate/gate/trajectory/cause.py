@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 BASELINE_RULES = "under the baseline's rules"
 SAME_RULES = Cause("agent", "the rules of this scenario are the same as the baseline's", None, None)
-_BOTH = "the agent and the rules changed"
+_BOTH = "the agent and the rules changed: it would"
+_BOTH_FAIL: CauseText = ("both", f"{_BOTH} fail {BASELINE_RULES} too, and the baseline's traces fail the new ones")
+_BOTH_PASS: CauseText = ("both", f"{_BOTH} pass {BASELINE_RULES} too, and the baseline's traces pass the new ones")
 _TOO_STRICT: CauseText = ("rules_stricter", "the agent is the same, the rules got stricter")
 _TOO_LOOSE: CauseText = ("rules_looser", f"the agent is the same, the rules got looser: it would fail {BASELINE_RULES}")
 _MASKED: CauseText = ("masked", f"would fail {BASELINE_RULES}: the rules got looser as the agent changed")
@@ -43,7 +45,7 @@ _CAUSES: dict[Case, dict[Outcomes, CauseText]] = {
         (True, True): ("together", f"the agent and the rules changed: it would pass {BASELINE_RULES}"),
         (True, None): ("rules_stricter", f"the rules got stricter: it would pass {BASELINE_RULES}"),
         (False, True): ("agent", f"the agent changed: it would fail {BASELINE_RULES} too"),
-        (False, False): ("both", f"{_BOTH}: it would fail {BASELINE_RULES} too, and the baseline's traces fail the new ones"),
+        (False, False): _BOTH_FAIL,
         (False, None): ("agent", f"the agent changed: it would fail {BASELINE_RULES} too"),
         (None, True): ("agent", "the agent changed: the baseline's traces pass the new rules"),
         (None, False): ("rules_stricter", "the rules got stricter: the baseline's traces fail them too"),
@@ -53,7 +55,7 @@ _CAUSES: dict[Case, dict[Outcomes, CauseText]] = {
         (False, False): ("together", f"the agent and the rules changed: it would fail {BASELINE_RULES}"),
         (False, None): ("rules_looser", f"the rules got looser: it would fail {BASELINE_RULES}"),
         (True, False): ("agent", f"the agent changed: it would pass {BASELINE_RULES} too"),
-        (True, True): ("both", f"{_BOTH}: it would pass {BASELINE_RULES} too, and the baseline's traces pass the new ones"),
+        (True, True): _BOTH_PASS,
         (True, None): ("agent", f"the agent changed: it would pass {BASELINE_RULES} too"),
         (None, True): ("rules_looser", "the rules got looser: the baseline's traces pass them too"),
         (None, False): ("agent", "the agent changed: the baseline's traces fail the new rules"),

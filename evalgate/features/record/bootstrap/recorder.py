@@ -16,7 +16,12 @@ from evalgate.features.record.adapters.trial_folder import TrialFolder
 from evalgate.features.record.application.addresses import HOST, Addresses
 from evalgate.features.record.application.caps import CapLimits, describe_costs
 from evalgate.features.record.application.evidence import NATIVE, OTLP
-from evalgate.features.record.application.outcome import decide_exit, describe_outcome, describe_removed, explain_nothing
+from evalgate.features.record.application.outcome import (
+    decide_exit,
+    describe_outcome,
+    describe_removed,
+    explain_nothing,
+)
 from evalgate.features.record.application.session import RecordingSession, RecordingTools, RecordRequest
 from evalgate.features.record.application.trial_writer import CodeVersion, Outputs
 from evalgate.features.record.application.trials import CacheRules
