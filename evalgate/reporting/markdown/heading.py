@@ -14,7 +14,7 @@ from evalgate.reporting.markdown.change_heading import (
     find_not_blocked,
 )
 from evalgate.reporting.markdown.statistics_rows import list_growth
-from evalgate.reporting.text.changes import KNOWN_FAILURE, is_attention_due, is_compared
+from evalgate.reporting.text.changes import KNOWN_FAILURE, UNREAD, is_attention_due, is_compared, is_unread
 from evalgate.reporting.text.escaping import to_one_line
 from evalgate.reporting.text.ruling_lines import find_approved_keys
 from evalgate.reporting.text.scenario_sections import (
@@ -27,7 +27,7 @@ from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.reporting.text.wording import join_words, pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterator, Sequence
 
     from evalgate.models.results.results import ReasonDoc, RecordingsDoc, ResultsDoc, ScenarioDoc, SummaryDoc
     from evalgate.models.results.results_sections import WeakeningDoc
@@ -187,9 +187,15 @@ def describe_unblocked_failures(document: ResultsDoc) -> list[str]:
 
     Each scenario counts once, by the worst that happened to it.
     """
-    found = Counter(_find_failure(each) for suite in document["suites"] for each in suite["scenarios"])
-    words = _UNBLOCKED if any(found[each] for each in _UNBLOCKED) else ("regressed",)
-    return _format_counts([(found[each], each) for each in words if found[each]])
+    scenarios = [each for suite in document["suites"] for each in suite["scenarios"]]
+    found = Counter(_find_failure(each) for each in scenarios if not is_unread(each))
+    unread = _describe_unread(sum(map(is_unread, scenarios)))
+    words = _UNBLOCKED if unread or any(found[each] for each in _UNBLOCKED) else ("regressed",)
+    return [*_format_counts([(found[each], each) for each in words if found[each]]), *unread]
+
+
+def _describe_unread(number: int) -> list[str]:
+    return [f"{pluralize(number, UNREAD.noun)} {UNREAD.verb(number)}"] if number else []
 
 
 def _find_failure(scenario: ScenarioDoc) -> str:
@@ -371,13 +377,22 @@ def _build_failed(document: ResultsDoc, escape: Callable[[str], str]) -> Heading
     if is_compared(document):
         blocked = describe_failed_comparison(document, causes, escape)
     else:
-        codes = Counter(_list_worst_codes(document["reasons"]))
-        found = _format_counts([(codes[code], words) for code, words in _BLOCKING.items() if codes[code]])
-        blocked = f"{join_words([*found, *causes])}{_describe_lost(document, codes)}"
+        blocked = _describe_blocking(document, causes)
     text = "; ".join(filter(None, [blocked, _describe_no_traces(document, escape)])) or "see the reasons below"
     if document["report_only"]:
         return Heading(FAILED, f"would fail: {text} (report-only, nothing is blocked)")
     return Heading(FAILED, f"failed: {text}")
+
+
+def _describe_blocking(document: ResultsDoc, causes: Sequence[str]) -> str:
+    """Counts the scenarios that reasons name, by the worst of each, and the recordings that can't be read."""
+    worst = _find_worst_codes(document["reasons"])
+    pairs = [(suite["suite"], each) for suite in document["suites"] for each in suite["scenarios"]]
+    unread = worst.keys() & {(suite, each["id"], each["variant"]) for suite, each in pairs if is_unread(each)}
+    codes = Counter(code for key, code in worst.items() if key not in unread)
+    found = _format_counts([(codes[code], words) for code, words in _BLOCKING.items() if codes[code]])
+    lost = _describe_lost(document, Counter(worst.values()))
+    return f"{join_words([*found, *_describe_unread(len(unread)), *causes])}{lost}"
 
 
 def _list_causes_of_run(document: ResultsDoc) -> Iterator[str]:
@@ -407,15 +422,15 @@ def _is_golden_suite_reason(reason: ReasonDoc) -> bool:
     return reason["code"] in ("hard_fail", "new_hard_fail") and not reason.get("scenario")
 
 
-def _list_worst_codes(reasons: Sequence[ReasonDoc]) -> Iterable[str]:
-    """Lists one code per scenario, the worst: one that hard-failed also broke, but counts once."""
+def _find_worst_codes(reasons: Sequence[ReasonDoc]) -> dict[tuple[str | None, ...], str]:
+    """Finds one code per scenario, the worst: one that hard-failed also broke, but counts once."""
     worst: dict[tuple[str | None, ...], str] = {}
     for code in _BLOCKING:
         for reason in reasons:
             if reason["code"] == code and not _is_golden_suite_reason(reason):
                 key = (reason.get("suite"), reason.get("scenario"), reason.get("variant"))
                 worst.setdefault(key, code)
-    return worst.values()
+    return worst
 
 
 def _describe_no_traces(document: ResultsDoc, escape: Callable[[str], str]) -> str:

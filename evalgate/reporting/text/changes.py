@@ -44,6 +44,7 @@ class ScenarioName(NamedTuple):
 
 
 BROKE, NEW_FAILS = ChangeWords("broke", "broke"), ChangeWords("fail", "fails", "new scenario")
+UNREAD = ChangeWords("can't be read", "can't be read", "recording")
 LOST_TRACE = ChangeWords(f"have {NOT_RECORDED}", f"has {NOT_RECORDED}")
 LOST_EVIDENCE = ChangeWords(NOT_JUDGED, NOT_JUDGED)
 NEW_WITHOUT_TRACE = ChangeWords("have no recording", "has no recording", "new scenario")
@@ -64,7 +65,7 @@ UNCHANGED = ChangeWords("", "")
 
 LOST = (LOST_TRACE, LOST_EVIDENCE)
 BAD = (
-    *(BROKE, NEW_FAILS, GOT_WORSE, FAILS_OTHERWISE, *LOST, NEW_WITHOUT_TRACE, MAY_BE_WORSE),
+    *(BROKE, NEW_FAILS, UNREAD, GOT_WORSE, FAILS_OTHERWISE, *LOST, NEW_WITHOUT_TRACE, MAY_BE_WORSE),
     *(MAY_HAVE_BROKEN, UNEVALUATED, REGRESSED),
 )
 """What a person should look at, the worst first."""
@@ -94,6 +95,11 @@ def find_change(scenario: ScenarioDoc, *, is_approved: bool = False) -> ChangeWo
     if change.get("known_failure") == WORSE and change["kind"] == "inconclusive":
         return MAY_BE_WORSE
     return _OF_KNOWN.get(change.get("known_failure", "")) or _find_change_of_failing(scenario, change)
+
+
+def is_unread(scenario: ScenarioDoc) -> bool:
+    """Whether it is none of a suite, but stands for a recording that can't be read, so that its scenario is unknown."""
+    return scenario["verdict"] == "ERROR" and scenario["location"] is None
 
 
 def _find_change_of_passing(scenario: ScenarioDoc, change: ChangeDoc) -> ChangeWords:
@@ -128,6 +134,8 @@ def _find_change_of_failing(scenario: ScenarioDoc, change: ChangeDoc) -> ChangeW
         return UNMEASURED
     if scenario["verdict"] == "NOT_EVALUABLE" and change["kind"] != "broken":
         return UNEVALUATED
+    if is_unread(scenario):
+        return UNREAD
     if change["kind"] == "new":
         return NEW_WITHOUT_TRACE if scenario["verdict"] == "MISSING" else NEW_FAILS
     if change["kind"] == "regressed":

@@ -141,6 +141,20 @@ def test_what_changed_comes_first(words):
     assert build_heading(HEADINGS[words]).text == words
 
 
+@pytest.mark.parametrize("change", [None, "new"])
+@pytest.mark.parametrize(
+    ("blocking", "words"),
+    [
+        (["0.jsonl", "1.jsonl"], "failed: 2 recordings can't be read"),
+        ([], "passed, but 2 recordings can't be read (not in fail_on)"),
+    ],
+)
+def test_recordings_that_cannot_be_read_are_no_scenarios(change, blocking, words):
+    unread = [a_scenario(each, "ERROR", change, location=None) for each in ("0.jsonl", "1.jsonl")]
+    shown = document(*unread, verdict="fail" if blocking else "pass", blocking=blocking)
+    assert build_heading(shown).text == words
+
+
 def test_a_known_failure_raises_no_alarm_and_is_one_folded_line():
     text = render_comment(
         HEADINGS["failed: no change since main, where they fail too (2 known failures, which block)"], key="k"
