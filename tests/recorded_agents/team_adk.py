@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, Any
 
 import teams
 from google.adk.agents import Agent
@@ -10,6 +11,16 @@ from google.adk.agents.run_config import RunConfig, StreamingMode
 from google.adk.integrations.openai import OpenAILlm
 from google.adk.runners import InMemoryRunner
 from google.genai import types
+
+if TYPE_CHECKING:
+    from google.adk.tools import BaseTool, ToolContext
+
+
+def note_transfer(tool: BaseTool, args: dict[str, Any], tool_context: ToolContext) -> None:
+    del tool_context
+    if tool.name == "transfer_to_agent":
+        teams.note(tool.name, **args)
+
 
 MODE = RunConfig(streaming_mode=StreamingMode.SSE if teams.STREAMS else StreamingMode.NONE)
 
@@ -30,12 +41,15 @@ async def run_shape(shape: str, address: str, first: str, task: str) -> str:
                 answer = event.content.parts[0].text or answer
         return answer
 
-    for name in teams.SHAPES[shape]:
+    for name in reversed(teams.SHAPES[shape]):
+        hands_over = shape == teams.TRANSFER and name == "planner"
         built[name] = Agent(
             name=name,
             model=OpenAILlm(model="gpt-fake"),
             instruction=teams.instructions(shape, name),
             tools=teams.tools_of(shape, name, run_agent),
+            sub_agents=[built["cleaner"]] if hands_over else [],
+            before_tool_callback=note_transfer,
         )
     return await run_agent(first, task)
 

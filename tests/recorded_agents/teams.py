@@ -66,9 +66,14 @@ SHAPES: dict[str, dict[str, list[Any]]] = {
     "thread": {"planner": [[ask("cleaner")], [look("end")]], "cleaner": CLEANER},
     "process": {"planner": [[ask("cleaner")], [look("end")]], "cleaner": CLEANER},
     "handoff": {"planner": [[look("a")], [("transfer_to_cleaner", {})]], "cleaner": [*CLEANER, [look("b")]]},
+    "transfer": {
+        "planner": [[look("a")], [("transfer_to_agent", {"agent_name": "cleaner"})]],
+        "cleaner": [*CLEANER, [look("b")]],
+    },
 }
 """The steps of each agent, by its name; the first one is asked by the user, and a step holds calls made at once."""
-HANDOFF, THREAD, PROCESS = "handoff", "thread", "process"
+HANDOFF, TRANSFER, THREAD, PROCESS = "handoff", "transfer", "thread", "process"
+"""TRANSFER is a handoff by the tool that Google's ADK has for it."""
 ELSEWHERE = (THREAD, PROCESS)
 """Shapes whose other agents run in a thread or a process of their own, which know nothing of what started them."""
 STREAMS = os.environ.get("TEAM_STREAMS") == "1"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from recording_runs import AGENTS, ROOT, SDKS, environ, record_command
 from team_provider import SHAPES, TeamProvider
-from teams import ELSEWHERE
+from teams import ELSEWHERE, TRANSFER
 
 from team_runs.rows import Recording, Row, check_run
 
@@ -48,7 +48,7 @@ class Framework(Struct):
     @property
     def shapes(self) -> list[str]:
         """The shapes that it runs."""
-        return [shape for shape in SHAPES if shape not in self.without]
+        return [shape for shape in SHAPES if shape not in self.without and (shape != TRANSFER or self.program == "adk")]
 
 
 FRAMEWORKS = {
@@ -81,7 +81,11 @@ def run_framework(folder: Path, name: str, shapes: Sequence[str] = ()) -> list[R
     for shape in ran:
         calls = [(actor, tool, json.dumps(given or {}, sort_keys=True)) for actor, tool, given in truth[shape]]
         sees = framework.sees.get(shape, "calls" if shape in ELSEWHERE else "agents")
-        found = [Recording("record", f"traces/{shape}/0.jsonl"), Recording("tracer", f"spans/{shape}*.json", sees)]
+        of_proxy = "calls" if shape == TRANSFER else "agents"  # each agent has a conversation of its own there
+        found = [
+            Recording("record", f"traces/{shape}/0.jsonl", of_proxy),
+            Recording("tracer", f"spans/{shape}*.json", sees),
+        ]
         found = found[: 1 if sees == NO_TRACER else 2]
         rows.append(check_run(folder, Row(name, shape, calls), found, FORBIDDEN, has_order=shape not in AT_ONCE))
     return rows

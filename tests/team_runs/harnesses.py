@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-ELSEWHERE = ("thread", "process", "handoff")
+ELSEWHERE = ("thread", "process", "handoff", "transfer")
 """Shapes that make no difference, or have no like, where every agent is a conversation of one program."""
 RAN = [shape for shape in SHAPES if shape not in ELSEWHERE]
 TITLE = Answer("a title")

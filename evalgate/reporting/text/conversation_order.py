@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def order_conversation(trace: Trace) -> Iterator[Message | list[ToolCall]]:
     """Yields messages, and the calls that follow one; a message that only repeats a call's result is left out."""
-    calls = _CallQueue(trace.tool_calls)
+    calls = _CallQueue(trace)
     turn = 0
     for message in trace.messages:
         if message["turn"] != turn:
@@ -27,8 +27,10 @@ def order_conversation(trace: Trace) -> Iterator[Message | list[ToolCall]]:
             turn = message["turn"]
         if message["role"] == "tool" and calls.has_shown(message):
             continue
+        requested = list(calls.take_requested(message))
+        yield calls.take_unrequested(requested)
         yield message
-        yield [*calls.take_requested(message), *calls.take_of_others()]
+        yield [*requested, *calls.take_of_others()]
     yield calls.take_before(None)
 
 
@@ -68,8 +70,10 @@ def count_actors(trace: Trace) -> int:
 class _CallQueue:
     """The calls of a trace that are not shown yet."""
 
-    def __init__(self, calls: list[ToolCall]) -> None:
-        self._left = list(calls)
+    def __init__(self, trace: Trace) -> None:
+        self._left = list(trace.tool_calls)
+        requests = [request for message in trace.messages for request in message["tool_calls"]]
+        self._requested = {request["name"] if request["id"] is None else request["id"] for request in requests}
         self._shown = 0
         self._shown_ids = set[str]()
         self._shown_names = set[str]()
@@ -81,6 +85,12 @@ class _CallQueue:
             same = same or [call for call in self._left if call["name"] == request["name"]]
             if same:
                 yield self._take(same[0])
+
+    def take_unrequested(self, following: list[ToolCall]) -> list[ToolCall]:
+        """The calls that no message requests, made before those that follow: of an agent that handed over, for one."""
+        first = min((call["index"] for call in following), default=-1)
+        earlier = [call for call in self._left if call["index"] < first]
+        return [self._take(call) for call in earlier if (call["id"] or call["name"]) not in self._requested]
 
     def take_of_others(self) -> list[ToolCall]:
         """The calls of other agents that follow those shown, up to the next call of the main one."""

@@ -32,7 +32,10 @@ def test_the_calls_of_all_agents_are_recorded_and_traced_as_they_ran(tmp_path, n
     rows = run_framework(tmp_path, name, shapes)
     assert {row.shape: row.wrong for row in rows if row.wrong} == {}
     for row in rows:
-        require_end(tmp_path, row.shape)
+        if (
+            row.shape != "transfer"
+        ):  # the agent that takes over has a conversation of its own, with that of the first as text
+            require_end(tmp_path, row.shape)
 
 
 def require_end(folder: Path, shape: str) -> None:

@@ -97,3 +97,17 @@ def test_calls_that_no_message_holds_are_shown_in_the_order_of_time():
     shown = render_conversation(trace).splitlines()
     names = [line.split()[1] for line in shown if line.lstrip().startswith("call ")]
     assert names == ["1", "2", "3", "4"]
+
+
+def test_calls_of_an_agent_that_handed_over_come_before_those_of_the_next_one():
+    """The last conversation holds what the first agent did as text, as that of Google's ADK."""
+    trace = at_once()
+    for call in trace.tool_calls:
+        call["actor"], call["turn"] = "root", 2
+    *_, asking, _ = (message for message in trace.messages if message["role"] == "assistant")
+    asking["tool_calls"] = [
+        {**asking["tool_calls"][0], "id": call["id"], "name": call["name"]} for call in trace.tool_calls[2:]
+    ]
+    shown = render_conversation(trace).splitlines()
+    names = [line.split()[1] for line in shown if line.lstrip().startswith("call ")]
+    assert names == ["1", "2", "3", "4"]
