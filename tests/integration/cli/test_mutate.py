@@ -214,6 +214,16 @@ def test_survivors_without_a_check_are_listed_apart(shop: Path):
         "nothing would notice, and no single check that was tried distinguishes it from passing traces\n"
     )
     assert apart.startswith("  if the answer were empty (refund)\n")
+    assert "edit `args`" not in apart
+
+
+def test_an_argument_without_a_check_is_one_for_the_sequence(shop: Path):
+    traces = [json.dumps(make_trace(trial)).replace("A-17", order) for trial, order in enumerate(["A-17", "B-4"])]
+    (shop / "traces/all.jsonl").write_text("\n".join(traces))
+    (shop / "suite.yaml").write_text(SUITE.replace(", args: {order: A-17}", ""))
+    _, _, apart = evalgate(shop, "suite.yaml")[1].partition("distinguishes it from passing traces\n")
+    assert "  if `order` of `issue_refund` had another value (refund)\n" in apart
+    assert "\n  to notice another value of an argument, edit `args` of a `tool_sequence`\n" in apart
 
 
 def test_the_list_has_a_survivor_of_every_operator(shop: Path):

@@ -17,7 +17,7 @@ GZIP = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
 HEAD_BYTES = 512
 OTHER_MAGIC = {
-    b"PK\x03\x04": "a zip archive of an unknown format; unpack it first",
+    b"PK\x03\x04": "a zip archive of an unknown format; unpack it first (a baseline is for `evalgate run --baseline`)",
     b"PAR1": "a Parquet file; write JSON or JSON lines instead",
     b"\xff\xfe": "UTF-16 text; convert it to UTF-8",
     b"\xfe\xff": "UTF-16 text; convert it to UTF-8",

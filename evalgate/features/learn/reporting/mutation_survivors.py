@@ -101,6 +101,8 @@ def _add_lines(
         page.add_text(f"{heading}, and no single check that was tried distinguishes it from passing traces", indent=0)
     for line in without:
         page.add_text(f"if {line.sentence} ({describe(line)})", indent=2)
+    if any(each.operator == "change_argument" for line in without for each in line.members):
+        page.add_text("to notice another value of an argument, edit `args` of a `tool_sequence`", indent=2)
 
 
 def _invite(survivors: Sequence[Survivor]) -> str:

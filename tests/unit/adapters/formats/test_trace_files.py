@@ -147,7 +147,10 @@ def test_an_empty_file_is_damage(content):
         (b'{"resourceSpans": []}', "it contains no trace"),
         (b"5", "no format matches a single value"),
         (b"5\n6\n7\n", "no format matches a single value"),
-        (b"PK\x03\x04....", "a zip archive"),
+        (
+            b"PK\x03\x04....",
+            "a zip archive of an unknown format; unpack it first (a baseline is for `evalgate run --baseline`)",
+        ),
         ("{}".encode("utf-16"), "UTF-16"),
         (gzip.compress(line() * 100, mtime=0)[:60], "can't be unpacked"),
         (b"\x1f\x8b" + b"x" * 50, "can't be unpacked"),
