@@ -226,7 +226,10 @@ def _first(scenarios: Collection[ScenarioResult]) -> str:
     return ""
 
 
-RECORD = "record the agent's runs there before EvalGate runs, or correct `traces` (`evalgate traces PATH` tries one)"
+RECORD = (
+    "record the agent's runs there before EvalGate runs (an agent that crashes before its first model call leaves "
+    "none: see the log of the step that records), or correct `traces` (`evalgate traces PATH` tries one)"
+)
 RUN_AGAIN = "run the agent again once its model provider answers"
 EVALUATED = frozenset({"passed", "failed", "hard_fail"})
 ABSENT = {"none": "was not found", "expired": "has expired", "refused": "was refused"}

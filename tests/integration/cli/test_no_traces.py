@@ -11,7 +11,7 @@ from evalgate.cli import main
 from evalgate.cli.shell import Shell
 
 HEADING = "cannot judge: no traces found: nothing matches traces/*.json below evals"
-ADVICE = "record the agent's runs there before EvalGate runs, or correct traces"
+ADVICE = "record the agent's runs there before EvalGate runs (an agent that crashes before its first model call leaves none: see the log of the step that records), or correct traces"
 ALL = "hard_fail,new_hard_fail,broken,regression,below_threshold,not_evaluable,weakened"
 
 
