@@ -141,7 +141,9 @@ def build_report(
         "lost_checks": Group(
             list_costly_checks(document), partial(build_check_row, many=many), 0.02, layout.statistics
         ),
-        "differences": Group(list_silent_differences(document), _format_difference, 0.06, layout.rows),
+        "differences": Group(
+            list_silent_differences(document, with_blocking=False), _format_difference, 0.06, layout.rows
+        ),
         "passing": Group(grouped.passing, row, 0.03, layout.rows),
         **_build_golden_groups(document, layout, many=many),
     }
@@ -335,7 +337,8 @@ MOST_NAMED = 3
 """Scenarios that an alert names of each kind."""
 _VERDICTS = {"HARD_FAIL": "hard-failed", "ERROR": "unreadable", "MISSING": "without a trace"}
 _BROKE, _LOST, _BELOW, _WORSE = "broke", "without evidence", "below threshold", "regressed"
-_FAILURES = [*_VERDICTS.values(), _BROKE, _BELOW, _LOST, _WORSE]
+_OTHER = "acts differently"
+_FAILURES = [*_VERDICTS.values(), _BROKE, _BELOW, _LOST, _WORSE, _OTHER]
 
 
 def _describe_failure(item: SuiteScenario, *, is_lost: bool) -> str:
@@ -344,7 +347,9 @@ def _describe_failure(item: SuiteScenario, *, is_lost: bool) -> str:
         return _VERDICTS[verdict]
     if is_lost or verdict == "NOT_EVALUABLE":
         return _LOST
-    return _BROKE if item.kind == "broken" else _WORSE if verdict == "PASS" else _BELOW
+    if verdict != "PASS" or item.kind == "broken":
+        return _BROKE if item.kind == "broken" else _BELOW
+    return _OTHER if item.kind == "unchanged" and "differences" in item.scenario else _WORSE
 
 
 def _join_names(names: Counter[tuple[str, str | None]]) -> str:
@@ -419,6 +424,8 @@ def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections) -> s
             for each in scenarios.known[: scenarios.known_blocking]
             if (each.suite["suite"], each.scenario["id"]) not in proposed
         ]
+        if not known and verdicts == {"MISSING"}:
+            return "remove it from the suite; else record it again"
         if not known and not verdicts - {"ERROR", "MISSING"}:
             is_covered = bool(proposed) and all(
                 (each.get("suite"), each.get("scenario")) in proposed for each in document["reasons"]

@@ -15,6 +15,7 @@ from evalgate.models.comparison.comparison import NOT_MEASURED
 from evalgate.models.run.run import RUN_FAILED, UNWANTED
 from evalgate.reporting.markdown.view import CheckRow, Failure, Rows, ScenarioRow
 from evalgate.reporting.text import wording
+from evalgate.reporting.text.behaviour_lines import describe_differences
 from evalgate.reporting.text.commands import find_place
 from evalgate.reporting.text.escaping import (
     SPAN_LIMIT,
@@ -145,7 +146,7 @@ def build_failure(group: FailureGroup, *, many: bool, links: Links, shared: Coll
     scenario, members = first.scenario, len(group.members)
     ended, checks = _split_ending(group.causes)
     names = _list_names(group, many=many)
-    reason = group.reason if scenario["verdict"] != "PASS" else ""
+    reason = group.reason if scenario["verdict"] != "PASS" else "; ".join(describe_differences(scenario)[:MAX_CHECKS])
     if reason and group.reasons_differ:
         reason = f"for example: {reason}"
     return Failure(
@@ -193,8 +194,14 @@ def _join_names(names: Rows[str]) -> str:
 
 
 def _format_verdicts(group: FailureGroup) -> str:
-    verdicts = dict.fromkeys(member.scenario["verdict"] for member in group.members)
-    return ", ".join(map(format_verdict, list(verdicts)[:MAX_CHECKS]))
+    verdicts = dict.fromkeys(map(_format_verdict, group.members))
+    return ", ".join(list(verdicts)[:MAX_CHECKS])
+
+
+def _format_verdict(item: SuiteScenario) -> str:
+    """The verdict; of a scenario that passes and stands among failures, what fails the gate if that is known."""
+    is_other = item.scenario["verdict"] == "PASS" and "differences" in item.scenario
+    return "\u274c ACTS DIFFERENTLY" if is_other else format_verdict(item.scenario["verdict"])
 
 
 def _build_removed_row(removed: RemovedDoc, *, many: bool) -> ScenarioRow:
