@@ -424,13 +424,13 @@ def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections) -> s
             for each in scenarios.known[: scenarios.known_blocking]
             if (each.suite["suite"], each.scenario["id"]) not in proposed
         ]
-        if not known and verdicts == {"MISSING"}:
-            return "remove it from the suite; else record it again"
         if not known and not verdicts - {"ERROR", "MISSING"}:
             is_covered = bool(proposed) and all(
                 (each.get("suite"), each.get("scenario")) in proposed for each in document["reasons"]
             )
             merge = ", or merge in spite of this check: the proposed approval counts from then on" if is_covered else ""
+            if verdicts == {"MISSING"} and not merge:
+                return "remove it from the suite; else record it again"
             return f"change the suite or its policy{merge}"
         command = escape_span(build_approve_command([*scenarios.failures, *known]))
         return f"change the suite or its policy, or commit the file that {command} writes"
