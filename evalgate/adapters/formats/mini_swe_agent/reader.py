@@ -40,6 +40,7 @@ from evalgate.adapters.formats.core.fields import (
     whole_number,
 )
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape
+from evalgate.adapters.formats.core.patches import begins_patch, set_changed_files
 from evalgate.adapters.formats.core.usage import (
     read_cost_usd,
     read_provider_usage,
@@ -83,7 +84,10 @@ def build(record: Any) -> Trace:
         warnings=[],
     )
     set_times(trace)
-    _add_submission(trace, text(info.get("submission"), "info.submission"))
+    submission = text(info.get("submission"), "info.submission")
+    _add_submission(trace, submission)
+    if submission is not None and begins_patch(submission):
+        set_changed_files(trace, submission, "info.submission")
     trace.warnings += [*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)]
     note_unknown_outcomes(trace, [call for call in trace.tool_calls if _has_unknown_outcome(call)])
     with prefix_errors("info"):

@@ -43,6 +43,7 @@ from evalgate.adapters.formats.core.fields import (
     whole_number,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity, words
+from evalgate.adapters.formats.core.patches import set_changed_files
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import (
     build_score,
@@ -267,6 +268,7 @@ def build(record: Any) -> Trace:
     note_unknown_outcomes(trace, events.unknown_outcomes)
     if failure is not None:
         add_failed_call(trace, failure)
+    _add_patch(trace, document)
     return trace
 
 
@@ -349,6 +351,16 @@ def _add_end(trace: Trace, events: OpenHandsEvents, document: dict[str, Any]) ->
         mark_failed_run(trace, None, error)
     elif any(call["name"] == FINISH for call in trace.tool_calls[-1:]):
         trace.finish_reason = "stop"
+
+
+def _add_patch(trace: Trace, document: dict[str, Any]) -> None:
+    """Adds the files of the patch that was taken of the folder after the run, by the resolver or by a benchmark."""
+    taken = {"git_patch": document, "test_result.git_patch": dict_or_empty(document.get("test_result"))}
+    for path, holder in taken.items():
+        patch = text(holder.get("git_patch"), path)
+        if patch is not None:
+            set_changed_files(trace, patch, path)
+            return
 
 
 LIMITS = {"reached maximum iteration": STEPS, "reached maximum budget": COST}

@@ -48,6 +48,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
+from evalgate.adapters.formats.core.patches import begins_patch, set_changed_files
 from evalgate.adapters.formats.core.strict_json import decode
 from evalgate.adapters.formats.core.usage import TokenTable, read_cost_usd, to_milliseconds
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS
@@ -155,6 +156,8 @@ def build(record: Any) -> Trace:
     if "info" in document:
         _add_end(trace, text(info.get("exit_status"), "info.exit_status"))
     _add_usage(trace, mapping(info.get("model_stats"), "info.model_stats"))
+    if submission is not None and begins_patch(submission):  # others are answers, of a contest say
+        set_changed_files(trace, submission, "info.submission")
     return trace
 
 
