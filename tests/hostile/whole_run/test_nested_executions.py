@@ -9,6 +9,9 @@ from command import evalgate
 from span_builders import agent, call_part, chat, genai_message, response_part, span, tool
 
 from evalgate.adapters.formats.spans.assemble import build
+from evalgate.adapters.formats.spans.span import SpanFile
+from evalgate.adapters.formats.spans.span_records import build as build_run
+from evalgate.adapters.formats.spans.span_records import runs_from_file
 from hostile.suite_edits import suite, write
 from hostile.whole_run.executed_calls import otlp
 
@@ -103,3 +106,25 @@ def test_the_gate_is_red_for_the_argument_of_a_span_below(tmp_path: Path) -> Non
     ran = evalgate(tmp_path, ["evals/s.yaml"])
     assert ran.code == 1
     assert "99" in ran.text("comment.md")
+
+
+def copied(**facts: Any) -> Any:
+    """The run with a span of `lookup_order` that a file holds twice, once with other facts, which ended first."""
+    root = agent(0, 9000)
+    given = {"call_id": "c1", "arguments": {"order": 7}}
+    kept = tool("lookup_order", 1100, 1900, parent=root, **given)
+    copy = tool(facts.pop("name", "lookup_order"), 1100, 1800, parent=root, **{**given, **facts})
+    copy.span_id = kept.span_id
+    answered = chat(2000, 3000, given=[USER], answered=[ANSWER], parent=root)
+    (run,) = runs_from_file(SpanFile(spans=[root, copy, kept, answered]))
+    return build_run(run)
+
+
+@pytest.mark.parametrize("facts", [{"name": "delete_user"}, {"arguments": {"order": 99}}])
+def test_copies_of_a_span_that_tell_other_acts_make_calls_incomplete(facts: dict[str, Any]) -> None:
+    assert "calls" in copied(**facts).gaps
+
+
+def test_a_copy_that_ended_earlier_is_no_other_act() -> None:
+    found = copied()
+    assert ("calls" in found.gaps, [call["name"] for call in found.tool_calls]) == (False, ["lookup_order"])

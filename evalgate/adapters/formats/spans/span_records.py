@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
@@ -187,7 +188,7 @@ def runs_from_file(span_file: SpanFile) -> list[AgentRun]:
     Traces that record nothing about an agent (a health check, a queue) are left out with a warning if the
     file holds other runs; if it holds nothing else, the result is one record with that error.
     """
-    spans, differing = merge_duplicates(clear_parents(span_file.spans))
+    spans, differing, torn = merge_duplicates(clear_parents(span_file.spans))
     runs: list[AgentRun] = []
     noise: list[list[Span]] = []
     logs, ambiguous = assign_logs(spans, span_file.logs)
@@ -199,7 +200,8 @@ def runs_from_file(span_file: SpanFile) -> list[AgentRun]:
             noise.append(group)
             continue
         conflicts = _conflicts(sum(differing.get(name, 0) for name in traces))
-        runs.append(AgentRun(group, problem, conflicts, span_file.missing))
+        missing = span_file.missing or (TORN if traces & torn else None)
+        runs.append(AgentRun(group, problem, conflicts, missing))
     runs += [AgentRun([], problem) for problem in span_file.damaged.values()]
     if noise:
         _report_left_out(noise, runs)
@@ -296,11 +298,17 @@ def _ran_at(request: Span, log: Span) -> bool:
     )
 
 
-def merge_duplicates(spans: Iterable[Span]) -> tuple[list[Span], dict[str, int]]:
-    """Each span once, and for each trace the number of spans whose copies differ.
+TORN = "copies of a span name different tools or arguments, of which only one is read"
+_OF_ACT = re.compile(r"tool[._]name$|\.(?:arguments|parameters)$")
 
-    Of differing copies the one that ended last counts: tracers write a span again when they know more of it.
+
+def merge_duplicates(spans: Iterable[Span]) -> tuple[list[Span], dict[str, int], set[str]]:
+    """Each span once, for each trace the number of spans whose copies differ, and the traces where they do in an act.
+
+    Of differing copies the one that ended last counts: tracers write a span again when they know more of it. They
+    don't write another tool or other arguments then.
     """
+    torn: set[str] = set()
     kept: dict[tuple[str, str], Span] = {}
     conflicts: dict[str, set[str]] = {}
     for span in spans:
@@ -309,8 +317,13 @@ def merge_duplicates(spans: Iterable[Span]) -> tuple[list[Span], dict[str, int]]
         if other is span or _sort_key(other) == _sort_key(span):
             continue
         conflicts.setdefault(span.trace_id, set()).add(span.span_id)
+        if any(
+            _OF_ACT.search(name) and span.attributes.get(name, value) != value
+            for name, value in other.attributes.items()
+        ):
+            torn.add(span.trace_id)
         kept[key] = max(other, span, key=_sort_key)
-    return list(kept.values()), {trace: len(ids) for trace, ids in conflicts.items()}
+    return list(kept.values()), {trace: len(ids) for trace, ids in conflicts.items()}, torn
 
 
 def add_logs(spans: list[Span], logs: Iterable[Span]) -> list[Span]:
