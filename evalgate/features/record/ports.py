@@ -107,6 +107,9 @@ class TraceStore(Protocol):
         Returns the paths of other files there, which no recording wrote, or one of an earlier version.
         """
 
+    def list_without_suite(self, trial: TrialId) -> list[str]:
+        """The traces of the trial's scenario and variant that `record --scenario` wrote, if the trial has a suite."""
+
     def write(self, trial: TrialId, suffix: str, content: bytes) -> None:
         """Writes the trace of a trial as a whole; raises SettingError."""
 

@@ -180,6 +180,16 @@ def test_a_recording_owns_the_folder_of_its_scenario(fake, tmp_path):
     assert "warning: traces/refund/notes.txt stays" in done.err
 
 
+def test_a_recording_of_a_suite_names_one_of_the_scenario_alone(fake, tmp_path):
+    (tmp_path / "s.yaml").write_text(
+        "version: 1\nsuite: s\ntraces: ['traces/**/*.jsonl']\nscenarios: [{id: refund, assertions: [{type: not_empty}]}]\n"
+    )
+    alone = record(tmp_path, *fake.flags, "--scenario", "refund")
+    again = record(tmp_path, *fake.flags, "--suite", "s.yaml")
+    named = "warning: `record --scenario` wrote traces/refund: "
+    assert (alone.code, again.code, named in alone.err, again.err.count(named)) == (0, 0, False, 1), again.err
+
+
 def test_a_dead_agent_leaves_nothing_of_earlier_recordings(fake, tmp_path):
     assert record(tmp_path, *fake.flags, "--scenario", "refund", "--trials", "3").code == 0
     dead = record(tmp_path, *fake.flags, "--scenario", "refund", "--", "none")

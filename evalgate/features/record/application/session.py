@@ -219,6 +219,11 @@ class RecordingSession:
             self._tools.outputs.note(
                 f"warning: {path} stays, and may be judged: no recording is known to have written it"
             )
+        if others := self._tools.outputs.traces.list_without_suite(trial):
+            self._tools.outputs.note(
+                f"warning: `record --scenario` wrote {others[0].rpartition('/')[0]}: a suite that reads it, too, counts"
+                " both recordings as trials; delete that folder"
+            )
 
     def open_trial(self, trial: TrialId) -> dict[str, Any]:
         """Opens a trial that the agent names."""

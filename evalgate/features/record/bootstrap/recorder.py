@@ -123,6 +123,11 @@ class TraceFolder:
                 self._remove(path)
         return left
 
+    def list_without_suite(self, trial: TrialId) -> list[str]:
+        """See TraceStore."""
+        paths = self._files.list_siblings(self._files.path(trial._replace(suite=None), NATIVE)) if trial.suite else ()
+        return [path for path in paths if TRIAL_FILE.search(path) and RECORDED_BY.search(self._files.read(path))]
+
     def _remove(self, path: str) -> None:
         if self._files.remove(path):
             self.removed.append(path)
