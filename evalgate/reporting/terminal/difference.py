@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 from evalgate.measures.sequences.differences import diff_lists
 from evalgate.measures.values.json_values import shorten
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.trajectory_lines import NOTHING, describe_divergence, find_moved_calls, mark_changes
+from evalgate.reporting.text.trajectory_lines import (
+    NOTHING,
+    describe_divergence,
+    find_moved_calls,
+    mark_changes,
+    name_status,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -143,10 +149,10 @@ def _add_step(page: TerminalPage, step: CallStep, moved: Mapping[int, int], *, f
     left = step.changes_left + len(step.changes) - len(shown)
     if left:
         page.add_text(f"and {wording.pluralize(left, 'more place')}", indent=10)
-    for name, sides in (("ended", outcome), ("answered", answer)):
+    for name, sides, word in (("ended", outcome, name_status), ("answered", answer, str)):
         if sides:
             both = (step.baseline, sides.baseline), (step.current, sides.current)
-            known = [text or NOTHING for place, text in both if place is not None]
+            known = [word(text) if text else NOTHING for place, text in both if place is not None]
             page.add_text(_shorten(f"{name}: {' -> '.join(known)}", full=full), indent=10)
 
 

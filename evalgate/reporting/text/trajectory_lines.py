@@ -68,7 +68,16 @@ def _summarize_step(step: CallStep) -> Iterator[DiffLine]:
         parts = [*changes, *([f"\u2026 {left} more"] if left else [])]
         status = (outcome.baseline if side == "before" else outcome.current) if outcome else None
         inside = ", ".join(parts) or "\u2026"
-        yield DiffLine(sign, f"{name}({inside}){f' -> {status}' if status else ''}")
+        yield DiffLine(sign, f"{name}({inside}){f' -> {name_status(status)}' if status else ''}")
+
+
+def name_status(status: str) -> str:
+    """How a call ended, in words: a recorded result need not say whether it is a success.
+
+    >>> name_status("unknown")
+    'returned'
+    """
+    return {"unknown": "returned", "missing": "no result"}.get(status, status)
 
 
 def describe_divergence(trajectory_diff: TrajectoryDiff) -> str:
