@@ -21,6 +21,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
+from evalgate.adapters.formats.core.run_state import STATE_KEYS, read_state
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.adapters.formats.core.token_rules import RULES
 from evalgate.adapters.formats.core.usage import (
@@ -34,13 +35,11 @@ from evalgate.models.trace.actors import ROOT
 from evalgate.models.trace.trace import (
     KINDS,
     NO_GAPS,
-    OPERATIONS,
     Cost,
     ErrorInfo,
     Latency,
     LlmCall,
     Response,
-    RunState,
     TraceLocation,
     Usage,
     unknown_usage,
@@ -49,7 +48,7 @@ from evalgate.models.trace.trace import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from evalgate.models.trace.trace import EvidenceKind, FileState, ModelError, ToolCall, Trace
+    from evalgate.models.trace.trace import EvidenceKind, ModelError, ToolCall, Trace
 
 TOLERANCE = 1e-9
 
@@ -203,44 +202,6 @@ def read_llm_calls(value: Any, path: str) -> list[LlmCall]:
         if call["error"] is None:
             del call["error"]
     return calls
-
-
-FILE = FieldTable(
-    change=lambda value, path: value and one_of("added", "removed", "changed")(value, path),
-    kind=lambda value, path: value and one_of("file", "link", "other")(value, path),
-    bytes=count,
-    **dict.fromkeys(("sha256", "was", "text", "diff"), text),
-)
-STATE_KEYS = frozenset(RunState.__annotations__)
-
-
-def read_state(value: Any, path: str) -> RunState:
-    """What the run left behind; `before` and `after` may be any JSON, also null."""
-    state: Any = {name: each for name, each in mapping(value, path).items() if name in ("before", "after")}
-    if (diff := value.get("diff")) is not None:
-        listed = enumerate(listing(diff, f"{path}.diff"))
-        state["diff"] = [_read_operation(each, f"{path}.diff[{number}]") for number, each in listed]
-    if (files := value.get("files")) is not None:
-        found = mapping(files, f"{path}.files")
-        state["files"] = {
-            name: _read_file(each, f"{path}.files.{make_printable(name)}") for name, each in found.items()
-        }
-    if value.get("outage") is not None:
-        state["outage"] = required_text(value["outage"], f"{path}.outage")
-    return cast("RunState", state)
-
-
-def _read_operation(value: Any, path: str) -> dict[str, Any]:
-    place = text(mapping(value, path).get("path"), f"{path}.path")
-    if value.get("op") not in OPERATIONS:
-        raise FieldError(f"{path}.op", f"is not one of {', '.join(OPERATIONS)}")
-    if place is None or place[:1] not in ("", "/"):
-        raise FieldError(f"{path}.path", "is no JSON pointer, which begins with a slash")
-    return {"op": value["op"], "path": place, **({"value": value["value"]} if "value" in value else {})}
-
-
-def _read_file(value: Any, path: str) -> FileState:
-    return cast("FileState", {name: each for name, each in FILE.read(value, path).items() if each is not None})
 
 
 EVALUATION = FieldTable(name=required_text, score_value=number, score_label=text, explanation=text, source=text)

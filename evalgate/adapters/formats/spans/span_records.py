@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from evalgate.adapters.formats.core.builder.call_outcomes import apply_exit_codes
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, find_gaps
-from evalgate.adapters.formats.core.builder.side_fields import TRIAL_KEY
+from evalgate.adapters.formats.core.builder.side_fields import STATE_KEY, TRIAL_KEY
 from evalgate.adapters.formats.core.fields import FieldError
 from evalgate.adapters.formats.core.format import Identity, Reader, build_identity, no_identity
 from evalgate.adapters.formats.core.strict_json import encode_json, make_printable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from evalgate.adapters.formats.core.format import TraceLimits
     from evalgate.adapters.formats.spans.span import Span, SpanEvent
-    from evalgate.models.trace.trace import Trace, Warning_
+    from evalgate.models.trace.trace import RunState, Trace, Warning_
 
 ATTRIBUTE = "evalgate.trace"
 
@@ -50,6 +50,18 @@ def read_embedded_trace(spans: Sequence[Span]) -> Trace | None:
         message = str(error) if isinstance(error, TraceError) else "is not text"
         raise FieldError(ATTRIBUTE, message) from None
     return trace
+
+
+def read_recorded_state(spans: Sequence[Span]) -> RunState | None:
+    """What the run left behind, as a span has it in JSON; raises FieldError if it is damaged, or two spans differ."""
+    found = [span.attributes[STATE_KEY] for span in spans if STATE_KEY in span.attributes]
+    if not found:
+        return None
+    if any(each != found[0] for each in found):
+        raise FieldError(STATE_KEY, "differs between spans of one run: set it on the outermost one, at its end")
+    from evalgate.adapters.formats.core.run_state import decode_state
+
+    return decode_state(found[0], STATE_KEY)
 
 
 CONVERSATION_KEYS = ("gen_ai.conversation.id", "session.id")
@@ -219,6 +231,7 @@ def build(record: AgentRun) -> Trace:
     if record.problem is not None:
         raise record.problem
     trace = read_embedded_trace(record.spans) or assemble.build(record.spans)
+    trace.state = read_recorded_state(record.spans) or trace.state
     trace.warnings += record.warnings
     warn_of_doubts(trace)
     if record.missing is not None:

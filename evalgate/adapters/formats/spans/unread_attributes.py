@@ -17,6 +17,7 @@ from evalgate.adapters.formats.core.builder.evidence_gaps import (
     judge_unknown,
     note_places,
 )
+from evalgate.adapters.formats.core.builder.side_fields import STATE_KEY
 from evalgate.adapters.formats.core.builder.unread_calls import (
     ARGUMENT_KEYS,
     DEFINITION_KEYS,
@@ -268,7 +269,7 @@ def is_unknown_text(key: str) -> bool:
 def find_role(key: str) -> KeyRole:
     """What an attribute holds, by its name; `name`: the tool's name, also in a flattened call."""
     parts = key.split(".")
-    if not WITHOUT_CALLS.isdisjoint(parts):
+    if key == STATE_KEY or not WITHOUT_CALLS.isdisjoint(parts):
         return "skipped"
     if key == KIND:
         return "kind"

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 SCENARIO_KEY = "evalgate.scenario.id"
 TRIAL_KEY = "evalgate.trial"
+STATE_KEY = "evalgate.state"
 SCENARIO_KEYS = (SCENARIO_KEY, "scenario_id")
 TRIAL_KEYS = (TRIAL_KEY,)
 PROGRAM_FIELDS = words("""
