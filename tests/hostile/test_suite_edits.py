@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from hostile.suite_edits import Edit, Files
 
-NAMED = ("weaker than the baseline's", "would fail under the baseline's rules", "the gate was weakened")
+NAMED = ("was removed", "weaker than the baseline's", "would fail under the baseline's rules", "the gate was weakened")
 EDITS = list(edits())
 ENDS = {0, 1, 2, 3}
 

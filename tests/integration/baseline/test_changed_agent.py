@@ -107,7 +107,7 @@ def test_model_changed_gates_only_what_got_worse(tmp_path):
     assert (ran.code, codes(ran)) == (1, [("model_changed", "a")])
     assert "comes with model old -> new" in ran.results["reasons"][0]["message"]
     assert (
-        "failed: 2 scenarios broke and c acts differently (1 of them with a changed model or changed tools"
+        "failed: 2 scenarios broke and c runs with another model (1 of them with a changed model or changed tools"
         in ran.stdout
     )
 
