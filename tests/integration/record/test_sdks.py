@@ -139,7 +139,7 @@ LIMITED = [["find_order", {"order": "A-7", "limit": 5}], ["read_policy", {"topic
 @needs_sdks
 @each_of(
     [*AGENTS, *FRAMEWORKS],
-    sample={("anthropic_messages", ""), ("openai_agents", "responses"), ("pydantic_agent", "anthropic")},
+    sample={("anthropic_messages", ""), ("openai_agents", "responses")},
 )
 def test_an_agent_whose_tool_quotes_its_arguments_replays_its_own_cassette(tmp_path, agent, word):
     is_plain = (agent, word) in AGENTS  # the others check arguments by the signature of the tool
