@@ -68,7 +68,12 @@ from evalgate.reporting.text.ruling_lines import (
     sort_quarantines,
     sort_weakenings,
 )
-from evalgate.reporting.text.scenario_sections import find_failed_trial, find_worst_outcome, has_failed_trials
+from evalgate.reporting.text.scenario_sections import (
+    fails_by_differences,
+    find_failed_trial,
+    find_worst_outcome,
+    has_failed_trials,
+)
 from evalgate.reporting.text.sentences import escape_sentence
 
 if TYPE_CHECKING:
@@ -141,9 +146,7 @@ def build_report(
         "lost_checks": Group(
             list_costly_checks(document), partial(build_check_row, many=many), 0.02, layout.statistics
         ),
-        "differences": Group(
-            list_silent_differences(document, with_blocking=False), _format_difference, 0.06, layout.rows
-        ),
+        "differences": Group(list_silent_differences(document), _format_difference, 0.06, layout.rows),
         "passing": Group(grouped.passing, row, 0.03, layout.rows),
         **_build_golden_groups(document, layout, many=many),
     }
@@ -185,6 +188,7 @@ def build_report(
         passing_with_failed_trials=sum(map(has_failed_trials, flawed)),
         passing_not_evaluable=hidden["not_evaluable"],
         skipped=document["summary"]["skipped"] if document["summary"] else 0,
+        differences_block=any(each["code"] == "behaviour_changed" for each in document["reasons"]),
         accept=_describe_acceptance(document, scenarios),
         command=escape_span(build_command(document, scenarios), 600),
         reproduce=_list_commands(document, scenarios, found),
@@ -349,7 +353,7 @@ def _describe_failure(item: SuiteScenario, *, is_lost: bool) -> str:
         return _LOST
     if verdict != "PASS" or item.kind == "broken":
         return _BROKE if item.kind == "broken" else _BELOW
-    return _OTHER if item.kind == "unchanged" and "differences" in item.scenario else _WORSE
+    return _OTHER if fails_by_differences(item.scenario) else _WORSE
 
 
 def _join_names(names: Counter[tuple[str, str | None]]) -> str:

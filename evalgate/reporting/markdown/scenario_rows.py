@@ -15,7 +15,6 @@ from evalgate.models.comparison.comparison import NOT_MEASURED
 from evalgate.models.run.run import RUN_FAILED, UNWANTED
 from evalgate.reporting.markdown.view import CheckRow, Failure, Rows, ScenarioRow
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.behaviour_lines import describe_differences
 from evalgate.reporting.text.commands import find_place
 from evalgate.reporting.text.escaping import (
     SPAN_LIMIT,
@@ -41,6 +40,7 @@ from evalgate.reporting.text.scenario_sections import (
     count_passed,
     describe_change,
     describe_unmet_rule,
+    fails_by_differences,
     find_failed_trial,
     find_request,
 )
@@ -146,7 +146,7 @@ def build_failure(group: FailureGroup, *, many: bool, links: Links, shared: Coll
     scenario, members = first.scenario, len(group.members)
     ended, checks = _split_ending(group.causes)
     names = _list_names(group, many=many)
-    reason = group.reason if scenario["verdict"] != "PASS" else "; ".join(describe_differences(scenario)[:MAX_CHECKS])
+    reason = group.reason if scenario["verdict"] != "PASS" else ""
     if reason and group.reasons_differ:
         reason = f"for example: {reason}"
     return Failure(
@@ -200,8 +200,9 @@ def _format_verdicts(group: FailureGroup) -> str:
 
 def _format_verdict(item: SuiteScenario) -> str:
     """The verdict; of a scenario that passes and stands among failures, what fails the gate if that is known."""
-    is_other = item.scenario["verdict"] == "PASS" and "differences" in item.scenario
-    return "\u274c ACTS DIFFERENTLY" if is_other else format_verdict(item.scenario["verdict"])
+    return (
+        "\u274c ACTS DIFFERENTLY" if fails_by_differences(item.scenario) else format_verdict(item.scenario["verdict"])
+    )
 
 
 def _build_removed_row(removed: RemovedDoc, *, many: bool) -> ScenarioRow:

@@ -284,6 +284,7 @@ class Report(Struct, frozen=True, eq=False):
     goldens: Rows[GoldenRow]  # all in a summary, else those that fail or changed; degraded ones first
     other_changes: Rows[ScenarioRow]  # fixed, improved, new, removed, inconclusive
     differences: Rows[str]  # what passing scenarios do otherwise than in the baseline
+    differences_block: bool  # whether that fails the gate, which `behaviour_changed` in `fail_on` asks for
     passing: Rows[ScenarioRow]  # those with a failed trial or check first
     passing_with_failures: int
     passing_with_failed_trials: int  # those of them with several trials of which some failed

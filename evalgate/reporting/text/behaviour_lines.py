@@ -23,22 +23,15 @@ class DifferenceLine(NamedTuple):
     request: str
 
 
-def list_silent_differences(document: ResultsDoc, *, with_blocking: bool = True) -> list[DifferenceLine]:
-    """The differences of all scenarios that pass as before, in the order of the document.
-
-    Those that fail the gate are listed only `with_blocking`: the details of failures have them.
-    """
-    reasons = () if with_blocking else document["reasons"]
-    left_out = {each.get("scenario") for each in reasons if each["code"] == "behaviour_changed"}
+def list_silent_differences(document: ResultsDoc) -> list[DifferenceLine]:
+    """The differences of all scenarios that pass as before, in the order of the document."""
     return [
         DifferenceLine(
             scenario_name(scenario["id"], scenario["variant"]), sentence, "" if number else find_request(scenario)
         )
         for suite in document["suites"]
         for scenario in suite["scenarios"]
-        if scenario["verdict"] == "PASS"
-        and scenario["id"] not in left_out
-        and not (scenario["change"] and scenario["change"]["kind"] == "fixed")
+        if scenario["verdict"] == "PASS" and not (scenario["change"] and scenario["change"]["kind"] == "fixed")
         for number, sentence in enumerate(describe_differences(scenario))
     ]
 

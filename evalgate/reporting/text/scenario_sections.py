@@ -413,6 +413,13 @@ def is_lost(scenario: ScenarioDoc, outcomes: set[str] | None = None) -> bool:
     return bool(outcomes) and is_worse
 
 
+def fails_by_differences(scenario: ScenarioDoc) -> bool:
+    """Of a scenario that fails the gate: whether it passes as before and only acts differently."""
+    change = scenario["change"]
+    is_same = change is not None and change["kind"] == "unchanged" and not change["increases"]
+    return scenario["verdict"] == "PASS" and is_same and "differences" in scenario
+
+
 def would_fail(scenario: ScenarioDoc) -> bool:
     """Whether it passes now but would fail by the baseline's rules."""
     change = scenario["change"]

@@ -208,6 +208,35 @@ def test_what_acts_differently_says_once_what_the_user_asked():
     assert "Asked:" not in unknown
 
 
+def differing(id_, *kinds, **change):
+    found = [BehaviourDifference("argument", f"{id_}.{kind}", "1", "2", 3, 3) for kind in kinds]
+    scenario = {**same(id_), "differences": found}
+    return {**scenario, "change": {**scenario["change"], **change}}
+
+
+def of_suites(*suites, code="behaviour_changed"):
+    """A run that fails for all scenarios of its first suite."""
+    reasons = [a_reason(code, "x", suite="s", scenario=each["id"], variant=None) for each in suites[0]]
+    made = [a_suite(name, list(found), "fail") for name, found in zip("st", suites, strict=False)]
+    return results(made, "fail", baseline=a_baseline(branch="main"), reasons=reasons)
+
+
+def test_all_that_acts_differently_is_open_where_it_fails_the_gate():
+    text = render_comment(of_suites([differing("a", "x"), differing("b", "y")], [differing("a", "z")]), key="k")
+    assert "<details open><summary>Passing, but acting differently (3)</summary>" in text
+    assert [name in text for name in ("a.x", "b.y", "a.z")] == [True] * 3
+    assert "**\u274c ACTS DIFFERENTLY**" in text
+    assert "Acts differently: " in text
+    assert "No check fails for it" not in text
+
+
+def test_a_scenario_that_fails_by_its_cost_is_not_said_to_fail_by_what_it_does():
+    costly = differing("a", "x", increases=["cost +60%, more than 50%"])
+    text = render_comment(of_suites([costly], code="regression"), key="k")
+    assert "ACTS DIFFERENTLY" not in text
+    assert "No check fails for it. On the base branch, later runs are compared with it." in text
+
+
 def test_a_failure_shows_request_reasons_and_then_its_figures():
     checks = [
         an_assertion("answer is a refusal", "failed", reason="must not hold, but does"),
