@@ -182,12 +182,12 @@ def describe_difference(found: BehaviourDifference) -> str:
 
 
 def _describe_answers(found: BehaviourDifference) -> str:
-    """What only the answers of one side tell, or both tell in other words."""
+    """What only the answers of one side have, or both have with other words around it."""
     if not found.now:
         return f"no longer in the answer: {mark_part(found.before)}"
     if not found.before:
         return f"new in the answer: {mark_part(found.now)}"
-    what = "answer in other words" if found.kind == "wording" else "answer"
+    what = "answer with other words" if found.kind == "wording" else "answer"
     return f"{what}: {mark_part(found.before)} -> {mark_part(found.now)}"
 
 

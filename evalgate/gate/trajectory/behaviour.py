@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from evalgate.measures.redaction.redact import redact_value
 from evalgate.measures.text.tool_words import changes_something
 from evalgate.measures.values.json_values import is_time_of_run, list_short_values
+from evalgate.measures.values.outputs import ended_in_error
 from evalgate.models.comparison.behaviour import Behaviour, BehaviourDifference, ComparedCall
-from evalgate.models.trace.trace_view import ARGUMENT_SOURCES, ended_in_error
+from evalgate.models.trace.trace_view import ARGUMENT_SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -233,8 +234,8 @@ def _compare_answers(baseline: Sequence[Behaviour], current: Sequence[Behaviour]
     answers = _find_constants(baseline, current, lambda each: each.answer)
     if answers is not None:
         if answers[0] != answers[1]:
-            told = [find_literals(each) for each in answers]
-            kind: DifferenceKind = "wording" if told[0] and told[0] == told[1] else "answer"
+            literals = [find_literals(each) for each in answers]
+            kind: DifferenceKind = "wording" if literals[0] and literals[0] == literals[1] else "answer"
             yield kind, "answer", *_excerpt(*answers)
         return
     before, now = _list_literals(baseline), _list_literals(current)

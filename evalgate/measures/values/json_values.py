@@ -27,7 +27,7 @@ LONGEST_VALUE, MOST_WORDS = 80, 8
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d{10}(?=(?:\d{3})?(?:\.\d+)?$)")
 _NEAR = timedelta(days=2)
-"""A time no farther from the start of a run tells when it was, in whatever zone; another one is content."""
+"""A time no farther from the start of a run may be its own, in whatever zone; another one is content."""
 
 
 def json_equal(a: Any, b: Any) -> bool:
@@ -64,7 +64,7 @@ def is_steady(value: Any, started: str | None) -> bool:
 
 
 def is_of_one_run(text: str, started: str | None) -> bool:
-    """Whether a text has an id that is made anew in each run, or is a time of the run."""
+    """Whether a text has an id that each run makes for itself, or is a time of the run."""
     return bool(_UUID.search(text)) or is_time_of_run(text, started)
 
 

@@ -1,14 +1,17 @@
-"""Reads an output as text, as a number, as JSON, or at a path within that JSON."""
+"""Reads an output as text, as a number, as JSON, at a path within that JSON, or as that of a call that failed."""
 
 from __future__ import annotations
 
 from decimal import Context, Decimal
-from typing import Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import orjson
 
 from evalgate.measures.text.plain_text import mark_part
-from evalgate.measures.values.json_values import as_number, json_type, shorten, show, truncate
+from evalgate.measures.values.json_values import as_number, decode_json_text, json_type, shorten, show, truncate
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import ToolCall
 
 MAX_SHOWN = 100
 MAX_PATH = 1_000
@@ -155,3 +158,19 @@ def _raise_not_found(value: Any, steps: tuple[str, ...], position: int) -> NoRet
         )
     above = f".{'.'.join(steps[:position])}"
     raise OutputError(f"path not found: {quote_beginning(steps[position])} at {mark_part(above)} ({found})")
+
+
+ERROR_KEYS = ("error", "isError", "is_error")
+
+
+def ended_in_error(call: ToolCall) -> bool:
+    """Whether a call failed: by its status or, where the recording has none, by its result.
+
+    A result says so if it is a JSON object with an `error` that is not empty, or with a true `isError` or `is_error`.
+    """
+    if call["status"] != "unknown":
+        return call["status"] == "error"
+    result = call["result_text"] if call["result"] is None else call["result"]
+    if isinstance(result, str):
+        result = decode_json_text(result) if 'rror"' in result else None
+    return isinstance(result, dict) and any(result.get(key) for key in ERROR_KEYS)

@@ -180,29 +180,6 @@ def is_captured(call: ToolCall) -> bool:
     return not (call["arguments"] is None and call["arguments_raw"] is None and call["arguments_error"] is None)
 
 
-def ended_in_error(call: ToolCall) -> bool:
-    """Whether a call failed: by its status or, where the recording has none, by an `error` in its result.
-
-    A result tells it if it is a JSON object that has an `error` which is not empty, or `isError` or `is_error`.
-    """
-    if call["status"] != "unknown":
-        return call["status"] == "error"
-    result = call["result_text"] if call["result"] is None else call["result"]
-    if isinstance(result, str):
-        result = _read_object(result)
-    return isinstance(result, dict) and any(result.get(key) for key in ERROR_KEYS)
-
-
-def _read_object(text: str) -> Any:
-    if not text.lstrip().startswith("{") or not any(f'"{key}"' in text for key in ERROR_KEYS):
-        return None
-    try:
-        return orjson.loads(text)
-    except ValueError:  # a text that only looks like JSON
-        return None
-
-
-ERROR_KEYS = ("error", "isError", "is_error")
 OF_CALLS: frozenset[EvidenceKind] = frozenset({"calls", "arguments", "results", "errors"})
 """Evidence that can't be complete if calls are missing."""
 

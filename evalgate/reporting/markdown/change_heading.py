@@ -57,7 +57,7 @@ def describe_comparison(document: ResultsDoc, escape: Callable[[str], str]) -> C
 def _list_good(document: ResultsDoc, changes: RunChanges) -> tuple[ChangeWords, ...]:
     """What needs no look; a removal does if it is a weakening, which the heading names by itself.
 
-    Other words for the same are left out beside what is bad: they may be chance.
+    Other words around the same values are left out beside what is bad: they may be chance.
     """
     kinds = {each["kind"] for each in document.get("weakenings") or ()}
     is_stated = not kinds.isdisjoint(REMOVALS) and all(each["code"] != "weakened" for each in document["reasons"])

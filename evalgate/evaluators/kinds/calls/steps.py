@@ -21,7 +21,7 @@ from evalgate.measures.sequences.step_matching import Slot, StepPlan
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.patterns import PatternFailedError
 from evalgate.measures.values.json_values import shorten, show
-from evalgate.models.trace.trace_view import ended_in_error
+from evalgate.measures.values.outputs import ended_in_error
 from evalgate.strict_model import StrictModel, described
 
 if TYPE_CHECKING:

@@ -45,7 +45,7 @@ from evalgate.evaluators.kinds.calls.call_selection import (
 from evalgate.measures.text.globs import find_names, matches_id
 from evalgate.measures.text.similar_names import unwrap_name
 from evalgate.measures.values.json_values import mark_name, mark_value
-from evalgate.models.trace.trace_view import ended_in_error
+from evalgate.measures.values.outputs import ended_in_error
 from evalgate.strict_model import described
 
 if TYPE_CHECKING:

@@ -186,7 +186,7 @@ def test_what_the_heading_names_needs_no_alarm():
         ("state", 2, "\U0001f7e1", "scenario a acts differently"),
         ("model", 1, "\U0001f7e1", "scenario a runs with another model"),
         ("tools", 2, "\u2705", "scenario a has other tool definitions"),
-        ("wording", 3, "\U0001f7e1", "scenario a answers in other words"),
+        ("wording", 3, "\U0001f7e1", "scenario a answers with other words"),
     ],
 )
 def test_what_a_passing_agent_does_otherwise_needs_attention_if_it_is_an_act_of_several_trials_or_its_model(

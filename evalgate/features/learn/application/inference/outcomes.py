@@ -10,7 +10,8 @@ from evalgate.features.learn.application.inference.arguments import is_fixed_tex
 from evalgate.features.learn.application.inference.checks import InferredCheck, Strictness
 from evalgate.measures.text.refusals import is_refusal
 from evalgate.measures.values.json_stream import encode_json
-from evalgate.models.trace.trace_view import ended_in_error, list_evidence
+from evalgate.measures.values.outputs import ended_in_error
+from evalgate.models.trace.trace_view import list_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

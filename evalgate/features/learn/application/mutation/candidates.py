@@ -11,7 +11,7 @@ from evalgate.features.learn.application.mutation.source_changes import Argument
 from evalgate.features.learn.application.mutation.state_changes import list_changed_paths
 from evalgate.features.learn.measures.usable_names import is_usable_name, list_named_tools
 from evalgate.measures.redaction.redact import redact, redact_field
-from evalgate.models.trace.trace_view import ended_in_error
+from evalgate.measures.values.outputs import ended_in_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
