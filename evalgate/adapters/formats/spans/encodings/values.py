@@ -252,10 +252,6 @@ def read_dropped(fields: dict[str, Any], path: str) -> tuple[int, int]:
     return attributes, events
 
 
-def _is_object(value: Any) -> bool:
-    return type(value) is dict
-
-
 def _read_count(fields: dict[str, Any], key: str, path: str) -> int:
     return count(parse_digits(fields[key]), f"{path}.{key}") or 0
 
