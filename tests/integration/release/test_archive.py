@@ -25,7 +25,18 @@ NEEDED = (
     ),
 )
 STORE_GROUP = ["store", "history", "goldens", "feedback", "export", "import"]
-LEFT_OUT = ["init", "skill", "import-suite", "fetch-baseline", "comment", *STORE_GROUP, "completion"]
+LEFT_OUT = [
+    "init",
+    "skill",
+    "view",
+    "import-suite",
+    "migrate",
+    "calibrate",
+    "fetch-baseline",
+    "comment",
+    *STORE_GROUP,
+    "completion",
+]
 COMMAND = "import sys; sys.path.insert(0, sys.argv.pop(1)); from evalgate.__main__ import main; main()"
 
 
@@ -66,12 +77,11 @@ def test_the_gate_runs_from_it(unpacked):
     assert done.stdout.startswith("ok: 1 suite")
 
 
-def test_a_run_from_it_is_saved_in_a_store(unpacked, tmp_path):
-    store = f"sqlite:///{tmp_path / 'store.db'}"
-    done = run_unpacked(
-        unpacked, "run", "evals/support.yaml", "--store-url", store, "--output-dir", str(tmp_path / "out")
-    )
-    assert (done.returncode, (tmp_path / "store.db").exists()) == (0, True), done.stderr
+def test_a_run_from_it_has_a_page_and_is_saved_in_a_store(unpacked, tmp_path):
+    store, page = tmp_path / "store.db", tmp_path / "report.html"
+    written = ["--store-url", f"sqlite:///{store}", "--html", str(page), "--output-dir", str(tmp_path / "out")]
+    done = run_unpacked(unpacked, "run", "evals/support.yaml", *written)
+    assert (done.returncode, store.exists(), page.exists()) == (0, True, True), done.stderr
 
 
 def test_a_verb_that_no_job_runs_says_that_it_is_left_out(unpacked):
