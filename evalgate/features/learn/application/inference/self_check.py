@@ -10,6 +10,7 @@ from evalgate.application.evaluation.trajectories import BaselineScenarios
 from evalgate.errors import SuiteError
 from evalgate.features.learn.application.mutation.edits import cut_after
 from evalgate.models.run.trials import is_failed
+from evalgate.models.trace.trace_view import ARGUMENT_SOURCES, get_view
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,9 +18,12 @@ if TYPE_CHECKING:
     from evalgate.features.learn.application.inference.draft import CheckPlace, DraftSuite
     from evalgate.models.run.run import Trial
     from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace_view import TraceView
     from evalgate.suite.models import Scenario, Suite
 
 MAX_ROUNDS = 20
+MAX_KEPT = 500
+"""Traces whose arguments' sources are kept for the next round: about 150 KB each."""
 
 
 class FailingTrace(NamedTuple):
@@ -107,10 +111,20 @@ def mark_hollow(draft: DraftSuite, traces: Sequence[Trace], load: Callable[[str]
 def judge_traces(suite: Suite, traces: Iterable[Trace]) -> Iterator[JudgedTrace]:
     """Each trace that a scenario claims, with the trial that it is."""
     judge, matcher = SuiteJudge(suite, BaselineScenarios()), ScenarioMatcher(suite)
-    for trace in traces:
+    for number, trace in enumerate(traces):
+        view = get_view(trace)
         judged = judge.judge(trace)
+        if number < MAX_KEPT:
+            _keep_sources(trace, view)
         chosen = matcher.choose([each.candidate for each in judged.candidates], judged.scenario_id, judged.ref)
         if chosen is not None and (trial := judged.candidates[chosen].trial) is not None:
             place = judged.candidates[chosen].candidate.scenario
             if place is not None:
                 yield JudgedTrace(trace, suite.scenarios[place], trial)
+
+
+def _keep_sources(trace: Trace, view: TraceView) -> None:
+    """Keeps where a trace's arguments come from, most of the work of judging it, for the next round."""
+    found = view.cache.get(ARGUMENT_SOURCES)
+    if found is not None:
+        get_view(trace).cache[ARGUMENT_SOURCES] = found

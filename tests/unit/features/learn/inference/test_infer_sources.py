@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from builders import make_call, make_trace
 
+from evalgate.bootstrap.sources import build_suite_files
 from evalgate.features.learn.application.inference.observations import TraceSet
+from evalgate.features.learn.application.inference.self_check import find_failing
 from evalgate.features.learn.measures.argument_sources import infer_sources
+from evalgate.measures.provenance.trace_sources import find_argument_sources
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
@@ -56,3 +59,14 @@ def test_other_values_without_a_source_are_excepted() -> None:
 
 def test_nothing_is_written_where_no_value_has_a_source() -> None:
     assert infer(*[build(name, title=f"Trip {name * 4}", note="x " * 20) for name in "abc"]) == []
+
+
+def test_sources_are_worked_out_once_however_often_a_draft_is_judged() -> None:
+    check = "{type: grounded_arguments, tools: [cancel_order]}"
+    text = f"suite: s\ntraces: ['*']\nscenarios:\n  - id: a\n    assertions:\n      - {check}\n"
+    suite = build_suite_files(".").parse_text(text, "s.yaml")
+    trace = build("a", order_id="W2378156")
+    sources = find_argument_sources(trace)
+    for _ in range(2):
+        assert list(find_failing(suite, [trace])) == []
+        assert find_argument_sources(trace) is sources
