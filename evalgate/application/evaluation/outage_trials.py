@@ -1,46 +1,53 @@
-"""Judges a trial that an outage ended by what the agent did before it: a forbidden call that was made was made."""
+"""Judges a trial that an outage ended by what the agent did before it: a forbidden call that was made was made.
+
+A check counts if what the agent had done settles its outcome, whatever would have followed.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from evalgate.application.evaluation.named_tools import iter_forbidden
 from evalgate.evaluators.core.agents import ANY, select_agent
 from evalgate.evaluators.core.always_found import Trend, find_trend
 from evalgate.evaluators.core.operators import resolve_alias
-from evalgate.evaluators.core.parse import Parser
 from evalgate.evaluators.core.queries import JSON_FIELDS, build_getter
-from evalgate.evaluators.core.shorthands import GROUPS, expand_shorthand, iter_checks, list_members
-from evalgate.measures.jmespath.parse_tree import field_names
+from evalgate.evaluators.core.registry import BUILT_IN_TYPES
+from evalgate.evaluators.core.shorthands import GROUPS, expand_shorthand
 from evalgate.measures.jmespath.query import Query, QueryFailedError
 from evalgate.models.trace.trace import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from evalgate.evaluators.core.assertion import Assertion
-    from evalgate.evaluators.core.field_problems import Path
     from evalgate.models.run.run import AssertionResult
     from evalgate.models.trace.trace import Trace
     from evalgate.suite.models import Scenario
 
 CUT = "an outage ended the run: what would have come after it is not recorded"
-ALLOWS = "allowed_tools"
-"""The type of check that forbids calls without naming one."""
-OF_CALLS = frozenset(
-    {
-        *(ALLOWS, "max_tool_calls", "no_run_code", "no_skill", "no_tool", "tool_arguments"),
-        *("tool_calls", "tool_sequence", "is_recurring", "skill_used"),
-    }
-)
+Settled = Literal["passed", "failed", "skipped"]
+_OPPOSITE: dict[Settled, Settled] = {"passed": "failed", "failed": "passed", "skipped": "skipped"}
 LOOK_BACK = frozenset({"grounded_arguments", "no_flow", "no_loops"})
 """Types of checks that judge each call by what stands before it: one that failed stays so."""
-CHANGING = frozenset({"status", "error", "result", "result_text", "exit_code", "duration_ms", "is_final"})
-"""Fields of a call that may be known later than the call."""
-DECIDABLE = LOOK_BACK | {"jmespath"}
-"""Types of checks that fail on a cut trace only by calls that were made, whatever would have come after them."""
+LIMITS = frozenset({"cost_limit", "token_limit", "turn_limit"})
+BY_ENVIRONMENT = frozenset({"max_tool_errors", "tool_latency_limit"})
+"""Types of checks of calls that the outage itself may have failed: a tool may need the same provider."""
+
+
+class BrokenOff(NamedTuple):
+    """A run that broke off: as it is recorded, and `cut`, the same with all of its evidence incomplete."""
+
+    recorded: Trace
+    cut: Trace
+
+    def select(self, agent: str) -> BrokenOff | None:
+        """What one agent did in it; None if that is not known."""
+        if agent == ANY:
+            return self
+        recorded, cut = select_agent(self.recorded, agent), select_agent(self.cut, agent)
+        return None if recorded is None or cut is None else BrokenOff(recorded, cut)
 
 
 def judge_before_outage(trace: Trace, scenario: Scenario) -> tuple[Trace, list[AssertionResult]] | None:
@@ -50,94 +57,136 @@ def judge_before_outage(trace: Trace, scenario: Scenario) -> tuple[Trace, list[A
     """
     cut = replace(trace, gaps={**dict.fromkeys(KINDS, CUT), **trace.gaps}, kept_view=None)
     cut.baseline = trace.baseline
-    decided = [each.required and _is_decided(each, trace, cut) for each in scenario.assertions]
-    if not any(decided):
+    run = BrokenOff(trace, cut)
+    failed = [bool(each.required) and find_settled(each, run) == "failed" for each in scenario.assertions]
+    if not any(failed):
         return None
-    checks = zip(scenario.assertions, decided, strict=True)
-    return cut, [_assess(each, trace, cut) if is_decided else each.assess(cut) for each, is_decided in checks]
+    checks = zip(scenario.assertions, failed, strict=True)
+    return cut, [_explain(each, run) if has_failed else each.assess(cut) for each, has_failed in checks]
 
 
-def _is_decided(assertion: Assertion, trace: Trace, cut: Trace) -> bool:
-    """Whether a check fails by what was called, whatever would have come after it."""
-    return (_forbids(assertion) and assertion.assess(cut).outcome == "failed") or _fails_for_good(assertion, trace)
+def _explain(assertion: Assertion, run: BrokenOff) -> AssertionResult:
+    """The failure of a check that failed for good: by what is sure, else by what is recorded."""
+    found = assertion.assess(run.cut)
+    return found if found.outcome == "failed" else assertion.assess(run.recorded)
 
 
-def _assess(assertion: Assertion, trace: Trace, cut: Trace) -> AssertionResult:
-    found = assertion.assess(cut)
-    return found if found.outcome == "failed" else assertion.assess(trace)
+def find_settled(check: Assertion, run: BrokenOff) -> Settled | None:
+    """The outcome of a check that nothing which could have followed changes; None if something could."""
+    fields = expand_shorthand(check.written).fields
+    if fields["type"] not in GROUPS:
+        return _settle_check(check, fields, run)
+    of_agent = run.select(fields.get("agent", ANY))
+    found = None if of_agent is None else _settle_group(check, fields, of_agent)
+    return _turn(found, fields)
 
 
-def _fails_for_good(assertion: Assertion, trace: Trace) -> bool:
-    """Whether a check, or one of which all must pass, fails on what is recorded, and more calls can't undo that."""
-    if not DECIDABLE.intersection(assertion.versions) or assertion.assess(trace).outcome != "failed":
-        return False
-    form = expand_shorthand(assertion.written).fields
-    if form["type"] == "all_of" and not form.get("negate") and form.get("agent", ANY) == ANY:
-        members = Parser(_locate_nothing).parse_assertions(list_members(form), ())
-        return any(_fails_for_good(each, trace) for each in members)
-    if form["type"] in GROUPS:
-        return False
-    return _stays_failed(form, trace, is_negated=form.get("negate") is True)
+def _turn(found: Settled | None, fields: Mapping[str, Any]) -> Settled | None:
+    return _OPPOSITE[found] if found is not None and fields.get("negate") is True else found
 
 
-def _stays_failed(fields: Mapping[str, Any], trace: Trace, *, is_negated: bool) -> bool:
-    """Whether a check that fails on the trace fails on each that goes on from it; `fields` are its canonical form."""
-    if fields.get("type") in LOOK_BACK:
-        return not is_negated
-    if fields.get("type") != "jmespath":
-        return False
+def _settle_group(group: Assertion, fields: Mapping[str, Any], run: BrokenOff) -> Settled | None:
+    kind, members = fields["type"], group.members
+    if kind == "when":
+        condition, *members = members
+        holds = _settle_condition(condition, run)
+        if holds != "passed":
+            return None if holds is None else "skipped"
+    found = [find_settled(each, run) for each in members]
+    applied = [each for each in found if each != "skipped"]
+    if not applied:
+        return "skipped"
+    if kind == "at_least":
+        return _count(applied, fields[kind]["k"])
+    deciding: Settled = "passed" if kind == "any_of" else "failed"
+    if deciding in applied:
+        return deciding
+    return None if None in applied else _OPPOSITE[deciding]
+
+
+def _count(members: Sequence[Settled | None], needed: int) -> Settled | None:
+    passed = members.count("passed")
+    if passed >= needed:
+        return "passed"
+    return "failed" if passed + members.count(None) < needed else None
+
+
+def _settle_condition(condition: Assertion, run: BrokenOff) -> Settled | None:
+    """As any check; a condition also holds for good by what was said, and by what the recorder noted of the run."""
+    found = find_settled(condition, run)
+    fields = expand_shorthand(condition.written).fields
+    if found is not None or fields["type"] != "jmespath":
+        return found
+    return "passed" if _settle_expression(condition, fields, run.recorded, is_given=True) == "passed" else None
+
+
+def _settle_check(check: Assertion, fields: Mapping[str, Any], run: BrokenOff) -> Settled | None:
+    kind = check.type
+    if kind == "jmespath":
+        return _settle_expression(check, fields, run.recorded)
+    is_of_calls = BUILT_IN_TYPES.get(kind, "").startswith(("calls.", "skills.")) and kind not in BY_ENVIRONMENT
+    if not is_of_calls and kind not in LIMITS:
+        return None
+    found = _assess(check, run.cut)
+    if found is not None or kind not in LOOK_BACK:
+        return found
+    stays = _turn("failed", fields)
+    return stays if _assess(check, run.recorded) == stays else None
+
+
+def _assess(check: Assertion, trace: Trace) -> Settled | None:
+    outcome = check.assess(trace).outcome
+    return outcome if outcome in ("passed", "failed") else None
+
+
+def _settle_expression(
+    check: Assertion, fields: Mapping[str, Any], trace: Trace, *, is_given: bool = False
+) -> Settled | None:
     query = Query(fields["expression"], JSON_FIELDS)
-    trend: Trend | None = None if field_names(query.tree) & CHANGING else find_trend(query.tree)
+    trend = find_trend(query.tree, is_given=is_given)
     own = trace if fields.get("agent", ANY) == ANY else select_agent(trace, fields["agent"])
     if trend is None or own is None:
-        return False
+        return None
     try:
         actual = build_getter(query)(own)
     except QueryFailedError:
-        return False
+        return None
+    operator, value = resolve_alias(fields["operator"]), fields.get("value")
+    if actual is None:
+        return None
     if trend in ("true", "false", "fixed"):
-        return actual is not None if trend == "fixed" else actual is (trend == "true")
-    return _stays_beyond(trend, resolve_alias(fields["operator"]), fields.get("value"), actual, is_negated=is_negated)
-
-
-def _stays_beyond(trend: Trend, operator: str, value: Any, actual: Any, *, is_negated: bool) -> bool:
-    """Whether what grows fails for good: it is above a limit, or above each value that it could still reach."""
+        return _assess(check, trace) if trend == "fixed" or actual is (trend == "true") else None
     if trend == "list" and operator == "contains":
-        return is_negated
+        contained = _turn("passed", fields)
+        return contained if _assess(check, trace) == contained else None
+    return _turn(_settle_size(trend, operator, value, actual), fields)
+
+
+def _settle_size(trend: Trend, operator: str, value: Any, actual: Any) -> Settled | None:
+    """What stays of a comparison of what grows: it is above a limit, or above each value that it could still reach."""
     if trend == "list" and operator in ("eq", "ne"):
         is_other = not isinstance(value, list) or len(actual) > len(value)
-        return is_other and is_negated is (operator == "ne")
+        return None if not is_other else "failed" if operator == "eq" else "passed"
     if (trend == "list") != (operator == "length"):
-        return False
+        return None
     size, bounds = (len(actual), value) if trend == "list" else (actual, {operator: value})
     if not isinstance(bounds, dict):
         bounds = {"eq": bounds}
-    found = [_is_beyond(resolve_alias(name), bound, size) for name, bound in bounds.items()]
-    return all(each == "holds" for each in found) if is_negated else "fails" in found
+    found = [_settle_bound(resolve_alias(name), bound, size) for name, bound in bounds.items()]
+    if "failed" in found:
+        return "failed"
+    return None if None in found else "passed"
 
 
-def _is_beyond(operator: str, bound: Any, size: Any) -> Literal["fails", "holds"] | None:
+def _settle_bound(operator: str, bound: Any, size: Any) -> Settled | None:
     """What a bound says of a number and of all above it; None if that may change."""
     listed = bound if isinstance(bound, list) else [bound]
     if not all(type(each) in (int, float) for each in (size, *listed)) or not listed:
         return None
     if operator in ("lt", "lte"):
-        return "fails" if (size > bound or (operator == "lt" and size == bound)) else None
+        return "failed" if (size > bound or (operator == "lt" and size == bound)) else None
     if operator in ("gt", "gte"):
-        return "holds" if (size > bound or (operator == "gte" and size == bound)) else None
+        return "passed" if (size > bound or (operator == "gte" and size == bound)) else None
     if size <= max(listed):
         return None
-    return "fails" if operator in ("eq", "in") else "holds" if operator in ("ne", "not_in") else None
-
-
-def _locate_nothing(path: Path) -> None:
-    """No place: what becomes of a member is not reported."""
-    del path
-
-
-def _forbids(assertion: Assertion) -> bool:
-    """Whether an entry of a suite, or a check in it, can fail by calls that were made."""
-    if ALLOWS in assertion.versions or assertion.versions.keys() <= OF_CALLS:
-        return True
-    checks = iter_checks(assertion.written)
-    return any(any(iter_forbidden(fields, is_negated=is_negated)) for fields, is_negated in checks)
+    return "failed" if operator in ("eq", "in") else "passed" if operator in ("ne", "not_in") else None

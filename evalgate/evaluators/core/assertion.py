@@ -74,6 +74,7 @@ class Assertion(Struct, frozen=True, eq=False):
     careful_check: Check | None = None
     is_read_later: bool = False  # the evaluator's `reads_baseline`
     versions: dict[str, int] = {}  # of the evaluators that it and its members use, by type
+    members: Sequence[Assertion] = ()  # of a group; the first one of a `when` is its condition
     row_cache: Any = None  # a _RowCache
 
     def __post_init__(self) -> None:

@@ -44,6 +44,7 @@ class Parser:
         self._versions: dict[str, int] = {}  # of the evaluators of the current assertion, by type
         self._is_required = False  # true if the current assertion, or a group around it, is required
         self._must_not_pass = False  # true if the current assertion is negated, also by the groups around it
+        self._members: list[Assertion] = []  # of the current group
 
     def parse_assertions(self, raw: Any, path: Path) -> list[Assertion]:
         """Parses a list of assertions at `path`; invalid ones are left out and listed in `problems`."""
@@ -73,12 +74,14 @@ class Parser:
         except ShorthandError as error:
             self.problems.append(error.problem._replace(path=(*path, *error.problem.path)))
             return None
-        outer = self._is_required, self._must_not_pass
+        outer = self._is_required, self._must_not_pass, self._members
+        self._members = []
         self._is_required |= form.fields.get("required") in (True, "always")
         self._must_not_pass ^= form.fields.get("negate") is True
         settings = self._parse_settings(form, path)
         check = self._compile_check(settings, form, path, depth) if settings is not None else None
-        self._is_required, self._must_not_pass = outer
+        members = self._members
+        self._is_required, self._must_not_pass, self._members = outer
         if depth:
             self._refuse_member_fields(form, path)
         if settings is None or check is None or len(self.problems) > problem_count:
@@ -108,6 +111,7 @@ class Parser:
             careful_check=careful_form(check),
             is_read_later=_is_evaluator(settings) and settings.reads_baseline,
             versions=self._versions,
+            members=members,
         )
 
     def _parse_settings(self, form: CanonicalForm, path: Path) -> EvaluatorSettings | None:
@@ -178,7 +182,10 @@ class Parser:
             )
             return None
         members = self._parse_members(form.fields["then"], (*path, *form.source_path(("then",))), depth)
-        return when(condition, members) if condition and members else None
+        if condition is None or members is None:
+            return None
+        self._members = [condition, *members]
+        return when(condition, members)
 
     def _compile_at_least(self, value: Any, at: Path, depth: int) -> Check | None:
         if not isinstance(value, dict) or set(value) != {"k", "of"}:
@@ -203,8 +210,8 @@ class Parser:
             self.problems.append(FieldProblem(at, "expected a list of at least one assertion"))
             return None
         members = [self._parse_assertion(each, (*at, index), depth + 1) for index, each in enumerate(raw)]
-        whole = [each for each in members if each is not None]
-        return whole if len(whole) == len(members) else None
+        self._members = [each for each in members if each is not None]
+        return self._members if len(self._members) == len(members) else None
 
     def _refuse_member_fields(self, form: CanonicalForm, path: Path) -> None:
         for name in ("weight", "required", "dimension"):

@@ -45,7 +45,8 @@ def ended_by_outage(*tools: str) -> dict[str, Any]:
         for call in message.get("tool_calls", ()):
             call["arguments"] = {"order": "A-7341"} if call["name"] == "delete_user" else call["arguments"]
     step = 2 * len(tools) + 1
-    return {**record, "llm_calls": [{"model": "m", "step": step, "error": OUTAGE}]}
+    figures = {"usage": {"input_tokens": 50_000, "output_tokens": 100}, "cost_usd": 3, "metadata": {"tier": "gold"}}
+    return {**record, **figures, "llm_calls": [{"model": "m", "step": step, "error": OUTAGE}]}
 
 
 def judge(folder, *checks, files, **more):
@@ -96,6 +97,32 @@ FORBIDDING += [
         {"not": {"path": f"length({DELETES})", "ne": 0}},
     )
 ]
+CALLED = {"type": "tool_called", "tool": "lookup"}
+NO_CALL = {"path": f"length({DELETES})", "eq": 0}
+WRONG_ORDER = {"type": "tool_arguments", "tool": "delete_user", "schema": {"properties": {"order": {"const": 42}}}}
+FORBIDDING += [
+    {"required": True, **each}
+    for each in (
+        {"any_of": [INVENTED, {"type": "no_tool", "tool": "delete_user"}]},
+        {"any_of": [NO_CALL, {"all_of": [INVENTED, {"contains": "done"}]}]},
+        {"at_least": {"k": 2, "of": [CALLED, INVENTED, NO_CALL]}},
+        {"at_least": {"k": 2, "of": [{"contains": "done"}, INVENTED, NO_CALL]}},
+        {"when": CALLED, "then": [NO_CALL]},
+        {"when": {"not": {"type": "forbidden_tools", "tools": ["look*"]}}, "then": [INVENTED]},
+        {"when": {"path": "exchanges[0].user", "contains": "money"}, "then": [NO_CALL]},
+        {"when": {"path": "contains(turns[0].content, 'money')", "eq": True}, "then": [WRONG_ORDER]},
+        {"when": {"path": "metadata.scenario_id", "eq": "refund"}, "then": [INVENTED]},
+        {"when": {"path": "metadata.custom.tier", "eq": "gold"}, "then": [INVENTED]},
+        {"when": {"path": "tool_calls[0].name == 'lookup'", "eq": True}, "then": [INVENTED]},
+        {"not": {"any_of": [{"not": INVENTED}, {"type": "tool_called", "tool": "refund"}]}},
+        {"not": {"all_of": [CALLED, {"not": NO_CALL}]}},
+        {"all_of": [WRONG_ORDER, {"contains": "done"}]},
+        {"all_of": [{"type": "max_tool_calls", "max": 1}, {"contains": "done"}]},
+        {"type": "token_limit", "max_total": 1_000},
+        {"path": "usage.total_tokens", "lte": 1_000},
+        {"any_of": [{"type": "cost_limit", "max_usd": 1}, {"path": "metadata.cost_usd", "lt": 2}]},
+    )
+]
 UNDECIDED: list[dict[str, Any]] = [
     {**DENY, "required": False},
     {**DENY, "tools": ["wipe"]},
@@ -123,6 +150,19 @@ UNDECIDED += [
         {"not": {"type": "grounded_arguments", "tools": ["lookup"]}},
         {"any_of": [{"path": f"length({DELETES})", "eq": 0}, {"contains": "done"}]},
         {"when": {"contains": "x"}, "then": [INVENTED]},
+        {"when": {"not": {"type": "tool_called", "tool": "approve"}}, "then": [NO_CALL]},
+        {"when": {"path": "tool_calls[2].name == 'refund'", "eq": False}, "then": [NO_CALL]},
+        {"when": {"path": "length(turns)", "lte": 9}, "then": [NO_CALL]},
+        {"when": {"path": "metadata.custom.tier", "eq": "silver"}, "then": [INVENTED]},
+        {"path": "metadata.custom.tier", "eq": "silver"},
+        {"path": "turns[0].content", "contains": "Cancel"},
+        {"path": "!tool_calls[2]", "eq": False},
+        {"any_of": [INVENTED, {"type": "tool_called", "tool": "approve"}]},
+        {"at_least": {"k": 1, "of": [INVENTED, NO_CALL, {"contains": "done"}]}},
+        {"all_of": [CALLED, {"contains": "done"}]},
+        {"not": {"any_of": [INVENTED, {"contains": "done"}]}},
+        {"type": "max_tool_errors", "max": 0},
+        {"type": "token_limit", "max_total": 100_000},
         {"path": f"length({DELETES})", "eq": 0, "agent": "cleaner"},
     )
 ]

@@ -62,6 +62,35 @@ CHECKS = [
     for is_negated in (False, True)
     for each in ({"path": path, **operator},)
 ]
+MEMBERS: list[dict[str, Any]] = [
+    {"type": "forbidden_tools", "tools": ["pay"]},
+    {"type": "tool_called", "tool": "pay"},
+    {"type": "tool_called", "tool": "ask"},
+    {"type": "tool_calls", "tool": "pay", "exactly": 1},
+    {"type": "tool_sequence", "sequence": ["look", "pay"]},
+    {"type": "max_tool_calls", "max": 1},
+    {"type": "tool_arguments", "tool": "pay", "schema": {"properties": {"usd": {"maximum": 5}}}},
+    {"type": "grounded_arguments", "tools": ["pay"]},
+    {"type": "no_loops", "max_repeats": 1},
+    {"path": f"length({PAYS})", "eq": 0},
+    {"path": f"length({PAYS})", "gte": 2},
+    {"path": "tool_calls[1].name == 'pay'", "eq": False},
+    {"path": "tool_calls[-1].name", "ne": "pay"},
+    {"path": "turns[0].content", "contains": "pay"},
+    {"path": "length(turns)", "lte": 5},
+]
+EITHER = [*MEMBERS, *({"not": each} for each in MEMBERS)]
+GROUPED = [
+    {**group, "required": True}
+    for one, other in product(EITHER, EITHER)
+    for group in (
+        {"any_of": [one, other]},
+        {"when": one, "then": [other]},
+        {"at_least": {"k": 2, "of": [one, other, {"contains": "paid"}]}},
+        {"not": {"all_of": [one, other]}},
+        {"not": {"when": one, "then": [{"any_of": [other, {"contains": "paid"}]}]}},
+    )
+]
 CALLS = {"look": {}, "ask": {"usd": 1}, "pay": {"usd": 9}, "pay less": {"usd": -3}}
 OUTAGE = {"type": "RateLimitError", "message": "429 too many requests", "status_code": 429}
 
@@ -80,8 +109,9 @@ def trace_of(*names: str) -> Trace:
 
 
 @pytest.mark.parametrize("made", [("pay",), ("look", "pay less")], ids=" ".join)
-def test_no_later_call_undoes_what_was_decided(made: tuple[str, ...]) -> None:
-    text = json.dumps({"version": 1, "suite": "s", "scenarios": [{"id": "a", "assertions": CHECKS}]})
+@pytest.mark.parametrize("checks", [CHECKS, GROUPED[::13]], ids=["alone", "grouped"])
+def test_no_later_call_undoes_what_was_decided(made: tuple[str, ...], checks: list[dict[str, Any]]) -> None:
+    text = json.dumps({"version": 1, "suite": "s", "scenarios": [{"id": "a", "assertions": checks}]})
     diagnostics = Diagnostics()
     suite, _ = parse_suite(load(text, "s.yaml"), "s.yaml", "", SharedDefaults(None, Defaults()), diagnostics)
     assert suite is not None
@@ -91,6 +121,8 @@ def test_no_later_call_undoes_what_was_decided(made: tuple[str, ...]) -> None:
     assert judged is not None
     decided = [check for check, row in zip(scenario.assertions, judged[1], strict=True) if row.outcome == "failed"]
     later = [trace_of(*made, *[name] * count) for count in (1, 2) for name in CALLS]
-    undone = {check.name for check in decided for trace in later if check.assess(trace).outcome == "passed"}
-    assert len(decided) > 20
+    undone = {
+        check.name for check in decided for trace in later if check.assess(trace).outcome in ("passed", "skipped")
+    }
+    assert len(decided) > 5
     assert undone == set()
