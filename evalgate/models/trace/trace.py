@@ -26,6 +26,8 @@ NO_GAPS: Mapping[EvidenceKind, str] = {}
 
 SCHEMA = "evalgate.trace/1"
 MAX_ID_LENGTH = 512
+AGENT_COMMAND = "evalgate.command"
+"""The metadata that names the command of a recorded agent, after options of `record` and `--` if it has any."""
 
 Role = Literal["system", "user", "assistant", "tool"]
 CallStatus = Literal["ok", "error", "missing", "unknown"]

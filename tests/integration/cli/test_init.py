@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shlex
 import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
@@ -97,13 +98,13 @@ def test_a_workflow_is_added_to_a_suite_that_exists(project: Path):
     (project / "evals/support.yaml").write_text("edited")
     code, out, err = evalgate(project, "init", "traces/", "--suite", "support", "--workflow")
     assert (code, out) == (0, "written: .github/workflows/evalgate.yml\n")
-    step = "replace `python my_agent.py` in the workflow by what starts your agent: it runs once for each scenario,"
-    step += " which EVALGATE_SCENARIO names"
-    assert err == f"{step}\nevals/support.yaml exists and stays as it is\n"
+    step = "replace `python my_agent.py` in the workflow by what starts your agent (or give it as --command):"
+    step += " it runs once for each scenario, which EVALGATE_SCENARIO names; add OPENAI_API_KEY to the secrets of the"
+    assert err == f"{step} repository\nevals/support.yaml exists and stays as it is\n"
     assert (project / "evals/support.yaml").read_text() == "edited"
     workflow = (project / ".github/workflows/evalgate.yml").read_text()
     assert "evalgate/record@" in workflow
-    _, record, gate = yaml.safe_load(workflow)["jobs"]["gate"]["steps"]
+    record, gate = yaml.safe_load(workflow)["jobs"]["gate"]["steps"][-2:]
     assert record["with"] == {"suite": "evals/support.yaml", "run": "python my_agent.py"}
     assert gate["with"] == {"config": "evals/support.yaml", "traces": "traces/**/*.jsonl"}
 
@@ -118,8 +119,36 @@ def test_the_workflow_gives_the_agent_the_requests_that_the_suite_names(project:
     code, _, err = evalgate(project, "init", "traces/", "--suite", "support", "--workflow")
     assert (code, "with its request in the place of {prompt}" in err) == (0, True)
     steps = yaml.safe_load((project / ".github/workflows/evalgate.yml").read_text())["jobs"]["gate"]["steps"]
-    assert steps[1] == {"run": "pip install -r requirements.txt"}
-    assert steps[2]["with"] == {"suite": "evals/support.yaml", "run": "python my_agent.py '{prompt}'"}
+    assert steps[2] == {"run": "pip install -r requirements.txt"}
+    assert steps[3]["with"] == {
+        "suite": "evals/support.yaml",
+        "run": "python my_agent.py '{prompt}'",
+        "options": "--trials=2",
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "inputs"),
+    [
+        ((), {"run": "node agent.js '{prompt}'", "options": "--trials=2\n--state=./dump\n"}),
+        (("--command", "uv run agent.py"), {"run": "uv run agent.py", "options": "--trials=2\n--state=./dump\n"}),
+    ],
+)
+def test_the_workflow_runs_the_command_that_recorded_the_traces(project: Path, words: tuple[str, ...], inputs: Any):
+    write_scored(project, {"sound": [1, 1]})
+    lines = [json.loads(line) for line in (project / "traces/all.jsonl").read_text().splitlines()]
+    [asked] = [each["content"] for each in lines[0]["messages"] if each["role"] == "user"]
+    command = f"--state=./dump -- node agent.js {shlex.quote(asked)}"
+    recorded = [{**each, "provider": "anthropic", "metadata": {"evalgate.command": command}} for each in lines]
+    (project / "traces/all.jsonl").write_text("\n".join(map(json.dumps, recorded)) + "\n")
+    assert evalgate(project, "init", "traces/", "--workflow", *words)[0] == 0
+    of_new_suite = (project / ".github/workflows/evalgate.yml").read_text()
+    record = yaml.safe_load(of_new_suite)["jobs"]["gate"]["steps"][-2]
+    assert record["with"] == {"suite": "evals/first.yaml", **inputs}
+    assert record["env"] == {"ANTHROPIC_API_KEY": "${{ secrets.ANTHROPIC_API_KEY }}"}
+    (project / ".github/workflows/evalgate.yml").unlink()
+    assert evalgate(project, "init", "traces/", "--workflow", *words)[0] == 0
+    assert (project / ".github/workflows/evalgate.yml").read_text() == of_new_suite
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -337,6 +366,9 @@ def test_no_scenario_is_added_whose_id_is_a_pattern_or_a_secret(project: Path, i
         (("traces/", "--out", "evals"), "a suite is a file such as evals/support.yaml"),
         (("traces/", "--out", "evals/a\nb.yaml"), "it has a character that does not print"),
         (("traces/", "--workflow", "--out", "${{x}}.yaml"), "GitHub would evaluate it"),
+        (("traces/", "--workflow", "--command", "run '${{ x }}'"), "GitHub would evaluate it"),
+        (("traces/", "--workflow", "--command", "run 'x"), "--command takes a command: a quote is not closed"),
+        (("traces/", "--command", "run x"), "--command is for the workflow: use it with --workflow"),
         (("traces/", "--scenario", "nothing-*"), "no trace of 'nothing-*'"),
         (("traces/none.json",), "no trace file at 'traces/none.json'"),
         (("--add", "traces/refund-in-window.jsonl"), "--add needs the suite to add to"),

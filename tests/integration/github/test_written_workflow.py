@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import socket
 import subprocess
@@ -49,6 +50,9 @@ def write_trace(folder: Path, scenario: str, trial: int) -> None:
         {"role": "assistant", "content": TEXT},
     ]
     document = {"schema": "evalgate.trace/1", "scenario_id": scenario, "trial": trial, "messages": messages}
+    document["metadata"] = {
+        "evalgate.command": shlex.join(["/home/me/.venv/bin/python3", "agent.py", PROMPTS[scenario]])
+    }
     (folder / f"{scenario}-{trial}.json").write_text(json.dumps(document), encoding="utf-8")
 
 
@@ -57,7 +61,7 @@ def project(tmp_path: Path) -> Path:
     """A repository with an agent and two traces for each of two requests."""
     folder = tmp_path / "project"
     (folder / "traces").mkdir(parents=True)
-    for name, copied in (("plain.py", "my_agent.py"), ("tools.py", "tools.py")):
+    for name, copied in (("plain.py", "agent.py"), ("tools.py", "tools.py")):
         shutil.copy(ROOT / "tests/recorded_agents" / name, folder / copied)
     for scenario in PROMPTS:
         for trial in range(2):
@@ -72,8 +76,8 @@ def replay(runner: FakeRunner, project: Path, url: str, event: str, programs: st
     """
     shutil.rmtree(project / "traces")
     job = yaml.safe_load((project / ".github/workflows/evalgate.yml").read_text(encoding="utf-8"))["jobs"]["gate"]
-    checkout, record, gate = job["steps"]
-    assert checkout["uses"].startswith("actions/checkout@")
+    checkout, python, record, gate = job["steps"]  # the agents of these tests need no package
+    assert (checkout["uses"].startswith("actions/checkout@"), python["with"]) == (True, {"python-version": "3.13"})
     assert record["env"] == {"OPENAI_API_KEY": "${{ secrets.OPENAI_API_KEY }}"}
     declared = yaml.safe_load(RECORD.read_text(encoding="utf-8"))["inputs"]
     inputs = {name: str(record["with"].get(name, each.get("default", ""))) for name, each in declared.items()}

@@ -37,6 +37,7 @@ def test_spans_alone_become_an_otlp_file_of_the_trial(tmp_path):
     assert (trace["scenario_id"], trace["trial"], trace["conversation_id"]) == ("refund", 2, "evalgate::refund::2")
     assert [one["content"] for one in trace["messages"]] == ["Refund A-7", "Your order A-7 is refunded."]
     assert (len(trace["llm_calls"]), trace["usage"]["total_tokens"]) == (2, 54)
+    assert trace["metadata"]["evalgate.command"].endswith("/spans.py")
     addresses = written(tmp_path).count(b"http://127.0.0.1:0/t/-/openai/chat/completions")
     assert addresses == 2  # neither port nor token
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import sys
 from typing import TYPE_CHECKING
@@ -46,6 +47,8 @@ def test_every_scenario_variant_and_trial_is_recorded_replayed_and_judged(fake, 
     trace = trace_of(project, "support/refund@slow/1")
     assert (trace["scenario_id"], trace["trial"], trace["tags"]) == ("refund", 1, ["slow"])
     assert trace["messages"][1]["content"] == "Refund {it}"
+    of_agent = [sys.executable, str(AGENTS / "plain.py"), "", "{scenario}", "{{x}"]
+    assert shlex.split(trace["metadata"]["evalgate.command"]) == of_agent
     asked = len(fake.requests)
     assert record_suite(project, fake, "--cache", "read").code == 0
     assert len(fake.requests) == asked

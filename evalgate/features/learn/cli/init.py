@@ -33,8 +33,10 @@ def init(arguments: Namespace, shell: Shell) -> int:
     from evalgate.features.learn.application.inference.summary import describe_built_suite
     from evalgate.features.learn.application.inference.trace_choice import find_default_traces
     from evalgate.features.learn.bootstrap.project_start import NewFile, refuse_existing
-    from evalgate.features.learn.bootstrap.workflow import Recording
+    from evalgate.features.learn.bootstrap.workflow import plan_recording
 
+    if arguments.agent is not None and not arguments.workflow:
+        raise SettingError("--command is for the workflow: use it with --workflow")
     if arguments.format_help is not None:
         return _help_with_format(arguments, shell)
     if arguments.add is not None:
@@ -53,7 +55,7 @@ def init(arguments: Namespace, shell: Shell) -> int:
         refuse_existing([NewFile(path, "")], shell.cwd)  # before the work
     has_workflow = arguments.workflow or _ask(shell, arguments, "Write a workflow for GitHub", "no").startswith("y")
     built = _build(arguments, shell, traces, path, name)
-    recording = Recording.of(built) if has_workflow else None
+    recording = plan_recording(built, arguments.agent) if has_workflow else None
     others = _list_others(arguments, shell, path, traces, recording)
     _write(arguments, shell, [NewFile(path, built.text), *others])
     for line in describe_built_suite(built, path):
@@ -83,7 +85,7 @@ def _add_files(arguments: Namespace, shell: Shell, path: str, traces: Sequence[s
     """Writes the files that were asked for besides a suite that exists."""
     from evalgate.features.learn.bootstrap.workflow import read_recording
 
-    recording = read_recording(path, shell.cwd) if arguments.workflow else None
+    recording = read_recording(path, traces, shell.cwd, arguments.agent) if arguments.workflow else None
     _write(arguments, shell, _list_others(arguments, shell, path, traces, recording))
     shell.note(f"{path} exists and stays as it is")
     return 0
@@ -162,7 +164,7 @@ def _start_with_example(arguments: Namespace, shell: Shell) -> int:
     """Writes an example trace and the suite learnt from it, and how to record."""
     from evalgate.features.learn.bootstrap.first_trace import EXAMPLE_PATH, build_example
     from evalgate.features.learn.bootstrap.project_start import NewFile, refuse_existing, refuse_links, write_files
-    from evalgate.features.learn.bootstrap.workflow import Recording
+    from evalgate.features.learn.bootstrap.workflow import plan_recording
 
     name = arguments.suite or FIRST
     path = _choose_path(arguments, name)
@@ -176,7 +178,9 @@ def _start_with_example(arguments: Namespace, shell: Shell) -> int:
     refuse_links([example], shell.cwd)
     write_files([example], shell.cwd)
     built = _build(arguments, shell, [EXAMPLE_PATH], path, name)
-    others = _list_others(arguments, shell, path, [], Recording.of(built) if arguments.workflow else None)
+    others = _list_others(
+        arguments, shell, path, [], plan_recording(built, arguments.agent) if arguments.workflow else None
+    )
     _write(arguments, shell, [NewFile(path, built.text), *others])
     shell.print_safe(f"written: {EXAMPLE_PATH}")
     shell.note("no traces were found in traces/, jobs/ or *.jsonl, so this is an example to look at")
@@ -289,6 +293,12 @@ COMMANDS = {
                 help="write nothing, print a mapping (`format: custom`) to start from for a file of an unknown format",
             ),
             option("--workflow", action="store_true", help="also write .github/workflows/evalgate.yml"),
+            option(
+                "--command",
+                dest="agent",
+                metavar="CMD",
+                help="what starts the agent in that workflow (default the command that recorded the traces)",
+            ),
             option("--hook", action="store_true", help="also write .pre-commit-config.yaml, which validates suites"),
             option("--force", action="store_true", help="overwrite files that exist"),
             option("--dry-run", action="store_true", help="write nothing, print the difference"),

@@ -9,7 +9,7 @@ from msgspec import Struct
 from evalgate.errors import SettingError, TraceError
 from evalgate.features.record.models.run import AgentEnd
 from evalgate.models.trace.final_answer import build_response
-from evalgate.models.trace.trace import Trace
+from evalgate.models.trace.trace import AGENT_COMMAND, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -88,8 +88,8 @@ def _build_unmeasured(evidence: TrialEvidence, measured: Sequence[Trace]) -> Tra
 
 
 def _stamp(trace: Trace, origin: Mapping[str, str | None]) -> None:
-    """Names the recording and the skills; commit and hash of the agent are fields of the trace."""
-    named = {name: origin[name] for name in (RECORDING_ID, SKILLS) if origin.get(name) is not None}
+    """Names the recording, its command and the skills; commit and hash of the agent are fields of the trace."""
+    named = {name: origin[name] for name in (RECORDING_ID, SKILLS, AGENT_COMMAND) if origin.get(name) is not None}
     trace.metadata = {**trace.metadata, **named}
 
 

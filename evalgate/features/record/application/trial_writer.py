@@ -12,6 +12,7 @@ from evalgate.features.record.application.outcome import TrialOutcome
 from evalgate.features.record.measures.canonical import RULES_VERSION
 from evalgate.features.record.models.cassette import MAX_BYTES, WARN_BYTES, CassetteHeader
 from evalgate.features.record.models.run import ProcessRun
+from evalgate.models.trace.trace import AGENT_COMMAND
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class CodeVersion(Struct, frozen=True):
     """What of the agent's code ran: its commit and the fingerprint of its files; `created` is RFC 3339, the run's.
 
     `recording_id` is equal for all traces that one recording writes. `skills` names each with the digest of its text.
+    `command` is the agent's, as a shell reads it, after options of the recording that change what a trace has.
     """
 
     created: str
@@ -45,6 +47,7 @@ class CodeVersion(Struct, frozen=True):
     agent_hash: str | None = None
     recording_id: str | None = None
     skills: str | None = None
+    command: str | None = None
 
 
 class TrialWriter:
@@ -77,6 +80,7 @@ class TrialWriter:
             "evalgate.agent_hash": version.agent_hash,
             RECORDING_ID: version.recording_id,
             SKILLS: version.skills,
+            AGENT_COMMAND: version.command,
         }
         built = build_file(evidence, origin, self._outputs.readers, note)
         if built is not None:

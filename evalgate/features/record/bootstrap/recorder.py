@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shlex
 import socket
 from secrets import token_hex
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ from evalgate.features.record.application.outcome import (
 from evalgate.features.record.application.session import RecordingSession, RecordingTools, RecordRequest
 from evalgate.features.record.application.trial_writer import CodeVersion, Outputs
 from evalgate.features.record.application.trials import CacheRules
+from evalgate.features.record.bootstrap.agent_command import describe_command
 from evalgate.features.record.bootstrap.cassettes import DEFAULT_FOLDER, CassetteFolder, write_replays
 from evalgate.features.record.bootstrap.skill_files import list_skills
 from evalgate.features.record.bootstrap.trace_readers import TraceFormats
@@ -94,6 +96,12 @@ def _build_cost_measure(prices: SuitePrices | None) -> Callable[[Exchange], Call
     return lambda exchange: measure_cost(exchange, pricer)
 
 
+def _list_options(options: RecordOptions) -> list[str]:
+    """The options that say what a trace has besides calls and answers."""
+    state = [f"--state={shlex.join(options.state_command)}"] if options.state_command else []
+    return state if options.state_files is None else [*state, f"--state-files={options.state_files}"]
+
+
 def _choose_recording_id(environ: Mapping[str, str]) -> str:
     """The id that the environment gives, so that jobs of a matrix are one recording; else a new one."""
     run, attempt = environ.get("GITHUB_RUN_ID"), environ.get("GITHUB_RUN_ATTEMPT")
@@ -149,6 +157,7 @@ class _Recording:
         self._receiver = SpanReceiver() if options.with_otlp else None
         self._server: RecorderServer | None = None
         created = format_time(SystemClock(environ.get("SOURCE_DATE_EPOCH")).now().timestamp())
+        secrets = frozenset(find_secret_values({**environ, **options.environ}))
         self._request = RecordRequest(
             options.command,
             environ,
@@ -157,13 +166,14 @@ class _Recording:
                 find_commit_and_branch(None, environ, cwd)[0],
                 recording_id=_choose_recording_id(environ),
                 skills=list_skills(cwd, outputs.note),
+                command=describe_command(options.command, _list_options(options), cwd, secrets),
             ),
             tuple(self._upstreams),
             options.environ,
             options.flush,
             options.timeout,
             options.rules,
-            frozenset(find_secret_values({**environ, **options.environ})),
+            secrets,
             owns_folders=options.owns_folders,
             limits=options.limits,
             measure_cost=None if options.limits.usd is None else _build_cost_measure(options.prices),

@@ -24,6 +24,7 @@ from evalgate.adapters.formats.core.fields import (
 from evalgate.adapters.formats.core.format import Identity, build_identity, words
 from evalgate.adapters.formats.core.strict_json import encode_text
 from evalgate.adapters.formats.core.usage import distrust_cost, read_cost_usd, read_latency_seconds, read_scores
+from evalgate.models.trace.trace import AGENT_COMMAND
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Cost, Latency, ToolCall, Trace, Usage, Warning_
@@ -76,7 +77,7 @@ def parse_digits(value: Any) -> Any:
 
 
 COMMIT, AGENT_HASH = "evalgate.commit", "evalgate.agent_hash"
-ORIGIN_KEYS = (COMMIT, AGENT_HASH)
+ORIGIN_KEYS = (COMMIT, AGENT_HASH, AGENT_COMMAND)
 MAX_LENGTH = 512
 
 
