@@ -172,7 +172,9 @@ def _judge_change(
     delta = round(current.score - baseline.score, DIGITS)
     if abs(delta) <= round(policy.threshold, DIGITS):
         return Change("unchanged", f"{_format_verdicts(baseline, current)}{f', {score_text}' if delta else ''}")
-    return run_score_test(Change("improved" if delta > 0 else "regressed", score_text), baseline, current, policy)
+    is_moved = sum(baseline.passed) * len(current.passed) != sum(current.passed) * len(baseline.passed)
+    reason = f"{_format_passes(baseline, current)}, {score_text}" if is_moved else score_text
+    return run_score_test(Change("improved" if delta > 0 else "regressed", reason), baseline, current, policy)
 
 
 def _format_verdicts(baseline: ScenarioOutcome, current: ScenarioOutcome) -> str:
@@ -187,8 +189,12 @@ def _judge_flip(
     """A scenario that passes on one side only; if a side was not evaluated, there is nothing to test."""
     if {baseline.verdict, current.verdict} & NOT_EVALUATED:
         return Change(kind, _format_verdicts(baseline, current))
+    return run_flip_test(Change(kind, _format_passes(baseline, current)), baseline, current, policy)
+
+
+def _format_passes(baseline: ScenarioOutcome, current: ScenarioOutcome) -> str:
     before, now = (f"{sum(each.passed)} of {len(each.passed)}" for each in (baseline, current))
-    return run_flip_test(Change(kind, f"passed {before} before, {now} now"), baseline, current, policy)
+    return f"passed {before} before, {now} now"
 
 
 def estimate_false_alarm(

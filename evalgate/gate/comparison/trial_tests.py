@@ -19,7 +19,7 @@ from evalgate.gate.comparison.significance import (
 )
 from evalgate.gate.comparison.trials_that_decide import pairs_for_flip, trials_for_flip
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.models.comparison.comparison import SINGLE_TRIAL_CAVEAT
+from evalgate.models.comparison.comparison import MORE_TRIALS, SINGLE_TRIAL_CAVEAT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -110,7 +110,7 @@ def ask_for_trials(change: Change, trials: int | None) -> Change:
 
 def format_advice(trials: int | None) -> str:
     """How many trials a side would be enough; nothing where more would hardly help (None)."""
-    return "" if trials is None else f"record at least {trials} trials on each side"
+    return "" if trials is None else f"{MORE_TRIALS}{trials} trials on each side"
 
 
 def apply_corrections(found: Iterable[UndecidedChange], families: Mapping[str, int]) -> None:

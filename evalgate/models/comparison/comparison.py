@@ -90,6 +90,8 @@ BaselineStatus = Literal["exact", "ancestor", "latest", "drifted", "given", "exp
 BASELINE_REFUSED = "baseline"
 """The code of a warning that says why a baseline was refused, or could not be fetched."""
 
+MORE_TRIALS = "record at least "
+"""The beginning of the advice at the end of a change's reason that was not decided."""
 SINGLE_TRIAL_CAVEAT = ", single trial: may be noise"
 """The end of a change's reason if it is flagged `single_trial`; reports state it once for all."""
 

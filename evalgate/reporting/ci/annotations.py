@@ -74,7 +74,7 @@ def _title(reason: ReasonDoc) -> str:
 def _annotate_group(level: str, group: FailureGroup) -> Annotation:
     """Annotates the line of the check that failed first; the scenarios are named if there are several."""
     scenarios = [member.scenario for member in group.members]
-    first, kinds = scenarios[0], count_changes(group, lambda member: member.kind)
+    first, kinds = scenarios[0], count_changes(group, lambda member: member.shown_kind)
     location = next((each.first.location for each in group.causes), None)
     words = [
         *dict.fromkeys(each["verdict"].replace("_", " ") for each in scenarios),

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from evalgate.measures.text.plain_text import mark_unseen
 from evalgate.reporting.markdown.header_lines import (
+    MAX_BRANCH,
     describe_agent_changes,
     describe_false_alarms,
     describe_lost_figures,
@@ -64,7 +65,6 @@ from evalgate.reporting.text.ruling_lines import (
     render_flaky,
     render_quarantine,
     render_weakening,
-    sort_approvals,
     sort_quarantines,
     sort_weakenings,
 )
@@ -96,7 +96,7 @@ class Layout(Struct, frozen=True):
     failures: int
     rows: int
     statistics: int
-    all_goldens: bool = True  # false: only those that fail or changed, and no approval that was unused before
+    all_goldens: bool = True  # false: only those that fail or changed
 
 
 COMMENT = Layout(60_000, failures=8, rows=50, statistics=3, all_goldens=False)
@@ -117,7 +117,6 @@ def build_report(
     shared, suites = find_agent_changes(document).of_all, sorted(document["suites"], key=is_green)
     row = partial(build_scenario_row, many=many, shared=shared)
     detail = partial(build_failure, many=many, links=links, shared=shared)
-    list_approvals = sort_approvals if layout.all_goldens else list_notable_approvals
     flaky = partial(render_flaky, quarantined=find_quarantined_keys(document))
     known = [each for each in found if each.section == KNOWN_SECTION]
     new = [each for each in found if each.section != KNOWN_SECTION]
@@ -135,7 +134,7 @@ def build_report(
         "quarantines": Group(sort_quarantines(document), render_quarantine, 0.03, layout.rows),
         "newly_flaky": Group(find_flaky(document, new=True), flaky, 0.02, layout.rows),
         "flaky": Group(find_flaky(document, new=False), flaky, 0.01, layout.rows),
-        "approvals": Group(list_approvals(document), render_approval, 0.03, layout.rows),
+        "approvals": Group(list_notable_approvals(document), render_approval, 0.03, layout.rows),
         "weakenings": Group(sort_weakenings(document), partial(render_weakening, place=links.place), 0.03, layout.rows),
         "warnings": Group(list_other_warnings(document), _format_warning, 0.03, layout.rows),
         "unclaimed": Group(group_unclaimed(document), partial(_format_unclaimed, many=many), 0.03, layout.rows),
@@ -188,7 +187,9 @@ def build_report(
         passing_with_failed_trials=sum(map(has_failed_trials, flawed)),
         passing_not_evaluable=hidden["not_evaluable"],
         skipped=document["summary"]["skipped"] if document["summary"] else 0,
+        quarantined_failing=sum(each.scenario["verdict"] != "PASS" for each in scenarios.quarantined),
         differences_block=any(each["code"] == "behaviour_changed" for each in document["reasons"]),
+        accept_lead=_describe_case(document, scenarios),
         accept=_describe_acceptance(document, scenarios),
         command=escape_span(build_command(document, scenarios), 600),
         reproduce=_list_commands(document, scenarios, found),
@@ -414,31 +415,46 @@ def _list_commands(document: ResultsDoc, scenarios: ScenarioSections, failing: S
     return escape_commands([each for each in commands if each])
 
 
+def _describe_case(document: ResultsDoc, scenarios: ScenarioSections) -> str:
+    """Describes when what blocks may be accepted: a failure that the baseline has, too, is not of this change."""
+    if not _is_inherited(document, scenarios):
+        return "If this is intended:"
+    branch = document["baseline"].get("branch") if document["baseline"] else None
+    where = f"on {escape_span(branch, MAX_BRANCH)}" if branch else "in the baseline"
+    verb, them = ("It fails", "it") if scenarios.known_blocking == 1 else ("They fail", "them")
+    return f"{verb} {where} too, so this change is not the cause; fix {them} there, or"
+
+
+def _is_inherited(document: ResultsDoc, scenarios: ScenarioSections) -> bool:
+    """Whether only failures block that the baseline has, too."""
+    of_run = (each for each in document["reasons"] if not each.get("scenario") or each["code"] == "weakened")
+    return bool(scenarios.known_blocking) and not scenarios.failures and not any(of_run)
+
+
 def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections) -> str:
     """Describes how to accept what blocks; empty if nothing does."""
-    if "selection" in document:
+    if "selection" in document or document["verdict"] != "fail" or document["report_only"]:
         return ""
-    if document["verdict"] == "fail" and not document["report_only"]:
-        verdicts = {each.scenario["verdict"] for each in scenarios.failures}
-        if verdicts == {"ERROR"}:
-            return ""  # broken input: repair it
-        proposed = {(each["suite"], each["scenario"]) for each in document["approvals"] if each["status"] == "proposed"}
-        known = [
-            each
-            for each in scenarios.known[: scenarios.known_blocking]
-            if (each.suite["suite"], each.scenario["id"]) not in proposed
-        ]
-        if not known and not verdicts - {"ERROR", "MISSING"}:
-            is_covered = bool(proposed) and all(
-                (each.get("suite"), each.get("scenario")) in proposed for each in document["reasons"]
-            )
-            merge = ", or merge in spite of this check: the proposed approval counts from then on" if is_covered else ""
-            if verdicts == {"MISSING"} and not merge:
-                return "remove it from the suite; else record it again"
-            return f"change the suite or its policy{merge}"
+    verdicts = {each.scenario["verdict"] for each in scenarios.failures}
+    if verdicts == {"ERROR"}:
+        return ""  # broken input: repair it
+    proposed = {(each["suite"], each["scenario"]) for each in document["approvals"] if each["status"] == "proposed"}
+    known = [
+        each
+        for each in scenarios.known[: scenarios.known_blocking]
+        if (each.suite["suite"], each.scenario["id"]) not in proposed
+    ]
+    is_inherited = _is_inherited(document, scenarios)
+    change = "" if is_inherited else "change the suite or its policy, or "
+    if known or verdicts - {"ERROR", "MISSING"}:
         command = escape_span(build_approve_command([*scenarios.failures, *known]))
-        return f"change the suite or its policy, or commit the file that {command} writes"
-    return ""
+        return f"{change}commit the file that {command} writes"
+    reasons = {(each.get("suite"), each.get("scenario")) for each in document["reasons"]}
+    if proposed and reasons <= proposed:
+        return f"{change}merge in spite of this check: the proposed approval counts from then on"
+    if verdicts == {"MISSING"}:
+        return "remove it from the suite; else record it again"
+    return "change the suite or its policy"
 
 
 S = TypeVar("S")

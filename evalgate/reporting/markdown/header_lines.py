@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.models.comparison.comparison import MODEL, OTHER_PROMPT, OTHER_TOOLS, REGRESSIONS
+from evalgate.models.comparison.comparison import IMPROVEMENTS, MODEL, OTHER_PROMPT, OTHER_TOOLS, REGRESSIONS
 from evalgate.reporting.text.escaping import escape_span
+from evalgate.reporting.text.scenario_sections import is_certain, iter_scenarios
 from evalgate.reporting.text.wording import DAY, age, join_words, percent, pluralize, rare_percent, scenario_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evalgate.models.approvals.review import TriggeringRun
-    from evalgate.models.results.results import BaselineDoc, ChangeDoc, ResultsDoc
+    from evalgate.models.results.results import BaselineDoc, ChangeDoc, ResultsDoc, ScenarioDoc
     from evalgate.reporting.markdown.links import Links
 
 
@@ -33,27 +34,29 @@ _STATUS_WORDS = {
     "latest": "the latest of its branch, not the base commit",
     "given": "chosen with --baseline",
 }
+_REMEDY = "; a push to the base branch creates one"
 _MISSING_WORDS = {
-    "none": "none yet, so changes can't be shown; {} creates one",
-    "expired": "expired, so changes can't be shown; {} creates a new one",
+    "none": f"none yet, so changes can't be shown{_REMEDY}",
+    "expired": f"expired, so changes can't be shown{_REMEDY}",
     "refused": "refused, so changes can't be shown; the warning above gives the reason",
     "unreachable": "could not be fetched, so changes can't be shown; the warning above gives the reason",
 }
 
 
 def format_baseline(document: ResultsDoc, links: Links, *, is_push: bool = False) -> str:
-    """Formats commit, baseline and rules as one line of Markdown."""
+    """Formats as one line of Markdown whether the run blocks merging (not of a push), commit, baseline and rules."""
     baseline = document["baseline"]
     commit = document["commit"]
+    merging = "" if is_push else f"**Blocks merging** {'yes' if document['exit_code'] else 'no'} \u00b7 "
     if document["summary"] is None:
-        return f"**Commit** {links.head(commit)} was not judged" if commit else "Nothing was judged"
-    tested = f"**Commit** {links.head(commit)} \u00b7 " if commit else ""
+        return f"{merging}{f'**Commit** {links.head(commit)} was not judged' if commit else 'Nothing was judged'}"
+    tested = f"{merging}**Commit** {links.head(commit)} \u00b7 " if commit else merging
     if baseline is None:
         return f"{tested}**Baseline** none given, so changes can't be shown"
     status = baseline["status"]
     if status in _MISSING_WORDS:
-        push = "this push" if is_push else "a push to the base branch"
-        return f"{tested}**Baseline** {_MISSING_WORDS[status].format(push)}"
+        words = _MISSING_WORDS[status]
+        return f"{tested}**Baseline** {words.removesuffix(_REMEDY) if is_push else words}"
     facts = [fact for fact in (_status(baseline), _age(baseline), _describe_drift(baseline)) if fact]
     return f"{tested}**Baseline** {_commit(baseline, links)} \u00b7 {', '.join(facts)}{_rules(document)}"
 
@@ -247,7 +250,7 @@ MIN_SHOWN = 0.05
 def describe_noise(document: ResultsDoc) -> str:
     """Returns one line that holds no untrusted text; empty if there is nothing to report."""
     sentences = [
-        sentence for sentence in (_describe_false_alarms(document), _describe_few_trials(document)) if sentence
+        sentence for sentence in (_describe_false_alarms(document), _describe_single_trials(document)) if sentence
     ]
     return " ".join(sentences)
 
@@ -257,7 +260,7 @@ def _describe_false_alarms(document: ResultsDoc) -> str:
     if not comparison or comparison["tested"] < MIN_SCENARIOS:
         return ""
     expected = comparison["expected_false_alarms"] or 0
-    if expected < MIN_SHOWN:
+    if expected < MIN_SHOWN or not any(map(_may_be_chance, iter_scenarios(document))):
         return ""
     return (
         f"If nothing had changed, chance alone would mark at most {expected:.1f} of the {comparison['tested']:,}"
@@ -265,12 +268,14 @@ def _describe_false_alarms(document: ResultsDoc) -> str:
     )
 
 
-def _describe_few_trials(document: ResultsDoc) -> str:
-    changes = [each["change"] for suite in document["suites"] for each in suite["scenarios"] if each["change"]]
-    single, few = (sum(flag in change["flags"] for change in changes) for flag in ("single_trial", "few_trials"))
-    return " ".join([*_count_changes(single, "a single trial and may be noise"), *_count_changes(few, "few trials")])
+def _may_be_chance(scenario: ScenarioDoc) -> bool:
+    """Whether it got better or worse, and not with all trials or by a required check."""
+    change = scenario["change"]
+    return change is not None and change["kind"] in REGRESSIONS | IMPROVEMENTS and not is_certain(scenario)
 
 
-def _count_changes(count: int, basis: str) -> list[str]:
+def _describe_single_trials(document: ResultsDoc) -> str:
+    found = [(each["verdict"], each["change"]) for each in iter_scenarios(document) if each["change"]]
+    count = sum("single_trial" in change["flags"] for verdict, change in found if verdict != "HARD_FAIL")
     verb = "is" if count == 1 else "are"
-    return [f"{pluralize(count, 'change')} {verb} based on {basis}."] if count else []
+    return f"{pluralize(count, 'change')} {verb} based on a single trial and may be noise." if count else ""

@@ -62,7 +62,9 @@ _OF_RUN = {
     "weakened": "the gate was weakened",
     "nothing_recorded": "nothing new was recorded",
 }
-_UNBLOCKED = ("hard-failed", "broke", _BELOW, "could not be evaluated")
+_NO_RECORDING, _UNREADABLE = "has no recording", "has a recording that can't be read"
+_SEVERAL = {_NO_RECORDING: "have no recording", _UNREADABLE: "have recordings that can't be read"}
+_UNBLOCKED = ("hard-failed", "broke", _BELOW, *_SEVERAL, "could not be evaluated")
 _UNJUDGED = {
     "empty_glob": "a glob of `traces` found nothing",
     "not_measured": "too many trials were not measured",
@@ -201,6 +203,8 @@ def _describe_unread(number: int) -> list[str]:
 def _find_failure(scenario: ScenarioDoc) -> str:
     """Returns the worst that happened to a scenario, in the words of the heading; empty if nothing did."""
     verdict, kind = scenario["verdict"], scenario["change"]["kind"] if scenario["change"] else ""
+    if lack := _describe_lack(scenario):
+        return lack
     if verdict in HARD_FAILS:
         return _BLOCKING["hard_fail"]
     if verdict == "NOT_EVALUABLE":
@@ -219,10 +223,10 @@ def _format_counts(found: list[tuple[int, str]]) -> list[str]:
 
 
 def _inflect(words: str, number: int) -> str:
-    """Adds the verb that `below threshold` lacks."""
-    if words != _BELOW:
-        return words
-    return f"{'is' if number == 1 else 'are'} {words}"
+    """Adds the verb that `below threshold` lacks, and inflects the others."""
+    if words == _BELOW:
+        return f"{'is' if number == 1 else 'are'} {words}"
+    return words if number == 1 else _SEVERAL.get(words, words)
 
 
 def _build_passed(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[str], str]) -> Heading:
@@ -387,12 +391,30 @@ def _build_failed(document: ResultsDoc, escape: Callable[[str], str]) -> Heading
 def _describe_blocking(document: ResultsDoc, causes: Sequence[str]) -> str:
     """Counts the scenarios that reasons name, by the worst of each, and the recordings that can't be read."""
     worst = _find_worst_codes(document["reasons"])
-    pairs = [(suite["suite"], each) for suite in document["suites"] for each in suite["scenarios"]]
-    unread = worst.keys() & {(suite, each["id"], each["variant"]) for suite, each in pairs if is_unread(each)}
-    codes = Counter(code for key, code in worst.items() if key not in unread)
-    found = _format_counts([(codes[code], words) for code, words in _BLOCKING.items() if codes[code]])
-    lost = _describe_lost(document, Counter(worst.values()))
-    return f"{join_words([*found, *_describe_unread(len(unread)), *causes])}{lost}"
+    scenarios: dict[tuple[str | None, ...], ScenarioDoc] = {
+        (suite["suite"], each["id"], each["variant"]): each
+        for suite in document["suites"]
+        for each in suite["scenarios"]
+    }
+    unread = {key for key in worst.keys() & scenarios.keys() if is_unread(scenarios[key])}
+    words = Counter(_describe_block(scenarios.get(key), code) for key, code in worst.items() if key not in unread)
+    found = _format_counts([(words[each], each) for each in (*_BLOCKING.values(), *_SEVERAL) if words[each]])
+    return join_words([*found, *_describe_unread(len(unread)), *causes])
+
+
+def _describe_block(scenario: ScenarioDoc | None, code: str) -> str:
+    """What blocks a scenario: if no check failed, what is missing."""
+    is_about_checks = code in ("hard_fail", "new_hard_fail", "below_threshold")
+    lack = _describe_lack(scenario) if scenario is not None and is_about_checks else ""
+    return lack or _BLOCKING[code]
+
+
+def _describe_lack(scenario: ScenarioDoc) -> str:
+    """What a scenario lacks that fails only for lack of evidence; empty for any other."""
+    if scenario["verdict"] == "PASS" or not is_lost(scenario):
+        return ""
+    words = {"MISSING": _NO_RECORDING, "ERROR": _UNREADABLE}
+    return words.get(scenario["verdict"], _BLOCKING["not_evaluable"])
 
 
 def _list_causes_of_run(document: ResultsDoc) -> Iterator[str]:
@@ -401,20 +423,6 @@ def _list_causes_of_run(document: ResultsDoc) -> Iterator[str]:
         yield "goldens have too many critical issues"
     codes = {reason["code"] for reason in document["reasons"]}
     yield from (words for code, words in _OF_RUN.items() if code in codes)
-
-
-def _describe_lost(document: ResultsDoc, codes: Counter[str]) -> str:
-    """Describes how many of the scenarios that block fail only for lack of evidence; empty if none does."""
-    reasons = [each for each in document["reasons"] if each["code"] in codes]
-    named = {(each.get("suite"), each.get("scenario"), each.get("variant")) for each in reasons}
-    lost = sum(
-        (suite["suite"], each["id"], each["variant"]) in named and is_lost(each)
-        for suite in document["suites"]
-        for each in suite["scenarios"]
-    )
-    if not lost or codes.keys() == {"not_evaluable"}:
-        return ""
-    return f" ({'' if lost == codes.total() else f'{lost:,} of them '}only for lack of evidence)"
 
 
 def _is_golden_suite_reason(reason: ReasonDoc) -> bool:

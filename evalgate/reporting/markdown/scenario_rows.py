@@ -34,6 +34,8 @@ from evalgate.reporting.text.grouping import (
     describe_failures,
 )
 from evalgate.reporting.text.scenario_sections import (
+    FAILS_MORE,
+    FAILS_NOW,
     NOT_JUDGED,
     NOT_RECORDED,
     SuiteScenario,
@@ -85,14 +87,12 @@ _CHANGE_WORDS = {
     "new": "new",
     "removed": "removed",
     "not measured": "not measured",
-    "may be chance": "may be chance",
     "unchanged": "",
-    **{words: words for words in (NOT_RECORDED, NOT_JUDGED)},
+    **{words: words for words in ("may be chance", FAILS_NOW, FAILS_MORE, NOT_RECORDED, NOT_JUDGED)},
 }
 _FLAG_WORDS = {
     **{flag: flag for flag in ("flaky", "approved", "quarantined")},
     "single_trial": "single trial",
-    "few_trials": "few trials",
 }
 
 
@@ -255,8 +255,8 @@ def _format_note(item: SuiteScenario, shared: Collection[str]) -> str:
     if cause := _describe_cause(change, shared):
         parts.insert(0 if passes else 1, cause)
     if change and item.kind != "unchanged":
-        why = describe_change(change)
-        is_in_column = why.startswith("score ") and change["score_delta"] is not None
+        why = describe_change(scenario)
+        is_in_column = "score " in why and change["score_delta"] is not None
         reasons = [*([] if is_in_column else [why]), *change["increases"]]
         parts += [each for each in reasons if each not in "; ".join(parts)]
     return escape_sentence_cell("; ".join(parts), MAX_REASON)
@@ -265,7 +265,7 @@ def _format_note(item: SuiteScenario, shared: Collection[str]) -> str:
 def _list_facts(item: SuiteScenario, links: Links, shared: Collection[str]) -> list[str]:
     """Lists how many trials passed, what changed and why, and where it is written; each of it once."""
     scenario, change = item.scenario, item.scenario["change"]
-    why = describe_change(change) if change and change["kind"] != "unchanged" else ""
+    why = describe_change(scenario) if change and change["kind"] != "unchanged" else ""
     unmet = describe_unmet_rule(scenario)
     facts = [unmet or f"{count_passed(scenario)} of {pluralize(scenario['n'], 'trial')} passed"]
     facts = facts if scenario["n"] > 1 and (unmet or not _PASSED_NOW.search(why)) else _describe_score(scenario, why)

@@ -10,7 +10,7 @@ from evalgate.models.comparison.comparison import NOT_MEASURED, REGRESSIONS
 from evalgate.reporting.markdown.view import CostlyAssertionRow, Figure, StatisticsRow, SuiteRow, VariantRow
 from evalgate.reporting.text import statistics_text, wording
 from evalgate.reporting.text.escaping import escape_cell
-from evalgate.reporting.text.scenario_sections import NOT_JUDGED, NOT_RECORDED, name_change
+from evalgate.reporting.text.scenario_sections import FAILS_MORE, FAILS_NOW, NOT_JUDGED, NOT_RECORDED, name_change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ _KINDS = {
     "fixed": "fixed",
     "improved": "improved",
     "new": "new",
-    "may be chance": "may be chance",
+    **{words: words for words in (FAILS_NOW, FAILS_MORE, "may be chance")},
     NOT_MEASURED: NOT_MEASURED,
 }
 
@@ -208,7 +208,7 @@ def build_check_row(check: CostlyAssertionDoc, *, many: bool) -> CostlyAssertion
 def build_figures(document: ResultsDoc, *, in_detail: bool) -> tuple[Figure, ...]:
     """Builds the known ones of score, passed scenarios, cost, latency and tokens; empty if there was no trace.
 
-    `in_detail` adds repeated trials and checks.
+    `in_detail` adds the number of checks.
     """
     current = document["summary"]
     has_trials = any(scenario["trials"] for suite in document["suites"] for scenario in suite["scenarios"])
@@ -226,7 +226,6 @@ def build_figures(document: ResultsDoc, *, in_detail: bool) -> tuple[Figure, ...
         Figure("Cost", wording.cost(current), _format_growth(document, "cost")),
         Figure("Latency", _format_latency(current), _format_growth(document, "latency")),
         Figure("Tokens", wording.count(current["total_tokens"]), _format_growth(document, "tokens")),
-        Figure("Repeated trials", _format_tries(document) if in_detail else "", ""),
         Figure("Skills", _format_routing(document), ""),
         Figure("Checks", wording.checks(current) if in_detail else "", ""),
         Figure("Not measured", wording.unmeasured(current), ""),
@@ -275,11 +274,6 @@ def _has_grown_much(before: float, now: float) -> bool:
 def _is_over_limit(document: ResultsDoc, name: str) -> bool:
     changes = (scenario["change"] for suite in document["suites"] for scenario in suite["scenarios"])
     return any(each.startswith(f"{name} ") for change in changes if change for each in change["increases"])
-
-
-def _format_tries(document: ResultsDoc) -> str:
-    statistics = document.get("figures")
-    return statistics_text.tries(statistics) if statistics else ""
 
 
 def _format_routing(document: ResultsDoc) -> str:

@@ -276,6 +276,7 @@ class Report(Struct, frozen=True, eq=False):
     below: Rows[ScenarioRow]  # below threshold, and none of the above
     known: Rows[ScenarioRow]  # fail as in the baseline, or as a person approved
     quarantined: Rows[ScenarioRow]  # never block
+    quarantined_failing: int  # those of them that do not pass
     quarantines: Rows[str]  # their reasons and end dates; expired ones first
     newly_flaky: Rows[str]  # not flaky in the same number of runs before
     flaky: Rows[str]  # flaky before, too
@@ -295,6 +296,7 @@ class Report(Struct, frozen=True, eq=False):
     warnings: Rows[str]
     unclaimed: Rows[str]
     skipped: int
+    accept_lead: str  # when that is right: if it is intended, or if the failure is not of this change
     accept: str  # how to accept the changes; may be empty
     command: str
     reproduce: str  # a block of commands that fetch the baseline and repeat the run; may be empty

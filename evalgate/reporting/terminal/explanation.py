@@ -20,7 +20,7 @@ from evalgate.reporting.text.ruling_lines import (
     summarize_approval,
     summarize_quarantine,
 )
-from evalgate.reporting.text.scenario_sections import SuiteScenario, count_passed, describe_change, name_change
+from evalgate.reporting.text.scenario_sections import SuiteScenario, count_passed, describe_change, is_certain
 from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.scoring.golden.rules import level
 
@@ -105,7 +105,7 @@ def render_explanation(
     """
     suite, scenario = explained.suite, explained.scenario
     page = TerminalPage(width, colour=colour)
-    _add_overview(page, document, suite, scenario)
+    _add_overview(page, document, explained, with_statistics=full or not is_certain(scenario))
     change = scenario["change"]
     if change is not None:
         add_trajectory_diff(page, change, full=full)
@@ -132,7 +132,8 @@ def _scenario_name(scenario: ScenarioDoc | RemovedDoc) -> str:
     return wording.scenario_name(scenario["id"], scenario["variant"])
 
 
-def _add_overview(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> None:
+def _add_overview(page: TerminalPage, document: ResultsDoc, explained: SuiteScenario, *, with_statistics: bool) -> None:
+    suite, scenario = explained.suite, explained.scenario
     verdict, change = scenario["verdict"], scenario["change"]
     page.add_heading(to_words(verdict), _scenario_name(scenario), VERDICT_COLOURS.get(verdict, "red"))
     location = scenario["location"]
@@ -141,13 +142,13 @@ def _add_overview(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, sce
         page.add_fact("" if number else "why", reason)
     page.add_fact("score", _format_score(scenario))
     if scenario["n"] > 1 or (scenario["n"] and scenario.get("not_measured")):
-        page.add_fact("trials", _format_pass_rate(scenario))
+        page.add_fact("trials", _format_pass_rate(scenario, with_interval=with_statistics))
     _add_background(page, document, suite, scenario)
     if change is None:
         page.add_fact("change", "not compared; `--baseline PATH` compares it with an earlier run")
         return
-    flags = f" ({', '.join(map(to_words, change['flags']))})" if change["flags"] else ""
-    page.add_fact("change", f"{to_words(name_change(scenario))}{flags}: {describe_change(change)}")
+    flags = f" ({', '.join(map(to_words, explained.flags))})" if explained.flags else ""
+    page.add_fact("change", f"{to_words(explained.shown_kind)}{flags}: {describe_change(scenario)}")
     cause = change.get("cause")
     if cause:
         page.add_fact("cause", cause.message)
@@ -157,7 +158,8 @@ def _add_overview(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, sce
     for increase in change["increases"]:
         page.add_fact("", increase)
     page.add_fact("since", _describe_baseline(document, change))
-    _add_significance(page, scenario, change)
+    if with_statistics:
+        _add_significance(page, scenario, change)
 
 
 def _add_background(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> None:
@@ -196,11 +198,11 @@ def _format_score(scenario: ScenarioDoc) -> str:
     return f"{wording.score(scenario['score'])}{since}; threshold {wording.score(scenario['threshold'])}"
 
 
-def _format_pass_rate(scenario: ScenarioDoc) -> str:
+def _format_pass_rate(scenario: ScenarioDoc, *, with_interval: bool) -> str:
     passed = count_passed(scenario)
     interval = scenario["pass_rate_interval"]
     between = ""
-    if interval:
+    if interval and with_interval:
         low, high = map(wording.percent, interval)
         between = f"; the true rate is between {low} and {high}, with 95% confidence"
     unmeasured = scenario.get("not_measured", 0)

@@ -12,6 +12,8 @@ from evalgate.reporting.text.scenario_sections import (
     NOT_RECORDED,
     OTHER,
     WORSE,
+    fails_in_more_trials,
+    is_certain,
     is_known_failure,
     is_lost,
 )
@@ -51,7 +53,9 @@ NEW_WITHOUT_TRACE = ChangeWords("have no recording", "has no recording", "new sc
 GOT_WORSE = ChangeWords("got worse", "got worse", "known failure")
 MAY_BE_WORSE = ChangeWords("may have got worse", "may have got worse", "known failure")
 FAILS_OTHERWISE = ChangeWords("fail another check", "fails another check", "known failure")
-MAY_HAVE_BROKEN = ChangeWords("may have broken", "may have broken")
+FAILS_MORE = ChangeWords("fail in more trials", "fails in more trials", "known failure")
+FAILS_NOW = ChangeWords("fail now", "fails now")
+MAY_BE_CHANCE = ChangeWords("fail, maybe by chance", "fails, maybe by chance")
 UNEVALUATED = ChangeWords("could not be evaluated", "could not be evaluated")
 REGRESSED, FIXED = ChangeWords("regressed", "regressed"), ChangeWords("fixed", "fixed")
 IMPROVED, MAY_BE_FIXED = ChangeWords("improved", "improved"), ChangeWords("may be fixed", "may be fixed")
@@ -65,13 +69,14 @@ UNCHANGED = ChangeWords("", "")
 
 LOST = (LOST_TRACE, LOST_EVIDENCE)
 BAD = (
-    *(BROKE, NEW_FAILS, UNREAD, GOT_WORSE, FAILS_OTHERWISE, *LOST, NEW_WITHOUT_TRACE, MAY_BE_WORSE),
-    *(MAY_HAVE_BROKEN, UNEVALUATED, REGRESSED),
+    *(BROKE, NEW_FAILS, FAILS_NOW, UNREAD, GOT_WORSE, FAILS_OTHERWISE, FAILS_MORE, *LOST, NEW_WITHOUT_TRACE),
+    *(MAY_BE_WORSE, MAY_BE_CHANCE, UNEVALUATED, REGRESSED),
 )
 """What a person should look at, the worst first."""
 GOOD = (ACTS_DIFFERENTLY, OTHER_MODEL, OTHER_TOOLS, OTHER_WORDS, FIXED, MAY_BE_FIXED, IMPROVED, ADDED, REMOVED)
 ORDER = (*BAD, *GOOD)
 _OF_KNOWN = {WORSE: GOT_WORSE, OTHER: FAILS_OTHERWISE}
+_OF_FAILING = {"regressed": GOT_WORSE, "broken": BROKE}
 _OF_PASSING = {"regressed": REGRESSED, "broken": REGRESSED, "fixed": FIXED, "improved": IMPROVED, "new": ADDED}
 
 
@@ -92,9 +97,7 @@ def find_change(scenario: ScenarioDoc, *, is_approved: bool = False) -> ChangeWo
         return KNOWN_FAILURE
     if change["kind"] in REGRESSIONS and is_lost(scenario):
         return LOST_TRACE if scenario["verdict"] == "MISSING" else LOST_EVIDENCE
-    if change.get("known_failure") == WORSE and change["kind"] == "inconclusive":
-        return MAY_BE_WORSE
-    return _OF_KNOWN.get(change.get("known_failure", "")) or _find_change_of_failing(scenario, change)
+    return _find_change_of_known(scenario, change) or _find_change_of_failing(scenario, change)
 
 
 def is_unread(scenario: ScenarioDoc) -> bool:
@@ -129,6 +132,15 @@ def is_attention_due(scenario: ScenarioDoc) -> bool:
     )
 
 
+def _find_change_of_known(scenario: ScenarioDoc, change: ChangeDoc) -> ChangeWords | None:
+    known = change.get("known_failure", "")
+    if known != WORSE or change["kind"] != "inconclusive":
+        return _OF_KNOWN.get(known)
+    if fails_in_more_trials(change):
+        return FAILS_MORE
+    return GOT_WORSE if is_certain(scenario) else MAY_BE_WORSE
+
+
 def _find_change_of_failing(scenario: ScenarioDoc, change: ChangeDoc) -> ChangeWords:
     if change["reason"] == NOT_MEASURED:
         return UNMEASURED
@@ -138,9 +150,9 @@ def _find_change_of_failing(scenario: ScenarioDoc, change: ChangeDoc) -> ChangeW
         return UNREAD
     if change["kind"] == "new":
         return NEW_WITHOUT_TRACE if scenario["verdict"] == "MISSING" else NEW_FAILS
-    if change["kind"] == "regressed":
-        return GOT_WORSE
-    return BROKE if change["kind"] == "broken" else MAY_HAVE_BROKEN
+    if change["kind"] in _OF_FAILING:
+        return _OF_FAILING[change["kind"]]
+    return FAILS_NOW if is_certain(scenario) else MAY_BE_CHANCE
 
 
 class ScenarioChange(NamedTuple):

@@ -152,7 +152,7 @@ def _find_cause(section: int, item: SuiteScenario) -> FailureGroup:
     missing = _find_missing(check for check in found if check.first.outcome != "failed")
     reason = ""
     if verdict == "PASS":
-        moved = [describe_change(change)] if change and item.kind in REGRESSIONS and not found else []
+        moved = [describe_change(scenario)] if change and item.kind in REGRESSIONS and not found else []
         reason = "; ".join([*moved, *increases, *_describe_other_trials(scenario)])
     elif verdict == "ERROR" or not found:
         reason = _leave_out_checks(find_reason(scenario), found, scenario["n"])

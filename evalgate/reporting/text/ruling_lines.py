@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 APPROVAL_STATUSES = {
     "active": "approved",
     "proposed": "proposed",
-    "void": "void",
+    "void": "does not count",
     "expired": "expired",
     "unused": "unused",
 }
 """The words for statuses, in the order in which they are shown: those that affect the decision come first."""
-QUARANTINE_STATUSES = {"expired": "expired", "void": "void", "active": "quarantined", "unused": "unused"}
+QUARANTINE_STATUSES = {"expired": "expired", "void": "does not count", "active": "quarantined", "unused": "unused"}
 MAX_NAME, MAX_REASON, MAX_FLAKY = 120, 300, 200
 SHORT_SHA = 7
 DAY_LENGTH = 10
@@ -46,17 +46,19 @@ def sort_approvals(document: ResultsDoc) -> list[ApprovalDoc]:
 
 
 def list_notable_approvals(document: ResultsDoc) -> list[ApprovalDoc]:
-    """The approvals but for those that were unused before, too: their scenario passes on both sides."""
+    """The approvals but for those of suites without traces, and those whose scenario passes as in the baseline."""
     passing = {
         (suite["suite"], each["id"], each["variant"])
         for suite in document["suites"]
         for each in suite["scenarios"]
-        if each["verdict"] == "PASS" and each["change"] and each["change"]["previous_verdict"] == "PASS"
+        if each["verdict"] == "PASS" and (each["change"] is None or each["change"]["previous_verdict"] == "PASS")
     }
+    unrecorded = {reason.get("suite") for reason in document["reasons"] if reason["code"] == "no_traces"}
     return [
         each
         for each in sort_approvals(document)
-        if each["status"] != "unused" or (each["suite"], each["scenario"], each["variant"]) not in passing
+        if each["suite"] not in unrecorded
+        and (each["status"] != "unused" or (each["suite"], each["scenario"], each["variant"]) not in passing)
     ]
 
 

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct, field
 
-from evalgate.models.comparison.comparison import IMPROVEMENTS, NOT_MEASURED, REGRESSIONS, SINGLE_TRIAL_CAVEAT
+from evalgate.models.comparison.comparison import (
+    IMPROVEMENTS,
+    MORE_TRIALS,
+    NOT_MEASURED,
+    REGRESSIONS,
+    SINGLE_TRIAL_CAVEAT,
+)
 from evalgate.models.run.golden import is_unjudged_dimension
 from evalgate.models.run.run import FAILED_OUTCOMES, HARD_FAILS, NOT_EVALUATED, RUN_FAILED
 from evalgate.models.run.trials import TrialDocs
@@ -38,8 +44,15 @@ KNOWN, WORSE, OTHER = "same", "worse", "other"
 """How a failure compares with the baseline's, as a document says."""
 NOT_RECORDED, NOT_JUDGED = "no recording now", "can't be judged any more"
 """What people read of a scenario that broke only for lack of evidence: of its trace, or of some of its figures."""
+FAILS_NOW, FAILS_MORE = "fails now", "fails in more trials"
+"""What people read of a failure that no test of its trials confirms, and that needs none."""
 NOT_FAILED = ("not evaluable: ", "error: ")
 FAILED_STATUSES = frozenset({"failed", "hard_fail", "error"})
+
+
+def iter_scenarios(document: ResultsDoc) -> Iterator[ScenarioDoc]:
+    """Yields the scenarios of all suites."""
+    return (scenario for suite in document["suites"] for scenario in suite["scenarios"])
 
 
 def count_passed(scenario: ScenarioDoc) -> int:
@@ -177,7 +190,8 @@ def _iter_failed(trials: Iterable[TrialDoc]) -> Iterator[tuple[CheckKey, Asserti
                 yield (each.name, each.type), each
 
 
-SINGLE_TRIAL = "single_trial"
+SINGLE_TRIAL, FEW_TRIALS = "single_trial", "few_trials"
+_PASSED = re.compile(r"passed (\d+) of (\d+) before, (\d+) of (\d+) now")
 _WORST_FIRST = ("HARD_FAIL", "ERROR", "MISSING", "FAIL", "PARTIAL", "NOT_EVALUABLE", "PASS")
 _UNMET_RULE = re.compile(
     r"(score \S+ is below the threshold \S+, )?\d+ of \d+ trials passed(, expected (a pass rate of )?at least [^,]+)?$"
@@ -205,9 +219,10 @@ class SuiteScenario(NamedTuple):
 
     @property
     def flags(self) -> list[str]:
-        """The flags of its change that not every change has."""
+        """The flags of its change that not every change has, and no doubts about what is certain."""
         change = self.scenario["change"]
-        return [flag for flag in change["flags"] if flag not in self.implied_flags] if change else []
+        doubts = {FEW_TRIALS, *([SINGLE_TRIAL] if self.scenario["verdict"] == "HARD_FAIL" else [])}
+        return [flag for flag in change["flags"] if flag not in self.implied_flags | doubts] if change else []
 
 
 class FailedCheck(NamedTuple):
@@ -365,16 +380,51 @@ def name_change(scenario: ScenarioDoc) -> str:
     if change is None:
         return "unchanged"
     if change["kind"] == "inconclusive":
-        return NOT_MEASURED if change["reason"] == NOT_MEASURED else "may be chance"
+        return NOT_MEASURED if change["reason"] == NOT_MEASURED else _name_undecided(scenario, change)
     if change["kind"] == "broken" and is_lost(scenario):
         return NOT_RECORDED if scenario["verdict"] == "MISSING" else NOT_JUDGED
     return change["kind"]
 
 
-def describe_change(change: ChangeDoc) -> str:
-    """Returns the reason of a change, without the caveat that reports state once for all."""
-    reason = change["reason"]
-    return reason.removesuffix(SINGLE_TRIAL_CAVEAT) if SINGLE_TRIAL in change["flags"] else reason
+def _name_undecided(scenario: ScenarioDoc, change: ChangeDoc) -> str:
+    """What no test confirms may be chance, unless it is certain that the scenario fails now, or fails more often."""
+    if scenario["verdict"] == "PASS" or not is_certain(scenario):
+        return "may be chance"
+    if change["previous_verdict"] in (None, "PASS"):
+        return FAILS_NOW
+    return FAILS_MORE if fails_in_more_trials(change) else "may be chance"
+
+
+def is_certain(scenario: ScenarioDoc) -> bool:
+    """Whether no statistics are needed: a required check failed, or all trials passed on one side only."""
+    change = scenario["change"]
+    found = _PASSED.search(change["reason"]) if change else None
+    if found is None:
+        return scenario["verdict"] == "HARD_FAIL"
+    before, of_before, now, of_now = map(int, found.groups())
+    return scenario["verdict"] == "HARD_FAIL" or (before, now) in ((of_before, 0), (0, of_now))
+
+
+def fails_in_more_trials(change: ChangeDoc) -> bool:
+    """Whether a smaller share of the trials passed than in the baseline, as far as the reason says so."""
+    found = _PASSED.search(change["reason"])
+    if found is None:
+        return False
+    before, of_before, now, of_now = map(int, found.groups())
+    return now * of_before < before * of_now
+
+
+def describe_change(scenario: ScenarioDoc) -> str:
+    """Returns the reason of a change; empty if it was not compared.
+
+    Without the caveat that reports state once for all, and without advice on trials where none are needed to be sure.
+    """
+    change = scenario["change"]
+    if change is None:
+        return ""
+    reason = change["reason"].removesuffix(SINGLE_TRIAL_CAVEAT) if SINGLE_TRIAL in change["flags"] else change["reason"]
+    is_sure = scenario["verdict"] != "PASS" and is_certain(scenario)
+    return reason.partition(f": {MORE_TRIALS}")[0] if is_sure else reason
 
 
 def _select_section(

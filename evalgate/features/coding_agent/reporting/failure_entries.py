@@ -74,7 +74,7 @@ def list_entries(item: SuiteScenario) -> Iterator[Entry]:
 
 def _describe_verdict(scenario: ScenarioDoc) -> str:
     verdict, change = scenario["verdict"].replace("_", " "), scenario["change"]
-    return verdict if change is None else f"{verdict}, {name_change(scenario)}: {describe_change(change)}"
+    return verdict if change is None else f"{verdict}, {name_change(scenario)}: {describe_change(scenario)}"
 
 
 def _list_checks(scenario: ScenarioDoc) -> Iterator[Entry]:

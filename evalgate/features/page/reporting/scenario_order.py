@@ -11,7 +11,7 @@ from evalgate.features.page.reporting.page_view import CellView
 from evalgate.features.page.reporting.trace_details import NOTHING_RECORDED, is_unanswered
 from evalgate.models.comparison.comparison import IMPROVEMENTS, NOT_MEASURED, REGRESSIONS
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.scenario_sections import NOT_JUDGED, NOT_RECORDED, SuiteScenario, is_clean
+from evalgate.reporting.text.scenario_sections import FAILS_NOW, NOT_JUDGED, NOT_RECORDED, SuiteScenario, is_clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -121,7 +121,7 @@ def count_changes(items: Iterable[SuiteScenario]) -> str:
     counts: Mapping[str, int] = Counter(
         STILL_FAILING if has_failed_before(item) else item.shown_kind for item in items if item.scenario["change"]
     )
-    moved = "broken", NOT_RECORDED, NOT_JUDGED, "regressed"
+    moved = "broken", FAILS_NOW, NOT_RECORDED, NOT_JUDGED, "regressed"
     words = (*moved, STILL_FAILING, "may be chance", NOT_MEASURED, "new", "fixed", "improved")
     found = [f"{counts[word]:,} {word}" for word in words if counts.get(word)]
     return wording.join_words(found) if found else "no verdict changed"

@@ -186,7 +186,7 @@ def list_reasons(
     change, reason = scenario["change"], scenario["reason"] or ""
     is_repeated = reason.startswith(tuple(f"{name}: " for name in checks))
     texts = [describe_unmet_rule(scenario) if is_repeated else reason]
-    texts += [describe_change(change)] if change and change["kind"] != "unchanged" else []
+    texts += [describe_change(scenario)] if change and change["kind"] != "unchanged" else []
     if change and (cause := change.get("cause")) and not _is_stated(change, cause, stated):
         texts.append(cause.message)
     texts += change["increases"] if change else []

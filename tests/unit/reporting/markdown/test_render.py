@@ -251,9 +251,21 @@ def test_alert__reason_of_a_run_that_judges_nothing__is_not_repeated():
     assert "### Why" not in comment(results([], "cannot_judge", reasons=reasons[:1]))
 
 
-def test_heading__everything_that_blocks_lacks_evidence__says_so():
-    document = results([a_suite("support", [a_scenario("a", "MISSING")], "fail")], "fail", reasons=[gating("a")])
-    assert heading(document).endswith("failed: 1 scenario hard-failed (only for lack of evidence)")
+@pytest.mark.parametrize(
+    ("verdict", "outcome", "words"),
+    [
+        ("MISSING", None, "1 scenario has no recording"),
+        ("ERROR", None, "1 scenario has a recording that can't be read"),
+        ("HARD_FAIL", "not_evaluable", "1 scenario could not be evaluated"),
+        ("HARD_FAIL", "failed", "1 scenario hard-failed"),
+    ],
+)
+def test_heading__without_a_baseline__says_what_is_missing(verdict, outcome, words):
+    found = [a_trial(0, "hard_fail", assertions=[an_assertion("c", outcome)])] if outcome else []
+    scenario = a_scenario("a", verdict, trials=found)
+    document = results([a_suite("support", [scenario], "fail")], "fail", reasons=[gating("a")])
+    assert heading(document).endswith(f"failed: {words}")
+    assert heading(results([a_suite("support", [scenario])])).endswith(f"passed, but {words} (not in fail_on)")
 
 
 def test_heading__all_pass_with_failed_trials__counts_them():

@@ -47,17 +47,23 @@ def test_a_broken_scenario__starts_with_a_short_reason():
                       score_delta=-1.0, previous_verdict="PASS", increases=["cost +90% (limit 20%)"])  # fmt: skip
     trials = [a_trial(number, "failed") for number in range(4)]
     scenario = a_scenario("refund", "FAIL", change, trials=trials, pass_rate_interval=[0.0, 0.49])
-    assert explain(scenario, baseline=a_baseline(age_seconds=200_000)).split("\n\n")[0].split("\n") == [
+    first = explain(scenario, baseline=a_baseline(age_seconds=200_000)).split("\n\n")[0].split("\n")
+    assert first == [
         "FAIL  refund",
         "  suite    support (evals/support.yaml:7)",
         "  why      check (4 of 4 trials): response.content lacks 'refund'",
         "  score    0.00, \u22121.00 since the baseline; threshold 0.80",
-        "  trials   0 of 4 passed; the true rate is between 0% and 49%, with 95% confidence",
+        "  trials   0 of 4 passed",
         "  change   broken (flaky): passed 4 of 4 before, 0 of 4 now",
         "           cost +90% (limit 20%)",
         "  since    the baseline ba5e000 (exact, 2 days old), in which it was PASS",
+    ]
+    statistics = [
+        "  trials   0 of 4 passed; the true rate is between 0% and 49%, with 95% confidence",
         "  chance   a change at least this large would occur by chance in 3% of runs (p 0.0286)",
     ]
+    whole = explain(scenario, baseline=a_baseline(age_seconds=200_000), full=True).split("\n\n")[0].split("\n")
+    assert whole == [*first[:4], statistics[0], *first[5:], statistics[1]]
 
 
 @pytest.mark.parametrize(

@@ -260,7 +260,7 @@ def test_table__three_hundred_equal_failures__fit_on_a_screen(name):
     lines = render_table(failing_alike(300, name, a_change("broken", flags=["single_trial"])), width=100).split("\n")
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 100
-    assert sum("may be noise" in line or "single" in line for line in lines) == 1
+    assert not [line for line in lines if "may be noise" in line or "single" in line]  # a required check failed
 
 
 def test_table__names_that_fit__are_all_shown_and_others_counted():
