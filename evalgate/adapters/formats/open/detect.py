@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib import import_module
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -26,18 +26,67 @@ AUTO = "auto"
 JSON_STARTS = (b"{", b"[")
 NEAREST = 2
 MIN_NAMES, MIN_SHARE = 2, 2 / 3
-LISTED = """
-    native.NATIVE tau.TAU2 tau.TAU2_FOLDER tau.TAU_BENCH atif.ATIF inspect_ai.INSPECT adk.ADK adk.ADK_EVAL
-    adk.ADK_EVALSET swe_agent.SWE_AGENT mini_swe_agent.MINI_SWE_AGENT openhands.OPENHANDS openhands.OPENHANDS_V1
-    exgentic.EXGENTIC toolbench.TOOLBENCH salvo.SALVO litellm.LITELLM dspy.DSPY response_cache.RESPONSE_CACHE
-    promptfoo.PROMPTFOO deepeval.DEEPEVAL ragas.RAGAS managed_agents.MANAGED_AGENTS langfuse.LANGFUSE
-    langsmith.LANGSMITH openai_agents.OPENAI_AGENTS openai_agents.OPENAI_AGENTS_STATE opentelemetry.OTLP
-    opentelemetry.JAEGER opentelemetry.SPAN_LIST cursor.CURSOR claude_code.CLAUDE_CODE codex.CODEX
-    gemini_cli.GEMINI_CLI copilot.COPILOT opencode.OPENCODE pi.PI ag_ui.AG_UI vally.VALLY bedrock.BEDROCK
-    gemini.GEMINI langgraph.LANGGRAPH autogen.AUTOGEN crewai.CREWAI pydantic_ai.PYDANTIC_AI vercel.VERCEL
-    langchain.LANGCHAIN openai_responses.OPENAI_RESPONSES anthropic.ANTHROPIC openai_chat.OPENAI_CHAT
-""".split()  # noqa: SIM905  (a list takes a line for each)
-"""Each format's package and its name there in the order of detection: the one with the most specific check first."""
+ALWAYS = ""
+LISTED = {
+    "native.NATIVE": "schema",
+    "tau.TAU2": "simulations",
+    "tau.TAU2_FOLDER": "tasks termination_reason",
+    "tau.TAU_BENCH": "traj",
+    "atif.ATIF": "schema_version",
+    "inspect_ai.INSPECT": "eval",
+    "adk.ADK": "author events",
+    "adk.ADK_EVAL": "eval_case_results evalCaseResults",
+    "adk.ADK_EVALSET": "eval_cases evalCases",
+    "swe_agent.SWE_AGENT": "history",
+    "mini_swe_agent.MINI_SWE_AGENT": "trajectory_format info",
+    "openhands.OPENHANDS": "metrics",
+    "openhands.OPENHANDS_V1": "kind",
+    "exgentic.EXGENTIC": "session_id",
+    "toolbench.TOOLBENCH": "answer_generation",
+    "salvo.SALVO": "tool_calls_made turns",
+    "litellm.LITELLM": "call_type standard_logging_object",
+    "dspy.DSPY": "kwargs history",
+    "response_cache.RESPONSE_CACHE": "usage_metadata",
+    "promptfoo.PROMPTFOO": "promptIdx results",
+    "deepeval.DEEPEVAL": "",
+    "ragas.RAGAS": "user_input dataset samples",
+    "managed_agents.MANAGED_AGENTS": "id data",
+    "langfuse.LANGFUSE": "observations traceId data",
+    "langsmith.LANGSMITH": "run_type post patch runs",
+    "openai_agents.OPENAI_AGENTS": "object data spans",
+    "openai_agents.OPENAI_AGENTS_STATE": "$schemaVersion",
+    "opentelemetry.OTLP": "resourceSpans resource_spans batches resourceLogs resource_logs trace result",
+    "opentelemetry.JAEGER": "data traceID",
+    "opentelemetry.SPAN_LIST": "data spans trace_id traceId traceID context spanContext span_context context.trace_id",
+    "cursor.CURSOR": "subtype",
+    "claude_code.CLAUDE_CODE": "leafUuid subtype message loglines messages",
+    "codex.CODEX": "type events items",
+    "gemini_cli.GEMINI_CLI": "projectHash timestamp",
+    "copilot.COPILOT": "parentId",
+    "opencode.OPENCODE": "info type",
+    "pi.PI": "cwd message",
+    "ag_ui.AG_UI": "runId toolCallName messageId",
+    "vally.VALLY": "stimulus",
+    "bedrock.BEDROCK": "stopReason response message scope request messages",
+    "gemini.GEMINI": "candidates promptFeedback prompt_feedback response contents history request",
+    "langgraph.LANGGRAPH": "channel_values values checkpoint",
+    "autogen.AUTOGEN": """
+        contents source content agent_states message_thread llm_context state chat_message_store_state messages response
+    """,
+    "crewai.CREWAI": "raw timestamp events",
+    "pydantic_ai.PYDANTIC_AI": "messages all_messages new_messages",
+    "vercel.VERCEL": "steps messages",
+    "langchain.LANGCHAIN": "messages output",
+    "openai_responses.OPENAI_RESPONSES": "object output messages input items",
+    "anthropic.ANTHROPIC": "stop_reason response messages",
+    "openai_chat.OPENAI_CHAT": "messages choices",
+}
+"""Each format's package and its name there in the order of detection: the one with the most specific check first.
+
+Beside it the fields of which an object has at least one if the format claims it, so that few formats are imported and
+asked about each line; none for a format that is asked about every object.
+"""
+_NAMES = list(LISTED)
 
 
 @cache
@@ -59,7 +108,7 @@ class Formats:
 
     def __getitem__(self, rank: int) -> Format:
         """The format at this place of the order."""
-        return _load(LISTED[rank]) if rank < len(LISTED) else find_installed_formats()[rank - len(LISTED)]
+        return _load(_NAMES[rank]) if rank < len(LISTED) else find_installed_formats()[rank - len(LISTED)]
 
 
 FORMATS = Formats()
@@ -179,7 +228,28 @@ def find_packed_format(head: bytes) -> Format | None:
 
 def _rank_format(value: Any, best: int | None) -> int | None:
     """The index of the first format before `best` that claims the value, else `best`."""
-    for rank, known in enumerate(islice(FORMATS, best)):
-        if known.claims(value):
+    for rank in list_asked(value):
+        if best is not None and rank >= best:
+            break
+        if FORMATS[rank].claims(value):
             return rank
     return best
+
+
+def list_asked(value: Any) -> Iterator[int]:
+    """The indexes of the formats that may claim the value, in the order of detection."""
+    if isinstance(value, dict):
+        ranks = _get_ranks_by_field()
+        yield from sorted({rank for field in (ALWAYS, *value) for rank in ranks.get(field, ())})
+    else:
+        yield from range(len(LISTED))
+    yield from range(len(LISTED), len(LISTED) + len(find_installed_formats()))
+
+
+@cache
+def _get_ranks_by_field() -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for rank, fields in enumerate(LISTED.values()):
+        for field in fields.split() or [ALWAYS]:
+            found.setdefault(field, []).append(rank)
+    return found
