@@ -31,7 +31,7 @@ TEXTS: Mapping[str, tuple[str, Any]] = {
         "Fields that hold no calls, from a record, or each line of a file that is one; `[]`: each entry of a list.",
         ["messages[].modelInfo"],
     ),
-    "even_calls": ("Whether ignored fields may hold what looks like a call with its arguments.", False),
+    "even_calls": ("Whether ignored fields may hold what looks like a call.", False),
     "scenario_from": ("A JMESPath expression that finds the scenario id of a trace.", "metadata.tags[0]"),
     "threshold": ("The score, 0 to 1, from which a trial and a scenario pass; 0.8 unless set.", 1.0),
     "SuiteFile.defaults": ("What applies to every scenario of the suite.", {"assertions": [_CHECK]}),

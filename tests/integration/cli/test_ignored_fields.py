@@ -65,6 +65,35 @@ def test_a_field_with_the_shape_of_a_call_is_refused(tmp_path: Path, call: Any) 
     assert "messages[].extra is ignored, but looks like a call" in result.stdout
 
 
+NAMES_ALONE: list[Any] = [
+    *({"tool": "delete_user"}, {"do": "delete_user"}, {"toolsUsed": ["delete_user"]}, {"function": {"name": "f"}}),
+    *(
+        {"type": "tool_use", "name": "delete_user"},
+        {"name": "delete_user", "arguments": {}},
+        {"name": "f", "args": None},
+    ),
+    *({"log": json.dumps({"tool": "delete_user"})}, {"name": "delete_user", "input": "all"}),
+]
+NO_CALLS: list[Any] = [
+    *({"provider": "a", "model": "b", "mode": "c"}, {"model": "m", "input": 12, "output": 3}, {"tool_count": 2}),
+    *({"response": "fine"}, {"steps": ["one"]}, {"model": "m", "tags": []}, {"name": "delete_user"}, "delete_user"),
+]
+
+
+@pytest.mark.parametrize("extra", NAMES_ALONE, ids=json.dumps)
+def test_a_name_alone_is_refused_where_its_key_or_type_says_that_it_was_called(tmp_path: Path, extra: Any) -> None:
+    write(tmp_path, extra, reading=IGNORE)
+    assert run(tmp_path)[0] == 1
+    write(tmp_path, extra, reading={**IGNORE, "even_calls": True})
+    assert run(tmp_path)[0] == 0
+
+
+@pytest.mark.parametrize("extra", NO_CALLS, ids=json.dumps)
+def test_what_names_no_call_is_ignored_without_another_word(tmp_path: Path, extra: Any) -> None:
+    write(tmp_path, extra, reading=IGNORE)
+    assert run(tmp_path)[0] == 0
+
+
 @pytest.mark.parametrize("extra", [{"a": [json.dumps(CALL)]}, [[CALL]], {"name": "delete_user", "arguments": "{}"}])
 def test_the_shape_of_a_call_is_found_at_any_depth(tmp_path: Path, extra: Any) -> None:
     write(tmp_path, extra, reading=IGNORE)
@@ -78,7 +107,7 @@ def test_calls_that_are_none_can_be_ignored_by_saying_so(tmp_path: Path) -> None
 
 def test_a_declared_format_ignores_its_fields(tmp_path: Path) -> None:
     for extra, more, expected in ((NOTED, {}, 0), (CALL, {}, 1), (CALL, {"even_calls": True}, 0)):
-        write(tmp_path, {"tool_calls": extra}, format="custom", custom={**MAPPING, **IGNORE, **more})
+        write(tmp_path, {"seen": extra}, format="custom", custom={**MAPPING, **IGNORE, **more})
         assert run(tmp_path)[0] == expected, (extra, more)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
     from evalgate.suite.models import Ignored
 
-CALLS = "is ignored, but looks like a call with its arguments: if it is not one, set `even_calls: true` beside it"
+CALLS = "is ignored, but looks like a call: if it is not one, set `even_calls: true` beside it"
 
 
 def filter_format(found: Format, ignored: Ignored) -> Format:

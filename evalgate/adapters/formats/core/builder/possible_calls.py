@@ -39,6 +39,9 @@ CALL_WORDS = words("""
     function functions action actions call calls command commands exec execs execute executes use uses run runs do
     act acts op ops operation operations step steps output outputs completion completions response responses choices
 """)
+ACTS = CALL_WORDS - words("step steps output outputs completion completions response responses choices")
+"""Those of them that name an act, not where calls are or what came of them."""
+ARGUMENTS = words("arguments args kwargs parameters params input with")
 ID_WORDS = frozenset({"id", "ids", "uuid", "at", "time", "timestamp", "ms"})
 """Last words of a key whose text is an id or a time, whatever the others are (`response_id`, `run_at`)."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -47,9 +50,10 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 def has_call_shape(value: Any) -> bool:
     """Whether anything in the value has the shape of a call: a text beside an object, a list, or JSON as text.
 
-    Both may be fields of an object, or entries of a list.
+    Both may be fields of an object, or entries of a list. A name alone is a call without arguments if its key, or
+    the type of its object, says so, or if arguments beside it are empty.
 
-    >>> has_call_shape({"tool": "delete_user", "args": {"id": 1}}), has_call_shape({"tool": "delete_user"})
+    >>> has_call_shape({"tool": "delete_user"}), has_call_shape({"name": "delete_user"})
     (True, False)
     >>> has_call_shape([["delete_user", {"id": 1}]]), has_call_shape([["delete_user", "lookup"], [{"id": 1}]])
     (True, False)
@@ -60,7 +64,7 @@ def has_call_shape(value: Any) -> bool:
         if each.__class__ is str:
             each = decode(each)
         if each.__class__ is dict:
-            if _has_name_and_arguments(each, ENVELOPE):
+            if _has_name_and_arguments(each, ENVELOPE) or _has_name_alone(each):
                 return True
             waiting += each.values()
         elif each.__class__ is list:
@@ -130,13 +134,24 @@ def _has_name_and_arguments(value: dict[str, Any], envelope: AbstractSet[str]) -
     return any(text.strip() and not may_hold(text) for text in texts)
 
 
+def _has_name_alone(value: dict[str, Any]) -> bool:
+    """Whether an object names a call that has no arguments."""
+    held = {key: inner for key, inner in value.items() if inner is None or inner.__class__ in (str, list, dict)}
+    if any(inner and has_call_word(key, ACTS) for key, inner in held.items()):
+        return True
+    if not any(inner.__class__ is str and inner.strip() and key not in ENVELOPE for key, inner in held.items()):
+        return False
+    kinds = (held[key] for key in KIND_KEYS.intersection(held) if held[key].__class__ is str)
+    return not ARGUMENTS.isdisjoint(held) or any(has_call_word(each, ACTS) for each in kinds)
+
+
 def split_words(name: str) -> list[str]:
     """The words of a key or a type, in lower case."""
     return [word.lower() for word in _WORD.findall(name[:200])]
 
 
 @lru_cache(maxsize=4_096)
-def has_call_word(name: str) -> bool:
+def has_call_word(name: str, among: AbstractSet[str] = CALL_WORDS) -> bool:
     """Whether a key, or a type, names an act of calling; `transactionId`, `functionality` and `recall` do not.
 
     >>> [has_call_word(name) for name in ("toolsUsed", "run_command", "dynamicInvocation", "recall", "response_id")]
@@ -145,4 +160,4 @@ def has_call_word(name: str) -> bool:
     parts = split_words(name)
     if any(part in "".join(parts) for part in PARTS_OF_WORDS):
         return True
-    return not CALL_WORDS.isdisjoint(parts) and parts[-1] not in ID_WORDS
+    return not among.isdisjoint(parts) and parts[-1] not in ID_WORDS
