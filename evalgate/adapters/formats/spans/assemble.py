@@ -189,7 +189,7 @@ def build(spans: Sequence[Span], read_facts: Callable[[Span], SpanFacts] = diale
     conversation = build_conversation(nodes, main)
     timeline = Timeline(conversation, main, calls)
     tools = list_executions(nodes)
-    found = merge_tool_calls(conversation, calls, tools, timeline)
+    found = merge_tool_calls(conversation, calls, tools, nodes_of_kind(nodes, "agent"), timeline)
     trace = Trace(
         nodes[0].span.trace_id,
         conversation.messages,

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 class SpanToolCall(Struct, eq=False):
-    """A tool call being merged; `asked_by` is the model call that requested it, `node` its execution span."""
+    """A tool call being merged; `node` is its execution span, `asked_by` the model call that requested it.
+
+    One that is not claimed is older than that model call, which has it in its history.
+    """
 
     call: ToolCall
     is_main: bool  # it is part of the conversation
@@ -98,7 +101,9 @@ def _interval(entry: SpanToolCall) -> tuple[int, int]:
 def _time(entry: SpanToolCall) -> int:
     if entry.node is not None:
         return entry.node.start
-    return UNKNOWN if entry.asked_by is None else entry.asked_by.end
+    if entry.asked_by is None:
+        return UNKNOWN
+    return entry.asked_by.end if entry.is_claimed else entry.asked_by.start
 
 
 def _position_of(entry: SpanToolCall, timeline: Timeline) -> tuple[int, int]:

@@ -14,11 +14,14 @@ from evalgate.adapters.formats.core.builder.conversation import (
     note_execution,
     read_arguments,
 )
+from evalgate.adapters.formats.core.python_literals import unwrap_text
 from evalgate.adapters.formats.core.strict_json import encode_text
 from evalgate.adapters.formats.spans.actors import add_actors
 from evalgate.adapters.formats.spans.aggregate import duration_ms
 from evalgate.adapters.formats.spans.call_order import SpanToolCall, number_calls
+from evalgate.adapters.formats.spans.request_copies import has_dropped, list_copies, note_other_version, take_others
 from evalgate.adapters.formats.spans.span import UNKNOWN
+from evalgate.adapters.formats.spans.sub_agent_results import SubAgentResults
 from evalgate.adapters.formats.spans.timeline import format_rfc3339
 
 if TYPE_CHECKING:
@@ -37,13 +40,20 @@ OwnerKey = tuple[int, "CallKey"]
 
 
 def merge_tool_calls(
-    conversation: Conversation, calls: Sequence[ModelCall], tools: Sequence[SpanNode], timeline: Timeline
+    conversation: Conversation,
+    calls: Sequence[ModelCall],
+    tools: Sequence[SpanNode],
+    agents: Sequence[SpanNode],
+    timeline: Timeline,
 ) -> list[ToolCall]:
     """Merges calls of the conversation, of sub-agents and of spans, each once and in time order."""
     known = conversation.calls
     merging = _CallMerger([SpanToolCall(call, True, timeline.response_calls.get(call["step"])) for call in known])
     merging.add_requests(calls)
+    merging.add_dropped(calls)
+    merging.note_answers(agents)
     merging.add_executions(tools)
+    merging.add_other_versions()
     entries = merging.entries
     for entry in entries:
         if entry.asked_by is None and entry.node is not None and not entry.is_main:
@@ -82,24 +92,74 @@ class _CallMerger:
         self._by_id_and_key: dict[tuple[str, CallKey], SpanToolCall] = {}
         self._unclaimed: dict[QueueKey, deque[SpanToolCall]] = defaultdict(deque)
         self._pending: dict[QueueKey, deque[SpanToolCall]] = defaultdict(deque)
+        self._other_versions: list[tuple[SpanToolCall, ToolRequest]] = []
         for entry in entries:
             self._add(entry)
 
     def add_requests(self, calls: Sequence[ModelCall]) -> None:
         """Adds the calls requested in model outputs; most are already in the conversation."""
-        answers = _SubagentResults(calls)
+        answers = SubAgentResults(calls)
         for call in calls:
             for message in call.get_fact("output") or []:
                 for request in message.calls:
                     self._add_request(call, request, message, answers)
+            if len(call.nodes) > 1:
+                self._add_copies(call, answers)
+
+    def _add_copies(self, call: ModelCall, answers: SubAgentResults) -> None:
+        """Adds what other spans of the same request record of its answer: of equal calls once."""
+        for output in list_copies(call):
+            known = deque(entry for entry in self.entries if entry.asked_by is call)
+            for message in output:
+                for request in take_others(message.calls, known):
+                    same = next((entry for entry in known if entry.call["name"] == request.name), None)
+                    if same is None:
+                        self._add_request(call, request, message, answers)
+                    else:
+                        known.remove(same)
+                        self._other_versions.append((same, request))
+
+    def add_dropped(self, calls: Sequence[ModelCall]) -> None:
+        """Adds the calls of a history that a later request of the same agent no longer has, as after a compaction."""
+        latest: dict[int, ModelCall] = {}
+        for call in calls:
+            before = latest.get(id(call.owner))
+            latest[id(call.owner)] = call
+            if before is None or not has_dropped(before, call):
+                continue
+            for asked in conversation_from_messages(before.get_fact("input") or []).calls:
+                is_known = (asked["id"], asked["name"], "id") in self._unclaimed or _key_of(asked) in self._unclaimed
+                if not is_known:
+                    self._add(SpanToolCall(asked, False, asked_by=before))
+
+    def note_answers(self, agents: Sequence[SpanNode]) -> None:
+        """Notes the calls in what agents answered, which their model calls record too."""
+        requests = [each for node in agents for message in node.facts.output or [] for each in message.calls]
+        by_id: dict[tuple[str | None, str], list[SpanToolCall]] = defaultdict(list)
+        for entry in self.entries if requests else ():
+            by_id[entry.call["id"], entry.call["name"]].append(entry)
+        for request in requests:
+            known = by_id[request.id, request.name] if request.id is not None else []
+            key = build_recorded_call_key(request.name, request.arguments)
+            if known and all(_key_of(entry.call) != key for entry in known):
+                self._other_versions.append((known[0], request))
+
+    def add_other_versions(self) -> None:
+        """Keeps the arguments with which another span or a message records a call, if they differ."""
+        for entry, request in self._other_versions:
+            if not note_other_version(entry.call, request):
+                blank = _new_call(request.name, request.id, request.arguments, entry.call["agent"])
+                self._add(SpanToolCall(blank, False, asked_by=entry.asked_by, is_claimed=True))
 
     def _add_request(
-        self, call: ModelCall, request: ToolRequest, message: RawMessage, answers: _SubagentResults
+        self, call: ModelCall, request: ToolRequest, message: RawMessage, answers: SubAgentResults
     ) -> None:
         known = self._find_request(call, request)
         if known is not None:
             known.is_claimed = True
             known.asked_by = known.asked_by or call
+            if request.arguments not in (known.call["arguments_raw"], known.call["arguments"]):
+                self._other_versions.append((known, request))
             return
         blank = _new_call(request.name, request.id, request.arguments, message.agent or _agent_of(call.best))
         blank["started_at"] = message.timestamp
@@ -192,36 +252,6 @@ def _next_unclaimed(waiting: deque[SpanToolCall] | None) -> SpanToolCall | None:
     return waiting[0] if waiting else None
 
 
-class _SubagentResults:
-    """Results of sub-agents' tool calls, found in the input of their later model calls."""
-
-    def __init__(self, calls: Sequence[ModelCall]) -> None:
-        self._last: dict[int, ModelCall] = {id(call.owner): call for call in calls}
-        self._known: dict[int, dict[str | CallKey, deque[ToolCall]]] = {}
-
-    def fill(self, call: ModelCall, blank: ToolCall) -> None:
-        """Copies the result into a call if a later model call of the same agent contains it."""
-        owner = id(call.owner)
-        if owner not in self._known:
-            self._known[owner] = _answered_calls(self._last[owner])
-        answers = self._known[owner].get(_key_of(blank) if blank["id"] is None else blank["id"])
-        if not answers:
-            return
-        answer = answers.popleft()
-        for name in ("result", "result_text", "status", "error", "exit_code"):
-            blank[name] = answer[name]
-
-
-def _answered_calls(last: ModelCall) -> dict[str | CallKey, deque[ToolCall]]:
-    """The answered calls in a model's input, by id, else by name and arguments."""
-    found: dict[str | CallKey, deque[ToolCall]] = defaultdict(deque)
-    for call in conversation_from_messages(last.get_fact("input") or []).calls:
-        key = _key_of(call) if call["id"] is None else call["id"]
-        if call["status"] != "missing":
-            found[key].append(call)
-    return found
-
-
 def _is_candidate(entry: SpanToolCall, call: ModelCall) -> bool:
     return not entry.is_claimed and entry.asked_by in (None, call)
 
@@ -255,6 +285,8 @@ def _add_execution(call: ToolCall, node: SpanNode) -> None:
     if call["exit_code"] is None:
         call["exit_code"] = facts.exit_code
     executed = read_arguments(facts.arguments)
+    if executed.error is not None and isinstance(value := unwrap_text(facts.arguments), dict):
+        executed = executed._replace(value=value)
     if call["arguments"] is None and call["arguments_raw"] is None:
         call["arguments"], call["arguments_raw"], call["arguments_error"] = executed
     is_blank = isinstance(facts.arguments, str) and not facts.arguments.strip()

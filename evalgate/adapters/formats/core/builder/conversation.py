@@ -57,6 +57,8 @@ def note_execution(call: ToolCall, name: str | None, arguments: Arguments) -> No
     """
     if arguments.value is None and name in (None, "", call["name"]):
         return
+    if _is_wrapped(call["arguments"], arguments.value):
+        arguments = Arguments(_unwrap(arguments.value))
     same_name = not name or name == call["name"] or unwrap_name(name) == unwrap_name(call["name"])
     is_same_text = arguments.raw is not None and arguments.raw == call["arguments_raw"]  # most are: no walk is needed
     same_arguments = is_same_text or are_equal_arguments(call["arguments"], arguments.value)
@@ -73,7 +75,9 @@ def note_execution(call: ToolCall, name: str | None, arguments: Arguments) -> No
 def are_equal_arguments(asked: Any, ran: Any) -> bool:
     """True unless both are known and differ, other than by keys that are null, or by a form of the recorder's own."""
     asked, ran = drop_nulls(asked), drop_nulls(ran)
-    if asked is None or ran is None or _are_wrapped(asked, ran):
+    if _is_wrapped(asked, ran):
+        ran = _unwrap(ran)
+    if asked is None or ran is None:
         return True
     return build_call_key("", asked) == build_call_key("", ran)
 
@@ -81,11 +85,23 @@ def are_equal_arguments(asked: Any, ran: Any) -> bool:
 WRAPPING_KEYS = frozenset({"args", "kwargs", "input", "inputs", "arguments", "tool_input", "params", "parameters"})
 
 
-def _are_wrapped(asked: Any, ran: Any) -> bool:
-    """True if the arguments that ran are recorded as the value of another key, in a form that the recorder made."""
+def _is_wrapped(asked: Any, ran: Any) -> bool:
+    """Whether the arguments that ran are recorded as the value of another key, in a form that the recorder made."""
     return (
         bool(ran) and isinstance(ran, dict) and isinstance(asked, dict) and ran.keys() <= WRAPPING_KEYS - asked.keys()
     )
+
+
+def _unwrap(ran: dict[str, Any]) -> dict[str, Any] | None:
+    """The arguments in such a form; None if it holds none, or some without their names."""
+    from evalgate.adapters.formats.core.python_literals import unwrap_text  # few recorders make such a form
+
+    found: dict[str, Any] = {}
+    for each in map(unwrap_text, ran.values()):
+        if each and not isinstance(each, dict):
+            return None
+        found |= each or {}
+    return found or None
 
 
 def drop_nulls(value: Any) -> Any:

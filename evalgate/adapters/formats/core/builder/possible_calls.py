@@ -139,9 +139,10 @@ def _has_name_alone(value: dict[str, Any]) -> bool:
     held = {key: inner for key, inner in value.items() if inner is None or inner.__class__ in (str, list, dict)}
     if any(inner and has_call_word(key, ACTS) for key, inner in held.items()):
         return True
-    if not any(inner.__class__ is str and inner.strip() and key not in ENVELOPE for key, inner in held.items()):
+    texts = {key: inner for key, inner in value.items() if inner.__class__ is str and inner.strip()}
+    if texts.keys() <= ENVELOPE:
         return False
-    kinds = (held[key] for key in KIND_KEYS.intersection(held) if held[key].__class__ is str)
+    kinds = (texts[key] for key in KIND_KEYS.intersection(texts))
     return not ARGUMENTS.isdisjoint(held) or any(has_call_word(each, ACTS) for each in kinds)
 
 
