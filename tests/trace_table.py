@@ -6,7 +6,8 @@ Run as a script, it writes them; of the second one, the rows are kept where the 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+import tomllib
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from documents import ROOT
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 RECORDINGS = ROOT / "tests" / "recordings"
 READINGS = ROOT / "tests" / "readings"
 DOCUMENT = ROOT / "docs" / "traces.md"
+SOURCES = ROOT / "tests" / "format_sources.toml"
 BEGIN, END = "<!-- table: make docs writes it -->\n", "<!-- end of the table -->"
 TRIED, TRIED_END = "<!-- tried: make docs writes it -->\n", "<!-- end of what was tried -->"
 SHARED = ROOT.parent / "shared"
@@ -72,12 +74,18 @@ def format_table(found: dict[str, set[str]]) -> str:
 
 
 class Tried(NamedTuple):
-    """Recordings of others that are read in one format: files, traces, months of the first and last, and versions."""
+    """Recordings of others that are read in one format: files, traces, calls, first and last month, what wrote them."""
 
     files: int
     traces: int
+    calls: int
     months: str
-    versions: str
+    written_by: str
+
+
+def read_sources() -> dict[str, dict[str, Any]]:
+    """By format, whose shape it has and when that was compared."""
+    return tomllib.loads(SOURCES.read_text(encoding="utf-8"))
 
 
 def tried_by_format() -> dict[str, Tried]:
@@ -87,14 +95,20 @@ def tried_by_format() -> dict[str, Tried]:
         for trace in read_traces(folder):
             if isinstance(trace, Trace):
                 traces.setdefault(trace.source.format, []).append(trace)
-    return {name: _describe_tried(found) for name, found in traces.items()}
+    sources = read_sources()
+    return {name: _describe_tried(found, sources[name]) for name, found in traces.items()}
 
 
-def _describe_tried(traces: list[Trace]) -> Tried:
+def _describe_tried(traces: list[Trace], source: dict[str, Any]) -> Tried:
     months = sorted({month for trace in traces if (month := _find_month(trace)) is not None})
     versions = sorted({trace.agent["version"] for trace in traces if (trace.agent or {}).get("version")})
-    span = " to ".join(dict.fromkeys([*months[:1], *months[-1:]]))
-    return Tried(len({trace.source.path for trace in traces}), len(traces), span, ", ".join(versions))
+    return Tried(
+        len({trace.source.path for trace in traces}),
+        len(traces),
+        sum(len(trace.agent_calls) for trace in traces),
+        source.get("recorded", " to ".join(dict.fromkeys([*months[:1], *months[-1:]]))),
+        source.get("by", ", ".join(versions)),
+    )
 
 
 def _find_month(trace: Trace) -> str | None:
@@ -105,16 +119,14 @@ def _find_month(trace: Trace) -> str | None:
 
 def format_tried_table(tried: dict[str, Tried]) -> str:
     """One row per format, in the order of detection."""
-    rows = ["| format | real files | traces in them | recorded | versions | written |", "|---|--:|--:|---|---|--:|"]
+    titles = "format | real files | traces | calls | recorded | written by | our own | in the shape of | compared"
+    rows = [f"| {titles} |", "|---|--:|--:|--:|---|---|--:|---|---|"]
+    sources = read_sources()
     for known in FORMATS:
-        real = tried.get(known.name, Tried(0, 0, "", ""))
-        cells = [
-            f"`{known.name}`",
-            *(str(count or NONE) for count in real[:2]),
-            *real[2:],
-            str(count_written(known.name)),
-        ]
-        rows.append(f"| {' | '.join(cells)} |".replace("  ", " "))
+        real, source = tried.get(known.name, Tried(0, 0, 0, "", "")), sources[known.name]
+        counts = [str(count) if real.files else "" for count in real[1:3]]
+        cells = [f"`{known.name}`", str(real.files or NONE), *counts, *real[3:], str(count_written(known.name))]
+        rows.append(f"| {' | '.join([*cells, source['after'], str(source['compared'])])} |".replace("  ", " "))
     return "".join(f"{row}\n" for row in rows)
 
 
@@ -127,10 +139,10 @@ def count_written(name: str) -> int:
 
 def tried_in_table(table: str) -> dict[str, Tried]:
     """By format, what the table of the document says: where the recordings are not there, its rows are kept."""
-    rows = (re.split(r" ?\| ?", line)[1:6] for line in table.splitlines()[2:])
+    rows = (re.split(r" ?\| ?", line)[1:7] for line in table.splitlines()[2:])
     return {
-        name.strip("`"): Tried(int(files), int(traces), months, versions)
-        for name, files, traces, months, versions in rows
+        name.strip("`"): Tried(int(files), int(traces), int(calls), months, written_by)
+        for name, files, traces, calls, months, written_by in rows
         if files != NONE
     }
 

@@ -1,6 +1,7 @@
 """docs/traces.md matches the formats in the code."""
 
 import re
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,12 @@ from trace_table import (
     fields_by_format,
     format_table,
     format_tried_table,
+    read_sources,
     read_traces,
     table_in_document,
     tried_by_format,
     tried_in_document,
+    tried_in_table,
 )
 
 from evalgate.adapters.formats.core.format import Reader, no_identity
@@ -25,6 +28,8 @@ from evalgate.models.trace.trace import OPAQUE, Trace
 
 SHARED = ROOT.parent / "shared" / "traces"
 PACKAGE = ROOT / "evalgate" / "adapters"
+WITHOUT_VERSION = {"response-cache", "salvo"}
+"""A cache of our own, and a producer of which no release was found."""
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +49,19 @@ def test_the_table_of_what_was_tried_lists_the_recordings_of_others(text):
 def test_every_format_has_a_row_of_what_was_tried(text):
     rows = re.findall(r"^\| `([\w-]+)` \|", tried_in_document(text), re.MULTILINE)
     assert rows == [known.name for known in FORMATS]
+
+
+def test_every_format_says_whose_shape_it_has_and_when_that_was_compared():
+    sources = read_sources()
+    assert sources.keys() == {known.name for known in FORMATS}
+    assert {name for name, source in sources.items() if not re.search(r"\d", source["after"])} == WITHOUT_VERSION
+    assert {name for name, source in sources.items() if type(source["compared"]) is not date} == set()
+
+
+def test_of_real_files_the_page_says_when_they_were_recorded_and_by_what(text):
+    real = tried_in_table(tried_in_document(text))
+    assert {name for name, tried in real.items() if not (tried.months and tried.written_by)} == set()
+    assert len(real) >= 30
 
 
 def test_of_each_coding_agent_the_page_says_when_its_shape_was_read_or_recorded(text):
