@@ -6,10 +6,13 @@ from bisect import bisect_left
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from evalgate.measures.values.json_values import shorten
 
-    from evalgate.models.trace.pricing import ModelUsage
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from evalgate.models.run.trial_doc import PricingDoc
+    from evalgate.models.trace.pricing import ModelUsage, Pricing
 
 TOKENS_PER_RATE = 1_000_000
 DIGITS = 12
@@ -54,3 +57,26 @@ def compute_cost(rates: Rates, usage: ModelUsage) -> float:
 def sum_amounts(amounts: Iterable[float]) -> float:
     """Sums amounts; the result does not depend on their order."""
     return round(fsum(amounts), DIGITS)
+
+
+HOW_TO_PRICE = "install evalgate-action[prices] or set `prices`"
+SET_PRICES = "set `prices` in evalgate.yaml or a suite"
+MAX_MODELS = 5
+"""Models that are named."""
+
+
+def explain_unknown_cost(pricings: Iterable[Pricing | PricingDoc | None], mark: Callable[[str], str] = shorten) -> str:
+    """Why the cost of trials is unknown, and how to get it; `pricings` are theirs, `mark` cuts the name of a model."""
+    priced = [each for each in pricings if each is not None]
+    if not priced:
+        return "neither a cost nor a model with the tokens of all its calls is recorded"
+    if any(each["table"] is None for each in priced):
+        return f"tokens are recorded, but prices are missing: {HOW_TO_PRICE}"
+    return describe_unpriced({model for each in priced for model in each["missing_models"]}, mark)
+
+
+def describe_unpriced(models: Iterable[str], mark: Callable[[str], str] = shorten) -> str:
+    """Says which models have no price, and how to give them one."""
+    names = sorted(models)
+    more = f" and {len(names) - MAX_MODELS} more" if len(names) > MAX_MODELS else ""
+    return f"no price is known for {', '.join(map(mark, names[:MAX_MODELS]))}{more}; {SET_PRICES}"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from evalgate.measures.prices import compute_cost, smallest_request, sum_amounts
-from evalgate.measures.values.json_values import shorten
+from evalgate.measures.prices import compute_cost, explain_unknown_cost, smallest_request, sum_amounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,7 +22,6 @@ MAX_ROWS = 50
 """Kinds of requests of one trace (model, provider, size) kept to price them again."""
 TOLERANCE = 0.01
 Source = Literal["computed", "partial", "unknown"]
-HOW_TO_PRICE = "install evalgate-action[prices] or set `prices`"
 
 
 class Pricer:
@@ -52,7 +50,8 @@ class Pricer:
         trace.pricing = pricing = self._compute_pricing(usages, recorded)
         trace.cost = {"usd": pricing["usd"], "source": _source(pricing), "price_table": self.label}
         if pricing["usd"] is None:
-            trace.cost["note"] = self._missing_reason(pricing)
+            least = f"; the rest costs {pricing['known_usd']:g} USD" if pricing["known_usd"] else ""
+            trace.cost["note"] = f"{explain_unknown_cost([pricing])}{least}"
         if pricing["known_usd"] and pricing["usd"] is None:
             trace.cost["known_usd"] = pricing["known_usd"]
 
@@ -93,13 +92,6 @@ class Pricer:
         if is_listed or self._table is None:
             return rates
         return self._table.rates(usage["model"], usage["provider"], usage["request_tokens"])
-
-    def _missing_reason(self, pricing: Pricing) -> str:
-        if not self._has_prices:
-            return f"tokens are recorded, but prices are missing: {HOW_TO_PRICE}"
-        models = shorten(", ".join(pricing["missing_models"]))
-        least = f"; the rest costs {pricing['known_usd']:g} USD" if pricing["known_usd"] else ""
-        return f"no price is known for {models}{least}"
 
 
 def _source(pricing: Pricing) -> Source:

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from evalgate.application.evaluation.named_tools import build_typo_warning
+from evalgate.measures.prices import describe_unpriced
 from evalgate.measures.values.json_values import mark_name
 from evalgate.models.trace.trace import IGNORED_FIELD, describe_ignored, format_place
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 MAX_WARNINGS = 50
 """How many different messages are listed."""
-MAX_MODELS = 5
-"""Models that a warning names."""
 DUPLICATES, DECISIVE_COPIES = "duplicates", "decisive_copies"
 
 
@@ -136,10 +135,7 @@ class WarningCollector:
         """One warning for all models and traces of a run."""
         if not self._unpriced:
             return []
-        names = sorted(self._unpriced)
-        more = f" and {len(names) - MAX_MODELS} more" if len(names) > MAX_MODELS else ""
-        named = f"{', '.join(map(mark_name, names[:MAX_MODELS]))}{more}"
-        message = f"no price is known for {named}: cost unknown; set `prices` in evalgate.yaml or a suite"
+        message = describe_unpriced(self._unpriced, mark_name)
         return [{"code": "unknown_price", "message": message, "where": None}]
 
     def _with_trace_count(self, key: tuple[str, str]) -> Warning_:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalgate.measures.prices import explain_unknown_cost
 from evalgate.measures.values.json_values import show
 from evalgate.models.trace.trace import format_place
 from evalgate.reporting.terminal.terminal_page import TerminalPage
@@ -118,6 +119,12 @@ def _describe_result(call: ToolCall, outcome: str, limit: int) -> str:
     return f"{outcome}{duration}: {text}"
 
 
+def _describe_cost(trace: Trace) -> str:
+    """The cost; where it is unknown, why and how to get it."""
+    text = wording.dollars(trace.cost["usd"])
+    return text if trace.cost["usd"] is not None else f"{text} ({explain_unknown_cost([trace.pricing])})"
+
+
 def _add_heading(page: TerminalPage, trace: Trace) -> None:
     row = build_trace_row(trace)
     place = format_place(row["path"], row["line"], row["record"])
@@ -132,7 +139,7 @@ def _add_heading(page: TerminalPage, trace: Trace) -> None:
     page.add_fact(
         "figures",
         f"{wording.pluralize(trace.turn_count, 'turn')}, {calls},"
-        f" tokens {wording.count(row['total_tokens'])}, cost {wording.dollars(row['cost_usd'])},"
+        f" tokens {wording.count(row['total_tokens'])}, cost {_describe_cost(trace)},"
         f" latency {wording.seconds(row['latency_seconds'])}",
     )
     nowhere = count_from_nowhere(trace)

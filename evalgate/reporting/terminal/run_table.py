@@ -218,6 +218,8 @@ class _RunTable:
             if self._document["summary"]:
                 for line in _format_summary(self._document["summary"]):
                     yield from self._iter_note(line)
+                if why := self._explain_cost():
+                    yield from self._iter_note(f"cost unknown: {why}")
         heading = f"EvalGate {build_heading(self._document, escape_terminal).text}"
         yield from (self._paint(line, self._verdict_colour()) for line in self._iter_note(heading, MAX_HEADING))
         if recordings := describe_other_recordings(self._document):
@@ -348,6 +350,15 @@ class _RunTable:
         lines = wrap(escape_terminal(text, limit), self._width, initial_indent=indent, subsequent_indent=f"{indent}  ")
         # A line break can move text to a line's start that a job's log would take for a command.
         yield from (escape_terminal(line, None) for line in lines)
+
+    def _explain_cost(self) -> str:
+        """Why the cost of the run is unknown; empty if it is known, no tokens are, or a warning above says why."""
+        summary, suites = self._document["summary"], self._document["suites"]
+        is_warned = any(each["code"] == "unknown_price" for each in self._document["warnings"])
+        if summary is None or summary["cost_usd"] is not None or is_warned:
+            return ""
+        trials = (trial for suite in suites for each in suite["scenarios"] for trial in each["trials"])
+        return wording.explain_cost(trial for trial in trials if trial.total_tokens is not None)
 
     def _iter_note(self, text: str, limit: int = MAX_REASON) -> Iterator[str]:
         """Yields a note in one line, or in several that are no wider than the terminal."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from evalgate.measures.prices import explain_unknown_cost
 from evalgate.measures.text.plain_text import mark_unseen
 from evalgate.scoring.wording import join_words as join_words  # noqa: PLC0414  re-exported
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from evalgate.models.results.results import SummaryDoc
-    from evalgate.models.run.trial_doc import LocationDoc
+    from evalgate.models.run.trial_doc import LocationDoc, TrialDoc
 
 UNKNOWN = "unknown"
 DASH = "\u2013"
@@ -118,6 +121,12 @@ def cost(summary: SummaryDoc) -> str:
         return f">= {dollars(known['usd'])}{computed}, {known['unknown']:,} of {known['trials']:,} unknown"
     is_computed = summary.get("cost_computed") and summary["cost_usd"] is not None
     return f"{dollars(summary['cost_usd'])}{' (computed)' if is_computed else ''}"
+
+
+def explain_cost(trials: Iterable[TrialDoc]) -> str:
+    """Why the cost of some of these trials is unknown, and how to get it; empty if it is known of all."""
+    unknown = [trial for trial in trials if trial.cost_usd is None]
+    return explain_unknown_cost([trial.pricing or None for trial in unknown]) if unknown else ""
 
 
 def seconds(amount: float | None) -> str:

@@ -10,7 +10,7 @@ from evalgate.features.page.reporting.cells import TONES, build_cell, split_mark
 from evalgate.features.page.reporting.history_view import build_history, list_approvals
 from evalgate.features.page.reporting.page_view import CellView, ChoiceView, Fact, PageView
 from evalgate.features.page.reporting.scenario_order import GROUPS, count_changes, list_groups
-from evalgate.features.page.reporting.scenario_view import MAX_NAME, explain_unknown_cost
+from evalgate.features.page.reporting.scenario_view import MAX_NAME
 from evalgate.measures.text.plain_text import mark_part
 from evalgate.reporting.markdown.header_lines import describe_agent_changes, describe_noise
 from evalgate.reporting.markdown.heading import build_heading
@@ -173,7 +173,8 @@ def _describe_cost(summary: SummaryDoc, items: Sequence[SuiteScenario]) -> str:
     text = wording.cost(summary)
     if summary["cost_usd"] is not None:
         return text
-    return f"{text}: {explain_unknown_cost(trial for item in items for trial in item.scenario['trials'])}"
+    trials = (trial for item in items for trial in item.scenario["trials"])
+    return f"{text}: {wording.explain_cost(trials)}"
 
 
 class Held(NamedTuple):

@@ -21,7 +21,7 @@ from evalgate.reporting.text.scenario_sections import count_passed, describe_cha
 from evalgate.reporting.text.sentences import unmark_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from evalgate.features.page.reporting.page_view import DifferenceView
     from evalgate.features.page.reporting.trace_details import RecordedPair
@@ -228,24 +228,6 @@ def _build_figures(scenario: ScenarioDoc, trials: Sequence[TrialDoc]) -> list[Fi
         elif name == "Cost":
             rows.append(FigureRow(name, "", ["unknown" for _ in trials]))
     return [*rows, FigureRow("Calls", "", [f"{len(each.tool_calls):,}" for each in trials])]
-
-
-def explain_unknown_cost(trials: Iterable[TrialDoc]) -> str:
-    """Why the cost of these trials is not known: models without a price, or that none was recorded."""
-    unpriced = {
-        model
-        for trial in trials
-        if trial.cost_usd is None and trial.pricing
-        for model in trial.pricing["missing_models"]
-    }
-    if not unpriced:
-        return "none is recorded"
-    names = sorted(unpriced)
-    more = f" and {len(names) - MAX_MODELS} more" if len(names) > MAX_MODELS else ""
-    return clean_page_text(f"no price is known for {', '.join(names[:MAX_MODELS])}{more}", MAX_TEXT)
-
-
-MAX_MODELS = 3
 
 
 def build_trial(trial: TrialDoc, blocks: BlockNumbers, *, has_traces: bool) -> TrialView:

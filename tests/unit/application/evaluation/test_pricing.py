@@ -110,7 +110,9 @@ def test_a_call_whose_model_has_no_price_makes_the_cost_partial():
     trace = metered(llm_calls=calls(("gpt-x", 100_000, None), ("llama", 900_000, None)))
     cost = priced(trace, table=Table())
     assert (cost["usd"], cost["source"], cost["known_usd"]) == (None, "partial", 0.2)
-    assert cost["note"] == "no price is known for llama; the rest costs 0.2 USD"
+    assert (
+        cost["note"] == "no price is known for llama; set `prices` in evalgate.yaml or a suite; the rest costs 0.2 USD"
+    )
 
 
 def test_many_short_requests_are_not_priced_as_one_long_one():

@@ -72,6 +72,31 @@ def test_reports__a_cost_that_is_unknown_for_one_trial__is_a_lower_bound(count):
     assert f"**Cost** >= {shown}" in render_summary(document)
 
 
+NO_TABLE = {"table": None, "usd": None, "known_usd": 0.0, "recorded_usd": 0.0, "missing_models": ["m"], "usage": None}
+
+
+@pytest.mark.parametrize(
+    ("pricing", "why"),
+    [
+        ({}, "neither a cost nor a model with the tokens of all its calls is recorded"),
+        (
+            {"pricing": NO_TABLE},
+            "tokens are recorded, but prices are missing: install evalgate-action[prices] or set `prices`",
+        ),
+        ({"pricing": {**NO_TABLE, "table": "t"}}, "no price is known for m; set `prices` in evalgate.yaml or a suite"),
+    ],
+)
+def test_table__a_cost_that_is_unknown__says_why_and_how_to_get_it(pricing, why):
+    document = results([a_suite("s", [a_scenario("a", trials=[a_trial(cost_usd=None, **pricing)])])])
+    document["summary"]["cost_usd"] = None
+    assert f"\ncost unknown: {why}\n" in render_table(document)
+    document["suites"][0]["scenarios"][0]["trials"][0].total_tokens = None
+    assert "cost unknown: " not in render_table(document)
+    document["suites"][0]["scenarios"][0]["trials"][0].total_tokens = 9
+    document["warnings"] = [{"code": "unknown_price", "message": "no price is known for m", "where": None}]
+    assert "cost unknown: " not in render_table(document)
+
+
 def test_table__unclaimed_traces__are_listed_with_their_scenario_ids():
     place = {"suite": "s", "id": None, "line": None, "record": None}
     unclaimed = [{**place, "path": f"t/{each}.json", "scenario_id": f"chat-{each}"} for each in range(5)]

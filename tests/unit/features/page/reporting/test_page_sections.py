@@ -179,11 +179,15 @@ def test_unknown_cost_says_why():
     document = a_large_run(1, 1, 1)
     trial = document["suites"][0]["scenarios"][0]["trials"][0]
     trial.cost_usd = document["summary"]["cost_usd"] = None
-    assert "Cost unknown: none is recorded" in read(a_page(document, {}))
+    assert "Cost unknown: neither a cost nor a model with the tokens of all its calls is recorded" in read(
+        a_page(document, {})
+    )
 
-    pricing = {"table": None, "usd": None, "known_usd": 0.0, "recorded_usd": 0.0, "usage": None}
+    pricing = {"table": "prices", "usd": None, "known_usd": 0.0, "recorded_usd": 0.0, "usage": None}
     trial.pricing = {**pricing, "missing_models": ["new-model"]}
-    assert read(a_page(document, {})).count("unknown: no price is known for new-model") == 1
+    assert read(a_page(document, {})).count("unknown: no price is known for new-model; set `prices`") == 1
+    trial.pricing = {**trial.pricing, "table": None}
+    assert "prices are missing: install evalgate-action[prices] or set `prices`" in read(a_page(document, {}))
 
 
 def test_filter_counts_the_scenarios_of_each_group_and_the_list_marks_what_acts_differently():
