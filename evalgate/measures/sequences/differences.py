@@ -7,6 +7,7 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalgate.measures.sequences.trajectory_metrics import json_key
+from evalgate.measures.text.plain_text import mark_cut
 from evalgate.measures.values.json_values import json_equal, show
 from evalgate.models.comparison.trajectory import TextPart, ValueDifference
 
@@ -217,7 +218,7 @@ def excerpt_texts(baseline: str, current: str, limit: int = MAX_SHOWN) -> tuple[
 def _excerpt(text: str, start: int, limit: int) -> str:
     left = len(text) - start - limit
     head = "\u2026" if start else ""
-    return f"{head}{text[start : start + limit]}{f'… (+{left})' if left > 0 else ''}"
+    return f"{head}{text[start : start + limit]}{mark_cut(left) if left > 0 else ''}"
 
 
 ABSENT: Any = object()

@@ -14,7 +14,8 @@ MOST_NAMED = 5
 ALIKE = 3
 """Characters with which two ids begin alike."""
 MAX_COMPARED, LEAST_SIMILARITY = 200, 0.6
-_COUNT = re.compile(r" ?\(\+[\d,]+\)")
+_COUNT = re.compile(r" ?\((?:\+[\d,]+|[\d,]+ more characters?)\)")
+"""What ends a cut id, as reports of earlier versions wrote it too."""
 
 
 def cut_middle(text: str, limit: int) -> str:

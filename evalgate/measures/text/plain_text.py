@@ -139,6 +139,15 @@ class LookAlike(NamedTuple):
     character: str
 
 
+def mark_cut(left: int, noun: str = "character") -> str:
+    """What ends a text of which so much is left out.
+
+    >>> mark_cut(1), mark_cut(1_200, "line")
+    ('… (1 more character)', '… (1,200 more lines)')
+    """
+    return f"\u2026 ({left:,} more {noun}{'s'[: left != 1]})"
+
+
 def mark_part(text: str) -> str:
     """Marks a name, a value or untrusted text as a part of a sentence; each output shows it in its own way.
 

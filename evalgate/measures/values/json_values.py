@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from evalgate.measures.redaction.redact import redact
-from evalgate.measures.text.plain_text import mark_part, remove_invisible
+from evalgate.measures.text.plain_text import mark_cut, mark_part, remove_invisible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -123,13 +123,13 @@ def show(value: Any, limit: int = 80) -> str:
     """
     if isinstance(value, str) and len(value) > 4 * limit:
         # Encoding a megabyte to print eighty characters of it would take most of the time of a check.
-        return f"{_encode(truncate(value, 2 * limit))[:limit]}… (+{len(value) + 2 - limit})"
+        return f"{_encode(truncate(value, 2 * limit))[:limit]}{mark_cut(len(value) + 2 - limit)}"
     return shorten(_encode(value), limit)
 
 
 def shorten(text: str, limit: int = 80) -> str:
     """Cuts text to `limit` characters and appends the number of characters cut."""
-    return text if len(text) <= limit else f"{truncate(text, limit)}… (+{len(text) - limit})"
+    return text if len(text) <= limit else f"{truncate(text, limit)}{mark_cut(len(text) - limit)}"
 
 
 def mark_value(value: Any, limit: int = 80) -> str:
@@ -148,7 +148,7 @@ def mark_text(value: Any, limit: int = 80) -> str:
     window = value[: 2 * (limit + _LOOKAHEAD)].encode(errors="replace").decode()
     shown = " ".join(window.split())
     cut = len(value) - len(window)
-    return mark_part(f"{truncate(shown, limit)}\u2026 (+{len(shown) + cut - limit})" if cut else shorten(shown, limit))
+    return mark_part(f"{truncate(shown, limit)}{mark_cut(len(shown) + cut - limit)}" if cut else shorten(shown, limit))
 
 
 def mark_name(name: str, limit: int = 60) -> str:

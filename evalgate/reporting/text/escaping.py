@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.redaction.redact import redact
-from evalgate.measures.text.ids import cut_middle
-from evalgate.measures.text.plain_text import make_visible, remove_invisible, reveal_hidden
+from evalgate.measures.text.ids import ELLIPSIS, cut_middle
+from evalgate.measures.text.plain_text import make_visible, mark_cut, remove_invisible, reveal_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,9 +92,9 @@ def escape_fence(text: str, limit: int = FENCE_LIMIT) -> str:
     body = "\n".join(f"{GUTTER}{line}".rstrip() for line in lines[:FENCE_LINES])
     hidden = len(lines) - FENCE_LINES
     if hidden > 0:
-        body += f"\n{GUTTER}\u2026 (+{hidden} lines)"
+        body += f"\n{GUTTER}{mark_cut(hidden, 'line')}"
     elif omitted:
-        body += f"\u2026 (+{omitted})"
+        body += mark_cut(omitted)
     return _enclose(body, "text")
 
 
@@ -127,7 +127,7 @@ def to_one_line(text: str, limit: int | None = SPAN_LIMIT) -> str:
     if limit is None:
         return clean
     shown, omitted = _truncate(clean, limit, len(text))
-    return f"{shown}\u2026 (+{omitted})" if omitted else shown
+    return f"{shown}{mark_cut(omitted)}" if omitted else shown
 
 
 def escape_log(text: str, limit: int | None = LOG_LIMIT) -> str:
@@ -169,11 +169,10 @@ def clean_page_text(text: str, limit: int = FENCE_LIMIT) -> str:
         shown = reveal_hidden(redacted[:-_UNSAFE_TAIL])
     else:
         shown = reveal_hidden(redacted if redacted != plain else start)  # one may hide between invisible characters
-    return shown if len(text) <= limit and len(shown) <= limit else _mark_cut(shown[:limit], len(text) - limit)
-
-
-def _mark_cut(text: str, left: int) -> str:
-    return f"{text}\u2026 ({left:,} more characters)" if left > 0 else f"{text}\u2026"
+    if len(text) <= limit and len(shown) <= limit:
+        return shown
+    left = len(text) - limit
+    return f"{shown[:limit]}{mark_cut(left) if left > 0 else ELLIPSIS}"
 
 
 _SCRIPT_ESCAPES = {ord(each): f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"}

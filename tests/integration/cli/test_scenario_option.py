@@ -133,7 +133,7 @@ def test_scenario__merged_shards__judge_what_one_run_judges(project):
     assert not (project / "m" / "baseline.zip").exists()
 
 
-@pytest.mark.parametrize("given", ["refund-l", "re\u2026-late", "refund-la\u2026 (+2)"])
+@pytest.mark.parametrize("given", ["refund-l", "re\u2026-late", "refund-la\u2026 (2 more characters)"])
 def test_scenario__the_beginning_of_one_id_or_a_cut_one__is_this_scenario(project, given):
     found, document = run_part(project, "-k", given)
     assert (found.code, list_ids(document)) == (1, ["refund-late"])

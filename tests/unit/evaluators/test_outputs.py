@@ -207,7 +207,7 @@ def test_output_numeric__of_a_value_that_is_not_a_finite_number_is_an_error(answ
 
 def test_output_numeric__quotes_the_first_hundred_characters_on_one_line():
     text = reason(number("eq", 2), "a\n" + "é" * 97 + "X" + "y" * 50)
-    assert text == 'the answer: not a number: `"a\\n' + "é" * 97 + 'X"… (+50)`'
+    assert text == 'the answer: not a number: `"a\\n' + "é" * 97 + 'X"… (50 more characters)`'
 
 
 def test_output_numeric__names_the_number_and_the_expected_one():

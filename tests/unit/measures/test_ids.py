@@ -22,7 +22,8 @@ def test_a_cut_id__has_the_limits_length_and_finds_its_id_alone(limit):
         ("refund-", ["refund-late", "refund-soon"]),
         ("good", ["goodbye"]),
         ("aaaa\u2026-second", [IDS[5]]),
-        ("goodb\u2026 (+2)", ["goodbye"]),
+        ("goodb\u2026 (+2)", ["goodbye"]),  # as earlier versions cut it
+        ("goodb\u2026 (2 more characters)", ["goodbye"]),
         ("goodb\u2026", ["goodbye"]),
         ("goodbye!", []),
         ("refund\u2026refund", []),

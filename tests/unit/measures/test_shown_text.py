@@ -17,8 +17,8 @@ from evalgate.measures.values.json_values import mark_text
         ('say "hello"', '`"say \\"hello\\""`'),
         ({"a": 1}, '`{"a":1}`'),
         ("[\ud800]", "`[?]`"),
-        ("[" + "1," * 100, "`[1,1,1,1,1,1,1,1,1,1\u2026 (+181)`"),
-        ("[" + "1," * 100_000, "`[1,1,1,1,1,1,1,1,1,1\u2026 (+199981)`"),
+        ("[" + "1," * 100, "`[1,1,1,1,1,1,1,1,1,1\u2026 (181 more characters)`"),
+        ("[" + "1," * 100_000, "`[1,1,1,1,1,1,1,1,1,1\u2026 (199,981 more characters)`"),
     ],
 )
 def test_a_text_is_shown_without_escapes_if_it_is_a_document(value: object, shown: str) -> None:

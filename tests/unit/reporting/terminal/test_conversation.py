@@ -11,8 +11,8 @@ def test_a_cost_that_is_unknown_says_why():
     trace = make_trace()
     shown = " ".join(render_conversation(trace).split())
     assert "cost unknown (neither a cost nor a model with the tokens of all its calls is recorded), latency" in shown
-    trace.cost = {"usd": 0.5, "source": "recorded"}
-    assert "cost 0.50 USD, latency" in render_conversation(trace)
+    trace.cost = {"usd": 1.5, "source": "recorded"}
+    assert "cost 1.50 USD, latency" in render_conversation(trace)
 
 
 def test_calls_have_the_numbers_by_which_reasons_name_them():

@@ -132,7 +132,7 @@ def test_span__mention__has_a_zero_width_space_for_replies_by_mail():
 
 
 def test_span__long_text__is_cut_with_a_count():
-    assert escape_span("x" * 30, 10) == f"` {'x' * 10}\u2026 (+20) `"
+    assert escape_span("x" * 30, 10) == f"` {'x' * 10}\u2026 (20 more characters) `"
 
 
 def test_span__secret_hidden_by_an_invisible_character__is_redacted():
@@ -154,12 +154,12 @@ def test_escaping__secret_at_the_end_of_the_scanned_text__is_not_shown_in_part(e
 
 
 def test_span__mostly_invisible_text__counts_the_visible_rest():
-    assert escape_span("a" * 5_000 + "\u200b" * 20_000, 100) == f"` {'a' * 100}\u2026 (+9900) `"
+    assert escape_span("a" * 5_000 + "\u200b" * 20_000, 100) == f"` {'a' * 100}\u2026 (9,900 more characters) `"
 
 
 def test_fence__many_lines__are_cut_with_a_count():
     block = escape_fence("\n".join(map(str, range(100))))
-    assert "\u2026 (+40 lines)" in block
+    assert "\u2026 (40 more lines)" in block
     assert len(block.split("\n")) == 63
 
 
@@ -177,7 +177,7 @@ def test_diff__any_text__is_one_fence_whose_lines_start_with_the_diff_signs(text
 
 
 def test_logsafe__line_over_the_limit__is_cut_with_a_count():
-    assert escape_log("x" * 600) == "x" * 500 + "\u2026 (+100)"
+    assert escape_log("x" * 600) == "x" * 500 + "\u2026 (100 more characters)"
 
 
 def test_terminal__without_a_limit__keeps_everything():
