@@ -37,7 +37,7 @@ MAX_SUITES = 64_000_000
 MAX_MANIFEST = 1_000_000
 HOW_TO_KEEP = "run without --no-baseline-zip to include them"
 HOW_TO_FINISH = "pass the --output-dir of a finished `evalgate run`"
-HOW_TO_WRITE = f"run again without --no-baseline-zip, and not compared with that {NESTED}"
+HOW_TO_WRITE = f"run again without --no-baseline-zip or --watch, and not compared with that {NESTED}"
 JUDGED = frozenset({"pass", "fail"})
 
 

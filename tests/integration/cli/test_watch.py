@@ -98,6 +98,17 @@ def test_a_new_trace_starts_a_run(project):
     assert watch.quit() == [0]
 
 
+def test_its_runs_become_no_baseline(project):
+    shell = Shell(StringIO(), StringIO(), {}, str(project))
+    assert main(["run"], shell) == 0
+    (project / "traces/greet.jsonl").write_text(make_trace("greet", "Hello again"))
+    watch = Watch(project)
+    watch.expect(1)
+    assert watch.quit() == [0]
+    assert main(["baseline", "save"], shell) == 2
+    assert "run again without --no-baseline-zip or --watch" in shell.err.getvalue()
+
+
 @pytest.mark.parametrize(
     ("words", "environ", "message"),
     [
