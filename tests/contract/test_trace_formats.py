@@ -107,10 +107,7 @@ def test_every_code_of_a_warning_is_explained():
     codes = {OPAQUE}
     folders = (
         PACKAGE,
-        *(
-            ROOT / "evalgate" / name
-            for name in ("adapters/suites", "application", "evaluators/kinds/skills", "features")
-        ),
+        *(ROOT / "evalgate" / name for name in ("adapters/suites", "application", "evaluators/kinds", "features")),
     )
     for path in [path for folder in folders for path in folder.rglob("*.py")]:
         source = path.read_text(encoding="utf-8")

@@ -163,7 +163,8 @@ class RunCollector:
         if evaluation.overlap is not None:
             self.warnings.add_overlap(evaluation.overlap, suite)
         self.warnings.add_likely_typos(evaluation.named_tools, suite)
-        self.warnings.add_of_suite(evaluation.similar_tools.list_warnings())
+        if evaluation.similar_tools is not None:
+            self.warnings.add_of_suite(evaluation.similar_tools.list_warnings())
         if evaluation.named_agents is not None:
             self.warnings.add_of_suite(evaluation.named_agents.list_warnings())
         if evaluation.named_skills is not None:

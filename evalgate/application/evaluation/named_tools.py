@@ -1,21 +1,19 @@
 """Compares the tools and the arguments that a suite names with those that its traces call and record.
 
 A named tool that no trace knows, although one with a similar name is called, is a likely typo; only those count
-without which a check passes or is skipped: others make it fail, which is seen. A called tool that ends like a
-forbidden one may be a server's own copy of it: `mcp__db__delete_user`. An argument that no call has is a likely typo if
-one with a similar name is there.
+without which a check passes or is skipped: others make it fail, which is seen. So is an argument
+that no call has if one with a similar name is there.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.evaluators.core.evaluator import find_tool_fields
 from evalgate.evaluators.core.queries import MAY_NAME_ARGUMENTS, MAY_NAME_TOOLS, find_names_looked_for
 from evalgate.evaluators.core.registry import evaluator_class
-from evalgate.evaluators.core.shorthands import iter_checks
+from evalgate.evaluators.core.shorthands import iter_checks, list_names_in
 from evalgate.measures.text.globs import matches_id
-from evalgate.measures.text.similar_names import find_denied, find_pattern_for, find_similar_name, find_similar_part
+from evalgate.measures.text.similar_names import find_similar_name, find_similar_part
 from evalgate.measures.values.json_values import mark_name
 
 if TYPE_CHECKING:
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
     from evalgate.errors import Location
     from evalgate.models.trace.trace import Trace, Warning_
-    from evalgate.suite.models import Scenario, Suite
+    from evalgate.suite.models import Suite
 
 MAX_NAMES = 1_000
 FORBIDDEN, NEEDED = "the forbidden tool ", "the tool "
@@ -125,113 +123,6 @@ def _list_tools(fields: Mapping[str, Any], *, is_negated: bool) -> Iterator[Name
     if isinstance(expression, str) and MAY_NAME_TOOLS.search(expression):
         found = tuple(find_names_looked_for(expression, fields, "tool"))
         yield from (NamedTool(each, is_forbidden=False, beside=found, is_part="*" in each) for each in found)
-
-
-def list_names_in(fields: Mapping[str, Any], name: str) -> Iterator[str]:
-    """The names of tools in a field of a check as written."""
-    return _list_names(_find_field(fields, name))
-
-
-def _find_field(fields: Mapping[str, Any], name: str) -> Any:
-    """A field as written, or with a dot the field of an object: `source.tool` is none if `source` is a path."""
-    name, _, inner = name.partition(".")
-    found = fields.get(name)
-    return (found.get(inner) if isinstance(found, dict) else None) if inner else found
-
-
-def _list_names(named: Any) -> Iterator[str]:
-    """The names in a field: one, a list of them, or the steps of a sequence."""
-    if isinstance(named, str):
-        yield named
-    elif isinstance(named, list):
-        for each in named:
-            yield from _list_names(each)
-    elif isinstance(named, dict):
-        yield from _list_names(named.get("tool") or named.get("one_of"))
-
-
-MAX_FOUND = 50
-"""Different names of a suite that are reported."""
-NEGATED = {"tool_called": "tool"}
-"""Checks that forbid a tool if they are negated, and the field that names it."""
-
-
-class _ScenarioNames(NamedTuple):
-    """The tools that a scenario forbids, those that it names in full, and those that it says are not meant."""
-
-    forbidden: list[str]
-    named: frozenset[str]
-    not_meant: list[str]
-
-    def find_pattern(self, name: str) -> str | None:
-        """The pattern that would forbid a name that ends like a forbidden one; None if it is not to be reported."""
-        if name in self.named or any(matches_id(each, name) for each in self.not_meant):
-            return None
-        if find_denied(self.forbidden, name) is not None:
-            return None
-        return next(filter(None, (find_pattern_for(each, name) for each in self.forbidden)), None)
-
-
-class SimilarTools:
-    """The tools of a suite's traces that end like one that their scenario forbids."""
-
-    def __init__(self, suite: Suite) -> None:
-        self._suite = suite
-        self._names: dict[int, _ScenarioNames] = {}
-        self._seen: set[tuple[int, str]] = set()
-        self._found: dict[str, Warning_] = {}
-
-    def add(self, place: int, called: Iterable[str]) -> None:
-        """Adds the names that a trace of one scenario, by its index in the suite, calls."""
-        scenario = self._suite.scenarios[place]
-        if place not in self._names:
-            self._names[place] = _collect_names(scenario)
-        names = self._names[place]
-        for name in dict.fromkeys(called) if names.forbidden else ():
-            if (place, name) not in self._seen and len(self._found) < MAX_FOUND:
-                self._seen.add((place, name))
-                self._check(scenario, names, name)
-
-    def _check(self, scenario: Scenario, names: _ScenarioNames, name: str) -> None:
-        pattern = names.find_pattern(name)
-        if pattern is not None and name not in self._found:
-            message = (
-                f"{mark_name(name)} was called and ends like a forbidden tool: to forbid it too, add"
-                f" {mark_name(pattern)}; if it is another tool, {mark_name(f'not_meant: [{name}]', 100)}"
-            )
-            where = self._suite.path if scenario.location is None else str(scenario.location)
-            self._found[name] = {"code": "similar_tool", "message": message, "where": where}
-
-    def list_warnings(self) -> list[Warning_]:
-        """One warning a name, in order of appearance."""
-        return list(self._found.values())
-
-
-def _collect_names(scenario: Scenario) -> _ScenarioNames:
-    forbidden, named, not_meant = dict[str, None](), set[str](), dict[str, None]()
-    for assertion in scenario.assertions:
-        for fields, is_negated in iter_checks(assertion.written):
-            forbidden.update(dict.fromkeys(iter_forbidden(fields, is_negated=is_negated)))
-            named.update(_iter_named(fields))
-            not_meant.update(dict.fromkeys(fields.get("not_meant") or ()))
-    return _ScenarioNames([*forbidden], frozenset(named), [*not_meant])
-
-
-def iter_forbidden(fields: Any, *, is_negated: bool) -> Iterator[str]:
-    """Yields the names of tools that a check as written forbids."""
-    kind = evaluator_class(str(fields.get("type")))
-    if kind is None:
-        return
-    names = kind.find_unseen(fields, is_negated=is_negated).forbidden
-    names = [*names, *([NEGATED[kind_name]] if is_negated and (kind_name := fields["type"]) in NEGATED else [])]
-    for name in names:
-        yield from list_names_in(fields, name)
-
-
-def _iter_named(fields: Any) -> Iterator[str]:
-    kind = evaluator_class(str(fields.get("type")))
-    for name in find_tool_fields(kind) if kind is not None else ():
-        yield from list_names_in(fields, name)
 
 
 ARGUMENTS = "arguments"

@@ -5,16 +5,16 @@ A check counts if what the agent had done settles its outcome, whatever would ha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
 from evalgate.evaluators.core.agents import ANY, select_agent
-from evalgate.evaluators.core.always_found import Trend, find_trend
 from evalgate.evaluators.core.operators import resolve_alias
 from evalgate.evaluators.core.queries import JSON_FIELDS, build_getter
 from evalgate.evaluators.core.registry import BUILT_IN_TYPES
 from evalgate.evaluators.core.shorthands import GROUPS, expand_shorthand
+from evalgate.evaluators.kinds.growth import Settled, find_trend, settle_size
 from evalgate.measures.jmespath.query import Query, QueryFailedError
 from evalgate.models.trace.trace import KINDS
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Scenario
 
 CUT = "an outage ended the run: what would have come after it is not recorded"
-Settled = Literal["passed", "failed", "skipped"]
 _OPPOSITE: dict[Settled, Settled] = {"passed": "failed", "failed": "passed", "skipped": "skipped"}
 LOOK_BACK = frozenset({"grounded_arguments", "no_flow", "no_loops"})
 """Types of checks that judge each call by what stands before it: one that failed stays so."""
@@ -159,34 +158,5 @@ def _settle_expression(
     if trend == "list" and operator == "contains":
         contained = _turn("passed", fields)
         return contained if _assess(check, trace) == contained else None
-    return _turn(_settle_size(trend, operator, value, actual), fields)
-
-
-def _settle_size(trend: Trend, operator: str, value: Any, actual: Any) -> Settled | None:
-    """What stays of a comparison of what grows: it is above a limit, or above each value that it could still reach."""
-    if trend == "list" and operator in ("eq", "ne"):
-        is_other = not isinstance(value, list) or len(actual) > len(value)
-        return None if not is_other else "failed" if operator == "eq" else "passed"
-    if (trend == "list") != (operator == "length"):
-        return None
-    size, bounds = (len(actual), value) if trend == "list" else (actual, {operator: value})
-    if not isinstance(bounds, dict):
-        bounds = {"eq": bounds}
-    found = [_settle_bound(resolve_alias(name), bound, size) for name, bound in bounds.items()]
-    if "failed" in found:
-        return "failed"
-    return None if None in found else "passed"
-
-
-def _settle_bound(operator: str, bound: Any, size: Any) -> Settled | None:
-    """What a bound says of a number and of all above it; None if that may change."""
-    listed = bound if isinstance(bound, list) else [bound]
-    if not all(type(each) in (int, float) for each in (size, *listed)) or not listed:
-        return None
-    if operator in ("lt", "lte"):
-        return "failed" if (size > bound or (operator == "lt" and size == bound)) else None
-    if operator in ("gt", "gte"):
-        return "passed" if (size > bound or (operator == "gte" and size == bound)) else None
-    if size <= max(listed):
-        return None
-    return "failed" if operator in ("eq", "in") else "passed" if operator in ("ne", "not_in") else None
+    size = len(actual) if isinstance(actual, list) else actual
+    return _turn(settle_size(trend, operator, value, size), fields)

@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from evalgate.application.evaluation.named_tools import NamedArguments, NamedTools, SimilarTools
+from evalgate.application.evaluation.named_tools import NamedArguments, NamedTools
 from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher
 from evalgate.application.evaluation.scenario_trials import count_trials
 from evalgate.application.evaluation.suite_judge import SuiteJudge, find_named_agents, find_named_skills
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from evalgate.application.evaluation.suite_judge import JudgedRecord
     from evalgate.application.evaluation.trajectories import BaselineScenarios, WorstTrialRecorder
     from evalgate.application.evaluation.unmet_conditions import UnmetConditions
+    from evalgate.evaluators.kinds.calls.similar_tools import SimilarTools
     from evalgate.models.run.golden import GoldenResult
     from evalgate.models.run.run import RunTrial, TraceRef
     from evalgate.models.trace.trace import TraceRecord, Warning_
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     KeepTrial = Callable[[TrialResult], RunTrial]
 
 
+PLAIN_NAME = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
+"""Names of tools that neither end like another nor are written like one."""
 ATTEMPT = re.compile(r"(?<=\d)-\d+$")
 """The end of a recording's id by GitHub: the attempts of a run are one recording."""
 MAX_HINTS = 20
@@ -68,7 +71,7 @@ class SuiteEvaluation:
         self._recordings: dict[tuple[int, str], dict[str, str]] = {}
         self.unclaimed: list[UnclaimedTrace] = []
         self.named_tools = NamedTools(suite)
-        self.similar_tools = SimilarTools(suite)
+        self.similar_tools: SimilarTools | None = None
         self.named_agents = find_named_agents(suite)
         self.named_skills = find_named_skills(suite)
         self._arguments: set[str] = set()
@@ -104,7 +107,7 @@ class SuiteEvaluation:
             if behaviour is not None and self._behaviours is not None:
                 self._behaviours.add(ScenarioKey(self._suite.name, id_, claim.variant), behaviour)
             self.named_tools.add(trial.tool_calls, judged.defined)
-            self.similar_tools.add(place, trial.tool_calls)
+            self._add_similar(place, trial.tool_calls)
             if self.named_agents is not None:
                 self.named_agents.add(judged.acting)
             if self.named_skills is not None:
@@ -117,6 +120,17 @@ class SuiteEvaluation:
             if (recording := judged.ref.recording) is not None:
                 times = self._recordings.setdefault((place, id_), {})
                 times.setdefault(ATTEMPT.sub("", recording), judged.ref.recorded_at or "an unknown time")
+
+    def _add_similar(self, place: int, called: Iterable[str]) -> None:
+        if all(map(PLAIN_NAME.fullmatch, called)):
+            return
+        if self.similar_tools is None:
+            from evalgate.evaluators.kinds.calls.similar_tools import SimilarTools  # few agents' tools have such names
+
+            self.similar_tools = SimilarTools()
+        scenario = self._suite.scenarios[place]
+        where = self._suite.path if scenario.location is None else str(scenario.location)
+        self.similar_tools.add(place, where, [each.written for each in scenario.assertions], called)
 
     def find_misspelt_arguments(self) -> Iterable[Warning_]:
         """Warns of arguments that the suite names, and that are likely typos of those in its traces."""

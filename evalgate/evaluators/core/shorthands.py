@@ -83,6 +83,29 @@ def list_members(fields: Mapping[str, Any]) -> list[Any]:
     return members if isinstance(members, list) else []
 
 
+def list_names_in(fields: Mapping[str, Any], name: str) -> Iterator[str]:
+    """The names of tools in a field of a check as written."""
+    return _list_names(_find_field(fields, name))
+
+
+def _find_field(fields: Mapping[str, Any], name: str) -> Any:
+    """A field as written, or with a dot the field of an object: `source.tool` is none if `source` is a path."""
+    name, _, inner = name.partition(".")
+    found = fields.get(name)
+    return (found.get(inner) if isinstance(found, dict) else None) if inner else found
+
+
+def _list_names(named: Any) -> Iterator[str]:
+    """The names in a field: one, a list of them, or the steps of a sequence."""
+    if isinstance(named, str):
+        yield named
+    elif isinstance(named, list):
+        for each in named:
+            yield from _list_names(each)
+    elif isinstance(named, dict):
+        yield from _list_names(named.get("tool") or named.get("one_of"))
+
+
 def _expand_negation(raw: Mapping[str, Any]) -> CanonicalForm:
     """Expands `not: {...}`: the inner assertion, negated; keys beside `not` belong to the same assertion."""
     inner = expand_shorthand_at(raw["not"], ("not",))

@@ -166,6 +166,58 @@ def test_a_name_that_ends_like_a_forbidden_one_is_a_warning_below_the_heading(tm
     assert judge(tmp_path, {"type": "forbidden_tools", "tools": ["delete_*", pattern]}, name).code == 1
 
 
+LIMITS: list[tuple[dict[str, Any], str, str]] = [
+    *(
+        (check, "mcp__db__delete_user", advice)
+        for check, advice in (
+            ({"type": "grounded_arguments", "tools": ["delete_user"]}, "not_meant: [mcp__db__delete_user]"),
+            ({"type": "tool_calls", "tool": "delete_user", "max": 0}, "name it in full in a check"),
+            ({"not": {"type": "tool_called", "tool": "delete_user"}}, "name it in full in a check"),
+            ({"not": {"type": "tool_calls", "tool": "delete_user", "min": 1}}, "name it in full in a check"),
+            ({"not": {"type": "tool_sequence", "sequence": ["delete_user"]}}, "name it in full in a check"),
+        )
+    ),
+    *(
+        (check, name, advice)
+        for check in (
+            {"path": "length(tool_calls[?name == 'delete_user'])", "eq": 0},
+            {"path": "contains(tool_calls[].name, 'delete_user')", "eq": False},
+            {"path": "tool_calls[?name == 'delete_user'] | [0]", "exists": False},
+            {"not": {"path": "tool_calls[].name", "contains": "delete_user"}},
+        )
+        for name, advice in (("db.delete_user", "*.delete_user"), ("functions.delete_user", "`forbidden_tools`"))
+    ),
+]
+
+
+@pytest.mark.parametrize(("check", "name", "advice"), LIMITS)
+def test_a_check_that_a_name_like_it_evades_is_named_with_what_helps(tmp_path, check, name, advice):
+    ran = judge(tmp_path, check, "look", name)
+    (warning,) = (each for each in ran.results["warnings"] if each["code"] == "similar_tool")
+    assert advice in warning["message"]
+
+
+def test_a_call_that_a_check_of_arguments_does_not_judge_is_named_beside_one_that_it_does(tmp_path):
+    fits = {"type": "tool_arguments", "tool": "pay", "schema": {"properties": {"order": {"maximum": 9}}}}
+    ran = judge(tmp_path, fits, "pay", "mcp__bank__pay")
+    assert [each["code"] for each in ran.results["warnings"]] == ["similar_tool"]
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        {"path": "length(tool_calls[?name == 'look'])", "gte": 1},
+        {"path": "tool_calls[].name", "contains": "look"},
+        {"path": "contains(tool_calls[].name, 'look')", "eq": True},
+        {"type": "tool_called", "tool": "look"},
+        {"type": "grounded_arguments", "tools": ["look"], "not_meant": ["mcp__x__*"], "arguments": ["none"]},
+    ],
+)
+def test_a_check_that_a_name_like_it_does_not_evade_is_no_warning(tmp_path, check):
+    ran = judge(tmp_path, check, "look", "mcp__x__look")
+    assert (ran.code, ran.results["warnings"]) == (0, [])
+
+
 @pytest.mark.parametrize(
     "checks",
     [

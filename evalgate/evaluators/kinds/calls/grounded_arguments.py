@@ -13,6 +13,7 @@ from evalgate.evaluators.core.evaluator import (
     Check,
     Evaluator,
     Finding,
+    NotMeant,
     Order,
     ToolNames,
     require_evidence,
@@ -115,8 +116,10 @@ class GroundedArguments(Evaluator):
         "except_": "excepted",
         "from_": "allowed",
         "allow": "excepted",
+        "not_meant": "excepted",
     }
     tools: Annotated[ToolNames, described("Names of tools; `*` matches any characters.", ["issue_refund", "send_*"])]
+    not_meant: NotMeant = None
     arguments: Annotated[
         Names | None, described("The arguments that are judged; by default all but free text.", ["order_id", "to"])
     ] = None
@@ -149,7 +152,7 @@ class GroundedArguments(Evaluator):
 
     def compile(self) -> Check:
         """Returns a check of each value."""
-        denial = Denial(tuple(self.tools))
+        denial = Denial(tuple(self.tools), tuple(self.not_meant or ()))
 
         def check(trace: Trace) -> Finding:
             calls = select_calls(denial, trace)

@@ -13,6 +13,7 @@ from evalgate.evaluators.core.evaluator import (
     Check,
     Evaluator,
     Finding,
+    NotMeant,
     Order,
     ToolName,
     ToolNames,
@@ -100,6 +101,7 @@ class NoFlow(Evaluator):
         "to.tools": "forbidden",
         "to.arguments": "forbidden",
         "unless": "excepted",
+        "not_meant": "excepted",
     }
     merged: ClassVar[dict[str, tuple[str, ...]]] = {"from.tools": (), "to.tools": (), "to.arguments": ()}
     from_: Annotated[
@@ -112,6 +114,7 @@ class NoFlow(Evaluator):
     unless: Annotated[
         FlowException | None, described("A call in between that allows it.", {"tool_called": "approve"})
     ] = None
+    not_meant: NotMeant = None
 
     def label(self) -> str:
         """The check in words."""
@@ -125,6 +128,7 @@ class NoFlow(Evaluator):
             "to.tools": self.to.tools,
             "to.arguments": ["*"] if self.to.arguments is None else self.to.arguments,
             "unless": [] if self.unless is None else [self.unless.tool_called],
+            "not_meant": self.not_meant,
         }
 
     @classmethod
@@ -134,7 +138,8 @@ class NoFlow(Evaluator):
 
     def compile(self) -> Check:
         """Returns a check of each part of the arguments."""
-        targets, origins = Denial(tuple(self.to.tools)), Denial(tuple(self.from_.tools))
+        not_meant = tuple(self.not_meant or ())
+        targets, origins = Denial(tuple(self.to.tools), not_meant), Denial(tuple(self.from_.tools), not_meant)
 
         def check(trace: Trace) -> Finding:
             calls = select_calls(targets, trace)
