@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import stat
-from functools import cache, partial
 from typing import TYPE_CHECKING, BinaryIO
 
 from evalgate.adapters.files.workspace_walk import Glob, Walk, link_error
@@ -75,11 +74,12 @@ class Workspace:
         if not os.path.isdir(folder):
             return {}
         walk = Walk(glob, max_entries=self._max_entries, refuse_links=self._root is not None, show=self._show)
-        show_folder = cache(partial(self._show, named=pattern))  # that of many files is the same
-        found = {}
+        found, shown = {}, dict[str, str]()
         for below, real in walk.files(folder):
             start, _, name = real.rpartition("/")
-            found[real] = FoundFile(os.path.join(show_folder(f"{start}/"), name).removeprefix("./"), below, real)
+            if start not in shown:  # that of many files is the same
+                shown[start] = self._show(f"{start}/", pattern)
+            found[real] = FoundFile(os.path.join(shown[start], name).removeprefix("./"), below, real)
         return found
 
     def open(self, file: FoundFile) -> BinaryIO:

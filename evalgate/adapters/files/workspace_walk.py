@@ -94,11 +94,10 @@ class Glob:
 
 
 class WalkPosition(NamedTuple):
-    """A file or folder: path below the start, path as reached, and path with links resolved."""
+    """A file or folder: path below the start, and path as reached."""
 
     below: str
     real: str
-    resolved: str
 
 
 class Walk:
@@ -111,36 +110,31 @@ class Walk:
         self._show = show
         self._saw_link = False
 
-    def files(self, folder: str) -> Iterator[tuple[str, str]]:
-        """Yields relative and real path of each match; a file reached through several links is found once."""
+    def files(self, folder: str) -> Sequence[WalkPosition]:
+        """Relative and real path of each match; a file reached through several links is found once."""
         found = list(self._search(folder))
         if self._saw_link:
-            found.sort(key=lambda match: (match.below.count("/"), match.below))
-        seen: set[str] = set()
-        for match in found:
-            if match.resolved not in seen:
-                seen.add(match.resolved)
-                yield match.below, match.real
+            found.sort(key=lambda match: (match.below.count("/"), match.below), reverse=True)
+            found = list({os.path.realpath(match.real): match for match in found}.values())
+        return found
 
     def _search(self, folder: str) -> Iterator[WalkPosition]:
-        start = WalkPosition("", folder, os.path.realpath(folder))
-        waiting = [(start, self._glob.start(), frozenset([start.resolved]))]
+        waiting = [(WalkPosition("", folder), self._glob.start(), frozenset([folder]))]
         while waiting:
             position, states, above = waiting.pop()
             for entry in self._entries(position.real):
                 is_match, inside = self._glob.step(states, entry.name)
                 if inside and self._is_folder(entry):
                     deeper = self._position(position, entry)
-                    if deeper.resolved not in above:
-                        waiting.append((deeper, inside, above | {deeper.resolved}))
+                    if not (self._saw_link and _leads_back(deeper.real, above)):
+                        waiting.append((deeper, inside, above | {deeper.real}))
                 elif is_match and self._is_file(entry):
                     yield self._position(position, entry)
 
     def _position(self, folder: WalkPosition, entry: os.DirEntry[str]) -> WalkPosition:
         self._require_good_name(entry)
         below = f"{folder.below}/{entry.name}" if folder.below else entry.name
-        resolved = os.path.realpath(entry.path) if entry.is_symlink() else f"{folder.resolved}/{entry.name}"
-        return WalkPosition(below, entry.path, resolved)
+        return WalkPosition(below, entry.path)
 
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         found = []
@@ -187,6 +181,11 @@ class Walk:
             shown = self._show(entry.path).encode("unicode_escape", "backslashreplace").decode("ascii")
             problem = "the file name contains control characters or is not UTF-8"
             raise RefusedPath(Problem(problem, Location(shown), "rename it"))
+
+
+def _leads_back(folder: str, above: frozenset[str]) -> bool:
+    """Whether a folder is one of those above it, reached through a link."""
+    return os.path.realpath(folder) in map(os.path.realpath, above)
 
 
 def _is_kind(kind: Callable[[], bool]) -> bool:
