@@ -41,6 +41,8 @@ class Glob:
         if parts[-1] == "**":
             parts = [*parts, "*"]
         self.parts = [_parse_part(text) for text in parts]
+        self.start = self._with_skips({0})
+        """The initial states: indexes of the components to match next."""
 
     @classmethod
     def everything(cls) -> Glob:
@@ -62,10 +64,6 @@ class Glob:
             raise SettingError(Problem("a pattern may contain at most two `**`", Location(pattern)))
         start = "/" if pattern.startswith("/") else ""
         return start + "/".join(steps[:wild]), cls(rest)
-
-    def start(self) -> frozenset[int]:
-        """The initial states: indexes of the components to match next."""
-        return self._with_skips({0})
 
     def step(self, states: frozenset[int], name: str) -> tuple[bool, frozenset[int]]:
         """Whether a file of that name matches, and the states for the content of a folder of that name."""
@@ -119,7 +117,7 @@ class Walk:
         return found
 
     def _search(self, folder: str) -> Iterator[WalkPosition]:
-        waiting = [(WalkPosition("", folder), self._glob.start(), frozenset([folder]))]
+        waiting = [(WalkPosition("", folder), self._glob.start, frozenset([folder]))]
         while waiting:
             position, states, above = waiting.pop()
             for entry in self._entries(position.real):

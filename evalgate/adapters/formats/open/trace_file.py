@@ -87,14 +87,17 @@ class TraceFile:
         first = next(lines, None)
         if first is None:
             raise TraceError("the file is empty")
-        if first.data is not None and not is_complete(first.data.removeprefix(BOM)):
+        found = None if first.data is None else _decode_whole(first.data)
+        if first.data is not None and isinstance(found, TraceError) and not is_complete(first.data.removeprefix(BOM)):
             yield from self._read_document_or_lines(raw_file)
             return
+        if isinstance(found, DecodedText):
+            self._decoded[first.number] = found
         second = next(lines, None)
         if second is not None:
             yield from self._read_lines(chain([first, second], lines))
         else:
-            yield from self._read_document(raw_file.read_whole())
+            yield from self._read_document(raw_file.read_whole(), self._decoded.get(first.number))
 
     def find_format_of_lines(self, raw_file: RawFile) -> Format | None:
         """The format of a file whose lines are separate records; None for any other file.
@@ -239,10 +242,11 @@ class TraceFile:
 
     def _decode_early(self, number: int, data: bytes) -> Any:
         """What can be read of a line; a valid one is kept, so that it is decoded once."""
-        try:
-            self._decoded[number] = decode_repaired(data)
-        except TraceError:
-            return decode_leniently(data)
+        if number not in self._decoded:
+            found = _decode_whole(data)
+            if isinstance(found, TraceError):
+                return decode_leniently(data)
+            self._decoded[number] = found
         return self._decoded[number].value
 
     def _decode(self, number: int, data: bytes) -> DecodedText:
