@@ -96,18 +96,28 @@ class TrialRules(Struct, frozen=True):
         k, of = self.min_pass_k or (0, 1)
         return self.has_pass_rate and max(self.min_pass_rate or 0.0, k / of) < 1
 
+    def count_needed(self, total: int) -> int:
+        """How many of so many measured trials must pass, by the pass rate."""
+        rate = round(self.min_pass_rate or 0.0, DIGITS)
+        by_rate = next(passed for passed in range(total + 1) if round(passed / total, DIGITS) >= rate)
+        return max(by_rate, _required_passes(self.min_pass_k, total) if self.min_pass_k else 0)
+
 
 NO_DEMANDS = TrialRules()
 
 
 class ScenarioJudgement(NamedTuple):
-    """A scenario's verdict with its numbers; `reason` is None for a PASS."""
+    """A scenario's verdict with its numbers; `reason` is None for a PASS.
+
+    `passes_needed` is how many trials must pass, where some did and some did not, and a pass rate decides; else 0.
+    """
 
     verdict: Verdict
     score: float | None
     pass_rate: float | None
     interval: tuple[float, float] | None
     reason: str | None
+    passes_needed: int = 0
 
 
 def judge_scenario(
@@ -133,7 +143,9 @@ def judge_scenario(
         verdict, reason = "NOT_EVALUABLE", lacking
     else:
         verdict, reason = "PASS", None
-    return ScenarioJudgement(verdict, score, round(passed / total, DIGITS), wilson_interval(passed, total), reason)
+    needed = rules.count_needed(total) if rules.has_pass_rate and 0 < passed < total else 0
+    interval = wilson_interval(passed, total)
+    return ScenarioJudgement(verdict, score, round(passed / total, DIGITS), interval, reason, needed)
 
 
 def _find_hard_fail(trials: Sequence[Trial], found: Sequence[str], rules: TrialRules, unmeasured: int) -> str | None:

@@ -64,6 +64,7 @@ def _scenario(document: ScenarioDoc) -> ScenarioResult:
         location=location_in(document["location"]),
         quarantined=document.get("quarantined") or False,
         golden=golden,
+        passes_needed=document.get("passes_needed", 0),
     )
 
 

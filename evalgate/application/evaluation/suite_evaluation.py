@@ -220,6 +220,7 @@ def _scenario_result(claim: ScenarioClaim, found: CountedTrials) -> ScenarioResu
         location=scenario.location,
         golden=_golden_result(scenario, trials, judged.score),
         duplicates=found.describe_duplicates(scenario, judged),
+        passes_needed=judged.passes_needed,
     )
 
 

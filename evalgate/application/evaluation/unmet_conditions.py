@@ -18,7 +18,10 @@ MOST = 20
 
 
 class UnmetConditions:
-    """The conditions of a suite by their places in its files, each with the name of its check while it never held."""
+    """The conditions of a suite by their places in its files, each with the name of its check.
+
+    Those of `_unmet` did not hold in a trial that passed all the same.
+    """
 
     def __init__(self) -> None:
         self._unmet: dict[Location, str] = {}
@@ -28,10 +31,10 @@ class UnmetConditions:
         """Adds the results of a trial."""
         for row in trial.assertions:
             if row.type == WHEN and row.location is not None:
-                if row.outcome == "skipped":
-                    self._unmet.setdefault(row.location, row.name)
-                else:
+                if row.outcome != "skipped":
                     self._met.add(row.location)
+                elif trial.status == "passed":  # a trial that fails has its own reasons
+                    self._unmet.setdefault(row.location, row.name)
 
     def list_warnings(self, suite: str) -> Iterator[Warning_]:
         """One warning for each condition that was asked and never held; those beyond the first 20 are left out."""

@@ -18,7 +18,7 @@ from evalgate.evaluators.core.evaluator import (
     combine_undecided,
     is_skippable,
 )
-from evalgate.models.run.run import FAILED_OUTCOMES, UNWANTED, AssertionResult
+from evalgate.models.run.run import FAILED_OUTCOMES, HOLDS_NOT, UNWANTED, AssertionResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -302,22 +302,26 @@ _OPPOSITE = {"success": "failure", "failure": "success"}
 _FAILURE = {"verdict": "failure"}
 
 
-def negate_check(check: Check, label: str | None, describe: Callable[[Trace], str] | None = None) -> Check:
+def negate_check(
+    check: Check, label: str | None, describe: Callable[[Trace], str] | None = None, *, name: str | None = None
+) -> Check:
     """Swaps passed and failed; other outcomes stay as they are.
 
     `label` is the check in words, used as the reason if the condition does not hold. A group has no label:
-    its reason is kept, which lists the members that decided. `describe` builds the reason of a failure.
+    its reason is kept, which lists the members that decided. `describe` builds the reason of a failure. A `name` of
+    the user's own does not say what must not hold.
     """
     if isinstance(check, EvidenceCheck):
-        plain, careful = (negate_check(each, label, describe) for each in (check.plain, check.careful))
+        plain, careful = (negate_check(each, label, describe, name=name) for each in (check.plain, check.careful))
         return EvidenceCheck(plain, careful)
+    shown = label if name is None else name
     passed = Finding("passed", _describe_negated(label or ""))
     passed_with_verdict = Finding("passed", passed.reason, {"verdict": "success"})
 
     def negated_check(trace: Trace) -> Finding:
         found = check(trace)
         if found.outcome == "passed":
-            reason = _describe_unwanted(found.reason, label) if describe is None else describe(trace)
+            reason = _describe_unwanted(found.reason, shown) if describe is None else describe(trace)
             return Finding("failed", reason, _negate_evidence(found.evidence))
         if found.outcome != "failed":
             return found.negate() if isinstance(found, Undecided) else found
@@ -330,13 +334,13 @@ def negate_check(check: Check, label: str | None, describe: Callable[[Trace], st
     return negated_check
 
 
-def _describe_unwanted(reason: str, label: str | None) -> str:
+def _describe_unwanted(reason: str, name: str | None) -> str:
     """Says that a check passes that must not, with its reason unless that only repeats the name of the check."""
-    return UNWANTED if reason == label else f"{UNWANTED}: {reason}"
+    return UNWANTED if reason == name else f"{UNWANTED}: {reason}"
 
 
 def _describe_negated(reason: str) -> str:
-    return f"does not hold, as expected: {reason}"
+    return f"{HOLDS_NOT}{reason}"
 
 
 def _negate_evidence(evidence: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -93,7 +93,7 @@ class Parser:
             self._versions[settings.type] = settings.version
         if settings.negate:
             describe = getattr(settings, "describe_unwanted", None) if settings.type in BUILT_IN_TYPES else None
-            check = negate_check(check, label, describe)
+            check = negate_check(check, label, describe, name=settings.name)
         if settings.agent != ANY:
             check = judge_agent(plain_form(check), careful_form(check), settings.agent)
             label = f"{label or settings.type} (agent {settings.agent})"

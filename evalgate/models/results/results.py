@@ -188,7 +188,8 @@ class ScenarioDoc(TypedDict):
     `n` counts the measured trials, `not_measured` those that an outage left unmeasured; it is absent if zero.
     A golden has `dimensions`, a score or null by name, and `golden` with its result. `differences` is what it does
     otherwise than in the baseline, in all trials of both; absent if nothing is, or if it was not compared. `request`
-    is what the user asked for first in the baseline, if there are differences and it is known.
+    is what the user asked for first in the baseline, if there are differences and it is known. `passes_needed` is how
+    many trials must pass, present if some did and some did not, and a pass rate of the suite decides.
     """
 
     id: str
@@ -205,6 +206,7 @@ class ScenarioDoc(TypedDict):
     change: ChangeDoc | None
     quarantined: NotRequired[bool]
     not_measured: NotRequired[Count]
+    passes_needed: NotRequired[Count]
     golden: NotRequired[GoldenDoc]
     differences: NotRequired[list[BehaviourDifference]]
     request: NotRequired[str]

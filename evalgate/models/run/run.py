@@ -39,8 +39,8 @@ FAILED_OUTCOMES: frozenset[Outcome] = frozenset({"failed", "error", "not_evaluab
 """Outcomes of assertions that did not pass."""
 RUN_FAILED = "run_failed"
 """Name and type of the check that a run which ended in an error does not pass; no suite writes it."""
-UNWANTED = "must not hold, but does"
-"""How the reason of a negated check begins if what it forbids is so."""
+UNWANTED, HOLDS_NOT = "must not hold, but does", "does not hold, as expected: "
+"""How the reason of a negated check begins if what it forbids is so, and if it is not."""
 HARD_FAILS: frozenset[Verdict] = frozenset({"HARD_FAIL", "ERROR", "MISSING"})
 """Verdicts that count as a hard fail."""
 NOT_EVALUATED: frozenset[Verdict] = frozenset({"MISSING", "ERROR", "NOT_EVALUABLE"})
@@ -252,7 +252,10 @@ class DuplicateNote(NamedTuple):
 
 
 class ScenarioResult(Struct):
-    """One scenario over its trials. `pass_rate` is passed / measured trials, with its Wilson interval."""
+    """One scenario over its trials. `pass_rate` is passed / measured trials, with its Wilson interval.
+
+    `passes_needed` is how many trials must pass, where some did and some did not, and a pass rate decides; else 0.
+    """
 
     id: str
     verdict: Verdict
@@ -267,6 +270,7 @@ class ScenarioResult(Struct):
     quarantined: bool = False  # shown, but does not block
     golden: GoldenResult | None = None
     duplicates: Sequence[DuplicateNote] = ()  # what is alike among its traces
+    passes_needed: int = 0
     recordings: Mapping[str, str] = {}  # the first time of each recording that its trials are of, by id
 
     def explain_duplicates(self) -> str:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from evalgate.measures.sequences.differences import diff_lists
 from evalgate.measures.text.plain_text import mark_unseen
 from evalgate.models.comparison.comparison import NOT_MEASURED
-from evalgate.models.run.run import RUN_FAILED, UNWANTED
+from evalgate.models.run.run import RUN_FAILED
 from evalgate.reporting.markdown.view import CheckRow, Failure, Rows, ScenarioRow
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.commands import find_place
@@ -40,11 +40,14 @@ from evalgate.reporting.text.scenario_sections import (
     NOT_RECORDED,
     SuiteScenario,
     count_passed,
+    count_trials,
     describe_change,
+    describe_pass_rule,
     describe_unmet_rule,
     fails_by_differences,
     find_failed_trial,
     find_request,
+    name_check,
 )
 from evalgate.reporting.text.sentences import escape_sentence, escape_sentence_cell
 from evalgate.reporting.text.trajectory_lines import DiffLine, extract_side, merge_equal_lines, summarize_calls
@@ -63,12 +66,12 @@ MAX_CHECKS = 3
 FEW = 4
 """Most scenarios that one row names in full."""
 _REDUNDANT_EVIDENCE = frozenset(
-    {"verdict", "expected_calls", "judged_by", "alignment", "expression"}
+    {"members", "verdict", "expected_calls", "judged_by", "alignment", "expression"}
 )  # what the reason repeats, and what is in the suite
 MAX_NAME, MAX_REASON, MAX_EVIDENCE, MAX_PLACE = 120, 300, 1_500, 80
 MAX_REQUEST, MAX_JSON_NAME = 160, 60
 
-_PASSED_NOW = re.compile(r"\d+ of \d+ now")
+_PASSED_NOW, _TRIALS_FAILED = re.compile(r"\d+ of \d+ now"), re.compile(r"\d+ of \d+ trials failed")
 
 VERDICT_WORDS = {
     "PASS": "\u2705\u00a0PASS",
@@ -176,10 +179,9 @@ def format_request(text: str) -> str:
     return escape_span(text, MAX_REQUEST) if text else ""
 
 
-def _format_check_name(name: str, reasons: Sequence[str]) -> str:
-    """The name of a check; that of one that must not hold says so, and JSON in it is cut early."""
-    negation = "not: " if any(each.startswith(UNWANTED) for each in reasons) else ""
-    return f"{negation}{escape_span(name, MAX_JSON_NAME if '{' in name or '[' in name else MAX_NAME)}"
+def _format_check_name(name: str) -> str:
+    """The name of a check; JSON in it is cut early."""
+    return escape_span(name, MAX_JSON_NAME if "{" in name or "[" in name else MAX_NAME)
 
 
 def _list_names(group: FailureGroup, *, many: bool) -> Rows[str]:
@@ -242,8 +244,8 @@ def _format_change(item: SuiteScenario) -> str:
 
 def _format_passed_share(scenario: ScenarioDoc) -> str:
     """Formats how many of several trials passed, as ` 3/4` after the verdict; empty for one trial."""
-    passed = count_passed(scenario)
-    return f"\u00a0{passed}/{scenario['n']}" if scenario["n"] > 1 else ""
+    trials = count_trials(scenario)
+    return f"\u00a0{trials}" if trials else ""
 
 
 def _format_note(item: SuiteScenario, shared: Collection[str]) -> str:
@@ -251,7 +253,7 @@ def _format_note(item: SuiteScenario, shared: Collection[str]) -> str:
     scenario, change = item.scenario, item.scenario["change"]
     passes = scenario["verdict"] == "PASS"
     parts = describe_failures(item)
-    parts = parts if passes else parts[:1]
+    parts = [each for each in parts if not _TRIALS_FAILED.fullmatch(each)] if passes else parts[:1]
     if cause := _describe_cause(change, shared):
         parts.insert(0 if passes else 1, cause)
     if change and item.kind != "unchanged":
@@ -267,12 +269,14 @@ def _list_facts(item: SuiteScenario, links: Links, shared: Collection[str]) -> l
     scenario, change = item.scenario, item.scenario["change"]
     why = describe_change(scenario) if change and change["kind"] != "unchanged" else ""
     unmet = describe_unmet_rule(scenario)
-    facts = [unmet or f"{count_passed(scenario)} of {pluralize(scenario['n'], 'trial')} passed"]
-    facts = facts if scenario["n"] > 1 and (unmet or not _PASSED_NOW.search(why)) else _describe_score(scenario, why)
+    rule = f", {each}" if (each := describe_pass_rule(scenario)) else ""
+    facts = [unmet or f"{count_passed(scenario)} of {pluralize(scenario['n'], 'trial')} passed{rule}"]
+    is_counted = _PASSED_NOW.search(why) is not None
+    facts = facts if scenario["n"] > 1 and (unmet or not is_counted) else _describe_score(scenario, why)
     unmeasured = scenario.get("not_measured", 0)
     facts += [f"{pluralize(unmeasured, 'trial')} not measured"] if unmeasured else []
     if change and why:
-        reason = f": {escape_sentence(why, MAX_REASON)}" if why != NOT_MEASURED else ""
+        reason = f": {escape_sentence(why, MAX_REASON)}{rule if is_counted else ''}" if why != NOT_MEASURED else ""
         facts.append(f"{_format_change(item)}{reason}")
     if change and change["increases"]:
         facts.append(escape_sentence(", ".join(change["increases"]), MAX_REASON))
@@ -327,13 +331,13 @@ def _build_check_row(cause: FailedCheck | MissingEvidence, group: FailureGroup) 
     """Builds the row of a check that failed, or of all checks that lack the same evidence."""
     missing = cause if isinstance(cause, MissingEvidence) else None
     check = cause.checks[0] if isinstance(cause, MissingEvidence) else cause
-    names = missing.names if missing else [check.first.name]
+    names = missing.names if missing else [name_check(check.first)]
     reasons = [AS_IN_OTHERS.lstrip(", ")] if missing and missing.is_stated else check.reasons
     example = "for example: " if group.reasons_differ else ""
     more = f" and {len(names) - MAX_CHECKS:,} more" if len(names) > MAX_CHECKS else ""
     is_shared = missing is not None and missing.scenarios > len(group.members) and not missing.is_stated
     return CheckRow(
-        name=f"{', '.join(_format_check_name(name, reasons) for name in names[:MAX_CHECKS])}{more}",
+        name=f"{', '.join(map(_format_check_name, names[:MAX_CHECKS]))}{more}",
         is_required=cause.is_required,
         failed=check.failed,
         trials=check.trials if len(group.members) == 1 else 1,

@@ -187,6 +187,8 @@ def _build_scenario_doc(scenario: ScenarioResult, change: Change | None) -> Scen
         document["differences"] = [clean_record(each, BehaviourDifference) for each in change.differences]
         if change.request is not None:
             document["request"] = clean_name(change.request)
+    if scenario.passes_needed:
+        document["passes_needed"] = scenario.passes_needed
     if scenario.quarantined:
         document["quarantined"] = True
     if unmeasured:

@@ -20,7 +20,13 @@ from evalgate.reporting.text.ruling_lines import (
     summarize_approval,
     summarize_quarantine,
 )
-from evalgate.reporting.text.scenario_sections import SuiteScenario, count_passed, describe_change, is_certain
+from evalgate.reporting.text.scenario_sections import (
+    SuiteScenario,
+    count_passed,
+    describe_change,
+    describe_pass_rule,
+    is_certain,
+)
 from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.scoring.golden.rules import level
 
@@ -206,7 +212,8 @@ def _format_pass_rate(scenario: ScenarioDoc, *, with_interval: bool) -> str:
         low, high = map(wording.percent, interval)
         between = f"; the true rate is between {low} and {high}, with 95% confidence"
     unmeasured = scenario.get("not_measured", 0)
-    return f"{passed} of {scenario['n']} passed{f', {unmeasured} not measured' if unmeasured else ''}{between}"
+    rule = f", {each}" if (each := describe_pass_rule(scenario)) else ""
+    return f"{passed} of {scenario['n']} passed{rule}{f', {unmeasured} not measured' if unmeasured else ''}{between}"
 
 
 def _describe_baseline(document: ResultsDoc, change: ChangeDoc) -> str:

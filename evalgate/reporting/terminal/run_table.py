@@ -44,7 +44,7 @@ from evalgate.reporting.text.ruling_lines import (
     sort_quarantines,
     sort_weakenings,
 )
-from evalgate.reporting.text.scenario_sections import SuiteScenario, count_passed, describe_unmet_rule
+from evalgate.reporting.text.scenario_sections import SuiteScenario, count_trials, describe_unmet_rule
 from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.reporting.text.wording import pluralize
 
@@ -270,7 +270,7 @@ class _RunTable:
             return f"{'REMOVED':13} {self._name(item)}".rstrip()
         scenario = item.scenario
         facts = [wording.score(scenario["score"]).rjust(5)]
-        facts.append(f"{count_passed(scenario)}/{scenario['n']}" if scenario["n"] > 1 else "")
+        facts.append(count_trials(scenario))
         if item.kind != "unchanged":
             facts.append(escape_terminal(_describe_change(item), 60))
         elif scenario.get("quarantined"):

@@ -17,7 +17,7 @@ from evalgate.models.comparison.comparison import (
     SINGLE_TRIAL_CAVEAT,
 )
 from evalgate.models.run.golden import is_unjudged_dimension
-from evalgate.models.run.run import FAILED_OUTCOMES, HARD_FAILS, NOT_EVALUATED, RUN_FAILED
+from evalgate.models.run.run import FAILED_OUTCOMES, HARD_FAILS, HOLDS_NOT, NOT_EVALUATED, RUN_FAILED, UNWANTED
 from evalgate.models.run.trials import TrialDocs
 from evalgate.reporting.text.reason_groups import MOST_READ, list_reasons
 from evalgate.reporting.text.ruling_lines import find_approved_keys
@@ -357,6 +357,13 @@ def _check_rank(check: FailedCheck) -> tuple[bool, bool, bool, float]:
     )
 
 
+def name_check(check: AssertionDoc) -> str:
+    """The name of a check as suites write it: of one that must not hold `not: ...`, unless its name is the user's."""
+    is_default = check.reason in (UNWANTED, f"{HOLDS_NOT}{check.name}")
+    is_default |= check.name == check.type and check.reason.startswith((UNWANTED, HOLDS_NOT))
+    return f"not: {check.name}" if is_default else check.name
+
+
 def find_reason(scenario: ScenarioDoc) -> str:
     """Returns the main reason for a scenario's verdict in one line; may be empty."""
     checks = find_failed_checks(scenario)
@@ -364,7 +371,7 @@ def find_reason(scenario: ScenarioDoc) -> str:
         reasons = list_trial_reasons(scenario)
         others = f" (and {len(reasons) - 1} more trials)" if len(reasons) > 1 else ""
         return f"{reasons[0]}{others}" if reasons else scenario["reason"] or ""
-    return f"{checks[0].first.name}: {checks[0].reason}"
+    return f"{name_check(checks[0].first)}: {checks[0].reason}"
 
 
 def describe_unmet_rule(scenario: ScenarioDoc) -> str:
@@ -372,6 +379,24 @@ def describe_unmet_rule(scenario: ScenarioDoc) -> str:
     is_partial = scenario["n"] > 1 and count_passed(scenario) and find_failed_checks(scenario)
     found = _UNMET_RULE.search(scenario["reason"] or "") if is_partial else None
     return found[0] if found else ""
+
+
+def describe_pass_rule(scenario: ScenarioDoc) -> str:
+    """The rule that decides where only some trials passed; empty where all or none did, or a reason states it."""
+    passed, needed = count_passed(scenario), scenario.get("passes_needed", 0)
+    if not 0 < passed < scenario["n"]:
+        return ""
+    if needed and (passed < needed or scenario["verdict"] == "PASS"):
+        return "all must pass" if needed == scenario["n"] else f"at least {needed} must pass"
+    if scenario["verdict"] == "HARD_FAIL":
+        return "all must pass"
+    return f"score {scenario['threshold']:g} is enough" if scenario["verdict"] == "PASS" else ""
+
+
+def count_trials(scenario: ScenarioDoc) -> str:
+    """How many of several trials passed, with the rule that decides: `3/4, all must pass`; empty for one trial."""
+    share = f"{count_passed(scenario)}/{scenario['n']}" if scenario["n"] > 1 else ""
+    return ", ".join(filter(None, [share, describe_pass_rule(scenario)]))
 
 
 def name_change(scenario: ScenarioDoc) -> str:

@@ -42,3 +42,12 @@ def test_a_condition_that_can_not_be_judged_is_no_warning(tmp_path):
 def test_a_suite_without_conditions_has_no_warning(tmp_path):
     write(tmp_path, {"evals/s.yaml": suite(SAYS), "traces/a.json": trace("done")})
     assert evalgate(tmp_path, ["evals/s.yaml"]).results["warnings"] == []
+
+
+def test_a_condition_is_no_warning_beside_a_failure_of_each_trial_that_it_was_asked_in(tmp_path):
+    required = {"type": "tool_called", "tool": "refund_order", "required": True}
+    check = {"when": {"type": "tool_called", "tool": "refund_order"}, "then": [DENY], "required": True}
+    write(tmp_path, {"evals/s.yaml": suite(required, check), "traces/a.json": trace("done", tools=("lookup",))})
+    ran = evalgate(tmp_path, ["evals/s.yaml"])
+    assert ran.code == 1
+    assert [each["code"] for each in ran.results["warnings"]] == []

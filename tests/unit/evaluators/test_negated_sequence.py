@@ -36,6 +36,11 @@ def test_a_negated_check_does_not_repeat_its_name() -> None:
     assert (found.name, found.reason) == ("answer is not empty", "must not hold, but does")
 
 
+def test_a_negated_check_with_a_name_of_its_own_says_what_it_forbids() -> None:
+    raw = {"not": {"type": "not_empty"}, "name": "says nothing"}
+    assert assess(raw, make_trace()).reason == "must not hold, but does: answer is not empty"
+
+
 def test_a_failed_group_names_its_condition() -> None:
     raw = {"when": {"type": "tool_called", "tool": "get"}, "then": [{"type": "no_tool", "tool": "check"}]}
     assert assess(raw, make_trace(calls=CALLS)).reason == (

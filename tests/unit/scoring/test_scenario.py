@@ -20,7 +20,7 @@ def many(passed, failed):
 
 def test_no_trace_is_missing():
     found = score_trials()
-    assert found == ("MISSING", None, None, None, "no trace was recorded for it")
+    assert found[:5] == ("MISSING", None, None, None, "no trace was recorded for it")
 
 
 def test_no_trace_of_an_optional_scenario_is_skipped():
@@ -284,7 +284,13 @@ OUTAGE = make_trial("not_measured", reason="the last model call failed: 429")
 
 
 def test_scenario_of_nothing_but_outages_has_no_verdict():
-    assert score_trials(OUTAGE) == ("NOT_EVALUABLE", None, None, None, "not measured: the last model call failed: 429")
+    assert score_trials(OUTAGE)[:5] == (
+        "NOT_EVALUABLE",
+        None,
+        None,
+        None,
+        "not measured: the last model call failed: 429",
+    )
     assert score_trials(OUTAGE, OUTAGE).reason == "not measured in 2 trials: the last model call failed: 429"
 
 
@@ -328,3 +334,22 @@ def test_a_hard_fail__names_what_failed_before_what_could_not_be_judged():
         make_assertion("failed", name="order", required=True, reason="it is wrong"),
     ]
     assert score_trials(make_trial("hard_fail", assertions=rows)).reason == "order: it is wrong (in 1 of 1 trial)"
+
+
+@pytest.mark.parametrize(
+    ("rules", "passed", "needed"),
+    [
+        ({}, 3, 0),
+        ({"min_pass_rate": 0.75}, 3, 3),
+        ({"min_pass_rate": 0.7}, 2, 3),
+        ({"min_pass_rate": 2 / 3}, 2, 3),
+        ({"min_pass_rate": 1.0}, 3, 4),
+        ({"min_pass_k": (2, 3)}, 3, 3),
+        ({"min_pass_k": (2, 8)}, 1, 2),
+        ({"min_pass_rate": 0.25, "min_pass_k": (1, 2)}, 1, 2),
+        ({"min_pass_rate": 0.75}, 4, 0),
+        ({"min_pass_rate": 0.75}, 0, 0),
+    ],
+)
+def test_the_number_of_trials_that_must_pass_is_known_where_only_some_did(rules, passed, needed):
+    assert score_trials(*many(passed, 4 - passed), threshold=0.5, **rules).passes_needed == needed

@@ -16,6 +16,7 @@ from evalgate.reporting.text.scenario_sections import (
     find_failed_trial,
     find_reason,
     name_change,
+    name_check,
 )
 from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.reporting.text.trajectory_lines import describe_divergence, mark_changes, summarize_calls
@@ -94,7 +95,7 @@ def _describe_check(check: FailedCheck) -> str:
     place = location(check.first.location)
     where = f"{place}, " if place else ""
     trials = f"{check.failed} of {check.trials} trials"
-    return f"{check.first.name} ({where}{required}{trials}): {unmark_parts(check.reason)}"
+    return f"{name_check(check.first)} ({where}{required}{trials}): {unmark_parts(check.reason)}"
 
 
 def _list_differences(scenario: ScenarioDoc, change: ChangeDoc) -> Iterator[Entry]:

@@ -17,7 +17,12 @@ from evalgate.models.comparison.comparison import IMPROVEMENTS
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.behaviour_lines import describe_differences
 from evalgate.reporting.text.escaping import clean_page_text
-from evalgate.reporting.text.scenario_sections import count_passed, describe_change, describe_unmet_rule
+from evalgate.reporting.text.scenario_sections import (
+    count_passed,
+    describe_change,
+    describe_pass_rule,
+    describe_unmet_rule,
+)
 from evalgate.reporting.text.sentences import unmark_parts
 
 if TYPE_CHECKING:
@@ -66,9 +71,16 @@ def build_row(
         compare_with_baseline(item),
         find_difference(scenario["change"], is_unanswered=is_unanswered(recorded.now)) or _find_failed_check(scenario),
         " ".join(map(str, tags)),
-        f"{count_passed(scenario)} of {scenario['n']}" if scenario["n"] else "0",
+        _count_passed(scenario),
         tuple(list_groups(item)),
     )
+
+
+def _count_passed(scenario: ScenarioDoc) -> str:
+    """How many trials passed, with the rule that decides: `3 of 4, all must pass`."""
+    if not scenario["n"]:
+        return "0"
+    return ", ".join(filter(None, [f"{count_passed(scenario)} of {scenario['n']}", describe_pass_rule(scenario)]))
 
 
 def _find_failed_check(scenario: ScenarioDoc) -> str:

@@ -267,7 +267,7 @@ def test_a_failure_shows_request_reasons_and_then_its_figures():
     assert shown[2].startswith("Asked: ` Refund \u23ce please xxx")
     assert len(shown[2]) < 200
     assert shown[3] == "- the agent ended with exit code 1"
-    assert shown[4] == "- not: ` answer is a refusal `: must not hold, but does"
+    assert shown[4] == "- ` not: answer is a refusal `: must not hold, but does"
     assert len(shown[5]) < 100
     assert shown[6].startswith("Details: broke")
 
@@ -327,7 +327,7 @@ def test_an_approval_that_was_unused_before_is_left_out(scenario, is_shown):
     assert ("Approvals (1)" in render_summary(found)) == is_shown
 
 
-def test_an_approval_of_a_suite_without_traces_says_nothing():
+def test_an_approval_of_a_suite_without_traces_is_left_out():
     found = document(
         same("a"),
         verdict="cannot_judge",
@@ -356,7 +356,7 @@ def test_a_push_does_not_wait_for_the_push_that_creates_a_baseline(status):
         (results([], "invalid", reasons=[a_reason("invalid_input", "x")]), "yes"),
     ],
 )
-def test_the_line_below_the_heading_says_whether_merging_is_blocked(found, answer):
+def test_the_line_below_the_heading_answers_whether_merging_is_blocked(found, answer):
     lines = [line for line in render_comment(found, key="k").split("\n") if line and not line.startswith(">")]
     assert lines[2].startswith(f"**Blocks merging** {answer} \u00b7 ")
     assert "Blocks merging" not in render_summary(found, pages=RunPages(is_push=True))
@@ -383,7 +383,7 @@ def test_a_failure_that_the_baseline_has_too_is_not_blamed_on_this_change():
         (moved("a", "broken", "FAIL", quarantined=True), "Quarantined, not blocking (1)"),
     ],
 )
-def test_only_what_fails_in_quarantine_is_said_not_to_block(scenario, title):
+def test_only_what_fails_in_quarantine_does_not_block(scenario, title):
     assert f"<summary>{title}</summary>" in render_comment(document(scenario), key="k")
 
 
@@ -393,7 +393,7 @@ def test_only_what_fails_in_quarantine_is_said_not_to_block(scenario, title):
         (
             undecided("HARD_FAIL", "passed 3 of 3 before, 2 of 3 now: record at least 9 trials on each side"),
             "failed: scenario a fails now",
-            "fails now: passed 3 of 3 before, 2 of 3 now \u00b7",
+            "fails now: passed 3 of 3 before, 2 of 3 now, all must pass \u00b7",
         ),
         (
             undecided("FAIL", "passed 3 of 3 before, 0 of 3 now: record at least 9 trials on each side"),
@@ -412,7 +412,7 @@ def test_only_what_fails_in_quarantine_is_said_not_to_block(scenario, title):
         ),
     ],
 )
-def test_nobody_is_told_of_chance_where_the_failure_is_certain(scenario, heading, detail):
+def test_chance_is_not_mentioned_where_the_failure_is_certain(scenario, heading, detail):
     found = document(scenario, verdict="fail", blocking="a")
     assert build_heading(found).text == heading
     assert detail in render_comment(found, key="k")

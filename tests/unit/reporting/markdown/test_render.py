@@ -638,7 +638,7 @@ def test_comment__passing_scenarios_with_failures__show_them_first_and_named():
     assert "<summary>Passing (8), 1 with failed trials, 6 with checks that did not pass</summary>" in text
     rows = [line for line in text.split("\n") if "PASS" in line and line.startswith("|")]
     assert rows == [
-        "| ` shaky ` | \u2705\u00a0PASS\u00a01/3 | 0.90 | 2 of 3 trials failed; ` in time ` (2 of 3 trials): it took 9 s |",
+        "| ` shaky ` | \u2705\u00a0PASS\u00a01/3, score 0.8 is enough | 0.90 | ` in time ` (2 of 3 trials): it took 9 s |",
         "| ` slow0 ` and 5 more | \u2705\u00a0PASS | 0.80 | ` in time `: it took 9 s |",
         "| ` fine ` | \u2705\u00a0PASS | 1.00 |  |",
     ]

@@ -5,12 +5,13 @@ import re
 import pytest
 from builders import make_trace
 from markdown_check import HOSTILE, find_flaws
-from results_builder import a_change, some_calls
+from results_builder import a_change, a_scenario, a_trial, an_assertion, some_calls
 
 from evalgate.gate.trajectory.trajectory_diff import diff_trajectories, trajectory_from_trace
 from evalgate.models.comparison.trajectory import TrajectoryDiff
 from evalgate.reporting.markdown.scenario_rows import format_trajectory_diff
 from evalgate.reporting.results.clean_values import clean_record
+from evalgate.reporting.text.scenario_sections import count_trials, describe_pass_rule, name_check
 
 
 def diff_lines(before, now):
@@ -145,3 +146,41 @@ def test_hostile_traces_stay_in_code(text):
     )
     assert find_flaws(diff_of_traces(before, now)) == []
     assert find_flaws(diff_of_traces(now, before)) == []
+
+
+@pytest.mark.parametrize(
+    ("verdict", "statuses", "more", "rule"),
+    [
+        ("HARD_FAIL", "pph", {}, "all must pass"),
+        ("HARD_FAIL", "phh", {"passes_needed": 2}, "at least 2 must pass"),
+        ("HARD_FAIL", "pph", {"passes_needed": 2}, "all must pass"),  # a check that is always required
+        ("PASS", "ppf", {"passes_needed": 2}, "at least 2 must pass"),
+        ("PARTIAL", "ppf", {"passes_needed": 3}, "all must pass"),
+        ("PASS", "ppf", {}, "score 0.8 is enough"),
+        ("PARTIAL", "ppf", {}, ""),  # its reason says which score is too low
+        ("HARD_FAIL", "hhh", {}, ""),
+        ("PASS", "ppp", {"passes_needed": 2}, ""),
+        ("HARD_FAIL", "h", {}, ""),
+    ],
+)
+def test_the_rule_that_decides_is_beside_the_number_of_trials(verdict, statuses, more, rule):
+    words = {"p": "passed", "f": "failed", "h": "hard_fail"}
+    trials = [a_trial(number, words[status]) for number, status in enumerate(statuses)]
+    scenario = a_scenario("a", verdict, trials=trials, **more)
+    share = f"{statuses.count('p')}/{len(statuses)}" if len(statuses) > 1 else ""
+    assert describe_pass_rule(scenario) == rule
+    assert count_trials(scenario) == (f"{share}, {rule}" if rule else share)
+
+
+@pytest.mark.parametrize(
+    ("name", "type_", "reason", "shown"),
+    [
+        ("answer is empty", "empty", "must not hold, but does", "not: answer is empty"),
+        ("answer is empty", "empty", "does not hold, as expected: answer is empty", "not: answer is empty"),
+        ("any_of", "any_of", "must not hold, but does: a: b", "not: any_of"),
+        ("says something", "empty", "must not hold, but does: answer is empty", "says something"),
+        ("answer is empty", "empty", "expected the answer to be empty", "answer is empty"),
+    ],
+)
+def test_the_name_of_a_check_that_must_not_hold_is_what_the_suite_has(name, type_, reason, shown):
+    assert name_check(an_assertion(name, "failed", type=type_, reason=reason)) == shown
