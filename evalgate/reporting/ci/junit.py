@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.models.run.chunks import ChunkedText
 from evalgate.reporting.text.escaping import escape_xml
-from evalgate.reporting.text.scenario_sections import find_failed_checks, find_reason, name_check, sum_seconds
+from evalgate.reporting.text.scenario_sections import find_failed_checks, find_reason, sum_seconds
 from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.reporting.text.wording import scenario_name
 
@@ -68,7 +68,7 @@ def _describe_check(check: FailedCheck) -> str:
     """Describes a check that did not pass, in how many of several trials, and why."""
     required = " (required)" if check.is_required else ""
     trials = f", in {check.failed} of {check.trials} trials" if check.trials > 1 else ""
-    return f"{name_check(check.first)}{required}{trials}: {unmark_parts(check.reason)}"
+    return f"{check.name}{required}{trials}: {unmark_parts(check.reason)}"
 
 
 def _select_element(scenario: ScenarioDoc) -> str | None:

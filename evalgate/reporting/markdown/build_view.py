@@ -286,8 +286,8 @@ def _is_compared(document: ResultsDoc) -> bool:
 def _build_alert(document: ResultsDoc, failing: Sequence[FailureGroup], links: Links) -> Alert | None:
     """Builds the one sentence that a reader in a hurry needs; None if all is well."""
     verdict, summary = document["verdict"], document["summary"]
-    if verdict == "invalid" or summary is None:
-        return Alert("WARNING", _first_reason(document, links))
+    if verdict == "invalid" or summary is None:  # several errors are one list
+        return Alert("WARNING", _first_reason(document, links)) if len(document["reasons"]) <= 1 else None
     if verdict == "cannot_judge":
         is_vague = document["reasons"][:1] and document["reasons"][0]["code"] == "nothing_evaluated"
         return Alert("WARNING", (is_vague and _name_failing(failing)) or _first_reason(document, links))

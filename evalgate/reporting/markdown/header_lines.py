@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.comparison.comparison import IMPROVEMENTS, MODEL, OTHER_PROMPT, OTHER_TOOLS, REGRESSIONS
 from evalgate.reporting.text.escaping import escape_span
-from evalgate.reporting.text.scenario_sections import is_certain, iter_scenarios
+from evalgate.reporting.text.scenario_sections import is_certain, list_scenarios
 from evalgate.reporting.text.wording import DAY, age, join_words, percent, pluralize, rare_percent, scenario_name
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def format_baseline(document: ResultsDoc, links: Links, *, is_push: bool = False
     """Formats as one line of Markdown whether the run blocks merging (not of a push), commit, baseline and rules."""
     baseline = document["baseline"]
     commit = document["commit"]
-    merging = "" if is_push else f"**Blocks merging** {'yes' if document['exit_code'] else 'no'} \u00b7 "
+    merging = "" if is_push else f"**Blocks merging: {'yes' if document['exit_code'] else 'no'}** \u00b7 "
     if document["summary"] is None:
         return f"{merging}{f'**Commit** {links.head(commit)} was not judged' if commit else 'Nothing was judged'}"
     tested = f"{merging}**Commit** {links.head(commit)} \u00b7 " if commit else merging
@@ -260,7 +260,7 @@ def _describe_false_alarms(document: ResultsDoc) -> str:
     if not comparison or comparison["tested"] < MIN_SCENARIOS:
         return ""
     expected = comparison["expected_false_alarms"] or 0
-    if expected < MIN_SHOWN or not any(map(_may_be_chance, iter_scenarios(document))):
+    if expected < MIN_SHOWN or not any(map(_may_be_chance, list_scenarios(document))):
         return ""
     return (
         f"If nothing had changed, chance alone would mark at most {expected:.1f} of the {comparison['tested']:,}"
@@ -275,7 +275,7 @@ def _may_be_chance(scenario: ScenarioDoc) -> bool:
 
 
 def _describe_single_trials(document: ResultsDoc) -> str:
-    found = [(each["verdict"], each["change"]) for each in iter_scenarios(document) if each["change"]]
+    found = [(each["verdict"], each["change"]) for each in list_scenarios(document) if each["change"]]
     count = sum("single_trial" in change["flags"] for verdict, change in found if verdict != "HARD_FAIL")
     verb = "is" if count == 1 else "are"
     return f"{pluralize(count, 'change')} {verb} based on a single trial and may be noise." if count else ""

@@ -47,7 +47,6 @@ from evalgate.reporting.text.scenario_sections import (
     fails_by_differences,
     find_failed_trial,
     find_request,
-    name_check,
 )
 from evalgate.reporting.text.sentences import escape_sentence, escape_sentence_cell
 from evalgate.reporting.text.trajectory_lines import DiffLine, extract_side, merge_equal_lines, summarize_calls
@@ -331,7 +330,7 @@ def _build_check_row(cause: FailedCheck | MissingEvidence, group: FailureGroup) 
     """Builds the row of a check that failed, or of all checks that lack the same evidence."""
     missing = cause if isinstance(cause, MissingEvidence) else None
     check = cause.checks[0] if isinstance(cause, MissingEvidence) else cause
-    names = missing.names if missing else [name_check(check.first)]
+    names = missing.names if missing else [check.name]
     reasons = [AS_IN_OTHERS.lstrip(", ")] if missing and missing.is_stated else check.reasons
     example = "for example: " if group.reasons_differ else ""
     more = f" and {len(names) - MAX_CHECKS:,} more" if len(names) > MAX_CHECKS else ""

@@ -17,7 +17,6 @@ from evalgate.reporting.text.scenario_sections import (
     find_reason,
     is_bad,
     is_lost,
-    name_check,
     sort_scenarios,
 )
 from evalgate.reporting.text.wording import pluralize
@@ -64,7 +63,7 @@ class MissingEvidence(NamedTuple):
     @property
     def names(self) -> list[str]:
         """The names of the checks, each once."""
-        return list(dict.fromkeys(name_check(check.first) for check in self.checks))
+        return list(dict.fromkeys(check.name for check in self.checks))
 
     @property
     def outcome(self) -> str:
@@ -268,7 +267,7 @@ def describe_causes(group: FailureGroup) -> list[str]:
             where = f" in {pluralize(each.scenarios, 'scenario')}" if each.scenarios > len(group.members) else ""
             causes.append(f"{checks}{AS_IN_OTHERS}" if each.is_stated else f"{checks}{where}{example}: {each.reason}")
         else:
-            name, (reason, *others) = mark_part(name_check(each.first)), each.reasons
+            name, (reason, *others) = mark_part(each.name), each.reasons
             causes.append(f"{name}{_describe_trials(each, group)}{example}: {reason}")
             causes += [f"{name}: {other}" for other in others]
     return causes

@@ -50,9 +50,9 @@ NOT_FAILED = ("not evaluable: ", "error: ")
 FAILED_STATUSES = frozenset({"failed", "hard_fail", "error"})
 
 
-def iter_scenarios(document: ResultsDoc) -> Iterator[ScenarioDoc]:
-    """Yields the scenarios of all suites."""
-    return (scenario for suite in document["suites"] for scenario in suite["scenarios"])
+def list_scenarios(document: ResultsDoc) -> list[ScenarioDoc]:
+    """Lists the scenarios of all suites."""
+    return [scenario for suite in document["suites"] for scenario in suite["scenarios"]]
 
 
 def count_passed(scenario: ScenarioDoc) -> int:
@@ -226,12 +226,13 @@ class SuiteScenario(NamedTuple):
 
 
 class FailedCheck(NamedTuple):
-    """A check over all trials of a scenario: how often it failed, its first failure, and why in all of them."""
+    """A check over all trials of a scenario: how often it failed, its first failure, why in all, and its name."""
 
     failed: int
     trials: int
     first: AssertionDoc
     reasons: list[str]
+    name: str
 
     @property
     def reason(self) -> str:
@@ -345,7 +346,7 @@ def _build_failed_check(found: FailedOccurrences, trials: int) -> FailedCheck:
     is_alike = len(found.reasons) == 1 or found.first.outcome != "failed"
     ordered = sorted(found.reasons, key=lambda reason: reason.startswith(NOT_FAILED))
     reasons = [found.first.reason] if is_alike else list_reasons(ordered, failed, trials)
-    return FailedCheck(failed, trials, found.first, reasons)
+    return FailedCheck(failed, trials, found.first, reasons, name_check(found.first))
 
 
 def _check_rank(check: FailedCheck) -> tuple[bool, bool, bool, float]:
@@ -371,7 +372,7 @@ def find_reason(scenario: ScenarioDoc) -> str:
         reasons = list_trial_reasons(scenario)
         others = f" (and {len(reasons) - 1} more trials)" if len(reasons) > 1 else ""
         return f"{reasons[0]}{others}" if reasons else scenario["reason"] or ""
-    return f"{name_check(checks[0].first)}: {checks[0].reason}"
+    return f"{checks[0].name}: {checks[0].reason}"
 
 
 def describe_unmet_rule(scenario: ScenarioDoc) -> str:

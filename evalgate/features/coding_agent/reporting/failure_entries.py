@@ -16,7 +16,6 @@ from evalgate.reporting.text.scenario_sections import (
     find_failed_trial,
     find_reason,
     name_change,
-    name_check,
 )
 from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.reporting.text.trajectory_lines import describe_divergence, mark_changes, summarize_calls
@@ -95,7 +94,7 @@ def _describe_check(check: FailedCheck) -> str:
     place = location(check.first.location)
     where = f"{place}, " if place else ""
     trials = f"{check.failed} of {check.trials} trials"
-    return f"{name_check(check.first)} ({where}{required}{trials}): {unmark_parts(check.reason)}"
+    return f"{check.name} ({where}{required}{trials}): {unmark_parts(check.reason)}"
 
 
 def _list_differences(scenario: ScenarioDoc, change: ChangeDoc) -> Iterator[Entry]:

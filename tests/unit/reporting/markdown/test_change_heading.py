@@ -358,7 +358,7 @@ def test_a_push_does_not_wait_for_the_push_that_creates_a_baseline(status):
 )
 def test_the_line_below_the_heading_answers_whether_merging_is_blocked(found, answer):
     lines = [line for line in render_comment(found, key="k").split("\n") if line and not line.startswith(">")]
-    assert lines[2].startswith(f"**Blocks merging** {answer} \u00b7 ")
+    assert lines[2].startswith(f"**Blocks merging: {answer}** \u00b7 ")
     assert "Blocks merging" not in render_summary(found, pages=RunPages(is_push=True))
 
 

@@ -82,7 +82,7 @@ def test_super_and_the_built_in_macros_can_be_used():
         block("Before.\n{{ super() }}\nAfter.", "baseline")
         + block('{{ table(report.regressed) }}{{ folded("Worse", report.regressed) }}', "changes")
     )
-    assert "Before.\n\n**Blocks merging** yes" in text
+    assert "Before.\n\n**Blocks merging: yes**" in text
     assert text.count("| ` brefund ` |") == 2
     assert "<details><summary>Worse (1)</summary>" in text
 
