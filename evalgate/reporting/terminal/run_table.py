@@ -376,7 +376,7 @@ class _RunTable:
         if len(warnings) > MAX_NOTES:
             yield f"... and {wording.pluralize(len(warnings) - MAX_NOTES, 'more warning')}"
         differences = list_silent_differences(document)
-        lines = [f"acts differently: {each.name}: {unmark_parts(each.sentence)}" for each in differences]
+        lines = [f"{each.words}: {each.name}: {unmark_parts(each.sentence)}" for each in differences]
         yield from self._iter_limited(lines, "more difference")
         yield from self._iter_limited(list(map(format_quarantine, sort_quarantines(document))), "more quarantine")
         weakenings = list(map(format_weakening, sort_weakenings(document)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalgate.reporting.text.changes import name_differences
 from evalgate.reporting.text.scenario_sections import find_request
 from evalgate.reporting.text.wording import scenario_name
 from evalgate.scoring.wording import describe_difference
@@ -15,25 +16,36 @@ if TYPE_CHECKING:
 class DifferenceLine(NamedTuple):
     """One difference: the name of the scenario, and a sentence with its untrusted parts marked.
 
-    `request` is what the user asked for; of several differences of a scenario only the first has it.
+    `request` is what the user asked for; of several differences of a scenario only the first has it. `words` say what
+    the scenario does: it `acts differently`, `runs with another model` ...
     """
 
     name: str
     sentence: str
     request: str
+    words: str
 
 
 def list_silent_differences(document: ResultsDoc) -> list[DifferenceLine]:
     """The differences of all scenarios that pass as before, in the order of the document."""
     return [
         DifferenceLine(
-            scenario_name(scenario["id"], scenario["variant"]), sentence, "" if number else find_request(scenario)
+            scenario_name(scenario["id"], scenario["variant"]),
+            sentence,
+            "" if number else find_request(scenario),
+            words,
         )
         for suite in document["suites"]
         for scenario in suite["scenarios"]
         if scenario["verdict"] == "PASS" and not (scenario["change"] and scenario["change"]["kind"] == "fixed")
-        for number, sentence in enumerate(describe_differences(scenario))
+        for number, (words, sentence) in enumerate(label_differences(scenario))
     ]
+
+
+def label_differences(scenario: ScenarioDoc) -> list[tuple[str, str]]:
+    """Each difference of a scenario as `describe_differences` has it, after the words that a heading has for it."""
+    differences = scenario.get("differences", ())
+    return [(name_differences([each]).one, describe_difference(each)) for each in differences]
 
 
 def describe_differences(scenario: ScenarioDoc) -> list[str]:

@@ -20,8 +20,9 @@ from evalgate.reporting.text.scenario_sections import (
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from evalgate.models.comparison.behaviour import BehaviourDifference
     from evalgate.models.results.results import ChangeDoc, ResultsDoc, ScenarioDoc, SuiteDoc
     from evalgate.reporting.text.ruling_lines import ScenarioDocKey
 
@@ -109,12 +110,12 @@ def _find_change_of_passing(scenario: ScenarioDoc, change: ChangeDoc) -> ChangeW
     if change["kind"] == "inconclusive" and change["previous_verdict"] not in (None, "PASS"):
         return MAY_BE_FIXED
     found = _OF_PASSING.get(change["kind"], UNCHANGED)
-    return _find_difference(scenario) if found is UNCHANGED else found
+    return name_differences(scenario.get("differences", ())) if found is UNCHANGED else found
 
 
-def _find_difference(scenario: ScenarioDoc) -> ChangeWords:
-    """What a scenario that passes as before does otherwise."""
-    kinds = {each.kind for each in scenario.get("differences", ())}
+def name_differences(differences: Iterable[BehaviourDifference]) -> ChangeWords:
+    """What a scenario that passes as before does otherwise, by the gravest of its differences."""
+    kinds = {each.kind for each in differences}
     if kinds - {"model", "tools", "wording"}:
         return ACTS_DIFFERENTLY
     known = (("model", OTHER_MODEL), ("tools", OTHER_TOOLS), ("wording", OTHER_WORDS))

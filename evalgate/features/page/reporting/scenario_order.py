@@ -11,6 +11,7 @@ from evalgate.features.page.reporting.page_view import CellView
 from evalgate.features.page.reporting.trace_details import NOTHING_RECORDED, is_unanswered
 from evalgate.models.comparison.comparison import IMPROVEMENTS, NOT_MEASURED, REGRESSIONS
 from evalgate.reporting.text import wording
+from evalgate.reporting.text.changes import ACTS_DIFFERENTLY, name_differences
 from evalgate.reporting.text.scenario_sections import FAILS_NOW, NOT_JUDGED, NOT_RECORDED, SuiteScenario, is_clean
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _WORST_FIRST = ("HARD_FAIL", "ERROR", "MISSING", "FAIL", "PARTIAL", "NOT_EVALUABLE", "PASS")
 _BROKEN_FIRST = ("broken", "regressed", "inconclusive", "new", "unchanged", "improved")
 _CHANGED_FIRST = ("regressed", "inconclusive", "new", "fixed", "improved", "unchanged")
-STILL_FAILING, ACTS_DIFFERENTLY = "still failing", "acts differently"
+STILL_FAILING = "still failing"
 GROUPS = {
     "failing": "failing",
     "broken": "broken or worse",
@@ -87,12 +88,13 @@ def has_failed_before(item: SuiteScenario) -> bool:
 
 
 def compare_with_baseline(item: SuiteScenario) -> CellView:
-    """How it changed in a word or two: `broken`, `fixed`, `still failing`; a pass may be `acts differently`."""
+    """How it changed in a word or two: `broken`, `fixed`, `still failing`; a pass may be `acts differently`, too."""
     if has_failed_before(item):
         better = ", better now" if item.kind in IMPROVEMENTS else ""
         return CellView(f"{STILL_FAILING}{better}", "plain")
     if acts_differently(item):
-        return CellView(ACTS_DIFFERENTLY, "plain")
+        words = name_differences(item.scenario.get("differences", ()))
+        return CellView(words.one or ACTS_DIFFERENTLY.one, "plain")
     return build_cell("" if item.kind == "unchanged" else item.shown_kind)
 
 

@@ -15,7 +15,7 @@ from evalgate.features.page.reporting.trace_details import NOTHING_RECORDED, des
 from evalgate.measures.values.json_values import shorten
 from evalgate.models.comparison.comparison import IMPROVEMENTS
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.behaviour_lines import describe_differences
+from evalgate.reporting.text.behaviour_lines import label_differences
 from evalgate.reporting.text.escaping import clean_page_text
 from evalgate.reporting.text.scenario_sections import (
     count_passed,
@@ -203,7 +203,7 @@ def list_reasons(
         texts.append(cause.message)
     texts += change["increases"] if change else []
     if scenario["verdict"] == "PASS":
-        texts += [f"acts differently: {each}" for each in describe_differences(scenario)]
+        texts += [f"{words}: {sentence}" for words, sentence in label_differences(scenario)]
     return [split_marks(text) for text in texts if text]
 
 
@@ -214,7 +214,7 @@ def _is_stated(change: ChangeDoc, cause: Cause, stated: Collection[str]) -> bool
 def _list_facts(suite: SuiteDoc, scenario: ScenarioDoc) -> list[Fact]:
     facts = [Fact("Suite", suite["suite"]), Fact("Defined in", wording.location(scenario["location"]))]
     if scenario["verdict"] != "PASS":
-        facts += [Fact("Acts differently", unmark_parts(each)) for each in describe_differences(scenario)]
+        facts += [Fact(words.capitalize(), unmark_parts(each)) for words, each in label_differences(scenario)]
     return [Fact(label, clean_page_text(text, MAX_TEXT)) for label, text in facts if text]
 
 
