@@ -70,7 +70,10 @@ def _warn_of_future(latest: TraceRef | None, now: datetime) -> Iterator[Warning_
 def _describe_recordings(scenario: ScenarioResult) -> str | None:
     """Says that trials of a scenario are of several recordings; None if they are of one."""
     times = sorted(scenario.recordings.values())
-    return f"trials of {cut_quote(scenario.id)} are of recordings of {times[0]} and {times[-1]}" if times[1:] else None
+    if len(times) < 2:  # noqa: PLR2004
+        return None
+    name = cut_quote(scenario.id)
+    return f"trials of {name} are of recordings of {times[0]} and {times[-1]}, and all count: delete the older ones"
 
 
 def _warn_of_recordings(scenario: ScenarioResult) -> Warning_ | None:

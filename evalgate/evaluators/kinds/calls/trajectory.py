@@ -131,6 +131,4 @@ def _describe_loop(loop: Repeat, calls: Sequence[ToolCall], most: int) -> str:
     else:
         subject = f"the cycle {mark_names([call['name'] for call in block])}"
     last = loop.start + loop.length * loop.times
-    return (
-        f"expected at most {most} repeats in a row, got {loop.times:,} of {subject} (calls {loop.start + 1} to {last})"
-    )
+    return f"expected at most {most} in a row, got {loop.times:,} of {subject} (calls {loop.start + 1} to {last})"
