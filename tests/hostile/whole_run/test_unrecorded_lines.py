@@ -65,7 +65,28 @@ def task(subtype: str, call_id: str | None = "t1", **fields: Any) -> Line:
 STARTED = task("task_started", task_type="local_agent")
 INSIDE = line("assistant", use("sweep", "i1"), model_id="m3") | {"parent_tool_use_id": "t1"}
 BOUNDARY = {"type": "system", "subtype": "compact_boundary", "uuid": "b", "parentUuid": None, "sessionId": "s"}
+INIT = about("system", "init", claude_code_version="2.1.330")
+
+
+def turns(number: int, init: Line = INIT, *between: Line) -> str:
+    """A stream whose result counts so many turns; its lines hold two, one with a call."""
+    return stream(init, *between, ends=(end(num_turns=number),))
+
+
+def beside(kind: str, event: str | None = "PreToolUse", call_id: str = "t9", **fields: Any) -> str:
+    """A session file with a line about a hook of a call, or about a call that runs."""
+    told = {"type": "hook_progress", "hookEvent": event, "hookName": f"{event}:delete_user", "toolUseID": call_id}
+    about_it = {"attachment": told} if kind == "attachment" else {"data": told, "parentToolUseID": call_id}
+    return session({"type": kind, "uuid": "h", "parentUuid": None, "sessionId": "s", **about_it, **fields}, parent="h")
+
+
 UNRECORDED = {
+    "a turn that the result counts": turns(3),
+    "turns of several exchanges": stream(INIT, end(num_turns=3), ends=(end(num_turns=1),)),
+    "a text of the result that no message has": stream(ends=(end(result="A refund, and every account is gone."),)),
+    "a hook before a call": beside("progress"),
+    "a hook after a call": beside("attachment", "PostToolUse"),
+    "a command while it runs": beside("progress", data={"type": "bash_progress"}),
     "progress of a call": stream(about("tool_progress", tool_use_id="t9", tool_name="delete_user")),
     "progress of an agent's call": stream(
         about("tool_progress", tool_use_id="t9", tool_name="sweep", parent_tool_use_id="t1")
@@ -81,6 +102,16 @@ UNRECORDED = {
     "an abort of the answer": stream(ends=(end(terminal_reason="aborted_streaming"),)),
 }
 RECORDED = {
+    "the turns that the result counts": turns(2),
+    "fewer turns than lines": turns(1),
+    "turns of a version that counts otherwise": turns(4, about("system", "init")),
+    "turns beside a compaction": turns(3, INIT, about("system", "compact_boundary")),
+    "turns of several exchanges, recorded": stream(INIT, end(num_turns=2), ends=(end(num_turns=1),)),
+    "an answer by a schema": stream(ends=(end(result='{"refund": true}', structured_output={"refund": True}),)),
+    "a result that ends with a space": stream(ends=(end(result=f"{SAID['text']}\n"),)),
+    "a hook of a recorded call": beside("progress", call_id="t1"),
+    "a hook of the session's start": beside("attachment", "SessionStart"),
+    "a progress line of the session's start": beside("progress", "SessionStart"),
     "progress of a call": stream(about("tool_progress", tool_use_id="t1", tool_name="issue_refund")),
     "a command in the background": stream(task("task_started", task_type="local_bash")),
     "a command of the user": stream(task("task_started", None, task_type="local_bash")),

@@ -11,7 +11,12 @@ from evalgate.adapters.formats.claude_code.results import add_results, find_fail
 from evalgate.adapters.formats.claude_code.sessions import ClaudeSession, MessageDraft, name_side_chain
 from evalgate.adapters.formats.claude_code.sub_agent_files import BESIDE
 from evalgate.adapters.formats.claude_code.sub_agents import SideChain, join_side_chains
-from evalgate.adapters.formats.claude_code.unrecorded import find_cut_head, find_unrecorded
+from evalgate.adapters.formats.claude_code.unrecorded import (
+    find_cut_head,
+    find_missing_turns,
+    find_unrecorded,
+    find_unsaid,
+)
 from evalgate.adapters.formats.core.builder.agent_session import ELSEWHERE
 from evalgate.adapters.formats.core.builder.copied_history import (
     COPIED,
@@ -115,12 +120,13 @@ def _note_elsewhere(trace: Trace, count: int) -> None:
 
 
 def _note_unrecorded(trace: Trace, session: ClaudeSession, record: Sequence[Any]) -> None:
-    unrecorded, head = find_unrecorded(session.reported, session.tools.keys()), find_cut_head(record)
+    unrecorded = find_unrecorded(session.reported, session.tools.keys())
     if unrecorded is not None:
         add_gap(trace, "calls", unrecorded)
-    if head is not None:
+    missing = find_missing_turns(record, session.results, session.init.get("claude_code_version"))
+    for reason in filter(None, (find_cut_head(record), missing, find_unsaid(record, session.results))):
         for kind in OF_MESSAGES:
-            add_gap(trace, kind, head)
+            add_gap(trace, kind, reason)
 
 
 def _build_conversations(session: ClaudeSession) -> tuple[MeteredConversation, list[SideChain]]:

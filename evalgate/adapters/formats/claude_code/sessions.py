@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from evalgate.adapters.formats.claude_code.sub_agent_files import META_LINE, WORKFLOW
-from evalgate.adapters.formats.claude_code.unrecorded import TASKS, is_agents, read_uses
+from evalgate.adapters.formats.claude_code.unrecorded import TASKS, find_hooked, is_agents, read_uses
 from evalgate.adapters.formats.core.builder.copied_history import COPIED
 from evalgate.adapters.formats.core.builder.run import build_model_error
 from evalgate.adapters.formats.core.fields import amount, mapping, required_text, text, time
@@ -131,6 +131,8 @@ class ClaudeSession(Struct):
             self._add_system(line)
         elif kind == "tool_progress":
             self._note_reported(line, "tool_name")
+        elif kind in ("progress", "attachment"):
+            self._note_reported({} if line.get(COPIED) is True else find_hooked(line), "name")
         elif kind == "summary":
             self.name = text(line.get("summary"), "summary")
         elif kind == META_LINE:
