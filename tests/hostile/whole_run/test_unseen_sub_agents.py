@@ -24,7 +24,10 @@ def stream(*between: dict[str, Any]) -> str:
     """The same as `claude -p --output-format stream-json` prints it."""
     marks = {"session_id": SESSION, "parent_tool_use_id": None}
     end = {"type": "result", "subtype": "success", "result": "tidy now", "num_turns": 2, "session_id": SESSION}
-    kept = [{**each, **marks, **each.get("marks", {})} for each in (start(), *between, line(9, "assistant", say("tidy now")))]
+    kept = [
+        {**each, **marks, **each.get("marks", {})}
+        for each in (start(), *between, line(9, "assistant", say("tidy now")))
+    ]
     return lines(*({name: each[name] for name in each if name not in ("sessionId", "marks")} for each in kept), end)
 
 

@@ -86,6 +86,8 @@ class CodexRun(Struct):
     """The ids of the calls that started them, by thread."""
     has_others: bool = False
     """It spoke with sub-agents that it does not name."""
+    ran: dict[str, Any] = field(default_factory=dict)
+    """The arguments with which tools of servers and of the client ran that the model called, by the call's id."""
 
 
 class Rollout(CodexRun):
@@ -221,6 +223,8 @@ class Rollout(CodexRun):
         name = ran.tool or self.executed_names.get(call_id, "")
         asked = self.requests.get(call_id)
         if asked is not None and (name in ("", asked) if ran.is_named else asked != SCRIPT):
+            if ran.is_named and ran.arguments is not None:
+                self.ran[call_id] = ran.arguments
             return
         key = call_id, name
         call = self.executed.get(key) if call_id and name != STDIN else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.conversation import conversation_from_messages
+from evalgate.adapters.formats.core.builder.conversation import conversation_from_messages, note_execution, read_arguments
 from evalgate.adapters.formats.core.builder.run import MeteredConversation
 from evalgate.adapters.formats.core.builder.sub_agents import SubAgent, merge_sub_agents
 from evalgate.adapters.formats.core.usage import sum_usages
@@ -25,6 +25,9 @@ def build_run(run: CodexRun) -> MeteredConversation:
     metered = MeteredConversation()
     metered.conversation = conversation_from_messages(run.messages)
     metered.llm_calls = run.llm_calls
+    for call in metered.conversation.calls if run.ran else ():
+        if call["id"] in run.ran:
+            note_execution(call, None, read_arguments(run.ran[call["id"]]))
     return metered
 
 

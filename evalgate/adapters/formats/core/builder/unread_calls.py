@@ -185,6 +185,8 @@ class CallScan:
         """Whether a call was read by a name within it, or by that of an MCP server's tool which has the server's."""
         if f"mcp__{value.get('server')}__{value.get('tool')}" in self._read:
             return True
+        if f"{str(value.get('namespace')).rstrip('_')}__{value.get('name')}" in self._read:
+            return True
         return any(find_name(each) in self._read for each in value.values() if each.__class__ is dict)
 
     def _enter_definitions(self, key: str, value: Any, path: Any) -> None:
