@@ -53,6 +53,12 @@ def pydantic_ai(reason: str) -> Any:
     ]
 
 
+def anthropic(reason: str) -> Any:
+    search = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "order 7"}}
+    content = [search, {"type": "text", "text": "Refunded."}]
+    return {"messages": [USER, {"role": "assistant", "content": content, "stop_reason": reason}]}
+
+
 def native(reason: str) -> Any:
     answer = {"role": "assistant", "content": "Refunded.", "finish_reason": reason}
     return {"schema": "evalgate.trace/1", "messages": [USER, answer]}
@@ -122,6 +128,20 @@ def test_an_answer_that_was_filtered_stopped_the_run(form: str) -> None:
         found = load(RECORDS[form](reason))
         assert (found.status, found.stopped_by) == ("incomplete", "a filter of content")
         assert form == "gemini" or not found.gaps  # what a withheld answer would have called is unknown there
+
+
+@pytest.mark.parametrize("form", [*RECORDS, "anthropic"])
+@pytest.mark.parametrize("reason", ["pause_turn", "compaction"])
+def test_an_answer_that_only_paused_is_no_end(form: str, reason: str) -> None:
+    found = load(anthropic(reason) if form == "anthropic" else RECORDS[form](reason))
+    assert (found.status, found.stopped_by) == ("incomplete", None)
+    assert {"calls", "messages"} <= found.gaps.keys()
+
+
+def test_a_paused_answer_that_another_follows_is_no_pause() -> None:
+    record = anthropic("pause_turn")
+    record["messages"].append({**record["messages"][-1], "stop_reason": "end_turn"})
+    assert (load(record).status, load(record).gaps) == ("ok", {})
 
 
 @pytest.mark.parametrize("form", RECORDS)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.adk import is_adk_event
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolResult, add_raw_message, mark_failed
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, shorten
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     add_failed_call,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
 USER = "user"
 FASTEST_ANSWER_MS = 20.0
+UNRECORDED = "an event names the long-running call `{}`, which no event holds: record all events of the session"
 
 
 class AdkRun(MeteredConversation):
@@ -97,6 +99,11 @@ class AdkRun(MeteredConversation):
         """True if the session ends before a long-running tool has answered."""
         calls = self.conversation.calls
         return bool(calls) and calls[-1]["status"] == "missing" and calls[-1]["id"] in self._long_running
+
+    def find_unrecorded(self) -> str | None:
+        """Why calls are missing, as a sentence: a tool began that runs on, and no event has its call."""
+        missing = min(self._long_running - {call["id"] for call in self.conversation.calls}, default=None)
+        return None if missing is None else UNRECORDED.format(shorten(missing))
 
     def working_ms(self) -> float:
         """Milliseconds from each message of the user to the last event of its invocation, summed."""
@@ -227,6 +234,9 @@ def build(record: Any) -> Trace:
     set_scenario_and_trial(trace, mapping(session.get("state"), "state"))
     _set_status(trace, run)
     _add_totals(trace, run)
+    unrecorded = run.find_unrecorded()
+    if unrecorded is not None:
+        add_gap(trace, "calls", unrecorded)
     if run.error is not None and run.has_failed_call:
         add_failed_call(trace, build_model_error(run.error["type"], run.error["message"]))
     return trace

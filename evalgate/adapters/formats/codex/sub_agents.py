@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.conversation import conversation_from_messages, note_execution, read_arguments
+from evalgate.adapters.formats.core.builder.conversation import (
+    conversation_from_messages,
+    note_execution,
+    read_arguments,
+)
 from evalgate.adapters.formats.core.builder.run import MeteredConversation
 from evalgate.adapters.formats.core.builder.sub_agents import SubAgent, merge_sub_agents
 from evalgate.adapters.formats.core.usage import sum_usages

@@ -105,9 +105,23 @@ class MessageBuilder:
         message.content = "\n".join(self._texts) if self._texts else None
         message.reasoning = "\n".join(self._reasoning) if self._reasoning else None
         message.parts = self._parts if self._has_other else None
-        self._done.append(message)
+        if message.calls and message.role in ASKING:
+            self._done += _split_calls(message)
+        else:
+            self._done.append(message)
         if self._after:
             self._done.append(RawMessage("tool", answers=self._after, agent=message.agent, timestamp=message.timestamp))
+
+
+ASKING = ("user", "system")
+"""Roles whose messages hold no call of their own: one in them is the agent's."""
+
+
+def _split_calls(message: RawMessage) -> list[RawMessage]:
+    """A message of a user without its calls, if anything is left, and one of the agent with them."""
+    calls = RawMessage("assistant", calls=message.calls, agent=message.agent, timestamp=message.timestamp)
+    has_more = message.content is not None or message.parts or message.answers
+    return [replace(message, calls=[]), calls] if has_more else [calls]
 
 
 class SeenCalls:

@@ -35,11 +35,13 @@ FILTER = "a filter of content"
 
 
 def note_last_answer(trace: Trace, reason: str) -> None:
-    """Marks a run whose last answer the provider ended in an error, or by a filter of content."""
+    """Marks a run whose last answer the provider ended in an error, by a filter, or to go on with it later."""
     if reason == "error":
         mark_failed_run(trace, "error", "the model's last answer ended in an error")
-    else:
+    elif reason == "content_filter":
         mark_stopped(trace, FILTER)
+    else:
+        mark_incomplete(trace, f"the model's last answer only paused ({reason})")
 
 
 def warn_of_unknown_status(trace: Trace, word: str, where: str) -> None:
