@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NO_DELETE = suite(check("forbidden_tools", tools=["delete_*"]), check("output_contains", value="refund"))
-ASKED, SAID = "Refund order A-7, please.", "Your refund is issued."
+ASKED, ANSWER = "Refund order A-7, please.", "Your refund is issued."
 USER = "user"
 
 
@@ -23,7 +23,7 @@ def gemini(name: str, role: str) -> dict[str, Any]:
         {"role": "user", "parts": [{"text": ASKED}]},
         {"role": role, "parts": [{"text": "One moment."}, {"functionCall": call}]},
         {"role": "user", "parts": [{"functionResponse": result}]},
-        {"role": "model", "parts": [{"text": SAID}]},
+        {"role": "model", "parts": [{"text": ANSWER}]},
     ]
     return {"scenario_id": "refund", "contents": contents}
 
@@ -42,7 +42,7 @@ def anthropic(name: str, role: str) -> dict[str, Any]:
         {"role": "user", "content": ASKED},
         {"role": role, "content": [call]},
         {"role": "user", "content": [result]},
-        {"role": "assistant", "content": [{"type": "text", "text": SAID}]},
+        {"role": "assistant", "content": [{"type": "text", "text": ANSWER}]},
     ]
     return {"scenario_id": "refund", "messages": messages}
 
@@ -50,7 +50,7 @@ def anthropic(name: str, role: str) -> dict[str, Any]:
 def bedrock(name: str, role: str) -> dict[str, Any]:
     call = {"toolUse": {"toolUseId": "c", "name": name, "input": {}}}
     result = {"toolResult": {"toolUseId": "c", "content": [{"text": "done"}]}}
-    listed = [("user", {"text": ASKED}), (role, call), ("user", result), ("assistant", {"text": SAID})]
+    listed = [("user", {"text": ASKED}), (role, call), ("user", result), ("assistant", {"text": ANSWER})]
     return {"scenario_id": "refund", "messages": [{"role": of, "content": [part]} for of, part in listed]}
 
 
@@ -58,8 +58,8 @@ def vercel(name: str, role: str) -> dict[str, Any]:
     call = {"type": "tool-call", "toolCallId": "c", "toolName": name, "input": {}}
     output = {"type": "text", "value": "done"}
     result = {"type": "tool-result", "toolCallId": "c", "toolName": name, "output": output}
-    said = {"type": "text", "text": SAID}
-    listed = [("user", {"type": "text", "text": ASKED}), (role, call), ("tool", result), ("assistant", said)]
+    answer = {"type": "text", "text": ANSWER}
+    listed = [("user", {"type": "text", "text": ASKED}), (role, call), ("tool", result), ("assistant", answer)]
     return {"scenario_id": "refund", "messages": [{"role": of, "content": [part]} for of, part in listed]}
 
 
@@ -72,7 +72,7 @@ def adk(name: str, role: str, **fields: Any) -> dict[str, Any]:
     call, result = {"id": "c", "name": name, "args": {}}, {"id": "c", "name": name, "response": {"result": "done"}}
     made = event(USER if role == USER else "helper", {"function_call": call}, **fields)
     events = [event(USER, {"text": ASKED}), made, event("helper", {"function_response": result})]
-    events.append(event("helper", {"text": SAID}))
+    events.append(event("helper", {"text": ANSWER}))
     return {"id": "s", "app_name": "shop", "state": {"evalgate.scenario.id": "refund"}, "events": events}
 
 
@@ -92,14 +92,14 @@ def judge(folder: Path, recording: Any, code: int, *says: str) -> list[str]:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_call_is_judged_whoever_has_the_message(tmp_path: Path, form: str) -> None:
+def test_a_call_is_judged_in_any_role(tmp_path: Path, form: str) -> None:
     build, agent = FORMS[form]
 
     assert judge(tmp_path / "user", build("delete_user", USER), FAILED, "delete_user") == []
     assert judge(tmp_path / "agent", build("issue_refund", agent), PASS) == []
 
 
-def test_what_a_user_said_beside_a_call_stays_the_users(tmp_path: Path) -> None:
+def test_what_a_user_wrote_beside_a_call_stays_the_users(tmp_path: Path) -> None:
     recording = gemini("issue_refund", USER)
     recording["contents"].append({"role": "user", "parts": [{"text": "thanks"}]})
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Entry = tuple[str, dict[str, Any]]
-SAID = "Your refund is issued."
+ANSWER = "Your refund is issued."
 ASKED = {"order": "A-7"}
 NO_DELETE = suite(check("forbidden_tools", tools=["delete_*", "*__delete_*"]), check("output_contains", value="refund"))
 OF_ORDER = suite(check("tool_sequence", sequence=[{"tool": "mcp__crm__issue_refund", "args": ASKED}]))
@@ -25,7 +25,7 @@ def lines(*each: dict[str, Any]) -> str:
 
 def stream(*items: dict[str, Any]) -> str:
     """What `codex exec --json` prints: events of items that call the server's tool, and the answer."""
-    answer = {"id": "i9", "type": "agent_message", "text": SAID}
+    answer = {"id": "i9", "type": "agent_message", "text": ANSWER}
     events = [{"type": "item.completed", "item": each} if "item" not in each else each for each in (*items, answer)]
     started = ({"type": "thread.started", "thread_id": "s"}, {"type": "turn.started"})
     return lines(*started, *events, {"type": "turn.completed", "usage": {"input_tokens": 5, "output_tokens": 5}})
@@ -37,9 +37,9 @@ def item(tool: str = "issue_refund", known: str = "i1", status: str = "completed
 
 
 def rollout(name: str, *events: Entry, **fields: Any) -> str:
-    """A session in which the model calls a tool; events tell what ran."""
+    """A session in which the model calls a tool; events record what ran."""
     call = {"type": "function_call", "name": name, "call_id": "c", "arguments": json.dumps(ASKED), **fields}
-    answer = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": SAID}]}
+    answer = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": ANSWER}]}
     entries = [
         ("session_meta", {"id": "s", "cli_version": "0.171.0"}),
         ("response_item", call),

@@ -75,8 +75,8 @@ def turns(number: int, init: Line = INIT, *between: Line) -> str:
 
 def beside(kind: str, event: str | None = "PreToolUse", call_id: str = "t9", **fields: Any) -> str:
     """A session file with a line about a hook of a call, or about a call that runs."""
-    told = {"type": "hook_progress", "hookEvent": event, "hookName": f"{event}:delete_user", "toolUseID": call_id}
-    about_it = {"attachment": told} if kind == "attachment" else {"data": told, "parentToolUseID": call_id}
+    hook = {"type": "hook_progress", "hookEvent": event, "hookName": f"{event}:delete_user", "toolUseID": call_id}
+    about_it = {"attachment": hook} if kind == "attachment" else {"data": hook, "parentToolUseID": call_id}
     return session({"type": kind, "uuid": "h", "parentUuid": None, "sessionId": "s", **about_it, **fields}, parent="h")
 
 

@@ -15,7 +15,7 @@ from evalgate.adapters.formats.claude_code.unrecorded import (
     find_cut_head,
     find_missing_turns,
     find_unrecorded,
-    find_unsaid,
+    find_missing_text,
 )
 from evalgate.adapters.formats.core.builder.agent_session import ELSEWHERE
 from evalgate.adapters.formats.core.builder.copied_history import (
@@ -124,7 +124,7 @@ def _note_unrecorded(trace: Trace, session: ClaudeSession, record: Sequence[Any]
     if unrecorded is not None:
         add_gap(trace, "calls", unrecorded)
     missing = find_missing_turns(record, session.results, session.init.get("claude_code_version"))
-    for reason in filter(None, (find_cut_head(record), missing, find_unsaid(record, session.results))):
+    for reason in filter(None, (find_cut_head(record), missing, find_missing_text(record, session.results))):
         for kind in OF_MESSAGES:
             add_gap(trace, kind, reason)
 

@@ -19,7 +19,7 @@ AGENTS, WORKFLOWS = ("agent", "teammate"), "workflow"
 CUT = "the first message follows `{}`, which is not in the file: record the session from its start"
 COMPACTED = "the file begins with a summary of what was before: record the session from its start"
 TURNS = "its results count {} turns and the lines hold {}: record all lines of the session"
-UNSAID = "its result has a text that no message has: record all lines of the session"
+MISSING_TEXT = "its result has a text that no message has: record all lines of the session"
 OF_CALLS = "ToolUse"
 """In the name of a hook's event: it ran because of a call."""
 UNRECORDED = "a line reports on `{}`, whose call is not recorded: record all lines of the session"
@@ -60,7 +60,7 @@ def find_cut_head(lines: Sequence[Any]) -> str | None:
 
 
 def find_hooked(line: dict[str, Any]) -> dict[str, Any]:
-    """What a line of a session file tells of a call while it runs or about its hook; empty without a call."""
+    """The call that a line of a session file reports on, while it runs or about its hook; empty without one."""
     about = dict_or_empty(line.get("data") or line.get("attachment"))
     event = about.get("hookEvent")
     is_calls = OF_CALLS in event if isinstance(event, str) else line.get("type") == "progress"
@@ -84,14 +84,14 @@ def find_missing_turns(lines: Sequence[Any], results: Sequence[dict[str, Any]], 
     return TURNS.format(counted, here) if counted > here else None
 
 
-def find_unsaid(lines: Sequence[Any], results: Sequence[dict[str, Any]]) -> str | None:
+def find_missing_text(lines: Sequence[Any], results: Sequence[dict[str, Any]]) -> str | None:
     """Why a message is missing whose text is that of a result, as a sentence."""
-    said = [words for line in lines if (words := _read_words(line)) is not None]
-    shown = "\n".join(said)
+    written = [words for line in lines if (words := _read_words(line)) is not None]
+    shown = "\n".join(written)
     answers = [each for each in results if each.get("is_error") is not True and each.get("structured_output") is None]
     texts = [answer.get("result") for answer in answers]
     is_missing = any(isinstance(each, str) and each.strip() not in shown for each in texts)
-    return UNSAID if said and is_missing else None
+    return MISSING_TEXT if written and is_missing else None
 
 
 def _list_blocks(line: Any) -> list[dict[str, Any]]:
