@@ -13,9 +13,9 @@ from evalgate.adapters.formats.claude_code.sub_agent_files import BESIDE
 from evalgate.adapters.formats.claude_code.sub_agents import SideChain, join_side_chains
 from evalgate.adapters.formats.claude_code.unrecorded import (
     find_cut_head,
+    find_missing_text,
     find_missing_turns,
     find_unrecorded,
-    find_missing_text,
 )
 from evalgate.adapters.formats.core.builder.agent_session import ELSEWHERE
 from evalgate.adapters.formats.core.builder.copied_history import (
