@@ -12,8 +12,7 @@ from evalgate.application.documents.scenario_ids import choose_id
 from evalgate.application.documents.untrusted_report import report_of
 from evalgate.errors import InvalidInput, Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
-from evalgate.gate.common.wording import format_verdict
-from evalgate.gate.decision.approvals import NOT_APPROVABLE, collect_subjects, rule_by_date, rule_on_approvals
+from evalgate.gate.decision.approvals import collect_subjects, rule_by_date, rule_on_approvals
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.text.ids import suggest_id
 from evalgate.models.approvals.approval import Approval, Approvals
@@ -64,7 +63,7 @@ def approvals_for(results: ResultsDoc, request: ApprovalRequest) -> list[Approva
     failing = {
         key: found
         for key, found in scenarios.items()
-        if found.is_worse and found.is_known and request.suite in (None, key.suite)
+        if found.is_worse and found.unknown is None and request.suite in (None, key.suite)
     }
     if not failing:
         raise SettingError("there is no failure to approve")
@@ -111,8 +110,8 @@ def _require_approvable(key: ScenarioKey, found: ApprovalSubject, request: Appro
     """Raises SettingError if there is nothing of this kind to approve."""
     if not found.is_worse:
         raise SettingError(f"scenario `{key.id}` passes: there is nothing to approve")
-    if not found.is_known:
-        raise SettingError(f"scenario `{key.id}` is {format_verdict(found.scenario.verdict)}: {NOT_APPROVABLE}")
+    if found.unknown is not None:
+        raise SettingError(f"scenario `{key.id}` {found.unknown}")
     names = {each.name for each in found.failed_checks}
     if request.assertion is not None and request.assertion not in names:
         hint = suggest(request.assertion, names)
@@ -237,15 +236,15 @@ def _load_scenarios(consent: CommentApproval) -> Scenarios | str:
 def _find_scenarios(name: str | None, scenarios: Scenarios) -> Sequence[ScenarioKey] | str:
     """The scenarios of that name, or all that fail; a message if none can be approved."""
     if name is None:
-        return [key for key, found in scenarios.items() if found.is_worse and found.is_known] or NOTHING
+        return [key for key, found in scenarios.items() if found.is_worse and found.unknown is None] or NOTHING
     keys = [key for key in scenarios if name in key.spellings]
     if len(keys) != 1:
         return _describe_ambiguity(keys) if keys else _describe_unknown(name, scenarios)
     found = scenarios[keys[0]]
     if not found.is_worse:
         return f"scenario {name} passes: there is nothing to approve"
-    if not found.is_known:
-        return f"scenario {name} is {format_verdict(found.scenario.verdict)}: {NOT_APPROVABLE}"
+    if found.unknown is not None:
+        return f"scenario {name} {found.unknown}"
     return keys
 
 

@@ -50,9 +50,9 @@ class ApprovalSubject(NamedTuple):
 
     @property
     def failed_checks(self) -> set[IdentifiedCheck]:
-        """The checks that did not pass."""
+        """The checks that failed; what could not be evaluated is none of them, so no approval covers it."""
         failed = (each for trial in self.scenario.trials for each in summarize(trial).failed)
-        return {IdentifiedCheck(each.name, each.digest) for each in failed}
+        return {IdentifiedCheck(each.name, each.digest) for each in failed if each.outcome == "failed"}
 
     @property
     def failures(self) -> set[IdentifiedCheck]:
@@ -67,9 +67,13 @@ class ApprovalSubject(NamedTuple):
         return found if all(each.digest for each in self.failed_checks) else None
 
     @property
-    def is_known(self) -> bool:
-        """Whether the scenario was evaluated; if not, it can't be approved."""
-        return self.scenario.verdict not in NOT_EVALUATED
+    def unknown(self) -> str | None:
+        """Why the scenario can't be approved: it, or a check that it requires, was not evaluated; else None."""
+        if self.scenario.verdict in NOT_EVALUATED:
+            return f"is {format_verdict(self.scenario.verdict)}: {NOT_APPROVABLE}"
+        others = (each for trial in self.scenario.trials for each in summarize(trial).failed if each.required)
+        names = {each.name for each in others if each.outcome != "failed"} - {each.name for each in self.failed_checks}
+        return f"can't be approved while {join_names(sorted(names))} can't be evaluated" if names else None
 
     @property
     def trace_hashes(self) -> set[str | None]:
@@ -186,9 +190,8 @@ def _check_approval(approval: Approval, subjects: Mapping[ScenarioKey, ApprovalS
         return _Objection("unused", _explain_missing(approval, subjects))
     if not subject.is_worse:
         return _Objection("unused", "the scenario passes: the approval is no longer needed")
-    if not subject.is_known:
-        verdict = format_verdict(subject.scenario.verdict)
-        return _Objection("void", f"the scenario is {verdict}: {NOT_APPROVABLE}")
+    if subject.unknown is not None:
+        return _Objection("void", f"the scenario {subject.unknown}")
     return _check_assertion(approval, subject) or _check_bounds(approval, subject)
 
 

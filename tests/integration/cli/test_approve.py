@@ -252,7 +252,7 @@ def test_the_list_says_whether_each_holds(folder, evalgate):
         file.write("  - {suite: support, scenario: lost, reason: r, who: w, until: 2026-12-31}\n")
         file.write("  - {suite: support, scenario: 'no', reason: r, who: w, until: 2025-12-31}\n")
     listed = evalgate("approvals").out.splitlines()
-    assert [line.split(":")[0] for line in listed] == ["approved", "unused", "void"]
+    assert [line.split(":")[0] for line in listed] == ["approved", "unused", "does not count"]
     assert "expires in 363 days, by Ana: ticket 4711" in listed[0]
     everything = json.loads(evalgate("approvals", "--all", "--json").out)["approvals"]
     assert [each["status"] for each in everything] == ["active", "unused", "void", "expired"]

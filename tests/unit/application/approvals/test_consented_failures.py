@@ -153,7 +153,7 @@ def test_a_run_decided_again_is_as_if_judged_with_the_approval():
 
 def test_a_worse_failure_than_approved_still_blocks():
     seen = run_judge({"a": "ok", "b": "yes ok", "d": "yes ok"})
-    worse = run_judge({"a": "", "b": "yes ok", "d": "yes ok"}, [consent("a", join_chunks(seen.files["results.json"]))])
+    worse = run_judge({"a": "-", "b": "yes ok", "d": "yes ok"}, [consent("a", join_chunks(seen.files["results.json"]))])
     [approval] = worse.results["approvals"]
     assert (worse.exit_code, approval["status"]) == (1, "void")
     assert approval["message"].startswith("worse than approved")

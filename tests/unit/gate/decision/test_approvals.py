@@ -71,6 +71,31 @@ def test_an_unreadable_trace_is_not_covered_by_approved_checks():
     assert found == [("void", "more failures than approved: a trial's recording")]
 
 
+def unknown_check(name, *, required, outcome="not_evaluable"):
+    return make_assertion(outcome, name=name, required=required)
+
+
+def test_a_required_check_that_was_not_evaluated_is_not_approved():
+    trials = [make_trial("hard_fail", assertions=[unknown_check("b", required=True)])]
+    found, approved = rule(make_scenario("HARD_FAIL", trials=trials), approval())
+    assert (found, approved) == ([("void", "the scenario can't be approved while b can't be evaluated")], set())
+
+
+def test_one_that_failed_in_another_trial_is_approved():
+    unknown = make_trial("hard_fail", assertions=[unknown_check("a", required=True)])
+    failed = make_trial("hard_fail", assertions=[make_assertion("failed", name="a", required=True)])
+    assert rule(make_scenario("HARD_FAIL", trials=[unknown, failed]), approval())[1] == {KEY}
+
+
+def test_another_check_that_was_not_evaluated_needs_no_approval_until_it_fails():
+    failed = make_assertion("failed", name="a", required=True)
+    unknown = [make_trial("hard_fail", assertions=[failed, unknown_check("b", required=False)])]
+    only_a = approval(checks=frozenset({"a"}))
+    assert rule(make_scenario("HARD_FAIL", trials=unknown), only_a)[1] == {KEY}
+    both = [make_trial("hard_fail", assertions=[failed, make_assertion("failed", name="b")])]
+    assert rule(make_scenario("HARD_FAIL", trials=both), only_a)[0] == [("void", "more failures than approved: b")]
+
+
 def test_without_a_run_only_the_date_decides():
     rulings = rule_by_date([approval(), approval(until=date(2026, 11, 20))], TODAY)
     assert [(each.status, each.message, each.days_left) for each in rulings] == [
