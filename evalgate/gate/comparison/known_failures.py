@@ -8,7 +8,7 @@ from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.run import NOT_EVALUATED
-from evalgate.models.run.trials import list_measured, summarize
+from evalgate.models.run.trials import identify_failure, list_measured, summarize
 
 if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import Change, Comparison, KnownFailure
@@ -61,4 +61,4 @@ def _has_fallen(scenario: ScenarioResult, entry: BaselineEntry) -> bool:
 
 def _find_failed_checks(scenario: ScenarioResult) -> frozenset[str]:
     failed = (each for trial in scenario.trials for each in summarize(trial).failed)
-    return frozenset(each.digest for each in failed if each.digest is not None)
+    return frozenset(identify_failure(each.digest, each.outcome) for each in failed if each.digest is not None)

@@ -9,7 +9,7 @@ from evalgate.gate.decision.approvals import APPROVABLE
 from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey
 from evalgate.models.comparison.decision import EXCUSES, Reason
 from evalgate.models.run.run import HARD_FAILS
-from evalgate.models.run.trials import list_stale_reasons, summarize
+from evalgate.models.run.trials import identify_failure, list_stale_reasons, summarize
 from evalgate.scoring.wording import describe_difference, join_names, join_words
 
 if TYPE_CHECKING:
@@ -98,7 +98,8 @@ def _list_new_failures(scenario: ScenarioResult, change: Change) -> list[str]:
     if known is None or scenario.verdict != "HARD_FAIL":
         return []
     failed = (each for trial in scenario.trials for each in summarize(trial).failed if each.required)
-    return list(dict.fromkeys(each.name for each in failed if each.digest and each.digest not in known))
+    new = (each for each in failed if each.digest and identify_failure(each.digest, each.outcome) not in known)
+    return list(dict.fromkeys(each.name for each in new))
 
 
 def _explain_broken(_scenario: ScenarioResult, change: Change | None) -> str | None:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from evalgate.models.run.bounds import Amount, Score, Tokens  # noqa: TC001  the same
 from evalgate.models.run.run import FAILED_OUTCOMES
 from evalgate.models.run.trial_doc import AgentParts, PricingDoc, Recorded
+from evalgate.models.run.trials import identify_failure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -96,7 +97,10 @@ class BaselineEntry(Struct, frozen=True):
 
     @property
     def failed_required(self) -> frozenset[str] | None:
-        """Digests of the required checks that did not pass in a trial; None if an earlier version left them out."""
+        """The failures of required checks as `identify_failure` has them; None if an earlier version left them out.
+
+        A check that failed is no longer a new failure where it can't be evaluated.
+        """
         return self._find_failed(only_required=True)
 
     @property
@@ -106,12 +110,17 @@ class BaselineEntry(Struct, frozen=True):
 
     def _find_failed(self, *, only_required: bool) -> frozenset[str] | None:
         failed = [
-            each.digest
+            each
             for trial in self.trials
             for each in trial.assertions
             if each.outcome in FAILED_OUTCOMES and (each.required or not only_required)
         ]
-        return None if None in failed else frozenset(each for each in failed if each is not None)
+        known: set[str] = set()
+        for each in failed:
+            if each.digest is None:
+                return None
+            known |= {identify_failure(each.digest, each.outcome), identify_failure(each.digest, "not_evaluable")}
+        return frozenset(known)
 
     @property
     def is_unreadable(self) -> bool:

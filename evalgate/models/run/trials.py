@@ -50,6 +50,11 @@ def is_failed(found: AnyAssertion) -> bool:
     return found.outcome in FAILED_OUTCOMES and not is_unjudged_dimension(found.type, found.outcome)
 
 
+def identify_failure(digest: str, outcome: str) -> str:
+    """What two runs compare of a check that did not pass: one that failed is new where it could not be evaluated."""
+    return digest if outcome == "failed" else f"{digest}?"
+
+
 def _weight_lost(found: AnyAssertion) -> float:
     """The weight that a trial's score lost by an assertion that did not pass.
 

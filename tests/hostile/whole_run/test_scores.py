@@ -141,6 +141,14 @@ def test_new_hard_fail__a_check_of_a_scenario_whose_run_crashed_in_the_baseline(
     assert run_checks(tmp_path / "head", [NO_DELETION], trace("x", tools=("delete_user",)), *baseline).code == 1
 
 
+def test_new_hard_fail__a_check_that_could_not_be_evaluated_in_the_baseline(tmp_path):
+    cut = trace("x", status="incomplete")
+    base = run_checks(tmp_path / "base", [NO_DELETION], cut)
+    baseline = ["--baseline", str(base.folder / "baseline.zip")]
+    assert run_checks(tmp_path / "same", [NO_DELETION], cut, *baseline).code != 1
+    assert run_checks(tmp_path / "head", [NO_DELETION], trace("x", tools=("delete_user",)), *baseline).code == 1
+
+
 def test_new_hard_fail__a_renamed_check_that_fails_as_before_is_not_new(tmp_path):
     base = run_checks(tmp_path / "base", [REASON], trace("x"))
     baseline = ["--baseline", str(base.folder / "baseline.zip")]

@@ -11,8 +11,8 @@ from evalgate.models.comparison.comparison import Change
 from evalgate.models.results.baseline_run import BaselineCheck, BaselineEntry, BaselineTrace, BaselineTrial
 
 
-def before(verdict, statuses, checks=("c1",)):
-    failed = tuple(BaselineCheck("failed", required=False, digest=each) for each in checks)
+def before(verdict, statuses, checks=("c1",), outcome="failed"):
+    failed = tuple(BaselineCheck(outcome, required=False, digest=each) for each in checks)
     trials = [
         BaselineTrial(n, status, 0.0, None, None, [], BaselineTrace("t", None, None), assertions=failed)
         for n, status in enumerate(statuses)
@@ -20,13 +20,13 @@ def before(verdict, statuses, checks=("c1",)):
     return BaselineEntry("s", verdict, 0.0, trials)
 
 
-def now(verdict, statuses, checks=("c1",)):
-    failed = [replace(make_assertion("failed"), digest=each) for each in checks]
+def now(verdict, statuses, checks=("c1",), outcome="failed"):
+    failed = [replace(make_assertion(outcome), digest=each) for each in checks]
     trials = [make_trial(status, number=n, assertions=failed) for n, status in enumerate(statuses)]
     return make_scenario(verdict, trials=trials)
 
 
-BAD, OK = "failed", "passed"
+BAD, OK, UNKNOWN = "failed", "passed", "not_evaluable"
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,9 @@ BAD, OK = "failed", "passed"
         (before("FAIL", [BAD]), now("FAIL", [BAD], ["c1", "c2"]), "unchanged", "other"),
         (before("FAIL", [BAD], ["c1", "c2"]), now("FAIL", [BAD]), "unchanged", "same"),
         (before("FAIL", [BAD], [None]), now("FAIL", [BAD], ["c2"]), "unchanged", "same"),
+        (before("FAIL", [BAD], outcome=UNKNOWN), now("FAIL", [BAD]), "unchanged", "other"),
+        (before("FAIL", [BAD], outcome=UNKNOWN), now("FAIL", [BAD], outcome=UNKNOWN), "unchanged", "same"),
+        (before("FAIL", [BAD]), now("FAIL", [BAD], outcome=UNKNOWN), "unchanged", "same"),
         (before("MISSING", []), now("MISSING", []), "unchanged", "same"),
         (before("MISSING", []), now("FAIL", [BAD]), "unchanged", "other"),
         (before("FAIL", [BAD]), now("MISSING", []), "unchanged", "other"),
