@@ -76,7 +76,8 @@ def replay(runner: FakeRunner, project: Path, url: str, event: str, programs: st
     """
     shutil.rmtree(project / "traces")
     job = yaml.safe_load((project / ".github/workflows/evalgate.yml").read_text(encoding="utf-8"))["jobs"]["gate"]
-    checkout, python, record, gate = job["steps"]  # the agents of these tests need no package
+    checkout, python, *packages, record, gate = job["steps"]  # one agent needs no package, the other has that of openai
+    assert packages in ([], [{"run": "pip install openai"}])
     assert (checkout["uses"].startswith("actions/checkout@"), python["with"]) == (True, {"python-version": "3.13"})
     assert record["env"] == {"OPENAI_API_KEY": "${{ secrets.OPENAI_API_KEY }}"}
     declared = yaml.safe_load(RECORD.read_text(encoding="utf-8"))["inputs"]
