@@ -33,11 +33,11 @@ def _iter_lost(baseline: ScenarioOutcome, current: ScenarioOutcome) -> Iterator[
 
 
 def _list_figures(outcome: ScenarioOutcome) -> list[tuple[str, list[bool]]]:
-    """Each figure, and whether each trial has it."""
+    """Each figure, and whether each trial has it: no run takes no tokens or no time, as one of no costs may be free."""
     return [
         (COST, [each is not None for each in outcome.costs]),
-        (TOKENS, [each is not None for each in outcome.tokens]),
-        (LATENCY, [each is not None for each in outcome.latencies]),
+        (TOKENS, [bool(each) for each in outcome.tokens]),
+        (LATENCY, [bool(each) for each in outcome.latencies]),
         ("model", [each.model for each in outcome.recorded]),
         ("tool definitions", [each.tools for each in outcome.recorded]),
     ]

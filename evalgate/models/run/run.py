@@ -108,7 +108,8 @@ class TraceRef(Struct, array_like=True):
     @property
     def recorded(self) -> Recorded:
         """What of it a comparison needs."""
-        return build_recorded(self.status is None, self.model is not None, self.tools_hash is not None)
+        has_end = self.status is None or self.stopped_by is not None
+        return build_recorded(has_end, self.model is not None, self.tools_hash is not None)
 
     @property
     def agent(self) -> AgentParts:

@@ -106,7 +106,10 @@ class AgentParts(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """What a trial's trace records, of what a comparison needs; `ended_well`: no error, and its end is not missing."""
+    """What a trial's trace records, of what a comparison needs; `ended_well`: no error, and its end is not missing.
+
+    A limit that stopped a run is an end: what was done is all that was done.
+    """
 
     ended_well: bool = True
     model: bool = False
@@ -149,7 +152,8 @@ class TraceDoc(Struct, kw_only=True, omit_defaults=True):
     @property
     def recorded(self) -> Recorded:
         """What of it a comparison needs."""
-        return build_recorded(self.status is None, self.model is not None, self.tools_hash is not None)
+        has_end = self.status is None or self.stopped_by is not None
+        return build_recorded(has_end, self.model is not None, self.tools_hash is not None)
 
     @property
     def agent(self) -> AgentParts:

@@ -32,6 +32,11 @@ def without(name: str) -> dict[str, Any]:
     return {key: value for key, value in METERED.items() if key != name}
 
 
+def of(given: int, answered: int) -> dict[str, Any]:
+    """The metered trace with these tokens."""
+    return {**METERED, "usage": {"input_tokens": given, "output_tokens": answered}}
+
+
 BEFORE = {**limited(), **trials(METERED, METERED)}
 CASES = [
     Case(
@@ -39,6 +44,32 @@ CASES = [
         {**limited(), **trials(BARE, BARE)},
         FAILED,
         ["cost no longer recorded (limit +20%)", "No longer recorded", "usage is missing"],
+        STRICT,
+        BEFORE,
+    ),
+    Case("tokens of 0", {**limited(), **trials(*[of(0, 0)] * 2)}, FAILED, ["tokens no longer"], STRICT, BEFORE),
+    Case(
+        "a time of 0",
+        {**limited(), **trials(*[{**METERED, "latency_seconds": 0}] * 2)},
+        FAILED,
+        ["latency no longer"],
+        STRICT,
+        BEFORE,
+    ),
+    Case(
+        "tokens of 0 that the baseline has too",
+        {SUITE: suite(CHECK, policy=GROWTH), **trials(of(0, 0))},
+        PASS,
+        (),
+        STRICT,
+        {SUITE: suite(CHECK, policy=GROWTH), **trials(of(0, 0))},
+        ["o longer recorded"],
+    ),
+    Case(
+        "a limit stopped the runs",
+        {**limited(), **trials(*[{**BARE, "status": "incomplete", "stopped_by": "the limit of turns"}] * 2)},
+        FAILED,
+        ["tokens no longer"],
         STRICT,
         BEFORE,
     ),
