@@ -227,3 +227,28 @@ def test_a_new_id_under_a_pattern_is_not_quarantined_and_one_that_is_named_is(tm
 def test_without_a_baseline_a_quarantine_holds_for_all_it_names(tmp_path):
     ran = quarantined(tmp_path, {"b.json": trace("ok", "flaky-shop", **BAD), "c.json": trace("ok", "hello")})
     assert (ran.code, ids_in_quarantine(ran)) == (0, ["flaky-shop"])
+
+
+MORE = trace("This names the reason.", tools=("delete_user", "delete_account"))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "words"),
+    [
+        ([DELETES] * 2, [DELETES] * 2, "no change since"),
+        ([DELETES], [DELETES], "no verdict changed since"),
+        ([DELETES], [MORE], "no verdict changed since"),
+        ([DELETES] * 2, [MORE] * 2, "no verdict changed since"),
+    ],
+    ids=["two trials", "one trial", "one trial that deletes more", "two trials that delete more"],
+)
+def test_an_approved_failure_that_does_more_is_not_called_no_change(tmp_path, before, now, words):
+    def files(runs: list[Any]) -> Files:
+        recorded = {f"traces/{number}.json": {**each, "trial": number} for number, each in enumerate(runs)}
+        return {"evals/s.yaml": suite(NO_DELETION), "evalgate-approvals.yaml": {"approvals": [ENTRY]}, **recorded}
+
+    run(tmp_path / "before", files(before))
+    ran = run(tmp_path / "now", files(now), tmp_path / "before/.evalgate/baseline.zip")
+    heading = next(line for line in ran.text("comment.md").splitlines() if line.startswith("## "))
+    assert ran.code == 0
+    assert words in heading

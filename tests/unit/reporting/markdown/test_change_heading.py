@@ -93,7 +93,7 @@ HEADINGS = {
     "failed: scenario d broke (3 known failures)": document(
         known("a"), known("b"), known("c"), moved("d", "broken", "HARD_FAIL"), verdict="fail", blocking="abcd"
     ),
-    "failed: no change since main, where they fail too (2 known failures, which block)": document(
+    "failed: no verdict changed since main, where they fail too (2 known failures, which block)": document(
         known("a"), known("b"), verdict="fail", blocking="ab", comparison=compared(2)
     ),
     "failed: known failure a got worse (1 known failure)": document(
@@ -170,7 +170,7 @@ def test_recordings_that_cannot_be_read_are_no_scenarios(change, blocking, words
 
 def test_a_known_failure_raises_no_alarm_and_is_one_folded_line():
     text = render_comment(
-        HEADINGS["failed: no change since main, where they fail too (2 known failures, which block)"], key="k"
+        HEADINGS["failed: no verdict changed since main, where they fail too (2 known failures, which block)"], key="k"
     )
     assert "> [!" not in text
     assert "### Failures" not in text
