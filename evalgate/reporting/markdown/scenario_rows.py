@@ -268,7 +268,7 @@ def _list_facts(item: SuiteScenario, links: Links, shared: Collection[str]) -> l
     scenario, change = item.scenario, item.scenario["change"]
     why = describe_change(scenario) if change and change["kind"] != "unchanged" else ""
     unmet = describe_unmet_rule(scenario)
-    rule = f", {each}" if (each := describe_pass_rule(scenario)) else ""
+    rule = f", {each}" if not unmet and (each := describe_pass_rule(scenario)) else ""
     facts = [unmet or f"{count_passed(scenario)} of {pluralize(scenario['n'], 'trial')} passed{rule}"]
     is_counted = _PASSED_NOW.search(why) is not None
     facts = facts if scenario["n"] > 1 and (unmet or not is_counted) else _describe_score(scenario, why)

@@ -44,7 +44,12 @@ from evalgate.reporting.text.ruling_lines import (
     sort_quarantines,
     sort_weakenings,
 )
-from evalgate.reporting.text.scenario_sections import SuiteScenario, count_trials, describe_unmet_rule
+from evalgate.reporting.text.scenario_sections import (
+    SuiteScenario,
+    count_trials,
+    describe_pass_rule,
+    describe_unmet_rule,
+)
 from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.reporting.text.wording import pluralize
 
@@ -260,7 +265,8 @@ class _RunTable:
         yield self._format_row(first) if len(group.members) == 1 else self._format_group_row(group)
         yield from self._iter_reasons(group)
         if len(group.members) == 1:
-            yield from self._wrap(describe_unmet_rule(first.scenario))
+            if not describe_pass_rule(first.scenario):  # which the row has
+                yield from self._wrap(describe_unmet_rule(first.scenario))
             yield from self._iter_cause(first)
         else:
             yield from self._iter_names("    in ", group.members)

@@ -379,6 +379,8 @@ def describe_unmet_rule(scenario: ScenarioDoc) -> str:
     """Describes the threshold or pass rate that a scenario misses though trials passed; no check says that."""
     is_partial = scenario["n"] > 1 and count_passed(scenario) and find_failed_checks(scenario)
     found = _UNMET_RULE.search(scenario["reason"] or "") if is_partial else None
+    if found and not found[1] and (rule := describe_pass_rule(scenario)):
+        return f"{count_passed(scenario)} of {scenario['n']} trials passed, {rule}"
     return found[0] if found else ""
 
 
@@ -389,8 +391,8 @@ def describe_pass_rule(scenario: ScenarioDoc) -> str:
         return ""
     if needed and (passed < needed or scenario["verdict"] == "PASS"):
         return "all must pass" if needed == scenario["n"] else f"at least {needed} must pass"
-    if scenario["verdict"] == "HARD_FAIL":
-        return "all must pass"
+    if scenario["verdict"] == "HARD_FAIL":  # documents of earlier versions have a pass rate in the reason only
+        return "" if _UNMET_RULE.search(scenario["reason"] or "") else "all must pass"
     return f"score {scenario['threshold']:g} is enough" if scenario["verdict"] == "PASS" else ""
 
 

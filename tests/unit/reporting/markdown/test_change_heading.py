@@ -402,7 +402,7 @@ def test_only_what_fails_in_quarantine_does_not_block(scenario, title):
         ),
         (
             undecided("FAIL", "passed 3 of 3 before, 2 of 3 now: record at least 9 trials on each side"),
-            "failed: scenario a fails, maybe by chance",
+            "failed: scenario a may fail by chance",
             "may be chance: passed 3 of 3 before, 2 of 3 now: record at least 9 trials on each side \u00b7",
         ),
         (

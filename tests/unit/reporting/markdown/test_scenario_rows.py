@@ -11,7 +11,7 @@ from evalgate.gate.trajectory.trajectory_diff import diff_trajectories, trajecto
 from evalgate.models.comparison.trajectory import TrajectoryDiff
 from evalgate.reporting.markdown.scenario_rows import format_trajectory_diff
 from evalgate.reporting.results.clean_values import clean_record
-from evalgate.reporting.text.scenario_sections import count_trials, describe_pass_rule, name_check
+from evalgate.reporting.text.scenario_sections import count_trials, describe_pass_rule, describe_unmet_rule, name_check
 
 
 def diff_lines(before, now):
@@ -184,3 +184,25 @@ def test_the_rule_that_decides_is_beside_the_number_of_trials(verdict, statuses,
 )
 def test_the_name_of_a_check_that_must_not_hold_is_what_the_suite_has(name, type_, reason, shown):
     assert name_check(an_assertion(name, "failed", type=type_, reason=reason)) == shown
+
+
+@pytest.mark.parametrize(
+    ("reason", "needed", "words"),
+    [
+        ("1 of 3 trials passed, expected a pass rate of at least 0.6", 2, "1 of 3 trials passed, at least 2 must pass"),
+        (
+            "c: bad (in 2 of 3 trials), 1 of 3 trials passed, expected at least 3 of 3",
+            3,
+            "1 of 3 trials passed, all must pass",
+        ),
+        (
+            "score 0.40 is below the threshold 0.8, 1 of 3 trials passed",
+            2,
+            "score 0.40 is below the threshold 0.8, 1 of 3 trials passed",
+        ),
+    ],
+)
+def test_an_unmet_pass_rate_is_a_number_of_trials(reason, needed, words):
+    trials = [a_trial(0), *(a_trial(number, "failed", assertions=[an_assertion("c", "failed")]) for number in (1, 2))]
+    scenario = a_scenario("a", "PARTIAL", trials=trials, reason=reason, passes_needed=needed)
+    assert describe_unmet_rule(scenario) == words
