@@ -11,19 +11,24 @@ from evalgate.application.comparison.cross_scoring import restrict_checks
 from evalgate.application.evaluation.cross_scorer import scenarios_by_key
 from evalgate.application.evaluation.pricing import Pricer
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
-from evalgate.application.evaluation.trajectories import BaselineScenarios, source_of
+from evalgate.application.evaluation.trajectories import (
+    BaselineScenarios,
+    StoredTraces,
+    iterate_stored,
+    source_of,
+)
 from evalgate.errors import InvalidInput
 from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.gate.trajectory.cause import SAME_RULES, CrossScores, ScoredVerdict, find_cause
 from evalgate.measures.redaction.known_secrets import REDACTED
-from evalgate.models.comparison.comparison import Cause, ScenarioKey
+from evalgate.models.comparison.comparison import Cause, list_scenarios
 from evalgate.models.run.trials import is_unmeasured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evalgate.application.evaluation.cross_scorer import CrossScorer, RulePair
-    from evalgate.models.comparison.comparison import Change, Comparison
+    from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey
     from evalgate.models.results.baseline_run import BaselineRun, TracePosition
     from evalgate.models.run.run import Run
     from evalgate.ports import BaselineFiles, PriceTable, TraceArchive
@@ -99,33 +104,20 @@ def add_causes_of_errors(comparison: Comparison, failed: Iterable[ScenarioKey], 
 
 def _find_errors(passed: Mapping[TracePosition, Sequence[ScenarioKey]], baseline: StoredBaseline) -> set[ScenarioKey]:
     """The scenarios of which a trace that passed in the baseline ended in an error."""
-    found: set[ScenarioKey] = set()
+    stored = StoredTraces(baseline.files.read_traces(baseline.path), baseline.traces.restore_trace)
     try:
-        for line in baseline.files.read_traces(baseline.path):
-            place = source_of(line)
-            trace = baseline.traces.restore_trace(line) if place is not None and place in passed else None
-            if place is not None and trace is not None and trace.status == "error":
-                found.update(passed[place])
+        ended = [place for place, trace in iterate_stored(stored, passed) if trace.status == "error"]
     except InvalidInput:  # without its traces nothing is known of how they ended
         return set()
-    return found
+    return {key for place in ended for key in passed[place]}
 
 
 def _sides(comparison: Comparison, run: Run) -> Iterator[tuple[ScenarioKey, _Sides]]:
-    for suite in run.suites:
-        for scenario in suite.scenarios:
-            key = ScenarioKey(suite.name, scenario.id, scenario.variant)
-            baseline, change = comparison.baseline_outcomes.get(key), comparison.changes.get(key)
-            if baseline is not None and change is not None and not is_unmeasured(scenario):
-                yield (
-                    key,
-                    _Sides(
-                        change,
-                        ScoredVerdict(baseline.verdict, baseline.score),
-                        ScoredVerdict(scenario.verdict, scenario.score),
-                        len(scenario.trials),
-                    ),
-                )
+    for key, scenario in list_scenarios(run.suites):
+        baseline, change = comparison.baseline_outcomes.get(key), comparison.changes.get(key)
+        if baseline is not None and change is not None and not is_unmeasured(scenario):
+            before, now = (ScoredVerdict(each.verdict, each.score) for each in (baseline, scenario))
+            yield key, _Sides(change, before, now, len(scenario.trials))
 
 
 MOST_STORED = 2_000

@@ -12,7 +12,7 @@ from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.freshness import mark_stale
 from evalgate.gate.comparison.outcomes import outcomes_from_baseline, outcomes_from_run
 from evalgate.gate.decision.failures import explain_verdict, find_failures
-from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.comparison import ScenarioKey, list_scenarios
 from evalgate.models.comparison.weakening import Weakening
 from evalgate.models.run.run import HARD_FAILS, NOT_EVALUATED, Run, SuiteResult
 from evalgate.scoring.wording import cut_quote
@@ -146,7 +146,7 @@ def _judge_by_old_rules(judged: JudgedRun, old: OldRules) -> JudgedRun:
 def _find_hidden(judged: JudgedRun, by_old: JudgedRun, suite: SuiteResult, rules: OldRules) -> Iterator[_Hidden]:
     """The scenarios that fail by the baseline's rules and not now."""
     pair, words = rules.cross_scorer.pairs[suite.name], rules.words[suite.name]
-    current = {ScenarioKey(suite.name, each.id, each.variant): each for each in suite.scenarios}
+    current = dict(list_scenarios([suite]))
     old_suite = next(each for each in by_old.run.suites if each.name == suite.name)
     gating, old_gating = _list_gating(judged, suite, words), _list_gating(by_old, old_suite, words)
     for key, old in rules.cross_scorer.judge_by_old_rules(suite.name).items():
@@ -190,12 +190,11 @@ def _count_unchecked(suite: SuiteResult, pair: RulePair, scorer: CrossScorer) ->
     if pair.problem is None:
         return 0
     by_old = scorer.judge_by_old_rules(suite.name)
-    keys = ((ScenarioKey(suite.name, each.id, each.variant), each) for each in suite.scenarios)
     return sum(
         each.verdict == "PASS"
         and pair.has_changed(key.id)
         and (key not in by_old or len(by_old[key].trials) != len(each.trials))
-        for key, each in keys
+        for key, each in list_scenarios([suite])
     )
 
 

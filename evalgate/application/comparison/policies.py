@@ -8,7 +8,7 @@ from evalgate.errors import Problem, SettingError, SuiteError
 from evalgate.evaluators.core.field_problems import suggest
 from evalgate.gate.common.scenarios import apply_quarantines, too_long
 from evalgate.gate.comparison.freshness import mark_stale
-from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.comparison import ScenarioKey, list_scenarios
 from evalgate.models.comparison.decision import FailOn
 from evalgate.models.comparison.weakening import FreshnessContext
 from evalgate.scoring.wording import describe_empty_glob
@@ -155,9 +155,9 @@ def compare_variants(run: Run, policies: Policies, approved: Container[ScenarioK
 
 def flag_changes(run: Run, comparison: Comparison | None) -> None:
     """Flags the changes of scenarios in quarantine."""
-    for suite in run.suites if comparison is not None else ():
-        for scenario in suite.scenarios:
-            key = ScenarioKey(suite.name, scenario.id, scenario.variant)
-            change = comparison.changes.get(key) if comparison is not None and scenario.quarantined else None
-            if change is not None:
-                change.flags.append("quarantined")
+    if comparison is None:
+        return
+    for key, scenario in list_scenarios(run.suites):
+        change = comparison.changes.get(key) if scenario.quarantined else None
+        if change is not None:
+            change.flags.append("quarantined")

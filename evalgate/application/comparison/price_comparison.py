@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from evalgate.application.evaluation.pricing import Pricer
+from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.redaction.redact import redact
-from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.comparison import ScenarioKey, list_scenarios
 from evalgate.models.run.trials import is_priced, iter_trials
 
 if TYPE_CHECKING:
@@ -95,13 +96,11 @@ def _current_cost_origins(run: Run) -> dict[ScenarioKey, set[str | None]]:
     found: dict[ScenarioKey, set[str | None]] = {}
     for suite in run.suites:
         table = _table_of(suite)
-        for scenario in suite.scenarios:
+        for key, scenario in list_scenarios([suite]):
             origins = {
                 table if is_priced(trial) else RECORDED for trial in scenario.trials if trial.cost_usd is not None
             }
-            names = suite.name, scenario.id, scenario.variant
-            found[ScenarioKey(*names)] = origins
-            found[ScenarioKey(redact(names[0]), redact(names[1]), names[2] and redact(names[2]))] = origins
+            found[key] = found[find_baseline_key(key, ())] = origins
     return found
 
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, cast
 from msgspec.structs import replace
 
 from evalgate.errors import Location
-from evalgate.models.comparison.comparison import Change, ScenarioKey
+from evalgate.models.comparison.comparison import Change, list_scenario_docs, list_scenarios
 from evalgate.models.run.run import Run, ScenarioResult, SuiteResult, TraceRef, UnclaimedTrace, Verdict
 from evalgate.models.run.trials import list_agent_parts, list_measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evalgate.models.comparison.comparison import ChangeFlag, ChangeKind
+    from evalgate.models.comparison.comparison import ChangeFlag, ChangeKind, ScenarioKey
     from evalgate.models.results.results import ResultsDoc, ScenarioDoc
     from evalgate.models.run.golden import GoldenResult
     from evalgate.models.run.run import Trial, Verdict
@@ -97,21 +97,20 @@ def pool_trials(documents: Iterable[ResultsDoc]) -> dict[ScenarioKey, list[Trial
     """
     found: dict[ScenarioKey, dict[object, Trial]] = {}
     for number, document in enumerate(documents):
-        for suite in run_of(document).suites:
-            for scenario in suite.scenarios:
-                if scenario.quarantined or scenario.golden is not None:
-                    continue
-                trials = found.setdefault(ScenarioKey(suite.name, scenario.id, scenario.variant), {})
-                for index, trial in enumerate(list_measured(scenario.trials)):
-                    digest = trial.trace.digest
-                    trials.setdefault((number, index) if digest is None else digest, trial)
+        for key, scenario in list_scenarios(run_of(document).suites):
+            if scenario.quarantined or scenario.golden is not None:
+                continue
+            trials = found.setdefault(key, {})
+            for index, trial in enumerate(list_measured(scenario.trials)):
+                digest = trial.trace.digest
+                trials.setdefault((number, index) if digest is None else digest, trial)
     return {key: list(trials.values()) for key, trials in found.items()}
 
 
 def changes_of(document: ResultsDoc) -> dict[ScenarioKey, Change]:
     """Changes by scenario, with the fields a decision needs."""
     return {
-        ScenarioKey(suite["suite"], scenario["id"], scenario["variant"]): Change(
+        key: Change(
             cast("ChangeKind", change["kind"]),
             change["reason"],
             change["score_delta"],
@@ -119,8 +118,7 @@ def changes_of(document: ResultsDoc) -> dict[ScenarioKey, Change]:
             list(change["increases"]),
             cast("Verdict | None", change["previous_verdict"]),
         )
-        for suite in document["suites"]
-        for scenario in suite["scenarios"]
+        for key, scenario in list_scenario_docs(document)
         if (change := scenario["change"]) is not None
     }
 

@@ -8,7 +8,7 @@ from evalgate.application.evaluation.trajectories import iterate_stored
 from evalgate.errors import Problem
 from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.gate.common.wording import format_count
-from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.comparison import list_scenarios
 from evalgate.models.run.trials import get_digest, list_agent_parts, list_measured
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evalgate.application.evaluation.trajectories import StoredTraces
     from evalgate.models.comparison.behaviour import Behaviour
-    from evalgate.models.comparison.comparison import Change, Comparison
+    from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey
     from evalgate.models.results.baseline_run import BaselineRun, BaselineTrial, TracePosition
     from evalgate.models.run.run import Run, ScenarioResult, Trial
 
@@ -59,9 +59,7 @@ def add_differences(
 
     compared = [
         (key, scenario, change, baseline.find_trials(find_baseline_key(key, baseline.entries)))
-        for suite in run.suites
-        for scenario in suite.scenarios
-        for key in [ScenarioKey(suite.name, scenario.id, scenario.variant)]
+        for key, scenario in list_scenarios(run.suites)
         if recorder.find(key) and (change := comparison.changes.get(key)) is not None
     ]
     other = [each for each in compared if not _are_same_recordings(each[3], list_measured(each[1].trials))]
@@ -113,11 +111,8 @@ def describe_left_out(recorder: BehaviourRecorder, *, is_asked: bool) -> list[Pr
 def record_behaviours(run: Run, stored: StoredTraces) -> BehaviourRecorder:
     """The behaviour of a finished run, of scenarios all of whose traces are among those that it keeps."""
     places = {
-        ScenarioKey(suite.name, scenario.id, scenario.variant): [
-            (trial.trace.path, trial.trace.line, trial.trace.record) for trial in list_measured(scenario.trials)
-        ]
-        for suite in run.suites
-        for scenario in suite.scenarios
+        key: [(trial.trace.path, trial.trace.line, trial.trace.record) for trial in list_measured(scenario.trials)]
+        for key, scenario in list_scenarios(run.suites)
     }
     repeated = sum(len(each) for each in places.values() if len(each) >= LEAST_WITH_SOURCES)
     wanted = {

@@ -9,7 +9,7 @@ from evalgate.errors import Location, Problem, SettingError, SuiteError
 from evalgate.evaluators.core.field_problems import suggest
 from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.measures.redaction.redact import get_project_secrets
-from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.comparison import list_scenarios
 from evalgate.suite.models import CUSTOM
 
 if TYPE_CHECKING:
@@ -68,11 +68,7 @@ def check_ids(run: Run) -> list[Warning_]:
 def _require_distinct_redacted_ids(run: Run) -> None:
     if get_project_secrets() is None:
         return
-    counts = Counter(
-        find_baseline_key(ScenarioKey(suite.name, each.id, each.variant), ())
-        for suite in run.suites
-        for each in suite.scenarios
-    )
+    counts = Counter(find_baseline_key(key, ()) for key, _ in list_scenarios(run.suites))
     same = [
         Problem(f"{count:,} scenarios have the id `{key.id}` after redaction", None, HINT)
         for key, count in counts.items()

@@ -14,13 +14,13 @@ from evalgate.gate.trajectory.trial_pairs import (
     pair_worst_trial,
     trial_sort_key,
 )
-from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.comparison import list_scenario_docs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from evalgate.gate.trajectory.trial_pairs import TrialPair
-    from evalgate.models.comparison.comparison import Change, Comparison
+    from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey
     from evalgate.models.comparison.trajectory import Trajectory
     from evalgate.models.results.baseline_run import BaselineRun, TracePosition
     from evalgate.models.results.results import ScenarioDoc
@@ -48,9 +48,7 @@ class BaselineScenarios:
         self._entries = {} if run is None else run.entries
         document = None if run is None else run.document
         self._whole: Mapping[ScenarioKey, ScenarioDoc] | None = document and {
-            ScenarioKey(suite["suite"], scenario["id"], scenario["variant"]): to_builtins(scenario, enc_hook=list)
-            for suite in document["suites"]
-            for scenario in suite["scenarios"]
+            key: to_builtins(scenario, enc_hook=list) for key, scenario in list_scenario_docs(document)
         }
 
     def find_scenario(self, key: ScenarioKey) -> BaselineScenario | None:

@@ -11,7 +11,7 @@ from evalgate.application.messages.request import ApprovedReport
 from evalgate.gate.decision.approvals import rule_on_approvals
 from evalgate.gate.decision.decide import apply_late_approvals
 from evalgate.models.approvals.approval import Approvals
-from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.comparison import ScenarioKey, list_scenario_docs
 from evalgate.models.comparison.decision import Decision, Reason
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.results.rulings_doc import build_approval_doc
@@ -74,12 +74,10 @@ def decide_with_approvals(results: ResultsDoc, approvals: Sequence[Approval], to
 
 
 def _flag(results: ResultsDoc, approved: Container[ScenarioKey]) -> None:
-    for suite in results["suites"]:
-        for scenario in suite["scenarios"]:
-            change = scenario["change"]
-            key = ScenarioKey(suite["suite"], scenario["id"], scenario["variant"])
-            if change is not None and key in approved and "approved" not in change["flags"]:
-                change["flags"].append("approved")
+    for key, scenario in list_scenario_docs(results):
+        change = scenario["change"]
+        if change is not None and key in approved and "approved" not in change["flags"]:
+            change["flags"].append("approved")
 
 
 def _reason(document: ReasonDoc) -> Reason:

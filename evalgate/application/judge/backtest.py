@@ -16,7 +16,7 @@ from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.outcomes import outcomes_from_run
 from evalgate.gate.decision.decide import decide
 from evalgate.gate.trajectory.cause import add_agent_changes, parts_of_run
-from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey
+from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey, list_scenario_docs, list_scenarios
 from evalgate.models.comparison.decision import Backtest, PastRun
 from evalgate.models.run.run import Run
 from evalgate.models.trace.trace import Trace
@@ -161,23 +161,11 @@ def _places(document: ResultsDoc) -> dict[str, set[Place]]:
     return found
 
 
-def _scenario_keys(document: ResultsDoc) -> set[ScenarioKey]:
-    return {
-        ScenarioKey(suite["suite"], each["id"], each["variant"])
-        for suite in document["suites"]
-        for each in suite["scenarios"]
-    }
-
-
 def _drop_unknown_scenarios(run: Run, document: ResultsDoc) -> tuple[Run, int]:
     """The run without scenarios unknown to the past run, and how many those are."""
-    known, unknown = _scenario_keys(document), 0
+    known, unknown = dict(list_scenario_docs(document)), 0
     for suite in run.suites:
-        kept = [
-            scenario
-            for scenario in suite.scenarios
-            if scenario.verdict != "MISSING" or ScenarioKey(suite.name, scenario.id, scenario.variant) in known
-        ]
+        kept = [scenario for key, scenario in list_scenarios([suite]) if scenario.verdict != "MISSING" or key in known]
         unknown += len(suite.scenarios) - len(kept)
         suite.scenarios = kept
     return run, unknown

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from evalgate.application.documents.run_identity import run_identity
 from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.gate.decision.stability import add_outcome, measure_stability
-from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.comparison import list_scenarios
 from evalgate.models.history.stability import PastOutcomes
 from evalgate.models.run.trials import list_measured
 from evalgate.reporting.results.rulings_doc import build_history_doc
@@ -53,10 +53,8 @@ def add_history(results: ResultsDoc, history: RunHistory, run: Run, now: datetim
 def _stabilities(history: RunHistory, run: Run, now: datetime) -> Iterator[Stability]:
     """The stability of each scenario, including its outcome in this run."""
     past = {each.key: each for each in history.scenarios}
-    for suite in run.suites:
-        for scenario in suite.scenarios:
-            key = ScenarioKey(suite.name, scenario.id, scenario.variant)
-            outcomes = past.get(find_baseline_key(key, past)) or PastOutcomes(key, "")
-            first = next(iter(list_measured(scenario.trials)), None)
-            fingerprint = first.trace.sha256 if first is not None else None
-            yield measure_stability(add_outcome(outcomes, scenario.verdict, now, fingerprint))
+    for key, scenario in list_scenarios(run.suites):
+        outcomes = past.get(find_baseline_key(key, past)) or PastOutcomes(key, "")
+        first = next(iter(list_measured(scenario.trials)), None)
+        fingerprint = first.trace.sha256 if first is not None else None
+        yield measure_stability(add_outcome(outcomes, scenario.verdict, now, fingerprint))

@@ -107,7 +107,7 @@ def _pair_scenarios(arms: Arms) -> _Paired:
             continue
         for side, scenario in zip(sides, (control, treatment), strict=True):
             if scenario is not None:
-                side[key] = replace(outcome_from_scenario(arms.suite, scenario), key=key)
+                side[key] = outcome_from_scenario(key, scenario)
     baseline, current = sides
     changes = compare(current, baseline, {arms.suite: arms.policy}).changes
     tested = sum(can_be_tested(baseline[key], outcome, arms.policy) for key, outcome in current.items())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.gate.arms.compare_arms import Arms, compare_arms
-from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.comparison import ScenarioKey, list_scenarios
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
@@ -45,8 +45,8 @@ def _group_by_variant(
 ) -> Mapping[str, Mapping[tuple[str, str | None], ScenarioResult]]:
     excused = {
         each.id
-        for each in suite.scenarios
-        if each.variant is not None and (each.quarantined or ScenarioKey(suite.name, each.id, each.variant) in approved)
+        for key, each in list_scenarios([suite])
+        if each.variant is not None and (each.quarantined or key in approved)
     }
     arms: dict[str, dict[tuple[str, str | None], ScenarioResult]] = {}
     for each in suite.scenarios:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.comparison import list_scenario_docs, list_scenarios
 from evalgate.models.goldens import PASSING_SCORE
 from evalgate.models.run.golden import BaselineGolden
 from evalgate.models.run.run import NOT_EVALUATED
@@ -26,19 +26,11 @@ def add_golden_changes(
     run: Run, comparison: Comparison | None, baseline: ResultsDoc | None, policies: Mapping[str, Policy]
 ) -> None:
     """Sets each golden's result in the baseline and its regression status; does nothing without goldens."""
-    keys = {
-        ScenarioKey(suite.name, each.id, each.variant): each
-        for suite in run.suites
-        for each in suite.scenarios
-        if each.golden is not None
-    }
-    if not keys:
+    goldens = [(key, each, each.golden) for key, each in list_scenarios(run.suites) if each.golden is not None]
+    if not goldens:
         return
-    baseline_scenarios = {} if baseline is None or comparison is None else _index_scenarios(baseline)
-    for key, scenario in keys.items():
-        golden = scenario.golden
-        if golden is None:
-            continue
+    baseline_scenarios = {} if baseline is None or comparison is None else dict(list_scenario_docs(baseline))
+    for key, scenario, golden in goldens:
         baseline_scenario = baseline_scenarios.get(find_baseline_key(key, baseline_scenarios))
         golden.baseline = None if baseline_scenario is None else _build_golden_before(baseline_scenario)
         policy = policies.get(key.suite)
@@ -60,14 +52,6 @@ def critical_issues(document: ResultsDoc) -> dict[str, int]:
         goldens = [each["golden"] for each in suite["scenarios"] if "golden" in each and not each.get("quarantined")]
         found[suite["suite"]] = sum(golden["critical_issues"] for golden in goldens)
     return found
-
-
-def _index_scenarios(document: ResultsDoc) -> dict[ScenarioKey, ScenarioDoc]:
-    return {
-        ScenarioKey(suite["suite"], each["id"], each["variant"]): each
-        for suite in document["suites"]
-        for each in suite["scenarios"]
-    }
 
 
 def _build_golden_before(scenario: ScenarioDoc) -> BaselineGolden:

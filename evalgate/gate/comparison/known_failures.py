@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.comparison import list_scenarios
 from evalgate.models.run.run import NOT_EVALUATED
 from evalgate.models.run.trials import identify_failure, list_measured, summarize
 
@@ -22,15 +22,13 @@ BEST_FIRST = ("PASS", "PARTIAL", "FAIL", "HARD_FAIL")
 
 def mark_known_failures(comparison: Comparison, run: Run, baseline: BaselineRun) -> None:
     """Sets, in the change of each scenario that passes on neither side, how its failure compares."""
-    for suite in run.suites:
-        for scenario in suite.scenarios:
-            if scenario.verdict == "PASS":
-                continue
-            key = ScenarioKey(suite.name, scenario.id, scenario.variant)
-            change = comparison.changes.get(key)
-            entry = baseline.entries.get(find_baseline_key(key, baseline.entries))
-            if change is not None and entry is not None and change.previous_verdict not in (None, "PASS"):
-                change.known_failure = compare_failures(scenario, entry, change)
+    for key, scenario in list_scenarios(run.suites):
+        if scenario.verdict == "PASS":
+            continue
+        change = comparison.changes.get(key)
+        entry = baseline.entries.get(find_baseline_key(key, baseline.entries))
+        if change is not None and entry is not None and change.previous_verdict not in (None, "PASS"):
+            change.known_failure = compare_failures(scenario, entry, change)
 
 
 def compare_failures(scenario: ScenarioResult, entry: BaselineEntry, change: Change) -> KnownFailure:

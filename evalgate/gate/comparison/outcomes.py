@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, cast, get_args
 from msgspec.structs import replace
 
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.models.comparison.comparison import ScenarioKey, ScenarioOutcome
+from evalgate.models.comparison.comparison import ScenarioKey, ScenarioOutcome, list_scenarios
 from evalgate.models.run.run import Verdict
 from evalgate.models.run.run_statistics import RunStatistics, SuiteStatistics
 from evalgate.models.run.trials import filter_by_status, get_digest, get_recorded, list_measured
 from evalgate.scoring.run_statistics import compute_delta, compute_statistics, find_costliest_assertions, sort_by_cost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from evalgate.models.comparison.comparison import Comparison
     from evalgate.models.results.baseline_run import BaselineEntry, BaselineRun
@@ -26,9 +26,9 @@ VERDICTS = frozenset(get_args(Verdict))
 UNKNOWN_VERDICT: Verdict = "NOT_EVALUABLE"
 
 
-def outcome_from_scenario(suite: str, scenario: ScenarioResult) -> ScenarioOutcome:
-    """The outcome of a scenario of `suite` in this run."""
-    key, trials = ScenarioKey(suite, scenario.id, scenario.variant), list_measured(scenario.trials)
+def outcome_from_scenario(key: ScenarioKey, scenario: ScenarioResult) -> ScenarioOutcome:
+    """The outcome of a scenario in this run."""
+    trials = list_measured(scenario.trials)
     return ScenarioOutcome(
         key,
         scenario.verdict,
@@ -47,9 +47,7 @@ def outcome_from_scenario(suite: str, scenario: ScenarioResult) -> ScenarioOutco
 
 def outcomes_from_run(run: Run) -> dict[ScenarioKey, ScenarioOutcome]:
     """The outcome of every scenario of this run, by key."""
-    return _index_outcomes(
-        outcome_from_scenario(suite.name, scenario) for suite in run.suites for scenario in suite.scenarios
-    )
+    return {key: outcome_from_scenario(key, scenario) for key, scenario in list_scenarios(run.suites)}
 
 
 def outcomes_from_baseline(baseline: BaselineRun) -> dict[ScenarioKey, ScenarioOutcome]:
@@ -76,10 +74,6 @@ def _outcome_of_entry(key: ScenarioKey, entry: BaselineEntry) -> ScenarioOutcome
         digests=[trial.trace.digest for trial in trials],
         failed_required=entry.failed_required,
     )
-
-
-def _index_outcomes(outcomes: Iterable[ScenarioOutcome]) -> dict[ScenarioKey, ScenarioOutcome]:
-    return {outcome.key: outcome for outcome in outcomes}
 
 
 def compute_run_statistics(run: Run, comparison: Comparison | None) -> RunStatistics:
@@ -113,7 +107,7 @@ def _summarise_suites(
     baseline: Mapping[ScenarioKey, ScenarioOutcome],
     failed_checks: Sequence[CostlyAssertion],
 ) -> SuiteStatistics:
-    outcomes = _iterate_outcomes(suites, known)
+    outcomes = (known.get(key) or outcome_from_scenario(key, each) for key, each in list_scenarios(suites))
     if not baseline:
         return SuiteStatistics(_add_outages(compute_statistics(outcomes), suites), None, failed_checks)
     current = list(outcomes)
@@ -154,13 +148,3 @@ def _add_known(total: float | None, amounts: Sequence[float | None], trials: int
     if not known or (total is None and trials):
         return total
     return fsum((total or 0, *known))
-
-
-def _iterate_outcomes(
-    suites: Sequence[SuiteResult], outcomes: Mapping[ScenarioKey, ScenarioOutcome]
-) -> Iterator[ScenarioOutcome]:
-    """The outcome of each scenario, taken from the comparison if there was one."""
-    for suite in suites:
-        for scenario in suite.scenarios:
-            key = ScenarioKey(suite.name, scenario.id, scenario.variant)
-            yield outcomes.get(key) or outcome_from_scenario(suite.name, scenario)

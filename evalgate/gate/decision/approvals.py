@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from evalgate.gate.common.wording import format_verdict
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.approvals.approval import ApprovalRuling, ApprovalRulings, IdentifiedCheck
-from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey
+from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey, list_scenarios
 from evalgate.models.run.run import NOT_EVALUATED
 from evalgate.models.run.trials import summarize
 from evalgate.scoring.wording import cut_quote, join_names
@@ -151,12 +151,7 @@ def rule_by_date(approvals: Iterable[Approval], today: date) -> tuple[ApprovalRu
 
 def collect_subjects(run: Run, changes: Mapping[ScenarioKey, Change]) -> dict[ScenarioKey, ApprovalSubject]:
     """Every scenario of a run with its change, by key."""
-    return {
-        key: ApprovalSubject(scenario, changes.get(key))
-        for suite in run.suites
-        for scenario in suite.scenarios
-        for key in [ScenarioKey(suite.name, scenario.id, scenario.variant)]
-    }
+    return {key: ApprovalSubject(scenario, changes.get(key)) for key, scenario in list_scenarios(run.suites)}
 
 
 def find_proposals(base: Iterable[Approval], head: Iterable[Approval]) -> tuple[Approval, ...]:

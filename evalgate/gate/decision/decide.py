@@ -9,7 +9,7 @@ from evalgate.gate.common.wording import format_count, format_verdict
 from evalgate.gate.decision.approvals import APPROVABLE
 from evalgate.gate.decision.failures import RULES, find_failures
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.comparison import ScenarioKey, list_scenarios
 from evalgate.models.comparison.decision import (
     NEEDS_BASELINE,
     VARIANT_WORDS,
@@ -198,13 +198,10 @@ def find_excess_critical_issues(
 
     Goldens that are approved or in quarantine are not counted.
     """
-    goldens = [each for each in suite.scenarios if each.golden is not None]
-    if not goldens:
-        return
     kept = [
         each
-        for each in goldens
-        if not each.quarantined and ScenarioKey(suite.name, each.id, each.variant) not in approved
+        for key, each in list_scenarios([suite])
+        if each.golden is not None and not each.quarantined and key not in approved
     ]
     found = sum(each.golden.critical_issues for each in kept if each.golden is not None)
     if found <= most:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.gate.common.wording import format_count, format_verdict
 from evalgate.gate.decision.approvals import APPROVABLE
-from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey
+from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey, list_scenarios
 from evalgate.models.comparison.decision import EXCUSES, Reason
 from evalgate.models.run.run import HARD_FAILS
 from evalgate.models.run.trials import identify_failure, list_stale_reasons, summarize
@@ -36,10 +36,9 @@ def find_failures(
     but not by stale evidence; one in quarantine gives no reason at all.
     """
     rules = [(word, rule) for word, rule in RULES.items() if word in fail_on]
-    for scenario in suite.scenarios:
+    for key, scenario in list_scenarios([suite]):
         if scenario.quarantined:
             continue
-        key = ScenarioKey(suite.name, scenario.id, scenario.variant)
         change, may_fail = changes.get(key), key in approved
         for word, rule in rules:
             message = None if may_fail and word in APPROVABLE else rule(scenario, change)
@@ -55,16 +54,15 @@ def count_excused(
     A process that did not judge the run can so check that a pass with hard fails has a reason for each of them.
     """
     excused = dict.fromkeys(EXCUSES, 0)
-    for suite in suites:
-        for scenario in suite.scenarios:
-            if scenario.verdict not in HARD_FAILS:
-                continue
-            if scenario.quarantined:
-                excused["quarantined"] += 1
-            elif ScenarioKey(suite.name, scenario.id, scenario.variant) in approved:
-                excused["approved"] += 1
-            elif "hard_fail" not in policies[suite.name].fail_on:
-                excused["not_gating"] += 1
+    for key, scenario in list_scenarios(suites):
+        if scenario.verdict not in HARD_FAILS:
+            continue
+        if scenario.quarantined:
+            excused["quarantined"] += 1
+        elif key in approved:
+            excused["approved"] += 1
+        elif "hard_fail" not in policies[key.suite].fail_on:
+            excused["not_gating"] += 1
     return excused
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.models.comparison.comparison import IMPROVEMENTS, REGRESSIONS, AgentChange, Cause, ScenarioKey
+from evalgate.models.comparison.comparison import IMPROVEMENTS, REGRESSIONS, AgentChange, Cause, list_scenarios
 from evalgate.models.run.run import NOT_EVALUATED
 from evalgate.models.run.trials import list_agent_parts
 from evalgate.scoring.wording import join_words
@@ -20,7 +20,7 @@ from evalgate.scoring.wording import join_words
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from evalgate.models.comparison.comparison import CauseKind, Change, Comparison
+    from evalgate.models.comparison.comparison import CauseKind, Change, Comparison, ScenarioKey
     from evalgate.models.results.baseline_run import BaselineRun
     from evalgate.models.run.run import Run, Verdict
     from evalgate.models.run.trial_doc import AgentParts
@@ -167,20 +167,16 @@ def parts_of_baseline(baseline: BaselineRun) -> PartsOfScenario:
 
 def parts_of_run(run: Run) -> PartsOfScenario:
     """Finds what the trials of a scenario recorded in an earlier run."""
-    trials = {
-        ScenarioKey(suite.name, each.id, each.variant): each.trials for suite in run.suites for each in suite.scenarios
-    }
+    trials = {key: each.trials for key, each in list_scenarios(run.suites)}
     return lambda key: list_agent_parts(trials.get(find_baseline_key(key, trials), ()))
 
 
 def add_agent_changes(comparison: Comparison, run: Run, baseline: PartsOfScenario) -> None:
     """Adds to each scenario that got worse or better what else its traces record of the agent than before."""
-    for suite in run.suites:
-        for scenario in suite.scenarios:
-            key = ScenarioKey(suite.name, scenario.id, scenario.variant)
-            change = comparison.changes.get(key)
-            if change is not None and change.kind in _MOVED:
-                change.agent = compare_agents(baseline(key), list_agent_parts(scenario.trials))
+    for key, scenario in list_scenarios(run.suites):
+        change = comparison.changes.get(key)
+        if change is not None and change.kind in _MOVED:
+            change.agent = compare_agents(baseline(key), list_agent_parts(scenario.trials))
 
 
 def compare_agents(baseline: Iterable[AgentParts], current: Iterable[AgentParts]) -> AgentChange | None:

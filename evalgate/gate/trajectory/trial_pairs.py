@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from evalgate.gate.common.scenarios import find_baseline_key
-from evalgate.models.comparison.comparison import CallsDiff, ScenarioKey
+from evalgate.models.comparison.comparison import CallsDiff, list_scenarios
 from evalgate.models.run.arms import ArmCalls
 from evalgate.models.run.trials import list_measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from evalgate.models.comparison.comparison import Change, Comparison
+    from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey
     from evalgate.models.comparison.trajectory import Trajectory, TrajectoryDiff
     from evalgate.models.results.baseline_run import BaselineRun, BaselineTrial
     from evalgate.models.run.run import Run, ScenarioResult, Trial
@@ -44,16 +44,14 @@ def find_scenarios_of_interest(comparison: Comparison, run: Run, baseline: Basel
 def _iter_sides(
     comparison: Comparison, run: Run, baseline: BaselineRun, is_wanted: Callable[[ScenarioResult, Change], bool]
 ) -> Iterator[BaselineSide]:
-    for suite in run.suites:
-        for scenario in suite.scenarios:
-            key = ScenarioKey(suite.name, scenario.id, scenario.variant)
-            change = comparison.changes.get(key)
-            if change is None or not is_wanted(scenario, change):
-                continue
-            baseline_trials = baseline.find_trials(find_baseline_key(key, baseline.entries))
-            measured_trials = list_measured(scenario.trials)
-            if baseline_trials and measured_trials:
-                yield BaselineSide(key, change, baseline_trials, measured_trials)
+    for key, scenario in list_scenarios(run.suites):
+        change = comparison.changes.get(key)
+        if change is None or not is_wanted(scenario, change):
+            continue
+        baseline_trials = baseline.find_trials(find_baseline_key(key, baseline.entries))
+        measured_trials = list_measured(scenario.trials)
+        if baseline_trials and measured_trials:
+            yield BaselineSide(key, change, baseline_trials, measured_trials)
 
 
 def add_tool_calls(comparison: Comparison, run: Run, baseline: BaselineRun) -> None:

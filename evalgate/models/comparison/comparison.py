@@ -10,11 +10,12 @@ from evalgate.models.comparison.trajectory import SIDES
 from evalgate.models.run.bounds import CallNames, Word  # noqa: TC001  needed for decoding
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evalgate.models.comparison.behaviour import BehaviourDifference
     from evalgate.models.comparison.trajectory import TrajectoryDiff
-    from evalgate.models.run.run import Verdict
+    from evalgate.models.results.results import ResultsDoc, ScenarioDoc
+    from evalgate.models.run.run import ScenarioResult, SuiteResult, Verdict
     from evalgate.models.run.trial_doc import Recorded
 
 CauseKind = Literal[
@@ -113,6 +114,20 @@ class ScenarioKey(NamedTuple):
         """Its name as people write it, in short, and as reports show it."""
         short = [self.id] if self.variant is None else [self.id, self.variant]
         return {joint.join(parts) for joint in ("/", " / ") for parts in (short, [self.suite, *short])}
+
+
+def list_scenarios(suites: Iterable[SuiteResult]) -> list[tuple[ScenarioKey, ScenarioResult]]:
+    """The scenarios of suites, each with its key."""
+    return [(ScenarioKey(suite.name, each.id, each.variant), each) for suite in suites for each in suite.scenarios]
+
+
+def list_scenario_docs(document: ResultsDoc) -> list[tuple[ScenarioKey, ScenarioDoc]]:
+    """The scenarios of a document, each with its key."""
+    return [
+        (ScenarioKey(suite["suite"], each["id"], each["variant"]), each)
+        for suite in document["suites"]
+        for each in suite["scenarios"]
+    ]
 
 
 class ScenarioOutcome(Struct):

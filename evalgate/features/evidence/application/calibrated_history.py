@@ -9,7 +9,7 @@ from evalgate.errors import Problem, RulesMissing
 from evalgate.features.evidence.application.calibrate import calibrate, calibrate_pool
 from evalgate.features.evidence.application.past_runs import Pool, PooledScenario, read_past_runs
 from evalgate.features.evidence.reporting.calibration_text import advise
-from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.comparison import list_scenarios
 from evalgate.models.history.stability import FEWEST_RUNS
 from evalgate.models.run.run import StoredTrial
 from evalgate.models.run.trials import list_measured
@@ -35,11 +35,7 @@ def calibrate_history(
     """The figures of the report; None if runs or trials are too few, or the policy judges scenarios together."""
     if past.runs < FEWEST_RUNS or len(past.scenarios) > MOST_SCENARIOS:
         return None
-    now = {
-        ScenarioKey(suite.name, each.id, each.variant): list_measured(each.trials)
-        for suite in run.suites
-        for each in suite.scenarios
-    }
+    now = {key: list_measured(each.trials) for key, each in list_scenarios(run.suites)}
     scenarios = [
         PooledScenario(each.key, each.passed, each.trials, _choose_examples(trials), str(each), len(trials))
         for each in past.scenarios

@@ -15,13 +15,12 @@ from evalgate.features.evidence.application.confirmed_document import (
 from evalgate.features.evidence.application.plan_trials import (
     compare_runs,
     find_worse,
-    index_scenarios,
     load_pair,
 )
 from evalgate.features.evidence.models import ConfirmedRun
 from evalgate.gate.common.scenarios import ScenarioIndex
 from evalgate.gate.decision.decide import decide
-from evalgate.models.comparison.comparison import REGRESSIONS, BaselineInfo, ScenarioKey
+from evalgate.models.comparison.comparison import REGRESSIONS, BaselineInfo, ScenarioKey, list_scenarios
 from evalgate.models.comparison.decision import Reason
 from evalgate.models.run.arms import (
     BASE_WAS_LUCKY,
@@ -99,9 +98,9 @@ def _judge_all(side: RecordedSide) -> Run:
 def _judge_suite(suite: SuiteResult, index: Mapping[str, ScenarioIndex], side: RecordedSide) -> SuiteResult:
     scenarios = [
         _judge(each, index[suite.name].find_scenarios(each.id)[each.variant], side.added[key])
-        if (key := ScenarioKey(suite.name, each.id, each.variant)) in side.added
+        if key in side.added
         else each
-        for each in suite.scenarios
+        for key, each in list_scenarios([suite])
     ]
     return replace(suite, scenarios=scenarios)
 
@@ -141,7 +140,7 @@ def _decide(run: Run, comparison: Comparison, policies: Policies) -> Decision:
 def _describe(
     key: ScenarioKey, sides: Sequence[RecordedSide], judged: tuple[Run, Run], change: Change
 ) -> ConfirmedScenario:
-    old, new = (index_scenarios(run)[key] for run in judged)
+    old, new = (dict(list_scenarios(run.suites))[key] for run in judged)
     base, head = (_count(side, key) for side in sides)
     return ConfirmedScenario(*key, _find(old, new, change, head), base, head, change.reason)
 

@@ -11,7 +11,7 @@ from evalgate.application.documents.run_documents import run_of
 from evalgate.errors import RulesMissing
 from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.outcomes import outcomes_from_run
-from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey
+from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey, list_scenario_docs, list_scenarios
 from evalgate.models.run.arms import MOST_SCENARIOS, PlannedScenario, TrialPlan
 from evalgate.models.run.run import NOT_EVALUATED
 
@@ -44,12 +44,7 @@ class FinishedRun(NamedTuple):
     @property
     def scenarios(self) -> Scenarios:
         """Its scenarios by key."""
-        return index_scenarios(self.run)
-
-
-def index_scenarios(run: Run) -> Scenarios:
-    """The scenarios of a run by key."""
-    return {ScenarioKey(suite.name, each.id, each.variant): each for suite in run.suites for each in suite.scenarios}
+        return dict(list_scenarios(self.run.suites))
 
 
 def load_finished(files: BaselineFiles, path: str) -> FinishedRun:
@@ -111,9 +106,8 @@ def _list_blocking(document: ResultsDoc) -> Collection[ScenarioKey]:
 
 def _list_approved(document: ResultsDoc) -> Collection[ScenarioKey]:
     return {
-        ScenarioKey(suite["suite"], each["id"], each["variant"])
-        for suite in document["suites"]
-        for each in suite["scenarios"]
+        key
+        for key, each in list_scenario_docs(document)
         if (change := each["change"]) is not None and "approved" in change["flags"]
     }
 

@@ -225,7 +225,9 @@ def outcomes_of(costs, reverse=False):
     pairs = [
         tuple(
             replace(
-                outcome_from_scenario("support", scenario(f"s{number}", None, "p" * len(side))),
+                outcome_from_scenario(
+                    ScenarioKey("support", f"s{number}", None), scenario(f"s{number}", None, "p" * len(side))
+                ),
                 costs=list(side),
                 digests=[number * 10 + index for index in range(len(side))],
             )

@@ -29,7 +29,7 @@ def test_outcome_of_a_scenario_has_one_entry_per_trial():
         make_trial("not_evaluable"),
     ]
     scenario = make_scenario("PASS", "refund", trials=trials, variant="de")
-    assert outcome_from_scenario("support", scenario) == ScenarioOutcome(
+    assert outcome_from_scenario(ScenarioKey("support", "refund", "de"), scenario) == ScenarioOutcome(
         ScenarioKey("support", "refund", "de"),
         "PASS",
         1.0,

@@ -47,7 +47,7 @@ class GateEffects:
         for key, trials in self._trials.items():
             self._recorded[key] = found = self._judge(key, trials)
             if found is not None:
-                self._outcomes[key] = outcome_from_scenario(key.suite, found)
+                self._outcomes[key] = outcome_from_scenario(key, found)
 
     def find_effect(self, key: ScenarioKey, at: int, trial: TrialResult | None) -> Effect:
         """What the gate does if the trial at this index were another that does not pass, or were not there."""
@@ -84,7 +84,7 @@ class GateEffects:
         """The words of `fail_on`, and below_threshold, that a result meets; none if the scenario is not reported."""
         if result is None:
             return frozenset()
-        policy, outcome = self._policy, outcome_from_scenario(key.suite, result)
+        policy, outcome = self._policy, outcome_from_scenario(key, result)
         others = {} if policy.regression.correction == "none" else self._outcomes
         before = others or {each: self._outcomes[each] for each in (key,) if each in self._outcomes}
         changes = compare({**others, key: outcome}, before, {key.suite: policy.regression}).changes
