@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, cast
 from msgspec.structs import replace
 
 from evalgate.errors import Location
-from evalgate.models.comparison.comparison import Change, list_scenario_docs, list_scenarios
+from evalgate.gate.common.scenarios import list_scenario_docs
+from evalgate.models.comparison.comparison import Change, list_scenarios
 from evalgate.models.run.run import Run, ScenarioResult, SuiteResult, TraceRef, UnclaimedTrace, Verdict
 from evalgate.models.run.trials import list_agent_parts, list_measured
 

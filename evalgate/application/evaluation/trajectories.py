@@ -8,13 +8,13 @@ import orjson
 from msgspec import to_builtins
 
 from evalgate.errors import InvalidInput, Problem
+from evalgate.gate.common.scenarios import list_scenario_docs
 from evalgate.gate.trajectory.trial_pairs import (
     compare_pair,
     find_scenarios_of_interest,
     pair_worst_trial,
     trial_sort_key,
 )
-from evalgate.models.comparison.comparison import list_scenario_docs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

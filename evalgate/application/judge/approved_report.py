@@ -8,10 +8,10 @@ from evalgate.application.approvals.approve_change import resolve_consents
 from evalgate.application.documents.run_documents import changes_of, run_of
 from evalgate.application.documents.untrusted_report import report_of
 from evalgate.application.messages.request import ApprovedReport
+from evalgate.gate.common.scenarios import list_scenario_docs
 from evalgate.gate.decision.approvals import rule_on_approvals
 from evalgate.gate.decision.decide import apply_late_approvals
 from evalgate.models.approvals.approval import Approvals
-from evalgate.models.comparison.comparison import ScenarioKey, list_scenario_docs
 from evalgate.models.comparison.decision import Decision, Reason
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.results.rulings_doc import build_approval_doc
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from evalgate.application.messages.request import RenderedReport
     from evalgate.models.approvals.approval import Approval, ApprovalRuling
     from evalgate.models.approvals.review import CommentApproval, TriggeringRun
+    from evalgate.models.comparison.comparison import ScenarioKey
     from evalgate.models.results.results import ReasonDoc, ResultsDoc
     from evalgate.models.results.results_sections import ApprovalDoc
 

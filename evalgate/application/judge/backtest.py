@@ -12,11 +12,12 @@ from evalgate.application.comparison.policies import compare_variants, policies_
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
 from evalgate.application.evaluation.trajectories import BaselineScenarios
 from evalgate.errors import Problem, SettingError
+from evalgate.gate.common.scenarios import list_scenario_docs
 from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.outcomes import outcomes_from_run
 from evalgate.gate.decision.decide import decide
 from evalgate.gate.trajectory.cause import add_agent_changes, parts_of_run
-from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey, list_scenario_docs, list_scenarios
+from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey, list_scenarios
 from evalgate.models.comparison.decision import Backtest, PastRun
 from evalgate.models.run.run import Run
 from evalgate.models.trace.trace import Trace

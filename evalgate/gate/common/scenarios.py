@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from evalgate.models.comparison.weakening import Quarantine
+    from evalgate.models.results.results import ResultsDoc, ScenarioDoc
     from evalgate.models.run.run import ScenarioResult, SuiteResult
     from evalgate.suite.models import Scenario, Suite
 
@@ -49,6 +50,15 @@ def find_baseline_key(key: ScenarioKey, baseline: Container[ScenarioKey]) -> Sce
     if key in baseline:
         return key
     return ScenarioKey(redact(key.suite), redact(key.id), key.variant and redact(key.variant))
+
+
+def list_scenario_docs(document: ResultsDoc) -> list[tuple[ScenarioKey, ScenarioDoc]]:
+    """The scenarios of a document, each with its key."""
+    return [
+        (ScenarioKey(suite["suite"], each["id"], each["variant"]), each)
+        for suite in document["suites"]
+        for each in suite["scenarios"]
+    ]
 
 
 MOST_REFUSED = 3

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.gate.common.scenarios import find_baseline_key
+from evalgate.gate.common.scenarios import find_baseline_key, list_scenario_docs
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.models.comparison.comparison import list_scenario_docs, list_scenarios
+from evalgate.models.comparison.comparison import list_scenarios
 from evalgate.models.goldens import PASSING_SCORE
 from evalgate.models.run.golden import BaselineGolden
 from evalgate.models.run.run import NOT_EVALUATED

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from evalgate.models.comparison.behaviour import BehaviourDifference
     from evalgate.models.comparison.trajectory import TrajectoryDiff
-    from evalgate.models.results.results import ResultsDoc, ScenarioDoc
     from evalgate.models.run.run import ScenarioResult, SuiteResult, Verdict
     from evalgate.models.run.trial_doc import Recorded
 
@@ -119,15 +118,6 @@ class ScenarioKey(NamedTuple):
 def list_scenarios(suites: Iterable[SuiteResult]) -> list[tuple[ScenarioKey, ScenarioResult]]:
     """The scenarios of suites, each with its key."""
     return [(ScenarioKey(suite.name, each.id, each.variant), each) for suite in suites for each in suite.scenarios]
-
-
-def list_scenario_docs(document: ResultsDoc) -> list[tuple[ScenarioKey, ScenarioDoc]]:
-    """The scenarios of a document, each with its key."""
-    return [
-        (ScenarioKey(suite["suite"], each["id"], each["variant"]), each)
-        for suite in document["suites"]
-        for each in suite["scenarios"]
-    ]
 
 
 class ScenarioOutcome(Struct):

@@ -9,9 +9,10 @@ from evalgate.application.comparison.baseline_rules import read_rules
 from evalgate.application.comparison.policies import policies_of
 from evalgate.application.documents.run_documents import run_of
 from evalgate.errors import RulesMissing
+from evalgate.gate.common.scenarios import list_scenario_docs
 from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.outcomes import outcomes_from_run
-from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey, list_scenario_docs, list_scenarios
+from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey, list_scenarios
 from evalgate.models.run.arms import MOST_SCENARIOS, PlannedScenario, TrialPlan
 from evalgate.models.run.run import NOT_EVALUATED
 
