@@ -98,12 +98,14 @@ class ScenarioItem(pytest.Item):
         found = find_scenarios(results, self._suite, self._scenario)
         self.user_properties += list_properties(found)
         self._add_feedback(results)
-        outcome = find_outcome(results, found, has_gate=self.has_gate)
+        outcome = find_outcome(results, self._suite, found, has_gate=self.has_gate)
         if outcome.kind == "skipped":
             pytest.skip(escape_terminal(outcome.reason, TEXT_LIMIT))
         if outcome.kind == "excused":
             self.add_marker(pytest.mark.xfail(reason=escape_terminal(outcome.reason, TEXT_LIMIT), strict=False))
         failing = [each for each in found if each.scenario["verdict"] != "PASS"]
+        if outcome.kind == "failed" and not found:
+            raise VerdictError(escape_terminal(outcome.reason, TEXT_LIMIT), "")
         if outcome.kind in ("excused", "failed") and failing:
             title = escape_terminal(describe(failing[0]), TEXT_LIMIT)
             raise VerdictError(title, render_failure(results, failing))

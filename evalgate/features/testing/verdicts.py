@@ -89,10 +89,14 @@ def find_unclaimed(results: ResultsDoc, suite: Suite) -> list[SuiteScenario]:
     ]
 
 
-def find_outcome(results: ResultsDoc, found: Sequence[SuiteScenario], *, has_gate: bool) -> ItemOutcome:
-    """What an item reports: the worst of its results. With the gate as an item nothing else fails."""
+def find_outcome(results: ResultsDoc, suite: Suite, found: Sequence[SuiteScenario], *, has_gate: bool) -> ItemOutcome:
+    """What an item of a suite reports: the worst of its results. With the gate as an item nothing else fails."""
     if not found:
-        return ItemOutcome("skipped", "optional, and no trace")
+        reasons = (each for each in results["reasons"] if each["code"] == "no_traces")
+        message = next((each["message"] for each in reasons if each.get("suite") == suite.name), "")
+        if message and not has_gate:
+            return ItemOutcome("failed", message)
+        return ItemOutcome("skipped", message or "no trace, and none is needed")
     outcomes = [_find_one(results, each, has_gate=has_gate) for each in found]
     return next(each for kind in ("failed", "excused", "skipped", "passed") for each in outcomes if each.kind == kind)
 

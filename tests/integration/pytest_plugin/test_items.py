@@ -64,6 +64,14 @@ def test_an_optional_scenario_without_traces_is_skipped(pytester):
     run_pytest(pytester).assert_outcomes(skipped=1, passed=2)
 
 
+def test_a_suite_without_traces_fails_also_where_no_scenario_has_a_name(pytester):
+    suite = 'suite: s\ntraces: [nowhere/*]\nscenarios: [{id: "*", assertions: [{contains: x}]}]\n'
+    write_project(pytester, suite)
+    result = run_pytest(pytester)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["suite s: no traces found: *"])
+
+
 def test_what_gates_by_missing_evidence_fails(pytester):
     write_project(pytester, TOO_FEW_TRIALS + "policy: {fail_on: [hard_fail, not_evaluable]}\n")
     run_pytest(pytester).assert_outcomes(failed=1, passed=2)
