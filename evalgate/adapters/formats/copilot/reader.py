@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.agent_session import AgentSession
@@ -48,13 +49,16 @@ USAGE = TokenTable(
 
 INNER = "subagent"
 """The name of a sub-agent whose own is not recorded."""
+TASK = "task"
+"""The tool that runs a sub-agent, whose events stand between its start and its end."""
 
 
 class CopilotSession(AgentSession):
     """The run, the calls that it holds so far, and the totals that were written when it was shut down.
 
     A sub-agent is known by the id of the call that started it, or by its own until that is known; `started` maps its
-    own to that of the call, `names` the call to the agent's name.
+    own to that of the call, `names` the call to the agent's name. `made` counts the calls of each, `stated` has how
+    many the event of its end says, `acted` are those of which any other event is here.
     """
 
     def __init__(self) -> None:
@@ -64,6 +68,10 @@ class CopilotSession(AgentSession):
         self.agent: str | None = None
         self.started: dict[str, str] = {}
         self.names: dict[str, str] = {}
+        self.made: Counter[str] = Counter()
+        self.stated: dict[str, int] = {}
+        self.acted: set[str] = set()
+        self.tasks: set[str] = set()
         self.is_open = False
 
     def add(self, event: dict[str, Any]) -> None:
@@ -73,6 +81,7 @@ class CopilotSession(AgentSession):
         if handle is not None:
             data = event if kind == RESULT else mapping(event.get("data"), "data")
             self.agent = self._find_agent(event.get("agentId"), data)
+            self.acted.update({self.agent} if self.agent and handle in BY_AGENT else ())
             handle(self, data, time_if_valid(event.get("timestamp")))
 
     def _find_agent(self, own_id: Any, data: dict[str, Any]) -> str | None:
@@ -89,6 +98,16 @@ class CopilotSession(AgentSession):
         if call_id is None or call_id not in self.known:
             self.known.update({call_id} if call_id else ())
             self.add_call(ToolRequest(call_id, name, data.get("arguments")), when, agent=self.agent)
+            self.made.update({self.agent} if self.agent else ())
+            self.tasks.update({call_id} if call_id and name == TASK else ())
+
+    def count_elsewhere(self) -> int:
+        """How many sub-agents made more calls than are here, or have no event here and may have made some."""
+        made: Counter[str] = Counter()
+        for agent, count_made in self.made.items():
+            made[self.started.get(agent, agent)] += count_made
+        acted = {self.started.get(agent, agent) for agent in self.acted}
+        return sum(self.stated.get(call, call not in acted) > made[call] for call in self.tasks | self.stated.keys())
 
     def add_actors(self, trace: Trace) -> None:
         """Sets who made each call, and the call that started that agent."""
@@ -126,6 +145,7 @@ def build(record: Any) -> Trace:
     session = CopilotSession()
     do_each(record, "events", session.add)
     session.end_answer()
+    session.elsewhere = session.count_elsewhere()
     if session.is_open:
         session.end = session.end or OPEN
     if len(session.totals) == 1 and not session.llm_calls:
@@ -160,6 +180,14 @@ def _name_agent(session: CopilotSession, data: dict[str, Any], when: str | None)
     call_id, name = data.get("toolCallId"), text(data.get("agentName"), "agentName")
     if isinstance(call_id, str) and name:
         session.names[call_id] = name
+
+
+def _end_agent(session: CopilotSession, data: dict[str, Any], when: str | None) -> None:
+    """Notes how many calls a sub-agent made, which an event of newer versions says."""
+    del when
+    call_id, calls = data.get("toolCallId"), count(data.get("totalToolCalls"), "totalToolCalls")
+    if isinstance(call_id, str) and calls is not None:
+        session.stated[call_id] = calls
 
 
 def _add_user(session: CopilotSession, data: dict[str, Any], when: str | None) -> None:
@@ -214,6 +242,7 @@ def _add_result(session: CopilotSession, data: dict[str, Any], when: str | None)
     call_id = text(data.get("toolCallId"), "toolCallId")
     code = whole_number(codes[-1], "result.contents.exitCode") if codes else None
     session.add_result(ToolResult(call_id, None, content, has_failed, code), when, session.agent)
+    session.tasks -= {call_id} if has_failed and call_id not in session.names else set()
 
 
 def _add_app_call(session: CopilotSession, data: dict[str, Any], when: str | None) -> None:
@@ -276,6 +305,8 @@ HANDLERS: dict[str, Callable[[CopilotSession, dict[str, Any], str | None], None]
     "user.message": _add_user,
     "assistant.turn_start": _start_turn,
     "subagent.started": _name_agent,
+    "subagent.completed": _end_agent,
+    "subagent.failed": _end_agent,
     "assistant.turn_end": _end_turn,
     "assistant.message": _add_answer,
     "assistant.usage": _add_usage,
@@ -289,6 +320,8 @@ HANDLERS: dict[str, Callable[[CopilotSession, dict[str, Any], str | None], None]
     "abort": _add_abort,
     RESULT: _end_run,
 }
+BY_AGENT = frozenset({_start_turn, _end_turn, _add_answer, _add_execution, _add_user, _add_result})
+"""What an agent does itself; its start and end are events of who started it."""
 HARMLESS = words("""
     session.resume session.remote_steerable_changed session.idle session.title_changed session.schedule_created
     session.schedule_cancelled session.schedule_rearmed session.autopilot_objective_changed session.info

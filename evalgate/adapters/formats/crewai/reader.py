@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.builder.agent_session import ELSEWHERE
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.run import (
     CheckedConversation,
+    add_warning,
     join_loose,
     measure_between,
     open_record,
     set_final_response,
 )
 from evalgate.adapters.formats.core.builder.side_fields import SIDE_FIELDS, identify_by_side_fields, select_side_fields
-from evalgate.adapters.formats.core.fields import listing, mapping, text, time
+from evalgate.adapters.formats.core.fields import dict_or_empty, listing, mapping, text, time
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, words
 from evalgate.adapters.formats.core.usage import TokenTable
 from evalgate.adapters.formats.crewai import is_agent_output, is_crew_output, is_event, is_event_log, is_task_output
-from evalgate.adapters.formats.crewai.events import EventReader, add_task, drop_wrapped, list_events
+from evalgate.adapters.formats.crewai.events import EventReader, add_task, clean_name, drop_wrapped, list_events
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ ADVICE = "record CrewAI's events of tools, `tool_usage_started` and `tool_usage_
 NO_MESSAGES = f"the output of a task has no `messages`: use a newer CrewAI, or {ADVICE}"
 NO_CALL_EVENTS = f"no event of a model or a tool is recorded: {ADVICE}"
 FRAMEWORK = "crewai"
+DELEGATES = words("delegate_work_to_coworker ask_question_to_coworker")
+"""Tools that run another agent of the crew: no output of a task has its calls, events of it do."""
 OUTPUT_FIELDS = SIDE_FIELDS | words("""
     raw pydantic json_dict tasks_output token_usage usage_metrics agent_role messages tool_failures plan todos
     replan_count last_replan_reason events trace_id batch_id user_context execution_metadata privacy_level version
@@ -82,7 +86,21 @@ def _build_from_output(chat: CheckedConversation, document: dict[str, Any]) -> T
     set_final_response(trace, text(document.get("raw"), "raw"))
     if not has_messages:
         add_gap(trace, "calls", NO_MESSAGES)
+    _note_coworkers(trace, [])
     return trace
+
+
+def _note_coworkers(trace: Trace, events: list[dict[str, Any]]) -> None:
+    """Makes calls incomplete for the work that an agent gave to another one of which there is no event."""
+    asked = [call for call in trace.tool_calls if clean_name(call["name"]) in DELEGATES]
+    if not asked:
+        return
+    seen = {clean_name(role) for event in events if isinstance(role := event.get("agent_role"), str)}
+    names = [dict_or_empty(call["arguments"]).get("coworker") for call in asked]
+    unseen = sum(not isinstance(name, str) or clean_name(name) not in seen for name in names)
+    if unseen:
+        add_warning(trace, "subagent_elsewhere", ELSEWHERE.format(unseen), "messages")
+        add_gap(trace, "calls", ELSEWHERE.format(unseen))
 
 
 def _add_tasks(chat: CheckedConversation, tasks: list[Any]) -> bool:
@@ -109,6 +127,7 @@ def _build_from_events(chat: CheckedConversation, document: dict[str, Any]) -> T
         trace = chat.build_trace(select_side_fields(document), FRAMEWORK)
         if not (reader.has_tools or reader.has_models):
             add_gap(trace, "calls", NO_CALL_EVENTS)
+        _note_coworkers(trace, events)
     set_final_response(trace, reader.final)
     if reader.error is not None:
         trace.status, trace.error = "error", reader.error

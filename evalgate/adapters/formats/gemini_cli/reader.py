@@ -43,6 +43,8 @@ NO_RESULT_LINE = "there is no result line: the run was stopped"
 NO_RESULT = frozenset({"validating", "scheduled", "executing", "awaiting_approval"})
 """Statuses of a call that has not ended."""
 FAILED = frozenset({"error", "cancelled"})
+STARTS_AGENT = words("invoke_agent delegate_to_agent codebase_investigator cli_help generalist browser_agent")
+"""Tools that run a sub-agent, by the version: its calls are in a session of its own, and in no stream."""
 TOKENS = FieldTable(
     promptTokenCount=(count, "input_tokens", "input"),
     candidatesTokenCount=(count, "output_tokens", "output"),
@@ -170,7 +172,7 @@ def _add_answer(session: GeminiSession, line: dict[str, Any], when: str | None) 
     usage = _read_tokens(line["tokens"], "tokens") if line.get("tokens") is not None else None
     session.add_model_call(usage, provider=PROVIDER, model=model)
     for call in calls:
-        session.elsewhere += call.get("agentId") is not None
+        session.elsewhere += call.get("agentId") is not None or call.get("name") in STARTS_AGENT
         _add_result(session, call)
 
 
@@ -239,6 +241,7 @@ def _add_spoken(session: GeminiSession, event: dict[str, Any], when: str | None)
 def _add_tool_use(session: GeminiSession, event: dict[str, Any], when: str | None) -> None:
     name = required_text(event.get("tool_name"), "tool_name")
     call_id = text(event.get("tool_id"), "tool_id")
+    session.elsewhere += name in STARTS_AGENT
     session.add_call(
         ToolRequest(call_id, name, mapping(event.get("parameters"), "parameters")), when, model=session.model
     )
@@ -253,11 +256,12 @@ def _add_tool_result(session: GeminiSession, event: dict[str, Any], when: str | 
 
 
 def _add_stream_end(session: GeminiSession, event: dict[str, Any], when: str | None) -> None:
-    """The result of a stream, with the tokens of the whole run."""
+    """The result of a stream, with the tokens of the whole run and the number of its calls."""
     del when
     session.end_answer()
     if event.get("stats") is not None:
         session.total = none_if_uncounted(_read_tokens(event["stats"], "stats"))
+        session.stated_calls = count(mapping(event["stats"], "stats").get("tool_calls"), "stats.tool_calls") or 0
     if text(event.get("status"), "status") != "success":
         session.error = read_at(event, "error.message", text) or "the run failed"
 

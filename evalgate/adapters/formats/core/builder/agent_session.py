@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import ModelError, Trace, Usage
 
 ELSEWHERE = "calls of sub-agents ({}) are recorded in other files, which are not part of this trace"
+FEWER_CALLS = "the run says that it made {} tool calls, and {} are recorded"
 
 
 class AgentSession(MeteredConversation):
@@ -28,7 +29,7 @@ class AgentSession(MeteredConversation):
 
     `id`, `version`, `model` and `provider` are those of the run; `end` is why its end is missing, `stopped_by` what
     stopped it, `error` the failure it ended with, `outage` the failed model call behind that. `elsewhere` counts
-    sub-agents whose calls are not here.
+    sub-agents whose calls are not here, `stated_calls` is how many the run says that it made.
     """
 
     def __init__(self) -> None:
@@ -42,6 +43,7 @@ class AgentSession(MeteredConversation):
         self.error: str | None = None
         self.outage: ModelError | None = None
         self.elsewhere = 0
+        self.stated_calls = 0
         self._answer: RawMessage | None = None
         self._model_calls: list[dict[str, Any]] = []
         self._results: list[RawMessage] = []
@@ -126,6 +128,8 @@ class AgentSession(MeteredConversation):
         if self.elsewhere:
             add_warning(trace, "subagent_elsewhere", ELSEWHERE.format(self.elsewhere), "messages")
             add_gap(trace, "calls", ELSEWHERE.format(self.elsewhere))
+        if self.stated_calls > len(trace.tool_calls):
+            add_gap(trace, "calls", FEWER_CALLS.format(self.stated_calls, len(trace.tool_calls)))
         return trace
 
     def _add_end(self, trace: Trace) -> None:
