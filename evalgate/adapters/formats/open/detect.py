@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ AUTO = "auto"
 JSON_STARTS = (b"{", b"[")
 NEAREST = 2
 MIN_NAMES, MIN_SHARE = 2, 2 / 3
-ALWAYS = ""
+ALWAYS, MOST_FIELDS = "", 60
 LISTED = {
     "native.NATIVE": "schema",
     "tau.TAU2": "simulations",
@@ -238,12 +238,19 @@ def _rank_format(value: Any, best: int | None) -> int | None:
 
 def list_asked(value: Any) -> Iterator[int]:
     """The indexes of the formats that may claim the value, in the order of detection."""
-    if isinstance(value, dict):
-        ranks = _get_ranks_by_field()
-        yield from sorted({rank for field in (ALWAYS, *value) for rank in ranks.get(field, ())})
-    else:
+    if not isinstance(value, dict):
         yield from range(len(LISTED))
+    else:
+        find = _find_ranks if len(value) <= MOST_FIELDS else _find_ranks.__wrapped__
+        yield from find(tuple(value))
     yield from range(len(LISTED), len(LISTED) + len(find_installed_formats()))
+
+
+@lru_cache(maxsize=1_024)
+def _find_ranks(fields: tuple[str, ...]) -> list[int]:
+    """The indexes of the formats that may claim an object; few sets of fields are in the lines of a run."""
+    ranks = _get_ranks_by_field()
+    return sorted({rank for field in (ALWAYS, *fields) for rank in ranks.get(field, ())})
 
 
 @cache
