@@ -19,6 +19,7 @@ from evalgate.adapters.formats.core.fields import (
     milliseconds_between,
     number,
     objects,
+    prefix_errors,
     read_at,
     text,
     time,
@@ -188,11 +189,6 @@ def _read_model_call(event: dict[str, Any]) -> InspectModelCall:
     return InspectModelCall(**MODEL_CALL.read(event), **CHOICE.read(choice, "output.choices[0]"))
 
 
-def read_cost(value: Any, path: str) -> float | None:
-    """The cost in US dollars recorded with a usage."""
-    return amount(mapping(value, path).get("total_cost"), f"{path}.total_cost")
-
-
 SLACK_SECONDS = 1.0
 
 
@@ -242,13 +238,15 @@ def measure(trace: Trace, sample: dict[str, Any], events: InspectEvents, model: 
 
 def _sum_models(by_model: dict[str, Any], model: str | None, *, use_all: bool) -> tuple[Usage, float | None]:
     """Totals of all models, or only of the agent's model if the others may be judges."""
-    names = list(by_model) if use_all or model not in by_model else [model]
+    names = list(by_model) if use_all or model is None or model not in by_model else [model]
     usages, costs = [], []
     for name in names:
-        path = f"model_usage.{make_printable(name or '')}"
-        usage = read_usage(by_model[name or ""], path)
-        usages.append(unknown_usage() if usage is None else usage)
-        costs.append(read_cost(by_model[name or ""], path))
+        with prefix_errors("model_usage", name):
+            usage = read_usage(by_model[name], "") or unknown_usage()
+            costs.append(amount(mapping(by_model[name], "").get("total_cost"), "total_cost"))
+        if "doubt" in usage:
+            usage["doubt"]["where"] = f"model_usage.{make_printable(name)}"
+        usages.append(usage)
     total = sum_usages(usages)
     total["source"] = "recorded_total" if usages else "none"
     known = [cost for cost in costs if cost is not None]
