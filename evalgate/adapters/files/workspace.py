@@ -19,8 +19,6 @@ MAX_ENTRIES = 20_000
 URL = "://"
 GIT = ".git"
 READ_BUFFER = 1 << 17
-STARS = frozenset("*?")
-"""Wildcards, unlike `[`, which also names files as they are."""
 OPEN_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -56,8 +54,11 @@ class Workspace:
             raise RefusedPath(Problem("this is a URL, not a path", Location(pattern), hint))
         start, glob = Glob.split(pattern)
         target = self._locate(pattern, base)
+        has_stars = "*" in pattern or "?" in pattern  # unlike `[`, which also names files as they are
+        if has_stars and not os.path.isdir(self._locate(start, base)):
+            return []
         found = self._find_named(target, pattern)
-        if STARS.intersection(pattern) or not os.path.lexists(target):  # an entry named like a glob hides no other
+        if has_stars or not os.path.lexists(target):  # an entry named like a glob hides no other
             found |= self._walk(self._locate(start, base), glob, pattern)
         return sorted(found.values(), key=lambda file: file.path)
 
