@@ -7,6 +7,7 @@ that no call has if one with a similar name is there.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.evaluators.core.queries import MAY_NAME_ARGUMENTS, MAY_NAME_TOOLS, find_names_looked_for
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 MAX_NAMES = 1_000
 FORBIDDEN, NEEDED = "the forbidden tool ", "the tool "
 PASSES = " (a check passes or is skipped without it)"
+_OTHER_PATTERN = re.compile(r"[|{}^$%,\\]|[_-]\.\*|^\.\*")
+"""Shows that a name was meant as an expression, or as several names; hardly a tool is called like that."""
 
 
 class NamedTool(NamedTuple):
@@ -42,10 +45,10 @@ class NamedTool(NamedTuple):
 
 
 class LikelyTypo(NamedTuple):
-    """A tool that nothing calls, and the similar one that is called."""
+    """A tool that nothing calls, and the similar one that is called; None for a pattern that no name fits."""
 
     tool: NamedTool
-    similar: str
+    similar: str | None
     location: Location | None
 
 
@@ -56,7 +59,8 @@ class NamedTools:
         self._places: dict[str, tuple[NamedTool, Location | None]] = {}
         for assertion in (each for scenario in suite.scenarios for each in scenario.assertions):
             for tool in _find_tools(assertion.written, is_negated=False):
-                if (tool.is_part or "*" not in tool.name) and len(self._places) < MAX_NAMES:
+                is_named = tool.is_part or "*" not in tool.name or _is_other_pattern(tool)
+                if is_named and len(self._places) < MAX_NAMES:
                     self._places.setdefault(tool.name, (tool, assertion.location))
         self._parts = [name for name, (tool, _) in self._places.items() if tool.is_part]
         self._names_arguments = may_name_arguments(suite)
@@ -86,6 +90,9 @@ class NamedTools:
         for name, (tool, location) in self._places.items():
             if self._knows(tool):
                 continue
+            if _is_other_pattern(tool):
+                yield LikelyTypo(tool, None, location)
+                continue
             similar = find_similar_part(name, called) if tool.is_part else find_similar_name(name, called)
             if similar is not None and similar not in tool.beside:
                 yield LikelyTypo(tool, similar, location)
@@ -96,11 +103,18 @@ class NamedTools:
         return is_known or any(matches_id(tool.name, each) for each in known)
 
 
+def _is_other_pattern(tool: NamedTool) -> bool:
+    return tool.is_forbidden and _OTHER_PATTERN.search(tool.name) is not None
+
+
 def build_typo_warning(typo: LikelyTypo, suite: Suite) -> Warning_:
     """A check that forbids a misspelt tool passes whatever the agent does."""
-    name, similar = mark_name(typo.tool.name), mark_name(typo.similar)
+    name = mark_name(typo.tool.name)
     tool = f"{FORBIDDEN}{name}" if typo.tool.is_forbidden else f"{NEEDED}{name}{PASSES}"
-    message = f"suite {suite.name}: no trace calls or defines {tool}, did you mean {similar}?"
+    meant = ": only `*` matches other characters, and each tool is a name of its own"
+    if typo.similar is not None:
+        meant = f", did you mean {mark_name(typo.similar)}?"
+    message = f"suite {suite.name}: no trace calls or defines {tool}{meant}"
     where = suite.path if typo.location is None else f"{typo.location.file}:{typo.location.line}"
     return {"code": "unknown_tool", "message": message, "where": where}
 

@@ -106,3 +106,22 @@ def test_a_misspelt_tool_whose_check_fails_or_runs_all_the_same_is_no_warning(
 )
 def test_other_forbidden_tools_are_no_warning(tmp_path: Path, tool: str, defined: str | None) -> None:
     assert _run(tmp_path, {"type": "forbidden_tools", "tools": [tool]}, defined) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["update_.*", "update_flights|cancel", "update_flights, cancel", "{update_flights,cancel}", "^update", "update_%"],
+)
+def test_a_forbidden_tool_that_is_meant_as_another_pattern_is_a_warning(tmp_path: Path, name: str) -> None:
+    (found,) = _run(tmp_path, {"type": "forbidden_tools", "tools": [name]})
+    beginning = f"suite s: no trace calls or defines the forbidden tool `{name}`: only `*` matches"
+    assert found["message"].startswith(beginning)
+
+
+@pytest.mark.parametrize("name", ["filesystem.*", "update_*_now", "Search the web (all)", "a/b:c-d"])
+def test_a_forbidden_tool_that_a_server_may_have_is_none(tmp_path: Path, name: str) -> None:
+    assert _run(tmp_path, {"type": "forbidden_tools", "tools": [name]}) == []
+
+
+def test_a_pattern_that_is_the_name_of_a_tool_is_none(tmp_path: Path) -> None:
+    assert _run(tmp_path, {"type": "forbidden_tools", "tools": ["100 % refund"]}, defined="100 % refund") == []
