@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -76,6 +77,60 @@ def cleared(number: int) -> dict[str, Any]:
     return {"response": {**answer, "context_management": {"applied_edits": [edit]}}}
 
 
+def answer(number: int, *output: Any, previous: str | None = None, **fields: Any) -> dict[str, Any]:
+    """A response as logs keep it."""
+    made = {"object": "response", "id": f"resp_{number}", "status": "completed", "model": "gpt-5", "output": [*output]}
+    return {**made, "previous_response_id": previous, **fields}
+
+
+def litellm(*answers: dict[str, Any], **settings: Any) -> list[dict[str, Any]]:
+    """LiteLLM's log of model calls, the first with the question and the others with results."""
+    found = []
+    for number, each in enumerate(answers):
+        call = {"call_type": "aresponses", "status": "success", "custom_llm_provider": "openai", "model": "gpt-5"}
+        call |= {"startTime": 1790000000 + number, "endTime": 1790000001 + number, "response_cost": 0.01}
+        call |= {
+            "id": f"log_{number}",
+            "trace_id": "run",
+            "prompt_tokens": 9,
+            "completion_tokens": 9,
+            "total_tokens": 18,
+        }
+        call |= {"metadata": {"requester_metadata": {"evalgate.scenario.id": "refund"}}, "model_parameters": settings}
+        found.append({**call, "messages": [RESULT] if number else [USER], "response": each})
+    return found
+
+
+def langsmith(*answers: dict[str, Any], **settings: Any) -> list[dict[str, Any]]:
+    """The runs that LangSmith's SDK writes for calls of the Responses API."""
+    metadata = {"evalgate.scenario.id": "refund"}
+    times = [{"start_time": f"2026-11-20T22:41:0{at}", "end_time": f"2026-11-20T22:41:0{at + 1}"} for at in range(4)]
+    root = {"id": "r", "trace_id": "r", "name": "Helper", "run_type": "chain", "inputs": {}, "outputs": {}}
+    runs: list[dict[str, Any]] = [
+        {**root, **times[0], "end_time": "2026-11-20T22:41:09", "extra": {"metadata": metadata}}
+    ]
+    for number, each in enumerate(answers):
+        asked = {"input": [RESULT] if number else [USER], **settings}
+        own = {"id": f"m{number}", "trace_id": "r", "parent_run_id": "r", "name": "OpenAI", "run_type": "llm"}
+        runs.append({**own, **times[number], "inputs": asked, "outputs": each})
+    return runs
+
+
+def langfuse(*answers: dict[str, Any], **settings: Any) -> dict[str, Any]:
+    """The export of a trace of Langfuse with a generation for each call."""
+    rows = []
+    for number, each in enumerate(answers):
+        times = {"startTime": f"2026-11-20T22:41:0{number}.000Z", "endTime": f"2026-11-20T22:41:0{number}.500Z"}
+        row = {"id": f"g{number}", "traceId": "t1", "type": "GENERATION", "name": "OpenAI", "level": "DEFAULT", **times}
+        rows.append({**row, "input": [RESULT] if number else [USER], "output": each, "modelParameters": settings})
+    head = {"id": "t1", "name": "Helper", "timestamp": "2026-11-20T22:41:00.000Z"}
+    return {"trace": {**head, "metadata": {"evalgate.scenario.id": "refund"}}, "observations": rows}
+
+
+LOGS = {"LiteLLM": litellm, "LangSmith": langsmith, "Langfuse": langfuse}
+FIRST, LAST = answer(1, CALL), answer(2, SAID, previous="resp_1")
+WRAPPED = f"resp_{b64encode(b'litellm:custom_llm_provider:openai;model_id:m;response_id:resp_1').decode()}"
+"""The id that LiteLLM gives to a response with the id resp_1."""
 ELSEWHERE: dict[str, tuple[dict[str, Any], str]] = {
     "compaction": (items(COMPACTED), "stands for earlier items"),
     "context compaction": (items({**COMPACTED, "type": "context_compaction"}), "stands for earlier items"),
@@ -96,7 +151,21 @@ ELSEWHERE: dict[str, tuple[dict[str, Any], str]] = {
     "compaction of Anthropic": (messages({"role": "assistant", "content": [SUMMARY]}), "stands for earlier"),
     "more calls cleared than recorded": (messages(**cleared(4)), "cleared 4 calls"),
 }
+for _log, _build in LOGS.items():
+    ELSEWHERE |= {
+        f"previous of {_log}": (_build(answer(1, CALL, previous="resp_0"), LAST), "goes on with ` resp_0 `"),
+        f"previous in the request of {_log}": (
+            _build(FIRST, LAST, previous_response_id="resp_0"),
+            "goes on with ` resp_0 `",
+        ),
+        f"conversation of {_log}": (
+            _build(answer(1, CALL, conversation={"id": "conv_1"}), LAST),
+            "is one of ` conv_1 `",
+        ),
+    }
 WHOLE = {
+    **{f"previous of {log}, which it has": build(FIRST, LAST) for log, build in LOGS.items()},
+    "previous of LiteLLM by the provider's own id": litellm({**FIRST, "id": WRAPPED}, LAST),
     "compaction after calls": items(CALL, RESULT, COMPACTED),
     "compaction of an output": response(COMPACTED),
     "compaction of an output, after a text": response(COMPACTED, CALL, RESULT, input="Refund order A-7, please."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
@@ -32,6 +33,7 @@ from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.token_rules import RULES
 from evalgate.adapters.formats.core.usage import TokenTable, build_usage, read_cost_usd, sum_call_costs
 from evalgate.adapters.formats.litellm import is_payload, list_payloads
+from evalgate.adapters.formats.messages.kept_elsewhere import note_earlier
 from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.messages.logged_calls import LoggedCall, build_conversation
 from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
@@ -49,6 +51,7 @@ MCP_CALL = "call_mcp_tool"
 WITHOUT_ANSWER = ("embedding", "moderation", "rerank", "image", "speech", "transcription", "list_mcp_tools", "file")
 METADATA_KEYS = ("requester_metadata", "spend_logs_metadata")
 PLACES = ("messages", "response")
+WRAPPED_ID = "response_id:"
 
 
 def split(documents: Any) -> Sequence[Any]:
@@ -90,10 +93,22 @@ def build(record: Any) -> Trace:
     _add_facts(trace, payloads)
     if chat.failure is not None:
         trace.status, trace.error = "error", {"type": chat.failure["type"], "message": chat.failure["message"]}
+    places = [payload.get(place) for payload in payloads for place in ("model_parameters", "response")]
+    note_earlier(trace, places, filter(None, (_find_provider_id(call["response_id"]) for call in trace.llm_calls)))
     if any(map(_lacks_content, payloads)):
         for kind in OF_MESSAGES:
             add_gap(trace, kind, WITHOUT_CONTENT)
     return trace
+
+
+def _find_provider_id(answer: str | None) -> str | None:
+    """The provider's own id of an answer of the Responses API, which LiteLLM wraps in one of its own."""
+    wrapped = (answer or "").removeprefix("resp_")
+    try:
+        found = b64decode(wrapped, validate=True).decode()
+    except ValueError:
+        return None
+    return found.partition(WRAPPED_ID)[2] or None
 
 
 def _check_payloads(record: list[Any]) -> Iterator[dict[str, Any]]:

@@ -76,6 +76,12 @@ def find_items(output: Any) -> dict[str, dict[str, Any]]:
     return {item["id"]: item for item in items if isinstance(item.get("id"), str)}
 
 
+def note_earlier(trace: Trace, requests: Iterable[Any], known: Iterable[str] = ()) -> None:
+    """Notes what logged requests and answers go on with, unless its answer is one of the trace's or known by its id."""
+    answers = {call["response_id"] for call in trace.llm_calls if call["response_id"] is not None}.union(known)
+    note_elsewhere(trace, (find_earlier(request, answers) for request in requests if isinstance(request, dict)))
+
+
 def note_elsewhere(trace: Trace, found: Iterable[Elsewhere | None]) -> None:
     """Makes evidence incomplete for each that is elsewhere."""
     for reason, kinds in filter(None, found):
