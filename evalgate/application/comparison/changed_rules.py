@@ -9,8 +9,9 @@ from msgspec import Struct
 from evalgate.application.comparison.baseline import needs_baseline_checks
 from evalgate.application.comparison.baseline_rules import load_baseline_rules
 from evalgate.application.evaluation.evaluate import TraceChoice
+from evalgate.models.comparison.comparison import list_scenarios
 from evalgate.models.run.run import RUN_FAILED
-from evalgate.models.run.trials import summarize
+from evalgate.models.run.trials import filter_by_status, summarize
 
 if TYPE_CHECKING:
     from evalgate.application.comparison.baseline import LoadedBaseline
@@ -131,19 +132,15 @@ class ChangedRules(Struct, frozen=True):
 
 def _list_failed_runs(run: Run, comparison: Comparison) -> list[ScenarioKey]:
     """The scenarios that got worse and have a trial that failed because its run ended in an error."""
-    worse = [key for key, change in comparison.changes.items() if change.kind in ("broken", "regressed")]
-    trials = {
-        (suite.name, scenario.id, scenario.variant): scenario.trials
-        for suite in (run.suites if worse else ())
-        for scenario in suite.scenarios
-    }
     return [
         key
-        for key in worse
-        if any(
+        for key, scenario in list_scenarios(run.suites)
+        if key in comparison.changes
+        and comparison.changes[key].kind in ("broken", "regressed")
+        and any(
             each.type == RUN_FAILED
-            for trial in trials.get(key, ())
-            for each in (summarize(trial).failed if trial.status == "hard_fail" else ())
+            for trial in filter_by_status(scenario.trials, "hard_fail")
+            for each in summarize(trial).failed
         )
     ]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.cli.watch.files import PolledFiles
 from evalgate.errors import EvalGateError, Problem, SettingError
+from evalgate.gate.common.scenarios import list_scenario_docs
 from evalgate.reporting.text.wording import scenario_name
 
 if TYPE_CHECKING:
@@ -97,11 +98,7 @@ class _Watcher:
 
 def collect_verdicts(results: ResultsDoc) -> Verdicts:
     """The verdict of each scenario and variant."""
-    return {
-        (suite["suite"], each["id"], each["variant"]): each["verdict"]
-        for suite in results["suites"]
-        for each in suite["scenarios"]
-    }
+    return {key: each["verdict"] for key, each in list_scenario_docs(results)}
 
 
 def describe_run(verdicts: Verdicts, before: Verdicts) -> str:
