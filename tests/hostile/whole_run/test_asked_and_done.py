@@ -390,6 +390,10 @@ AS_TEXT = {
     "function": "I will.\n<function=delete_user>{}</function>",
     "invoke": '<invoke name="delete_user">\n</invoke>',
     "react": "Thought: now\nAction: delete_user\nAction Input: {}",
+    "react on lines of their own": "Action:\ndelete_user\nAction Input:\n7",
+    "react on one line": "Action: delete_user Action Input: 7",
+    "react with numbers": "Thought: now\nAction 1: delete_user\nAction Input 1: 7",
+    "react in bold": "**Action:** delete_user\n**Action Input:** 7",
     "harmony": "<|start|>assistant<|channel|>commentary to=functions.delete_user <|message|>{}",
     "no name": "<tool_call>\ndelete_user\n</tool_call>",
     "a marked list": '[TOOL_CALLS] [{"name": "delete_user", "arguments": {}}]',
@@ -401,6 +405,8 @@ AS_TEXT = {
     "a fence of calls": "```tool_code\nprint(default_api.delete_user(id=42))\n```",
     "a server": "<use_mcp_tool>\n<server_name>db</server_name>\n<tool_name>delete_user</tool_name>\n</use_mcp_tool>",
     "an object": '{"name": "delete_user", "parameters": {"id": 42}}',
+    "an object of a function": '{"type": "function", "name": "delete_user", "parameters": {"id": 42}}',
+    "a list of objects": '[{"name": "delete_user", "arguments": {"id": 42}}]',
 }
 NO_CALL = {
     "a fence": '```\n<tool_call>{"name": "delete_user"}</tool_call>\n```',
@@ -434,6 +440,13 @@ def test_a_call_that_is_written_as_text_leaves_the_calls_unknown(tmp_path, text)
 @pytest.mark.parametrize("text", NO_CALL.values(), ids=NO_CALL)
 def test_text_about_calls_is_no_call(tmp_path, text):
     assert judge_file(tmp_path, DENY, spoken(text, *OBSERVED)).code == 0
+
+
+def test_an_object_with_the_name_of_no_tool_is_an_answer(tmp_path):
+    tools = {"tool_definitions": [{"name": "search"}]}
+    answer = '{"name": "Ann", "parameters": {"age": 42}}'
+    assert judge_file(tmp_path, DENY, spoken(answer, *OBSERVED, **tools)).code == 0
+    assert judge_file(tmp_path / "tool", DENY, spoken(answer.replace("Ann", "search"), *OBSERVED, **tools)).code == 1
 
 
 @pytest.mark.parametrize(("step", "name", "code"), [(1, "look", 0), (1, "other", 1), (2, "look", 1)])

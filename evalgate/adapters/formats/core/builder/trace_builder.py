@@ -260,7 +260,7 @@ def _note_written_calls(trace: Trace) -> None:
 
 
 SIGNS_OF_CALLS = (
-    *("<tool_call>", "<function=", "<invoke name=", "Action Input:", "to=functions.", "[TOOL_CALLS]", "<|tool_call"),
+    *("<tool_call>", "<function=", "<invoke name=", "Action", "to=functions.", "[TOOL_CALLS]", "<|tool_call"),
     *("<|python_tag|>", "tool\u2581call\u2581begin", "```tool_code", "<use_mcp_tool>", '"parameters"', '"arguments"'),
 )
 """Notations of calls in the text of models."""
