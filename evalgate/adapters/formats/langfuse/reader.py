@@ -160,7 +160,7 @@ def _detach_root(spans: list[Span]) -> None:
     if len(outer_ids) == 1:
         for span in spans:
             if span.parent_id in outer_ids:
-                span.parent_id = None
+                span.is_detached, span.parent_id = span.parent_id is not None, None
 
 
 def _add_answer(trace: Trace, head: dict[str, Any]) -> None:

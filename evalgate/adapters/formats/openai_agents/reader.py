@@ -13,6 +13,7 @@ from evalgate.adapters.formats.core.builder.evidence_gaps import (
     shorten,
 )
 from evalgate.adapters.formats.core.builder.run import add_warning
+from evalgate.adapters.formats.core.builder.run_end import mark_incomplete
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -29,6 +30,7 @@ from evalgate.adapters.formats.messages.sniff_messages import read_exchange
 from evalgate.adapters.formats.openai_agents import FRAMEWORK
 from evalgate.adapters.formats.spans import assemble
 from evalgate.adapters.formats.spans.encodings.values import parse_time
+from evalgate.adapters.formats.spans.run_status import LOST
 from evalgate.adapters.formats.spans.span import Span, SpanFacts
 from evalgate.errors import TraceError
 
@@ -87,8 +89,19 @@ def build(record: AgentsRun) -> Trace:
     trace.metadata = {**trace.metadata, **mapping(record.head.get("metadata"), "metadata")}
     set_scenario_and_trial(trace, trace.metadata)
     _compare_totals(trace, record.spans)
+    if trace.status == "ok" and _has_lost_agent(spans):
+        mark_incomplete(trace, LOST)
     note_unknown(trace, pick_worse(record.unknown, find_unknown(record.spans, SHAPES)))
     return trace
+
+
+def _has_lost_agent(spans: Sequence[Span]) -> bool:
+    """Whether what an agent did stands below a span that is missing: the SDK exports a span when it has ended.
+
+    An agent itself may be called by a span that is left out.
+    """
+    known = {None, *(span.span_id for span in spans)}
+    return any(span.parent_id not in known and span.attributes.get("type") != "agent" for span in spans)
 
 
 def identify(record: AgentsRun) -> Identity:

@@ -14,7 +14,7 @@ from evalgate.adapters.formats.core.builder.run_end import (
 )
 from evalgate.adapters.formats.core.usage import finish_reason
 from evalgate.adapters.formats.spans.aggregate import outermost_agents
-from evalgate.adapters.formats.spans.span import nodes_of_kind
+from evalgate.adapters.formats.spans.span import BOUNDARY_KINDS, nodes_of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,6 +33,7 @@ STOPS = {
 """Classes of exceptions by which frameworks stop a run that did not fail."""
 MAX_TURNS = "Max turns exceeded"
 """What the OpenAI Agents SDK writes in its place."""
+LOST = "a span above calls is not recorded: the run was stopped before it ended, or not all of its spans were exported"
 
 
 def add_status(trace: Trace, nodes: list[SpanNode], main: Sequence[ModelCall]) -> None:
@@ -48,11 +49,41 @@ def add_status(trace: Trace, nodes: list[SpanNode], main: Sequence[ModelCall]) -
         mark_span_failure(trace, failed.facts.error_type, failed.span.status_message)
     elif any(node.span.start_ns is not None and node.span.end_ns is None for node in agents):
         mark_incomplete(trace, "the agent's span has no end: the run was stopped, or exported before it ended")
+    elif _ends_below_lost_span(nodes):
+        mark_incomplete(trace, LOST)
 
 
 def _has_failed(node: SpanNode) -> bool:
     """Whether its status says so, or the type of an error, which a span that ended well does not have."""
     return node.span.has_failed or node.facts.error_type is not None
+
+
+def _ends_below_lost_span(nodes: Sequence[SpanNode]) -> bool:
+    """Whether a span above model calls is missing, as that of a killed agent is, and no answer is the last of them.
+
+    With an answer the missing span may be that of a service, which another program exports. The same goes for a
+    single model call.
+    """
+    acts = [
+        node for node in nodes if node.within is None and node.facts.kind in BOUNDARY_KINDS and not node.is_excluded
+    ]
+    lost = [node for node in acts if _has_lost_root(node)]
+    if len(lost) <= 1 or all(node.facts.kind != "inference" for node in lost):
+        return False
+    last = max(lost, key=lambda node: node.start)
+    return last.facts.kind == "tool" or (last.facts.kind == "inference" and _asks_for_tools(last))
+
+
+def _has_lost_root(node: SpanNode) -> bool:
+    top = node
+    while top.parent is not None:
+        top = top.parent
+    return top.span.parent_id is not None or top.span.is_detached
+
+
+def _asks_for_tools(node: SpanNode) -> bool:
+    asked = any(message.calls for message in node.facts.output or ())
+    return asked or finish_reason(node.facts.finish_reason) == "tool_calls"
 
 
 def _is_followed(node: SpanNode, others: Iterable[SpanNode]) -> bool:

@@ -44,7 +44,8 @@ class Span(Struct):
     Attribute values are text, numbers, booleans, lists or objects, never the wrappers of an encoding.
     `is_from_logs`: it is known from log records only, so its name, parent and end are unknown.
     `unknown_fields`: names of recorded fields that were not read. `dropped`: how many attributes and how many events
-    (or attributes of events) the tracer left out, for a limit of its own.
+    (or attributes of events) the tracer left out, for a limit of its own. `is_detached`: its parent is not recorded,
+    and `parent_id` was removed.
     """
 
     trace_id: str
@@ -62,6 +63,7 @@ class Span(Struct):
     is_from_logs: bool = False
     unknown_fields: tuple[str, ...] = ()
     dropped: tuple[int, int] = (0, 0)
+    is_detached: bool = False
 
 
 class SpanFacts(Struct):
