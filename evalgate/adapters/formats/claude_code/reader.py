@@ -60,6 +60,7 @@ OF_QWEN = "it looks like a session of Qwen Code; docs/custom-formats.md has a ma
 REQUESTS = ("api-request", "api-request-blob", "api-request-shape", "tools-used")
 QUEUED = words("type prompt source_uuid delivery_id commandMode origin runId timestamp usage isMeta imagePasteIds")
 """Fields of words that waited for the agent, the user's or the notice of a task that ended: they call nothing."""
+TURN_OPEN = "a turn after the last result line has no result: the run was stopped, or its lines end before it did"
 NAME = "claude-code"
 PROVIDER = "anthropic"
 
@@ -106,6 +107,9 @@ def build(record: Any) -> Trace:
     trace.latency = measure_user_wait(trace.messages)
     if session.results:
         add_results(trace, session.results)
+        if session.is_after_result:
+            mark_incomplete(trace, TURN_OPEN)
+            trace.stopped_by = trace.error = None
     else:
         _add_open_end(trace, session, main.unmetered)
     if trace.messages and not any(m["content"] is not None or m["tool_calls"] or m["parts"] for m in trace.messages):
@@ -216,6 +220,8 @@ def _add_open_end(trace: Trace, session: ClaudeSession, unmetered: int) -> None:
     elif session.failure is not None:
         trace.status = "error"
         trace.error = {"type": "api_error", "message": session.failure["message"]}
+    elif session.is_interrupted:
+        mark_incomplete(trace, "a person interrupted the run")
 
 
 LINES = words("""

@@ -24,6 +24,7 @@ SHELL = "Bash"
 SYNTHETIC = "<synthetic>"
 HIDDEN_FLAGS = ("isMeta", "isCompactSummary", "isSynthetic", "isVisibleInTranscriptOnly")
 IN_BACKGROUND = "Command running in background"
+INTERRUPTED = frozenset({"[Request interrupted by user]", "[Request interrupted by user for tool use]"})
 EXIT_CODE = re.compile(r"(?:Error: )?Exit code (\d{1,6})\b")
 
 
@@ -108,6 +109,10 @@ class ClaudeSession(Struct):
     name: str | None = None
     failure: ModelError | None = None
     is_stream: bool = False
+    is_interrupted: bool = False
+    """Whether a person stopped the main agent, which has not gone on since."""
+    is_after_result: bool = False
+    """Whether the main agent began or went on with a turn after the last result line."""
     messages_by_uuid: dict[str, Any] = field(default_factory=dict)
     by_id: dict[tuple[str | None, str], MessageDraft] = field(default_factory=dict)
     side_chain_roots: dict[str, str] = field(default_factory=dict)
@@ -127,6 +132,7 @@ class ClaudeSession(Struct):
         self.is_stream = self.is_stream or ("session_id" in line and "sessionId" not in line)
         if kind == "result" and "agentId" not in line:
             self.results.append(line)
+            self.is_interrupted = self.is_after_result = False
         elif kind == "system":
             self._add_system(line)
         elif kind == "tool_progress":
@@ -162,6 +168,7 @@ class ClaudeSession(Struct):
         subtype = line.get("subtype")
         if subtype == "init":
             self.init = self.init or line
+            self.is_after_result = bool(self.results)
         elif subtype == "hook_response":
             keys = ("hook_name", "hook_event", "outcome", "exit_code")
             self.hooks.append({key: line[key] for key in keys if isinstance(line.get(key), str | int)})
@@ -194,7 +201,16 @@ class ClaudeSession(Struct):
             return
         if role == "assistant":
             self.failure = None
+        if owner is None and line.get(COPIED) is not True:
+            self._note_turn(role, message)
         self._fill_draft(self._find_or_add_draft(role, owner, message), line, message)
+
+    def _note_turn(self, role: str, message: dict[str, Any]) -> None:
+        """Notes that the main agent went on, or that a person stopped it."""
+        if role == "assistant":
+            self.is_interrupted, self.is_after_result = False, bool(self.results)
+        elif not INTERRUPTED.isdisjoint(_list_texts(message.get("content"))):
+            self.is_interrupted = True
 
     def _describe_agent(self, line: dict[str, Any]) -> None:
         start = self.starts.setdefault(required_text(line.get("agentId"), "agentId"), AgentStart())
@@ -285,6 +301,11 @@ class ClaudeSession(Struct):
 def name_side_chain(agent: str) -> str:
     """The owner of the lines of a sub-agent that name no call."""
     return f"side chain {agent}"
+
+
+def _list_texts(content: Any) -> list[str]:
+    blocks = content if isinstance(content, list) else [{"text": content}]
+    return [shown for block in blocks if isinstance(block, dict) and isinstance(shown := block.get("text"), str)]
 
 
 def _has_tool_use(message: dict[str, Any]) -> bool:

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 NAME = "gemini-cli"
 PROVIDER = "gcp.gemini"
 API_ERROR = "[API Error"
+CANCELLED = "Request cancelled."
+ABORTED = "the run was cancelled"
 NO_RESULT_LINE = "there is no result line: the run was stopped"
 NO_RESULT = frozenset({"validating", "scheduled", "executing", "awaiting_approval"})
 """Statuses of a call that has not ended."""
@@ -174,6 +176,8 @@ def _add_answer(session: GeminiSession, line: dict[str, Any], when: str | None) 
     for call in calls:
         session.elsewhere += call.get("agentId") is not None or call.get("name") in STARTS_AGENT
         _add_result(session, call)
+    if any(call.get("status") == "cancelled" for call in calls):
+        session.end = ABORTED
 
 
 def _read_content(line: dict[str, Any], role: str) -> list[RawMessage]:
@@ -228,6 +232,14 @@ def _add_notice(session: GeminiSession, line: dict[str, Any], when: str | None) 
         session.outage = build_model_error(None, session.error) if is_outage else None
 
 
+def _add_info(session: GeminiSession, line: dict[str, Any], when: str | None) -> None:
+    """A word to the person; one says that the request was cancelled."""
+    del when
+    if line.get("content") == CANCELLED:
+        session.end_answer()
+        session.end = ABORTED
+
+
 def _add_spoken(session: GeminiSession, event: dict[str, Any], when: str | None) -> None:
     content = text(event.get("content"), "content")
     if event.get("role") == "user":
@@ -270,12 +282,13 @@ HANDLERS: dict[str, Callable[[GeminiSession, dict[str, Any], str | None], None]]
     "user": _add_user,
     "gemini": _add_answer,
     "error": _add_notice,
+    "info": _add_info,
     "message": _add_spoken,
     "tool_use": _add_tool_use,
     "tool_result": _add_tool_result,
     "result": _add_stream_end,
 }
-KINDS = frozenset({*HANDLERS, "info", "warning", "init"})
+KINDS = frozenset({*HANDLERS, "warning", "init"})
 LINE_FIELDS = words("""
     content displayContent toolCalls thoughts tokens directories memoryScratchpad $set parameters error stats
 """)

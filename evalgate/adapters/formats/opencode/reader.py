@@ -42,8 +42,14 @@ if TYPE_CHECKING:
 
 NAME = "opencode"
 TASK = "task"
-TOOL_RUNS = "a tool still runs: the run was stopped, or exported before it ended"
 """The tool that runs a sub-agent, in a session of its own."""
+TOOL_RUNS = "a tool still runs: the run was stopped, or exported before it ended"
+STEP_OPEN = "the last step has no end: the run was stopped, or its recording ends before it did"
+NOT_ANSWERED = "the model saw no results of its last calls: the run was stopped, or its recording ends before it did"
+CALLED = "tool-calls"
+"""The reason of a step after which the model is asked again, unless a person refused a call, or one was its answer."""
+REFUSED = ("The user rejected permission", "The user dismissed this question")
+ANSWER_TOOL = "StructuredOutput"
 TOKENS = FieldTable(
     input_tokens=(count, "input"),
     output_tokens=(count, "output"),
@@ -147,7 +153,26 @@ def _add_message(session: AgentSession, message: dict[str, Any]) -> None:
                 handle(session, part)
     if info.get("tokens") is not None and not any(part.get("type") == "step-finish" for part in parts):
         _add_step(session, {**info, "reason": info.get("finish")})
+    session.end = session.end or _find_open_end(info, parts)
     _add_error(session, info)
+
+
+def _find_open_end(info: dict[str, Any], parts: list[dict[str, Any]]) -> str | None:
+    """Why the run did not end with this message; None if it may have. Events have no message, and its id for it."""
+    steps = [part for part in parts if part.get("type") in ("step-start", "step-finish")]
+    about = mapping(info.get("time"), "info.time")
+    is_cut = bool(steps) and steps[-1].get("type") == "step-start"
+    if is_cut or (info.get("modelID") and about.get("created") and not about.get("completed")):
+        return STEP_OPEN
+    if not steps or steps[-1].get("reason") != CALLED or any(map(_ends_run, parts)):
+        return None
+    return NOT_ANSWERED
+
+
+def _ends_run(part: dict[str, Any]) -> bool:
+    """Whether a call ends the run: one that a person refused, or that is the answer."""
+    refusal = dict_or_empty(part.get("state")).get("error")
+    return part.get("tool") == ANSWER_TOOL or (isinstance(refusal, str) and refusal.startswith(REFUSED))
 
 
 def _add_user(session: AgentSession, parts: list[dict[str, Any]], when: str | None) -> None:
