@@ -34,9 +34,7 @@ from evalgate.adapters.formats.core.builder.run import (
     set_cost,
     set_times,
 )
-from evalgate.adapters.formats.core.builder.run_end import (
-    mark_incomplete,
-)
+from evalgate.adapters.formats.core.builder.run_end import TURN_OPEN, mark_incomplete
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     do_each,
@@ -60,7 +58,6 @@ OF_QWEN = "it looks like a session of Qwen Code; docs/custom-formats.md has a ma
 REQUESTS = ("api-request", "api-request-blob", "api-request-shape", "tools-used")
 QUEUED = words("type prompt source_uuid delivery_id commandMode origin runId timestamp usage isMeta imagePasteIds")
 """Fields of words that waited for the agent, the user's or the notice of a task that ended: they call nothing."""
-TURN_OPEN = "a turn after the last result line has no result: the run was stopped, or its lines end before it did"
 NAME = "claude-code"
 PROVIDER = "anthropic"
 

@@ -16,7 +16,7 @@ from evalgate.adapters.formats.core.builder.conversation import (
 )
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, shorten
 from evalgate.adapters.formats.core.builder.run import build_trace, group_lines, set_times
-from evalgate.adapters.formats.core.builder.run_end import mark_incomplete
+from evalgate.adapters.formats.core.builder.run_end import TURN_OPEN, mark_incomplete
 from evalgate.adapters.formats.core.builder.side_fields import add_call_details
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -75,10 +75,13 @@ class CursorRun(Struct):
     by_response: dict[str, RawMessage] = field(default_factory=dict)
     open_calls: dict[str, StartedCall] = field(default_factory=dict)
     numbered: int = 0
+    is_after_result: bool = False
+    """Whether a turn began or went on after the last result line."""
 
     def add(self, line: dict[str, Any]) -> None:
         """Adds one line; raises FieldError."""
         kind = str(line.get("type"))
+        self.is_after_result = kind != "result" and (self.is_after_result or bool(self.results and _is_of_turn(line)))
         if kind == "tool_call":
             self.text_message = None
             self._add_tool_call(line)
@@ -190,6 +193,12 @@ def _find_session(line: Any) -> str | None:
     return found if isinstance(found, str) and found else None
 
 
+def _is_of_turn(line: dict[str, Any]) -> bool:
+    """Whether a line begins a turn, or is one of an agent that goes on; a call may end late."""
+    kind, part = line.get("type"), line.get("subtype")
+    return (kind in roles.ROLES and part in (None, "init")) or (kind == "tool_call" and part != "completed")
+
+
 def build(record: Any) -> Trace:
     """Builds one session; Cursor records no cost."""
     require_shallow(record)
@@ -263,6 +272,9 @@ def _add_end(trace: Trace, run: CursorRun) -> None:
     if flag(last.get("is_error"), "is_error") or text(last.get("subtype"), "subtype") not in (None, "success"):
         trace.status = "error"
         trace.error = {"type": text(last.get("subtype"), "subtype"), "message": text(last.get("result"), "result")}
+    if run.is_after_result:
+        trace.error = None
+        mark_incomplete(trace, TURN_OPEN)
 
 
 USAGE = TokenTable(

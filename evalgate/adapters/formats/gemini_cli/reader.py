@@ -6,11 +6,13 @@ its calls were made.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.agent_session import AgentSession
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.builder.run import build_model_error
+from evalgate.adapters.formats.core.builder.run_end import TURN_OPEN
 from evalgate.adapters.formats.core.fields import (
     FieldTable,
     count,
@@ -45,8 +47,11 @@ NO_RESULT_LINE = "there is no result line: the run was stopped"
 NO_RESULT = frozenset({"validating", "scheduled", "executing", "awaiting_approval"})
 """Statuses of a call that has not ended."""
 FAILED = frozenset({"error", "cancelled"})
+OF_STREAM = words("init message tool_use tool_result result")
 STARTS_AGENT = words("invoke_agent delegate_to_agent codebase_investigator cli_help generalist browser_agent")
 """Tools that run a sub-agent, by the version: its calls are in a session of its own, and in no stream."""
+AGENT_ENDED = re.compile(r"\s*Subagent '?[^'\n]{1,200}?'? [Ff]inished\.?\s+Termination Reason:")
+"""How the result of a sub-agent begins, which a version runs as a tool of its own name."""
 TOKENS = FieldTable(
     promptTokenCount=(count, "input_tokens", "input"),
     candidatesTokenCount=(count, "output_tokens", "output"),
@@ -59,11 +64,20 @@ TOKENS = FieldTable(
 
 
 class GeminiSession(AgentSession):
-    """The run, and the ids of the calls whose results stand with them: a message of the user repeats these."""
+    """The run, and the ids of the calls whose results stand with them: a message of the user repeats these.
+
+    `agents` are the calls that ran sub-agents.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.answered: set[Any] = set()
+        self.agents: set[Any] = set()
+
+    def note_agent(self, call_id: Any, name: Any, result: Any = None) -> None:
+        """Notes a call that ran a sub-agent, by the name of its tool or by its result."""
+        if name in STARTS_AGENT or (isinstance(result, str) and AGENT_ENDED.match(result)):
+            self.agents.add(call_id)
 
 
 def split(documents: Any) -> Sequence[Any]:
@@ -99,8 +113,8 @@ def build(record: Any) -> Trace:
     lines = _keep_last_versions(record)
     session.answered = set(_list_answered(lines))
     do_each(lines, "lines", lambda line: _add_line(session, line))
-    if _ends_early(record):
-        session.end = NO_RESULT_LINE
+    session.end = _find_open_end(record) or session.end
+    session.elsewhere = len(session.agents)
     return session.build_session(NAME)
 
 
@@ -112,10 +126,12 @@ def _list_answered(lines: list[Any]) -> Iterator[str]:
             yield call_id
 
 
-def _ends_early(lines: list[Any]) -> bool:
-    """Whether it is a stream, which begins with `init`, without its result line; a session file never has one."""
-    kinds = [line.get("type") for line in lines if isinstance(line, dict)]
-    return "init" in kinds and "result" not in kinds
+def _find_open_end(lines: list[Any]) -> str | None:
+    """Why a stream, which begins with `init`, lacks its end, a result line; a session file never has one."""
+    kinds = [kind for line in lines if isinstance(line, dict) and str(kind := line.get("type")) in OF_STREAM]
+    if "init" not in kinds or kinds[-1] == "result":
+        return None
+    return TURN_OPEN if "result" in kinds else NO_RESULT_LINE
 
 
 def _keep_last_versions(lines: list[Any]) -> list[Any]:
@@ -174,7 +190,8 @@ def _add_answer(session: GeminiSession, line: dict[str, Any], when: str | None) 
     usage = _read_tokens(line["tokens"], "tokens") if line.get("tokens") is not None else None
     session.add_model_call(usage, provider=PROVIDER, model=model)
     for call in calls:
-        session.elsewhere += call.get("agentId") is not None or call.get("name") in STARTS_AGENT
+        session.agents.update({call.get("id")} if call.get("agentId") is not None else ())
+        session.note_agent(call.get("id"), call.get("name"), _read_result(call.get("result")))
         _add_result(session, call)
     if any(call.get("status") == "cancelled" for call in calls):
         session.end = ABORTED
@@ -253,7 +270,7 @@ def _add_spoken(session: GeminiSession, event: dict[str, Any], when: str | None)
 def _add_tool_use(session: GeminiSession, event: dict[str, Any], when: str | None) -> None:
     name = required_text(event.get("tool_name"), "tool_name")
     call_id = text(event.get("tool_id"), "tool_id")
-    session.elsewhere += name in STARTS_AGENT
+    session.note_agent(call_id, name)
     session.add_call(
         ToolRequest(call_id, name, mapping(event.get("parameters"), "parameters")), when, model=session.model
     )
@@ -264,7 +281,9 @@ def _add_tool_result(session: GeminiSession, event: dict[str, Any], when: str | 
     content = event.get("output")
     if content is None and failed:
         content = read_at(event, "error.message", text)
-    session.add_result(ToolResult(text(event.get("tool_id"), "tool_id"), None, content, failed), when)
+    call_id = text(event.get("tool_id"), "tool_id")
+    session.note_agent(call_id, None, content)
+    session.add_result(ToolResult(call_id, None, content, failed), when)
 
 
 def _add_stream_end(session: GeminiSession, event: dict[str, Any], when: str | None) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from evalgate.adapters.formats.claude_code import CLAUDE_CODE
 from evalgate.adapters.formats.core.builder.trace_builder import read_record
+from evalgate.adapters.formats.cursor import CURSOR
 from evalgate.adapters.formats.gemini_cli import GEMINI_CLI
 from evalgate.adapters.formats.opencode import OPENCODE
 from evalgate.models.trace.trace import Trace, TraceLocation
@@ -93,6 +94,33 @@ def test_a_cancelled_request_of_gemini_cli_has_no_end() -> None:
     assert gemini("success", cancelled) == gemini("cancelled") == ("incomplete", CUT)
     assert gemini("cancelled", cancelled, answer) == gemini("success", answer) == ("ok", set())
     assert gemini("success", answer, {**cancelled, "content": "Update available."}) == ("ok", set())
+
+
+def test_a_turn_of_a_gemini_stream_after_the_result_needs_one_too() -> None:
+    init, end = {"type": "init", "session_id": "g", "model": "m"}, {"type": "result", "status": "success"}
+    said = {"type": "message", "role": "assistant", "content": "It is Ann."}
+    for lines, status in (((said, end), "ok"), ((said, end, init, said), "incomplete"), ((said,), "incomplete")):
+        found = read(GEMINI_CLI, [{**line, "timestamp": AT} for line in (init, *lines)])
+        assert found == (status, CUT if status == "incomplete" else set())
+
+
+def test_a_turn_of_cursor_after_the_result_needs_one_too() -> None:
+    init, kind = {"type": "system", "subtype": "init", "model": "m"}, {"type": "tool_call", "call_id": "c"}
+    body = {"args": {"path": "a"}}
+    began = {**kind, "subtype": "started", "tool_call": {"readToolCall": body}}
+    ended = {**kind, "subtype": "completed", "tool_call": {"readToolCall": {**body, "result": {"success": "Ann"}}}}
+    end = {"type": "result", "subtype": "success", "is_error": False, "result": "It is Ann."}
+    failed = {**end, "is_error": True}
+    for lines, status in (
+        ((began, ended, end), "ok"),
+        ((began, end, ended), "ok"),
+        ((began, ended, end, init, end), "ok"),
+        ((end, init, began), "incomplete"),
+        ((failed, ASKED, began, ended), "incomplete"),
+        ((end, init), "incomplete"),
+    ):
+        found = read(CURSOR, [{**line, "session_id": "s"} for line in (init, ASKED, *lines)])
+        assert found == (status, CUT if status == "incomplete" else set()), lines
 
 
 def part(kind: str, **fields: Any) -> dict[str, Any]:

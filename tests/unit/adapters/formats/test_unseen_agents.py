@@ -27,20 +27,21 @@ def is_elsewhere(trace: Trace) -> bool:
     return "calls" in trace.gaps and any(each["code"] == "subagent_elsewhere" for each in trace.warnings)
 
 
-def gemini_stream(tool: str, stats: dict[str, int]) -> list[dict[str, Any]]:
+def gemini_stream(tool: str, stats: dict[str, int], output: str = "done") -> list[dict[str, Any]]:
     events: list[dict[str, Any]] = [
         {"type": "init", "session_id": "g", "model": "gemini-3"},
         {"type": "message", "role": "user", "content": "Tidy."},
         {"type": "tool_use", "tool_name": tool, "tool_id": "c1", "parameters": {"agent_name": "cleaner"}},
-        {"type": "tool_result", "tool_id": "c1", "status": "success", "output": "done"},
+        {"type": "tool_result", "tool_id": "c1", "status": "success", "output": output},
         {"type": "message", "role": "assistant", "content": "Tidy now.", "delta": True},
         {"type": "result", "status": "success", "stats": stats},
     ]
     return [{**event, "timestamp": AT} for event in events]
 
 
-def gemini_session(tool: str) -> list[dict[str, Any]]:
-    call = {"id": "c1", "name": tool, "args": {"agent_name": "cleaner"}, "status": "success", "result": "done"}
+def gemini_session(tool: str, output: str = "done") -> list[dict[str, Any]]:
+    result = [{"functionResponse": {"id": "c1", "name": tool, "response": {"output": output}}}]
+    call = {"id": "c1", "name": tool, "args": {"agent_name": "cleaner"}, "status": "success", "result": result}
     messages = [
         {"id": "1", "type": "user", "timestamp": AT, "content": "Tidy."},
         {"id": "2", "type": "gemini", "timestamp": AT, "content": "", "toolCalls": [call]},
@@ -53,6 +54,15 @@ def gemini_session(tool: str) -> list[dict[str, Any]]:
 def test_a_tool_of_gemini_cli_that_runs_a_sub_agent_leaves_its_calls_elsewhere(tool: str) -> None:
     assert is_elsewhere(read(GEMINI_CLI, gemini_stream(tool, {"tool_calls": 1})))
     assert is_elsewhere(read(GEMINI_CLI, gemini_session(tool)))
+
+
+def test_a_sub_agent_of_gemini_cli_with_a_tool_of_its_own_name_is_known_by_its_result() -> None:
+    shown = "\nSubagent cleaner Finished\n\nTermination Reason:\n GOAL\n\nResult:\ndone\n"
+    sent = "Subagent 'cleaner' finished.\nTermination Reason: GOAL\nResult:\ndone"
+    for output in (shown, sent):
+        assert is_elsewhere(read(GEMINI_CLI, gemini_stream("cleaner", {"tool_calls": 1}, output)))
+        assert is_elsewhere(read(GEMINI_CLI, gemini_session("cleaner", output)))
+    assert not read(GEMINI_CLI, gemini_session("read_file", f"The log says: {sent}")).gaps
 
 
 def test_another_tool_of_gemini_cli_is_complete() -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 TURNS, STEPS, COST, TIME, LENGTH = (f"the limit of {each}" for each in ("turns", "steps", "cost", "time", "length"))
 PERSON = "a wait for a person"
+TURN_OPEN = "a turn after the last result line has no result: the run was stopped, or its lines end before it did"
 END_MISSING = "what the agent did after that is not recorded"
 
 
