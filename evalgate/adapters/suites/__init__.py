@@ -19,7 +19,7 @@ from evalgate.suite.parse import SUFFIXES, SharedDefaults, hide_project_secrets,
 from evalgate.suite.suite_file import Defaults, PolicyEntry, ProjectFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from evalgate.adapters.suites.yaml_tree import YamlDocument
     from evalgate.models.approvals.approval import Approval, ApprovalFile
@@ -84,15 +84,25 @@ class SuiteFiles:
         return Configuration(suites, policy, warnings, project_content, merge_prices(shared.prices), project_path)
 
     def _find_unread(
-        self, configs: Sequence[str], project: ProjectFile | None, project_path: str | None, read: Iterable[str]
+        self, configs: Sequence[str], project: ProjectFile | None, project_path: str | None, read: Collection[str]
     ) -> list[Problem]:
-        """Warnings about files that look like suites, beside those that are read."""
+        """Warnings about files that look like suites, beside those that are read, and about rules left out."""
         from evalgate.adapters.suites.unread_suites import find_unread_suites
 
-        globs = [(glob, ".") for glob in configs or (PROJECT, FALLBACK)]
+        globs, folders = [(glob, ".") for glob in configs or (PROJECT, FALLBACK)], list[str]()
         if project is not None and project_path is not None:
             globs += [(glob, posixpath.dirname(project_path) or ".") for glob in project.suites]
-        return find_unread_suites(self._files, globs, {*read, project_path or ""})
+            folders = sorted({posixpath.dirname(path) or "." for path in read})
+        unread = find_unread_suites(self._files, globs, {*read, project_path or ""}, folders)
+        return unread if project_path is not None else [*unread, *self._find_left_out_rules(read)]
+
+    def _find_left_out_rules(self, read: Collection[str]) -> list[Problem]:
+        """Warnings about project files that have rules for suites that were named without them."""
+        from evalgate.adapters.suites.unread_suites import find_left_out_rules, list_project_paths
+
+        found = [file.path for path in list_project_paths(read) for file in self._files.expand(path, ".")]
+        loaded = [self._load_document(path, Diagnostics()) for path in found if path not in read]
+        return find_left_out_rules(self._files, [each for each in loaded if each and _is_project(each.value)], read)
 
     def parse_text(self, text: str, path: str) -> Suite:
         """Parses the text of one suite that is not a file yet, as if it were at this path; raises SuiteError."""

@@ -313,6 +313,7 @@ NOTICED = frozenset(
     {
         "empty_glob",
         "other_call_executed",
+        "rules_left_out",
         "similar_tool",
         "suite_not_read",
         "stale_evidence",

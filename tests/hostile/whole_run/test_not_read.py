@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from command import evalgate
 
+from evalgate.adapters.suites.unread_suites import list_project_paths
 from hostile.suite_edits import suite, trace, write
 
 if TYPE_CHECKING:
@@ -60,6 +61,71 @@ def test_other_files_beside_a_suite_are_no_warning(tmp_path, files):
     write(tmp_path, {"evals/s.yaml": suite(EMPTY), "traces/a.json": trace("done"), **files})
     ran = evalgate(tmp_path, [])
     assert [each for each in ran.results["warnings"] if each["code"] == "suite_not_read"] == []
+
+
+FORBIDS = {"assertions": [{"type": "forbidden_tools", "tools": ["delete_user"], "required": True}]}
+RULES = [
+    {"defaults": FORBIDS},
+    {"defaults": {"threshold": 1.0}},
+    {"policy": {"fail_on": ["below_threshold"]}},
+    {"default": {"threshold": 1.0}},
+]
+
+
+def write_project(folder: Path, more: Any, suites: Any = ("evals/*.yaml",), name: str = "evalgate.yaml") -> None:
+    project = {"version": 1, "suites": list(suites), **more}
+    write(folder, {"evals/s.yaml": suite(EMPTY), "traces/a.json": trace("done"), name: project})
+
+
+@pytest.mark.parametrize("named", ["evals/s.yaml", "evals/"])
+@pytest.mark.parametrize("rules", RULES)
+def test_rules_of_a_project_that_a_named_suite_leaves_out_are_named(tmp_path, rules, named):
+    write_project(tmp_path, rules)
+    ran = evalgate(tmp_path, [named])
+    (warning,) = [each for each in ran.results["warnings"] if each["code"] == "rules_left_out"]
+    assert (ran.code, warning["where"]) == (0, "evalgate.yaml")
+    assert "` evalgate.yaml ` has rules for ` evals/s.yaml `, which are left out" in second_line(ran)
+    assert "evalgate run evalgate.yaml" in ran.stdout + ran.stderr
+
+
+def test_rules_of_a_project_above_a_named_suite_are_named(tmp_path):
+    write_project(tmp_path, {"defaults": FORBIDS}, ["*.yaml"], "evals/evalgate.yaml")
+    assert "` evals/evalgate.yaml ` has rules" in second_line(evalgate(tmp_path, ["evals/s.yaml"]))
+
+
+def test_project_files_are_looked_for_up_to_the_root_of_a_whole_path():
+    expected = ["evalgate.yaml", "/evalgate.yaml", "/work/evalgate.yaml", "/work/evals/evalgate.yaml"]
+    assert list_project_paths(["/work/evals/s.yaml"]) == expected
+
+
+def test_an_invalid_project_beside_a_named_suite_is_named(tmp_path):
+    write_project(tmp_path, {"defaults": FORBIDS, "prices": 3}, ["nowhere/*.yaml"])
+    assert "has rules for ` evals/s.yaml `" in second_line(evalgate(tmp_path, ["evals/s.yaml"]))
+
+
+@pytest.mark.parametrize(
+    ("more", "suites", "named"),
+    [
+        ({}, ["evals/*.yaml"], ["evals/"]),
+        ({"redact": {"fields": ["customer"]}, "policy": {}}, ["evals/*.yaml"], ["evals/s.yaml"]),
+        ({"defaults": FORBIDS}, ["other/*.yaml"], ["evals/s.yaml"]),
+        ({"defaults": FORBIDS}, ["evals/*.yaml"], ["evalgate.yaml"]),
+        ({"defaults": FORBIDS}, ["evals/*.yaml"], ["evals/s.yaml", "evalgate.yaml"]),
+        ({"defaults": FORBIDS}, ["evals/*.yaml"], []),
+    ],
+)
+def test_a_project_whose_rules_are_applied_or_of_other_suites_is_no_warning(tmp_path, more, suites, named):
+    write_project(tmp_path, more, suites)
+    write(tmp_path, {"other/x.yaml": OTHER_SUITE})
+    assert "rules_left_out" not in {each["code"] for each in evalgate(tmp_path, named).results["warnings"]}
+
+
+@pytest.mark.parametrize("name", ["evals/strict.yaml", "evals/strict.json"])
+def test_a_suite_beside_those_that_a_project_lists_is_named(tmp_path, name):
+    write_project(tmp_path, {}, ["evals/s.yaml"])
+    write(tmp_path, {name: OTHER_SUITE})
+    (warning,) = [each for each in evalgate(tmp_path, []).results["warnings"] if each["code"] == "suite_not_read"]
+    assert warning["where"] == name
 
 
 @pytest.mark.parametrize("negate", [False, True])
