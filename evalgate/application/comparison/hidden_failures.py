@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.application.comparison.cross_scoring import compare_readings
 from evalgate.application.comparison.policies import refuse_duplicates
-from evalgate.application.comparison.price_comparison import drop_incomparable_costs, reprice_baseline
+from evalgate.application.comparison.price_comparison import (
+    drop_incomparable_costs,
+    limit_incomparable_costs,
+    reprice_baseline,
+)
 from evalgate.errors import Location
 from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.freshness import mark_stale
@@ -137,9 +141,10 @@ def _judge_by_old_rules(judged: JudgedRun, old: OldRules) -> JudgedRun:
     )
     refuse_duplicates(run, judged.policies)
     mark_stale(run, judged.policies.suites, judged.present)
-    results, _ = drop_incomparable_costs(reprice_baseline(old.results, old.configuration, old.prices), run)
+    results, _, unlike = drop_incomparable_costs(reprice_baseline(old.results, old.configuration, old.prices), run)
     rules = {name: policy.regression for name, policy in judged.policies.suites.items()}
     comparison = compare(outcomes_from_run(run), outcomes_from_baseline(results), rules)
+    limit_incomparable_costs(comparison, unlike, judged.policies)
     return judged._replace(run=run, comparison=comparison)
 
 

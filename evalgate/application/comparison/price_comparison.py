@@ -9,19 +9,22 @@ from msgspec.structs import replace
 
 from evalgate.application.evaluation.pricing import Pricer
 from evalgate.gate.common.scenarios import find_baseline_key
+from evalgate.gate.common.wording import format_share
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.redaction.redact import redact
 from evalgate.models.comparison.comparison import ScenarioKey, list_scenarios
 from evalgate.models.run.trials import is_priced, iter_trials
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
+    from evalgate.models.comparison.comparison import Comparison
     from evalgate.models.results.baseline_run import BaselineEntry, BaselineRun, BaselineTrial
     from evalgate.models.run.run import Run, SuiteResult
     from evalgate.models.trace.trace import Warning_
     from evalgate.ports import PriceTable
     from evalgate.suite.models import Configuration
+    from evalgate.suite.policy import Policies
 
 RECORDED = "recorded"
 
@@ -50,24 +53,35 @@ def _reprice(trial: BaselineTrial, pricer: Pricer) -> BaselineTrial:
     return replace(trial, cost_usd=repriced["usd"], pricing=repriced)
 
 
-def drop_incomparable_costs(baseline: BaselineRun, run: Run) -> tuple[BaselineRun, list[Warning_]]:
-    """The baseline without costs that were obtained in another way than the run's.
+def drop_incomparable_costs(baseline: BaselineRun, run: Run) -> tuple[BaselineRun, list[Warning_], list[ScenarioKey]]:
+    """The baseline without costs that were obtained in another way than the run's, and the scenarios that recorded it.
 
     A recorded and a computed cost differ if the recorder left out cache tokens; so do costs by two price
-    tables.
+    tables. The scenarios are those of which all costs are recorded on one side, and none on the other.
     """
     has_priced = any(any(map(is_priced, iter_trials(suite))) for suite in run.suites)
     if not has_priced and not _is_priced(baseline):
-        return baseline, []
+        return baseline, [], []
     now, entries = _current_cost_origins(run), dict(baseline.entries)
-    dropped: list[str] = []
+    dropped, unlike = list[str](), list[ScenarioKey]()
     for key, entry in baseline.entries.items():
         origins, current_origins = {_cost_origin(trial) for trial in entry.measured} - {None}, now.get(key, set())
         if origins and current_origins and origins != current_origins:
             dropped.append(key.id)
+            if RECORDED in origins | current_origins and origins.isdisjoint(current_origins):
+                unlike.append(key)
             trials = [replace(trial, cost_usd=None) for trial in entry.trials]
             entries[key] = _replace_trials(entry, trials)
-    return _replace_entries(baseline, entries), _dropped_warnings(dropped)
+    return _replace_entries(baseline, entries), _dropped_warnings(dropped), unlike
+
+
+def limit_incomparable_costs(comparison: Comparison, unlike: Collection[ScenarioKey], policies: Policies) -> None:
+    """A limit on a cost that is recorded on one side only counts as exceeded, like one on a cost that vanished."""
+    for key, change in comparison.changes.items() if unlike else ():
+        limit = policies.suites[key.suite].regression.cost
+        if limit is not None and find_baseline_key(key, unlike) in unlike:
+            shown = format_share(limit.max_increase)
+            change.increases.append(f"cost recorded on one side and computed on the other (limit {shown})")
 
 
 def _replace_trials(entry: BaselineEntry, trials: list[BaselineTrial]) -> BaselineEntry:

@@ -51,7 +51,7 @@ def compare_finished(
     run = run_of(head_results := files.load(head).results)
     if any(each.golden is not None for suite in run.suites for each in suite.scenarios):
         baseline = files.load_run(base, whole=True).run
-    baseline, warnings = drop_incomparable_costs(baseline, run)
+    baseline, warnings, _ = drop_incomparable_costs(baseline, run)
     policies = Policies({suite.name: policy for suite in run.suites}, policy)
     rules = {name: each.regression for name, each in policies.suites.items()}
     comparison = compare(outcomes_from_run(run), outcomes_from_baseline(baseline), rules)

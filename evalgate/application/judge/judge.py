@@ -295,11 +295,13 @@ def _compare_with_baseline(
     """The baseline as it was compared, and the comparison."""
     if baseline.results is None:
         return baseline, None
-    from evalgate.application.comparison.price_comparison import drop_incomparable_costs
+    from evalgate.application.comparison.price_comparison import drop_incomparable_costs, limit_incomparable_costs
 
-    results, warnings = drop_incomparable_costs(baseline.results, run)
+    results, warnings, unlike = drop_incomparable_costs(baseline.results, run)
     run.warnings += warnings
-    return replace(baseline, results=results), compare_runs(run, results, policies)
+    comparison = compare_runs(run, results, policies)
+    limit_incomparable_costs(comparison, unlike, policies)
+    return replace(baseline, results=results), comparison
 
 
 def _settle_goldens(

@@ -187,14 +187,22 @@ def test_a_price_added_later_is_used_for_the_baseline_too():
 
 
 @pytest.mark.parametrize("recorded_first", [True, False])
-def test_a_recorded_cost_is_not_compared_with_a_computed_one(recorded_first):
+@pytest.mark.parametrize("policy", ["", GROWTH])
+def test_a_recorded_cost_is_not_compared_with_a_computed_one_and_exceeds_a_limit(recorded_first, policy):
     recorded, computed = metered(cost_usd=0.1), metered()
     first, second = (recorded, computed) if recorded_first else (computed, recorded)
     base = run(LIMITED, first, table=Table())
-    now = against(base, LIMITED + GROWTH, second, table=Table())
-    assert increases(now) == []
+    now = against(base, LIMITED + policy, second, table=Table())
+    reason = ["cost recorded on one side and computed on the other (limit +10%)"]
+    assert (increases(now), now["verdict"]) == ((reason, "fail") if policy else ([], "pass"))
     assert now["baseline"]["summary"]["cost_usd"] is None
     assert [each["code"] for each in now["warnings"]] == ["cost_not_compared"]
+
+
+def test_a_limit_on_costs_that_are_recorded_in_some_trials_only_is_not_exceeded():
+    base = run(LIMITED, metered(cost_usd=1.0, trial=0), metered(trial=1), table=Table())
+    now = against(base, LIMITED + GROWTH, metered(cost_usd=1.0, trial=0), metered(cost_usd=1.0, trial=1), table=Table())
+    assert increases(now) == []
 
 
 def test_without_the_prices_of_the_baseline_its_cost_is_unknown():
