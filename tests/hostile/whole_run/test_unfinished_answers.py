@@ -130,6 +130,14 @@ def test_an_answer_that_was_filtered_stopped_the_run(form: str) -> None:
         assert form == "gemini" or not found.gaps  # what a withheld answer would have called is unknown there
 
 
+@pytest.mark.parametrize("form", RECORDS)
+@pytest.mark.parametrize("reason", ["length", "max_tokens"])
+def test_an_answer_that_was_cut_stopped_the_run(form: str, reason: str) -> None:
+    found = load(RECORDS[form](reason))
+    assert (found.status, found.stopped_by) == ("incomplete", "the limit of length")
+    assert form == "gemini" or not found.gaps  # `length` is no word of Gemini's
+
+
 @pytest.mark.parametrize("form", [*RECORDS, "anthropic"])
 @pytest.mark.parametrize("reason", ["pause_turn", "compaction"])
 def test_an_answer_that_only_paused_is_no_end(form: str, reason: str) -> None:
@@ -145,7 +153,7 @@ def test_a_paused_answer_that_another_follows_is_no_pause() -> None:
 
 
 @pytest.mark.parametrize("form", RECORDS)
-@pytest.mark.parametrize("reason", ["stop", "end_turn", "length", "other", "unknown"])
+@pytest.mark.parametrize("reason", ["stop", "end_turn", "other", "unknown"])
 def test_any_other_end_is_ok(form: str, reason: str) -> None:
     assert (load(RECORDS[form](reason)).status, load(RECORDS[form](reason)).stopped_by) == ("ok", None)
 
@@ -170,7 +178,7 @@ def test_an_adk_session_without_its_end_is_incomplete(field: str, says: str) -> 
 @pytest.mark.parametrize(
     ("reason", "status", "stopped_by"),
     [
-        ("Maximum number of messages 10 reached, current message count: 10", "ok", None),
+        ("Maximum number of messages 10 reached, current message count: 10", "incomplete", "the limit of turns"),
         ("Token usage limit reached, total token count: 10", "incomplete", "the limit of cost"),
         ("Timeout of 60 seconds reached", "incomplete", "the limit of time"),
         ("External termination requested", "incomplete", None),

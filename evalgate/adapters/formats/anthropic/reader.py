@@ -8,6 +8,7 @@ from evalgate.adapters.formats.anthropic import is_anthropic
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.evidence_gaps import OF_MESSAGES, add_gap
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, open_record
+from evalgate.adapters.formats.core.builder.run_end import mark_incomplete
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.fields import (
     count,
@@ -54,6 +55,8 @@ def build(record: Any) -> Trace:
     trace = chat.build_trace(document)
     trace.provider = text(document.get("provider"), "provider") or PROVIDER
     trace.trace_id = trace.trace_id or text(response.get("id"), "id") or ""
+    if "stop_reason" in response and response["stop_reason"] is None:
+        mark_incomplete(trace, "the response has no stop reason: its stream was cut off")
     _note_cleared(trace, [*listing(document.get("messages"), "messages"), response])
     return trace
 

@@ -23,7 +23,14 @@ from evalgate.adapters.formats.autogen.messages import (
 )
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.run import measure_user_wait, open_record
-from evalgate.adapters.formats.core.builder.run_end import COST, TIME, mark_incomplete, mark_stopped
+from evalgate.adapters.formats.core.builder.run_end import (
+    COST,
+    TIME,
+    TURNS,
+    mark_failed_run,
+    mark_incomplete,
+    mark_stopped,
+)
 from evalgate.adapters.formats.core.builder.side_fields import SIDE_FIELDS, identify_by_side_fields, select_side_fields
 from evalgate.adapters.formats.core.fields import FieldError, dict_or_empty, listing, mapping, text
 from evalgate.adapters.formats.core.format import Reader, words
@@ -199,17 +206,25 @@ def _add_facts(trace: Trace, document: dict[str, Any], response: dict[str, Any])
         trace.latency = measure_user_wait(trace.messages)
 
 
-LIMITS = {"Token usage limit": COST, "Timeout of": TIME}
-"""Starts of the stop reasons of AutoGen 0.4 to 0.7 that are limits; a number of turns ends teams as a rule."""
-ABORTED = "External termination requested"
+LIMITS = {
+    "Token usage limit": COST,
+    "Timeout of": TIME,
+    **dict.fromkeys(("Maximum number of turns", "Maximum number of messages"), TURNS),
+}
+"""Starts of the stop reasons of AutoGen 0.4 to 0.7 that are limits."""
+ONE_TURN = "Maximum number of turns 1 reached"
+"""How a team ends that answers a person after each turn."""
+ABORTED, FAILED = "External termination requested", "An error occurred in the group chat"
 
 
 def _add_end(trace: Trace, stop_reason: str) -> None:
     limit = next((LIMITS[start] for start in LIMITS if stop_reason.startswith(start)), None)
-    if limit is not None:
+    if limit is not None and not stop_reason.startswith(ONE_TURN):
         mark_stopped(trace, limit)
     elif stop_reason.startswith(ABORTED):
         mark_incomplete(trace, "the run was terminated from outside")
+    elif stop_reason.startswith(FAILED):
+        mark_failed_run(trace, None, stop_reason)
 
 
 READER = Reader(

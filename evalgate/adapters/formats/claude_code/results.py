@@ -34,11 +34,7 @@ MODEL_USAGE = TokenTable(
     cache_write_input_tokens="cacheCreationInputTokens",
 )
 API_ERROR = "API Error"
-BOUNDS = {
-    "error_max_turns": TURNS,
-    "error_max_budget_usd": COST,
-    "error_max_structured_output_retries": "the limit of retries",
-}
+BOUNDS = {"error_max_turns": TURNS, "error_max_budget_usd": COST}
 """The limits among the values of a result's `subtype`; `success` is an orderly end unless `is_error`, others fail."""
 ABORTS, FAILURES = words("aborted_streaming aborted_tools"), words("model_error image_error")
 STOPS = {

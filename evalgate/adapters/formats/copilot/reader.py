@@ -266,8 +266,11 @@ def _add_usage(session: CopilotSession, data: dict[str, Any], when: str | None) 
     )
 
 
-def _add_totals(session: CopilotSession, data: dict[str, Any], when: str | None) -> None:
+def _shut_down(session: CopilotSession, data: dict[str, Any], when: str | None) -> None:
     del when
+    if data.get("shutdownType") == "error":
+        reason = text(data.get("errorReason"), "errorReason")
+        session.error = session.error or reason or "the session was shut down by an error"
     metrics = mapping(data.get("modelMetrics"), "modelMetrics").values()
     recorded = [usage for one in metrics if (usage := dict_or_empty(one).get("usage")) is not None]
     if recorded:
@@ -315,7 +318,7 @@ HANDLERS: dict[str, Callable[[CopilotSession, dict[str, Any], str | None], None]
     "tool.user_requested": _add_call_of_user,
     "tool.execution_complete": _add_result,
     "mcp_app.tool_call_complete": _add_app_call,
-    "session.shutdown": _add_totals,
+    "session.shutdown": _shut_down,
     "session.error": _add_error,
     "abort": _add_abort,
     RESULT: _end_run,

@@ -320,6 +320,8 @@ def build(record: Any) -> Trace:
     _note_unknown_parts(document, unknown)
     if "response" in document:
         _check_message_index(trace)
+    if document.get("status") is None and trace.error is None and trace.llm_calls:
+        _set_status(trace)
     warnings = [*conversation.list_warnings(), *unknown.list_warnings()]
     if warnings:
         trace.warnings = [*trace.warnings, *warnings]
@@ -350,6 +352,16 @@ def _note_unknown_parts(document: dict[str, Any], unknown: UnknownFields) -> Non
                 unknown.check(f"{name}[]", mapping(item, name), known, 2)
         elif type(part) is dict:
             unknown.check(name, part, known, 2)
+
+
+def _set_status(trace: Trace) -> None:
+    """Marks a run that failed: after the error of its last model call is neither an answer nor a call."""
+    last, answer = trace.llm_calls[-1], trace.response["message_index"]
+    error = last.get("error")
+    if error is None or (trace.response["content"] and answer in (None, len(trace.messages) - 1)):
+        return
+    if not last["step"] or all(call["step"] < last["step"] for call in trace.tool_calls):
+        trace.status, trace.error = "error", {"type": error["type"], "message": error["message"]}
 
 
 def _check_message_index(trace: Trace) -> None:

@@ -33,14 +33,15 @@ def mark_incomplete(trace: Trace, reason: str) -> None:
 
 
 FILTER = "a filter of content"
+ANSWER_STOPS = {"content_filter": FILTER, "length": LENGTH}
 
 
 def note_last_answer(trace: Trace, reason: str) -> None:
-    """Marks a run whose last answer the provider ended in an error, by a filter, or to go on with it later."""
+    """Marks a run whose last answer the provider ended in an error, by a filter or limit, or to go on with it later."""
     if reason == "error":
         mark_failed_run(trace, "error", "the model's last answer ended in an error")
-    elif reason == "content_filter":
-        mark_stopped(trace, FILTER)
+    elif reason in ANSWER_STOPS:
+        mark_stopped(trace, ANSWER_STOPS[reason])
     else:
         mark_incomplete(trace, f"the model's last answer only paused ({reason})")
 

@@ -238,7 +238,7 @@ def read_record(reader: Reader, record: Any, source: TraceLocation, relative_pat
 
 
 def _note_last_answer(trace: Trace) -> None:
-    """Marks a run whose last answer failed, was filtered or paused, unless its format says how it ended."""
+    """Marks a run whose last answer failed, was filtered, cut or paused, unless its format says how it ended."""
     last = trace.messages[-1]["finish_reason"] if trace.messages else None
     reason = trace.finish_reason or last
     if trace.status == "ok" and reason in LAST_REASONS:
@@ -247,7 +247,7 @@ def _note_last_answer(trace: Trace) -> None:
         note_last_answer(trace, reason)
 
 
-LAST_REASONS = ("error", "content_filter", "pause_turn", "compaction")
+LAST_REASONS = ("error", "content_filter", "length", "pause_turn", "compaction")
 """Reasons for which an answer ended without ending the run by itself."""
 
 

@@ -1,0 +1,107 @@
+"""A field that says how a run ended is read: an error, a limit, an end that is missing. Its twin that ended well is ok."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+import pytest
+
+from evalgate.models.trace.trace import Trace
+from hostile.recorded_calls import read
+from hostile.whole_run.case import trace
+
+OK, ERROR, INCOMPLETE = "ok", "error", "incomplete"
+USER, ANSWER = {"role": "user", "content": "Refund order 7."}, {"role": "assistant", "content": "Refunded."}
+
+
+class End(NamedTuple):
+    """A document, or lines, and how the run ended."""
+
+    name: str
+    document: Any
+    status: str
+    stopped_by: str | None = None
+    message: str | None = None
+
+
+def lines(*events: Any) -> str:
+    return "".join(f"{json.dumps(each)}\n" for each in events)
+
+
+def copilot(**shutdown: Any) -> str:
+    kinds = {
+        "session.start": {"sessionId": "s", "copilotVersion": "1.0.77"},
+        "user.message": {"content": "Look"},
+        "assistant.turn_start": {"turnId": "0"},
+        "assistant.message": {"messageId": "m", "content": "Refunded.", "toolRequests": []},
+        "assistant.turn_end": {"turnId": "0"},
+        "session.shutdown": {"modelMetrics": {}, **shutdown},
+    }
+    return lines(
+        *(
+            {"type": kind, "id": kind, "parentId": None, "timestamp": "2026-11-28T10:00:00Z", "data": data}
+            for kind, data in kinds.items()
+        )
+    )
+
+
+def claude_code(subtype: str) -> str:
+    message = {"id": "m", "role": "assistant", "model": "c", "content": [{"type": "text", "text": "Refunded."}]}
+    return lines(
+        {"type": "system", "subtype": "init", "session_id": "s", "model": "c", "tools": [], "cwd": "/w"},
+        {"type": "assistant", "session_id": "s", "message": message},
+        {"type": "result", "session_id": "s", "subtype": subtype, "is_error": subtype != "success", "result": None},
+    )
+
+
+def langchain(**reasons: str) -> Any:
+    answer = {"content": "Refunded.", "tool_calls": [], "response_metadata": {"model": "c", **reasons}}
+    return {"messages": [{"type": "human", "data": {"content": "hi"}}, {"type": "ai", "data": answer}]}
+
+
+def autogen(stop_reason: str | None) -> Any:
+    about = {"models_usage": None, "metadata": {}, "type": "TextMessage"}
+    said = [("user", "Refund order 7."), ("main", "Refunded.")]
+    return {"messages": [{"source": who, "content": text, **about} for who, text in said], "stop_reason": stop_reason}
+
+
+def anthropic(stop_reason: str | None) -> Any:
+    answer = {"id": "m", "type": "message", "role": "assistant", "model": "c", "stop_reason": stop_reason}
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    response = {**answer, "content": [{"type": "text", "text": "Refunded."}], "usage": usage}
+    return {"messages": [USER], "response": response}
+
+
+CONTEXT = {"model": "m", "error": {"type": "BadRequestError", "message": "context too long", "status_code": 400}}
+ENDS = [
+    End("native: the last model call", trace("a", answer=None, llm_calls=[CONTEXT]), ERROR, message="context too long"),
+    End("native: an answer after it", trace("a", llm_calls=[CONTEXT]), OK),
+    End("native: a call after it", trace("a", "b", answer=None, llm_calls=[{**CONTEXT, "step": 2}]), OK),
+    End("native: another call after it", trace("a", answer=None, llm_calls=[CONTEXT, {"model": "m"}]), OK),
+    End("native: with a status", trace("a", answer=None, llm_calls=[CONTEXT], status="ok"), OK),
+    End("copilot: an error", copilot(shutdownType="error", errorReason="it crashed"), ERROR, message="it crashed"),
+    End("copilot: an end by itself", copilot(shutdownType="routine"), OK),
+    End("claude-code: retries", claude_code("error_max_structured_output_retries"), ERROR),
+    End("claude-code: turns", claude_code("error_max_turns"), INCOMPLETE, "the limit of turns"),
+    End("langchain: stop_reason", langchain(stop_reason="max_tokens"), INCOMPLETE, "the limit of length"),
+    End("langchain: finish_reason", langchain(finish_reason="length"), INCOMPLETE, "the limit of length"),
+    End("langchain: an end by itself", langchain(stop_reason="end_turn"), OK),
+    End("autogen: turns", autogen("Maximum number of turns 10 reached."), INCOMPLETE, "the limit of turns"),
+    End("autogen: messages", autogen("Maximum number of messages 10 reached"), INCOMPLETE, "the limit of turns"),
+    End("autogen: one turn", autogen("Maximum number of turns 1 reached."), OK),
+    End("autogen: an error", autogen("An error occurred in the group chat."), ERROR),
+    End("autogen: a word", autogen("Text 'TERMINATE' mentioned"), OK),
+    End("anthropic: no reason", anthropic(None), INCOMPLETE),
+    End("anthropic: an end by itself", anthropic("end_turn"), OK),
+]
+
+
+@pytest.mark.parametrize("end", ENDS, ids=lambda end: end.name)
+def test_a_field_that_says_how_the_run_ended_is_read(end: End) -> None:
+    content = end.document if isinstance(end.document, str) else json.dumps(end.document)
+    (found,) = read(content.encode())
+    assert isinstance(found, Trace), found
+    assert (found.status, found.stopped_by) == (end.status, end.stopped_by)
+    assert end.message is None or (found.error is not None and found.error["message"] == end.message)
+    assert ("calls" in found.gaps) is (end.status == INCOMPLETE and end.stopped_by is None)
