@@ -317,6 +317,7 @@ NOTICED = frozenset(
         "similar_tool",
         "suite_not_read",
         "stale_evidence",
+        "turns_not_recorded",
         "unknown_agent",
         "unknown_argument",
         "unknown_skill",

@@ -81,8 +81,6 @@ def beside(kind: str, event: str | None = "PreToolUse", call_id: str = "t9", **f
 
 
 UNRECORDED = {
-    "a turn that the result counts": turns(3),
-    "turns of several exchanges": stream(INIT, end(num_turns=3), ends=(end(num_turns=1),)),
     "a text of the result that no message has": stream(ends=(end(result="A refund, and every account is gone."),)),
     "a hook before a call": beside("progress"),
     "a hook after a call": beside("attachment", "PostToolUse"),
@@ -170,6 +168,17 @@ def test_what_no_line_holds_is_missing(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", RECORDED)
 def test_what_lines_hold_is_judged(tmp_path: Path, name: str) -> None:
     assert judge(name, RECORDED[name], PASS, folder=tmp_path) == []
+
+
+UNCOUNTED = {
+    "a turn that the result counts": turns(3),
+    "turns of several exchanges": stream(INIT, end(num_turns=3), ends=(end(num_turns=1),)),
+}
+
+
+@pytest.mark.parametrize("name", UNCOUNTED)
+def test_more_turns_than_lines_are_told_of_below_the_heading(tmp_path: Path, name: str) -> None:
+    assert judge(name, UNCOUNTED[name], PASS, "record all lines of the session", folder=tmp_path) == []
 
 
 @pytest.mark.parametrize("name", [*OPEN, *OVER])

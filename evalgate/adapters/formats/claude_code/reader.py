@@ -125,7 +125,9 @@ def _note_unrecorded(trace: Trace, session: ClaudeSession, record: Sequence[Any]
     if unrecorded is not None:
         add_gap(trace, "calls", unrecorded)
     missing = find_missing_turns(record, session.results, session.init.get("claude_code_version"))
-    for reason in filter(None, (find_cut_head(record), missing, find_missing_text(record, session.results))):
+    if missing is not None:  # no gap: what counts as a turn is Claude Code's to change
+        add_warning(trace, "turns_not_recorded", missing, "num_turns")
+    for reason in filter(None, (find_cut_head(record), find_missing_text(record, session.results))):
         for kind in OF_MESSAGES:
             add_gap(trace, kind, reason)
 
