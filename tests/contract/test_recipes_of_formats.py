@@ -119,6 +119,23 @@ def test_a_file_of_this_shape_is_read_with_its_messages_calls_and_results(file: 
     assert trace["evidence"]["calls"] == "complete"
 
 
+COPILOT_ERROR = {"type": "session.error", "data": {"errorType": "query", "message": "boom"}}
+COPILOT_ABORT = {"type": "abort", "data": {"reason": "user initiated"}}
+
+
+@pytest.mark.parametrize(
+    ("added", "status"),
+    [([COPILOT_ERROR], "error"), ([COPILOT_ABORT], "incomplete"), ([{"type": "session.idle"}], "ok")],
+)
+def test_the_mapping_of_copilot_reads_how_the_session_ended(added: list[Any], status: str, tmp_path: Path) -> None:
+    session = (ROOT / "tests/recipes/copilot.jsonl").read_text()
+    for number, lines in enumerate(([*added], [*added, *map(json.loads, session.splitlines()[-2:])])):
+        source = tmp_path / f"{number}.jsonl"
+        source.write_text(session + "".join(f"{json.dumps(each)}\n" for each in lines))
+        (trace,) = query(tmp_path, MAPPINGS["copilot-cli"], source)
+        assert trace["metadata"]["status"] == ("ok" if number else status)
+
+
 @pytest.mark.parametrize("file", WRITTEN)
 def test_a_gate_forbids_each_called_tool_and_passes_their_order(file: str, tmp_path: Path) -> None:
     (tmp_path / "t.json").write_bytes((ROOT / "tests/recipes" / file).read_bytes())

@@ -97,6 +97,35 @@ ENDS = [
 ]
 
 
+BESIDE = {
+    "openai-chat": {"messages": [USER, ANSWER]},
+    "anthropic": anthropic("end_turn"),
+    "langchain": langchain(),
+}
+FAILED: list[dict[str, Any]] = [
+    {"status": "error"},
+    {"status": "Failed"},
+    {"error": "Traceback"},
+    {"error": {"type": "RuntimeError", "message": "boom"}},
+    {"exit_code": 1},
+    {"returncode": -9, "error": "killed"},
+]
+WELL: list[dict[str, Any]] = [
+    {"status": "completed", "error": None, "exit_code": 0},
+    {"error": ""},
+    {"error": {}},
+    {"status": {"code": 1}, "exit_code": True},
+]
+
+
+@pytest.mark.parametrize("form", BESIDE)
+def test_fields_beside_the_messages_say_that_the_run_failed(form: str) -> None:
+    for fields in (*FAILED, *WELL):
+        (found,) = read(json.dumps({**BESIDE[form], **fields}).encode())
+        assert isinstance(found, Trace), found
+        assert found.status == (ERROR if fields in FAILED else OK), fields
+
+
 @pytest.mark.parametrize("end", ENDS, ids=lambda end: end.name)
 def test_a_field_that_says_how_the_run_ended_is_read(end: End) -> None:
     content = end.document if isinstance(end.document, str) else json.dumps(end.document)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from evalgate.adapters.formats.core.builder.conversation import get_instructions
 from evalgate.adapters.formats.core.builder.evidence_gaps import MAX_FIELDS, add_gap, shorten
 from evalgate.adapters.formats.core.builder.run import set_final_response, warn_of_missing_results
+from evalgate.adapters.formats.core.builder.side_fields import END_FIELDS, add_recorded_end
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
@@ -144,6 +145,8 @@ def build(custom: CustomMapping, record: Any) -> Trace:
     answer = run.get("response", read_text)
     if answer != trace.response["content"]:
         set_final_response(trace, answer)
+    if isinstance(record, dict) and END_FIELDS.isdisjoint(custom.run):
+        add_recorded_end(trace, record)
     _add_end(trace, run)
     _add_measurements(trace, run)
     for reason in _find_gaps(custom, unknown):

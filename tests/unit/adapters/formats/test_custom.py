@@ -312,3 +312,19 @@ def test_any_damage_gives_a_trace_or_a_reason(document):
             build(EVERYTHING, record)
     except TraceError as error:
         assert "\n" not in str(error)
+
+
+FAILED = [{"status": "Failed"}, {"error": "Traceback"}, {"error": {"message": "boom"}}, {"exit_code": 1}]
+WELL = [{"status": "completed", "error": None, "exit_code": 0}, {"status": {"code": 1}, "error": ""}]
+
+
+@pytest.mark.parametrize(("mapping", "reads"), [("", True), ("  status: state\n", False), ("  error: why\n", False)])
+def test_fields_that_say_that_a_run_failed_are_read_unless_the_mapping_says_where(mapping, reads):
+    found = custom(f"custom:\n  messages: log\n  message: {{role: who, content: text, tool_calls: did}}\n{mapping}")
+    ends = [build(found, {"log": [{"who": "user", "text": "Refund"}], **fields}).status for fields in (*FAILED, *WELL)]
+    assert ends == ["error" if reads else "ok"] * len(FAILED) + ["ok"] * len(WELL)
+
+
+def test_a_mapped_end_that_is_missing_makes_calls_incomplete():
+    (trace,) = read({"t": json.dumps({"runs": [run(state="incomplete")]})})
+    assert "calls" in trace.gaps

@@ -106,6 +106,25 @@ def add_side_fields(trace: Trace, fields: dict[str, Any]) -> None:
     trace.cost = cost
     trace.warnings += warnings
     distrust_cost(trace, dict_or_empty(fields.get("usage")).get("cost"), "usage.cost")
+    if not END_FIELDS.isdisjoint(fields):
+        add_recorded_end(trace, fields)
+
+
+FAILURES = words("error errored failed failure crashed")
+EXIT_CODES = ("exit_code", "exitCode", "returncode")
+END_FIELDS = frozenset({"status", "error", *EXIT_CODES})
+
+
+def add_recorded_end(trace: Trace, fields: dict[str, Any]) -> None:
+    """Marks a run of which a field says that it failed: the text of an error, a word, or an exit code other than 0."""
+    code = next((fields[key] for key in EXIT_CODES if type(fields.get(key)) is int and fields[key]), None)
+    error, status = fields.get("error"), fields.get("status")
+    about = error if isinstance(error, dict) else {"message": error}
+    kind, message = (one if isinstance(one := about.get(key), str) and one else None for key in ("type", "message"))
+    if code is not None:
+        kind = f"exit code {code}"
+    if kind or message or (isinstance(status, str) and status.lower() in FAILURES):
+        trace.status, trace.error = "error", {"type": kind, "message": message}
 
 
 SIDE_FIELDS = words("""
