@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from evalgate.errors import SettingError
 
@@ -18,39 +19,56 @@ if TYPE_CHECKING:
 
     TraceSource = str | os.PathLike[str] | Mapping[str, Any] | RecordedRun
     """A trace: the path of its file, a native trace as a dict, or what the fixture recorded."""
+    RunStatus = Literal["ok", "any"]
+    """As in a suite: with `any` a run that ended in an error may pass."""
 
 
-def assert_tool_sequence(trace: TraceSource, tools: Sequence[str], *, mode: str = "in_order") -> None:
+def assert_tool_sequence(
+    trace: TraceSource, tools: Sequence[str], *, mode: str = "in_order", run_status: RunStatus = "ok"
+) -> None:
     """Raises AssertionError with the reason unless the agent called these tools; `mode` is that of `tool_sequence`."""
     __tracebackhide__ = True
-    _assert({"type": "tool_sequence", "sequence": list(tools), "mode": mode}, trace)
+    _assert({"type": "tool_sequence", "sequence": list(tools), "mode": mode}, trace, run_status)
 
 
-def assert_not_called(trace: TraceSource, tool: str) -> None:
-    """Raises AssertionError with the reason if the agent called this tool, or if the trace can't show that."""
+def assert_not_called(trace: TraceSource, tool: str, *, run_status: RunStatus = "ok") -> None:
+    """Raises AssertionError with the reason if the agent called this tool, or if the trace can't show that.
+
+    Warns of a tool whose name ends like it (`mcp__db__delete_user`).
+    """
     __tracebackhide__ = True
-    _assert({"not": {"type": "tool_called", "tool": tool}}, trace)
+    _assert({"not": {"type": "tool_called", "tool": tool}}, trace, run_status)
 
 
-def assert_cost_below(trace: TraceSource, usd: float) -> None:
+def assert_cost_below(trace: TraceSource, usd: float, *, run_status: RunStatus = "ok") -> None:
     """Raises AssertionError with the reason if the run cost more than `usd` US dollars, or an unknown amount."""
     __tracebackhide__ = True
-    _assert({"type": "cost_limit", "max_usd": usd}, trace)
+    _assert({"type": "cost_limit", "max_usd": usd}, trace, run_status)
 
 
-def _assert(raw: dict[str, Any], source: TraceSource) -> None:
+def _assert(raw: dict[str, Any], source: TraceSource, run_status: RunStatus) -> None:
     from evalgate.evaluators.core.parse import Parser
+    from evalgate.evaluators.kinds.calls.similar_tools import SimilarTools
     from evalgate.reporting.text.sentences import unmark_parts
+    from evalgate.scoring.run_end import build_failed_check
 
     __tracebackhide__ = True
     parser = Parser(lambda _: None)
     assertions = parser.parse_assertions([raw], ())
     if parser.problems:
         raise ValueError("; ".join(problem.message for problem in parser.problems))
-    found = assertions[0].assess(load_trace(source))
+    trace = load_trace(source)
+    found = assertions[0].assess(trace)
     if found.outcome != "passed":
         outcome = "" if found.outcome == "failed" else f"{found.outcome.replace('_', ' ')}: "
         raise AssertionError(f"{found.name}: {outcome}{unmark_parts(found.reason)}")
+    if trace.status == "error" and run_status != "any":
+        failed = build_failed_check(trace, None, has_weight=False)
+        raise AssertionError(f"{unmark_parts(failed.reason)} (run_status='any' allows it)")
+    similar = SimilarTools()
+    similar.add(0, "", [assertions[0].written], trace.called)
+    for warning in similar.list_warnings():
+        warnings.warn(unmark_parts(warning["message"]), stacklevel=3)
 
 
 def load_trace(source: TraceSource) -> Trace:

@@ -18,6 +18,9 @@ from evalgate.errors import EvalGateError
 from evalgate.features.testing.items import GATE, GateItem, ScenarioItem, SuiteCollector, raise_usage_error
 from evalgate.features.testing.judging import SessionJudge, SharedFolder, find_configs
 from evalgate.measures.redaction.redact import hide_secrets
+from evalgate.reporting.text.escaping import escape_terminal
+from evalgate.reporting.text.grouping import NOTICE_LIMIT, list_notices
+from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.settings.secret_variables import find_secret_values
 
 if TYPE_CHECKING:
@@ -119,9 +122,20 @@ class SuitePlugin:
         self._seen_items = self._seen_items or "evalgate.suite" in names
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Notes that scenarios alone are no gate."""
+        """Warns as below a heading, and notes that scenarios alone are no gate."""
+        for notice in self._list_notices():
+            terminalreporter.write_line(f"evalgate: warning: {escape_terminal(unmark_parts(notice), NOTICE_LIMIT)}")
         if self._seen_items and not self._seen_gate:
             terminalreporter.write_line(NOT_THE_GATE)
+
+    def _list_notices(self) -> list[str]:
+        """Warnings that change how far the verdicts can be believed; of what a worker judged, if there are workers."""
+        results = vars(self._judge).get("results")
+        for path in sorted(Path(self._folder).glob("*.json"))[:1] if self._folder else ():
+            from evalgate.reporting.results.load_results import load_results
+
+            results = load_results(path.read_bytes())
+        return list_notices(results) if results else []
 
 
 def _relative(path: str, config: pytest.Config) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,7 @@ def test_a_check_names_its_reasons(pytester, fake):
 
 CHECKS = f"""
 import json
+import warnings
 BAD = json.loads({make_trace("refund", "No.")!r})
 
 def test_a_result_is_true_if_it_passed(evalgate):
@@ -300,3 +302,25 @@ def test_assertions_on_a_trace_give_reasons():
         assert_cost_below({**TRACE, "cost_usd": None}, 1)
     with pytest.raises(ValueError, match="max_usd"):
         assert_cost_below(TRACE, -1)
+
+
+def test_assertions_fail_on_a_run_that_ended_in_an_error():
+    from evalgate.testing import assert_cost_below, assert_not_called, assert_tool_sequence
+
+    failed = {**TRACE, "status": "error", "error": {"type": "exit code 1", "message": "disk full"}}
+    both = ["find_order", "send_money"]
+    for judge, expected in ((assert_not_called, "x"), (assert_tool_sequence, both), (assert_cost_below, 0.6)):
+        with pytest.raises(AssertionError, match=r"the agent ended with exit code 1 after call 2 \(send_money\): disk"):
+            judge(failed, expected)
+        judge(failed, expected, run_status="any")
+
+
+def test_a_tool_that_ends_like_one_that_must_not_be_called_is_a_warning():
+    from evalgate.testing import assert_not_called
+
+    called = json.loads(json.dumps(TRACE).replace("send_money", "mcp__bank__send_money"))
+    with pytest.warns(UserWarning, match="mcp__bank__send_money was called and"):
+        assert_not_called(called, "send_money")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_not_called(TRACE, "other")

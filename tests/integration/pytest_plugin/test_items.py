@@ -44,6 +44,14 @@ def test_all_pass(pytester):
     assert not (pytester.path / ".evalgate").exists()
 
 
+@pytest.mark.parametrize("has_gate", [False, True])
+def test_what_stands_below_a_heading_is_a_warning(pytester, has_gate):
+    write_project(pytester, SUITE.replace("../traces", "../nowhere/*.json, ../traces"))
+    result = run_pytest(pytester, *(["--evalgate-gate"] if has_gate else []))
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["evalgate: warning: *matches no file"])
+
+
 def test_each_verdict_is_an_outcome(pytester):
     write_project(pytester, TOO_FEW_TRIALS, refund=WRONG, greet=LOW)
     result = run_pytest(pytester, "-rsf")
