@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from evalgate.application.evaluation.trace_warnings import format_location
 from evalgate.errors import Location, Problem, SettingError, SuiteError
 from evalgate.evaluators.core.field_problems import suggest
 from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.measures.redaction.redact import get_project_secrets
+from evalgate.measures.values.json_values import mark_name
 from evalgate.models.comparison.comparison import list_scenarios
+from evalgate.models.run.run import StoredTrial
 from evalgate.suite.models import CUSTOM
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from evalgate.application.messages.request import SourceChoice
-    from evalgate.models.run.run import Run
+    from evalgate.models.run.run import Run, ScenarioResult, SuiteResult, TraceRef, Trial
+    from evalgate.models.run.trial_doc import TraceDoc
     from evalgate.models.trace.trace import Warning_
     from evalgate.ports import TraceSource
     from evalgate.suite.models import Configuration
 
+    _Trace = TraceRef | TraceDoc
 
 AUTO = "auto"
 
@@ -60,9 +67,46 @@ HINT = "they can't be compared separately; give them ids that `redact` does not 
 
 
 def check_ids(run: Run) -> list[Warning_]:
-    """Warnings about ids that look alike; raises SuiteError if a project's `redact` makes two of a suite equal."""
+    """Warnings about ids that look alike or share a recording; raises SuiteError if `redact` makes two equal."""
     _require_distinct_redacted_ids(run)
-    return _find_look_alike_ids(run)
+    return [*_find_shared_recordings(run), *_find_look_alike_ids(run)]
+
+
+def _find_shared_recordings(run: Run) -> list[Warning_]:
+    """A warning for each suite in which one recording was written for several scenarios."""
+    found: list[Warning_] = []
+    for suite in run.suites:
+        shared = list(_iter_shared(suite))
+        if shared:
+            one, other, places = shared[0]
+            more = f" (and {len(shared) - 1:,} more)" if len(shared) > 1 else ""
+            files = " and ".join(mark_name(format_location(each), 120) for each in places)
+            same = f"the recording of {mark_name(other)} is that of {mark_name(one)}{more}"
+            message = f"{same}, equal in all but the id: {files}"
+            found.append({"code": "shared_recording", "message": message, "where": suite.path})
+    return found
+
+
+def _iter_shared(suite: SuiteResult) -> Iterator[tuple[str, str, tuple[_Trace, _Trace]]]:
+    """Scenarios with the recording of an earlier one, and where both lie.
+
+    Two runs don't begin at the same time and measure the same; traces that people write have no measures.
+    """
+    first: dict[int, tuple[ScenarioResult, Trial]] = {}
+    for scenario in suite.scenarios:
+        for trial in scenario.trials:
+            digest = trial.digest if isinstance(trial, StoredTrial) else trial.trace.digest
+            if digest is None:
+                continue
+            other, same = first.setdefault(digest, (scenario, trial))
+            is_measured = bool(trial.latency_seconds or trial.total_tokens)
+            if other is not scenario and is_measured and trial.trace.recorded_at is not None:
+                yield _name(other), _name(scenario), (same.trace, trial.trace)
+                break
+
+
+def _name(scenario: ScenarioResult) -> str:
+    return scenario.id if scenario.variant is None else f"{scenario.id}[{scenario.variant}]"
 
 
 def _require_distinct_redacted_ids(run: Run) -> None:

@@ -314,6 +314,7 @@ NOTICED = frozenset(
         "empty_glob",
         "other_call_executed",
         "rules_left_out",
+        "shared_recording",
         "similar_tool",
         "suite_not_read",
         "stale_evidence",
