@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import ScenarioOutcome
 
 COST, TOKENS, LATENCY = "cost", "tokens", "latency"
-NO_USAGE, NO_PRICE = "usage is missing", "no price is known for its model"
+NO_USAGE, NO_PRICE = "usage is missing", "the traces record none, and no price is known for their model"
 
 
 def find_lost_figures(baseline: ScenarioOutcome, current: ScenarioOutcome) -> Sequence[LostFigure]:

@@ -282,7 +282,7 @@ def _describe_duplicates(document: ResultsDoc, codes: Container[str]) -> list[st
 
 
 def _describe_void_approvals(document: ResultsDoc, escape: Callable[[str], str]) -> list[str]:
-    """Says why approvals of scenarios that block do not count, without the names of what they do not cover."""
+    """Says why approvals of scenarios that block do not count; what they do not cover is named for a single one."""
     blocking = {(each.get("suite"), each.get("scenario")) for each in document["reasons"]}
     void = [
         each
@@ -291,9 +291,12 @@ def _describe_void_approvals(document: ResultsDoc, escape: Callable[[str], str])
     ]
     if not void:
         return []
+    if len(void) == 1:
+        cause, _, names = unmark_parts(void[0]["message"]).partition(": ")
+        what = f"{cause} ({escape(names)})" if names else cause
+        return [f"the approval of {escape(void[0]['who'])} does not count: {what}"]
     causes = {unmark_parts(each["message"].partition(": ")[0]) for each in void}
-    whose = f"the approval of {escape(void[0]['who'])} does" if len(void) == 1 else f"{len(void):,} approvals do"
-    return [f"{whose} not count{f': {causes.pop()}' if len(causes) == 1 else ''}"]
+    return [f"{len(void):,} approvals do not count{f': {causes.pop()}' if len(causes) == 1 else ''}"]
 
 
 def describe_weaker_rules(document: ResultsDoc, escape: Callable[[str], str]) -> list[str]:
