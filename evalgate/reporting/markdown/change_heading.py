@@ -79,7 +79,10 @@ def describe_failed_comparison(document: ResultsDoc, causes: Sequence[str], esca
     new = [each for each in blocking if each.words is not KNOWN_FAILURE]
     phrases = join_words([*bad, *changes.describe(escape, _list_good(document, changes), is_named=bool(bad))])
     text = "; ".join([phrases or describe_no_change(document, changes, escape), *list_growth(document)])
-    known = _describe_known(changes, len(blocking) - len(new), is_alone=not new and not causes)
+    known = changes.describe_known(escape)
+    if known and not new and not causes and blocking:
+        which = "which" if len(blocking) == changes.counts[KNOWN_FAILURE] else f"of which {len(blocking):,}"
+        known += f", {which} {'blocks' if len(blocking) == 1 else 'block'}"
     if not phrases and blocking and not new and not causes:
         text += ", where it fails too" if len(blocking) == 1 else ", where they fail too"
     if known and _are_proposed(document, blocking):
@@ -133,17 +136,6 @@ def _describe_other_agent(document: ResultsDoc, blocking: Iterable[ScenarioChang
         codes.setdefault(_key(reason), reason["code"])
     number = sum(each.words in BAD and codes[each.key] == "model_changed" for each in blocking)
     return f"{number:,} of them with a changed model or changed tools" if number else ""
-
-
-def _describe_known(changes: RunChanges, blocking: int, *, is_alone: bool) -> str:
-    """The known failures, and whether it is only they that block."""
-    if not changes.known:
-        return ""
-    if not is_alone or not blocking:
-        return changes.known
-    number = changes.counts[KNOWN_FAILURE]
-    which = "which" if blocking == number else f"of which {blocking:,}"
-    return f"{changes.known}, {which} {'blocks' if blocking == 1 else 'block'}"
 
 
 def _are_proposed(document: ResultsDoc, blocking: Sequence[ScenarioChange]) -> bool:

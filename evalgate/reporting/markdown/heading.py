@@ -249,16 +249,16 @@ def _build_passed(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[s
 
 def _build_passed_comparison(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[str], str]) -> Heading:
     found = describe_comparison(document, escape)
+    known = found.changes.describe_known(escape)
     if found.changes.has_bad:
-        excuse = _explain_not_blocked(document)
-        known = f"; {found.changes.known}" if found.changes.known else ""
-        heading = Heading(ATTENTION, f"passed, but {found.text} ({excuse}{known})")
+        excuse = "; ".join(filter(None, [_explain_not_blocked(document), known]))
+        heading = Heading(ATTENTION, f"passed, but {found.text} ({excuse})")
         return _add_reservations(document, heading, escape)
     reasons = [*describe_weaker_rules(document, escape), *_describe_outages(document, escape)]
     duplicates = _describe_duplicates(document, DUPLICATES)
-    text = f"{found.text}{f' ({found.changes.known})' if found.changes.known else ''}"
+    text = f"{found.text} ({known})" if known else found.text
     if reasons or _describe_duplicates(document, DECISIVE):
-        changed = [text] if found.is_changed or found.changes.known else []
+        changed = [text] if found.is_changed or known else []
         return Heading(ATTENTION, f"passed, but {'; '.join([*reasons, *duplicates, *changed])}")
     if found.changes.counts[KNOWN_FAILURE]:
         return Heading(ATTENTION, "; ".join([f"passed: {text}", *duplicates]))

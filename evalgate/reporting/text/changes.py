@@ -202,9 +202,8 @@ class RunChanges(NamedTuple):
         scenario = self.only[words]
         return " ".join(filter(None, [noun, escape(scenario.id), scenario.variant and escape(scenario.variant)]))
 
-    @property
-    def known(self) -> str:
-        """`3 known failures, 1 of them approved`, or an empty string."""
+    def describe_known(self, escape: Callable[[str], str]) -> str:
+        """`known failure gift`, `3 known failures, 1 of them approved`, or an empty string."""
         number = self.counts[KNOWN_FAILURE]
         if not number:
             return ""
@@ -213,7 +212,7 @@ class RunChanges(NamedTuple):
             for count, word in ((self.approved, "approved"), (self.quarantined, "quarantined"))
             if count
         ]
-        return ", ".join([pluralize(number, "known failure"), *excused])
+        return ", ".join([self._format_subject(KNOWN_FAILURE, KNOWN_FAILURE.noun, escape), *excused])
 
 
 def count_changes(document: ResultsDoc) -> RunChanges:

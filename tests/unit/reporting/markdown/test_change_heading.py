@@ -96,11 +96,11 @@ HEADINGS = {
     "failed: no verdict changed since main, where they fail too (2 known failures, which block)": document(
         known("a"), known("b"), verdict="fail", blocking="ab", comparison=compared(2)
     ),
-    "failed: known failure a got worse (1 known failure)": document(
+    "failed: known failure a got worse (known failure b)": document(
         known("a", "worse"), known("b"), verdict="fail", blocking="ab"
     ),
     "failed: known failure a fails another check": document(known("a", "other"), verdict="fail", blocking="a"),
-    "passed: no verdict changed since main (1 known failure, approved)": document(known("a"), approvals=approve("a")),
+    "passed: no verdict changed since main (known failure a, approved)": document(known("a"), approvals=approve("a")),
     "passed, but known failure a got worse (approved)": document(known("a", "worse"), approvals=approve("a")),
     "passed, but known failure a may have got worse (approved)": document(
         known("a", "worse", kind="inconclusive", verdict="FAIL"), approvals=approve("a")
