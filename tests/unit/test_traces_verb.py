@@ -255,11 +255,11 @@ def test_a_name_with_the_sign_is_a_file(traces) -> None:
 
 def test_calls_that_no_message_requests_are_shown_in_their_turn(tmp_path) -> None:
     calls = [{"turn": 1, "name": "one", "arguments": {}}, {"turn": 2, "name": "two", "arguments": {}}]
-    messages = [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]
+    messages = [{"role": "user", "content": "apple"}, {"role": "user", "content": "pear"}]
     trace = {"schema": "evalgate.trace/1", "messages": messages, "tool_calls": calls}
     (tmp_path / "t.json").write_text(json.dumps(trace))
     words = evalgate("show", str(tmp_path / "t.json")).out.split()
-    assert [word for word in words if word in ("a", "one", "b", "two")] == ["a", "one", "b", "two"]
+    assert [word for word in words if word in ("apple", "one", "pear", "two")] == ["apple", "one", "pear", "two"]
 
 
 @pytest.mark.parametrize(("place", "scenario"), [("good/all.jsonl:2", "parcel"), ("good/all.jsonl#1", "refund")])

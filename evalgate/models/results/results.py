@@ -75,8 +75,8 @@ class SummaryDoc(TypedDict):
     passed + partial + failed + hard_fails + errors + missing + not_evaluable = scenarios. Amounts with an
     unknown part are null. `cost_computed` counts trials whose cost was not recorded; `quarantined` counts
     scenarios that do not block, which the other counts include; `not_measured` counts trials that an outage left
-    unmeasured. All three are absent if zero. Score and pass rate leave out scenarios without a verdict because of
-    an outage.
+    unmeasured. All three are absent if zero. `trials` counts the measured ones; earlier versions left it out. Score
+    and pass rate leave out scenarios without a verdict because of an outage.
     """
 
     scenarios: Count
@@ -88,6 +88,7 @@ class SummaryDoc(TypedDict):
     errors: Count
     not_evaluable: Count
     skipped: Count
+    trials: NotRequired[Count]
     quarantined: NotRequired[Count]
     not_measured: NotRequired[Count]
     regressions: Count

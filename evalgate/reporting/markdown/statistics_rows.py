@@ -260,11 +260,16 @@ def _format_growth(document: ResultsDoc, name: str) -> str:
 
 
 def _find_amounts(document: ResultsDoc, name: str) -> tuple[float, float] | None:
-    """An amount of the baseline and of this run; None if they don't compare."""
+    """An amount of the baseline, for as many trials as this run has, and of this run; None if they don't compare."""
     current = document["summary"]
     baseline = _find_comparable_summary(document, current) if current else None
     before, now = (each and each[_AMOUNTS[name]] for each in (baseline, current))
-    return None if before is None or now is None else (before, now)
+    if not baseline or not current or before is None or now is None:
+        return None
+    trials, earlier = current.get("trials"), baseline.get("trials")
+    if name != "latency" and trials and earlier:
+        before *= trials / earlier
+    return before, now
 
 
 def _has_grown_much(before: float, now: float) -> bool:

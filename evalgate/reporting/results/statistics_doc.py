@@ -59,6 +59,7 @@ def build_summary(
         "errors": verdicts["ERROR"],
         "not_evaluable": verdicts["NOT_EVALUABLE"],
         "skipped": sum(suite.skipped for suite in run.suites),
+        "trials": sum(len(list_measured(scenario.trials)) for scenario in scenarios),
         "regressions": sum(kinds[kind] for kind in REGRESSIONS),
         "improvements": sum(kinds[kind] for kind in IMPROVEMENTS),
         "regressed": kinds["regressed"],

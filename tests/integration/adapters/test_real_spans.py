@@ -148,7 +148,14 @@ ROWS: dict[str, list[Row]] = {
     ],
     # one trace id in three files of three tests: two of the requests have a span, one is logged only
     f"{OPENAI}multiple_choices_streaming_content_mode1.logs.jsonl": [
-        Row(3, f"{WEATHER}! {WEATHER}!", [130, 126], 50.325466, "", ("tokens_incomplete", REPLAY, MISSING))
+        Row(
+            3,
+            f"{WEATHER}! {WEATHER}!",
+            [130, 126],
+            50.325466,
+            "",
+            ("tokens_incomplete", REPLAY, "incomplete", MISSING),  # two requests below a span that is not recorded
+        )
     ],
     f"{OPENAI}tool_calls_with_content_content_mode0.traces.jsonl": [
         Row(3, f"{WEATHER}! {WEATHER}!", [126], 2.458843, "", (REPLAY, MISSING)),

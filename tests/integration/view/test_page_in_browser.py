@@ -408,7 +408,7 @@ def test_header_says_what_holds_for_all_and_no_scenario_repeats_it(chromium: Chr
     assert "All 6 scenarios that broke or regressed come with model gpt-4.1 \u2192 ft:gpt-4.1" in header
     assert (
         "Against the baseline: 6 broken and 6 fixed. 34 of 40 passed, 34 of 40 in the baseline.\n\n"
-        "12 changes are based on a single trial and may be noise."
+        "6 changes are based on a single trial and may be noise."
     ) in header
     assert "comes with model" not in chromium.evaluate("document.querySelector('main').textContent")
 

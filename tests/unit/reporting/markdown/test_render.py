@@ -710,6 +710,15 @@ def test_comment__statistics_of_the_same_scenarios__show_their_change():
     assert "**Latency** p50 2.0 s, p95 2.0 s (**+100%**)" in text
 
 
+def test_comment__more_trials_than_in_the_baseline__are_no_growth():
+    documents = [results([a_suite("s", [a_scenario(trials=[a_trial(cost_usd=0.02)] * count)])]) for count in (1, 2)]
+    before, now = ({**each["summary"], "trials": count} for each, count in zip(documents, (1, 2), strict=True))
+    document = {**documents[1], "summary": now, "baseline": a_baseline(summary=before)}
+    assert "**Cost** 0.04 USD \u00b7" in comment(document)
+    without = {**documents[1], "baseline": a_baseline(summary=documents[0]["summary"])}
+    assert "**Cost** 0.04 USD (**+100%**)" in comment(without)
+
+
 def test_comment__statistics_of_other_scenarios__show_no_change():
     before = results([a_suite("s", [a_scenario("a"), a_scenario("b")])])["summary"]
     text = comment(results([a_suite("s", [a_scenario("a")])], baseline=a_baseline(summary=before)))
