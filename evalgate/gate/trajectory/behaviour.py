@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.redaction.redact import redact_value
@@ -47,10 +49,21 @@ def behaviour_from_trace(trace: Trace, *, with_sources: bool = False) -> Behavio
     was_asked = trace.kept_view is not None and ARGUMENT_SOURCES in trace.kept_view.cache
     if with_sources or was_asked:
         calls = _add_sources(calls, trace)
+    calls = _sort_within_messages(calls, recorded)
     has_answer = trace.response["content"] is not None
     left = None if trace.state is None else _read_left_state(trace)
     known = None if "calls" in trace.gaps else calls
     return Behaviour(known, answer.strip() if has_answer else None, trace.status, left)
+
+
+def _sort_within_messages(calls: Iterable[ComparedCall], recorded: Sequence[ToolCall]) -> list[ComparedCall]:
+    """The calls, those of one message by their tools: calls that are made in parallel have no order."""
+    messages = groupby(zip(recorded, calls, strict=True), key=lambda pair: pair[0]["step"])
+    found: list[ComparedCall] = []
+    for step, pairs in messages:
+        made = [call for _, call in pairs]
+        found += sorted(made, key=attrgetter("name")) if step else made
+    return found
 
 
 def read_steady_answer(trace: Trace) -> str:

@@ -101,6 +101,27 @@ def test_other_calls_that_change_something_are_one_line():
     assert found == [("calls", "calls that change something", "book_flight", "cancel_flight, send_mail")]
 
 
+def in_messages(*steps, turned=False):
+    """Trials that book and mail, with the message of each call; `turned`: they mail first."""
+    calls = [make_call("book_flight", BOOK, step=steps[0]), make_call("send_mail", {"to": "ada"}, step=steps[1])]
+    return [make_trace(calls[::-1] if turned else calls) for _ in range(3)]
+
+
+def test_another_order_of_calls_is_no_difference_within_one_message():
+    assert differences(in_messages(1, 1), in_messages(1, 1, turned=True)) == []
+    assert [each[0] for each in differences(in_messages(1, 2), in_messages(2, 1, turned=True))] == ["calls"]
+    assert [each[0] for each in differences(in_messages(0, 0), in_messages(0, 0, turned=True))] == ["calls"]
+
+
+def test_another_argument_of_calls_in_one_message_is_a_difference():
+    now = [
+        make_trace(
+            [{**call, "step": 1} for call in (make_call("send_mail", {"to": "bob"}), make_call("book_flight", BOOK))]
+        )
+    ] * 3
+    assert differences(in_messages(1, 1), now) == [("argument", "send_mail.to", "ada", "bob")]
+
+
 def test_calls_that_read_count_from_three_trials_on():
     def reading(count):
         return [make_trace(["get_weather", ("book_flight", BOOK)]) for _ in range(count)]

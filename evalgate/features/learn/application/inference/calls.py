@@ -23,6 +23,7 @@ from evalgate.features.learn.application.inference.contrast import (
 )
 from evalgate.features.learn.application.inference.observations import SUPPORT
 from evalgate.features.learn.application.inference.ordering import (
+    are_parallel,
     cover_pairs,
     divide_into_layers,
     find_common_order,
@@ -119,13 +120,20 @@ class _TrialCalls:
         is_short = len(first) <= MAX_SEQUENCE and all(map(is_usable_name, first))
         return len(self.trials) >= MANY and is_short and all(each == first for each in self.sequences)
 
-    def list_sequence(self) -> list[Any]:
-        """The calls that all trials make, with what their arguments have in common."""
+    def list_layers(self) -> list[list[Any]]:
+        """The calls that all trials make, with what their arguments have in common; calls of one message together.
+
+        What one trial calls in parallel has no order, whatever the others do.
+        """
         calls = [trace.agent_calls for trace in self.trials]
-        return [
-            _describe_step(name, infer_arguments([each[at]["arguments"] for each in calls], len(calls)))
-            for at, name in enumerate(self.sequences[0])
-        ]
+        layers: list[list[Any]] = []
+        for at, name in enumerate(self.sequences[0]):
+            step = _describe_step(name, infer_arguments([each[at]["arguments"] for each in calls], len(calls)))
+            if at and any(are_parallel(each[at - 1], each[at]) for each in calls):
+                layers[-1].append(step)
+            else:
+                layers.append([step])
+        return layers
 
 
 def _describe_step(tool: str, arguments: dict[str, Any]) -> Any:
@@ -144,7 +152,7 @@ def infer_calls(
         return [require_from_many(_expect_tool(tool), trials) for tool in calls.list_steady()]
     counted = calls.count_destructive()
     if calls.has_one_sequence:
-        found = [_expect_sequence(calls.list_sequence())]
+        found = [_expect_layers(calls.list_layers())]
         rules: list[InferredCheck] = []
     else:
         pairs = _find_order(trials, failed, traces)
@@ -188,9 +196,7 @@ def _expect_tools(calls: _TrialCalls, counts: Mapping[str, int], pairs: Collecti
         return (
             [_expect_tool(tool)] if count == 1 else [InferredCheck({"type": "tool_calls", "tool": tool, "min": count})]
         )
-    if len(steps) == 1:
-        return [_expect_sequence(steps[0], **({"mode": "any_order"} if len(steps[0]) > 1 else {}))]
-    return [_expect_sequence([layer[0] if len(layer) == 1 else layer for layer in steps])]
+    return [_expect_layers(steps)]
 
 
 def _keep_order(calls: _TrialCalls, pairs: Collection[Pair], found: Sequence[InferredCheck]) -> list[InferredCheck]:
@@ -210,6 +216,13 @@ def _forbid_calls(trials: Sequence[Trace], failed: Sequence[Trace]) -> Iterator[
 
 def _expect_tool(tool: str) -> InferredCheck:
     return InferredCheck({"type": "tool_called", "tool": tool})
+
+
+def _expect_layers(layers: Sequence[Sequence[Any]]) -> InferredCheck:
+    """All of these steps, those of one layer in any order."""
+    if len(layers) == 1:
+        return _expect_sequence(layers[0], **({"mode": "any_order"} if len(layers[0]) > 1 else {}))
+    return _expect_sequence([layer[0] if len(layer) == 1 else layer for layer in layers])
 
 
 def _expect_sequence(steps: Sequence[Any], **mode: str) -> InferredCheck:

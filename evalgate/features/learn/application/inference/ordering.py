@@ -9,7 +9,7 @@ from evalgate.features.learn.application.inference.checks import InferredCheck, 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import ToolCall, Trace
 
 Pair = tuple[str, str]
 """Two tools of which the first is called before the other."""
@@ -89,20 +89,25 @@ def divide_into_layers(tools: Sequence[str], pairs: Collection[Pair]) -> list[li
     return [layer for layer in layers if layer]
 
 
+def are_parallel(call: ToolCall, other: ToolCall) -> bool:
+    """Whether one message made both calls, as far as it is known."""
+    return call["step"] != 0 and call["step"] == other["step"]
+
+
 def list_ordered_pairs(trace: Trace, tools: frozenset[str]) -> set[Pair]:
     """Pairs of these tools of which all calls of the first precede all of the second; parallel calls have no order."""
-    first: dict[str, tuple[int, int]] = {}
-    last: dict[str, tuple[int, int]] = {}
+    first: dict[str, tuple[int, ToolCall]] = {}
+    last: dict[str, tuple[int, ToolCall]] = {}
     for at, call in enumerate(trace.agent_calls):
         if call["name"] in tools:
-            place = at, call["step"]
+            place = at, call
             first.setdefault(call["name"], place)
             last[call["name"]] = place
     return {
         (a, b)
-        for a, (at, step) in last.items()
-        for b, (other, other_step) in first.items()
-        if a != b and at < other and (not step or step != other_step)
+        for a, (at, call) in last.items()
+        for b, (later, following) in first.items()
+        if a != b and at < later and not are_parallel(call, following)
     }
 
 

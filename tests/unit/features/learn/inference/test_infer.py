@@ -103,6 +103,42 @@ def test_tools_without_an_order_among_them_are_a_group_of_a_sequence():
     assert not any("not: {type: tool_sequence" in line for line in found)
 
 
+def in_messages(*messages: Sequence[Any], number: int = 0) -> Trace:
+    """A trial whose calls are made by these messages."""
+    made = trial(*(call for message in messages for call in message), number=number)
+    steps = [step for step, message in enumerate(messages, 1) for _ in message]
+    calls = [{**call, "step": step} for call, step in zip(made.tool_calls, steps, strict=True)]
+    return replace(made, tool_calls=calls)
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        ([["look"], ["pay", "mail"]], "sequence: [look, [pay, mail]]"),
+        ([["look", "ask"], ["pay"], ["mail"]], "sequence: [[look, ask], pay, mail]"),
+        ([["pay", "mail"]], "mode: any_order, sequence: [pay, mail]"),
+        ([["look", "look"], ["pay"]], "sequence: [[look, look], pay]"),
+        ([["look"], [("pay", {"to": "shop"}), "mail"]], "sequence: [look, [{tool: pay, args: {to: shop}}, mail]]"),
+        ([["look"], ["pay"], ["mail"]], "sequence: [look, pay, mail]"),
+    ],
+)
+def test_calls_of_one_message_may_come_in_any_order(messages, expected):
+    found = lines([in_messages(*messages, number=number) for number in range(3)])
+    assert f"- {{type: tool_sequence, {expected}, required: true}}" in found
+
+
+def test_calls_that_one_trial_makes_in_one_message_may_come_in_any_order_whatever_file_is_read_first():
+    trials = [in_messages(["look"], ["pay", "mail"]), *(in_messages(["look"], ["pay"], ["mail"]) for _ in range(2))]
+    for found in map(lines, permutations(trials)):
+        assert "- {type: tool_sequence, sequence: [look, [pay, mail]], required: true}" in found
+
+
+def test_calls_of_no_known_message_keep_their_order():
+    made = in_messages(["look", "pay"])
+    trials = [replace(made, tool_calls=[{**call, "step": 0} for call in made.tool_calls])] * 3
+    assert "- {type: tool_sequence, sequence: [look, pay], required: true}" in lines(trials)
+
+
 def test_few_rules_hold_the_order_of_many_tools():
     pairs = {(a, b) for a in "abcd" for b in "wxyz"} | {("a", "b")}
     rules = cover_pairs(pairs, 2)
