@@ -17,7 +17,7 @@ from evalgate.adapters.formats.claude_code.unrecorded import (
     find_missing_turns,
     find_unrecorded,
 )
-from evalgate.adapters.formats.core.builder.agent_session import ELSEWHERE
+from evalgate.adapters.formats.core.builder.agent_session import note_elsewhere
 from evalgate.adapters.formats.core.builder.copied_history import (
     COPIED,
     count_copied,
@@ -98,7 +98,7 @@ def build(record: Any) -> Trace:
     trace.conversation_id = next(filter(None, map(find_session_id, own)), None)
     trace.trace_id = trace.conversation_id or ""
     _add_settings(trace, session)
-    _note_elsewhere(trace, session.count_elsewhere() + unseen)
+    note_elsewhere(trace, session.count_elsewhere() + unseen)
     _note_unrecorded(trace, session, record)
     set_times(trace)
     trace.latency = measure_user_wait(trace.messages)
@@ -112,12 +112,6 @@ def build(record: Any) -> Trace:
     if trace.messages and not any(m["content"] is not None or m["tool_calls"] or m["parts"] for m in trace.messages):
         add_warning(trace, "content_not_captured", "the lines record tokens but no messages", "messages")
     return trace
-
-
-def _note_elsewhere(trace: Trace, count: int) -> None:
-    if count:
-        add_warning(trace, "subagent_elsewhere", ELSEWHERE.format(count), "messages")
-        add_gap(trace, "calls", ELSEWHERE.format(count))
 
 
 def _note_unrecorded(trace: Trace, session: ClaudeSession, record: Sequence[Any]) -> None:

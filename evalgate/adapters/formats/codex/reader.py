@@ -14,7 +14,7 @@ from evalgate.adapters.formats.codex.rollout import CodexRun, Rollout, read_tota
 from evalgate.adapters.formats.codex.started_agents import keep_ids
 from evalgate.adapters.formats.codex.sub_agent_files import BESIDE, THREAD, group_threads
 from evalgate.adapters.formats.codex.sub_agents import build_run, count_elsewhere, join_threads, sum_threads
-from evalgate.adapters.formats.core.builder.agent_session import ELSEWHERE
+from evalgate.adapters.formats.core.builder.agent_session import note_elsewhere
 from evalgate.adapters.formats.core.builder.call_outcomes import note_unknown_outcomes
 from evalgate.adapters.formats.core.builder.conversation import (
     RawMessage,
@@ -203,7 +203,7 @@ def build(record: Any) -> Trace:
         run.unknown = pick_worse(run.unknown, other.unknown)
     trace = _build_trace(run, threads)
     note_unknown(trace, run.unknown)
-    _note_elsewhere(trace, count_elsewhere(run, threads, trace.tool_calls))
+    note_elsewhere(trace, count_elsewhere(run, threads, trace.tool_calls))
     _note_scripts(trace, (run, *threads.values()))
     if isinstance(run, Rollout):
         warn_of_copies(trace, run.copied, may_be_more=run.may_have_copies)
@@ -218,13 +218,6 @@ def _note_scripts(trace: Trace, runs: Iterable[CodexRun]) -> None:
         reason = run.scripts.find_unlisted(names) if isinstance(run, Rollout) else None
         if reason is not None:
             add_gap(trace, "calls", reason)
-
-
-def _note_elsewhere(trace: Trace, count: int) -> None:
-    """Makes calls incomplete if sub-agents were started whose calls are in files that are not here."""
-    if count:
-        add_warning(trace, "subagent_elsewhere", ELSEWHERE.format(count), "messages")
-        add_gap(trace, "calls", ELSEWHERE.format(count))
 
 
 def _build_trace(run: Rollout | Execution, threads: Mapping[str, Rollout]) -> Trace:

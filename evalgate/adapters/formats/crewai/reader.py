@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.agent_session import ELSEWHERE
+from evalgate.adapters.formats.core.builder.agent_session import note_elsewhere
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.run import (
     CheckedConversation,
-    add_warning,
     join_loose,
     measure_between,
     open_record,
@@ -98,9 +97,7 @@ def _note_coworkers(trace: Trace, events: list[dict[str, Any]]) -> None:
     seen = {clean_name(role) for event in events if isinstance(role := event.get("agent_role"), str)}
     names = [dict_or_empty(call["arguments"]).get("coworker") for call in asked]
     unseen = sum(not isinstance(name, str) or clean_name(name) not in seen for name in names)
-    if unseen:
-        add_warning(trace, "subagent_elsewhere", ELSEWHERE.format(unseen), "messages")
-        add_gap(trace, "calls", ELSEWHERE.format(unseen))
+    note_elsewhere(trace, unseen)
 
 
 def _add_tasks(chat: CheckedConversation, tasks: list[Any]) -> bool:

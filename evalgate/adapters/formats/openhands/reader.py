@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.builder.agent_session import note_elsewhere
 from evalgate.adapters.formats.core.builder.call_outcomes import note_unknown_outcomes
 from evalgate.adapters.formats.core.builder.conversation import (
     NOT_CAPTURED,
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.trace.trace import Message, ToolCall, Trace
 
-FINISH = "finish"
+FINISH, DELEGATE = "finish", "delegate"
 IGNORED = frozenset({"null", "recall", "change_agent_state", "agent_state_changed", "condensation", "pause"})
 """Kinds of events that concern the machinery around the agent."""
 SOURCES = frozenset({"agent", "user", "environment"})
@@ -85,6 +86,9 @@ class OpenHandsEvents(MeteredConversation):
         self.answer: tuple[str | None, Message] | None = None
         self.error: str | None = None
         self.unknown_outcomes: list[ToolCall] = []
+        self.unseen_delegates = 0
+        """Agents that got a task and of which no event is recorded before its end."""
+        self._is_delegate_unseen = False
         self._messages_by_response: dict[str, Message] = {}
         self._calls_by_event: dict[str, ToolCall] = {}
 
@@ -94,6 +98,7 @@ class OpenHandsEvents(MeteredConversation):
             with prefix_errors(path, number):
                 for event in value if isinstance(value, list) else [value]:
                     self._add(mapping(event, ""))
+        self._end_delegate()
 
     def _add(self, event: dict[str, Any]) -> None:
         kind = text(event.get("action"), "action")
@@ -127,6 +132,7 @@ class OpenHandsEvents(MeteredConversation):
     def _add_agent_event(self, event: dict[str, Any], args: dict[str, Any], kind: str) -> Message:
         """Adds an agent's message or action: one message per model response."""
         self.error = None  # the agent continued after it
+        self._is_delegate_unseen = kind == DELEGATE
         metadata = METADATA.read(event.get("tool_call_metadata"), "tool_call_metadata")
         response = metadata["response"]
         message = self._messages_by_response.get(response["id"] or "")
@@ -172,6 +178,8 @@ class OpenHandsEvents(MeteredConversation):
             self.answer = (answer or message["content"], message)
 
     def _add_observation(self, event: dict[str, Any], kind: str) -> None:
+        if kind == DELEGATE:
+            self._end_delegate()
         content = text(event.get("content"), "content")
         cause = identifier(event.get("cause"), "cause")
         request = self._calls_by_event.get(cause or "")
@@ -193,6 +201,10 @@ class OpenHandsEvents(MeteredConversation):
             self.unknown_outcomes.append(call)
         else:
             call["status"] = "ok"
+
+    def _end_delegate(self) -> None:
+        self.unseen_delegates += self._is_delegate_unseen
+        self._is_delegate_unseen = False
 
 
 def _read_executed(requested: Any, args: dict[str, Any]) -> Arguments:
@@ -266,6 +278,7 @@ def build(record: Any) -> Trace:
     _add_usage(trace, document, history, events.unmetered)
     _add_end(trace, events, document)
     note_unknown_outcomes(trace, events.unknown_outcomes)
+    note_elsewhere(trace, events.unseen_delegates)
     if failure is not None:
         add_failed_call(trace, failure)
     _add_patch(trace, document)

@@ -10,6 +10,7 @@ from evalgate.adapters.formats.copilot import COPILOT
 from evalgate.adapters.formats.core.builder.trace_builder import read_record
 from evalgate.adapters.formats.crewai import CREWAI
 from evalgate.adapters.formats.gemini_cli import GEMINI_CLI
+from evalgate.adapters.formats.openhands import OPENHANDS
 from evalgate.models.trace.trace import Trace, TraceLocation
 
 AT = "2026-11-28T10:00:00Z"
@@ -171,3 +172,32 @@ def test_the_work_of_a_coworker_is_in_its_events() -> None:
     assert not read(CREWAI, crew_events("Cleaner ")).gaps
     assert is_elsewhere(read(CREWAI, crew_events()))
     assert is_elsewhere(read(CREWAI, crew_events("painter")))
+
+
+def delegation(*between: dict[str, Any]) -> list[dict[str, Any]]:
+    events: list[dict[str, Any]] = [
+        {"source": "user", "action": "message", "args": {"content": "Tidy."}},
+        {"source": "agent", "action": "delegate", "args": {"agent": "Cleaner", "inputs": {"task": "tidy"}}},
+        *between,
+        {"source": "agent", "observation": "delegate", "content": "tidy now", "cause": 1},
+        {"source": "agent", "action": "finish", "args": {"final_thought": "Tidy now."}},
+    ]
+    return [{"id": number, "timestamp": AT, **event} for number, event in enumerate(events)]
+
+
+def test_openhands_whose_delegate_has_no_event() -> None:
+    assert is_elsewhere(read_one(delegation()))
+
+
+def test_openhands_whose_delegate_ran_a_command() -> None:
+    ran = {"source": "agent", "action": "run", "args": {"command": "ls"}}
+    seen = {"source": "agent", "observation": "run", "content": "a", "extras": {"metadata": {"exit_code": 0}}}
+    trace = read_one(delegation(ran, {**seen, "cause": 2}))
+    assert trace.called == ["delegate", "run", "finish"]
+    assert not is_elsewhere(trace)
+
+
+def read_one(record: Any) -> Trace:
+    trace = read_record(OPENHANDS.reader, record, TraceLocation("t.json"), "t.json")
+    assert isinstance(trace, Trace), trace.reason
+    return trace

@@ -24,6 +24,13 @@ ELSEWHERE = "calls of sub-agents ({}) are recorded in other files, which are not
 FEWER_CALLS = "the run says that it made {} tool calls, and {} are recorded"
 
 
+def note_elsewhere(trace: Trace, count: int) -> None:
+    """Makes calls incomplete if this many sub-agents were started whose calls the recording does not hold."""
+    if count:
+        add_warning(trace, "subagent_elsewhere", ELSEWHERE.format(count), "messages")
+        add_gap(trace, "calls", ELSEWHERE.format(count))
+
+
 class AgentSession(MeteredConversation):
     """The run as far as it was read. The text and calls of one answer of the model are one message.
 
@@ -125,9 +132,7 @@ class AgentSession(MeteredConversation):
         set_times(trace)
         trace.latency = measure_user_wait(trace.messages)
         self._add_end(trace)
-        if self.elsewhere:
-            add_warning(trace, "subagent_elsewhere", ELSEWHERE.format(self.elsewhere), "messages")
-            add_gap(trace, "calls", ELSEWHERE.format(self.elsewhere))
+        note_elsewhere(trace, self.elsewhere)
         if self.stated_calls > len(trace.tool_calls):
             add_gap(trace, "calls", FEWER_CALLS.format(self.stated_calls, len(trace.tool_calls)))
         return trace
