@@ -169,7 +169,9 @@ def describe_difference(found: BehaviourDifference) -> str:
     fewest = min(found.trials_before, found.trials)
     count = " (one trial)" if fewest < SEVERAL else f" in {found.trials} of {found.trials}"
     if found.kind == "tools":
-        return f"other tool definitions{count}"
+        return f"other {found.what}{count}"
+    if found.kind == "prompt":
+        return f"another system prompt{count}"
     if found.kind == "source":
         sides = f"came from {mark_part(found.before)} in all trials of the baseline, now from {mark_part(found.now)}"
         return f"{mark_part(found.what)} {sides}{count}"

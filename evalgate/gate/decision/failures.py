@@ -122,9 +122,10 @@ def _explain_model_changed(_scenario: ScenarioResult, change: Change | None) -> 
 
 
 def _explain_behaviour_changed(_scenario: ScenarioResult, change: Change | None) -> str | None:
-    if change is None or not change.differences:
+    found = [each for each in change.differences if each.kind != "prompt"] if change is not None else []
+    if not found:  # another prompt is no act
         return None
-    first, *others = map(describe_difference, change.differences)
+    first, *others = map(describe_difference, found)
     return f"{first}{f' (and {len(others)} more)' if others else ''}"
 
 

@@ -135,8 +135,10 @@ def _compare_ends(baseline: Sequence[Behaviour], current: Sequence[Behaviour], a
     if agent is not None and agent.models is not None:
         before, _, now = agent.models.partition(" -> ")
         yield "model", "model", before, now
-    if agent is not None and agent.tools:
-        yield "tools", "tool definitions", "", ""
+    if agent is not None and agent.tools:  # which a framework may write into the prompt: one line for both
+        yield "tools", f"tool definitions{' and system prompt' if agent.prompt else ''}", "", ""
+    elif agent is not None and agent.prompt:
+        yield "prompt", "system prompt", "", ""
     statuses = _find_constants(baseline, current, lambda each: each.status)
     if statuses is not None and statuses[0] != statuses[1]:
         yield "status", "status", *statuses

@@ -6,6 +6,7 @@ Both sides' traces are judged under both rules. One table over four outcomes: ba
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -18,7 +19,7 @@ from evalgate.models.run.trials import list_agent_parts
 from evalgate.scoring.wording import join_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Container, Iterable, Sequence
 
     from evalgate.models.comparison.comparison import CauseKind, Change, Comparison, ScenarioKey
     from evalgate.models.results.baseline_run import BaselineRun
@@ -179,12 +180,21 @@ def add_agent_changes(comparison: Comparison, run: Run, baseline: PartsOfScenari
             change.agent = compare_agents(baseline(key), list_agent_parts(scenario.trials))
 
 
-def compare_agents(baseline: Iterable[AgentParts], current: Iterable[AgentParts]) -> AgentChange | None:
+def find_steady_prompts(baseline: Iterable[AgentParts]) -> set[str]:
+    """The prompts of several trials of a baseline, or of its only one: others may be made anew for each run."""
+    prompts = Counter(parts.prompt_hash for parts in baseline)
+    return {each for each, number in prompts.items() if each and (number > 1 or prompts.total() == 1)}
+
+
+def compare_agents(
+    baseline: Iterable[AgentParts], current: Iterable[AgentParts], steady: Container[str] | None = None
+) -> AgentChange | None:
     """What differs between the trials of a scenario; None if nothing does.
 
     What a side does not record is unknown, and no difference. Trials may use several models: what counts is
     one that the baseline's trials did not use. A prompt that differs between trials of the baseline is made
-    for each of them, so it is not compared.
+    for each of them, so it is not compared; nor, if `steady` prompts are given, is another than these, or with
+    several of the current trials.
     """
     before, now = (list(zip(*parts, strict=True)) for parts in (baseline, current))
     if not before or not now:
@@ -195,7 +205,7 @@ def compare_agents(baseline: Iterable[AgentParts], current: Iterable[AgentParts]
     found = AgentChange(
         f"{_list_models(models[0])} -> {_list_models(models[1])}" if _has_new(*models) else None,
         tools=_has_new(*tools),
-        prompt=len(prompts[0]) == 1 and _has_new(*prompts),
+        prompt=_has_new(*prompts) and _is_comparable(before[2], now[2], steady),
         skills=_compare_skills(*skills) if all(skills) else (),
     )
     return found if found.items else None
@@ -203,6 +213,13 @@ def compare_agents(baseline: Iterable[AgentParts], current: Iterable[AgentParts]
 
 def _has_new(before: set[str], now: set[str]) -> bool:
     return bool(before and now - before)
+
+
+def _is_comparable(before: Sequence[str | None], now: Sequence[str | None], steady: Container[str] | None) -> bool:
+    """Whether prompts are those of the agent, and not of each run."""
+    if steady is None:
+        return len({*filter(None, before)}) == 1
+    return len({*before}) == len({*now}) == 1 and before[0] in steady
 
 
 def _compare_skills(before: set[str], now: set[str]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ DifferenceKind = Literal[
     "wording",
     "model",
     "tools",
+    "prompt",
     "status",
 ]
 NOT_TOUCHED, ADDED, CHANGED, REMOVED = "not touched", "added", "changed", "removed"

@@ -63,6 +63,7 @@ IMPROVED, MAY_BE_FIXED = ChangeWords("improved", "improved"), ChangeWords("may b
 ACTS_DIFFERENTLY = ChangeWords("act differently", "acts differently")
 OTHER_MODEL = ChangeWords("run with another model", "runs with another model")
 OTHER_TOOLS = ChangeWords("have other tool definitions", "has other tool definitions")
+OTHER_PROMPT = ChangeWords("have another system prompt", "has another system prompt")
 OTHER_WORDS = ChangeWords("answer with other words", "answers with other words")
 ADDED, REMOVED = ChangeWords("added", "added"), ChangeWords("removed", "removed")
 KNOWN_FAILURE, UNMEASURED = ChangeWords("", "", "known failure"), ChangeWords("", "", "outage")
@@ -74,8 +75,12 @@ BAD = (
     *(MAY_BE_WORSE, MAY_BE_CHANCE, UNEVALUATED, REGRESSED),
 )
 """What a person should look at, the worst first."""
-GOOD = (ACTS_DIFFERENTLY, OTHER_MODEL, OTHER_TOOLS, OTHER_WORDS, FIXED, MAY_BE_FIXED, IMPROVED, ADDED, REMOVED)
+GOOD = (
+    *(ACTS_DIFFERENTLY, OTHER_MODEL, OTHER_TOOLS, OTHER_PROMPT, OTHER_WORDS),
+    *(FIXED, MAY_BE_FIXED, IMPROVED, ADDED, REMOVED),
+)
 ORDER = (*BAD, *GOOD)
+_OF_KINDS = {"model": OTHER_MODEL, "tools": OTHER_TOOLS, "prompt": OTHER_PROMPT, "wording": OTHER_WORDS}
 _OF_KNOWN = {WORSE: GOT_WORSE, OTHER: FAILS_OTHERWISE}
 _OF_FAILING = {"regressed": GOT_WORSE, "broken": BROKE}
 _OF_PASSING = {"regressed": REGRESSED, "broken": REGRESSED, "fixed": FIXED, "improved": IMPROVED, "new": ADDED}
@@ -116,19 +121,18 @@ def _find_change_of_passing(scenario: ScenarioDoc, change: ChangeDoc) -> ChangeW
 def name_differences(differences: Iterable[BehaviourDifference]) -> ChangeWords:
     """What a scenario that passes as before does otherwise, by the gravest of its differences."""
     kinds = {each.kind for each in differences}
-    if kinds - {"model", "tools", "wording"}:
+    if kinds - _OF_KINDS.keys():
         return ACTS_DIFFERENTLY
-    known = (("model", OTHER_MODEL), ("tools", OTHER_TOOLS), ("wording", OTHER_WORDS))
-    return next((words for kind, words in known if kind in kinds), UNCHANGED)
+    return next((words for kind, words in _OF_KINDS.items() if kind in kinds), UNCHANGED)
 
 
 def is_attention_due(scenario: ScenarioDoc) -> bool:
     """Whether a scenario that passes makes a heading yellow: another model, or other acts in several trials a side.
 
-    Other acts of a single trial may be chance; other tool definitions are no acts.
+    Other acts of a single trial may be chance; other tool definitions and prompts are no acts.
     """
     return any(
-        each.kind == "model" or (each.kind != "tools" and min(each.trials_before, each.trials) > 1)
+        each.kind == "model" or (each.kind not in ("tools", "prompt") and min(each.trials_before, each.trials) > 1)
         for each in scenario.get("differences", ())
     )
 

@@ -222,3 +222,58 @@ def test_several_processes_and_compare_find_the_same(tmp_path):
     says(tmp_path, "a", "no", model="new", tool_definitions=[OTHER_TOOL])
     alone = run(tmp_path)
     assert run(tmp_path, "--jobs", "2").results == alone.results
+
+
+TOLD, NO_CHANGE = "have another system prompt", "no change since the baseline"
+
+
+def told(tmp_path, before, now, trials=1):
+    """Whether a run in which all pass says that the prompts of its scenarios a, b and c changed."""
+    written(tmp_path)
+    for prompt_of in (before, now):
+        for id_ in "abc":
+            for trial in range(trials):
+                says(tmp_path, id_, "ok", trial, prompt=prompt_of(id_, trial))
+        if prompt_of is before:
+            assert evalgate(tmp_path, ["s.yaml"]).code == 0
+            (tmp_path / ZIP).rename(tmp_path / "base.zip")
+    ran = run(tmp_path)
+    assert ran.code == 0
+    is_told = f"3 scenarios {TOLD}" in ran.text("comment.md")
+    assert is_told is (f"3 scenarios {TOLD}" in ran.stdout)
+    assert is_told is not (NO_CHANGE in ran.text("comment.md"))
+    kinds = [each["kind"] for found in ran.results["suites"][0]["scenarios"] for each in found.get("differences", ())]
+    assert kinds == ["prompt"] * (3 if is_told else 0)
+    return is_told
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "trials", "is_told"),
+    [
+        ("You help.", "You help a lot.", 1, True),
+        ("You help.", "You help.", 1, False),
+        ("You help. Today is 2026-01-01.", "You help. Today is 2026-02-03.", 1, False),
+        ("You help {0}{1} in run 1.", "You help {0}{1} in run 2.", 1, False),  # one of its own in each run
+        ("You help {0}{1}.", "You help {0}{1} a lot.", 2, False),
+        ("You help {0}.", "You help {0} a lot.", 2, True),  # the scenario's text, the same in all its trials
+        ("You help.", "You help {1}.", 2, False),
+        ("", "You help.", 1, False),
+        ("You help.", "", 1, False),
+    ],
+)
+def test_a_changed_system_prompt_is_told_where_it_is_the_agents_and_not_the_runs(
+    tmp_path, before, now, trials, is_told
+):
+    assert told(tmp_path, before.format, now.format, trials) is is_told
+
+
+def test_the_only_trial_of_a_baseline_has_the_agents_prompt(tmp_path):
+    written(tmp_path, "a")
+    says(tmp_path, "a", "ok")
+    assert evalgate(tmp_path, ["s.yaml"]).code == 0
+    (tmp_path / ZIP).rename(tmp_path / "base.zip")
+    says(tmp_path, "a", "ok", prompt="You help a lot.")
+    ran = run(tmp_path)
+    assert "scenario ` a ` has another system prompt" in ran.text("comment.md")
+    assert "another system prompt (one trial)" in ran.text("comment.md")
+    assert run(tmp_path, "--fail-on", "behaviour_changed").code == 0

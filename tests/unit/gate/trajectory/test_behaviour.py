@@ -197,6 +197,12 @@ def test_model_tools_and_status_are_compared_with_one_trial_too():
     assert [each[0] for each in differences(booked(1), now, agent=agent, passes=False)] == ["model", "tools", "status"]
 
 
+def test_another_prompt_is_one_line_with_other_tools_or_alone():
+    for tools, told in ((True, ("tools", "tool definitions and system prompt")), (False, ("prompt", "system prompt"))):
+        agent = AgentChange(None, tools=tools, prompt=True)
+        assert differences(booked(1), booked(1), agent=agent) == [(*told, "", "")]
+
+
 def test_calls_that_may_be_missing_are_not_compared():
     now = booked(2, flight_id="TP534")
     for trace in now:

@@ -199,6 +199,7 @@ def test_what_the_heading_names_needs_no_alarm():
         ("state", 2, "\U0001f7e1", "scenario a acts differently"),
         ("model", 1, "\U0001f7e1", "scenario a runs with another model"),
         ("tools", 2, "\u2705", "scenario a has other tool definitions"),
+        ("prompt", 2, "\u2705", "scenario a has another system prompt"),
         ("wording", 3, "\U0001f7e1", "scenario a answers with other words"),
     ],
 )

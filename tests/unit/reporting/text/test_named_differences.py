@@ -20,6 +20,7 @@ from evalgate.reporting.terminal.run_table import render_table
         (["all_calls"], ["acts differently"]),
         (["model"], ["runs with another model"]),
         (["tools"], ["has other tool definitions"]),
+        (["prompt"], ["has another system prompt"]),
         (["wording"], ["answers with other words"]),
         (["argument", "model"], ["acts differently", "runs with another model"]),
     ],
