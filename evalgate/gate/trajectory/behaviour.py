@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.redaction.redact import redact_value
 from evalgate.measures.text.tool_words import changes_something
-from evalgate.measures.values.json_values import is_time_of_run, list_short_values
+from evalgate.measures.values.json_values import CURRENCIES, is_time_of_run, list_short_values
 from evalgate.measures.values.outputs import ended_in_error
 from evalgate.models.comparison.behaviour import Behaviour, BehaviourDifference, ComparedCall
 from evalgate.models.trace.trace_view import ARGUMENT_SOURCES
@@ -37,6 +37,11 @@ _BY_CHANCE = re.compile(r"(?:think|calculate|compute|transfer_to|hand_?(?:off|ov
 """Calls that change nothing outside of the conversation, or end it: between two single trials they differ by chance."""
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
 _LITERAL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[\w$\u20ac.:/+-]*\d[\w.:/+%-]*")
+_SIGN = r"$\u00a2-\u00a5\u20a0-\u20c0"
+_BEFORE_AMOUNT = re.compile(rf"(?:[{_SIGN}]|\b(?:{CURRENCIES}))\s?$")
+_AFTER_AMOUNT = re.compile(rf"\s?(?:[{_SIGN}%]|(?:{CURRENCIES}|euros?|dollars?|pounds?|percent)\b)")
+_LONGEST_CODE = 5
+"""Characters of a code, with a blank behind it and one character before it."""
 
 
 def behaviour_from_trace(trace: Trace, *, with_sources: bool = False) -> Behaviour:
@@ -275,9 +280,18 @@ def _list_literals(side: Sequence[Behaviour]) -> list[set[str]]:
 
 
 def find_literals(answer: str) -> set[str]:
-    """Numbers, ids, addresses, days and times in an answer, of three characters and more."""
-    found = (each.strip(".:/+-") for each in _LITERAL.findall(answer))
-    return {each for each in found if len(each) >= ENOUGH}
+    """Numbers, ids, addresses, days and times in an answer, of three characters and more; amounts and shares of any."""
+    literals = ((each[0].strip(".:/+-"), each) for each in _LITERAL.finditer(answer))
+    return {text for text, found in literals if len(text) >= ENOUGH or _is_amount(text, found)}
+
+
+def _is_amount(text: str, found: re.Match[str]) -> bool:
+    """Whether a sign or code of a currency, or a percent sign, is part of a number or beside it."""
+    answer, start = found.string, found.start()
+    end = start + len(found[0].rstrip(".:/+-"))
+    before = answer[max(0, start - _LONGEST_CODE) : start]
+    is_beside = _BEFORE_AMOUNT.search(before) or _AFTER_AMOUNT.match(answer, end)
+    return (text.isdigit() and is_beside is not None) or re.search(f"[{_SIGN}%]", text) is not None
 
 
 def _excerpt(before: str, now: str) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from evalgate.measures.provenance.normal_form import (
     write_number,
 )
 from evalgate.measures.provenance.opened import open_text
+from evalgate.measures.values.json_values import CURRENCIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 
 _PARTS = re.compile(r"[,;|\n]")
 _JOINED = re.compile(r"[a-z]+[ _-]?\d+")
-_CURRENCY = "USD|EUR|GBP|JPY|CNY|INR|CHF|CAD|AUD"
-_MONEY = re.compile(rf"(?:({_CURRENCY})\s?)?(\d[\d.,]*)(?:\s?({_CURRENCY}))?")
+_MONEY = re.compile(rf"(?:({CURRENCIES})\s?)?(\d[\d.,]*)(?:\s?({CURRENCIES}))?")
 _CALCULATION = re.compile(r"[\d\s.+*/()-]+")
 _OPERATOR = re.compile(r"\d\)? [-+*/] \(?\d|\d\)?[+*]\(?\d")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")

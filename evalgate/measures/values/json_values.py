@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 _LOOKAHEAD = 2_000
 """Characters inspected beyond a cut, so that a secret across the cut is seen whole."""
 
-
+CURRENCIES = "USD|EUR|GBP|JPY|CNY|INR|CHF|CAD|AUD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|KRW"
+"""Codes that make a number an amount, as a pattern."""
 LONGEST_VALUE, MOST_WORDS = 80, 8
 """Longer texts are free text, which models word differently each time."""
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")

@@ -2,7 +2,7 @@ import pytest
 from builders import make_call, make_trace
 from msgspec.structs import astuple
 
-from evalgate.gate.trajectory.behaviour import behaviour_from_trace, find_differences
+from evalgate.gate.trajectory.behaviour import behaviour_from_trace, find_differences, find_literals
 from evalgate.models.comparison.comparison import AgentChange
 from evalgate.scoring.wording import describe_difference
 
@@ -87,6 +87,50 @@ def test_another_time_in_all_answers_is_a_difference_unless_it_is_that_of_the_ru
 )
 def test_answers_that_tell_the_same_values_differ_in_wording_only(before, now, kind):
     assert [each[0] for each in differences(booked(response=before), booked(response=now))] == [kind]
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("80 EUR", "99 EUR"),
+        ("EUR 8", "EUR 9"),
+        ("\u00a380", "\u00a399"),
+        ("80\u20ac", "99\u20ac"),
+        ("$5", "$9"),
+        ("5%", "9%"),
+        ("5 %", "9 %"),
+        ("80 euros", "99 euros"),
+    ],
+)
+def test_a_short_amount_is_a_literal(before, now):
+    assert [each[0] for each in differences(booked(response=f"At {before}."), booked(response=f"At {now}."))] == [
+        "answer"
+    ]
+    sides = [[*booked(1, response=f"At {each}."), *booked(2, response=f"It is {each}.")] for each in (before, now)]
+    assert [each[0] for each in differences(*sides)] == ["literals"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "In 12 days.",
+        "% 12 days",
+        "Room 2. EUR only.",
+        "12 Europeans",
+        "5 eggs, EUR",
+        "For 2 or 3",
+        "12 EUROPE",
+        "AUSD 12",
+        "12 of them",
+    ],
+)
+def test_other_short_numbers_are_no_literals(answer):
+    assert find_literals(answer) == set()
+
+
+def test_a_short_amount_is_the_same_however_its_currency_is_written():
+    sides = [booked(response=each) for each in ("At 80 EUR: 120 in all.", "At EUR 80: 120 in all.")]
+    assert [each[0] for each in differences(*sides)] == ["wording"]
 
 
 def test_what_is_not_one_and_the_same_in_all_trials_of_a_side_is_no_difference():

@@ -29,7 +29,7 @@ MAX_OFFERS = 3
 """Tools whose codes are checked, and offers of a kind."""
 _CODE = re.compile(r"[#A-Z0-9][A-Z0-9_:-]{1,39}")
 """A code has no lower case, which names and texts of persons have; so has a time."""
-FEW_ANSWERS, MAX_LITERALS, LONGEST = 2, 5, 60
+FEW_ANSWERS, MAX_LITERALS, SHORT, LONGEST = 2, 5, 2, 60
 _OF_TIME = re.compile(r"(?:19|20)\d\d|\d{4}-\d\d-\d\d(?:T.*)?|\d\d?:\d\d(?::\d\d)?")
 """A year, a day, a time: another one tomorrow, unless the request names it."""
 MOST_PATHS, MOST_VALUES, MAX_TEXT = 20, 5, 80
@@ -103,18 +103,28 @@ def find_answer_literals(trials: Sequence[Trace]) -> Iterator[InferredCheck]:
     common = set.intersection(*(find_literals(read_steady_answer(trace)) for trace in trials))
     clean = (each for each in sorted(common) if len(each) <= LONGEST and redact(each) == each)
     found = [each for each in clean if all(_has_source(each, trace) for trace in trials)]
-    longest = [each for each in found if not any(each in other for other in found if other != each)]
+    longest = [each for each in found if not any(_find_whole(each, other) for other in found if other != each)]
     for literal in longest[:MAX_LITERALS]:
-        check = InferredCheck({"type": "output_contains", "value": literal}, f"in all {len(trials)} answers")
-        yield check
+        yield InferredCheck({"type": "output_contains", **_look_for(literal)}, f"in all {len(trials)} answers")
+
+
+def _look_for(literal: str) -> dict[str, str]:
+    """A text; of one or two characters as a whole number, since a longer one may have these digits, too."""
+    if len(literal) > SHORT:
+        return {"value": literal}
+    first, last = (r"\b" if each.isalnum() else "" for each in (literal[0], literal[-1]))
+    return {"pattern": f"{first}{re.escape(literal)}{last}"}
+
+
+def _find_whole(literal: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(literal)}(?!\w)", text) is not None
 
 
 def _has_source(literal: str, trace: Trace) -> bool:
     texts = [message["content"] or "" for message in trace.messages if message["role"] == "user"]
     if _OF_TIME.fullmatch(literal) is None:
         texts += [call["result_text"] or "" for call in trace.agent_calls]
-    whole = re.compile(rf"(?<!\w){re.escape(literal)}(?!\w)")
-    return any(whole.search(text) for text in texts)
+    return any(_find_whole(literal, text) for text in texts)
 
 
 def expect_state(trials: Sequence[Trace]) -> Iterator[InferredCheck]:

@@ -55,3 +55,11 @@ def test_a_part_of_another_literal_is_not_expected_beside_it() -> None:
     assert infer(*["Loan L-7741 is B-L-7741."] * 3) == [
         "- {type: output_contains, value: B-L-7741, required: true}  # in all 3 answers"
     ]
+
+
+def test_a_short_amount_is_expected_as_a_whole_number() -> None:
+    result = '{"eur": 80, "room": "B-180", "from": "2080-12-01"}'
+    assert infer(*["Room B-180 at 80 EUR from 2080-12-01."] * 3, result=result) == [
+        r'- {type: output_contains, pattern: "\\b80\\b", required: true}  # in all 3 answers',
+        "- {type: output_contains, value: B-180, required: true}  # in all 3 answers",
+    ]
