@@ -121,6 +121,7 @@ def build_report(
     known = [each for each in found if each.section == KNOWN_SECTION]
     new = [each for each in found if each.section != KNOWN_SECTION]
     failing, regressed, below = ([each for each in new if each.section == n and not each.is_lost] for n in range(3))
+    differences = list_silent_differences(document)
     groups: dict[str, Group[Any, Any]] = {
         "failures": Group(failing[: layout.failures], detail, 0.35, layout.failures),
         "lost": Group([each for each in new if each.is_lost], detail, 0.05, layout.rows),
@@ -145,7 +146,7 @@ def build_report(
         "lost_checks": Group(
             list_costly_checks(document), partial(build_check_row, many=many), 0.02, layout.statistics
         ),
-        "differences": Group(list_silent_differences(document), _format_difference, 0.06, layout.rows),
+        "differences": Group(differences, _format_difference, 0.06, layout.rows),
         "passing": Group(grouped.passing, row, 0.03, layout.rows),
         **_build_golden_groups(document, layout, many=many),
     }
@@ -188,6 +189,7 @@ def build_report(
         passing_not_evaluable=hidden["not_evaluable"],
         skipped=document["summary"]["skipped"] if document["summary"] else 0,
         quarantined_failing=sum(each.scenario["verdict"] != "PASS" for each in scenarios.quarantined),
+        acts=sum(each.is_act for each in differences),
         differences_block=any(each["code"] == "behaviour_changed" for each in document["reasons"]),
         accept_lead=_describe_case(document, scenarios),
         accept=_describe_acceptance(document, scenarios),

@@ -285,6 +285,7 @@ class Report(Struct, frozen=True, eq=False):
     goldens: Rows[GoldenRow]  # all in a summary, else those that fail or changed; degraded ones first
     other_changes: Rows[ScenarioRow]  # fixed, improved, new, removed, inconclusive
     differences: Rows[str]  # what passing scenarios do otherwise than in the baseline
+    acts: int  # how many of these are calls that change something, arguments, effects or ends; they come first
     differences_block: bool  # whether that fails the gate, which `behaviour_changed` in `fail_on` asks for
     passing: Rows[ScenarioRow]  # those with a failed trial or check first
     passing_with_failures: int

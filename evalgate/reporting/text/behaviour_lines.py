@@ -10,6 +10,7 @@ from evalgate.reporting.text.wording import scenario_name
 from evalgate.scoring.wording import describe_difference
 
 if TYPE_CHECKING:
+    from evalgate.models.comparison.behaviour import BehaviourDifference
     from evalgate.models.results.results import ResultsDoc, ScenarioDoc
 
 
@@ -18,28 +19,39 @@ class DifferenceLine(NamedTuple):
 
     `request` is what the user asked for; of several differences of a scenario only the first has it. `words` say what
     the scenario does: it `acts differently`, `runs with another model` ...
+    `is_act` is true of calls that change something, arguments, effects and ends.
     """
 
     name: str
     sentence: str
     request: str
     words: str
+    is_act: bool
+
+
+_ACTS = frozenset({"calls", "argument", "source", "outcome", "state", "file", "status"})
 
 
 def list_silent_differences(document: ResultsDoc) -> list[DifferenceLine]:
-    """The differences of all scenarios that pass as before, in the order of the document."""
-    return [
+    """The differences of all scenarios that pass as before, acts first, else in the order of the document."""
+    lines = [
         DifferenceLine(
             scenario_name(scenario["id"], scenario["variant"]),
-            sentence,
+            describe_difference(each),
             "" if number else find_request(scenario),
-            words,
+            name_differences([each]).one,
+            not _is_no_act(each),
         )
         for suite in document["suites"]
         for scenario in suite["scenarios"]
         if scenario["verdict"] == "PASS" and not (scenario["change"] and scenario["change"]["kind"] == "fixed")
-        for number, (words, sentence) in enumerate(label_differences(scenario))
+        for number, each in enumerate(sorted(scenario.get("differences", ()), key=_is_no_act))
     ]
+    return sorted(lines, key=lambda line: not line.is_act)
+
+
+def _is_no_act(difference: BehaviourDifference) -> bool:
+    return difference.kind not in _ACTS
 
 
 def label_differences(scenario: ScenarioDoc) -> list[tuple[str, str]]:

@@ -222,6 +222,37 @@ def test_what_acts_differently_says_once_what_the_user_asked():
     assert "Asked:" not in unknown
 
 
+@pytest.mark.parametrize(
+    ("acts", "others", "opened"), [(4, 0, 4), (8, 0, 8), (12, 0, 8), (2, 5, 2), (0, 3, 3), (0, 4, 0)]
+)
+@pytest.mark.parametrize("others_first", [True, False])
+def test_wrong_acts_are_not_folded_away(acts, others, opened, others_first):
+    kinds = ["wording"] * others + ["argument"] * acts
+    scenarios = [
+        {**same(f"s{at}"), "differences": [BehaviourDifference(kind, f"{kind}{at}", "1", "2", 3, 3)]}
+        for at, kind in enumerate(kinds if others_first else kinds[::-1])
+    ]
+    text = render_comment(document(*scenarios), key="k")
+    total = acts + others
+    section = text.partition(f"<summary>Passing, but acting differently ({total})</summary>")[2]
+    assert ("<details open>" in text) is (opened > 0)
+    shown, fold, folded = section.partition(f"<details><summary>{total - opened} more</summary>\n\n- ")
+    assert bool(fold) is (0 < opened < total)
+    if opened:
+        assert shown.count("\n- ") == opened
+        assert shown.count("argument") == min(acts, 8)
+        assert folded.partition("\n\n</details>\n\n</details>\n")[0].count("\n- ") == max(0, total - opened - 1)
+    assert text.count("<details") == text.count("</details>")
+
+
+def test_a_scenarios_acts_and_what_the_user_asked_stand_before_its_model():
+    found = [BehaviourDifference(kind, kind, "1", "2", 3, 3) for kind in ("model", "wording", "state", "argument")]
+    text = render_comment(document({**same("a"), "differences": found, "request": "book it"}), key="k")
+    section = text.partition("acting differently (4)")[2]
+    state, argument, model = (section.index(each) for each in ("state", "argument", "model: "))
+    assert state < section.index("Asked:") < argument < model
+
+
 def differing(id_, *kinds, **change):
     found = [BehaviourDifference("argument", f"{id_}.{kind}", "1", "2", 3, 3) for kind in kinds]
     scenario = {**same(id_), "differences": found}
