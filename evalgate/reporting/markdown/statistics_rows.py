@@ -224,7 +224,7 @@ def build_figures(document: ResultsDoc, *, in_detail: bool) -> tuple[Figure, ...
             wording.steps(current["passed"] - baseline["passed"]) if baseline else "",
         ),
         Figure("Cost", wording.cost(current), _format_growth(document, "cost")),
-        Figure("Latency", _format_latency(current), _format_growth(document, "latency")),
+        Figure("Latency", _format_latency(current, _format_growth(document, "latency")), ""),
         Figure("Tokens", wording.count(current["total_tokens"]), _format_growth(document, "tokens")),
         Figure("Skills", _format_routing(document), ""),
         Figure("Checks", wording.checks(current) if in_detail else "", ""),
@@ -235,6 +235,8 @@ def build_figures(document: ResultsDoc, *, in_detail: bool) -> tuple[Figure, ...
 
 GREAT_GROWTH = 0.5
 """From which growth on a figure is emphasized, and named in the heading."""
+NOTABLE_SECONDS = 1.0
+"""From which growth on a latency is emphasized: less may be noise of the machine."""
 _AMOUNTS: dict[str, Literal["cost_usd", "latency_p50_s", "total_tokens"]] = {
     "cost": "cost_usd",
     "latency": "latency_p50_s",
@@ -256,7 +258,8 @@ def _format_growth(document: ResultsDoc, name: str) -> str:
     amounts = _find_amounts(document, name)
     if not amounts or not (text := wording.relative(*amounts)):
         return ""
-    return f"**{text}**" if _has_grown_much(*amounts) or _is_over_limit(document, name) else text
+    is_notable = name != "latency" or amounts[1] - amounts[0] >= NOTABLE_SECONDS
+    return f"**{text}**" if (is_notable and _has_grown_much(*amounts)) or _is_over_limit(document, name) else text
 
 
 def _find_amounts(document: ResultsDoc, name: str) -> tuple[float, float] | None:
@@ -305,10 +308,12 @@ def _find_comparable_summary(document: ResultsDoc, current: SummaryDoc) -> Summa
     return summary if is_comparable else None
 
 
-def _format_latency(summary: SummaryDoc) -> str:
+def _format_latency(summary: SummaryDoc, growth: str) -> str:
+    """Both percentiles, and how much the median grew."""
     if summary["latency_p50_s"] is None:
         return wording.UNKNOWN
-    return f"p50 {wording.seconds(summary['latency_p50_s'])}, p95 {wording.seconds(summary['latency_p95_s'])}"
+    grown = f" ({growth})" if growth else ""
+    return f"p50 {wording.seconds(summary['latency_p50_s'])}{grown}, p95 {wording.seconds(summary['latency_p95_s'])}"
 
 
 def _subtract(baseline: float | None, current: float | None) -> float | None:

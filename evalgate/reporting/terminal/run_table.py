@@ -23,6 +23,7 @@ from evalgate.reporting.markdown.statistics_rows import (
 from evalgate.reporting.terminal.terminal_page import COLOURS, RESET, VERDICT_COLOURS
 from evalgate.reporting.text import statistics_text, wording
 from evalgate.reporting.text.behaviour_lines import list_silent_differences
+from evalgate.reporting.text.changes import OTHER_WORDS
 from evalgate.reporting.text.escaping import escape_terminal, shorten_id
 from evalgate.reporting.text.grouping import (
     NOTICE_LIMIT,
@@ -382,7 +383,8 @@ class _RunTable:
         if len(warnings) > MAX_NOTES:
             yield f"... and {wording.pluralize(len(warnings) - MAX_NOTES, 'more warning')}"
         differences = list_silent_differences(document)
-        lines = [f"{each.words}: {each.name}: {unmark_parts(each.sentence)}" for each in differences]
+        said = f"{OTHER_WORDS.several}: "  # as the beginning of the line does
+        lines = [f"{each.words}: {each.name}: {unmark_parts(each.sentence).removeprefix(said)}" for each in differences]
         yield from self._iter_limited(lines, "more difference")
         yield from self._iter_limited(list(map(format_quarantine, sort_quarantines(document))), "more quarantine")
         weakenings = list(map(format_weakening, sort_weakenings(document)))

@@ -292,7 +292,7 @@ def test_git_ignores_the_traces_unless_it_tracks_them(project: Path):
 def test_without_traces_an_example_and_its_suite_are_written(tmp_path: Path):
     code, out, err = evalgate(tmp_path, "init")
     assert (code, out) == (0, "written: evals/first.yaml\nwritten: traces/example.jsonl\n")
-    assert "evalgate record -- python my_agent.py" in err
+    assert "evalgate record --scenario NAME -- python my_agent.py" in err
     assert evalgate(tmp_path, "run", "evals/first.yaml", "-q")[0] == 0
 
 

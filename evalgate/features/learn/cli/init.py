@@ -185,7 +185,8 @@ def _start_with_example(arguments: Namespace, shell: Shell) -> int:
     shell.print_safe(f"written: {EXAMPLE_PATH}")
     shell.note("no traces were found in traces/, jobs/ or *.jsonl, so this is an example to look at")
     shell.note(
-        "record your agent: evalgate record -- python my_agent.py, or export what you have (`evalgate traces` reads it)"
+        "record your agent: evalgate record --scenario NAME -- python my_agent.py,"
+        " or export what you have (`evalgate traces` reads it)"
     )
     shell.note(f"then: evalgate init traces/ --force; now: evalgate run {path}")
     return 0

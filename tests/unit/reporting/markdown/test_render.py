@@ -707,7 +707,16 @@ def test_comment__statistics_of_the_same_scenarios__show_their_change():
     now = results([a_suite("s", [a_scenario(trials=[a_trial(cost_usd=0.03)])])], baseline=a_baseline(summary=before))
     text = comment(now)
     assert "**Cost** 0.03 USD (**+50%**)" in text
-    assert "**Latency** p50 2.0 s, p95 2.0 s (**+100%**)" in text
+    assert "**Latency** p50 2.0 s (**+100%**), p95 2.0 s" in text
+
+
+@pytest.mark.parametrize(("seconds", "grown"), [(0.2, "(+300%)"), (1.0, "(**+100%**)")])
+def test_comment__growth_of_the_latency__stands_beside_the_median_and_is_bold_from_a_second_on(seconds, grown):
+    now = seconds * 4 if seconds < 1 else seconds * 2
+    sides = [a_scenario(trials=[a_trial(latency_seconds=each)]) for each in (seconds, now)]
+    before = results([a_suite("s", sides[:1])])["summary"]
+    text = comment(results([a_suite("s", sides[1:])], baseline=a_baseline(summary=before)))
+    assert f" {grown}, p95 " in text
 
 
 def test_comment__more_trials_than_in_the_baseline__are_no_growth():

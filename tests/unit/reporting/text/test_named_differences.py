@@ -40,3 +40,11 @@ def test_each_line_has_the_words_of_the_heading(kinds: list[str], words: list[st
         re.findall(f"^({'|'.join(words)})$", page, re.MULTILINE) == words[:1] * 2
     )  # in the list of scenarios, and where it is shown
     assert [each in page for each in (f"{word}: " for word in words)] == [True] * len(words)
+
+
+def test_the_terminal_says_once_that_an_answer_has_other_words() -> None:
+    change = a_change("unchanged", previous_verdict="PASS")
+    differences = [BehaviourDifference("wording", "answer", "Yes 5", "No 5", 3, 3)]
+    scenario = {**a_scenario("a", change=change), "differences": differences}
+    text = render_table(results([a_suite("s", [scenario])], baseline=a_baseline()))
+    assert "answers with other words: a: Yes 5 -> No 5 in 3 of 3\n" in text
