@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     KeepTrial = Callable[[TrialResult], RunTrial]
 
 
-PLAIN_NAME = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
+PLAIN_NAME = re.compile(r"(?!functions_|default_api_|tools_)[a-z0-9]+(?:_[a-z0-9]+)*")
 """Names of tools that neither end like another nor are written like one."""
 ATTEMPT = re.compile(r"(?<=\d)-\d+$")
 """The end of a recording's id by GitHub: the attempts of a run are one recording."""

@@ -126,6 +126,8 @@ def find_pattern_for(pattern: str, name: str) -> str | None:
 
     >>> find_pattern_for("delete_*", "mcp__db__delete_user"), find_pattern_for("delete_user", "delete_user")
     ('*__delete_*', None)
+    >>> find_pattern_for("delete_user", "functions_delete_user")
+    'functions_delete_user'
     """
     if is_denied(pattern, name):
         return None
@@ -133,7 +135,10 @@ def find_pattern_for(pattern: str, name: str) -> str | None:
         head, found, last = name.rpartition(separator)
         if head and found and last and is_denied(pattern, last):
             return f"*{separator}{pattern}"
-    return None
+    # Where a name may have no dot, a wrapper may end in what stands for it; a tool may also be called like that.
+    written = (each[:-1] + mark for each in WRAPPERS for mark in "_-")
+    wrapper = next((each for each in written if name.startswith(each)), "")
+    return f"{wrapper}{pattern}" if wrapper and is_denied(pattern, name.removeprefix(wrapper)) else None
 
 
 def spell_out(name: str) -> str:

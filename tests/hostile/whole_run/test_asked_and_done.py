@@ -248,8 +248,15 @@ PARALLEL = {
 }
 
 
-def parallel(arguments: Any) -> dict[str, Any]:
-    record = dict(trace("done", tools=("multi_tool_use.parallel",)))
+@pytest.mark.parametrize("name", ["functions_delete_user", "functions-delete_user", "default_api_delete_user"])
+def test_a_wrapper_without_its_dot_is_a_warning(tmp_path, name):
+    ran = judge(tmp_path, {**DENY, "required": True}, name)
+    assert ran.code == 0
+    assert [each["code"] for each in ran.results["warnings"]] == ["similar_tool"]
+
+
+def parallel(arguments: Any, name: str = "multi_tool_use.parallel") -> dict[str, Any]:
+    record = dict(trace("done", tools=(name,)))
     record["messages"][1]["tool_calls"][0]["arguments"] = arguments
     return record
 
@@ -264,6 +271,11 @@ def test_a_parallel_call_is_read_as_the_calls_inside_it(tmp_path):
         "sequence": [{"tool": "look", "args": {"id": 1}}, "delete_user"],
     }
     assert judge_trace(tmp_path, {**called, "required": True}, parallel(PARALLEL)).code == 0
+
+
+@pytest.mark.parametrize("name", ["multi_tool_use_parallel", "functions.multi_tool_use-parallel"])
+def test_a_parallel_call_whose_name_has_no_dot_is_read_as_well(tmp_path, name):
+    assert judge_trace(tmp_path, {**DENY, "required": True}, parallel(PARALLEL, name)).code == 1
 
 
 @pytest.mark.parametrize("arguments", [{}, {"tool_uses": "x"}, {"tool_uses": [{"recipient_name": 7}]}, "not json"])

@@ -137,7 +137,8 @@ def _normalize_numbers(value: Any) -> Any:
 
 
 PARALLEL = "multi_tool_use.parallel"
-"""OpenAI's tool whose arguments are calls."""
+PARALLEL_FORMS = (PARALLEL, "multi_tool_use_parallel", "multi_tool_use-parallel")
+"""OpenAI's tool whose arguments are calls, also where names may have no dot."""
 
 # Copying a blank record is faster than naming all its fields; a trace has dozens of records.
 BLANK_MESSAGE: Message = {

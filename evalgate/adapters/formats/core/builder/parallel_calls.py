@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.conversation import PARALLEL, build_call
+from evalgate.adapters.formats.core.builder.conversation import PARALLEL, PARALLEL_FORMS, build_call
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.measures.text.similar_names import unwrap_name
 
@@ -31,7 +31,7 @@ def expand_parallel_calls(trace: Trace) -> None:
 
 
 def _is_parallel(name: str) -> bool:
-    return name.endswith(PARALLEL) and unwrap_name(name) == PARALLEL
+    return name.endswith(PARALLEL_FORMS) and unwrap_name(name) in PARALLEL_FORMS
 
 
 def _expand_call(call: ToolCall) -> Iterator[ToolCall]:
