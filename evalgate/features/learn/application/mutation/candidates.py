@@ -122,7 +122,7 @@ def _propose_behaviour(change: Mutation, trace: Trace, facts: Facts) -> Iterator
     elif operator == "triple_cost":
         yield from _limit("cost_limit", "max_usd", facts.usd)
     elif operator == "triple_latency":
-        yield from _limit("latency_limit", "max_seconds", [ms and ms / 1000 for ms in facts.ms])
+        yield from _limit("latency_limit", "max_seconds", [ms and ms / 1000 for ms in facts.ms], least=1.0)
     else:
         yield from _expect_calls(tool, facts)
 
@@ -159,9 +159,10 @@ def allow_tools(facts: Facts) -> Iterator[Check]:
         yield {"type": "allowed_tools", "tools": [*facts.tools], "required": True}
 
 
-def _limit(kind: str, field: str, amounts: Sequence[float | None]) -> Iterator[Check]:
+def _limit(kind: str, field: str, amounts: Sequence[float | None], least: float = 0) -> Iterator[Check]:
+    """A limit above all amounts; none if all are below `least`, as times that depend on the machine."""
     known = [amount for amount in amounts if amount is not None]
-    if known:
+    if known and max(known) >= least:
         limit = float(f"{FACTOR * max(known):.2g}")
         yield {"type": kind, field: int(limit) if limit.is_integer() else limit}
 

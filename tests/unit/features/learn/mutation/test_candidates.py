@@ -92,6 +92,7 @@ def test_limits_are_twice_the_highest_amount(tmp_path: Path):
     trace = read(tmp_path, cost_usd=0.0123, latency_seconds=4)
     assert list_checks(Mutation("triple_cost"), trace)[0]["max_usd"] == 0.025
     assert list_checks(Mutation("triple_latency"), trace)[0]["max_seconds"] == 8
+    assert list_checks(Mutation("triple_latency"), read(tmp_path, latency_seconds=0.045)) == []
 
 
 def test_another_skill_is_noticed_by_the_one_that_was_used(tmp_path: Path):
