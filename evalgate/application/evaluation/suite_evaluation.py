@@ -13,6 +13,7 @@ from evalgate.application.evaluation.suite_judge import SuiteJudge, find_named_a
 from evalgate.measures.numeric.estimates import wilson_interval
 from evalgate.measures.redaction.redact import redact
 from evalgate.measures.text.ids import cut_middle
+from evalgate.measures.text.similar_names import WITHOUT_DOT
 from evalgate.measures.values.json_values import mark_value
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.run import ScenarioResult, SuiteResult, TrialResult, UnclaimedTrace
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     KeepTrial = Callable[[TrialResult], RunTrial]
 
 
-PLAIN_NAME = re.compile(r"(?!functions_|default_api_|tools_)[a-z0-9]+(?:_[a-z0-9]+)*")
+PLAIN_NAME = re.compile(rf"(?!{'|'.join(WITHOUT_DOT)})[a-z0-9]+(?:_[a-z0-9]+)*")
 """Names of tools that neither end like another nor are written like one."""
 ATTEMPT = re.compile(r"(?<=\d)-\d+$")
 """The end of a recording's id by GitHub: the attempts of a run are one recording."""

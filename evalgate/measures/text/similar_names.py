@@ -80,6 +80,8 @@ def _normalize(name: str) -> str:
 
 
 WRAPPERS = ("functions.", "default_api.", "tools.")
+WITHOUT_DOT = tuple(each[:-1] + mark for each in WRAPPERS for mark in "_-")
+"""The same where a name may have no dot; a tool may also be called like that."""
 """Namespaces that models and providers put before the name of a tool."""
 SEPARATORS = ("__", ".", "/", ":")
 """What servers and frameworks put between their own name and that of a tool."""
@@ -135,9 +137,7 @@ def find_pattern_for(pattern: str, name: str) -> str | None:
         head, found, last = name.rpartition(separator)
         if head and found and last and is_denied(pattern, last):
             return f"*{separator}{pattern}"
-    # Where a name may have no dot, a wrapper may end in what stands for it; a tool may also be called like that.
-    written = (each[:-1] + mark for each in WRAPPERS for mark in "_-")
-    wrapper = next((each for each in written if name.startswith(each)), "")
+    wrapper = next((each for each in WITHOUT_DOT if name.startswith(each)), "")
     return f"{wrapper}{pattern}" if wrapper and is_denied(pattern, name.removeprefix(wrapper)) else None
 
 

@@ -396,13 +396,14 @@ def test_what_was_asked_for_and_what_ran_are_kept_by_the_native_format(tmp_path)
     assert judge_file(tmp_path / "more", DENY, encoded).code == 1
 
 
-BAR, LOW = "\uff5c", "\u2581"
+BAR, LOW, LINES = "\uff5c", "\u2581", "\n" * 12
 AS_TEXT = {
     "hermes": '<tool_call>{"name": "delete_user", "arguments": {}}</tool_call>',
     "function": "I will.\n<function=delete_user>{}</function>",
     "invoke": '<invoke name="delete_user">\n</invoke>',
     "react": "Thought: now\nAction: delete_user\nAction Input: {}",
     "react on lines of their own": "Action:\ndelete_user\nAction Input:\n7",
+    "react with blank lines between": f"Action: delete_user{LINES}Action Input: 7",
     "react on one line": "Action: delete_user Action Input: 7",
     "react with numbers": "Thought: now\nAction 1: delete_user\nAction Input 1: 7",
     "react in bold": "**Action:** delete_user\n**Action Input:** 7",

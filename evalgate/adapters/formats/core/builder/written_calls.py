@@ -19,7 +19,7 @@ _NOTATIONS = r"""(?mx)
     ^\ {0,3}<tool_call> (?: \s*\{ [^{}]{0,500}? "name" \s* : \s* "(?P<hermes>[^"\n]{1,512})" )?
     | ^\ {0,3}<function= (?P<function> [^>\s]{1,512})
     | ^\ {0,3}<invoke\ name= ["']? (?P<invoke> [^"'>\n]{1,512})
-    | ^\ {0,3}\*{0,2} Action\ ?\d{0,3}\ ?: \*{0,2} [ \t]* \n? [ \t]* (?P<react> [^\n]{1,512}?) [*\s]{1,9}
+    | ^\ {0,3}\*{0,2} Action\ ?\d{0,3}\ ?: \*{0,2} [ \t]* \n? [ \t]* (?P<react> [^\n]{1,512}?) [*\s]{1,40}
       Action\ ?\d{0,3}\ ?Input\ ?\d{0,3}\ ?:
     | ^\ {0,3}(?: <\|start\|> )? (?: assistant )? \s? (?: <\|channel\|> )? (?: analysis | commentary | final )? \s?
       to=functions\. (?P<harmony> [\w.:/-]{1,512})
