@@ -34,7 +34,7 @@ _NUMBERS = frozenset(
         ("cost", "usd"),
     }
 )
-"""Figures of a run that only grow; its time is none of them, since an outage makes a run wait."""
+"""Figures of a run that only grow; not its time, since an outage makes a run wait."""
 _SET_BEFORE = frozenset({"scenario_id", "trial", "trace_id", "conversation_id", "tags", "started_at", "commit"})
 _CHANGING = frozenset({"status", "error", "result", "result_text", "exit_code", "duration_ms", "is_final"})
 """Fields of a call that may be known later than the call."""

@@ -50,7 +50,7 @@ class ApprovalSubject(NamedTuple):
 
     @property
     def failed_checks(self) -> set[IdentifiedCheck]:
-        """The checks that failed; what could not be evaluated is none of them, so no approval covers it."""
+        """The checks that failed, without those that could not be evaluated: no approval covers these."""
         failed = (each for trial in self.scenario.trials for each in summarize(trial).failed)
         return {IdentifiedCheck(each.name, each.digest) for each in failed if each.outcome == "failed"}
 

@@ -383,8 +383,8 @@ class _RunTable:
         if len(warnings) > MAX_NOTES:
             yield f"... and {wording.pluralize(len(warnings) - MAX_NOTES, 'more warning')}"
         differences = list_silent_differences(document)
-        said = f"{OTHER_WORDS.several}: "  # as the beginning of the line does
-        lines = [f"{each.words}: {each.name}: {unmark_parts(each.sentence).removeprefix(said)}" for each in differences]
+        same = f"{OTHER_WORDS.several}: "  # as the beginning of the line does
+        lines = [f"{each.words}: {each.name}: {unmark_parts(each.sentence).removeprefix(same)}" for each in differences]
         yield from self._iter_limited(lines, "more difference")
         yield from self._iter_limited(list(map(format_quarantine, sort_quarantines(document))), "more quarantine")
         weakenings = list(map(format_weakening, sort_weakenings(document)))

@@ -227,7 +227,7 @@ def test_several_processes_and_compare_find_the_same(tmp_path):
 TOLD, NO_CHANGE = "have another system prompt", "no change since the baseline"
 
 
-def told(tmp_path, before, now, trials=1):
+def names_prompt(tmp_path, before, now, trials=1):
     """Whether a run in which all pass says that the prompts of its scenarios a, b and c changed."""
     written(tmp_path)
     for prompt_of in (before, now):
@@ -239,16 +239,16 @@ def told(tmp_path, before, now, trials=1):
             (tmp_path / ZIP).rename(tmp_path / "base.zip")
     ran = run(tmp_path)
     assert ran.code == 0
-    is_told = f"3 scenarios {TOLD}" in ran.text("comment.md")
-    assert is_told is (f"3 scenarios {TOLD}" in ran.stdout)
-    assert is_told is not (NO_CHANGE in ran.text("comment.md"))
+    is_named = f"3 scenarios {TOLD}" in ran.text("comment.md")
+    assert is_named is (f"3 scenarios {TOLD}" in ran.stdout)
+    assert is_named is not (NO_CHANGE in ran.text("comment.md"))
     kinds = [each["kind"] for found in ran.results["suites"][0]["scenarios"] for each in found.get("differences", ())]
-    assert kinds == ["prompt"] * (3 if is_told else 0)
-    return is_told
+    assert kinds == ["prompt"] * (3 if is_named else 0)
+    return is_named
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "trials", "is_told"),
+    ("before", "now", "trials", "is_named"),
     [
         ("You help.", "You help a lot.", 1, True),
         ("You help.", "You help.", 1, False),
@@ -261,10 +261,10 @@ def told(tmp_path, before, now, trials=1):
         ("You help.", "", 1, False),
     ],
 )
-def test_a_changed_system_prompt_is_told_where_it_is_the_agents_and_not_the_runs(
-    tmp_path, before, now, trials, is_told
+def test_a_changed_system_prompt_is_named_where_it_is_the_agents_and_not_the_runs(
+    tmp_path, before, now, trials, is_named
 ):
-    assert told(tmp_path, before.format, now.format, trials) is is_told
+    assert names_prompt(tmp_path, before.format, now.format, trials) is is_named
 
 
 def test_the_only_trial_of_a_baseline_has_the_agents_prompt(tmp_path):

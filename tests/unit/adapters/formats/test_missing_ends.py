@@ -98,8 +98,12 @@ def test_a_cancelled_request_of_gemini_cli_has_no_end() -> None:
 
 def test_a_turn_of_a_gemini_stream_after_the_result_needs_one_too() -> None:
     init, end = {"type": "init", "session_id": "g", "model": "m"}, {"type": "result", "status": "success"}
-    said = {"type": "message", "role": "assistant", "content": "It is Ann."}
-    for lines, status in (((said, end), "ok"), ((said, end, init, said), "incomplete"), ((said,), "incomplete")):
+    answer = {"type": "message", "role": "assistant", "content": "It is Ann."}
+    for lines, status in (
+        ((answer, end), "ok"),
+        ((answer, end, init, answer), "incomplete"),
+        ((answer,), "incomplete"),
+    ):
         found = read(GEMINI_CLI, [{**line, "timestamp": AT} for line in (init, *lines)])
         assert found == (status, CUT if status == "incomplete" else set())
 

@@ -242,9 +242,9 @@ def test_model_tools_and_status_are_compared_with_one_trial_too():
 
 
 def test_another_prompt_is_one_line_with_other_tools_or_alone():
-    for tools, told in ((True, ("tools", "tool definitions and system prompt")), (False, ("prompt", "system prompt"))):
+    for tools, found in ((True, ("tools", "tool definitions and system prompt")), (False, ("prompt", "system prompt"))):
         agent = AgentChange(None, tools=tools, prompt=True)
-        assert differences(booked(1), booked(1), agent=agent) == [(*told, "", "")]
+        assert differences(booked(1), booked(1), agent=agent) == [(*found, "", "")]
 
 
 def test_calls_that_may_be_missing_are_not_compared():
