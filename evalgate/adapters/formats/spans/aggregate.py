@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from evalgate.adapters.formats.core.usage import read_cost_usd, sum_usages
-from evalgate.adapters.formats.spans.span import SpanNode, nodes_of_kind
+from evalgate.adapters.formats.spans.span import UNKNOWN, SpanNode, nodes_of_kind
 from evalgate.models.trace.trace import unknown_cost, unknown_usage
 
 if TYPE_CHECKING:
@@ -62,10 +62,14 @@ TOLERANCE = 1.01  # recorded totals may differ from sums by 1 % without a warnin
 
 
 class ModelCall(Struct, eq=False):
-    """One request to a model: its most reliable span, and all spans that recorded the request."""
+    """One request to a model: its most reliable span, and all spans that recorded the request.
+
+    `continued_at` is when a request that holds its answer began.
+    """
 
     best: SpanNode
     nodes: list[SpanNode]
+    continued_at: int = UNKNOWN
 
     @property
     def usage(self) -> Usage | None:
@@ -79,8 +83,13 @@ class ModelCall(Struct, eq=False):
 
     @property
     def end(self) -> int:
-        """When the most reliable span ended."""
-        return self.best.end
+        """When the most reliable span ended, or a request that holds its answer began, whichever came first."""
+        return min(self.best.end, self.continued_at)
+
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """Sorts calls by when they ended; those that clocks can't tell apart as they began, then as recorded."""
+        return self.end, self.start, self.best.position
 
     @property
     def owner(self) -> SpanNode | None:
@@ -133,12 +142,39 @@ def model_calls(nodes: list[SpanNode]) -> list[ModelCall]:
     groups.join_equal_ids()
     groups.join_nested()
     calls = [ModelCall(max(group, key=_reliability), group) for group in groups.list_groups()]
-    return sorted(calls, key=lambda call: (call.start, call.best.position))
+    calls.sort(key=lambda call: (call.start, call.best.position))
+    _end_before_continuation(calls)
+    return calls
+
+
+FOLLOWING = 8  # how many calls that began before a call ended may be the one that goes on with its answer
+
+
+def _end_before_continuation(calls: Sequence[ModelCall]) -> None:
+    """Notes when a call's answer was sent on, for clocks that let it end later.
+
+    Node's spans begin at a whole millisecond and end an exact duration later: of calls within one millisecond, as a
+    replay has them, the first may end last.
+    """
+    for at, call in enumerate(calls):
+        for later in calls[at + 1 : at + 1 + FOLLOWING]:
+            if later.start >= call.best.end:
+                break
+            if _goes_on(later, call):
+                call.continued_at = later.start
+                break
+
+
+def _goes_on(later: ModelCall, call: ModelCall) -> bool:
+    """Whether a request holds the messages of another, and after them an answer."""
+    given, before = later.get_fact("input") or [], call.get_fact("input") or []
+    at = len(before)
+    return 0 < at < len(given) and given[at].role == "assistant" and given[:at] == before
 
 
 def sort_failed_last(calls: Sequence[ModelCall]) -> list[ModelCall]:
     """The calls by start; the one that ended last is last if it failed, since nothing followed it."""
-    last = max(calls, key=lambda call: (call.end, call.start), default=None)
+    last = max(calls, key=lambda call: call.place, default=None)
     if last is None or last.find_error() is None:
         return list(calls)
     return [*(call for call in calls if call is not last), last]

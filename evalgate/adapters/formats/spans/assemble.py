@@ -88,7 +88,7 @@ def _call_messages(main: Sequence[ModelCall]) -> list[RawMessage]:
     captured = [call for call in main if call.get_fact("input") or call.get_fact("output")]
     if not captured:
         return []
-    last = max(captured, key=lambda call: (call.end, call.start))
+    last = max(captured, key=lambda call: call.place)
     given = last.get_fact("input") or []
     for call in captured:
         _add_finish_reason(call)

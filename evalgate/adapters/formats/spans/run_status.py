@@ -39,7 +39,7 @@ LOST = "a span above calls is not recorded: the run was stopped before it ended,
 def add_status(trace: Trace, nodes: list[SpanNode], main: Sequence[ModelCall]) -> None:
     """Sets status and error as of the outermost agents, else of the last model call if nothing came after it."""
     agents = outermost_agents(nodes)
-    last = max(main, key=lambda call: call.end, default=None)
+    last = max(main, key=lambda call: call.place, default=None)
     if last is not None:
         trace.finish_reason = finish_reason(last.get_fact("finish_reason"))
     failed = next((node for node in agents if _has_failed(node) and not _is_followed(node, agents)), None)

@@ -126,7 +126,7 @@ def _align_outputs(responses: list[Message], main: Sequence[ModelCall]) -> dict[
     """Finds the message that each call's output became, from the last backwards."""
     found: dict[ModelCall, Message] = {}
     place = len(responses)
-    for call in sorted(main, key=lambda call: call.end, reverse=True):
+    for call in sorted(main, key=lambda call: call.place, reverse=True):
         for at in range(place - 1, max(-1, place - 1 - WINDOW), -1):
             if _is_output(call, responses[at]):
                 found[call] = responses[at]

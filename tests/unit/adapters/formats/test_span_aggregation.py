@@ -338,3 +338,23 @@ def test_spans_that_begin_at_the_same_time_keep_the_recorded_order(ids):
     assert [call["name"] for call in build([whole, *tools]).tool_calls] == ["fetch", "build", "apply"]
     chats = [chat(10, 60, (number, 1), parent=whole, span_id=each) for number, each in enumerate(ids, 1)]
     assert [call["usage"]["input_tokens"] for call in build([whole, *chats]).llm_calls] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("first_end", [0.3, 0.06, 0.04])
+@pytest.mark.parametrize("last_end", [0.06, 0.04, 0])
+def test_calls_within_one_millisecond_of_nodes_clock_keep_their_order(first_end, last_end):
+    """Spans of Node begin at a whole millisecond and end an exact duration later, so the first may end last."""
+    question, asked, again = USER, *(genai_message("assistant", call_part("f", name, x=name)) for name in ("c1", "c2"))
+    answers = [genai_message("tool", response_part("done", name)) for name in ("c1", "c2")]
+    spans = [
+        chat(0, first_end, (5, 1), [question], [asked]),
+        tool("f", 0, 0.05, call_id="c1", arguments={"x": "c1"}, result="done"),
+        chat(0, 0.1, (6, 1), [question, asked, answers[0]], [again]),
+        tool("f", 0, 0.02, call_id="c2", arguments={"x": "c2"}, result="done"),
+        chat(0, last_end, (7, 1), [question, asked, answers[0], again, answers[1]], [ANSWER]),
+    ]
+    trace = build(spans)
+    assert trace.response["content"] == "hello"
+    assert [(call["id"], call["step"]) for call in trace.tool_calls] == [("c1", 1), ("c2", 2)]
+    assert [(call["usage"]["input_tokens"], call["step"]) for call in trace.llm_calls] == [(5, 1), (6, 2), (7, 3)]
+    assert trace.finish_reason == "stop"
