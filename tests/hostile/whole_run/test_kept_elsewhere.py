@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +128,89 @@ def langfuse(*answers: dict[str, Any], **settings: Any) -> dict[str, Any]:
     return {"trace": {**head, "metadata": {"evalgate.scenario.id": "refund"}}, "observations": rows}
 
 
+TEXTS = ("And now refund it.", "Your refund is issued.")
+OPENINFERENCE = {
+    "openinference.span.kind": "LLM",
+    "llm.input_messages.0.message.role": "user",
+    "llm.input_messages.0.message.content": TEXTS[0],
+    "llm.output_messages.0.message.role": "assistant",
+    "llm.output_messages.0.message.content": TEXTS[1],
+}
+GENAI = {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.input.messages": json.dumps([{"role": "user", "parts": [{"type": "text", "content": TEXTS[0]}]}]),
+    "gen_ai.output.messages": json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": TEXTS[1]}]}]),
+}
+MLFLOW = {
+    "mlflow.spanType": '"CHAT_MODEL"',
+    "mlflow.spanInputs": json.dumps({"input": TEXTS[0], "previous_response_id": "resp_1"}),
+    "mlflow.spanOutputs": json.dumps(answer(2, SAID)),
+}
+
+
+def spans(*attributes: dict[str, str], failed: int | None = None) -> dict[str, Any]:
+    """Spans of model calls in OTLP, of which one may have failed."""
+
+    def listed(values: dict[str, str]) -> list[Any]:
+        return [{"key": key, "value": {"stringValue": value}} for key, value in values.items()]
+
+    found = []
+    for number, each in enumerate(attributes):
+        times = {"startTimeUnixNano": f"179000000{number}000000000", "endTimeUnixNano": f"179000000{number}500000000"}
+        span = {"traceId": "a" * 32, "spanId": f"{number + 1:016x}", "name": "call", **times}
+        found.append({**span, "attributes": listed(each), "status": {"code": 2 if number == failed else 0}})
+    resource = {"attributes": listed({"evalgate.scenario.id": "refund"})}
+    return {"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {"name": "x"}, "spans": found}]}]}
+
+
+def invoke(**settings: Any) -> dict[str, str]:
+    """A model call as OpenInference records it."""
+    return {**OPENINFERENCE, "llm.invocation_parameters": json.dumps({"model": "gpt-5", **settings})}
+
+
+def sdk(*data: dict[str, Any]) -> str:
+    """The spans of a run of the Agents SDK."""
+    lines: list[dict[str, Any]] = [{"object": "trace", "id": "t", "metadata": {"evalgate.scenario.id": "refund"}}]
+    for number, each in enumerate(data):
+        at = {"started_at": f"2026-11-28T10:00:0{number}Z", "ended_at": f"2026-11-28T10:00:0{number}Z"}
+        lines.append({"object": "trace.span", "id": f"s{number}", "trace_id": "t", "span_data": each, **at})
+    return "\n".join(map(json.dumps, lines))
+
+
+def dspy(*answers: dict[str, Any]) -> dict[str, Any]:
+    """A history of DSPy, which has the settings of a request beside what was answered."""
+    history = []
+    for each in answers:
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        entry = {"prompt": None, "messages": [USER], "outputs": [TEXTS[1]], "usage": usage, "model": "openai/gpt-5"}
+        entry |= {"cost": 0.1, "timestamp": "2026-11-28T10:00:00", "uuid": each["id"]}
+        history.append(
+            {**entry, "kwargs": {"previous_response_id": each["previous_response_id"]}, "response": {"id": each["id"]}}
+        )
+    return {"scenario_id": "refund", "history": history}
+
+
+def vercel(*previous: str | None, first: int = 1, **settings: Any) -> dict[str, Any]:
+    """The steps of a result of the Vercel AI SDK, each with the body of its request."""
+    steps = []
+    for number, each in enumerate(previous, start=first):
+        body = json.dumps({"model": "gpt-5", "previous_response_id": each})
+        step = {"text": TEXTS[1], "finishReason": "stop", "request": {"body": body}}
+        steps.append({**step, "response": {"id": f"resp_{number}", "modelId": "gpt-5"}})
+    return {"scenario_id": "refund", "prompt": TEXTS[0], "steps": steps, "text": TEXTS[1], **settings}
+
+
+def promptfoo(previous: str | None) -> dict[str, Any]:
+    """A result of promptfoo with the raw response."""
+    raw = json.dumps(answer(2, SAID, previous=previous))
+    about = {"id": "r", "testIdx": 0, "promptIdx": 0, "provider": {"id": "openai:responses:gpt-5"}, "success": True}
+    about |= {"prompt": {"raw": TEXTS[0], "label": "p"}, "testCase": {"metadata": {"evalgate.scenario.id": "refund"}}}
+    result = {**about, "response": {"output": TEXTS[1], "raw": raw}, "vars": {}, "namedScores": {}, "score": 1}
+    return {"evalId": "e", "results": {"version": 3, "prompts": [], "results": [result], "stats": {}}, "config": {}}
+
+
+RESPONSE = {"type": "response", "input": [USER], "output": [SAID]}
+LAST_RESPONSE = {**RESPONSE, "response_id": "resp_2", "response": answer(2, SAID, previous="resp_1")}
 LOGS = {"LiteLLM": litellm, "LangSmith": langsmith, "Langfuse": langfuse}
 FIRST, LAST = answer(1, CALL), answer(2, SAID, previous="resp_1")
 WRAPPED = f"resp_{b64encode(b'litellm:custom_llm_provider:openai;model_id:m;response_id:resp_1').decode()}"
@@ -150,6 +234,27 @@ ELSEWHERE: dict[str, tuple[dict[str, Any], str]] = {
     "compaction of a state": (state(original_input=[USER, COMPACTED]), "stands for earlier items"),
     "compaction of Anthropic": (messages({"role": "assistant", "content": [SUMMARY]}), "stands for earlier"),
     "more calls cleared than recorded": (messages(**cleared(4)), "cleared 4 calls"),
+}
+GOES_ON = "goes on with ` resp_1 `"
+WITHOUT_CALLS: dict[str, Any] = {
+    "OpenInference": spans(invoke(previous_response_id="resp_1")),
+    "OpenInference's output": spans({**invoke(), "output.value": json.dumps(answer(2, SAID, previous="resp_1"))}),
+    "OpenInference, after a failed call": spans(invoke(), invoke(previous_response_id="resp_1"), failed=0),
+    **{
+        f"an attribute {name}": spans({**GENAI, "gen_ai.response.id": "resp_2", name: "resp_1"})
+        for name in (
+            "openai.request.previous_response_id",
+            "gen_ai.openai.request.previous_response_id",
+            "gen_ai.request.previous_response_id",
+        )
+    },
+    "the request of Logfire": spans({**GENAI, "request_data": json.dumps({"previous_response_id": "resp_1"})}),
+    "MLflow's inputs": spans(MLFLOW),
+    "a span of the Agents SDK": sdk(LAST_RESPONSE),
+    "DSPy": dspy(answer(2, previous="resp_1")),
+    "a step of Vercel": vercel("resp_1", first=2),
+    "a setting of Vercel": vercel(None, first=2, providerOptions={"openai": {"previousResponseId": "resp_1"}}),
+    "promptfoo": promptfoo("resp_1"),
 }
 for _log, _build in LOGS.items():
     ELSEWHERE |= {
@@ -177,6 +282,35 @@ WHOLE = {
     "compaction of Anthropic, after calls": messages(after=[{"role": "assistant", "content": [SUMMARY]}]),
     "calls cleared that are recorded": messages(**cleared(1)),
 }
+WHOLE_WITHOUT_CALLS: dict[str, Any] = {
+    "no previous response": spans(invoke(previous_response_id=None)),
+    "an answer of the same trace": spans(
+        {**invoke(), "output.value": json.dumps(answer(1, SAID))}, invoke(previous_response_id="resp_1")
+    ),
+    "an answer without an id": spans(invoke(), invoke(previous_response_id="resp_1")),
+    "an answer of GenAI": spans({**GENAI, "gen_ai.response.id": "resp_1"}, invoke(previous_response_id="resp_1")),
+    "the name of a conversation": spans({**GENAI, "gen_ai.conversation.id": "conv_1"}),
+    "an answer of the Agents SDK": sdk({**RESPONSE, "response_id": "resp_1"}, LAST_RESPONSE),
+    "an answer of DSPy": dspy(answer(1), answer(2, previous="resp_1")),
+    "a step of Vercel": vercel(None, "resp_1"),
+    "promptfoo": promptfoo(None),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_CALLS)
+def test_what_a_request_goes_on_with_is_missing_in_every_format(tmp_path: Path, name: str) -> None:
+    files = {SUITE: suite(check("forbidden_tools", tools=["delete_*"])), "traces/run.jsonl": WITHOUT_CALLS[name]}
+    case = Case(name, files, FAILED, ["missing evidence (calls)", GOES_ON])
+
+    assert case.find_faults(case.run(tmp_path)) == []
+
+
+@pytest.mark.parametrize("name", WHOLE_WITHOUT_CALLS)
+def test_what_a_request_goes_on_with_may_be_of_the_same_run(tmp_path: Path, name: str) -> None:
+    files = {SUITE: suite(check("forbidden_tools", tools=["delete_*"])), "traces/run.jsonl": WHOLE_WITHOUT_CALLS[name]}
+    case = Case(name, files, PASS)
+
+    assert case.find_faults(case.run(tmp_path)) == []
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)

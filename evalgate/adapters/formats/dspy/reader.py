@@ -25,6 +25,7 @@ from evalgate.adapters.formats.core.usage import read_provider_usage, split_prov
 from evalgate.adapters.formats.dspy import HISTORY, is_entry, is_history
 from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.blocks import check_arguments
+from evalgate.adapters.formats.messages.kept_elsewhere import note_earlier
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS, ROLE_FIELDS
 from evalgate.adapters.formats.messages.logged_calls import LoggedCall, build_conversation
 from evalgate.adapters.formats.messages.roles import read_request
@@ -149,6 +150,7 @@ def build(record: Any) -> Trace:
         set_cost(trace, sum_call_costs(trace.llm_calls), "cost")
     times = [time(entry.get("timestamp"), "timestamp") for entry in entries]
     trace.ended_at = times[-1] if times else None
+    note_earlier(trace, ((None, [entry.get("kwargs"), entry.get("response")]) for entry in entries))
     _add_answer(trace, answers[-1])
     if any(fields.get(key) for fields in answers for key in CODE):
         add_gap(trace, "calls", IN_CODE)

@@ -19,7 +19,6 @@ from evalgate.adapters.formats.core.strict_json import encode_json, require_shal
 from evalgate.adapters.formats.core.usage import build_score, read_latency_seconds
 from evalgate.adapters.formats.langfuse import ROW_TYPES, is_langfuse_row, is_langfuse_trace
 from evalgate.adapters.formats.langfuse.observations import is_estimated, read_facts, span_from_row
-from evalgate.adapters.formats.messages.kept_elsewhere import note_earlier
 from evalgate.adapters.formats.messages.sniff_messages import read_payload
 from evalgate.adapters.formats.spans import assemble
 from evalgate.errors import TraceError
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
 
 TRACER_KEYS = frozenset({"attributes", "resourceAttributes", "scope"})
 ROW_FIELDS = {"name": "traceName", "sessionId": "sessionId", "tags": "tags"}
-MODEL_PLACES = ("input", "output", "modelParameters")
-"""Where a generation has the settings of its request, and what its answer repeats of them."""
 EXAMPLE_KEYS = ("dataset_item_id", "datasetItemId")
 ROW_HOLDERS = words("""
     input output metadata modelParameters usage usageDetails costDetails providedUsageDetails providedCostDetails
@@ -94,8 +91,6 @@ def build(record: LangfuseExport) -> Trace:
         _add_answer(trace, head)
     _warn_of_estimates(trace, spans)
     note_unknown(trace, find_unknown({"observations": record.rows}, SHAPES))
-    models = [row for row in record.rows if row.get("type") == "GENERATION"]
-    note_earlier(trace, (unwrap_text(row.get(place)) for row in models for place in MODEL_PLACES))
     return trace
 
 

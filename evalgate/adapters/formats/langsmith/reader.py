@@ -34,7 +34,6 @@ from evalgate.adapters.formats.core.provider_response import (
 )
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.core.usage import TokenTable, build_score
-from evalgate.adapters.formats.messages.kept_elsewhere import note_earlier
 from evalgate.adapters.formats.messages.sniff_messages import read_exchange
 from evalgate.adapters.formats.spans import assemble
 from evalgate.adapters.formats.spans.dialects.platforms import add_tool_exchange
@@ -237,15 +236,7 @@ def build(record: RunTree) -> Trace:
     elif root.get("end_time") is None and trace.status == "ok":
         mark_incomplete(trace, "the run has no end time: it was stopped, or exported before it ended")
     note_unknown(trace, find_unknown({"runs": record.runs}, SHAPES))
-    models = [run for run in record.runs if run.get("run_type") == "llm"]
-    note_earlier(trace, (part for run in models for part in _list_parts(run)))
     return trace
-
-
-def _list_parts(run: dict[str, Any]) -> list[Any]:
-    """Where a model's run has the settings of its request, and what its answer repeats of them."""
-    outputs, settings = run.get("outputs"), read_at(run, "extra.invocation_params", mapping)
-    return [run.get("inputs"), outputs, dict_or_empty(outputs).get("output"), settings]
 
 
 def identify(record: RunTree) -> Identity:

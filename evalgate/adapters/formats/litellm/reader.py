@@ -93,8 +93,11 @@ def build(record: Any) -> Trace:
     _add_facts(trace, payloads)
     if chat.failure is not None:
         trace.status, trace.error = "error", {"type": chat.failure["type"], "message": chat.failure["message"]}
-    places = [payload.get(place) for payload in payloads for place in ("model_parameters", "response")]
-    note_earlier(trace, places, filter(None, (_find_provider_id(call["response_id"]) for call in trace.llm_calls)))
+    asked = [
+        (call.response_id if call.is_metered else "", [payload.get("model_parameters"), payload.get("response")])
+        for call, payload in zip(calls, payloads, strict=True)
+    ]
+    note_earlier(trace, asked, filter(None, (_find_provider_id(call.response_id) for call in calls)))
     if any(map(_lacks_content, payloads)):
         for kind in OF_MESSAGES:
             add_gap(trace, kind, WITHOUT_CONTENT)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.evidence_gaps import OF_MESSAGES, add_gap, shorten
 from evalgate.adapters.formats.core.fields import dict_or_empty
 from evalgate.adapters.formats.core.format import words
+from evalgate.adapters.formats.core.python_literals import unwrap_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
     from evalgate.models.trace.trace import EvidenceKind, Trace
@@ -20,16 +21,22 @@ REFERENCE = "item_reference"
 NO_CALLS: dict[str, tuple[EvidenceKind, ...]] = {"rs_": (), "msg_": ("messages",)}
 """How ids of items begin that are no calls, reasoning and messages, with the evidence that lacks them."""
 CONVERSATION = "conv_"
+PREVIOUS = ("previous_response_id", "previousResponseId")
+"""Names of the response that a request goes on with: those of the API, and of Vercel's settings for it."""
+HINTS = (*PREVIOUS, CONVERSATION)
 ADVICE = "record it too: its calls are not in this trace"
 
 Elsewhere = tuple[str, "tuple[EvidenceKind, ...]"]
 """What is elsewhere, as a sentence, and the kinds of evidence that lack it."""
+LoggedRequest = tuple["str | None", "Iterable[Any]"]
+"""The id of an answer, None if that is not recorded and empty without an answer; and values with its request, or what
+the answer repeats of it."""
 
 
 def find_earlier(request: dict[str, Any], known: AbstractSet[str] = frozenset()) -> Elsewhere | None:
     """The response or conversation that a request goes on with, or a response went on with, unless it is known."""
-    previous = request.get("previous_response_id")
-    if isinstance(previous, str) and previous and previous not in known:
+    previous = next((request[name] for name in PREVIOUS if request.get(name)), None)
+    if isinstance(previous, str) and previous not in known:
         return f"the response goes on with `{shorten(previous)}`, which is not recorded: {ADVICE}", OF_MESSAGES
     conversation = find_conversation(request)
     if conversation is not None and conversation not in known:
@@ -76,10 +83,38 @@ def find_items(output: Any) -> dict[str, dict[str, Any]]:
     return {item["id"]: item for item in items if isinstance(item.get("id"), str)}
 
 
-def note_earlier(trace: Trace, requests: Iterable[Any], known: Iterable[str] = ()) -> None:
-    """Notes what logged requests and answers go on with, unless its answer is one of the trace's or known by its id."""
+def note_earlier(trace: Trace, calls: Iterable[LoggedRequest], known: Iterable[str] = ()) -> None:
+    """Notes what model calls, in their order, go on with, unless that is the answer of one of them or known by its id.
+
+    After an answer without an id a request may go on with that.
+    """
+    requests: list[dict[str, Any]] = []
     answers = {call["response_id"] for call in trace.llm_calls if call["response_id"] is not None}.union(known)
-    note_elsewhere(trace, (find_earlier(request, answers) for request in requests if isinstance(request, dict)))
+    for answer, values in calls:
+        found = list(_list_objects(values))
+        requests += found
+        ids = {one["id"] for one in found if isinstance(one.get("id"), str) and _is_answer(one)}
+        answers |= ids
+        if answer is None and not ids:
+            break
+    note_elsewhere(trace, (find_earlier(request, answers) for request in requests))
+
+
+def _list_objects(values: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """The objects in values of any form, also as JSON text, that may be a request or its answer; none of lists."""
+    waiting = list(values)
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str) and any(hint in one for hint in HINTS):
+            one = unwrap_text(one)
+        if isinstance(one, dict):
+            yield one
+            waiting += one.values()
+            waiting += ({PREVIOUS[0]: each} for key, each in one.items() if key.endswith(f".{PREVIOUS[0]}"))
+
+
+def _is_answer(value: dict[str, Any]) -> bool:
+    return value.get("object") == "response" or PREVIOUS[0] in value
 
 
 def note_elsewhere(trace: Trace, found: Iterable[Elsewhere | None]) -> None:

@@ -33,6 +33,7 @@ from evalgate.adapters.formats.core.format import Identity, Reader, Shape, words
 from evalgate.adapters.formats.core.strict_json import encode_text, require_shallow
 from evalgate.adapters.formats.core.usage import TokenTable, build_score, finish_reason, read_scores
 from evalgate.adapters.formats.messages.blocks import MessageBuilder, get_first
+from evalgate.adapters.formats.messages.kept_elsewhere import note_earlier
 from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
 from evalgate.adapters.formats.promptfoo import find_results, is_result
 from evalgate.adapters.formats.promptfoo.output_calls import read_output, read_raw
@@ -120,6 +121,8 @@ def build(record: Any) -> Trace:
     _add_ids(trace, record)
     _add_figures(trace, record, response)
     _add_scores(trace, record)
+    settings = [dict_or_empty(record.get("prompt")).get("config"), dict_or_empty(record.get("testCase")).get("options")]
+    note_earlier(trace, [(None, [response.get("raw"), *settings])])
     if not trace.tool_calls and response.get("output") is None and trace.status != "error":
         add_gap(trace, "calls", NO_OUTPUT)
     is_listed = _response_metadata(response).get("toolCalls") is not None

@@ -16,6 +16,7 @@ from evalgate.adapters.formats.core.builder.evidence_gaps import note_acts
 from evalgate.adapters.formats.core.builder.run import warn_of_missing_results
 from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.core.usage import finish_reason, read_cost_usd, split_provider_and_model
+from evalgate.adapters.formats.messages.kept_elsewhere import note_earlier
 from evalgate.adapters.formats.spans import dialects
 from evalgate.adapters.formats.spans.aggregate import (
     ModelCall,
@@ -206,9 +207,16 @@ def build(spans: Sequence[Span], read_facts: Callable[[Span], SpanFacts] = diale
     )
     trace.warnings += [*warn_of_missing_results(found), *_content_warnings(trace, nodes)]
     add_span_gaps(trace, nodes, calls)
+    note_earlier(trace, map(_list_settings, calls))
     find_unread_calls(trace, nodes)
     note_acts(trace, list(list_free_attributes(nodes)), describe_attribute)
     return trace
+
+
+def _list_settings(call: ModelCall) -> tuple[str | None, list[Any]]:
+    """The id of the answer, which is empty if there is none, and all that its spans record of the request."""
+    answer = "" if call.find_error() else call.get_fact("response_id")
+    return answer, [node.span.attributes for node in call.nodes]
 
 
 def _llm_calls(

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, open_record, set_final_response
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
-from evalgate.adapters.formats.core.fields import do_each, listing, mapping, objects, text, time
+from evalgate.adapters.formats.core.fields import do_each, listing, mapping, objects, read_at, text, time
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, split_each, words
 from evalgate.adapters.formats.core.vercel_tokens import read_vercel_usage
 from evalgate.adapters.formats.messages import roles, vercel
 from evalgate.adapters.formats.messages.blocks import MessageBuilder, read_blocks, read_request, read_result
+from evalgate.adapters.formats.messages.kept_elsewhere import note_earlier
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS, ROLE_FIELDS
 from evalgate.adapters.formats.vercel import is_vercel
 
@@ -34,6 +35,9 @@ def build(record: Any) -> Trace:
         chat.unmetered = 0  # messages before the steps are not part of this run
     do_each(listing(document.get("steps"), "steps"), "steps", lambda step: _add_step(chat, step))
     trace = chat.build_trace(document, "vercel-ai-sdk")
+    steps = objects(document.get("steps"), "steps")
+    asked = [(read_at(step, "response.id", text), [step.get("request"), step.get("response")]) for step in steps]
+    note_earlier(trace, [("", [document.get("providerOptions")]), *asked])
     if document.get("steps") is not None:
         set_final_response(trace, text(document.get("text"), "text") if not trace.response["content"] else None)
     return trace
