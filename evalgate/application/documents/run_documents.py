@@ -11,7 +11,7 @@ from evalgate.errors import Location
 from evalgate.gate.common.scenarios import list_scenario_docs
 from evalgate.models.comparison.comparison import Change, list_scenarios
 from evalgate.models.run.run import Run, ScenarioResult, SuiteResult, TraceRef, UnclaimedTrace, Verdict
-from evalgate.models.run.trials import list_agent_parts, list_measured
+from evalgate.models.run.trials import identify_recording, list_agent_parts, list_measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -103,8 +103,7 @@ def pool_trials(documents: Iterable[ResultsDoc]) -> dict[ScenarioKey, list[Trial
                 continue
             trials = found.setdefault(key, {})
             for index, trial in enumerate(list_measured(scenario.trials)):
-                digest = trial.trace.digest
-                trials.setdefault((number, index) if digest is None else digest, trial)
+                trials.setdefault(identify_recording(trial) or (number, index), trial)
     return {key: list(trials.values()) for key, trials in found.items()}
 
 

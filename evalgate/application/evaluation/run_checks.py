@@ -82,7 +82,7 @@ def _find_shared_recordings(run: Run) -> list[Warning_]:
             more = f" (and {len(shared) - 1:,} more)" if len(shared) > 1 else ""
             files = " and ".join(mark_name(format_location(each), 120) for each in places)
             same = f"the recording of {mark_name(other)} is that of {mark_name(one)}{more}"
-            message = f"{same}, equal in all but the id: {files}"
+            message = f"{same}, equal in all but what names it: {files}"
             found.append({"code": "shared_recording", "message": message, "where": suite.path})
     return found
 

@@ -388,27 +388,29 @@ OWN_METADATA = "evalgate."
 
 
 def _digest_recording(trace: Trace) -> int | None:
-    """The digest of all that was recorded of a run, but for commit, agent hash and recording; None if it was replayed.
+    """The digest of what was recorded of a run, whatever it is called; None if it was replayed.
 
-    A cost that was computed follows from the rest.
+    Scenario, trial, ids, tags, scores, metadata and commit are left out, for they can be given to a recording later; a
+    cost that was computed follows from the rest.
     """
     if trace.metadata.get(REPLAYED):
         return None
     cost = trace.cost["usd"] if trace.cost["source"] == "recorded" else None
+    figures = [trace.usage, cost, trace.latency, trace.started_at, trace.ended_at]
+    rest = [trace.status, trace.error, trace.model, trace.response, trace.tool_definitions, trace.system_instructions]
+    is_timed = (trace.started_at or trace.ended_at) is not None
+    left = [] if is_timed else _list_distinctions(trace)
+    return _digest([identify_trace(trace)[1], *figures, *rest, trace.state, *left])
+
+
+def _list_distinctions(trace: Trace) -> list[Any]:
+    """What else may distinguish a run without a time from another one, such as a time that no field of a trace is for.
+
+    Short answers to requests that are not recorded are often equal in several scenarios.
+    """
+    times = [time for message in trace.messages if (time := message["timestamp"])]
     metadata = {name: value for name, value in trace.metadata.items() if not name.startswith(OWN_METADATA)}
-    figures = [
-        trace.usage,
-        cost,
-        trace.latency,
-        trace.started_at,
-        trace.ended_at,
-        trace.status,
-        trace.error,
-        trace.model,
-    ]
-    rest = [trace.response, trace.tags, trace.evaluations, trace.tool_definitions, trace.system_instructions, metadata]
-    left = [] if trace.state is None else [trace.state]
-    return _digest([identify_trace(trace)[1], trace.trial, *figures, *rest, *left])
+    return [times, metadata, None if trace.first_request else trace.scenario_id]
 
 
 def _read_recording_id(trace: Trace) -> str | None:

@@ -80,17 +80,17 @@ def compare(
         {pair.key: (len(pair.baseline.trials), len(pair.current.trials) + pair.current.unmeasured) for pair in pairs},
         _measure_evidence(pairs, testable, families),
         current,
-        recordings=_count_recordings(current, {pair.key: pair.baseline for pair in pairs}),
+        recordings=_count_recordings(current, baseline),
     )
 
 
 def _count_recordings(
     current: Mapping[ScenarioKey, ScenarioOutcome], baseline: Mapping[ScenarioKey, ScenarioOutcome]
 ) -> dict[str, RecordingCount]:
-    """Counts, by suite, the recordings that the baseline has of the same scenario."""
+    """Counts, by suite, the recordings that the baseline has, of whatever scenario."""
     found: dict[str, RecordingCount] = {}
+    old = {digest for outcome in baseline.values() for digest in outcome.digests} - {None}
     for key, outcome in current.items():
-        old = {digest for digest in (baseline[key].digests if key in baseline else ()) if digest is not None}
         count = found.get(key.suite, RecordingCount(0, 0))
         same = sum(digest in old for digest in outcome.digests)
         found[key.suite] = RecordingCount(count.unchanged + same, count.of + len(outcome.digests))

@@ -96,6 +96,12 @@ def get_digest(trial: Trial) -> int | None:
     return trial.digest if isinstance(trial, StoredTrial) else trial.trace.digest
 
 
+def identify_recording(trial: Trial) -> object | None:
+    """The same for another trial of the recording only: without a time, trials that did the same have one digest."""
+    trace = trial.trace
+    return trace.digest if trace.digest is None or trace.recorded_at else (trace.digest, trial.trial)
+
+
 def list_agent_parts(trials: Sequence[Trial]) -> list[AgentParts]:
     """What the trace of each measured trial records of the agent."""
     return [trial.trace.agent for trial in list_measured(trials)]

@@ -9,6 +9,7 @@ import pytest
 from hostile.whole_run.case import ALL, FAILED, PASS, SUITE, Case, check, suite, trace, trials
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 CHECK = check("output_contains", value="refund")
@@ -19,6 +20,13 @@ REPLAYED = {**ONE, "metadata": {"evalgate.replayed": True}}
 STAMPED = {**ONE, "commit": "0" * 40, "agent_hash": "abc", "metadata": {"evalgate.recording_id": "r2"}}
 BEFORE = {SUITE: suite(CHECK), **trials(ONE, TWO)}
 ASKS_FOR_NEW = ("--fail-on", "hard_fail,nothing_recorded")
+
+
+def with_time(trace: Mapping[str, Any], time: str) -> dict[str, Any]:
+    """The trace with the time of its messages."""
+    return {**trace, "messages": [{**each, "timestamp": time} for each in trace["messages"]]}
+
+
 LATER: dict[str, Any] = {"policy": {"freshness": {"max_age": "7d"}, "fail_on": ["hard_fail", "stale_evidence"]}}
 
 NOTHING_NEW = [
@@ -68,6 +76,84 @@ NOTHING_NEW = [
         before=BEFORE,
     ),
 ]
+PAIR = {**suite(CHECK), "scenarios": [{"id": each, "assertions": [CHECK]} for each in ("refund", "other")]}
+ELSEWHERE = {
+    **TWO,
+    "scenario_id": "refund",
+    "trace_id": "t-9",
+    "trial": 7,
+    "tags": ["new"],
+    "scores": {"judge": 1.0},
+    "metadata": {"build": "318", "note": "nightly"},
+}
+LABEL = {"schema": "evalgate.trace/1", "messages": [{"role": "assistant", "content": "refund"}]}
+OTHER_LABEL = {**LABEL, "messages": [{"role": "assistant", "content": "a refund"}]}
+UNTIMED = trace("issue_refund")
+
+
+def of_scenarios(**traces: Mapping[str, Any]) -> dict[str, Any]:
+    """The files of one trace of each scenario."""
+    return {f"traces/{name}.json": {**each, "scenario_id": name} for name, each in traces.items()}
+
+
+ROTATED = [
+    Case(
+        f"recordings {what} that changed their scenarios",
+        {SUITE: PAIR, **of_scenarios(refund=other, other=one)},
+        PASS,
+        ["All 2 recordings are the same as in the baseline"],
+        before={SUITE: PAIR, **of_scenarios(refund=one, other=other)},
+    )
+    for what, one, other in [
+        ("with times", ONE, TWO),
+        ("without times", trace("issue_refund"), trace("issue_refund", "send_mail")),
+    ]
+] + [
+    Case(
+        "a recording of another scenario and one of a scenario that is new",
+        {SUITE: PAIR, **of_scenarios(refund=NEW, other=ONE)},
+        PASS,
+        ["1 of 2 recordings are the same as in the baseline"],
+        before={SUITE: suite(CHECK), **of_scenarios(refund=ONE)},
+    ),
+    Case(
+        "labels without a request and a time, of which one is now that of another scenario",
+        {SUITE: PAIR, **of_scenarios(refund=OTHER_LABEL, other=OTHER_LABEL)},
+        PASS,
+        ["1 of 2 recordings are the same as in the baseline"],
+        before={SUITE: PAIR, **of_scenarios(refund=LABEL, other=OTHER_LABEL)},
+    ),
+]
+NAMED_ANEW = [
+    Case(
+        "other names, numbers, tags, scores and metadata",
+        {SUITE: suite(CHECK), "traces/renamed.json": ELSEWHERE},
+        PASS,
+        ["The only recording is the same as in the baseline"],
+        before=BEFORE,
+    ),
+    Case(
+        "another number of a trial without a time",
+        {SUITE: suite(CHECK), "traces/9.json": {**UNTIMED, "trial": 9, "tags": ["new"]}},
+        PASS,
+        ["The only recording is the same as in the baseline"],
+        before={SUITE: suite(CHECK), **trials(UNTIMED)},
+    ),
+    Case(
+        "metadata may hold the only time",
+        {SUITE: suite(CHECK), **trials({**UNTIMED, "metadata": {"at": "28 November"}})},
+        PASS,
+        before={SUITE: suite(CHECK), **trials({**UNTIMED, "metadata": {"at": "27 November"}})},
+        silent=["the same as in"],
+    ),
+    Case(
+        "so may messages",
+        {SUITE: suite(CHECK), **trials(with_time(UNTIMED, "2026-11-28T10:00:00Z"))},
+        PASS,
+        before={SUITE: suite(CHECK), **trials(with_time(UNTIMED, "2026-11-27T10:00:00Z"))},
+        silent=["the same as in"],
+    ),
+]
 TIMES = [
     Case(
         "recorded in the year 9999, with `max_age`",
@@ -113,7 +199,7 @@ RECORDINGS = [
 ]
 
 
-@pytest.mark.parametrize("case", [*NOTHING_NEW, *TIMES, *RECORDINGS], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*NOTHING_NEW, *ROTATED, *NAMED_ANEW, *TIMES, *RECORDINGS], ids=lambda case: case.name)
 def test_what_is_not_new_is_named(case: Case, tmp_path: Path) -> None:
     assert case.find_faults(case.run(tmp_path)) == []
 

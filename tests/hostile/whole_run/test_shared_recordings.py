@@ -28,9 +28,9 @@ def judge(folder: Path, **traces: Any) -> tuple[str, list[str]]:
 
 def test_a_recording_of_several_scenarios_is_named_below_the_heading(tmp_path):
     same = trace("done", **AT)
-    line, found = judge(tmp_path, a=same, b=same, c=same)
+    line, found = judge(tmp_path, a=same, b={**same, "trial": 4}, c={**same, "tags": ["c"]})
     assert len(found) == 1
-    assert "the recording of ` b ` is that of ` a ` (and 1 more), equal in all but the id" in line
+    assert "the recording of ` b ` is that of ` a ` (and 1 more), equal in all but what names it" in line
 
 
 @pytest.mark.parametrize(

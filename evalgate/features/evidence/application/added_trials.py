@@ -8,7 +8,7 @@ from evalgate.errors import RulesMissing
 from evalgate.features.evidence.application.migrate import require_same_rules
 from evalgate.features.evidence.application.plan_trials import load_finished
 from evalgate.gate.common.wording import format_count
-from evalgate.models.run.trials import count_unmeasured
+from evalgate.models.run.trials import count_unmeasured, identify_recording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -77,13 +77,15 @@ def _list_commits(run: FinishedRun, keys: Iterable[ScenarioKey]) -> set[str | No
 
 def require_new(sides: Sequence[RecordedSide], keys: Sequence[ScenarioKey]) -> None:
     """Raises RulesMissing for an added trial that was replayed, or whose recording is there already."""
-    seen = {trial.trace.digest for side in sides for each in side.first.scenarios.values() for trial in each.trials}
+    seen = {
+        identify_recording(trial) for side in sides for each in side.first.scenarios.values() for trial in each.trials
+    }
     for side in sides:
         for key in keys:
             for trial in side.added[key]:
-                digest = trial.trace.digest
-                if digest is None:
+                recording = identify_recording(trial)
+                if recording is None:
                     raise RulesMissing(f"{key.id!r}: {trial.trace.path} was replayed (record it with `--cache off`)")
-                if digest in seen:
+                if recording in seen:
                     raise RulesMissing(f"{key.id!r}: {trial.trace.path} is a recording that counts already")
-                seen.add(digest)
+                seen.add(recording)

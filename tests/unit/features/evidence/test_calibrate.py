@@ -109,6 +109,18 @@ def test_several_runs__are_pooled_and_a_recording_counts_once(tmp_path):
     assert found["red_without_change"]["of_splits"] == 0.5
 
 
+def test_trials_without_a_time_that_did_the_same__count_each(tmp_path):
+    record(tmp_path, "one", "pp pp pp pp pp")
+    lines = [json.loads(line) for line in (tmp_path / "one.jsonl").read_text().splitlines()]
+    for number, each in enumerate(lines):
+        del each["started_at"]
+        each |= {"trial": number % 2, "messages": each["messages"][:1]}
+    (tmp_path / "one.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    evalgate("run", "suite.yaml", "--traces", "one.jsonl", "--output-dir", "one", "-q", cwd=str(tmp_path))
+    found = figures(tmp_path, "--history", "one", "--history", "one")
+    assert (found["runs"], found["scenarios"][0]["trials"]) == (2, 2)
+
+
 def test_another_model_or_other_rules__split_the_history(tmp_path):
     record(tmp_path, "old", "pp pp pp pp pp", model="old")
     record(tmp_path, "other", "pp pp pp pp pp", suite=SUITE.replace(", required: true", ""))

@@ -238,10 +238,11 @@ def test_both_sides_of_one_commit__are_refused(tmp_path):
     assert (found.exit_code, "both sides are of the commit bbbb" in found.err) == (3, True), found.err
 
 
-def test_recordings_that_count_already__are_refused(runs):
+@pytest.mark.parametrize("names", [{}, {"trial": 9, "tags": ["new"], "metadata": {"try": 2}}])
+def test_recordings_that_count_already__are_refused(runs, names):
     lines = (runs / "more.jsonl").read_text().splitlines()
-    first = (runs / "head.jsonl").read_text().splitlines()[0]
-    (runs / "more.jsonl").write_text("\n".join([*lines[:4], first]))
+    first = json.loads((runs / "head.jsonl").read_text().splitlines()[0])
+    (runs / "more.jsonl").write_text("\n".join([*lines[:4], json.dumps(first | names)]))
     judge(runs, "more")
     found = confirm(runs)
     assert (found.exit_code, "is a recording that counts already" in found.err) == (3, True), found.err
