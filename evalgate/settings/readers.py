@@ -135,4 +135,4 @@ def read_token(text: str) -> str:
 
 def shorten(text: str, limit: int = 60) -> str:
     """Shortens a value for a message."""
-    return text if len(text) <= limit else text[:limit] + "..."
+    return text if len(text) <= limit + len("...") else f"{text[:limit]}..."

@@ -7,7 +7,7 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalgate.measures.sequences.trajectory_metrics import json_key
-from evalgate.measures.text.plain_text import mark_cut
+from evalgate.measures.text.plain_text import LEAST_CUT, mark_cut
 from evalgate.measures.values.json_values import json_equal, show
 from evalgate.models.comparison.trajectory import TextPart, ValueDifference
 
@@ -202,10 +202,10 @@ def _show_change(change: PlaceChange) -> ValueDifference:
 def excerpt_texts(baseline: str, current: str, limit: int = MAX_SHOWN) -> tuple[str, str]:
     """Cuts two texts to at most `limit` characters, from shortly before their first difference.
 
-    >>> excerpt_texts("a" * 50 + "x", "a" * 50 + "y", 30)
+    >>> excerpt_texts("a" * 90 + "x", "a" * 90 + "y", 30)
     ('…aaaaaaaaaaaaaaaaaaaax', '…aaaaaaaaaaaaaaaaaaaay')
     """
-    if max(len(baseline), len(current)) <= limit:
+    if max(len(baseline), len(current)) < limit + LEAST_CUT:
         return baseline, current
     same = next(
         (at for at, pair in enumerate(zip(baseline, current, strict=False)) if pair[0] != pair[1]),
@@ -216,9 +216,8 @@ def excerpt_texts(baseline: str, current: str, limit: int = MAX_SHOWN) -> tuple[
 
 
 def _excerpt(text: str, start: int, limit: int) -> str:
-    left = len(text) - start - limit
-    head = "\u2026" if start else ""
-    return f"{head}{text[start : start + limit]}{mark_cut(left) if left > 0 else ''}"
+    head, left = "\u2026" if start else "", len(text) - start - limit
+    return f"{head}{text[start:]}" if left < LEAST_CUT else f"{head}{text[start : start + limit]}{mark_cut(left)}"
 
 
 ABSENT: Any = object()

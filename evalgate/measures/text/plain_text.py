@@ -148,6 +148,10 @@ def mark_cut(left: int, noun: str = "character") -> str:
     return f"\u2026 ({left:,} more {noun}{'s'[: left != 1]})"
 
 
+LEAST_CUT = len(mark_cut(99)) + 1
+"""Characters from which a cut makes a text shorter: the mark takes the place of what is left out."""
+
+
 def mark_part(text: str) -> str:
     """Marks a name, a value or untrusted text as a part of a sentence; each output shows it in its own way.
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from evalgate.measures.redaction.redact import redact
-from evalgate.measures.text.plain_text import mark_cut, mark_part, remove_invisible
+from evalgate.measures.text.plain_text import LEAST_CUT, mark_cut, mark_part, remove_invisible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -122,15 +122,15 @@ def show(value: Any, limit: int = 80) -> str:
     >>> show({"id": 42})
     '{"id":42}'
     """
-    if isinstance(value, str) and len(value) > 4 * limit:
+    if isinstance(value, str) and len(value) > 4 * limit + LEAST_CUT:
         # Encoding a megabyte to print eighty characters of it would take most of the time of a check.
         return f"{_encode(truncate(value, 2 * limit))[:limit]}{mark_cut(len(value) + 2 - limit)}"
     return shorten(_encode(value), limit)
 
 
 def shorten(text: str, limit: int = 80) -> str:
-    """Cuts text to `limit` characters and appends the number of characters cut."""
-    return text if len(text) <= limit else f"{truncate(text, limit)}{mark_cut(len(text) - limit)}"
+    """Cuts text to `limit` characters and appends the number of characters cut, unless that would be no shorter."""
+    return text if len(text) < limit + LEAST_CUT else f"{truncate(text, limit)}{mark_cut(len(text) - limit)}"
 
 
 def mark_value(value: Any, limit: int = 80) -> str:
@@ -149,7 +149,8 @@ def mark_text(value: Any, limit: int = 80) -> str:
     window = value[: 2 * (limit + _LOOKAHEAD)].encode(errors="replace").decode()
     shown = " ".join(window.split())
     cut = len(value) - len(window)
-    return mark_part(f"{truncate(shown, limit)}{mark_cut(len(shown) + cut - limit)}" if cut else shorten(shown, limit))
+    left = cut + max(0, len(shown) - limit)
+    return mark_part(f"{truncate(shown, limit)}{mark_cut(left)}" if cut else shorten(shown, limit))
 
 
 def mark_name(name: str, limit: int = 60) -> str:

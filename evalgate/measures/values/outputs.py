@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import orjson
 
-from evalgate.measures.text.plain_text import mark_cut, mark_part
+from evalgate.measures.text.plain_text import LEAST_CUT, mark_cut, mark_part
 from evalgate.measures.values.json_values import as_number, decode_json_text, json_type, shorten, show, truncate
 
 if TYPE_CHECKING:
@@ -49,8 +49,10 @@ def to_text(value: Any) -> str:
 
 def quote_beginning(text: str) -> str:
     """Quotes the first 100 characters on one line, as a part of a sentence."""
-    shown = orjson.dumps(truncate(text, MAX_SHOWN).encode(errors="replace").decode()).decode()
-    return mark_part(shown if len(text) <= MAX_SHOWN else f"{shown}{mark_cut(len(text) - MAX_SHOWN)}")
+    left = len(text) - MAX_SHOWN
+    limit = len(text) if left < LEAST_CUT else MAX_SHOWN
+    shown = orjson.dumps(truncate(text, limit).encode(errors="replace").decode()).decode()
+    return mark_part(shown if left < LEAST_CUT else f"{shown}{mark_cut(left)}")
 
 
 def read_number(text: str) -> Decimal:

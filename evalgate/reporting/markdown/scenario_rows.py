@@ -430,7 +430,7 @@ def _abridge_groups(groups: Sequence[Sequence[DiffLine]]) -> list[DiffLine]:
         is_kept = not any(line.sign for line in group)
         lines += _abridge(group, is_first=index == 0, is_last=index + 1 == len(groups)) if is_kept else group
     hidden = len(lines) - MAX_LINES
-    return lines if hidden <= 0 else [*lines[:MAX_LINES], DiffLine("", f"\u2026 and {pluralize(hidden, 'more line')}")]
+    return lines if hidden <= 1 else [*lines[:MAX_LINES], DiffLine("", f"\u2026 and {pluralize(hidden, 'more line')}")]
 
 
 def _abridge(lines: Sequence[DiffLine], *, is_first: bool, is_last: bool) -> Sequence[DiffLine]:

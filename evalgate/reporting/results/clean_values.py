@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 TEXT_LIMIT = 2_000
 NAME_LIMIT = 600
+_MARK = len("\u2026 (+9999999)")
+"""Characters that the mark of a cut may have: so much more is not cut, and a text that was cut stays as it is."""
 MAX_DEPTH = 8
 MAX_ITEMS = 50
 _EVIDENCE_TEXT = 500
@@ -45,7 +47,7 @@ def _clean_text(text: str, limit: int) -> str:
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode()
     clean = redact(text)
-    return clean if len(clean) <= limit else f"{clean[:limit]}\u2026 (+{len(clean) - limit})"
+    return clean if len(clean) <= limit + _MARK else f"{clean[:limit]}\u2026 (+{len(clean) - limit})"
 
 
 _clean_text_cached = lru_cache(maxsize=16_384)(_clean_text)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.redaction.redact import redact
 from evalgate.measures.text.ids import ELLIPSIS, cut_middle
-from evalgate.measures.text.plain_text import make_visible, mark_cut, remove_invisible, reveal_hidden
+from evalgate.measures.text.plain_text import LEAST_CUT, make_visible, mark_cut, remove_invisible, reveal_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,7 +92,7 @@ def escape_fence(text: str, limit: int = FENCE_LIMIT) -> str:
     body = "\n".join(f"{GUTTER}{line}".rstrip() for line in lines[:FENCE_LINES])
     hidden = len(lines) - FENCE_LINES
     if hidden > 0:
-        body += f"\n{GUTTER}{mark_cut(hidden, 'line')}"
+        body += f"\n{GUTTER}{lines[-1] if hidden == 1 else mark_cut(hidden, 'line')}".rstrip()
     elif omitted:
         body += mark_cut(omitted)
     return _enclose(body, "text")
@@ -169,9 +169,9 @@ def clean_page_text(text: str, limit: int = FENCE_LIMIT) -> str:
         shown = reveal_hidden(redacted[:-_UNSAFE_TAIL])
     else:
         shown = reveal_hidden(redacted if redacted != plain else start)  # one may hide between invisible characters
-    if len(text) <= limit and len(shown) <= limit:
-        return shown
     left = len(text) - limit
+    if max(left, len(shown) - limit) < LEAST_CUT:
+        return shown
     return f"{shown[:limit]}{mark_cut(left) if left > 0 else ELLIPSIS}"
 
 
@@ -208,8 +208,8 @@ def _longest_backtick_run(text: str) -> int:
 
 
 def _truncate(text: str, limit: int, full_length: int) -> tuple[str, int]:
-    """Returns at most `limit` characters, and how many of all `full_length` are omitted."""
+    """Returns at most `limit` characters, and how many of all `full_length` are omitted; none if that saves nothing."""
     unread = full_length - _MAX_READ + _UNSAFE_TAIL if full_length > _MAX_READ else 0
-    if len(text) <= limit:
+    if len(text) <= limit or (len(text) < limit + LEAST_CUT and not unread):
         return text, unread
     return text[:limit], len(text) - limit + unread

@@ -65,7 +65,7 @@ def _build_turn(judgement: GoldenJudgement, index: int) -> TurnResult:
 
 
 def _cut_text(text: str | None) -> str | None:
-    return text if text is None or len(text) <= MAX_TEXT else f"{truncate(text, MAX_TEXT)}\u2026"
+    return text if text is None or len(text) <= MAX_TEXT + 1 else f"{truncate(text, MAX_TEXT)}\u2026"
 
 
 def _cut_value(value: Any) -> Any:

@@ -67,6 +67,12 @@ def test_show__counts_the_entries_it_leaves_out():
     assert show({"b": 1, "a": 2}) == '{"a":2,"b":1}'
 
 
+@pytest.mark.parametrize("length", range(20, 80))
+def test_show__cuts_only_what_its_mark_makes_shorter(length):
+    found = show("x" * length, 20)
+    assert found == f'"{"x" * length}"' or (len(found) < length + 2 and f"({length - 18} more characters)" in found)
+
+
 def test_show__of_a_huge_text_stays_short():
     assert len(show("x" * 1_000_000)) < 120
 

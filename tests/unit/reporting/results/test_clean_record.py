@@ -113,5 +113,10 @@ def test_a_field_of_an_unknown_type_is_an_error():
 
 
 def test_a_record_is_bounded():
-    found = clean_record(Listed(["n" * 700, "b", "c"], 2**70, "t" * 2_001), Listed)
-    assert found == Listed([f"{'n' * 600}… (+100)", "b"], 2**63 - 1, f"{'t' * 2_000}… (+1)")
+    found = clean_record(Listed(["n" * 700, "b", "c"], 2**70, "t" * 2_020), Listed)
+    assert found == Listed([f"{'n' * 600}… (+100)", "b"], 2**63 - 1, f"{'t' * 2_000}… (+20)")
+    assert clean_record(found, Listed) == found
+
+
+def test_a_text_is_not_cut_where_the_count_is_as_long():
+    assert clean_record(Listed([], 0, "t" * 2_006), Listed).absent == "t" * 2_006

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from markdown_check import HOSTILE, find_flaws, parse_html, render_html, runner_commands
 
 from evalgate.measures.text.plain_text import make_visible, remove_invisible
+from evalgate.measures.values.json_values import shorten
 from evalgate.reporting.text.escaping import (
+    clean_page_text,
     escape_cell,
     escape_commands,
     escape_diff,
@@ -132,7 +134,20 @@ def test_span__mention__has_a_zero_width_space_for_replies_by_mail():
 
 
 def test_span__long_text__is_cut_with_a_count():
-    assert escape_span("x" * 30, 10) == f"` {'x' * 10}\u2026 (20 more characters) `"
+    assert escape_span("x" * 40, 10) == f"` {'x' * 10}\u2026 (30 more characters) `"
+
+
+@pytest.mark.parametrize("cut", [escape_log, escape_xml, clean_page_text, lambda text, limit: shorten(text, limit)])
+@pytest.mark.parametrize("length", range(50, 90))
+def test_no_text_is_cut_that_its_mark_would_not_make_shorter(cut, length):
+    text = "x" * length
+    found = cut(text, 50)
+    assert found == text or (len(found) < length and found.endswith(f"\u2026 ({length - 50} more characters)"))
+
+
+@pytest.mark.parametrize(("lines", "last"), [(61, "\u2502 60"), (62, "\u2502 \u2026 (2 more lines)")])
+def test_fence__one_line_too_many__is_shown(lines, last):
+    assert escape_fence("\n".join(map(str, range(lines)))).split("\n")[-2] == last
 
 
 def test_span__secret_hidden_by_an_invisible_character__is_redacted():
