@@ -90,6 +90,14 @@ class CassetteStore(Protocol):
         """Writes a cassette as a whole; returns its size in bytes, and writes none above 20 MB."""
 
 
+class OtherPlace(NamedTuple):
+    """A folder with an earlier recording of a scenario of this suite, as paths name it; `is_removed` if it was."""
+
+    folder: str
+    suite: str
+    is_removed: bool
+
+
 class TraceStore(Protocol):
     """Files of traces by trial; a suffix distinguishes their forms.
 
@@ -107,8 +115,12 @@ class TraceStore(Protocol):
         Returns the paths of other files there, which no recording wrote, or one of an earlier version.
         """
 
-    def list_without_suite(self, trial: TrialId) -> list[str]:
-        """The traces of the trial's scenario and variant that `record --scenario` wrote, if the trial has a suite."""
+    def replace_elsewhere(self, trial: TrialId, recording_id: str) -> list[OtherPlace]:
+        """Deletes what another recording wrote of the trial's scenario and variant in the other place of one.
+
+        That is the folder of `record --scenario` for a trial of a suite, else those of `record --suite`. What more
+        than one suite may read stays. Returns the places whose traces a suite counts, or may count, as trials too.
+        """
 
     def write(self, trial: TrialId, suffix: str, content: bytes) -> None:
         """Writes the trace of a trial as a whole; raises SettingError."""

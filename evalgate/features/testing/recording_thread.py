@@ -128,7 +128,7 @@ class RecordingThread:
         from evalgate.features.record.application.session import RecordingSession, RecordingTools, RecordRequest
         from evalgate.features.record.application.trial_writer import CodeVersion, Outputs
         from evalgate.features.record.bootstrap.cassettes import CassetteFolder
-        from evalgate.features.record.bootstrap.recorder import TraceFolder
+        from evalgate.features.record.bootstrap.trace_folder import TraceFolder
         from evalgate.features.record.bootstrap.trace_readers import TraceFormats
         from evalgate.features.record.models.exchange import format_time
         from evalgate.features.record.provider_urls import choose_upstreams

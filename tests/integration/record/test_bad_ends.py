@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -220,3 +221,28 @@ def test_an_answer_that_breaks_off_is_an_error(tmp_path):
     trace = trace_of(tmp_path)
     assert done.code == 1
     assert trace["llm_calls"][-1]["error"]["type"] == "connection_error"
+
+
+def explain(folder: Path, *words: str, env: dict[str, str] | None = None) -> list[str]:
+    """What stands between how the agents ended and the line that counts."""
+    lines = record(folder, *words, env=env).err.splitlines()
+    return [line for line in lines[-4:-1] if "model call" in line or line.startswith("  ")]
+
+
+def test_why_the_last_model_call_failed_is_said_at_the_end(tmp_path):
+    found = explain(tmp_path, *FakeProviders((None, 429)).flags, "--scenario", "refund")
+    assert [re.sub(r":\d+ ", ":N ", line) for line in found] == [
+        "the last model call failed: openai at 127.0.0.1:N answered 429: `try later`"
+    ]
+    assert explain(tmp_path, *FakeProviders((429,)).flags, "--scenario", "refund", "--", "retry") == []
+
+
+def test_a_provider_that_is_not_there_names_what_to_set(tmp_path):
+    fake = FakeProviders()
+    fake.close()
+    first, second = explain(tmp_path, *fake.flags, "--scenario", "refund", "--trials", "2")
+    assert first.startswith("2 of 2 trials: the last model call failed: openai at 127.0.0.1:")
+    assert first.endswith(" gave no answer: `Connection refused`")
+    assert second == "  check the address (OPENAI_BASE_URL or --provider openai=URL) and the network"
+    calls = trace_of(tmp_path)["llm_calls"]
+    assert calls[-1]["error"]["message"] == "evalgate record gets no answer of the model provider: Connection refused"

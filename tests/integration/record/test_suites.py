@@ -183,12 +183,72 @@ def test_a_recording_owns_the_folder_of_its_scenario(fake, tmp_path):
     assert "warning: traces/refund/notes.txt stays" in done.err
 
 
-def test_a_recording_of_a_suite_names_one_of_the_scenario_alone(fake, tmp_path):
-    (tmp_path / "s.yaml").write_text(
-        "version: 1\nsuite: s\ntraces: ['traces/**/*.jsonl']\nscenarios: [{id: refund, assertions: [{type: not_empty}]}]\n"
-    )
-    alone = record(tmp_path, *fake.flags, "--scenario", "refund")
-    again = record(tmp_path, *fake.flags, "--suite", "s.yaml")
+ONE_SUITE = "version: 1\nsuite: {}\ntraces: ['{}']\nscenarios: [{{id: refund, assertions: [{{type: not_empty}}]}}]\n"
+
+
+def write_suite(folder: Path, path: str, traces: str = "../traces/**/*.jsonl") -> list[str]:
+    file = folder / path
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(ONE_SUITE.format(file.stem, traces))
+    return ["--suite", path]
+
+
+def list_traces(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder / "traces")) for path in folder.glob("traces/**/*.jsonl"))
+
+
+ALONE = ["--scenario", "refund"]
+
+
+@pytest.mark.parametrize("traces", ["../traces/**/*.jsonl", "../traces"])
+def test_a_recording_replaces_that_of_the_same_scenario_in_the_other_place(fake, tmp_path, traces):
+    suite = write_suite(tmp_path, "evals/s.yaml", traces)
+    assert record(tmp_path, *fake.flags, *ALONE, "--trials", "2").code == 0
+    (tmp_path / "traces/refund/7.jsonl").write_text('{"messages": []}')
+    done = record(tmp_path, *fake.flags, *suite)
+    said = "`record --scenario` wrote traces/refund: this recording replaces it, as s reads both as trials of refund"
+    assert (done.code, said in done.err, list_traces(tmp_path)) == (0, True, ["refund/7.jsonl", "s/refund/0.jsonl"])
+    (tmp_path / "traces/refund/7.jsonl").unlink()
+    again = record(tmp_path, *fake.flags, *ALONE)
+    said = "`record --suite` wrote traces/s/refund: this recording replaces it, as s reads both as trials of refund"
+    assert (again.code, said in again.err, list_traces(tmp_path)) == (0, True, ["refund/0.jsonl"])
+    assert "1 trial" in evalgate(tmp_path, "run", "--verbose").out
+
+
+def test_a_dead_agent_leaves_nothing_in_the_other_place(fake, tmp_path):
+    suite = write_suite(tmp_path, "evals/s.yaml")
+    record(tmp_path, *fake.flags, *ALONE)
+    assert (record(tmp_path, *fake.flags, *suite, "--", "none").code, list_traces(tmp_path)) == (3, [])
+
+
+def test_a_scenario_that_two_suites_have_is_replaced_by_nobody(fake, tmp_path):
+    one, two = (write_suite(tmp_path, f"evals/{name}.yaml") for name in "ab")
+    for words in (one, two, ALONE, one):
+        assert record(tmp_path, *fake.flags, *words).code == 0
+    assert list_traces(tmp_path) == ["a/refund/0.jsonl", "b/refund/0.jsonl", "refund/0.jsonl"]
+    done = record(tmp_path, *fake.flags, *ALONE)
+    assert done.err.count("counts both recordings as trials; delete one") == 2, done.err
+
+
+def test_a_recording_that_no_suite_counts_twice_stays_without_a_word(fake, tmp_path):
+    suite = write_suite(tmp_path, "evals/s.yaml", "../traces/s/**/*.jsonl")
+    for words in (suite, ALONE, suite):
+        done = record(tmp_path, *fake.flags, *words)
+        assert (done.code, "wrote traces" in done.err) == (0, False), done.err
+    assert list_traces(tmp_path) == ["refund/0.jsonl", "s/refund/0.jsonl"]
+
+
+def test_what_the_same_recording_wrote_in_the_other_place_stays(fake, tmp_path):
+    suite, env = write_suite(tmp_path, "evals/s.yaml"), environ(EVALGATE_RECORDING_ID="run-7")
+    for words in (suite, ALONE, suite):
+        assert record(tmp_path, *fake.flags, *words, env=env).code == 0
+    assert list_traces(tmp_path) == ["refund/0.jsonl", "s/refund/0.jsonl"]
+
+
+def test_a_recording_whose_suites_are_not_known_names_the_other_one(fake, tmp_path):
+    suite = write_suite(tmp_path, "s.yaml", "traces/**/*.jsonl")
+    alone = record(tmp_path, *fake.flags, *ALONE)
+    again = record(tmp_path, *fake.flags, *suite)
     named = "warning: `record --scenario` wrote traces/refund: "
     assert (alone.code, again.code, named in alone.err, again.err.count(named)) == (0, 0, False, 1), again.err
 
@@ -198,6 +258,22 @@ def test_a_dead_agent_leaves_nothing_of_earlier_recordings(fake, tmp_path):
     dead = record(tmp_path, *fake.flags, "--scenario", "refund", "--", "none")
     assert (dead.code, "\n3 earlier recordings removed from traces/refund\n" in f"\n{dead.err}") == (3, True)
     assert not (tmp_path / "traces/refund").exists()
+    assert dead.err.splitlines()[-2] == (
+        "nothing stands in the place of what traces/refund had, so the gate says MISSING and passes by no older run;"
+        " record again once the agent runs"
+    )
+
+
+def test_a_failed_agent_says_how_to_bring_the_earlier_recording_back(fake, tmp_path):
+    env = environ(GITHUB_SHA="a" * 40)
+    first = record(tmp_path, *fake.flags, *ALONE, "--", "crash", env=env)
+    failed = record(tmp_path, *fake.flags, *ALONE, "--keep-going", "--", "crash", env=env)
+    assert "bring" not in first.err
+    assert failed.err.splitlines()[-2] == (
+        "a failed run stands in the place of what traces/refund had; to bring it back, if git has it: "
+        "git checkout -- traces/refund"
+    )
+    assert "git checkout" not in record(tmp_path, *fake.flags, *ALONE, env=env).err
 
 
 def test_jobs_of_one_matrix_are_one_recording(fake, tmp_path):

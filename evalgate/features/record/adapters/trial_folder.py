@@ -63,6 +63,15 @@ class TrialFolder:
             return []
         return sorted(f"{parent}/{each.name}" for each in folder.iterdir() if each.is_file() or each.is_symlink())
 
+    def list_folders(self, below: str) -> list[str]:
+        """The names of the folders in one, in order; links are none."""
+        folder = self._root / below
+        return (
+            sorted(each.name for each in folder.iterdir() if each.is_dir() and not each.is_symlink())
+            if folder.is_dir()
+            else []
+        )
+
     def read(self, path: str) -> bytes:
         """The content of a file; raises SettingError."""
         try:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from evalgate.features.record.measures.paths import build_trial_path
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.features.record.models.exchange import Exchange, TrialId
+    from evalgate.features.record.models.exchange import Exchange, FailedCall, TrialId
 
 FAILED_FIRST = "the agent failed before its first model call: what it printed stands above"
 NO_CALLS = (
@@ -21,6 +24,8 @@ NO_CALLS = (
 """Why no model call may have come, most likely first."""
 NO_SPANS = "no tracer runs in the agent, or it sends by gRPC or to a fixed address"
 PAGE = 'docs/recording.md, "Nothing was recorded"'
+MAX_SHOWN = 3
+"""Folders that a command names."""
 WRONG_INPUT, TIMED_OUT, INTERRUPTED, NOTHING, AGENT_FAILED = 2, 124, 128, 3, 1
 
 
@@ -28,6 +33,7 @@ class TrialOutcome(Struct):
     """What one run of the command recorded; `misses` are requests without an answer in the cassette.
 
     `reached` is the cap of the recording, if one was. `unmeasured` are traces without the state that was asked for.
+    `failed_call` is the last model call if it failed.
     """
 
     trial: TrialId
@@ -41,6 +47,7 @@ class TrialOutcome(Struct):
     misses: int = 0
     is_too_large: bool = False
     unmeasured: int = 0
+    failed_call: FailedCall | None = None
 
     def add_calls(self, exchanges: Sequence[Exchange]) -> None:
         """Counts model calls by provider."""
@@ -55,6 +62,7 @@ class TrialOutcome(Struct):
         self.reached = self.reached or other.reached
         self.is_too_large |= other.is_too_large
         self.unmeasured += other.unmeasured
+        self.failed_call = self.failed_call or other.failed_call
 
 
 def describe_outcome(outcomes: Sequence[TrialOutcome]) -> str:
@@ -86,8 +94,28 @@ def describe_removed(paths: Sequence[str]) -> str:
     '2 earlier recordings removed from traces/refund'
     """
     folders = list(dict.fromkeys(path.rpartition("/")[0] for path in paths))
-    more = f" and {_count(len(folders) - 1, 'more folder')}" if folders[1:] else ""
-    return f"{_count(len(paths), 'earlier recording')} removed from {folders[0]}{more}"
+    return f"{_count(len(paths), 'earlier recording')} removed from {_name_folders(folders)}"
+
+
+def _name_folders(folders: Sequence[str]) -> str:
+    return f"{folders[0]} and {_count(len(folders) - 1, 'more folder')}" if folders[1:] else folders[0]
+
+
+def describe_lost(removed: Sequence[str], outcomes: Sequence[TrialOutcome], *, has_git: bool) -> str | None:
+    """What stands in the place of earlier recordings after a failure, and how they come back; None without one."""
+    failed = [each for each in outcomes if each.code or not each.traces]
+    named = {build_trial_path(each.trial).split("/")[-2] for each in failed}
+    is_open = any(each.trial.scenario is None for each in failed)  # the agent names its scenarios
+    folders = dict.fromkeys(path.rpartition("/")[0] for path in removed)
+    lost = [each for each in folders if is_open or each.rpartition("/")[2] in named]
+    if not lost:
+        return None
+    is_empty = not any(each.traces for each in failed)
+    now = f"{'nothing' if is_empty else 'a failed run'} stands in the place of what {_name_folders(lost)} had"
+    why = ", so the gate says MISSING and passes by no older run" if is_empty else ""
+    command = f"git checkout -- {shlex.join(lost[:MAX_SHOWN])}"
+    back = f"to bring it back, if git has it: {command}" if has_git else "record again once the agent runs"
+    return f"{now}{why}; {back}"
 
 
 def explain_nothing(outcomes: Sequence[TrialOutcome], *, with_proxy: bool, with_otlp: bool) -> list[str]:

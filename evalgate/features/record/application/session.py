@@ -219,10 +219,13 @@ class RecordingSession:
             self._tools.outputs.note(
                 f"warning: {path} stays, and may be judged: no recording is known to have written it"
             )
-        if others := self._tools.outputs.traces.list_without_suite(trial):
+        option = "--suite" if trial.suite is None else "--scenario"
+        for place in self._tools.outputs.traces.replace_elsewhere(trial, recording_id):
+            wrote = f"`record {option}` wrote {place.folder}"
             self._tools.outputs.note(
-                f"warning: `record --scenario` wrote {others[0].rpartition('/')[0]}: a suite that reads it, too, counts"
-                " both recordings as trials; delete that folder"
+                f"{wrote}: this recording replaces it, as {place.suite} reads both as trials of {trial.scenario}"
+                if place.is_removed
+                else f"warning: {wrote}: a suite that reads it, too, counts both recordings as trials; delete one"
             )
 
     def open_trial(self, trial: TrialId) -> dict[str, Any]:

@@ -20,7 +20,6 @@ OCTETS = "application/octet-stream"
 _LARGE_NUMBER = re.compile(rb"[0-9]{19}|[0-9][eE][+-]?[0-9]{3}")
 """Numbers that a decoder may change; such a body is kept as text."""
 ESCAPED = "surrogateescape"
-FIRST_ERROR = 400
 TRANSIENT = frozenset({401, 403, 408, 409, 429, *range(500, 600)})
 """Statuses that don't depend on the request alone."""
 

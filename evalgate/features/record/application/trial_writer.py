@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from evalgate.features.record.application.evidence import RECORDING_ID, SKILLS, TrialEvidence, build_file
+from evalgate.features.record.application.failed_calls import find_failed_call
 from evalgate.features.record.application.outcome import TrialOutcome
 from evalgate.features.record.measures.canonical import RULES_VERSION
 from evalgate.features.record.models.cassette import MAX_BYTES, WARN_BYTES, CassetteHeader
@@ -63,6 +64,7 @@ class TrialWriter:
         trial, note = recorded.trial, self._outputs.note
         outcome = TrialOutcome(trial, end.code, end.has_timed_out, end.interrupted, end.reached)
         outcome.add_calls(recorded.exchanges)
+        outcome.failed_call = find_failed_call(recorded.exchanges)
         outcome.misses = len(recorded.misses)
         self._note_misses(recorded)
         outcome.is_too_large = self._write_cassette(recorded, end, version)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import shlex
 import socket
 from secrets import token_hex
@@ -13,12 +12,12 @@ from msgspec import Struct
 
 from evalgate.adapters.clock import SystemClock
 from evalgate.errors import SettingError
-from evalgate.features.record.adapters.trial_folder import TrialFolder
 from evalgate.features.record.application.addresses import HOST, Addresses
 from evalgate.features.record.application.caps import CapLimits, describe_costs
-from evalgate.features.record.application.evidence import NATIVE, OTLP
+from evalgate.features.record.application.failed_calls import describe_failed_calls
 from evalgate.features.record.application.outcome import (
     decide_exit,
+    describe_lost,
     describe_outcome,
     describe_removed,
     explain_nothing,
@@ -29,6 +28,7 @@ from evalgate.features.record.application.trials import CacheRules
 from evalgate.features.record.bootstrap.agent_command import describe_command
 from evalgate.features.record.bootstrap.cassettes import DEFAULT_FOLDER, CassetteFolder, write_replays
 from evalgate.features.record.bootstrap.skill_files import list_skills
+from evalgate.features.record.bootstrap.trace_folder import TraceFolder
 from evalgate.features.record.bootstrap.trace_readers import TraceFormats
 from evalgate.features.record.models.exchange import format_time
 from evalgate.features.record.provider_urls import choose_upstreams
@@ -41,14 +41,11 @@ if TYPE_CHECKING:
     from evalgate.features.record.adapters.recorder.server import RecorderServer
     from evalgate.features.record.application.outcome import TrialOutcome
     from evalgate.features.record.application.plan import PlannedTrial
-    from evalgate.features.record.models.exchange import CallCost, Exchange, TrialId
+    from evalgate.features.record.models.exchange import CallCost, Exchange
     from evalgate.features.record.ports import StateSource
     from evalgate.suite.models import SuitePrices
 
 BACKLOG = 128
-TRIAL_FILE = re.compile(r"/\d+(?:\.otlp)?\.jsonl$")
-RECORDED_BY = re.compile(rb'"evalgate\.recording_id"\s*(?::|,\s*"value"\s*:\s*\{\s*"stringValue"\s*:)\s*"([^"\\]+)"')
-"""Metadata or an attribute of a span; in the text of a message the quotes would be escaped."""
 
 
 class RecordOptions(Struct, frozen=True):
@@ -108,43 +105,6 @@ def _choose_recording_id(environ: Mapping[str, str]) -> str:
     return environ.get("EVALGATE_RECORDING_ID") or (f"{run}-{attempt}" if run and attempt else token_hex(8))
 
 
-class TraceFolder:
-    """Traces by trial below a folder that the user named; implements `TraceStore`."""
-
-    def __init__(self, cwd: str, folder: str) -> None:
-        self._files = TrialFolder(cwd, folder)
-        self.removed: list[str] = []
-
-    def remove(self, trial: TrialId) -> None:
-        """Deletes the traces of a trial."""
-        for suffix in (NATIVE, OTLP):
-            self._remove(self._files.path(trial, suffix))
-
-    def remove_others(self, trial: TrialId, recording_id: str) -> list[str]:
-        """See TraceStore."""
-        left = []
-        for path in self._files.list_siblings(self._files.path(trial, NATIVE)):
-            found = RECORDED_BY.search(self._files.read(path)) if TRIAL_FILE.search(path) else None
-            if found is None:
-                left.append(path)
-            elif found[1].decode("utf-8", "replace") != recording_id:
-                self._remove(path)
-        return left
-
-    def list_without_suite(self, trial: TrialId) -> list[str]:
-        """See TraceStore."""
-        paths = self._files.list_siblings(self._files.path(trial._replace(suite=None), NATIVE)) if trial.suite else ()
-        return [path for path in paths if TRIAL_FILE.search(path) and RECORDED_BY.search(self._files.read(path))]
-
-    def _remove(self, path: str) -> None:
-        if self._files.remove(path):
-            self.removed.append(path)
-
-    def write(self, trial: TrialId, suffix: str, content: bytes) -> None:
-        """Writes the trace of a trial as a whole; raises SettingError."""
-        self._files.write(self._files.path(trial, suffix), content)
-
-
 class _Recording:
     """One run of `record`: its socket and its server, which starts while the agent does."""
 
@@ -198,6 +158,11 @@ class _Recording:
         session.raise_refusal()
         for line in explain_nothing(outcomes, with_proxy=options.with_proxy, with_otlp=options.with_otlp):
             self._outputs.note(line)
+        for line in describe_failed_calls(outcomes, self._upstreams):
+            self._outputs.note(line)
+        has_git = self._request.version.commit is not None
+        if lost := describe_lost(self._outputs.traces.removed, outcomes, has_git=has_git):
+            self._outputs.note(lost)
         self._outputs.note(describe_outcome(outcomes))
         if options.limits.usd is not None:
             self._outputs.note(describe_costs(session.costs))

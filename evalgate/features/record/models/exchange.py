@@ -11,6 +11,10 @@ EVENT_STREAM = "text/event-stream"
 JSON = "application/json"
 NO_ANSWER = 502
 """The status that an agent gets if the provider could not be reached."""
+GOT_NO_ANSWER = "evalgate record gets no answer of the model provider: "
+"""What the text of that answer begins with; why follows."""
+FIRST_ERROR = 400
+"""The least status of an answer that is an error."""
 
 
 MAX_TRIAL = 1_000_000
@@ -87,6 +91,20 @@ class CallCost(NamedTuple):
     kind: CostKind
     usd: float = 0.0
     reason: str = ""
+
+
+class FailedCall(NamedTuple):
+    """A model call that failed, and the text that says why. `is_broken`: its answer did not come whole, or at all."""
+
+    provider: str
+    status: int
+    message: str
+    is_broken: bool
+
+    @property
+    def has_no_answer(self) -> bool:
+        """Whether the provider could not be reached."""
+        return self.is_broken and self.status == NO_ANSWER
 
 
 def format_time(seconds: float) -> str:

@@ -11,7 +11,7 @@ from evalgate.adapters.formats.core.provider_response import read_provider_respo
 from evalgate.adapters.formats.core.usage import read_provider_usage
 from evalgate.errors import TraceError
 from evalgate.features.record.measures.streams import read_answer
-from evalgate.features.record.models.exchange import CallCost
+from evalgate.features.record.models.exchange import FIRST_ERROR, CallCost
 from evalgate.measures.values.json_values import shorten
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from evalgate.features.record.models.exchange import Exchange
     from evalgate.models.trace.trace import Usage
 
-FIRST_ERROR = 400
 FREE = ("count_tokens", "models")
 """Ends of paths that no provider charges for."""
 NO_USAGE = "an answer has no token counts (streams of chat completions have them with stream_options.include_usage)"

@@ -26,8 +26,10 @@ from evalgate.adapters.formats.messages.kept_elsewhere import (
     find_replaced,
 )
 from evalgate.errors import TraceError
+from evalgate.features.record.measures.provider_error import find_error_message
 from evalgate.features.record.measures.provider_json import Decoded, decode_repaired
 from evalgate.features.record.measures.streams import read_answer
+from evalgate.features.record.models.exchange import FIRST_ERROR
 
 if TYPE_CHECKING:
     from evalgate.features.record.models.exchange import Exchange
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
 
 CHAT, RESPONSES, ANTHROPIC = "chat", "responses", "anthropic"
 APIS = {"chat/completions": CHAT, "responses": RESPONSES, "messages": ANTHROPIC}
-FIRST_ERROR = 400
 FAILED = ("failed", "cancelled")
 CUT = "length"
 REQUEST_NOT_JSON = "its request is not a JSON object"
@@ -254,12 +255,12 @@ def _read_error(exchange: Exchange, answer: dict[str, Any], *, is_whole: bool) -
     if status < FIRST_ERROR and error is None and answer.get("status") not in FAILED and is_whole:
         return None
     found = error if type(error) is dict else {}
-    kind, message = found.get("type") or found.get("code"), found.get("message")
+    kind, message = found.get("type") or found.get("code"), find_error_message(answer)
     if not is_whole and message is None:
         kind, message = kind or "connection_error", "the connection ended before the answer was complete"
     return build_model_error(
         kind if type(kind) is str else None,
-        message if type(message) is str else None,
+        message,
         status if status >= FIRST_ERROR else None,
     )
 

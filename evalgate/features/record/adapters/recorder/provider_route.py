@@ -13,10 +13,11 @@ import orjson
 from aiohttp import web
 from multidict import CIMultiDict
 
-from evalgate.features.record.adapters.recorder.upstream import UnusableAnswerError, Upstream
+from evalgate.features.record.adapters.recorder.upstream import UnusableAnswerError, Upstream, find_system_words
 from evalgate.features.record.measures.event_stream import EventSplitter
 from evalgate.features.record.measures.paths import strip_version
 from evalgate.features.record.models.exchange import (
+    GOT_NO_ANSWER,
     JSON,
     NO_ANSWER,
     Exchange,
@@ -185,8 +186,7 @@ class ProviderRoute:
                 response = await _copy(request, received, exchange.answer, clock)
         except Upstream.errors as error:
             exchange.answer.is_broken = True
-            reason = str(error) if isinstance(error, UnusableAnswerError) else type(error).__name__
-            response = _no_answer(request, exchange.answer, reason)
+            response = _no_answer(request, exchange.answer, _describe(error))
         except asyncio.CancelledError:
             exchange.answer.is_broken = True
             raise
@@ -224,14 +224,18 @@ async def _copy(
     return response
 
 
+def _describe(error: Exception) -> str:
+    """Why there is no answer: in the words of the system where it has some."""
+    return str(error) if isinstance(error, UnusableAnswerError) else find_system_words(error) or type(error).__name__
+
+
 def _no_answer(request: web.BaseRequest, answer: ProviderAnswer, reason: str) -> web.StreamResponse:
     """What the agent gets if the provider gives no answer: 502; a stream that has begun breaks off."""
     if answer.is_stream and answer.status != NO_ANSWER:
         if request.transport is not None:
             request.transport.abort()
         return web.Response(status=NO_ANSWER)
-    message = f"evalgate record gets no answer of the model provider: {reason}"
-    body = orjson.dumps({"error": {"message": message, "type": "connection_error"}})
+    body = orjson.dumps({"error": {"message": f"{GOT_NO_ANSWER}{reason}", "type": "connection_error"}})
     answer.status, answer.content_type = NO_ANSWER, JSON
     answer.chunks = [(0.0, body)]
     return web.Response(status=NO_ANSWER, body=body, content_type=JSON)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import base64
+import errno
+import os
+import ssl
 from typing import TYPE_CHECKING, Any
 from urllib.request import getproxies, proxy_bypass
 
@@ -85,6 +88,21 @@ class Upstream:
             if size > MAX_ANSWER:
                 raise UnusableAnswerError("its answer is larger than 64 MB")
             yield part
+
+
+def find_system_words(error: BaseException) -> str | None:
+    """What the system says of a connection, as in `Connection refused`; None if it says nothing."""
+    cause = error
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        cause = error.certificate_error
+    elif isinstance(error, aiohttp.ClientConnectorError):
+        cause = error.os_error
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted ({cause.verify_message})"
+    if not isinstance(cause, OSError) or isinstance(cause, ssl.SSLError):
+        return None
+    number = cause.errno or 0
+    return os.strerror(number) if number in errno.errorcode else cause.strerror
 
 
 def find_proxy(address: URL) -> tuple[URL | None, dict[str, str]]:
