@@ -28,6 +28,8 @@ SCHEMA = "evalgate.trace/1"
 MAX_ID_LENGTH = 512
 AGENT_COMMAND = "evalgate.command"
 """The metadata that names the command of a recorded agent, after options of `record` and `--` if it has any."""
+BASE_URLS = "evalgate.base_urls"
+"""The metadata that names the providers of a recording whose address was not their own default, as NAME or NAME=URL."""
 
 Role = Literal["system", "user", "assistant", "tool"]
 CallStatus = Literal["ok", "error", "missing", "unknown"]

@@ -151,6 +151,36 @@ def test_the_workflow_runs_the_command_that_recorded_the_traces(project: Path, w
     assert (project / ".github/workflows/evalgate.yml").read_text() == of_new_suite
 
 
+OF_VARIABLES = "${{ vars.OPENAI_BASE_URL }}"
+
+
+@pytest.mark.parametrize(
+    ("recorded", "address", "said"),
+    [
+        ([None, None], None, None),
+        (["openai=https://llm.example:8443/v1", None], "https://llm.example:8443/v1", "it asks https://llm.example"),
+        (["openai"], OF_VARIABLES, "and OPENAI_BASE_URL to its variables: where your provider is"),
+        (["openai=https://a.example/v1", "openai=https://b.example/v1"], OF_VARIABLES, "to its variables"),
+        (["openai=https://a.example/${{ secrets.KEY }}"], OF_VARIABLES, "to its variables"),
+        (["openai=https://a.example/v1\n  x: y"], OF_VARIABLES, "to its variables"),
+        ([7], None, None),
+    ],
+)
+def test_the_workflow_asks_the_provider_that_the_recordings_asked(project, recorded, address, said):
+    write_scored(project, {"sound": [1, 1]})
+    lines = [json.loads(line) for line in (project / "traces/all.jsonl").read_text().splitlines()]
+    for number, line in enumerate(lines):
+        place = recorded[min(number, len(recorded) - 1)]
+        line |= {"provider": "openai", "metadata": {} if place is None else {"evalgate.base_urls": place}}
+    (project / "traces/all.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
+    code, _, err = evalgate(project, "init", "traces/", "--workflow")
+    text = (project / ".github/workflows/evalgate.yml").read_text()
+    env = yaml.safe_load(text)["jobs"]["gate"]["steps"][-2]["env"]
+    assert (code, env.pop("OPENAI_API_KEY")) == (0, "${{ secrets.OPENAI_API_KEY }}")
+    assert env == ({} if address is None else {"OPENAI_BASE_URL": address})
+    assert (said or "to the secrets of the repository") in err
+
+
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_the_workflow_records_nothing_where_git_has_the_traces(project: Path):
     for words in (("init", "-q"), ("add", "traces")):

@@ -245,6 +245,13 @@ def test_what_the_same_recording_wrote_in_the_other_place_stays(fake, tmp_path):
     assert list_traces(tmp_path) == ["refund/0.jsonl", "s/refund/0.jsonl"]
 
 
+def test_a_trace_names_the_provider_that_was_not_asked_at_its_default(fake, tmp_path):
+    assert record(tmp_path, *fake.flags, *ALONE, "--cache", "write").code == 0
+    assert trace_of(tmp_path)["metadata"]["evalgate.base_urls"] == "openai"
+    assert record(tmp_path, *fake.flags, *ALONE, "--cache", "read").code == 0
+    assert "evalgate.base_urls" not in trace_of(tmp_path)["metadata"]
+
+
 def test_a_recording_whose_suites_are_not_known_names_the_other_one(fake, tmp_path):
     suite = write_suite(tmp_path, "s.yaml", "traces/**/*.jsonl")
     alone = record(tmp_path, *fake.flags, *ALONE)

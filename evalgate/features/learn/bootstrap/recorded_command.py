@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from evalgate.models.trace.trace import AGENT_COMMAND
+from evalgate.models.trace.trace import AGENT_COMMAND, BASE_URLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from evalgate.models.trace.trace import Trace
 
+_PLAIN_URL = re.compile(r"https://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[A-Za-z0-9._~-]+)*")
+"""An address that is one word in YAML, and that GitHub does not evaluate."""
 _INTERPRETER = re.compile(r"python[0-9.]*")
 
 
@@ -78,6 +80,22 @@ def _fill(command: AgentCommand, places: Mapping[str | None, str]) -> AgentComma
     """The command with places for the words that are values of one scenario."""
     program, *words = command.words
     return AgentCommand((program, *(places.get(word, word) for word in words)), command.options)
+
+
+def list_base_urls(traces: Iterable[Trace]) -> dict[str, str | None]:
+    """The providers that were not asked at their own default, each with the one address that is recorded, if one is."""
+    found: dict[str, set[str]] = {}
+    for trace in traces:
+        text = trace.metadata.get(BASE_URLS)
+        for place in text.split(",") if isinstance(text, str) else ():
+            name, _, url = place.partition("=")
+            found.setdefault(name, set()).add(url)
+    return {name: _choose_url(urls) for name, urls in sorted(found.items())}
+
+
+def _choose_url(urls: set[str]) -> str | None:
+    url = urls.pop() if len(urls) == 1 else ""
+    return url if _PLAIN_URL.fullmatch(url) else None
 
 
 def list_providers(traces: Iterable[Trace]) -> Sequence[str]:

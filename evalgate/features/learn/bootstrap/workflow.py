@@ -16,6 +16,7 @@ from evalgate.features.learn.bootstrap.project_start import NewFile
 from evalgate.features.learn.bootstrap.recorded_command import (
     AgentCommand,
     find_command,
+    list_base_urls,
     list_providers,
     split_command,
 )
@@ -34,7 +35,8 @@ SUITE_OF_EXAMPLE = "evals/support.yaml"
 RECORDED_OF_EXAMPLE = "        with: {scenario: refund, run: python my_agent.py}\n"
 KEY_OF_EXAMPLE = "          OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}\n"
 KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
-"""The secrets with the keys of the providers that are recorded."""
+ADDRESSES = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
+"""The secrets with the keys of the providers that are recorded, and the variables with their addresses."""
 MOST_TRIALS = 5
 """Trials of a scenario that are recorded for each pull request unless a person asks for more."""
 EXAMPLE = AgentCommand(("python", "my_agent.py"))
@@ -45,13 +47,15 @@ _PLAIN = re.compile(r"[A-Za-z.][A-Za-z0-9_./ '{}=-]*")
 class Recording(Struct, frozen=True):
     """How the scenarios of a suite are recorded: how often, by which command, None if it is not known.
 
-    `has_prompts` says whether each scenario has a request, `keys` which secrets the agent needs.
+    `has_prompts` says whether each scenario has a request, `keys` which secrets the agent needs, `addresses` where
+    providers were asked that were not at their own default, by variable: None is not known.
     """
 
     command: AgentCommand | None = None
     trials: int = 1
     has_prompts: bool = False
     keys: Sequence[str] = ("OPENAI_API_KEY",)
+    addresses: Mapping[str, str | None] = {}
 
     @property
     def written(self) -> AgentCommand:
@@ -66,11 +70,17 @@ class Recording(Struct, frozen=True):
         runs = "once for each scenario" if self.trials == 1 else f"{self.trials} times for each scenario"
         prompt = "with its request in the place of {prompt}"
         knows = prompt if "{prompt}" in self.written.words else "which EVALGATE_SCENARIO names"
-        secrets = f"add {' and '.join(self.keys)} to the secrets of the repository"
+        secrets = f"add {' and '.join(self.keys)} to the secrets of the repository{self._name_addresses()}"
         if self.command is not None:
             return f"the workflow runs `{self.command.text}` {runs}, {knows}; {secrets}"
         do = f"replace `{self.written.text}` in the workflow by what starts your agent (or give it as --command)"
         return f"{do}: it runs {runs}, {knows}; {secrets}"
+
+    def _name_addresses(self) -> str:
+        missing = [name for name, url in self.addresses.items() if url is None]
+        known = [url for url in self.addresses.values() if url is not None]
+        asks = f", and {' and '.join(missing)} to its variables: where your provider is" if missing else ""
+        return f"{asks}; it asks {' and '.join(known)}, as the recordings did" if known else asks
 
 
 def plan_recording(built: BuiltSuite, command: str | None) -> Recording:
@@ -110,6 +120,7 @@ def _plan(
         min(min(trials.values(), default=1), MOST_TRIALS),
         bool(prompts) and None not in prompts.values(),
         [KEYS[name] for name in list_providers(traces) if name in KEYS] or ["OPENAI_API_KEY"],
+        {ADDRESSES[name]: url for name, url in list_base_urls(traces).items() if name in ADDRESSES},
     )
 
 
@@ -127,8 +138,10 @@ def build_workflow(suite: str, recording: Recording | None, cwd: str) -> NewFile
     recorded, _, gate = rest.partition(ACTION)
     if recording is None:
         return NewFile(PATH, f"{before}{ACTION}{gate}".replace(SUITE_OF_EXAMPLE, format_value(suite)))
-    keys = "".join(KEY_OF_EXAMPLE.replace("OPENAI_API_KEY", name) for name in recording.keys)
-    recorded = recorded.replace(RECORDED_OF_EXAMPLE, _format_inputs(recording)).replace(KEY_OF_EXAMPLE, keys)
+    values = {name: f"${{{{ secrets.{name} }}}}" for name in recording.keys}
+    values |= {name: url or f"${{{{ vars.{name} }}}}" for name, url in recording.addresses.items()}
+    lines = "".join(f"          {name}: {value}\n" for name, value in values.items())
+    recorded = recorded.replace(RECORDED_OF_EXAMPLE, _format_inputs(recording)).replace(KEY_OF_EXAMPLE, lines)
     judged = "          traces: traces/**/*.jsonl # what the step above recorded\n"
     text = f"{before}{build_setup(recording.written.words, cwd)}{RECORDING}{recorded}{ACTION}{gate}{judged}"
     return NewFile(PATH, text.replace(SUITE_OF_EXAMPLE, format_value(suite)), note=recording.note)

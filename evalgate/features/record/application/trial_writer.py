@@ -13,11 +13,11 @@ from evalgate.features.record.application.outcome import TrialOutcome
 from evalgate.features.record.measures.canonical import RULES_VERSION
 from evalgate.features.record.models.cassette import MAX_BYTES, WARN_BYTES, CassetteHeader
 from evalgate.features.record.models.run import ProcessRun
-from evalgate.models.trace.trace import AGENT_COMMAND
+from evalgate.models.trace.trace import AGENT_COMMAND, BASE_URLS
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from evalgate.features.record.application.trials import RecordedTrial
     from evalgate.features.record.models.cassette import CacheMode
@@ -41,6 +41,7 @@ class CodeVersion(Struct, frozen=True):
 
     `recording_id` is equal for all traces that one recording writes. `skills` names each with the digest of its text.
     `command` is the agent's, as a shell reads it, after options of the recording that change what a trace has.
+    `base_urls` says of each provider that is not asked at its default where it is asked, as a trace keeps that.
     """
 
     created: str
@@ -49,6 +50,7 @@ class CodeVersion(Struct, frozen=True):
     recording_id: str | None = None
     skills: str | None = None
     command: str | None = None
+    base_urls: Mapping[str, str] = {}
 
 
 class TrialWriter:
@@ -134,6 +136,9 @@ class TrialWriter:
 
     def _build_trace(self, recorded: RecordedTrial, version: CodeVersion) -> Trace:
         trial, metadata = recorded.trial, _describe_replay(recorded)
+        asked = {each.request.provider for each in recorded.exchanges if not each.is_replayed}
+        if places := [place for name, place in version.base_urls.items() if name in asked]:
+            metadata[BASE_URLS] = ",".join(places)
         run = ProcessRun(trial, build_trace_id(trial), version.commit, version.agent_hash, metadata)
         return self._outputs.readers.build_trace(recorded.exchanges, run)
 

@@ -31,7 +31,7 @@ from evalgate.features.record.bootstrap.skill_files import list_skills
 from evalgate.features.record.bootstrap.trace_folder import TraceFolder
 from evalgate.features.record.bootstrap.trace_readers import TraceFormats
 from evalgate.features.record.models.exchange import format_time
-from evalgate.features.record.provider_urls import choose_upstreams
+from evalgate.features.record.provider_urls import choose_upstreams, describe_base_urls
 from evalgate.settings.secret_variables import find_secret_values
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ class _Recording:
                 recording_id=_choose_recording_id(environ),
                 skills=list_skills(cwd, outputs.note),
                 command=describe_command(options.command, _list_options(options), cwd, secrets),
+                base_urls=describe_base_urls(self._upstreams, secrets),
             ),
             tuple(self._upstreams),
             options.environ,

@@ -10,7 +10,7 @@ from recorded_cassettes import TRIAL, USER, answer, chat, exchange
 from evalgate.features.record.application.trial_writer import CodeVersion, Outputs, TrialWriter
 from evalgate.features.record.application.trials import CacheRules, RecordedTrial
 from evalgate.features.record.bootstrap.cassettes import CassetteFolder
-from evalgate.features.record.bootstrap.recorder import TraceFolder
+from evalgate.features.record.bootstrap.trace_folder import TraceFolder
 from evalgate.features.record.bootstrap.trace_readers import TraceFormats
 from evalgate.features.record.models.run import AgentEnd
 
