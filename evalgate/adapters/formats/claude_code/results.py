@@ -19,7 +19,7 @@ from evalgate.adapters.formats.core.fields import amount, count, dict_or_empty, 
 from evalgate.adapters.formats.core.format import words
 from evalgate.adapters.formats.core.provider_response import ANTHROPIC_USAGE
 from evalgate.adapters.formats.core.strict_json import encode_json, make_printable
-from evalgate.adapters.formats.core.usage import TokenTable, distrust_cost, finish_reason, sum_usages, warn_of_mismatch
+from evalgate.adapters.formats.core.usage import TokenTable, distrust_cost, finish_reason, sum_usages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,7 @@ def add_results(trace: Trace, results: Sequence[dict[str, Any]]) -> None:
     else:
         cost = sum(known) if len(known) == len(costs) else None
     set_cost(trace, cost, "total_cost_usd")
-    distrust_cost(trace, _sum_model_costs(last), "modelUsage")
+    distrust_cost(trace, _list_model_costs(last), "modelUsage")
     durations = [amount(result.get("duration_ms"), "duration_ms") for result in results]
     if None not in durations:
         trace.latency = {"total_ms": sum(filter(None, durations)), "source": "recorded"}
@@ -79,9 +79,10 @@ def find_failure(results: Sequence[dict[str, Any]]) -> ModelError | None:
     return build_model_error(None, answer) if (answer or "").startswith(API_ERROR) else None
 
 
-def _sum_model_costs(result: dict[str, Any]) -> float:
+def _list_model_costs(result: dict[str, Any]) -> list[float]:
     models = mapping(result.get("modelUsage"), "modelUsage").values()
-    return sum(amount(dict_or_empty(usage).get("costUSD"), "modelUsage.costUSD") or 0 for usage in models)
+    costs = [amount(dict_or_empty(usage).get("costUSD"), "modelUsage.costUSD") for usage in models]
+    return [cost for cost in costs if cost]
 
 
 def _read_cost(result: dict[str, Any]) -> float | None:
@@ -91,14 +92,10 @@ def _read_cost(result: dict[str, Any]) -> float | None:
 
 def _add_usage(trace: Trace, results: Sequence[dict[str, Any]]) -> None:
     """`modelUsage` counts helper models too, `usage` only the main model."""
-    parts, usages = trace.usage, [_read_result_usage(result) for result in results]
+    usages = [_read_result_usage(result) for result in results]
     known = [usage for usage in usages if usage is not None]
-    if not known:
-        return
-    trace.usage = known[-1] if _is_running_total(trace, results) else _sum(known)
-    tokens_in = trace.usage["input_tokens"]
-    if tokens_in is not None and parts["input_tokens"] is not None and tokens_in < parts["input_tokens"]:
-        trace.warnings += warn_of_mismatch(trace.usage, {**parts, "output_tokens": None}, "result")
+    if known:
+        trace.usage = known[-1] if _is_running_total(trace, results) else _sum(known)
 
 
 def _is_running_total(trace: Trace, results: Sequence[dict[str, Any]]) -> bool:

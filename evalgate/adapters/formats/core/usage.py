@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -194,17 +194,57 @@ def read_cost_usd(value: Any, usage: Usage, path: str) -> tuple[Cost, list[Warni
     return {"usd": usd, "source": "recorded"}, []
 
 
-def distrust_cost(trace: Trace, part: Any, path: str) -> None:
-    """Makes the recorded cost unknown if one that is a part of it is higher, by more than rounding.
+def distrust_totals(trace: Trace) -> None:
+    """Makes recorded tokens and costs unknown that are below the sum of those of the run's model calls.
+
+    Calls that are not recorded can only add to a sum.
+    """
+    usages = [call["usage"] for call in trace.llm_calls if call["usage"] is not None]
+    costs = [call["cost_usd"] for call in trace.llm_calls if call["cost_usd"]]
+    if usages:
+        _distrust_tokens(trace, usages)
+    if costs:
+        distrust_cost(trace, costs, "cost", "its model calls")
+
+
+_COUNTED: tuple[Literal["input_tokens", "output_tokens", "total_tokens"], ...]
+_COUNTED = ("input_tokens", "output_tokens", "total_tokens")
+
+
+def _distrust_tokens(trace: Trace, usages: Sequence[Usage]) -> None:
+    for name in _COUNTED:
+        whole, sum_of_parts = trace.usage[name], sum(usage[name] or 0 for usage in usages)
+        if whole is not None and whole < sum_of_parts * (1 - TOLERANCE):
+            shown = f"the recorded {name.replace('_', ' ')} are {whole:,}, those of the model calls {sum_of_parts:,}"
+            message = f"{shown}: the tokens are unknown"
+            trace.usage, trace.gaps = unknown_usage(), {**trace.gaps, "usage": message}
+            trace.warnings = [*trace.warnings, {"code": "total_mismatch", "message": message, "where": "usage"}]
+            return
+
+
+def distrust_cost(trace: Trace, parts: Sequence[float], path: str, what: str = "a part of it") -> None:
+    """Makes the recorded cost unknown if its parts are higher, by more than rounding.
 
     Prices don't help then: the tokens may be those of a part too.
     """
-    whole = trace.cost["usd"]
-    if whole is None or not isinstance(part, int | float) or part <= whole * (1 + TOLERANCE):
+    whole, sum_of_parts = trace.cost["usd"], sum(parts)
+    if whole is None or sum_of_parts <= whole * (1 + TOLERANCE):
         return
-    message = f"the recorded cost is {whole:,.6g} USD, a part of it {part:,.6g}: the cost is unknown"
+    if sum_of_parts - whole <= sum(map(_get_half_digit, (whole, *parts))):
+        return
+    message = f"the recorded cost is {whole:,.6g} USD, {what} {sum_of_parts:,.6g}: the cost is unknown"
     trace.cost, trace.gaps = unknown_cost(), {**trace.gaps, "cost": message}
     trace.warnings.append({"code": "total_mismatch", "message": message, "where": path})
+
+
+def _get_half_digit(amount: float) -> float:
+    """Half of the last digit of an amount: what rounding may have changed.
+
+    >>> _get_half_digit(0.012), _get_half_digit(3.0)
+    (0.0005, 0.05)
+    """
+    digits, _, exponent = repr(float(amount)).partition("e")
+    return 0.5 * 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2]))
 
 
 def read_latency_seconds(value: Any, path: str) -> Latency:

@@ -30,7 +30,13 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
 from evalgate.adapters.formats.core.strict_json import encode_json, encode_text, require_shallow
-from evalgate.adapters.formats.core.usage import TokenTable, build_score, read_latency_seconds, split_provider_and_model
+from evalgate.adapters.formats.core.usage import (
+    TokenTable,
+    build_score,
+    distrust_cost,
+    read_latency_seconds,
+    split_provider_and_model,
+)
 from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
@@ -221,7 +227,8 @@ def _add_cost(trace: Trace, session: ExgenticSession) -> None:
         add_warning(trace, "zero_cost", message, "agent_cost")
     elif usd is not None:
         trace.cost = {"usd": usd, "source": "recorded"}
-    if running and total and abs(running - total) > MAX_DEVIATION * max(running, total):
+        distrust_cost(trace, [running or 0], "agent_cost", "its last step says")
+    if running and total and total - running > MAX_DEVIATION * total:
         message = f"the session's cost is {total:g}, but its last step records {running:g}"
         add_warning(trace, "total_mismatch", message, "agent_cost")
 

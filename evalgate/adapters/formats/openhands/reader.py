@@ -48,6 +48,7 @@ from evalgate.adapters.formats.core.patches import set_changed_files
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import (
     build_score,
+    distrust_cost,
     is_known,
     read_provider_usage,
     split_provider_and_model,
@@ -342,12 +343,13 @@ def _add_usage(trace: Trace, document: dict[str, Any], history: list[Any], unmet
 
 
 def _check_cost_sum(trace: Trace, metrics: dict[str, Any], path: str) -> None:
-    total = amount(metrics.get("accumulated_cost"), f"{path}.accumulated_cost")
-    parts = 0.0
-    for number, value in enumerate(listing(metrics.get("costs"), f"{path}.costs")):
-        cost = value.get("cost") if isinstance(value, dict) else value
-        parts += amount(cost, f"{path}.costs[{number}]") or 0.0
-    if metrics.get("costs") and total is not None and abs(parts - total) > MAX_DEVIATION * max(total, parts):
+    costs = [
+        amount(each.get("cost") if isinstance(each, dict) else each, f"{path}.costs[{number}]") or 0.0
+        for number, each in enumerate(listing(metrics.get("costs"), f"{path}.costs"))
+    ]
+    distrust_cost(trace, costs, f"{path}.costs")
+    total, parts = trace.cost["usd"], sum(costs)
+    if costs and total is not None and total - parts > MAX_DEVIATION * total:
         message = f"the recorded cost {total:g} is not the sum {parts:g} of its parts"
         add_warning(trace, "total_mismatch", message, f"{path}.costs")
 

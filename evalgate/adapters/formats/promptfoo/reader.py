@@ -31,7 +31,7 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import Identity, Reader, Shape, words
 from evalgate.adapters.formats.core.strict_json import encode_text, require_shallow
-from evalgate.adapters.formats.core.usage import TokenTable, build_score, finish_reason, read_scores
+from evalgate.adapters.formats.core.usage import TokenTable, build_score, distrust_cost, finish_reason, read_scores
 from evalgate.adapters.formats.messages.blocks import MessageBuilder, get_first
 from evalgate.adapters.formats.messages.kept_elsewhere import note_earlier
 from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
@@ -267,6 +267,7 @@ def _add_figures(trace: Trace, record: dict[str, Any], response: dict[str, Any])
     trace.finish_reason = finish_reason(text(response.get("finishReason"), "response.finishReason"))
     cost = record["cost"] if record.get("cost") is not None else response.get("cost")
     set_cost(trace, cost or None, "cost")
+    distrust_cost(trace, [amount(response.get("cost"), "response.cost") or 0], "response.cost")
     took = amount(record.get("latencyMs"), "latencyMs")
     if took and not flag(response.get("cached"), "response.cached"):
         trace.latency = {"total_ms": took, "source": "recorded"}

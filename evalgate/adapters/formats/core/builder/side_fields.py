@@ -105,7 +105,9 @@ def add_side_fields(trace: Trace, fields: dict[str, Any]) -> None:
     cost, warnings = read_cost_fields(fields, trace.usage)
     trace.cost = cost
     trace.warnings += warnings
-    distrust_cost(trace, dict_or_empty(fields.get("usage")).get("cost"), "usage.cost")
+    part = dict_or_empty(fields.get("usage")).get("cost")
+    if isinstance(part, int | float):
+        distrust_cost(trace, [part], "usage.cost")
     if not END_FIELDS.isdisjoint(fields):
         add_recorded_end(trace, fields)
 

@@ -12,7 +12,7 @@ from evalgate.adapters.formats.core.builder.conversation import PARALLEL_FORMS, 
 from evalgate.adapters.formats.core.builder.evidence_gaps import find_gaps, require_content
 from evalgate.adapters.formats.core.builder.run import warn_of_missing_results
 from evalgate.adapters.formats.core.builder.side_fields import set_origin
-from evalgate.adapters.formats.core.usage import sum_usages, warn_of_doubts, warn_of_mismatch
+from evalgate.adapters.formats.core.usage import distrust_totals, sum_usages, warn_of_doubts, warn_of_mismatch
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import (
     MAX_ID_LENGTH,
@@ -109,6 +109,7 @@ def add_plausibility_warnings(trace: Trace) -> None:
         _add_warning(trace, "incomplete", ENDED_EARLY, None)
     if trace.finish_reason == "length":
         _add_warning(trace, "truncated", CUT_OFF, "finish_reason")
+    distrust_totals(trace)
     usages = [call["usage"] for call in trace.llm_calls if call["usage"] is not None]
     if usages and all(call["usage"] is not None or "error" in call for call in trace.llm_calls):
         _add_warnings(trace, warn_of_mismatch(trace.usage, sum_usages(usages), "usage"))
