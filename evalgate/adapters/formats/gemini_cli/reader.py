@@ -16,6 +16,7 @@ from evalgate.adapters.formats.core.builder.run_end import TURN_OPEN
 from evalgate.adapters.formats.core.fields import (
     FieldTable,
     count,
+    dict_or_empty,
     do_each,
     flag,
     mapping,
@@ -50,7 +51,7 @@ FAILED = frozenset({"error", "cancelled"})
 OF_STREAM = words("init message tool_use tool_result result")
 STARTS_AGENT = words("invoke_agent delegate_to_agent codebase_investigator cli_help generalist browser_agent")
 """Tools that run a sub-agent, by the version: its calls are in a session of its own, and in no stream."""
-AGENT_ENDED = re.compile(r"\s*Subagent '?[^'\n]{1,200}?'? [Ff]inished\.?\s+Termination Reason:")
+AGENT_ENDED = re.compile(r"\s*Subagent '?[^'\n]{1,200}?'? (?:[Ff]inished\.?\s+Termination Reason:|failed\. Error:)")
 """How the result of a sub-agent begins, which a version runs as a tool of its own name."""
 TOKENS = FieldTable(
     promptTokenCount=(count, "input_tokens", "input"),
@@ -190,7 +191,8 @@ def _add_answer(session: GeminiSession, line: dict[str, Any], when: str | None) 
     usage = _read_tokens(line["tokens"], "tokens") if line.get("tokens") is not None else None
     session.add_model_call(usage, provider=PROVIDER, model=model)
     for call in calls:
-        session.agents.update({call.get("id")} if call.get("agentId") is not None else ())
+        is_agent = dict_or_empty(call.get("resultDisplay")).get("isSubagentProgress") is True
+        session.agents.update({call.get("id")} if is_agent or call.get("agentId") is not None else ())
         session.note_agent(call.get("id"), call.get("name"), _read_result(call.get("result")))
         _add_result(session, call)
     if any(call.get("status") == "cancelled" for call in calls):

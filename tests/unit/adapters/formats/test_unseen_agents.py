@@ -40,9 +40,10 @@ def gemini_stream(tool: str, stats: dict[str, int], output: str = "done") -> lis
     return [{**event, "timestamp": AT} for event in events]
 
 
-def gemini_session(tool: str, output: str = "done") -> list[dict[str, Any]]:
+def gemini_session(tool: str, output: str = "done", shown: Any = None) -> list[dict[str, Any]]:
     result = [{"functionResponse": {"id": "c1", "name": tool, "response": {"output": output}}}]
     call = {"id": "c1", "name": tool, "args": {"agent_name": "cleaner"}, "status": "success", "result": result}
+    call["resultDisplay"] = shown
     messages = [
         {"id": "1", "type": "user", "timestamp": AT, "content": "Tidy."},
         {"id": "2", "type": "gemini", "timestamp": AT, "content": "", "toolCalls": [call]},
@@ -64,6 +65,20 @@ def test_a_sub_agent_of_gemini_cli_with_a_tool_of_its_own_name_is_known_by_its_r
         assert is_elsewhere(read(GEMINI_CLI, gemini_stream("cleaner", {"tool_calls": 1}, output)))
         assert is_elsewhere(read(GEMINI_CLI, gemini_session("cleaner", output)))
     assert not read(GEMINI_CLI, gemini_session("read_file", f"The log says: {sent}")).gaps
+
+
+@pytest.mark.parametrize("state", ["completed", "error"])
+def test_a_sub_agent_of_gemini_cli_is_known_by_what_was_shown_of_it(state: str) -> None:
+    """One that runs elsewhere returns its bare answer, and may show nothing that it did."""
+    shown = {"isSubagentProgress": True, "agentName": "cleaner", "recentActivity": [], "state": state}
+    assert is_elsewhere(read(GEMINI_CLI, gemini_session("cleaner", shown=shown)))
+    assert not read(GEMINI_CLI, gemini_session("edit", shown={"fileDiff": "+ a", "fileName": "a.txt"})).gaps
+
+
+def test_a_failed_sub_agent_of_gemini_cli_is_known_by_its_result() -> None:
+    failed = "Subagent 'cleaner' failed. Error: quota"
+    assert is_elsewhere(read(GEMINI_CLI, gemini_session("cleaner", failed)))
+    assert not read(GEMINI_CLI, gemini_session("read_file", f"The log says: {failed}")).gaps
 
 
 def test_another_tool_of_gemini_cli_is_complete() -> None:
