@@ -158,6 +158,13 @@ def test_any_other_end_is_ok(form: str, reason: str) -> None:
     assert (load(RECORDS[form](reason)).status, load(RECORDS[form](reason)).stopped_by) == ("ok", None)
 
 
+@pytest.mark.parametrize("form", ["vercel", "openai-chat", "pydantic-ai", "native"])
+@pytest.mark.parametrize("reason", ["other", "unknown", "stop"])
+def test_an_empty_answer_without_a_reason_broke_off(form: str, reason: str) -> None:
+    record = json.loads(json.dumps(RECORDS[form](reason)).replace("Refunded.", ""))
+    assert load(record).status == ("ok" if reason == "stop" else "incomplete")
+
+
 def test_a_failed_answer_that_another_follows_is_no_end() -> None:
     record = vercel("error")
     record["steps"].append(deepcopy(vercel("stop")["steps"][0]))

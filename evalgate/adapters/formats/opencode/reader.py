@@ -11,6 +11,7 @@ from evalgate.adapters.formats.core.builder.agent_session import AgentSession
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.builder.evidence_gaps import find_unknown, note_unknown
 from evalgate.adapters.formats.core.builder.run import build_model_error
+from evalgate.adapters.formats.core.builder.run_end import BROKEN_OFF
 from evalgate.adapters.formats.core.fields import (
     FieldTable,
     amount,
@@ -48,6 +49,8 @@ STEP_OPEN = "the last step has no end: the run was stopped, or its recording end
 NOT_ANSWERED = "the model saw no results of its last calls: the run was stopped, or its recording ends before it did"
 CALLED = "tool-calls"
 """The reason of a step after which the model is asked again, unless a person refused a call, or one was its answer."""
+REASONS = words("stop tool-calls length content-filter error")
+"""Those with a meaning; others are written where a stream broke off, but by some providers for whole answers too."""
 REFUSED = ("The user rejected permission", "The user dismissed this question")
 ANSWER_TOOL = "StructuredOutput"
 TOKENS = FieldTable(
@@ -164,9 +167,19 @@ def _find_open_end(info: dict[str, Any], parts: list[dict[str, Any]]) -> str | N
     is_cut = bool(steps) and steps[-1].get("type") == "step-start"
     if is_cut or (info.get("modelID") and about.get("created") and not about.get("completed")):
         return STEP_OPEN
-    if not steps or steps[-1].get("reason") != CALLED or any(map(_ends_run, parts)):
+    if not steps or any(map(_ends_run, parts)):
         return None
-    return NOT_ANSWERED
+    reason = steps[-1].get("reason")
+    if reason not in REASONS and not _has_answer(parts):
+        return BROKEN_OFF
+    return NOT_ANSWERED if reason == CALLED else None
+
+
+def _has_answer(parts: list[dict[str, Any]]) -> bool:
+    """Whether the last step has a text."""
+    kinds = [part.get("type") for part in parts]
+    start = len(kinds) - kinds[::-1].index("step-start") if "step-start" in kinds else 0
+    return any(part.get("type") == "text" and part.get("text") for part in parts[start:])
 
 
 def _ends_run(part: dict[str, Any]) -> bool:

@@ -150,6 +150,14 @@ PARTS = {
     "a refused call": ((START, DENIED, CALLED), "ok"),
     "an answer as a call": ((START, tool("StructuredOutput"), CALLED), "ok"),
     "no steps": ((tool(), SAID), "ok"),
+    "a text without a reason": ((START, tool(), CALLED, START, SAID, step("unknown")), "ok"),
+    "nothing without a reason": ((START, tool(), CALLED, START, step("unknown")), "incomplete"),
+    "nothing with another reason": ((START, tool(), CALLED, START, step("other")), "incomplete"),
+    "nothing with an empty reason": ((START, tool(), CALLED, START, step("")), "incomplete"),
+    "thoughts without a reason": ((START, part("reasoning", text="Hm."), step("unknown")), "incomplete"),
+    "calls without a reason": ((START, SAID, CALLED, START, tool(), step("unknown")), "incomplete"),
+    "an answer as a call, without a reason": ((START, tool("StructuredOutput"), step("unknown")), "ok"),
+    "nothing, which the model said itself": ((START, tool(), CALLED, START, step("stop")), "ok"),
 }
 
 

@@ -33,17 +33,20 @@ def mark_incomplete(trace: Trace, reason: str) -> None:
 
 
 FILTER = "a filter of content"
+BROKEN_OFF = "the model's last answer holds nothing and has no reason for its end: its stream broke off"
 ANSWER_STOPS = {"content_filter": FILTER, "length": LENGTH}
 
 
 def note_last_answer(trace: Trace, reason: str) -> None:
-    """Marks a run whose last answer the provider ended in an error, by a filter or limit, or to go on with it later."""
+    """Marks a run whose last answer failed, was ended by a filter or limit, only paused, or broke off."""
     if reason == "error":
         mark_failed_run(trace, "error", "the model's last answer ended in an error")
     elif reason in ANSWER_STOPS:
         mark_stopped(trace, ANSWER_STOPS[reason])
-    else:
+    elif reason in ("pause_turn", "compaction"):
         mark_incomplete(trace, f"the model's last answer only paused ({reason})")
+    else:
+        mark_incomplete(trace, BROKEN_OFF)
 
 
 def warn_of_unknown_status(trace: Trace, word: str, where: str) -> None:

@@ -239,10 +239,13 @@ def read_record(reader: Reader, record: Any, source: TraceLocation, relative_pat
 
 
 def _note_last_answer(trace: Trace) -> None:
-    """Marks a run whose last answer failed, was filtered, cut or paused, unless its format says how it ended."""
-    last = trace.messages[-1]["finish_reason"] if trace.messages else None
-    reason = trace.finish_reason or last
-    if trace.status == "ok" and reason in LAST_REASONS:
+    """Marks a run whose last answer failed, was filtered, cut, paused or broke off, unless its format says its end."""
+    if trace.status != "ok" or not trace.messages:
+        return
+    last = trace.messages[-1]
+    reason = trace.finish_reason or last["finish_reason"]
+    is_empty = last["role"] == "assistant" and not any(last.get(each) for each in ("content", "parts", "tool_calls"))
+    if reason in LAST_REASONS or (is_empty and reason in NO_REASONS):
         from evalgate.adapters.formats.core.builder.run_end import note_last_answer  # few runs need it
 
         note_last_answer(trace, reason)
@@ -250,6 +253,8 @@ def _note_last_answer(trace: Trace) -> None:
 
 LAST_REASONS = ("error", "content_filter", "length", "pause_turn", "compaction")
 """Reasons for which an answer ended without ending the run by itself."""
+NO_REASONS = ("unknown", "other", "OTHER")
+"""What SDKs record where the provider gave no reason, as after a stream that broke off; some do for whole answers."""
 
 
 def _note_written_calls(trace: Trace) -> None:
