@@ -312,6 +312,7 @@ def group_warnings(warnings: Sequence[WarningDoc]) -> list[GroupedWarning]:
 NOTICED = frozenset(
     {
         "empty_glob",
+        "end_not_recorded",
         "other_call_executed",
         "rules_left_out",
         "shared_recording",

@@ -12,7 +12,7 @@ from evalgate.adapters.formats.core.python_literals import unwrap_text
 from evalgate.adapters.formats.messages.sniff_messages import read_exchange, read_payload
 from evalgate.adapters.formats.spans import dialects
 from evalgate.adapters.formats.spans.dialects.genai import read_tool_definitions
-from evalgate.adapters.formats.spans.encodings.values import parse_time
+from evalgate.adapters.formats.spans.encodings.values import is_app_root, parse_time
 from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def span_from_row(row: dict[str, Any]) -> Span:
         scope=scope if isinstance(scope, str) else None,
         has_failed=row.get("level") == "ERROR",
         status_message=text(row.get("statusMessage"), "statusMessage") or None,
+        is_entry=row.get("isAppRoot") is True or is_app_root(attributes),
     )
 
 

@@ -73,7 +73,7 @@ def build(record: LangfuseExport) -> Trace:
         raise TraceError("the trace has no observations")
     spans: list[Span] = []
     do_each(record.rows, "observations", lambda row: spans.append(span_from_row(row)))
-    _detach_root(spans)
+    _detach_root(spans, has_answer=bool(head.get("output")))
     trace = assemble.build(spans, read_facts)
     trace.trace_id = text(head.get("id"), "trace.id") or ""
     trace.name = text(head.get("name"), "trace.name")
@@ -148,14 +148,18 @@ def _add_outer_messages(trace: Trace, head: dict[str, Any]) -> None:
         trace.response = conversation.get_response()
 
 
-def _detach_root(spans: list[Span]) -> None:
-    """Removes a parent outside of the export: the span of the program that started the run."""
+def _detach_root(spans: list[Span], *, has_answer: bool) -> None:
+    """Removes a parent outside of the export: the span of the program that started the run.
+
+    If the trace has its own answer, what runs below that parent came to its end.
+    """
     known = {span.span_id for span in spans}
     outer_ids = {span.parent_id for span in spans} - known
     if len(outer_ids) == 1:
         for span in spans:
             if span.parent_id in outer_ids:
                 span.is_detached, span.parent_id = span.parent_id is not None, None
+                span.is_entry = span.is_entry or has_answer
 
 
 def _add_answer(trace: Trace, head: dict[str, Any]) -> None:

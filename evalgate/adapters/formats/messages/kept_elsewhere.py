@@ -91,7 +91,7 @@ def note_earlier(trace: Trace, calls: Iterable[LoggedRequest], known: Iterable[s
     requests: list[dict[str, Any]] = []
     answers = {call["response_id"] for call in trace.llm_calls if call["response_id"] is not None}.union(known)
     for answer, values in calls:
-        found = list(_list_objects(values))
+        found = list(list_objects(values, HINTS))
         requests += found
         ids = {one["id"] for one in found if isinstance(one.get("id"), str) and _is_answer(one)}
         answers |= ids
@@ -100,12 +100,15 @@ def note_earlier(trace: Trace, calls: Iterable[LoggedRequest], known: Iterable[s
     note_elsewhere(trace, (find_earlier(request, answers) for request in requests))
 
 
-def _list_objects(values: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    """The objects in values of any form, also as JSON text, that may be a request or its answer; none of lists."""
+def list_objects(values: Iterable[Any], hints: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """The objects in values of any form that may be a request or its answer, but none of lists.
+
+    Text is decoded if it holds one of the hints.
+    """
     waiting = list(values)
     while waiting:
         one = waiting.pop()
-        if isinstance(one, str) and any(hint in one for hint in HINTS):
+        if isinstance(one, str) and any(hint in one for hint in hints):
             one = unwrap_text(one)
         if isinstance(one, dict):
             yield one

@@ -245,3 +245,11 @@ def _read_request_at(path: str, value: Any) -> ToolRequest:
         return read_request(value)
     except FieldError as error:
         raise error.with_prefix(path) from None
+
+
+def read_forced_tool(choice: Any) -> str | None:
+    """The name in `tool_choice`, which OpenAI's chat has one level deeper than the others."""
+    given = choice if type(choice) is dict else {}
+    function = given.get("function")
+    name = function.get("name") if type(function) is dict else given.get("name")
+    return name if type(name) is str else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalgate.adapters.formats.core.builder.run import add_warning
 from evalgate.adapters.formats.core.builder.run_end import (
     PERSON,
     STEPS,
@@ -13,6 +14,8 @@ from evalgate.adapters.formats.core.builder.run_end import (
     mark_stopped,
 )
 from evalgate.adapters.formats.core.usage import finish_reason
+from evalgate.adapters.formats.messages.kept_elsewhere import list_objects
+from evalgate.adapters.formats.messages.roles import read_forced_tool
 from evalgate.adapters.formats.spans.aggregate import outermost_agents
 from evalgate.adapters.formats.spans.span import BOUNDARY_KINDS, nodes_of_kind
 
@@ -33,6 +36,8 @@ STOPS = {
 """Classes of exceptions by which frameworks stop a run that did not fail."""
 MAX_TURNS = "Max turns exceeded"
 """What the OpenAI Agents SDK writes in its place."""
+ONLY_CALL = "a span above the only model call is not recorded, so nothing says that the run ended there: export it too"
+TOOL_CHOICE = ('"tool_choice"', "'tool_choice'")
 LOST = "a span above calls is not recorded: the run was stopped before it ended, or not all of its spans were exported"
 
 
@@ -49,8 +54,8 @@ def add_status(trace: Trace, nodes: list[SpanNode], main: Sequence[ModelCall]) -
         mark_span_failure(trace, failed.facts.error_type, failed.span.status_message)
     elif any(node.span.start_ns is not None and node.span.end_ns is None for node in agents):
         mark_incomplete(trace, "the agent's span has no end: the run was stopped, or exported before it ended")
-    elif _ends_below_lost_span(nodes):
-        mark_incomplete(trace, LOST)
+    else:
+        _judge_lost_root(trace, nodes)
 
 
 def _has_failed(node: SpanNode) -> bool:
@@ -58,30 +63,35 @@ def _has_failed(node: SpanNode) -> bool:
     return node.span.has_failed or node.facts.error_type is not None
 
 
-def _ends_below_lost_span(nodes: Sequence[SpanNode]) -> bool:
-    """Whether a span above model calls is missing, as that of a killed agent is, and no answer is the last of them.
+def _judge_lost_root(trace: Trace, nodes: Sequence[SpanNode]) -> None:
+    """Marks a run of which a span above model calls is missing, as that of a killed agent is, if no answer is the last.
 
-    With an answer the missing span may be that of a service, which another program exports. The same goes for a
-    single model call.
+    With an answer the missing span may be that of a service, which another program exports.
     """
     acts = [
         node for node in nodes if node.within is None and node.facts.kind in BOUNDARY_KINDS and not node.is_excluded
     ]
     lost = [node for node in acts if _has_lost_root(node)]
-    if len(lost) <= 1 or all(node.facts.kind != "inference" for node in lost):
-        return False
+    if all(node.facts.kind != "inference" for node in lost):
+        return
     last = max(lost, key=lambda node: node.start)
-    return last.facts.kind == "tool" or (last.facts.kind == "inference" and _asks_for_tools(last))
+    if last.facts.kind == "tool" or (last.facts.kind == "inference" and _asks_for_tools(last)):
+        mark_incomplete(trace, LOST)
+    elif len(lost) == 1:
+        add_warning(trace, "end_not_recorded", ONLY_CALL, "messages")
 
 
 def _has_lost_root(node: SpanNode) -> bool:
     top = node
     while top.parent is not None:
         top = top.parent
-    return top.span.parent_id is not None or top.span.is_detached
+    return not top.span.is_entry and (top.span.parent_id is not None or top.span.is_detached)
 
 
 def _asks_for_tools(node: SpanNode) -> bool:
+    """Whether its answer asks for tools. If the request names the one to call, it is an answer of a given form."""
+    if any(read_forced_tool(one.get("tool_choice")) for one in list_objects([node.span.attributes], TOOL_CHOICE)):
+        return False
     asked = any(message.calls for message in node.facts.output or ())
     return asked or finish_reason(node.facts.finish_reason) == "tool_calls"
 

@@ -45,7 +45,7 @@ class Span(Struct):
     `is_from_logs`: it is known from log records only, so its name, parent and end are unknown.
     `unknown_fields`: names of recorded fields that were not read. `dropped`: how many attributes and how many events
     (or attributes of events) the tracer left out, for a limit of its own. `is_detached`: its parent is not recorded,
-    and `parent_id` was removed.
+    and `parent_id` was removed. `is_entry`: its parent is in another program, or of no interest to the tracer.
     """
 
     trace_id: str
@@ -64,6 +64,7 @@ class Span(Struct):
     unknown_fields: tuple[str, ...] = ()
     dropped: tuple[int, int] = (0, 0)
     is_detached: bool = False
+    is_entry: bool = False
 
 
 class SpanFacts(Struct):

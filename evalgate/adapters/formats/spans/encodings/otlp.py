@@ -13,6 +13,7 @@ from evalgate.adapters.formats.spans.encodings.values import (
     decode_attributes,
     decode_value,
     find_unknown_fields,
+    is_app_root,
     parse_id,
     parse_nanos,
     read_dropped,
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.spans.span import SpanFile
 
 FAILED = frozenset({"2", "STATUS_CODE_ERROR", "ERROR"})
+REMOTE = 0x300
+"""Two bits of a span's flags: whether the parent is in another program is known, and it is."""
 MODEL_EVENT_PREFIX = "gen_ai."
 TRACE_IDS = ("traceId", "trace_id")
 
@@ -131,6 +134,8 @@ def _read_span(fields: dict[str, Any], path: str, context: ScopeContext) -> Span
     span = Span(**SPAN.read(fields, path), resource=context.resource, scope=context.scope, unknown_fields=unknown)
     span.dropped = read_dropped(fields, path)
     span.parent_id = None if span.parent_id == span.span_id else span.parent_id
+    flags = fields.get("flags")
+    span.is_entry = (type(flags) is int and flags & REMOTE == REMOTE) or is_app_root(span.attributes)
     return span
 
 

@@ -289,3 +289,8 @@ def _list_spellings(known: frozenset[str]) -> frozenset[str]:
 
 def _respell(key: str) -> str:
     return SEPARATORS.sub("", key[:100].lower())
+
+
+def is_app_root(attributes: dict[str, Any]) -> bool:
+    """Whether Langfuse's SDK marked the span as one whose parent it was not to export."""
+    return str(attributes.get("langfuse.internal.is_app_root")).lower() == "true"

@@ -107,7 +107,7 @@ def read_model_call(exchange: Exchange, seen: Seen) -> ExchangeCall:
         call.problem = REQUEST_NOT_JSON
         return call
     call.tools = [tool for tool in body.get("tools") or () if type(tool) is dict]
-    call.forced_tool = _read_forced_tool(body.get("tool_choice"))
+    call.forced_tool = roles.read_forced_tool(body.get("tool_choice"))
     try:
         {CHAT: _read_chat, RESPONSES: _read_responses, ANTHROPIC: _read_anthropic}[call.api](call, body, answer, seen)
     except TraceError as error:
@@ -129,14 +129,6 @@ def _keep(call: ExchangeCall, answer: dict[str, Any], seen: Seen) -> None:
     for name in (answer.get("id"), call.conversation_id):
         if type(name) is str:
             seen.kept[name] = {}
-
-
-def _read_forced_tool(choice: Any) -> str | None:
-    """The name in `tool_choice`, which OpenAI's chat has one level deeper than the others."""
-    given = choice if type(choice) is dict else {}
-    function = given.get("function")
-    name = function.get("name") if type(function) is dict else given.get("name")
-    return name if type(name) is str else None
 
 
 def _forget_cut_arguments(requests: list[ToolRequest], blank: tuple[Any, ...]) -> None:
