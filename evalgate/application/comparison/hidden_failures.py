@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.application.comparison.cross_scoring import compare_readings
 from evalgate.application.comparison.policies import refuse_duplicates
 from evalgate.application.comparison.price_comparison import (
+    compare_costs_alike,
     drop_incomparable_costs,
-    limit_incomparable_costs,
     reprice_baseline,
 )
 from evalgate.errors import Location
-from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.freshness import mark_stale
-from evalgate.gate.comparison.outcomes import outcomes_from_baseline, outcomes_from_run
 from evalgate.gate.decision.failures import explain_verdict, find_failures
 from evalgate.models.comparison.comparison import ScenarioKey, list_scenarios
 from evalgate.models.comparison.weakening import Weakening
@@ -141,10 +139,8 @@ def _judge_by_old_rules(judged: JudgedRun, old: OldRules) -> JudgedRun:
     )
     refuse_duplicates(run, judged.policies)
     mark_stale(run, judged.policies.suites, judged.present)
-    results, _, unlike = drop_incomparable_costs(reprice_baseline(old.results, old.configuration, old.prices), run)
-    rules = {name: policy.regression for name, policy in judged.policies.suites.items()}
-    comparison = compare(outcomes_from_run(run), outcomes_from_baseline(results), rules)
-    limit_incomparable_costs(comparison, unlike, judged.policies)
+    costs = drop_incomparable_costs(reprice_baseline(old.results, old.configuration, old.prices), run)
+    comparison = compare_costs_alike(run, costs, judged.policies)
     return judged._replace(run=run, comparison=comparison)
 
 

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from math import fsum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 from evalgate.application.evaluation.pricing import Pricer
 from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.gate.common.wording import format_share
+from evalgate.gate.comparison.lost_figures import RECORDED
+from evalgate.gate.comparison.outcomes import outcomes_from_baseline, outcomes_from_run
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.redaction.redact import redact
 from evalgate.models.comparison.comparison import ScenarioKey, list_scenarios
-from evalgate.models.run.trials import is_priced, iter_trials
+from evalgate.models.run.trials import is_priced, iter_trials, list_measured
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from evalgate.models.comparison.comparison import Comparison
+    from evalgate.models.comparison.comparison import Comparison, ScenarioOutcome
     from evalgate.models.results.baseline_run import BaselineEntry, BaselineRun, BaselineTrial
-    from evalgate.models.run.run import Run, SuiteResult
+    from evalgate.models.run.run import Run, SuiteResult, Trial
     from evalgate.models.trace.trace import Warning_
     from evalgate.ports import PriceTable
     from evalgate.suite.models import Configuration
     from evalgate.suite.policy import Policies
 
-RECORDED = "recorded"
+    Outcomes = Mapping[ScenarioKey, ScenarioOutcome]
 
 
 def reprice_baseline(baseline: BaselineRun, configuration: Configuration, table: PriceTable | None) -> BaselineRun:
@@ -53,31 +55,76 @@ def _reprice(trial: BaselineTrial, pricer: Pricer) -> BaselineTrial:
     return replace(trial, cost_usd=repriced["usd"], pricing=repriced)
 
 
-def drop_incomparable_costs(baseline: BaselineRun, run: Run) -> tuple[BaselineRun, list[Warning_], list[ScenarioKey]]:
-    """The baseline without costs that were obtained in another way than the run's, and the scenarios that recorded it.
+class ComparableCosts(NamedTuple):
+    """The baseline without costs that no trial of the run obtained in the same way, and warnings of them.
 
-    A recorded and a computed cost differ if the recorder left out cache tokens; so do costs by two price
-    tables. The scenarios are those of which all costs are recorded on one side, and none on the other.
+    A recorded and a computed cost differ if the recorder left out cache tokens; so do costs by two price tables. Of
+    `unlike` scenarios all costs are recorded on one side and none on the other; of `mixed` ones some are alike.
     """
+
+    baseline: BaselineRun
+    warnings: Sequence[Warning_] = ()
+    unlike: Collection[ScenarioKey] = ()
+    mixed: Collection[ScenarioKey] = ()
+
+
+def drop_incomparable_costs(baseline: BaselineRun, run: Run) -> ComparableCosts:
+    """Finds how the costs of each scenario were obtained on both sides, and what of them can be compared."""
     has_priced = any(any(map(is_priced, iter_trials(suite))) for suite in run.suites)
     if not has_priced and not _is_priced(baseline):
-        return baseline, [], []
+        return ComparableCosts(baseline)
     now, entries = _current_cost_origins(run), dict(baseline.entries)
-    dropped, unlike = list[str](), list[ScenarioKey]()
+    dropped, partly, unlike, mixed = list[str](), list[str](), list[ScenarioKey](), list[ScenarioKey]()
     for key, entry in baseline.entries.items():
-        origins, current_origins = {_cost_origin(trial) for trial in entry.measured} - {None}, now.get(key, set())
-        if origins and current_origins and origins != current_origins:
+        origins, current_origins = {*map(_cost_origin, entry.measured)} - {None}, now.get(key, set())
+        if not origins or not current_origins or len(origins | current_origins) == 1:
+            continue
+        if origins & current_origins:
+            mixed.append(key)
+            if origins != current_origins:
+                partly.append(key.id)
+        else:
             dropped.append(key.id)
-            if RECORDED in origins | current_origins and origins.isdisjoint(current_origins):
+            if RECORDED in origins | current_origins:
                 unlike.append(key)
-            trials = [replace(trial, cost_usd=None) for trial in entry.trials]
-            entries[key] = _replace_trials(entry, trials)
-    return _replace_entries(baseline, entries), _dropped_warnings(dropped), unlike
+        trials = [
+            trial if _cost_origin(trial) in current_origins else replace(trial, cost_usd=None) for trial in entry.trials
+        ]
+        entries[key] = _replace_trials(entry, trials)
+    warnings = [
+        *_warn_of("is not compared for", dropped, DROPPED),
+        *_warn_of("is compared over some of the trials only for", partly, PARTLY),
+    ]
+    return ComparableCosts(_replace_entries(baseline, entries), warnings, unlike, mixed)
 
 
-def limit_incomparable_costs(comparison: Comparison, unlike: Collection[ScenarioKey], policies: Policies) -> None:
+def compare_costs_alike(run: Run, costs: ComparableCosts, policies: Policies) -> Comparison:
+    """Compares a run with a baseline; costs only with those that were obtained in the same way."""
+    from evalgate.gate.comparison.compare import compare
+
+    current, before = outcomes_from_run(run), outcomes_from_baseline(costs.baseline)
+    if costs.mixed:
+        _add_cost_origins(run, costs, current, before)
+    rules = {name: policy.regression for name, policy in policies.suites.items()}
+    comparison = compare(current, before, rules)
+    if costs.unlike:
+        _limit_incomparable_costs(comparison, costs.unlike, policies)
+    return comparison
+
+
+def _add_cost_origins(run: Run, costs: ComparableCosts, current: Outcomes, before: Outcomes) -> None:
+    for suite in run.suites:
+        table = _table_of(suite)
+        for key, scenario in list_scenarios([suite]):
+            old = find_baseline_key(key, before)
+            if old in costs.mixed and old in before:
+                current[key].cost_origins = [_current_origin(trial, table) for trial in list_measured(scenario.trials)]
+                before[old].cost_origins = [_cost_origin(trial) for trial in costs.baseline.entries[old].measured]
+
+
+def _limit_incomparable_costs(comparison: Comparison, unlike: Collection[ScenarioKey], policies: Policies) -> None:
     """A limit on a cost that is recorded on one side only counts as exceeded, like one on a cost that vanished."""
-    for key, change in comparison.changes.items() if unlike else ():
+    for key, change in comparison.changes.items():
         limit = policies.suites[key.suite].regression.cost
         if limit is not None and find_baseline_key(key, unlike) in unlike:
             shown = format_share(limit.max_increase)
@@ -111,11 +158,15 @@ def _current_cost_origins(run: Run) -> dict[ScenarioKey, set[str | None]]:
     for suite in run.suites:
         table = _table_of(suite)
         for key, scenario in list_scenarios([suite]):
-            origins = {
-                table if is_priced(trial) else RECORDED for trial in scenario.trials if trial.cost_usd is not None
-            }
+            origins = {_current_origin(trial, table) for trial in scenario.trials} - {None}
             found[key] = found[find_baseline_key(key, ())] = origins
     return found
+
+
+def _current_origin(trial: Trial, table: str | None) -> str | None:
+    if trial.cost_usd is None:
+        return None
+    return table if is_priced(trial) else RECORDED
 
 
 def _table_of(suite: SuiteResult) -> str | None:
@@ -127,15 +178,14 @@ def _table_of(suite: SuiteResult) -> str | None:
     return None
 
 
-def _dropped_warnings(dropped: list[str]) -> list[Warning_]:
-    if not dropped:
-        return []
-    count = len(dropped)
-    which = f"{dropped[0]}" if count == 1 else f"{count:,} scenarios, {dropped[0]} first"
-    message = (
-        f"cost is not compared for {which}: it was recorded on one side and computed on the other, or with other prices"
-    )
-    return [{"code": "cost_not_compared", "message": message, "where": None}]
+DROPPED = "it was recorded on one side and computed on the other, or with other prices"
+PARTLY = "in the others it was recorded on one side and computed on the other, or with other prices"
+
+
+def _warn_of(what: str, ids: Sequence[str], why: str) -> Iterator[Warning_]:
+    if ids:
+        which = ids[0] if len(ids) == 1 else f"{len(ids):,} scenarios, {ids[0]} first"
+        yield {"code": "cost_not_compared", "message": f"cost {what} {which}: {why}", "where": None}
 
 
 def _total(amounts: Sequence[float | None]) -> float | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct, field
 
 from evalgate.application.comparison.policies import fail_on_words, flag_changes
-from evalgate.application.comparison.price_comparison import drop_incomparable_costs
+from evalgate.application.comparison.price_comparison import compare_costs_alike, drop_incomparable_costs
 from evalgate.application.comparison.weakening import weakening_between, weakening_problems
 from evalgate.application.documents.run_documents import run_of
 from evalgate.application.documents.scenario_ids import choose_id
@@ -18,9 +18,8 @@ from evalgate.application.evaluation.trajectories import StoredTraces, iterate_s
 from evalgate.application.judge.report import warning_of
 from evalgate.errors import InvalidInput, Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
-from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.golden_changes import add_golden_changes
-from evalgate.gate.comparison.outcomes import compute_run_statistics, outcomes_from_baseline, outcomes_from_run
+from evalgate.gate.comparison.outcomes import compute_run_statistics
 from evalgate.gate.decision.decide import decide, no_traces
 from evalgate.gate.trajectory.cause import add_agent_changes, name_agent_causes, parts_of_baseline
 from evalgate.gate.trajectory.trial_pairs import add_tool_calls, compare_pair, pair_worst_trial
@@ -51,10 +50,10 @@ def compare_finished(
     run = run_of(head_results := files.load(head).results)
     if any(each.golden is not None for suite in run.suites for each in suite.scenarios):
         baseline = files.load_run(base, whole=True).run
-    baseline, warnings, _ = drop_incomparable_costs(baseline, run)
+    costs = drop_incomparable_costs(baseline, run)
+    baseline = costs.baseline
     policies = Policies({suite.name: policy for suite in run.suites}, policy)
-    rules = {name: each.regression for name, each in policies.suites.items()}
-    comparison = compare(outcomes_from_run(run), outcomes_from_baseline(baseline), rules)
+    comparison = compare_costs_alike(run, costs, policies)
     comparison.unrecorded = frozenset(suite.name for suite in run.suites if no_traces(suite) is not None)
     add_tool_calls(comparison, run, baseline)
     add_agent_changes(comparison, run, parts_of_baseline(baseline))
@@ -69,7 +68,7 @@ def compare_finished(
     decision = decide(run, comparison, info, policies, weakenings=weakenings).for_report_only(words is None)
     created_at = datetime.fromisoformat(head_results["created_at"])
     found = RunFindings(
-        [*warnings, *map(warning_of, weakening_problems(weakenings))],
+        [*costs.warnings, *map(warning_of, weakening_problems(weakenings))],
         compute_run_statistics(run, comparison),
         weakenings=weakenings,
     )

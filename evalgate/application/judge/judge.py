@@ -60,11 +60,11 @@ if TYPE_CHECKING:
     from evalgate.application.comparison.baseline import LoadedBaseline
     from evalgate.application.comparison.baseline_rules import DecidingRules
     from evalgate.application.comparison.changed_rules import ChangedRules
+    from evalgate.application.comparison.price_comparison import ComparableCosts
     from evalgate.application.messages.request import Judgement, JudgeRequest, Tools
     from evalgate.models.approvals.approval import Approvals
     from evalgate.models.comparison.comparison import Comparison
     from evalgate.models.mutation import SuiteMutations
-    from evalgate.models.results.baseline_run import BaselineRun
     from evalgate.models.results.results import SelectionDoc
     from evalgate.models.run.run import Run
     from evalgate.ports import TraceSpool
@@ -295,13 +295,11 @@ def _compare_with_baseline(
     """The baseline as it was compared, and the comparison."""
     if baseline.results is None:
         return baseline, None
-    from evalgate.application.comparison.price_comparison import drop_incomparable_costs, limit_incomparable_costs
+    from evalgate.application.comparison.price_comparison import drop_incomparable_costs
 
-    results, warnings, unlike = drop_incomparable_costs(baseline.results, run)
-    run.warnings += warnings
-    comparison = compare_runs(run, results, policies)
-    limit_incomparable_costs(comparison, unlike, policies)
-    return replace(baseline, results=results), comparison
+    costs = drop_incomparable_costs(baseline.results, run)
+    run.warnings += costs.warnings
+    return replace(baseline, results=costs.baseline), compare_runs(run, costs, policies)
 
 
 def _settle_goldens(
@@ -339,16 +337,14 @@ def _compare_behaviour(
     return replace(baseline, warnings=[*baseline.warnings, *problems])
 
 
-def compare_runs(run: Run, baseline: BaselineRun, policies: Policies) -> Comparison:
+def compare_runs(run: Run, costs: ComparableCosts, policies: Policies) -> Comparison:
     """Compares a run with the results of a baseline."""
-    from evalgate.gate.comparison.compare import compare
+    from evalgate.application.comparison.price_comparison import compare_costs_alike
     from evalgate.gate.comparison.known_failures import mark_known_failures
-    from evalgate.gate.comparison.outcomes import outcomes_from_baseline, outcomes_from_run
     from evalgate.gate.trajectory.cause import add_agent_changes, parts_of_baseline
     from evalgate.gate.trajectory.trial_pairs import add_tool_calls
 
-    rules = {name: policy.regression for name, policy in policies.suites.items()}
-    comparison = compare(outcomes_from_run(run), outcomes_from_baseline(baseline), rules)
+    comparison, baseline = compare_costs_alike(run, costs, policies), costs.baseline
     comparison.unrecorded = frozenset(suite.name for suite in run.suites if no_traces(suite) is not None)
     mark_known_failures(comparison, run, baseline)
     add_tool_calls(comparison, run, baseline)

@@ -258,7 +258,7 @@ def find_increases(baseline: ScenarioOutcome, current: ScenarioOutcome, policy: 
     if policy.cost is policy.latency is policy.tokens is None:
         return []
     amounts = (
-        ("cost", policy.cost, baseline.costs, current.costs),
+        *(("cost", policy.cost, before, now) for before, now in _list_costs(baseline, current)),
         ("latency", policy.latency, baseline.latencies, current.latencies),
         ("tokens", policy.tokens, baseline.tokens, current.tokens),
     )
@@ -268,6 +268,24 @@ def find_increases(baseline: ScenarioOutcome, current: ScenarioOutcome, policy: 
         if limit is not None and (not policy.require_evidence or _is_evident(before, now, policy.alpha))
     )
     return [entry for entry in entries if entry is not None]
+
+
+def _list_costs(
+    baseline: ScenarioOutcome, current: ScenarioOutcome
+) -> list[tuple[Sequence[float | None], Sequence[float | None]]]:
+    """The costs of both sides; where they were obtained in several ways, those of each way that both sides have."""
+    before, now = baseline.cost_origins, current.cost_origins
+    if before is None or now is None:
+        return [(baseline.costs, current.costs)]
+    return [
+        (_select_costs(baseline.costs, before, origin), _select_costs(current.costs, now, origin))
+        for origin in dict.fromkeys(before)
+        if origin is not None and origin in now
+    ]
+
+
+def _select_costs(costs: Sequence[float | None], origins: Sequence[str | None], wanted: str) -> Sequence[float | None]:
+    return [cost for cost, origin in zip(costs, origins, strict=True) if origin == wanted]
 
 
 def _is_evident(baseline: Sequence[float | None], current: Sequence[float | None], alpha: float) -> bool:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import ScenarioOutcome
 
 COST, TOKENS, LATENCY = "cost", "tokens", "latency"
+RECORDED = "recorded"
+"""How a cost was obtained that no price table computed."""
+COMPUTED = "the others are computed from tokens"
 NO_USAGE, NO_PRICE = "usage is missing", "the traces record none, and no price is known for their model"
 
 
@@ -27,9 +30,18 @@ def _iter_lost(baseline: ScenarioOutcome, current: ScenarioOutcome) -> Iterator[
     ended_well = [each.ended_well for each in current.recorded]
     sides = zip(_list_figures(baseline), _list_figures(current), strict=True)
     for (name, before), (_, now) in sides:
+        recorded = _list_recorded(baseline, current) if name == COST else None
         if any(before):
-            missing = sum(counts and not is_known for counts, is_known in zip(ended_well, now, strict=True))
-            yield LostFigure(name, missing, sum(ended_well), _explain_cost(current) if name == COST else None)
+            missing = sum(counts and not is_known for counts, is_known in zip(ended_well, recorded or now, strict=True))
+            why = _explain_cost(current) if name == COST else None
+            yield LostFigure(name, missing, sum(ended_well), why if recorded is None else COMPUTED)
+
+
+def _list_recorded(baseline: ScenarioOutcome, current: ScenarioOutcome) -> list[bool] | None:
+    """Which trials record their costs, that are computed in others; None unless some do, and fewer than before."""
+    before, now = ([origin == RECORDED for origin in outcome.cost_origins or ()] for outcome in (baseline, current))
+    has_fewer = any(before) and any(now) and sum(now) * len(before) < sum(before) * len(now)
+    return now if has_fewer else None
 
 
 def _list_figures(outcome: ScenarioOutcome) -> list[tuple[str, list[bool]]]:

@@ -139,6 +139,7 @@ class ScenarioOutcome(Struct):
     recorded: Sequence[Recorded] = field(default_factory=list)
     digests: Sequence[int | None] = field(default_factory=list)
     failed_required: frozenset[str] | None = None  # digests of required checks that did not pass; None if unknown
+    cost_origins: Sequence[str | None] | None = None  # how each cost was obtained, if not all of both sides were alike
 
     @property
     def is_unmeasured(self) -> bool:

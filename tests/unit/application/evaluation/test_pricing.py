@@ -199,10 +199,42 @@ def test_a_recorded_cost_is_not_compared_with_a_computed_one_and_exceeds_a_limit
     assert [each["code"] for each in now["warnings"]] == ["cost_not_compared"]
 
 
-def test_a_limit_on_costs_that_are_recorded_in_some_trials_only_is_not_exceeded():
-    base = run(LIMITED, metered(cost_usd=1.0, trial=0), metered(trial=1), table=Table())
-    now = against(base, LIMITED + GROWTH, metered(cost_usd=1.0, trial=0), metered(cost_usd=1.0, trial=1), table=Table())
-    assert increases(now) == []
+def trials(*costs):
+    """Traces with recorded costs, or with ones that are computed from so many million tokens, as `2 MTok`."""
+    return [
+        metered(tokens_in=int(cost.split()[0]) * 1_000_000, trial=number, trace_id=f"t{number}")
+        if isinstance(cost, str)
+        else metered(cost_usd=cost, trial=number, trace_id=f"t{number}")
+        for number, cost in enumerate(costs)
+    ]
+
+
+MIXED = {
+    "some are computed now": ([1.0, 1.0], [5.0, "1 MTok"], "cost +400% (limit +10%)", (1, 2)),
+    "some are computed now, the others cost the same": ([1.0, 1.0], [1.0, "9 MTok"], None, (1, 2)),
+    "all but one are computed now": ([1.0, 1.0, 1.0], [1.5, "1 MTok", "1 MTok"], "cost +50% (limit +10%)", (2, 3)),
+    "some were computed": ([1.0, "1 MTok"], [5.0, 5.0], "cost +400% (limit +10%)", None),
+    "some were computed, the others cost the same": ([1.0, "1 MTok"], [1.0, 1.0], None, None),
+    "some are recorded now": (["1 MTok", "1 MTok"], ["3 MTok", 0.001], "cost +200% (limit +10%)", None),
+    "some were recorded": (["1 MTok", 0.001], ["3 MTok", "3 MTok"], "cost +200% (limit +10%)", None),
+    "both in both": ([1.0, "1 MTok"], [1.0, "1 MTok"], None, None),
+    "both in both, and the computed one grew": ([1.0, "1 MTok"], [0.1, "2 MTok"], "cost +100% (limit +10%)", None),
+    "fewer are recorded": ([1.0, 1.0, "1 MTok"], [2.0, "1 MTok", "1 MTok"], "cost +100% (limit +10%)", (2, 3)),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_costs_of_which_some_are_recorded_are_compared_with_those_obtained_alike(name):
+    before, after, increase, lost = MIXED[name]
+    base = run(LIMITED, *trials(*before), table=Table())
+    now = against(base, LIMITED + GROWTH, *trials(*after), table=Table())
+    change = now["suites"][0]["scenarios"][0]["change"]
+    assert change["increases"] == ([increase] if increase else [])
+    found = [(each["missing"], each["trials"]) for each in change.get("lost", ()) if each["figure"] == "cost"]
+    assert found == ([lost] if lost else [])
+    is_alike = len({*map(type, before)}) == len({*map(type, after)})
+    assert ("cost_not_compared" in {each["code"] for each in now["warnings"]}) is not is_alike
+    assert now["summary"]["cost_usd"] is not None
 
 
 def test_without_the_prices_of_the_baseline_its_cost_is_unknown():
