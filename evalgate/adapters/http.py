@@ -313,9 +313,11 @@ def _describe_error(error: Exception) -> str:
     """Describes the error in fixed words: the library's text may hold a URL with credentials in its query."""
     import requests
 
+    if _is_certificate_error(error):
+        return "the certificate is not trusted: REQUESTS_CA_BUNDLE names a file of those to trust"
     kinds = (
         (requests.exceptions.ProxyError, "the proxy failed"),
-        (requests.exceptions.SSLError, "the certificate is not trusted"),
+        (requests.exceptions.SSLError, "the encrypted connection failed"),
         (requests.Timeout, "timed out"),
         (requests.exceptions.ChunkedEncodingError, "the connection was interrupted"),
         (requests.ConnectionError, "the connection failed"),

@@ -1,4 +1,4 @@
-"""A stand-in for GitLab's REST API v4 over real HTTP: artifacts of a branch, the token's user, notes; and who may what.
+"""A stand-in for GitLab's REST API v4 over real HTTP: artifacts of a branch, merge requests, notes; and who may what.
 
 As GitLab describes it: a job's token reads artifacts in Premium and Ultimate only, and nothing else here; artifacts are
 those of the newest pipeline of a branch that succeeded; a note has 1 to 1,000,000 characters; only its author edits it.
@@ -17,8 +17,10 @@ from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 PROJECT_TOKEN, JOB_TOKEN = "glpat-A1b2C3d4E5f6G7h8I9j0", "glcbt-64_secret0job1token2"
 READ_ONLY_TOKEN = "glpat-readonly000000000000"
 BOT, OTHER = 41, 7
+HEAD = "1f2e3d4c5b6a79881f2e3d4c5b6a79881f2e3d4c"
 MOST_CHARACTERS, LARGEST_PAGE = 1_000_000, 100
 ARTIFACT = re.compile(r"/api/v4/projects/(?P<project>\d+)/jobs/artifacts/(?P<ref>[^/]+)/raw/(?P<path>.+)")
+MERGE_REQUEST = re.compile(r"/api/v4/projects/5/merge_requests/\d+")
 NOTES = re.compile(r"/api/v4/projects/(?P<project>\d+)/merge_requests/(?P<number>\d+)/notes(?:/(?P<note>\d+))?")
 
 
@@ -44,7 +46,9 @@ class GitLab:
     """One project, 5, with its merge requests and pipelines, oldest first."""
 
     tier: str = "premium"
-    is_down: bool = False
+    head: str = HEAD
+    failures: int = 0
+    """The next requests that a server that is down answers."""
     pipelines: list[Pipeline] = field(default_factory=list)
     notes: list[dict[str, Any]] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
@@ -65,7 +69,8 @@ class GitLab:
             return refused.status, refused.document
 
     def _route(self, method: str, url: SplitResult, headers: Any, body: bytes) -> tuple[int, Any]:
-        if self.is_down:
+        if self.failures:
+            self.failures -= 1
             raise Refused(502, message="Bad Gateway")
         own, of_job = headers.get("PRIVATE-TOKEN"), headers.get("JOB-TOKEN")
         query = {name: values[-1] for name, values in parse_qs(url.query).items()}
@@ -76,6 +81,8 @@ class GitLab:
             return 200, self._give_artifact(unquote(found["ref"]), unquote(found["path"]), query, of_job)
         if (method, url.path) == ("GET", "/api/v4/user"):
             return 200, {"id": BOT, "username": "project_5_bot"}
+        if method == "GET" and MERGE_REQUEST.fullmatch(url.path):
+            return 200, {"iid": 3, "state": "opened", "sha": self.head}
         found = NOTES.fullmatch(url.path)
         if found is None or found["project"] != "5":
             raise Refused(404, message="404 Project Not Found")

@@ -27,8 +27,19 @@ class StillPending(AnswerLost):
     """As AnswerLost, but the change may still happen: even after a check a retry could do it twice."""
 
 
+def _error_from_answer(answer: HttpResponse) -> Unreachable:
+    if answer.status >= SERVER_ERROR:
+        return Unreachable(f"GitHub returned status {answer.status}")
+    return Unreachable("GitHub's rate limit is reached")
+
+
 def send_with_retries(
-    send: Callable[[], HttpResponse], deadline: RequestDeadline, *, repeatable: bool, tries: int = TRIES
+    send: Callable[[], HttpResponse],
+    deadline: RequestDeadline,
+    *,
+    repeatable: bool,
+    tries: int = TRIES,
+    build_error: Callable[[HttpResponse], Unreachable] = _error_from_answer,
 ) -> HttpResponse:
     """Sends until the answer is not a temporary failure; the caller handles other error statuses.
 
@@ -42,7 +53,7 @@ def send_with_retries(
             pause = retry_delay(answer, attempt)
             if pause is None:
                 return answer
-            error = _error_from_answer(answer)
+            error = build_error(answer)
             lost = answer.status >= SERVER_ERROR
         except NoAnswer as failure:
             error, pause, lost = failure, float(2**attempt), True
@@ -88,9 +99,3 @@ def _seconds_until_reset(answer: HttpResponse) -> float:
         return max(1.0, float(answer.headers.get("X-RateLimit-Reset", "")[:12]) - now)
     except ValueError:
         return LONGEST_WAIT * 2
-
-
-def _error_from_answer(answer: HttpResponse) -> Unreachable:
-    if answer.status >= SERVER_ERROR:
-        return Unreachable(f"GitHub returned status {answer.status}")
-    return Unreachable("GitHub's rate limit is reached")

@@ -68,7 +68,8 @@ def ask(hub, safe, budget):
 def untrusted(ask, **given):
     with pytest.raises(Unreachable) as caught:
         ask(**given)
-    return str(caught.value) == "no response (the certificate is not trusted)"
+    said = "no response (the certificate is not trusted: REQUESTS_CA_BUNDLE names a file of those to trust)"
+    return str(caught.value) == said
 
 
 def test_a_private_authority_is_trusted_where_it_is_named(ask, authority):
@@ -91,6 +92,11 @@ def test_another_authority_is_not_trusted(ask, tmp_path):
 def test_a_certificate_of_another_name_is_not_trusted(ask, authority, hub, started):
     front = started(TlsFront(authority.certificate("DNS:elsewhere.example"), hub.info.api))
     assert untrusted(ask, url=f"https://127.0.0.1:{front.port}", ca_bundle=str(authority.bundle))
+
+
+def test_a_server_without_encryption_has_no_certificate_to_trust(hub, ask):
+    with pytest.raises(Unreachable, match=r"^no response \(the encrypted connection failed\)$"):
+        ask(url=hub.info.api.replace("http://", "https://"))
 
 
 def test_a_file_without_a_certificate_is_a_clear_error(ask, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from io import StringIO
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 from documents import ROOT
-from fakes.gitlab import BOT, JOB_TOKEN, OTHER, PROJECT_TOKEN, READ_ONLY_TOKEN, GitLab, Pipeline, serve
+from fakes.gitlab import BOT, HEAD, JOB_TOKEN, OTHER, PROJECT_TOKEN, READ_ONLY_TOKEN, GitLab, Pipeline, serve
 from in_process_command import CommandResult
 
 from evalgate.cli import main
@@ -22,6 +23,7 @@ from evalgate.cli.shell import Shell
 
 JOB = 'evalgate: [réfund, $(id) & "x"]'
 COMPONENT = ROOT / "templates/gate.yml"
+ZIP = b"PK\x03\x04"
 SUITE = """\
 suite: support
 traces: ["../traces/*.json"]
@@ -45,10 +47,12 @@ def environ(gitlab):
         "CI_JOB_NAME": JOB,
         "CI_JOB_TOKEN": JOB_TOKEN,
         "CI_JOB_URL": "https://gitlab.example/acme/agent/-/jobs/9",
-        "CI_COMMIT_SHORT_SHA": "1f2e3d4c",
+        "CI_COMMIT_SHA": HEAD,
+        "CI_COMMIT_SHORT_SHA": HEAD[:8],
         "CI_DEFAULT_BRANCH": "main",
         "CI_MERGE_REQUEST_IID": "3",
         "CI_MERGE_REQUEST_PROJECT_ID": "5",
+        "CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "5",
         "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
         "EVALGATE_GITLAB_TOKEN": PROJECT_TOKEN,
     }
@@ -119,10 +123,10 @@ def test_a_first_merge_request_is_judged_without_a_baseline_and_gets_one_note_fo
 def test_a_merge_request_is_compared_with_the_newest_pipeline_of_main_that_succeeded(job, gitlab, tmp_path):
     assert judge(job, tmp_path, "It is refunded.") == 0
     baseline = (tmp_path / ".evalgate/baseline.zip").read_bytes()
-    leave(gitlab, b"older")
+    leave(gitlab, ZIP + b"older")
     leave(gitlab, baseline)
-    leave(gitlab, b"of a red pipeline", status="failed")
-    leave(gitlab, b"of a branch", branch="feature")
+    leave(gitlab, ZIP + b"of a red pipeline", status="failed")
+    leave(gitlab, ZIP + b"of a branch", branch="feature")
     fetched = fetch(job)
     assert fetched.out == ".evalgate-main.zip\n"
     assert (tmp_path / ".evalgate-main.zip").read_bytes() == baseline
@@ -135,12 +139,12 @@ def test_a_merge_request_is_compared_with_the_newest_pipeline_of_main_that_succe
 
 def test_the_target_branch_comes_before_the_default_branch_whatever_its_name(job, gitlab, tmp_path):
     target = "release/1 ü%2F?job=x#"
-    leave(gitlab, b"of main")
+    leave(gitlab, ZIP + b"of main")
     assert fetch(job, CI_MERGE_REQUEST_TARGET_BRANCH_NAME=target).out == ".evalgate-main.zip\n"
-    assert (tmp_path / ".evalgate-main.zip").read_bytes() == b"of main"
-    leave(gitlab, b"of release", branch=target)
+    assert (tmp_path / ".evalgate-main.zip").read_bytes() == ZIP + b"of main"
+    leave(gitlab, ZIP + b"of release", branch=target)
     fetch(job, CI_MERGE_REQUEST_TARGET_BRANCH_NAME=target)
-    assert (tmp_path / ".evalgate-main.zip").read_bytes() == b"of release"
+    assert (tmp_path / ".evalgate-main.zip").read_bytes() == ZIP + b"of release"
 
 
 def test_an_expired_baseline_is_none_and_the_line_says_so(job, gitlab, tmp_path):
@@ -156,7 +160,7 @@ def test_the_token_of_the_job_reads_a_baseline_in_premium_and_the_line_tells_the
     job, gitlab, tier, out
 ):
     gitlab.tier = tier
-    leave(gitlab, b"zip")
+    leave(gitlab, ZIP)
     done = fetch(job, EVALGATE_GITLAB_TOKEN="")
     assert (done.exit_code, done.out) == (0, out)
     assert ("as on GitLab Free: set EVALGATE_GITLAB_TOKEN" in done.err) is (tier == "free")
@@ -209,7 +213,7 @@ def test_only_a_note_of_its_own_is_updated_and_each_job_has_one(job, gitlab, tmp
     [
         (
             {"EVALGATE_GITLAB_TOKEN": "glpat-revoked0000000000000"},
-            "GitLab refused the token with status 401: 401 Unauth",
+            "GitLab refused EVALGATE_GITLAB_TOKEN with status 401: 401 Unauth",
         ),
         ({"EVALGATE_GITLAB_TOKEN": "glpat-\nX: 1"}, "no response (the request failed)"),
         ({"CI_API_V4_URL": "http://127.0.0.1:9/api/v4"}, "no response (the connection failed)"),
@@ -223,13 +227,80 @@ def test_a_refusal_is_one_line_and_exit_code_4(job, gitlab, tmp_path, verb, chan
     assert message in line
 
 
-def test_a_token_that_may_only_read_writes_no_note_and_a_server_that_is_down_is_told(job, gitlab, tmp_path):
+def test_a_token_that_may_only_read_writes_no_note_and_the_line_says_which_role_it_needs(job, gitlab, tmp_path):
     judge(job, tmp_path, "No.")
     done = comment(job, EVALGATE_GITLAB_TOKEN=READ_ONLY_TOKEN)
     assert (done.exit_code, gitlab.notes) == (4, [])
-    assert "GitLab refused the token with status 403" in done.err
-    gitlab.is_down = True
-    assert "GitLab answered with status 502: Bad Gateway" in fetch(job).err
+    assert "GitLab refused EVALGATE_GITLAB_TOKEN with status 403" in done.err
+    assert "(it needs the scope api and the role Developer, and must not have expired)" in done.err
+
+
+def test_a_refused_token_of_the_job_is_called_so(job, gitlab):
+    done = fetch(job, EVALGATE_GITLAB_TOKEN="", CI_JOB_TOKEN="glcbt-64_of0another0server")
+    assert done.exit_code == 4
+    assert (
+        "GitLab refused the token of the job with status 401: 401 Unauthorized (set EVALGATE_GITLAB_TOKEN" in done.err
+    )
+
+
+@pytest.mark.parametrize(("failures", "code"), [(1, 0), (2, 0), (3, 4)])
+def test_a_server_that_is_down_is_asked_three_times(job, gitlab, tmp_path, failures, code):
+    leave(gitlab, ZIP)
+    judge(job, tmp_path, "No.")
+    gitlab.failures = failures
+    done = fetch(job)
+    assert done.exit_code == code
+    assert ("GitLab answered with status 502: Bad Gateway" in done.err) is (code == 4)
+    gitlab.failures = failures
+    assert comment(job).exit_code == code
+    assert len(gitlab.notes) == (code == 0)
+
+
+def test_a_page_in_place_of_the_baseline_is_no_baseline_and_no_invalid_input(job, gitlab, tmp_path):
+    leave(gitlab, b"<html>Sign in</html>")
+    done = fetch(job)
+    assert (done.exit_code, done.out) == (4, "")
+    assert "GitLab's answer is no zip file" in done.err
+    assert not (tmp_path / ".evalgate-main.zip").exists()
+
+
+@pytest.mark.parametrize("name", ["CI_COMMIT_SHA", "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA"])
+def test_a_job_of_an_older_commit_leaves_the_note_to_the_newer_one(job, gitlab, tmp_path, name):
+    judge(job, tmp_path, "It is refunded.")
+    comment(job)
+    [before] = [note["body"] for note in gitlab.notes]
+    (tmp_path / ".evalgate/comment.md").unlink()  # as after a job that was cancelled
+    done = comment(job, **{"CI_COMMIT_SHA": "c" * 40, name: "d" * 40})
+    assert (done.exit_code, done.out) == (0, "")
+    assert done.err == "no note: the merge request has a newer commit, 1f2e3d4c\n"
+    assert [note["body"] for note in gitlab.notes] == [before]
+
+
+def test_a_pipeline_of_merged_results_judges_a_commit_of_its_own_and_writes_the_note(job, gitlab, tmp_path):
+    judge(job, tmp_path, "It is refunded.")
+    done = comment(job, CI_COMMIT_SHA="e" * 40, CI_MERGE_REQUEST_SOURCE_BRANCH_SHA=HEAD)
+    assert done.out == "note written\n"
+
+
+def test_a_merge_request_of_a_fork_is_not_told_to_set_a_token_that_it_can_not_have(job, gitlab, tmp_path):
+    judge(job, tmp_path, "No.")
+    done = comment(job, EVALGATE_GITLAB_TOKEN="", CI_MERGE_REQUEST_SOURCE_PROJECT_ID="6")
+    assert (done.exit_code, gitlab.requests) == (0, [])
+    assert done.err == "no note: a merge request of a fork has no EVALGATE_GITLAB_TOKEN (docs/other-ci.md, GitLab)\n"
+
+
+@pytest.mark.parametrize("place", [".evalgate", ".evalgate/comment.md"])
+def test_what_lies_in_place_of_the_report_keeps_no_older_one(job, gitlab, tmp_path, place):
+    judge(job, tmp_path, "It is refunded.")
+    comment(job)
+    shutil.rmtree(tmp_path / ".evalgate")
+    if place == ".evalgate":
+        (tmp_path / place).write_text("a file")
+    else:
+        (tmp_path / place).mkdir(parents=True)
+    assert comment(job).exit_code == 0
+    [note] = gitlab.notes
+    assert note["body"].splitlines()[1] == "## ❌ EvalGate could not run"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalgate.cli.command import Command, option
-from evalgate.errors import Problem, SettingError
+from evalgate.errors import Problem, SettingError, Unreachable
 from evalgate.models.results.document_names import OUTPUT_FOLDER
 
 if TYPE_CHECKING:
@@ -23,8 +23,13 @@ NONE = "none"
 LARGEST_NOTE = 1_000_000
 """Characters that GitLab takes."""
 SECONDS = 120.0
-NO_TOKEN = f"no note: set {TOKEN} to a project access token with the scope api (docs/other-ci.md, GitLab)"
-FREE = f", or the token of the job may not read it, as on GitLab Free: set {TOKEN} (docs/other-ci.md, GitLab)"
+PAGE = "docs/other-ci.md, GitLab"
+NO_TOKEN = f"no note: set {TOKEN} to a project access token with the scope api ({PAGE})"
+OF_FORK = f"no note: a merge request of a fork has no {TOKEN} ({PAGE})"
+OWN_NEEDS = "it needs the scope api and the role Developer, and must not have expired"
+JOBS_NEEDS = f"set {TOKEN}, or let jobs of this project read the artifacts of the target's ({PAGE})"
+ZIP = b"PK"
+FREE = f", or the token of the job may not read it, as on GitLab Free: set {TOKEN} ({PAGE})"
 COULD_NOT_RUN = """\
 ## ❌ EvalGate could not run
 
@@ -46,6 +51,9 @@ def fetch_baseline(arguments: Namespace, shell: Shell) -> int:
     for branch in dict.fromkeys(filter(None, branches)):
         content = project.fetch_artifact(branch, job, BASELINE)
         if content is not None:
+            if not content.startswith(ZIP):
+                hint = "a page of a proxy or of a sign-in?"
+                raise Unreachable(Problem("GitLab's answer is no zip file", None, hint))
             with open_named(arguments.output, shell.cwd) as stream:
                 stream.write(content)
             shell.note(f"baseline: of the job {job} in the newest successful pipeline of {branch}")
@@ -58,30 +66,45 @@ def fetch_baseline(arguments: Namespace, shell: Shell) -> int:
 
 
 def comment(arguments: Namespace, shell: Shell) -> int:
-    """Writes the report as a note of the merge request, in place of the one that this job wrote before."""
+    """Writes the report as a note of the merge request, in place of the one that this job wrote before.
+
+    A job of an older commit writes none: its report, or that it was cancelled, is not the newer commit's.
+    """
     environ = shell.environ
     number = environ.get("CI_MERGE_REQUEST_IID", "")
     if not number:
         shell.note("no note: this pipeline is not one of a merge request")
     elif not environ.get(TOKEN):
-        shell.note(NO_TOKEN)
+        shell.note(OF_FORK if _is_of_fork(environ) else NO_TOKEN)
     else:
+        project = _open_project(environ)
+        judged = environ.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA") or _require("CI_COMMIT_SHA", environ)
+        head = project.find_head(number)
+        if head not in {judged, None}:
+            shell.note(f"no note: the merge request has a newer commit, {str(head)[:8]}")
+            return 0
         job = hashlib.sha256(_require("CI_JOB_NAME", environ).encode(errors="surrogateescape")).hexdigest()[:16]
         body = _read_report(Path(shell.cwd, arguments.run, "comment.md"), environ)
-        is_new = _open_project(environ).write_note(number, f"<!-- evalgate:sticky v1 key=gitlab/{job} -->", body)
+        is_new = project.write_note(number, f"<!-- evalgate:sticky v1 key=gitlab/{job} -->", body)
         shell.print_line(f"note {'written' if is_new else 'updated'}")
     return 0
 
 
+def _is_of_fork(environ: Mapping[str, str]) -> bool:
+    source, target = (environ.get(f"CI_MERGE_REQUEST_{name}PROJECT_ID", "") for name in ("SOURCE_", ""))
+    return source != target
+
+
 def _read_report(path: Path, environ: Mapping[str, str]) -> str:
-    """The report without its first line, a marker; without a report one that says so: no older one may stay."""
+    """The report without its first line, a marker; without one that can be read, a text that says so.
+
+    No older report may stay, whatever a branch has put in its place.
+    """
     try:
         with path.open(encoding="utf-8") as file:
             return file.read(LARGEST_NOTE - 100).partition("\n")[2]
-    except FileNotFoundError:
-        return COULD_NOT_RUN.format(commit=environ.get("CI_COMMIT_SHORT_SHA", ""), job=environ.get("CI_JOB_URL", ""))
     except (OSError, UnicodeDecodeError):
-        raise SettingError(f"{path.name} can't be read") from None
+        return COULD_NOT_RUN.format(commit=environ.get("CI_COMMIT_SHORT_SHA", ""), job=environ.get("CI_JOB_URL", ""))
 
 
 def _require(name: str, environ: Mapping[str, str]) -> str:
@@ -93,14 +116,17 @@ def _require(name: str, environ: Mapping[str, str]) -> str:
 def _open_project(environ: Mapping[str, str]) -> GitLabProject:
     """The project that the merge request, if any, is to be merged into; with the token for it, else that of the job."""
     from evalgate.adapters.http import Http, Network, RequestDeadline
-    from evalgate.features.gitlab.adapters.project import GitLabProject
+    from evalgate.features.gitlab.adapters.project import GitLabProject, Token
     from evalgate.settings.job import read_either_case, read_proxies
     from evalgate.settings.plain_url import require_plain_url
 
     api = require_plain_url("GitLab", _require("CI_API_V4_URL", environ), allow_http=True)
     number = environ.get("CI_MERGE_REQUEST_PROJECT_ID") or _require("CI_PROJECT_ID", environ)
     own = environ.get(TOKEN, "")
-    token = {"PRIVATE-TOKEN": own} if own else {"JOB-TOKEN": _require("CI_JOB_TOKEN", environ)}
+    if own:
+        token = Token(own, "PRIVATE-TOKEN", TOKEN, OWN_NEEDS)
+    else:
+        token = Token(_require("CI_JOB_TOKEN", environ), "JOB-TOKEN", "the token of the job", JOBS_NEEDS)
     bundle = environ.get("REQUESTS_CA_BUNDLE") or environ.get("CI_SERVER_TLS_CA_FILE", "")
     network = Network(read_proxies(environ), read_either_case(environ, "NO_PROXY"), bundle)
     return GitLabProject(api, number, token, Http(network, RequestDeadline(SECONDS)))
