@@ -107,8 +107,17 @@ def test_outage_counts_as_weakened(tmp_path: Path, baseline: str):
         found = gate(tmp_path, "+0++++", baseline, *arguments)
         assert found.code == 1
         assert [(each["code"], each["scenario"]) for each in found.results["reasons"]] == [("weakened", "b")]
-        assert "failed: the gate was weakened" in heading(found)
-        assert heading(found).endswith("; an outage left ` b ` unmeasured, unlike in the baseline")
+        assert heading(found).endswith("failed: an outage left ` b ` unmeasured, unlike in the baseline")
+
+
+def test_outage_is_no_weaker_rule(tmp_path: Path, baseline: str):
+    found = gate(tmp_path, "+0++++", baseline)
+    assert "Weaker than" not in found.text("comment.md")
+    assert "an outage left unmeasured" not in found.text("comment.md")  # which heading and scenario say
+    assert "weakened" not in found.stdout
+    policy = {"validity": {"max_not_measured": 0.9}}
+    found = gate(tmp_path, "+0++++", baseline, "--on-weakening=fail", policy=policy)
+    assert "failed: an outage left ` b ` unmeasured, unlike in the baseline and the gate was weakened" in heading(found)
 
 
 def test_too_many_outages_are_no_verdict_and_no_baseline(tmp_path: Path, baseline: str):

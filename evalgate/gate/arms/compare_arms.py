@@ -11,7 +11,7 @@ from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.outcomes import outcome_from_scenario
 from evalgate.gate.comparison.significance import sign_p
 from evalgate.gate.comparison.trial_tests import can_be_tested, correct_p_values, count_flips, pair_trials
-from evalgate.gate.trajectory.cause import compare_agents
+from evalgate.gate.trajectory.cause import compare_agents, find_steady_prompts
 from evalgate.gate.trajectory.trial_pairs import compare_worst_calls
 from evalgate.models.comparison.comparison import IMPROVEMENTS, MODEL, REGRESSIONS, SINGLE_TRIAL_CAVEAT, ScenarioKey
 from evalgate.models.run.arms import (
@@ -228,6 +228,6 @@ def _list_differences(arms: Arms) -> list[str]:
         [parts for scenario in side.values() for parts in list_agent_parts(scenario.trials)]
         for side in (arms.control, arms.treatment)
     )
-    change = compare_agents(control, treatment)
+    change = compare_agents(control, treatment, find_steady_prompts(control))
     known = MODEL + " -> ".join(arms.rules.arms)
     return [] if change is None else [each for each in change.items if each != known]

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     CauseText = tuple[CauseKind, str]
     Case = tuple[bool, bool]
     Outcomes = tuple[bool | None, bool | None]
-    PartsOfScenario = Callable[[ScenarioKey], Iterable[AgentParts]]
 
 BASELINE_RULES = "under the baseline's rules"
 SAME_RULES = Cause("agent", "the rules of this scenario are the same as the baseline's", None, None)
@@ -161,23 +160,37 @@ MOST_MODELS = 3
 _MOVED = REGRESSIONS | IMPROVEMENTS
 
 
-def parts_of_baseline(baseline: BaselineRun) -> PartsOfScenario:
-    """Finds what the trials of a scenario of this run recorded in the baseline."""
-    return lambda key: (trial.agent for trial in baseline.find_trials(find_baseline_key(key, baseline.entries)))
+class EarlierParts(NamedTuple):
+    """What an earlier run recorded of the agent: in a scenario of this run, and the prompts that are no run's own."""
+
+    find: Callable[[ScenarioKey], Iterable[AgentParts]]
+    steady: set[str]
 
 
-def parts_of_run(run: Run) -> PartsOfScenario:
-    """Finds what the trials of a scenario recorded in an earlier run."""
-    trials = {key: each.trials for key, each in list_scenarios(run.suites)}
-    return lambda key: list_agent_parts(trials.get(find_baseline_key(key, trials), ()))
+def parts_of_baseline(baseline: BaselineRun) -> EarlierParts:
+    """What the trials of the baseline recorded."""
+    entries = baseline.entries
+    return EarlierParts(
+        lambda key: [trial.agent for trial in baseline.find_trials(find_baseline_key(key, entries))],
+        find_steady_prompts(trial.agent for each in entries.values() for trial in each.trials),
+    )
 
 
-def add_agent_changes(comparison: Comparison, run: Run, baseline: PartsOfScenario) -> None:
+def parts_of_run(run: Run) -> EarlierParts:
+    """What the trials of an earlier run recorded."""
+    parts = {key: list_agent_parts(each.trials) for key, each in list_scenarios(run.suites)}
+    return EarlierParts(
+        lambda key: parts.get(find_baseline_key(key, parts), []),
+        find_steady_prompts(each for found in parts.values() for each in found),
+    )
+
+
+def add_agent_changes(comparison: Comparison, run: Run, baseline: EarlierParts) -> None:
     """Adds to each scenario that got worse or better what else its traces record of the agent than before."""
     for key, scenario in list_scenarios(run.suites):
         change = comparison.changes.get(key)
         if change is not None and change.kind in _MOVED:
-            change.agent = compare_agents(baseline(key), list_agent_parts(scenario.trials))
+            change.agent = compare_agents(baseline.find(key), list_agent_parts(scenario.trials), baseline.steady)
 
 
 def find_steady_prompts(baseline: Iterable[AgentParts]) -> set[str]:
@@ -187,14 +200,13 @@ def find_steady_prompts(baseline: Iterable[AgentParts]) -> set[str]:
 
 
 def compare_agents(
-    baseline: Iterable[AgentParts], current: Iterable[AgentParts], steady: Container[str] | None = None
+    baseline: Iterable[AgentParts], current: Iterable[AgentParts], steady: Container[str]
 ) -> AgentChange | None:
     """What differs between the trials of a scenario; None if nothing does.
 
     What a side does not record is unknown, and no difference. Trials may use several models: what counts is
-    one that the baseline's trials did not use. A prompt that differs between trials of the baseline is made
-    for each of them, so it is not compared; nor, if `steady` prompts are given, is another than these, or with
-    several of the current trials.
+    one that the baseline's trials did not use. A prompt counts if it is one and the same in all trials of a side, and
+    the baseline's is one of the `steady` ones: others are made for each run.
     """
     before, now = (list(zip(*parts, strict=True)) for parts in (baseline, current))
     if not before or not now:
@@ -215,10 +227,8 @@ def _has_new(before: set[str], now: set[str]) -> bool:
     return bool(before and now - before)
 
 
-def _is_comparable(before: Sequence[str | None], now: Sequence[str | None], steady: Container[str] | None) -> bool:
+def _is_comparable(before: Sequence[str | None], now: Sequence[str | None], steady: Container[str]) -> bool:
     """Whether prompts are those of the agent, and not of each run."""
-    if steady is None:
-        return len({*filter(None, before)}) == 1
     return len({*before}) == len({*now}) == 1 and before[0] in steady
 
 

@@ -61,12 +61,12 @@ from evalgate.reporting.text.ruling_lines import (
     find_flaky,
     find_quarantined_keys,
     list_notable_approvals,
+    list_weakenings,
     render_approval,
     render_flaky,
     render_quarantine,
     render_weakening,
     sort_quarantines,
-    sort_weakenings,
 )
 from evalgate.reporting.text.scenario_sections import (
     fails_by_differences,
@@ -136,7 +136,7 @@ def build_report(
         "newly_flaky": Group(find_flaky(document, new=True), flaky, 0.02, layout.rows),
         "flaky": Group(find_flaky(document, new=False), flaky, 0.01, layout.rows),
         "approvals": Group(list_notable_approvals(document), render_approval, 0.03, layout.rows),
-        "weakenings": Group(sort_weakenings(document), partial(render_weakening, place=links.place), 0.03, layout.rows),
+        "weakenings": Group(list_weakenings(document), partial(render_weakening, place=links.place), 0.03, layout.rows),
         "warnings": Group(list_other_warnings(document), _format_warning, 0.03, layout.rows),
         "unclaimed": Group(group_unclaimed(document), partial(_format_unclaimed, many=many), 0.03, layout.rows),
         "variants": Group(list_variants(document), build_variant_row, 0.05, layout.rows),
@@ -216,7 +216,8 @@ def _format_notices(document: ResultsDoc) -> str:
 def _format_difference(line: DifferenceLine) -> str:
     request = format_request(line.request)
     asked = f"  \n  Asked: {request}" if request else ""
-    return f"{escape_id(line.name)} {escape_sentence(line.sentence)}{asked}"
+    who = escape_id(line.name) if line.name else f"{escape_sentence(line.who)}:"
+    return f"{who} {escape_sentence(line.sentence)}{asked}"
 
 
 def _build_arm_group(document: ResultsDoc, layout: Layout, *, many: bool) -> Group[Any, Any]:
@@ -297,7 +298,7 @@ def _build_alert(document: ResultsDoc, failing: Sequence[FailureGroup], links: L
         return _build_failed_alert(document, failing, links)
     if describe_unblocked_failures(document) and (worst := _name_failing(failing)):
         return Alert("WARNING", worst, is_in_heading=_is_named(document, failing))
-    weakenings = sort_weakenings(document)
+    weakenings = list_weakenings(document)
     return Alert("WARNING", render_weakening(weakenings[0], links.place)) if weakenings else None
 
 
@@ -305,7 +306,7 @@ def _build_failed_alert(document: ResultsDoc, failing: Sequence[FailureGroup], l
     """What is new and blocks; None if only failures block that the baseline has, too."""
     reasons = document["reasons"]
     if reasons[:1] and reasons[0]["code"] == "weakened":
-        return Alert("CAUTION", render_weakening(sort_weakenings(document)[0], links.place))
+        return Alert("CAUTION", render_weakening(list_weakenings(document)[0], links.place))
     blocking = _name_failing([each for each in failing if each.section != REGRESSED_SECTION])
     if not blocking and not failing:
         reasons = _list_other_reasons(document)

@@ -18,6 +18,7 @@ from evalgate.reporting.text.changes import (
     count_changes,
     iter_changes,
 )
+from evalgate.reporting.text.ruling_lines import REMOVALS
 from evalgate.reporting.text.wording import join_words, pluralize
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ OTHER_CAUSES = {
     "duplicates": "had duplicate traces",
 }
 """What blocks a scenario of which no change says so, by the code of the reason."""
-REMOVALS = {"suite_removed": "suite", "scenario_removed": "scenario"}
-"""What was removed, by the kind of weakening that it is."""
 
 
 class ComparisonWords(NamedTuple):

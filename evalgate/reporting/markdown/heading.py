@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.models.comparison.comparison import REGRESSIONS
 from evalgate.models.run.run import HARD_FAILS
 from evalgate.reporting.markdown.change_heading import (
-    REMOVALS,
     describe_comparison,
     describe_failed_comparison,
     find_not_blocked,
@@ -16,7 +15,7 @@ from evalgate.reporting.markdown.change_heading import (
 from evalgate.reporting.markdown.statistics_rows import list_growth
 from evalgate.reporting.text.changes import KNOWN_FAILURE, UNREAD, is_attention_due, is_compared, is_unread
 from evalgate.reporting.text.escaping import to_one_line
-from evalgate.reporting.text.ruling_lines import find_approved_keys
+from evalgate.reporting.text.ruling_lines import ADDITIONS, OUTAGE, REMOVALS, find_approved_keys
 from evalgate.reporting.text.scenario_sections import (
     find_worst_outcome,
     has_failed_trials,
@@ -89,8 +88,6 @@ _NOT_COMPARED = {
 
 _NOT_COUNTED = frozenset({"void", "expired"})
 """Statuses of approvals of a scenario that fails all the same."""
-_ADDED = {"approval_added": "an approval", "quarantine_added": "a quarantine"}
-"""What was added, by the kind of weakening that it is."""
 
 
 class Heading(NamedTuple):
@@ -175,10 +172,11 @@ def _add_confirmation(document: ResultsDoc, heading: Heading) -> Heading:
 def _add_reservations(document: ResultsDoc, heading: Heading, escape: Callable[[str], str]) -> Heading:
     """Adds what is weaker than in the baseline, unless the heading says that this fails the gate, and the rest."""
     is_weakened = any(reason["code"] == "weakened" for reason in document["reasons"])
+    outages = [] if _is_failed_by_outage(document) else _describe_outages(document, escape)
     reasons = [
         *_describe_void_approvals(document, escape),
         *([] if is_weakened else describe_weaker_rules(document, escape)),
-        *_describe_outages(document, escape),
+        *outages,
         *_describe_duplicates(document, DUPLICATES),
     ]
     return heading._replace(text=f"{heading.text}; {'; '.join(reasons)}") if reasons else heading
@@ -304,7 +302,7 @@ def describe_weaker_rules(document: ResultsDoc, escape: Callable[[str], str]) ->
     weakenings = document.get("weakenings") or ()
     masked = [each["scenarios"] for each in weakenings if each["kind"] == "failure_masked"]
     hidden = sum(would_fail(each) for suite in document["suites"] for each in suite["scenarios"])
-    weaker = [each for each in weakenings if each["kind"] not in {"failure_masked", "not_measured"}]
+    weaker = [each for each in weakenings if each["kind"] not in {"failure_masked", OUTAGE}]
     hidden = max(hidden, sum(masked))
     parts = [f"{pluralize(hidden, 'scenario')} would fail under the baseline's rules"] if hidden else []
     for kind, noun in REMOVALS.items():
@@ -319,8 +317,8 @@ def describe_weaker_rules(document: ResultsDoc, escape: Callable[[str], str]) ->
 def _describe_weaker_requirements(weaker: Sequence[WeakeningDoc], escape: Callable[[str], str]) -> str:
     name = weaker[0]["scenario"] if len(weaker) == 1 else None
     of, kind = f" of {escape(name)}" if name else "", weaker[0]["kind"]
-    if len(weaker) == 1 and kind in _ADDED:
-        return f"{_ADDED[kind]}{of} was added"
+    if len(weaker) == 1 and kind in ADDITIONS:
+        return f"{ADDITIONS[kind]}{of} was added"
     verb = "is" if len(weaker) == 1 else "are"
     return f"{pluralize(len(weaker), 'requirement')}{of} {verb} weaker than the baseline's"
 
@@ -333,6 +331,10 @@ def _describe_outages(document: ResultsDoc, escape: Callable[[str], str]) -> lis
         return [f"an outage left {join_words([*lost[:MOST_NAMED], *more])} unmeasured, unlike in the baseline"]
     trials = document["summary"].get("not_measured", 0) if document["summary"] else 0
     return [f"an outage left {pluralize(trials, 'trial')} unmeasured"] if trials else []
+
+
+def _is_failed_by_outage(document: ResultsDoc) -> bool:
+    return any(each["gates"] and each["kind"] == OUTAGE for each in document.get("weakenings") or ())
 
 
 def _was_measured(scenario: ScenarioDoc) -> bool:
@@ -380,7 +382,7 @@ def _format_all_passed(number: int, flaws: Counter[str]) -> str:
 
 
 def _build_failed(document: ResultsDoc, escape: Callable[[str], str]) -> Heading:
-    causes = list(_list_causes_of_run(document))
+    causes = list(_list_causes_of_run(document, escape))
     if is_compared(document):
         blocked = describe_failed_comparison(document, causes, escape)
     else:
@@ -420,11 +422,15 @@ def _describe_lack(scenario: ScenarioDoc) -> str:
     return words.get(scenario["verdict"], _BLOCKING["not_evaluable"])
 
 
-def _list_causes_of_run(document: ResultsDoc) -> Iterator[str]:
+def _list_causes_of_run(document: ResultsDoc, escape: Callable[[str], str]) -> Iterator[str]:
     """What fails the gate beside single scenarios."""
     if any(map(_is_golden_suite_reason, document["reasons"])):
         yield "goldens have too many critical issues"
     codes = {reason["code"] for reason in document["reasons"]}
+    if _is_failed_by_outage(document):
+        yield from _describe_outages(document, escape)
+        if not any(each["gates"] and each["kind"] != OUTAGE for each in document.get("weakenings") or ()):
+            codes.discard("weakened")
     yield from (words for code, words in _OF_RUN.items() if code in codes)
 
 

@@ -36,6 +36,7 @@ from evalgate.reporting.text.grouping import (
 from evalgate.reporting.text.scenario_sections import (
     FAILS_MORE,
     FAILS_NOW,
+    MAY_BE_FIXED,
     NOT_JUDGED,
     NOT_RECORDED,
     SuiteScenario,
@@ -90,10 +91,10 @@ _CHANGE_WORDS = {
     "removed": "removed",
     "not measured": "not measured",
     "unchanged": "",
-    **{words: words for words in ("may be chance", FAILS_NOW, FAILS_MORE, NOT_RECORDED, NOT_JUDGED)},
+    **{words: words for words in ("may be chance", FAILS_NOW, FAILS_MORE, MAY_BE_FIXED, NOT_RECORDED, NOT_JUDGED)},
 }
 _FLAG_WORDS = {
-    **{flag: flag for flag in ("flaky", "approved", "quarantined")},
+    "approved": "approved",
     "single_trial": "single trial",
 }
 
@@ -232,12 +233,13 @@ def format_name_cell(suite: str, scenario: ScenarioDoc | RemovedDoc, *, many: bo
 
 
 def _format_change(item: SuiteScenario) -> str:
+    """What changed; that it is in quarantine, the section of such scenarios says."""
     change = item.scenario["change"]
     if change is None:
         return ""
     kind = item.shown_kind
     words = _CHANGE_WORDS[kind] if kind in _CHANGE_WORDS else escape_cell(kind, MAX_NAME)
-    flags = [_FLAG_WORDS.get(flag) or escape_cell(flag, MAX_NAME) for flag in item.flags]
+    flags = [_FLAG_WORDS.get(flag) or escape_cell(flag, MAX_NAME) for flag in item.flags if flag != "quarantined"]
     return f"{words} ({', '.join(flags)})" if flags and words else words or ", ".join(flags)
 
 

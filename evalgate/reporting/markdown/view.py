@@ -5,7 +5,8 @@ Every text is finished Markdown: untrusted text is escaped before it gets here, 
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from collections import Counter
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -28,6 +29,14 @@ class Rows(Struct, Generic[T], frozen=True, eq=False):
         """How many are not shown."""
         return self.total - len(self.shown) - self.grouped
 
+    def split_alike(self) -> tuple[list[T], list[T]]:
+        """The rows that only name scenarios with the same result, most of those that do, and the others."""
+        results = [_find_plain_result(row) for row in self.shown]
+        most = next((each for each, _ in Counter(filter(None, results)).most_common(1)), None)
+        plain = [most is not None and result == most for result in results]
+        pairs = list(zip(self.shown, plain, strict=True))
+        return [row for row, is_plain in pairs if is_plain], [row for row, is_plain in pairs if not is_plain]
+
     def filled(self, columns: str) -> list[tuple[str, str, str]]:
         """The columns in which some row has a text: title, alignment, field. They are given as `>Title field, ...`."""
         found = (column.rpartition(" ") for column in columns.split(", "))
@@ -36,6 +45,12 @@ class Rows(Struct, Generic[T], frozen=True, eq=False):
             for title, _, field in found
             if any(getattr(row, field) for row in self.shown)
         ]
+
+
+def _find_plain_result(row: Any) -> tuple[str, str] | None:
+    """The verdict and score of a row of one scenario that has nothing else; None for any other."""
+    is_plain = len(row.names.shown) == 1 and not (row.change or row.score_delta or row.note)
+    return (row.verdict, row.score) if is_plain else None
 
 
 class Alert(Struct, frozen=True, eq=False):

@@ -23,7 +23,6 @@ from evalgate.reporting.markdown.statistics_rows import (
 from evalgate.reporting.terminal.terminal_page import COLOURS, RESET, VERDICT_COLOURS
 from evalgate.reporting.text import statistics_text, wording
 from evalgate.reporting.text.behaviour_lines import list_silent_differences
-from evalgate.reporting.text.changes import OTHER_WORDS
 from evalgate.reporting.text.escaping import escape_terminal, shorten_id
 from evalgate.reporting.text.grouping import (
     NOTICE_LIMIT,
@@ -41,9 +40,9 @@ from evalgate.reporting.text.ruling_lines import (
     format_approval,
     format_quarantine,
     format_weakening,
+    list_weakenings,
     sort_approvals,
     sort_quarantines,
-    sort_weakenings,
 )
 from evalgate.reporting.text.scenario_sections import (
     SuiteScenario,
@@ -383,11 +382,10 @@ class _RunTable:
         if len(warnings) > MAX_NOTES:
             yield f"... and {wording.pluralize(len(warnings) - MAX_NOTES, 'more warning')}"
         differences = list_silent_differences(document)
-        same = f"{OTHER_WORDS.several}: "  # as the beginning of the line does
-        lines = [f"{each.words}: {each.name}: {unmark_parts(each.sentence).removeprefix(same)}" for each in differences]
+        lines = [unmark_parts(f"{each.words}: {each.name or each.who}{each.detail}") for each in differences]
         yield from self._iter_limited(lines, "more difference")
         yield from self._iter_limited(list(map(format_quarantine, sort_quarantines(document))), "more quarantine")
-        weakenings = list(map(format_weakening, sort_weakenings(document)))
+        weakenings = list(map(format_weakening, list_weakenings(document)))
         yield from self._iter_limited(weakenings, "more weakened requirement")
         yield from self._iter_limited(list(map(format_approval, sort_approvals(document))), "more approval")
         unclaimed = [trace for group in group_unclaimed(document) for trace in group.members]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.comparison.comparison import NOT_MEASURED, REGRESSIONS
 from evalgate.reporting.text.ruling_lines import find_approved_keys
+from evalgate.reporting.text.scenario_sections import MAY_BE_FIXED as MAYBE
 from evalgate.reporting.text.scenario_sections import (
     NOT_JUDGED,
     NOT_RECORDED,
@@ -59,7 +60,7 @@ FAILS_NOW = ChangeWords("fail now", "fails now")
 MAY_BE_CHANCE = ChangeWords("may fail by chance", "may fail by chance")
 UNEVALUATED = ChangeWords("could not be evaluated", "could not be evaluated")
 REGRESSED, FIXED = ChangeWords("regressed", "regressed"), ChangeWords("fixed", "fixed")
-IMPROVED, MAY_BE_FIXED = ChangeWords("improved", "improved"), ChangeWords("may be fixed", "may be fixed")
+IMPROVED, MAY_BE_FIXED = ChangeWords("improved", "improved"), ChangeWords(MAYBE, MAYBE)
 ACTS_DIFFERENTLY = ChangeWords("act differently", "acts differently")
 OTHER_MODEL = ChangeWords("run with another model", "runs with another model")
 OTHER_TOOLS = ChangeWords("have other tool definitions", "has other tool definitions")

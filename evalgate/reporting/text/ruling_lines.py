@@ -167,9 +167,35 @@ def _quarantine_reason(quarantine: QuarantineDoc) -> str:
     return f"{quarantine['who']}: {quarantine['reason']}" if quarantine["who"] else quarantine["reason"]
 
 
-def sort_weakenings(document: ResultsDoc) -> Sequence[WeakeningDoc]:
-    """Sorts those that fail the gate first; otherwise the order of the document stays."""
-    return sorted(document.get("weakenings") or (), key=lambda each: not each["gates"])
+REMOVALS = {"suite_removed": "suite", "scenario_removed": "scenario"}
+"""What was removed, by the kind of weakening that it is."""
+ADDITIONS = {"approval_added": "an approval", "quarantine_added": "a quarantine"}
+"""What was added, by the kind of weakening that it is."""
+OUTAGE = "not_measured"
+"""The kind of weakening that is no rule: what a provider's outage left unmeasured, which scenario and heading say."""
+
+
+def list_weakenings(document: ResultsDoc) -> list[WeakeningDoc]:
+    """What no heading and no scenario says of rules that are weaker, what fails the gate first."""
+    found = document.get("weakenings") or []
+    are_named = not any(each["code"] == "weakened" for each in document["reasons"])
+    left = [
+        each
+        for each in found
+        if each["gates"] or (each["kind"] != OUTAGE and not (are_named and _is_in_heading(each, found)))
+    ]
+    return sorted(left, key=lambda each: not each["gates"])
+
+
+def _is_in_heading(weakening: WeakeningDoc, found: Sequence[WeakeningDoc]) -> bool:
+    """Whether a heading names it: the only removal of its kind, or the only other one if it is an addition."""
+    kind = weakening["kind"]
+    if weakening["variant"] is not None:
+        return False
+    if kind in REMOVALS:
+        return sum(each["kind"] == kind for each in found) == 1
+    others = [each for each in found if each["kind"] not in {*REMOVALS, "failure_masked", OUTAGE}]
+    return kind in ADDITIONS and weakening["scenario"] is not None and len(others) == 1
 
 
 def render_weakening(weakening: WeakeningDoc, place: Callable[[LocationDoc | None], str]) -> str:

@@ -44,8 +44,8 @@ KNOWN, WORSE, OTHER = "same", "worse", "other"
 """How a failure compares with the baseline's, as a document says."""
 NOT_RECORDED, NOT_JUDGED = "no recording now", "can't be judged any more"
 """What people read of a scenario that broke only for lack of evidence: of its trace, or of some of its figures."""
-FAILS_NOW, FAILS_MORE = "fails now", "fails in more trials"
-"""What people read of a failure that no test of its trials confirms, and that needs none."""
+FAILS_NOW, FAILS_MORE, MAY_BE_FIXED = "fails now", "fails in more trials", "may be fixed"
+"""What people read of a failure that no test of its trials confirms, and that needs none, and of its end."""
 NOT_FAILED = ("not evaluable: ", "error: ")
 FAILED_STATUSES = frozenset({"failed", "hard_fail", "error"})
 
@@ -190,7 +190,7 @@ def _iter_failed(trials: Iterable[TrialDoc]) -> Iterator[tuple[CheckKey, Asserti
                 yield (each.name, each.type), each
 
 
-SINGLE_TRIAL, FEW_TRIALS = "single_trial", "few_trials"
+SINGLE_TRIAL, FEW_TRIALS, FLAKY = "single_trial", "few_trials", "flaky"
 _PASSED = re.compile(r"passed (\d+) of (\d+) before, (\d+) of (\d+) now")
 _WORST_FIRST = ("HARD_FAIL", "ERROR", "MISSING", "FAIL", "PARTIAL", "NOT_EVALUABLE", "PASS")
 _UNMET_RULE = re.compile(
@@ -219,9 +219,9 @@ class SuiteScenario(NamedTuple):
 
     @property
     def flags(self) -> list[str]:
-        """The flags of its change that not every change has, and no doubts about what is certain."""
+        """The flags of its change that not every change has, and no doubts that its numbers of trials show."""
         change = self.scenario["change"]
-        doubts = {FEW_TRIALS, *([SINGLE_TRIAL] if self.scenario["verdict"] == "HARD_FAIL" else [])}
+        doubts = {FEW_TRIALS, FLAKY, *([SINGLE_TRIAL] if self.scenario["verdict"] == "HARD_FAIL" else [])}
         return [flag for flag in change["flags"] if flag not in self.implied_flags | doubts] if change else []
 
 
@@ -294,7 +294,16 @@ def sort_scenarios(document: ResultsDoc) -> ScenarioSections:
     sections.known_blocking = len(known_blocking)
     sections.quarantined.sort(key=_severity_key)
     sections.other_changes.sort(key=_change_key)
-    sections.other_changes.extend(each for each in document["removed"] if each["suite"] not in unrecorded)
+    named = {
+        (each["suite"], each["scenario"], each["variant"])
+        for each in document.get("weakenings") or ()
+        if each["kind"] == "scenario_removed"
+    }
+    sections.other_changes.extend(
+        each
+        for each in document["removed"]
+        if each["suite"] not in unrecorded and (each["suite"], each["id"], each["variant"]) not in named
+    )
     are_clean = [is_clean(item.scenario) for item in sections.passing]
     ordered = sorted(zip(are_clean, sections.passing, strict=True), key=itemgetter(0))
     sections.passing, sections.hidden = [item for _, item in ordered], are_clean.count(False)
@@ -416,6 +425,8 @@ def name_change(scenario: ScenarioDoc) -> str:
 
 def _name_undecided(scenario: ScenarioDoc, change: ChangeDoc) -> str:
     """What no test confirms may be chance, unless it is certain that the scenario fails now, or fails more often."""
+    if scenario["verdict"] == "PASS" and change["previous_verdict"] not in (None, "PASS"):
+        return MAY_BE_FIXED
     if scenario["verdict"] == "PASS" or not is_certain(scenario):
         return "may be chance"
     if change["previous_verdict"] in (None, "PASS"):

@@ -86,6 +86,18 @@ def test_another_system_prompt_stays_the_agents_and_is_named(tmp_path):
     assert (ran.code, codes(ran)) == (0, [])
 
 
+def test_a_prompt_made_for_each_run_is_no_cause(tmp_path):
+    written(tmp_path)
+    for number, id_ in enumerate("abc"):
+        says(tmp_path, id_, "ok", prompt=f"You help. It is {number} o'clock.")
+    assert evalgate(tmp_path, ["s.yaml"]).code == 0
+    (tmp_path / ZIP).rename(tmp_path / "base.zip")
+    says(tmp_path, "a", "no", prompt="You help. It is 9 o'clock.")
+    ran = run(tmp_path)
+    assert (causes(ran)[0], changes(ran)[0].get("comes_with")) == (None, None)
+    assert "system prompt" not in ran.stdout + ran.text("comment.md")
+
+
 def test_all_that_changed_is_named_together(tmp_path):
     main(tmp_path, model="a", tool_definitions=[TOOL])
     says(tmp_path, "a", "no", model="b", tool_definitions=[OTHER_TOOL], prompt="Be brief.")

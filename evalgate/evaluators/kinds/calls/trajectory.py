@@ -93,7 +93,7 @@ class NoLoops(Evaluator):
     max_repeats: Annotated[
         int, Field(ge=1, le=MOST_REPEATS), described("How many times in a row a call or a cycle of calls may occur.", 3)
     ] = 3
-    words = "no loop of more than {max_repeats} repeats"
+    words = "same call or cycle of calls in a row <= {max_repeats}"
 
     def compile(self) -> Check:
         """Returns a search for repeated blocks; calls without captured arguments may equal any call."""

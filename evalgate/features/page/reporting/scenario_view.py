@@ -203,7 +203,7 @@ def list_reasons(
         texts.append(cause.message)
     texts += change["increases"] if change else []
     if scenario["verdict"] == "PASS":
-        texts += [f"{words}: {sentence}" for words, sentence in label_differences(scenario)]
+        texts += [f"{words}{detail}" for words, detail in label_differences(scenario)]
     return [split_marks(text) for text in texts if text]
 
 
@@ -214,7 +214,8 @@ def _is_stated(change: ChangeDoc, cause: Cause, stated: Collection[str]) -> bool
 def _list_facts(suite: SuiteDoc, scenario: ScenarioDoc) -> list[Fact]:
     facts = [Fact("Suite", suite["suite"]), Fact("Defined in", wording.location(scenario["location"]))]
     if scenario["verdict"] != "PASS":
-        facts += [Fact(words.capitalize(), unmark_parts(each)) for words, each in label_differences(scenario)]
+        found = [(words, unmark_parts(detail).lstrip(": ")) for words, detail in label_differences(scenario)]
+        facts += [Fact(words.capitalize(), detail) for words, detail in found]
     return [Fact(label, clean_page_text(text, MAX_TEXT)) for label, text in facts if text]
 
 

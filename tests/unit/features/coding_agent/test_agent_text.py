@@ -161,7 +161,14 @@ def test_a_run_without_a_verdict_says_what_it_lacks(verdict: str) -> None:
 def test_a_comment_has_a_part_only_where_there_is_something_to_do() -> None:
     passing = results([a_suite("support", [a_scenario()])])
     assert build_comment_part(passing) == ""
-    weakening = {"suite": "support", "scenario": None, "variant": None, "location": None, "gates": False}
+    weakening = {
+        "kind": "threshold_lowered",
+        "suite": "support",
+        "scenario": None,
+        "variant": None,
+        "location": None,
+        "gates": False,
+    }
     weaker = {**passing, "weakenings": [{**weakening, "message": "threshold is lower"}]}
     assert "\u2502 weaker: weakened: support: threshold is lower" in build_comment_part(weaker)
     assert "restore what is listed as `weaker`" in build_comment_part(weaker)

@@ -427,14 +427,14 @@ def harmless(text):
 @pytest.mark.parametrize("text", HOSTILE)
 def test_comment__every_text_hostile__has_only_template_markup_and_whole_tables(text):
     reader = harmless(comment(poisoned(text)))
-    assert set(reader.rows) == row_widths(poisoned("plain"))
+    assert set(reader.rows) <= row_widths(poisoned("plain")) | row_widths(poisoned(""))
     assert reader.counts["details"] == reader.counts["summary"]
     assert reader.counts["table"] == harmless(comment(poisoned("plain"))).counts["table"]
 
 
 @given(UNTRUSTED)
 def test_comment__any_text_anywhere__has_only_template_markup(text):
-    assert set(harmless(comment(poisoned(text))).rows) == row_widths(poisoned("plain"))
+    assert set(harmless(comment(poisoned(text))).rows) <= row_widths(poisoned("plain")) | row_widths(poisoned(""))
 
 
 def test_comment__many_variants__are_shown_up_to_the_limit_and_counted():
@@ -465,6 +465,7 @@ def test_comment__every_text_hostile__no_line_starts_with_it(text):
         "Tool calls,",
         "Asked: `",
         "Details: ",
+        "\u2705\u00a0PASS",
         "If this is intended",
         "[Full report](https://",
         "evalgate run",
@@ -640,8 +641,8 @@ def test_comment__passing_scenarios_with_failures__show_them_first_and_named():
     assert rows == [
         "| ` shaky ` | \u2705\u00a0PASS\u00a01/3, score 0.8 is enough | 0.90 | ` in time ` (2 of 3 trials): it took 9 s |",
         "| ` slow0 ` and 5 more | \u2705\u00a0PASS | 0.80 | ` in time `: it took 9 s |",
-        "| ` fine ` | \u2705\u00a0PASS | 1.00 |  |",
     ]
+    assert "\n\u2705\u00a0PASS, score 1.00: ` fine `\n" in text
     assert "- ` slow0 ` and 5 more: ` slow1 `, ` slow2 `, ` slow3 `, ` slow4 `, ` slow5 `" in text
 
 

@@ -54,7 +54,7 @@ def test_a_broken_scenario__starts_with_a_short_reason():
         "  why      check (4 of 4 trials): response.content lacks 'refund'",
         "  score    0.00, \u22121.00 since the baseline; threshold 0.80",
         "  trials   0 of 4 passed",
-        "  change   broken (flaky): passed 4 of 4 before, 0 of 4 now",
+        "  change   broken: passed 4 of 4 before, 0 of 4 now",
         "           cost +90% (limit 20%)",
         "  since    the baseline ba5e000 (exact, 2 days old), in which it was PASS",
     ]
