@@ -175,16 +175,20 @@ OUTAGE = "not_measured"
 """The kind of weakening that is no rule: what a provider's outage left unmeasured, which scenario and heading say."""
 
 
+def sort_weakenings(document: ResultsDoc) -> list[WeakeningDoc]:
+    """Sorts those that fail the gate first; otherwise the order of the document stays."""
+    return sorted(document.get("weakenings") or (), key=lambda each: not each["gates"])
+
+
 def list_weakenings(document: ResultsDoc) -> list[WeakeningDoc]:
-    """What no heading and no scenario says of rules that are weaker, what fails the gate first."""
-    found = document.get("weakenings") or []
+    """Those that reports with a heading list: what it does not name, and no outage, which its scenarios say."""
+    found = sort_weakenings(document)
     are_named = not any(each["code"] == "weakened" for each in document["reasons"])
-    left = [
+    return [
         each
         for each in found
         if each["gates"] or (each["kind"] != OUTAGE and not (are_named and _is_in_heading(each, found)))
     ]
-    return sorted(left, key=lambda each: not each["gates"])
 
 
 def _is_in_heading(weakening: WeakeningDoc, found: Sequence[WeakeningDoc]) -> bool:

@@ -9,7 +9,7 @@ from evalgate.features.coding_agent.reporting.fence import Entry
 from evalgate.measures.sequences.differences import diff_lists
 from evalgate.reporting.text.behaviour_lines import describe_differences
 from evalgate.reporting.text.commands import find_place
-from evalgate.reporting.text.ruling_lines import format_weakening, list_weakenings
+from evalgate.reporting.text.ruling_lines import format_weakening, sort_weakenings
 from evalgate.reporting.text.scenario_sections import (
     describe_change,
     find_failed_checks,
@@ -43,7 +43,7 @@ def list_run_entries(document: ResultsDoc) -> list[Entry]:
     texts = [
         *(("reason", unmark_parts(each["message"])) for each in reasons[:MOST_REASONS]),
         *(("changed file of the agent", path) for path in _list_changed_files(document)),
-        *(("weaker", unmark_parts(format_weakening(each))) for each in list_weakenings(document)[:MOST_WEAKENINGS]),
+        *(("weaker", unmark_parts(format_weakening(each))) for each in sort_weakenings(document)[:MOST_WEAKENINGS]),
     ]
     return [Entry(label, text, REASON_LIMIT) for label, text in texts]
 
