@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -11,6 +12,7 @@ from evalgate.models.trace.trace import Trace
 from hostile.recorded_calls import read
 from hostile.whole_run.case import trace
 
+RECORDINGS = Path(__file__).resolve().parents[2] / "recordings"
 OK, ERROR, INCOMPLETE = "ok", "error", "incomplete"
 USER, ANSWER = {"role": "user", "content": "Refund order 7."}, {"role": "assistant", "content": "Refunded."}
 
@@ -101,6 +103,15 @@ BESIDE = {
     "openai-chat": {"messages": [USER, ANSWER]},
     "anthropic": anthropic("end_turn"),
     "langchain": langchain(),
+    "ragas": {"user_input": [{"type": "human", "content": "hi"}, {"type": "ai", "content": "Hm.", "tool_calls": []}]},
+    **{
+        name: json.loads((RECORDINGS / name).read_text())
+        for name in (
+            *("autogen/result.json", "autogen/team.json", "autogen/framework-response.json", "crewai/crew.json"),
+            *("bedrock/converse.json", "bedrock/strands-snapshot.json", "gemini/request-and-response.json"),
+            *("langgraph/checkpoint.json", "dspy/react.json", "vercel/steps.json"),
+        )
+    },
 }
 FAILED: list[dict[str, Any]] = [
     {"status": "error"},
@@ -109,21 +120,74 @@ FAILED: list[dict[str, Any]] = [
     {"error": {"type": "RuntimeError", "message": "boom"}},
     {"exit_code": 1},
     {"returncode": -9, "error": "killed"},
+    {"exception": "RuntimeError: boom"},
+    {"is_error": True},
+    {"error": True},
 ]
+CUT: list[dict[str, Any]] = [{"status": "Cancelled"}, {"status": "timeout"}, {"status": "running"}]
 WELL: list[dict[str, Any]] = [
     {"status": "completed", "error": None, "exit_code": 0},
     {"error": ""},
     {"error": {}},
     {"status": {"code": 1}, "exit_code": True},
+    {"status": "idle", "is_error": False, "exception": None},
+    {"success": False},
 ]
+REFUSED = {"error": {"code": 429, "message": "quota", "status": "RESOURCE_EXHAUSTED"}}
+THROTTLED = {"Error": {"Code": "ThrottlingException", "Message": "slow down"}}
+UNANSWERED: dict[str, dict[str, Any]] = {
+    "openai-chat": {"messages": [USER, ANSWER], "response": REFUSED},
+    "anthropic": {**anthropic("end_turn"), "response": {"type": "error", "error": {"type": "overloaded_error"}}},
+    "gemini": {
+        "contents": [{"role": "user", "parts": [{"text": "hi"}]}, {"role": "model", "parts": [{"text": "Hm."}]}],
+        "response": REFUSED,
+    },
+    "bedrock": {
+        "messages": [
+            {"role": "user", "content": [{"text": "hi"}]},
+            {"role": "assistant", "content": [{"text": "Hm."}]},
+        ],
+        "response": THROTTLED,
+    },
+}
+THREAD = {
+    "thread_id": "t",
+    "created_at": "2026-11-28T10:00:00Z",
+    "values": {"messages": [{"type": "human", "content": "hi"}, {"type": "ai", "content": "Hm."}]},
+}
 
 
 @pytest.mark.parametrize("form", BESIDE)
 def test_fields_beside_the_messages_say_that_the_run_failed(form: str) -> None:
-    for fields in (*FAILED, *WELL):
+    for fields in (*FAILED, *CUT, *WELL):
         (found,) = read(json.dumps({**BESIDE[form], **fields}).encode())
         assert isinstance(found, Trace), found
-        assert found.status == (ERROR if fields in FAILED else OK), fields
+        assert found.status == (ERROR if fields in FAILED else INCOMPLETE if fields in CUT else OK), fields
+
+
+@pytest.mark.parametrize("form", UNANSWERED)
+def test_an_error_in_place_of_the_response_is_a_failed_model_call(form: str) -> None:
+    (found,) = read(json.dumps(UNANSWERED[form]).encode())
+    assert isinstance(found, Trace), found
+    assert (found.status, found.llm_calls[-1]["error"]["type"]) == (
+        ERROR,
+        {"anthropic": "overloaded_error", "bedrock": "ThrottlingException"}.get(form, "RESOURCE_EXHAUSTED"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        ("idle", (OK, None)),
+        ("error", (ERROR, None)),
+        ("busy", (INCOMPLETE, None)),
+        ("interrupted", (INCOMPLETE, "a wait for a person")),
+    ],
+)
+def test_a_thread_of_langgraphs_server_has_a_status(status: str, expected: tuple[str, str | None]) -> None:
+    (found,) = read(json.dumps({**THREAD, "status": status}).encode())
+    assert isinstance(found, Trace), found
+    assert (found.status, found.stopped_by) == expected
 
 
 @pytest.mark.parametrize("end", ENDS, ids=lambda end: end.name)

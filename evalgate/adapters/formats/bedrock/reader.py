@@ -264,7 +264,7 @@ USAGE = TokenTable(
 
 def _list_side_fields(document: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
     """The fields next to the messages, with model and tools as a request names them."""
-    fields = select_side_fields(document)
+    fields = {**select_side_fields(document), "response": document.get("response")}
     if "metadata" not in fields and is_snapshot(document):
         fields["metadata"] = document.get("app_data")
     fields.setdefault("model", request.get("modelId"))

@@ -388,3 +388,9 @@ def read_timestamp(value: Any, path: str) -> str | None:
         raise FieldError(path, "is not a valid time")
     per_second = next(per_second for least, per_second in UNITS if value >= least)
     return datetime.fromtimestamp(value / per_second, UTC).isoformat().replace("+00:00", "Z")
+
+
+EXIT_CODES = ("exit_code", "exitCode", "returncode")
+END_FLAGS = ("error", "is_error", "isError")
+END_FIELDS = frozenset({"status", "exception", *END_FLAGS, *EXIT_CODES})
+"""Fields beside the messages that say how the run ended."""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 from evalgate.adapters.formats.core.builder.conversation import get_instructions
 from evalgate.adapters.formats.core.builder.evidence_gaps import MAX_FIELDS, add_gap, shorten
 from evalgate.adapters.formats.core.builder.run import set_final_response, warn_of_missing_results
-from evalgate.adapters.formats.core.builder.side_fields import END_FIELDS, add_recorded_end
+from evalgate.adapters.formats.core.builder.run_end import add_recorded_end
 from evalgate.adapters.formats.core.fields import (
+    END_FIELDS,
     FieldError,
     amount,
     any_value,

@@ -9,6 +9,7 @@ from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.run import CheckedConversation, MeteredConversation
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.fields import (
+    END_FIELDS,
     dict_or_empty,
     do_each,
     first_entry,
@@ -85,7 +86,7 @@ SETTINGS = words("""
 """Fields with settings of a request: no call is in them."""
 SIDE_FIELDS = words("""
     id key model provider metadata scenario_id trial scores cost cost_usd latency_ms latency_seconds
-""")
+""").union(END_FIELDS)
 REQUEST_FIELDS = SETTINGS | SIDE_FIELDS | {"contents", "history", "system_instruction"}
 RESPONSE_FIELDS = words("""
     candidates create_time model_version prompt_feedback response_id usage_metadata model_status
@@ -218,7 +219,7 @@ def _list_side_fields(document: dict[str, Any], request: dict[str, Any], model: 
     config = plain_keys(dict_or_empty(request.get("config")))
     tools: list[dict[str, Any]] = []
     do_each(listing(request.get("tools", config.get("tools")), "tools"), "tools", lambda tool: _add_tools(tools, tool))
-    return {**fields, "tools": tools}
+    return {**fields, "tools": tools, "response": document.get("response")}
 
 
 def _add_tools(tools: list[dict[str, Any]], tool: dict[str, Any]) -> None:

@@ -27,6 +27,8 @@ STATE_FIELDS = SIDE_FIELDS | words("""
 """)
 SETTINGS = frozenset({"config", "parent_config", "channel_versions", "versions_seen", "parent_checkpoint"})
 MESSAGES = "messages"
+INTERRUPTED = "interrupted"
+"""The status of a thread of LangGraph's server that waits for a person; `busy` is one that still runs."""
 PENDING_WRITE = 3
 """The number of fields of a pending write: task, channel and value."""
 
@@ -147,7 +149,7 @@ def _add_end(trace: Trace, state: dict[str, Any]) -> None:
             trace.error = {"type": None, "message": error if type(error) is str else None}
             return
     waiting = [text(node, "next") or "" for node in listing(state.get("next"), "next")]
-    if waiting and _has_interrupts(state):
+    if (waiting and _has_interrupts(state)) or state.get("status") == INTERRUPTED:
         mark_stopped(trace, PERSON)
     elif waiting:
         mark_incomplete(trace, f"the graph stopped before `{make_printable(waiting[0])}`")

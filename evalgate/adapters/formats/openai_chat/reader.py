@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
-from evalgate.adapters.formats.core.builder.run import build_trace
-from evalgate.adapters.formats.core.builder.side_fields import add_side_fields, identify_by_side_fields
+from evalgate.adapters.formats.core.builder.run import add_failed_call, build_trace
+from evalgate.adapters.formats.core.builder.side_fields import (
+    add_side_fields,
+    find_failed_response,
+    identify_by_side_fields,
+)
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, split_each
 from evalgate.adapters.formats.core.strict_json import require_shallow
@@ -34,6 +38,8 @@ def build(record: Any) -> Trace:
         usage=read_provider_usage(document.get("usage"), "usage"),
     )
     add_side_fields(trace, document)
+    if (failure := find_failed_response(document)) is not None:
+        add_failed_call(trace, failure)
     return trace
 
 

@@ -37,6 +37,10 @@ PROVIDER = "openai"
 LISTS = ("input", "items", "messages")
 
 
+OPEN = ("in_progress", "queued", "cancelled", "incomplete")
+"""Statuses of a response that is not complete."""
+
+
 def build(record: Any) -> Trace:
     """Builds one trace with the usage of the response, or the usage next to the items."""
     document = open_record(record, "items")
@@ -52,7 +56,8 @@ def build(record: Any) -> Trace:
         _add_llm_call(chat, answer)
     elif not answer:
         chat.total = _read_usage(document.get("usage"))
-    trace = chat.build_trace(document)
+    is_own = answer is document and answer.get("status") in OPEN
+    trace = chat.build_trace({**document, "status": None} if is_own else document)
     trace.provider = text(document.get("provider"), "provider") or PROVIDER
     trace.trace_id = trace.trace_id or text(answer.get("id"), "id") or ""
     _add_end(trace, answer, chat.failure)
@@ -125,7 +130,7 @@ def _add_end(trace: Trace, answer: dict[str, Any], failure: ModelError | None) -
         mark_failed_run(trace, failure["type"], failure["message"])
     elif status == "incomplete":
         mark_stopped(trace, LENGTH if trace.finish_reason == "length" else FILTER)
-    elif status in ("in_progress", "queued", "cancelled"):
+    elif status in OPEN:
         mark_incomplete(trace, f"the response is {status}")
     started, ended = (
         amount(answer.get("created_at"), "created_at"),

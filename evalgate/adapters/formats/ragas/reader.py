@@ -8,7 +8,7 @@ from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.run import MeteredConversation
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
-from evalgate.adapters.formats.core.fields import FieldError, do_each, listing, mapping, text
+from evalgate.adapters.formats.core.fields import END_FIELDS, FieldError, do_each, listing, mapping, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import build_score, read_provider_usage, read_scores
@@ -27,7 +27,7 @@ USAGE_COLUMNS = ("input_tokens", "output_tokens", "total_tokens", "prompt_tokens
 NOT_SCORES = frozenset(
     {
         *("id", "trial", "cost", "cost_usd", "latency_ms", "latency_seconds", "index", "level_0", "row", "scenario_id"),
-        *USAGE_COLUMNS,
+        *(*USAGE_COLUMNS, *END_FIELDS),
     }
 )
 SIDE_FIELDS = ("id", "model", "provider", "metadata", "scenario_id", "trial", "cost", "cost_usd", "latency_ms")
@@ -56,7 +56,9 @@ def build(record: Any) -> Trace:
     else:
         chat.add_messages([RawMessage("user", recorded), RawMessage("assistant", _read_response(record))])
     chat.total = _read_usage(record)
-    side_fields = {key: record[key] for key in (*SIDE_FIELDS, "latency_seconds") if record.get(key) is not None}
+    side_fields = {
+        key: record[key] for key in (*SIDE_FIELDS, "latency_seconds", *END_FIELDS) if record.get(key) is not None
+    }
     if not isinstance(side_fields.get("id", ""), str):
         side_fields.pop("id")
     trace = chat.build_trace(side_fields, None)

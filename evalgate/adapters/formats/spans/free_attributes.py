@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.builder.evidence_gaps import shorten
-from evalgate.adapters.formats.core.builder.side_fields import PROGRAM_FIELDS
+from evalgate.adapters.formats.core.builder.evidence_gaps import PROGRAM_FIELDS, shorten
 from evalgate.adapters.formats.core.format import words
 from evalgate.adapters.formats.spans.unread_attributes import READ_PREFIXES, describe, find_role, may_hold_objects
 

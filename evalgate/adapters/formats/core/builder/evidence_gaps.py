@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from evalgate.adapters.formats.core.builder.side_fields import PROGRAM_FIELDS
 from evalgate.adapters.formats.core.builder.unread_calls import (
     DEFINITION_KEYS,
     JSON_STARTS,
@@ -33,6 +32,12 @@ if TYPE_CHECKING:
 
     Place = TypeVar("Place")
 
+PROGRAM_FIELDS = words("""
+    config configuration settings options env environment build build_info buildInfo deploy deployment release ci git
+    vcs host runtime container sdk telemetry resource run_config runConfig agent_config agentConfig model_config
+    modelConfig
+""")
+"""Fields that say how the program was built, set up and started, before the agent did anything."""
 SHOWN_CHARS = 60
 
 

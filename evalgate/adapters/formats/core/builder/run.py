@@ -13,7 +13,7 @@ from evalgate.adapters.formats.core.builder.conversation import (
     get_instructions,
 )
 from evalgate.adapters.formats.core.builder.evidence_gaps import judge_unknown, note_places, shorten
-from evalgate.adapters.formats.core.builder.side_fields import add_side_fields
+from evalgate.adapters.formats.core.builder.side_fields import add_side_fields, find_failed_response
 from evalgate.adapters.formats.core.content import may_hold
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, milliseconds_between
 from evalgate.adapters.formats.core.format import Identity, build_identity
@@ -117,8 +117,9 @@ class MeteredConversation:
             trace.usage = self.total
         trace.warnings += warnings
         add_side_fields(trace, side_fields or {})
-        if self.failure is not None:
-            add_failed_call(trace, self.failure)
+        failure = self.failure or find_failed_response(side_fields or {})
+        if failure is not None:
+            add_failed_call(trace, failure)
         return trace
 
 

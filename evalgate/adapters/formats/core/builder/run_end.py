@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.evidence_gaps import OF_MESSAGES, shorten
+from evalgate.adapters.formats.core.fields import END_FLAGS, EXIT_CODES
+from evalgate.adapters.formats.core.format import words
 
 if TYPE_CHECKING:
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import ModelError, Trace
 
 TURNS, STEPS, COST, TIME, LENGTH = (f"the limit of {each}" for each in ("turns", "steps", "cost", "time", "length"))
 PERSON = "a wait for a person"
@@ -60,3 +62,26 @@ def note_missing_end(trace: Trace) -> None:
     if trace.status == "incomplete" and trace.stopped_by is None:
         why = next(warning["message"] for warning in trace.warnings if warning["code"] == "incomplete")
         trace.gaps = {**dict.fromkeys(OF_MESSAGES, f"{why}; {END_MISSING}"), **trace.gaps}
+
+
+FAILURES = words("error errored failed failure crashed")
+CUT = words("incomplete aborted canceled cancelled killed timeout timed_out running in_progress busy")
+"""Words for a run whose end is missing, or was not there yet when it was recorded."""
+
+
+def add_recorded_end(trace: Trace, fields: dict[str, Any], failed: ModelError | None = None) -> None:
+    """Marks a run by what a field says: it failed (text of an error, a word, an exit code other than 0), or was cut.
+
+    `failed` is the error in place of its response.
+    """
+    code = next((fields[key] for key in EXIT_CODES if type(fields.get(key)) is int and fields[key]), None)
+    status = str(fields.get("status")).lower()
+    error = fields.get("error") or fields.get("exception") or failed
+    about = error if isinstance(error, dict) else {"message": error}
+    kind, message = (one if isinstance(one := about.get(key), str) and one else None for key in ("type", "message"))
+    if code is not None:
+        kind = f"exit code {code}"
+    if failed or kind or message or status in FAILURES or any(fields.get(key) is True for key in END_FLAGS):
+        trace.status, trace.error = "error", {"type": kind, "message": message}
+    elif status in CUT:
+        mark_incomplete(trace, f"the recorded status of the run is `{status}`")

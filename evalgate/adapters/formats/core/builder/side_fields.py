@@ -11,6 +11,7 @@ from evalgate.adapters.formats.core.builder.conversation import (
     mark_failed,
 )
 from evalgate.adapters.formats.core.fields import (
+    END_FIELDS,
     amount,
     count,
     dict_or_empty,
@@ -27,19 +28,13 @@ from evalgate.adapters.formats.core.usage import distrust_cost, read_cost_usd, r
 from evalgate.models.trace.trace import AGENT_COMMAND
 
 if TYPE_CHECKING:
-    from evalgate.models.trace.trace import Cost, Latency, ToolCall, Trace, Usage, Warning_
+    from evalgate.models.trace.trace import Cost, Latency, ModelError, ToolCall, Trace, Usage, Warning_
 
 SCENARIO_KEY = "evalgate.scenario.id"
 TRIAL_KEY = "evalgate.trial"
 STATE_KEY = "evalgate.state"
 SCENARIO_KEYS = (SCENARIO_KEY, "scenario_id")
 TRIAL_KEYS = (TRIAL_KEY,)
-PROGRAM_FIELDS = words("""
-    config configuration settings options env environment build build_info buildInfo deploy deployment release ci git
-    vcs host runtime container sdk telemetry resource run_config runConfig agent_config agentConfig model_config
-    modelConfig
-""")
-"""Fields that say how the program was built, set up and started, before the agent did anything."""
 RECORDER_PREFIXES = ("ls_", "__", "langgraph_", "LANGSMITH_", "LANGCHAIN_", "checkpoint_ns", "thread_ts")
 
 
@@ -108,30 +103,31 @@ def add_side_fields(trace: Trace, fields: dict[str, Any]) -> None:
     part = dict_or_empty(fields.get("usage")).get("cost")
     if isinstance(part, int | float):
         distrust_cost(trace, [part], "usage.cost")
-    if not END_FIELDS.isdisjoint(fields):
-        add_recorded_end(trace, fields)
+    failed = find_failed_response(fields)
+    if failed is not None or not END_FIELDS.isdisjoint(fields):
+        from evalgate.adapters.formats.core.builder.run_end import add_recorded_end  # few runs need it
+
+        add_recorded_end(trace, fields, failed)
 
 
-FAILURES = words("error errored failed failure crashed")
-EXIT_CODES = ("exit_code", "exitCode", "returncode")
-END_FIELDS = frozenset({"status", "error", *EXIT_CODES})
-
-
-def add_recorded_end(trace: Trace, fields: dict[str, Any]) -> None:
-    """Marks a run of which a field says that it failed: the text of an error, a word, or an exit code other than 0."""
-    code = next((fields[key] for key in EXIT_CODES if type(fields.get(key)) is int and fields[key]), None)
-    error, status = fields.get("error"), fields.get("status")
-    about = error if isinstance(error, dict) else {"message": error}
-    kind, message = (one if isinstance(one := about.get(key), str) and one else None for key in ("type", "message"))
-    if code is not None:
-        kind = f"exit code {code}"
-    if kind or message or (isinstance(status, str) and status.lower() in FAILURES):
-        trace.status, trace.error = "error", {"type": kind, "message": message}
+def find_failed_response(fields: dict[str, Any]) -> ModelError | None:
+    """The error that a provider returned in place of an answer; OpenAI's Responses API has one for every answer."""
+    response = dict_or_empty(fields.get("response"))
+    error = response.get("error") or response.get("Error")
+    if not isinstance(error, dict) or response.get("object") == "response":
+        return None
+    about = {key.lower(): each for key, each in error.items()}
+    code, names = about.get("code"), ("type", "status", "code")
+    return {
+        "type": next((about[key] for key in names if isinstance(about.get(key), str)), None),
+        "message": message if isinstance(message := about.get("message"), str) else None,
+        "status_code": code if type(code) is int else None,
+    }
 
 
 SIDE_FIELDS = words("""
     id model provider metadata scenario_id trial tools scores cost cost_usd latency_ms latency_seconds
-""")
+""").union(END_FIELDS)
 
 
 def select_side_fields(document: dict[str, Any]) -> dict[str, Any]:
