@@ -20,6 +20,11 @@ STATE = "state"
 _OPERATOR_KEYS = {*OPERATORS, *ALIASES}
 
 
+def finds_prose(path: str) -> bool:
+    """Whether an expression finds what was said, in which another hyphen is the same word; in a value it is not."""
+    return path.strip().endswith("content")
+
+
 class CanonicalForm(NamedTuple):
     """An assertion in its canonical form; `origin` maps a field to its path in the suite."""
 

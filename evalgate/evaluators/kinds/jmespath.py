@@ -10,10 +10,10 @@ from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, requir
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.operators import Alias, Operator, build_value_check, resolve_alias, sign
 from evalgate.evaluators.core.queries import FOUND_NOTHING, build_getter, compile_query, query_evidence
-from evalgate.evaluators.core.shorthands import DEFAULT_PATH
+from evalgate.evaluators.core.shorthands import DEFAULT_PATH, finds_prose
 from evalgate.measures.jmespath.query import Query, QueryFailedError
 from evalgate.measures.text.patterns import PatternFailedError, matches_all
-from evalgate.measures.text.plain_text import compose, remove_unseen
+from evalgate.measures.text.plain_text import EXACT, SEEN, Forms, choose_forms, remove_unseen
 from evalgate.measures.values.json_values import mark_name, shorten, show
 from evalgate.strict_model import described
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 SEARCHES = frozenset({"contains", "eq", "in", "regex"})
 COMPARES_TEXTS = SEARCHES | {"ne", "not_in"}
 """Operators that compare texts, after NFC."""
+DENIES = frozenset({"ne", "not_in"})
 MAX_EXPRESSION = 60
 """The longest expression that a reason repeats."""
 _IDLE_VALUES: dict[str, list[Any]] = {"contains": [""], "matches_schema": [True, {}]}
@@ -42,7 +43,7 @@ class QueryAssertion(Evaluator):
     """
 
     type: Literal["jmespath"]
-    version = 2  # texts are compared after NFC, and what can't be seen hides nothing from a negated check
+    version = 3  # 2: NFC, and what can't be seen where the check is negated; 3: typographic signs are plain ones
     compares_with = "value"
     expression: Annotated[str, described("A JMESPath expression over the trace.", "length(tool_calls)")]
     operator: Annotated[
@@ -85,22 +86,39 @@ class QueryAssertion(Evaluator):
 
     def compile(self) -> Check:
         """Compiles the expression and validates the value; raises FieldProblemError."""
-        return self._compile(self._build_check(compose))
+        return self._compile(self._build_written(is_denied=self.operator in DENIES))
 
     def compile_opposite(self) -> Check:
-        """Returns a check that a text also passes if it does without the characters that can't be seen."""
-        find_problem = self._build_check(compose)
+        """Returns a check that a text also passes if it does as it is seen."""
+        find_problem = self._build_written(is_denied=False)
         if self.operator not in SEARCHES:
             return self._compile(find_problem)
-        find_bare = self._build_check(remove_unseen)
-        return self._compile(lambda actual: (problem := find_problem(actual)) and find_bare(actual) and problem)
+        if self.operator == "regex":
+            others = [self._build_check(remove_unseen, form) for form in SEEN]
+        else:
+            others = [self._build_check(self._choose_forms().seen)]
 
-    def _build_check(self, prepare: Callable[[str], str]) -> ValueCheck:
-        """The check of a value, in which texts are prepared as the expected ones are."""
+        def find_every_problem(actual: Any) -> str | None:
+            problem = find_problem(actual)
+            return problem and (problem if all(each(actual) for each in others) else None)
+
+        return self._compile(find_every_problem)
+
+    def _build_written(self, *, is_denied: bool) -> ValueCheck:
+        """The check of a value as it is written: typographic signs are plain in what was said, and if denied."""
+        is_plain = self.operator != "regex" and (is_denied or finds_prose(self.expression))
+        return self._build_check((self._choose_forms() if is_plain else EXACT).written)
+
+    def _choose_forms(self) -> Forms:
+        values = self.value if isinstance(self.value, list) else [self.value]
+        return choose_forms(each for each in values if isinstance(each, str))
+
+    def _build_check(self, prepare: Callable[[str], str], form: Callable[[str], str] | None = None) -> ValueCheck:
+        """The check of a value, of which texts are prepared as the expected ones are, or in another form."""
         if self.operator not in COMPARES_TEXTS:
             return build_value_check(self.operator, self.value)
         find_problem = build_value_check(self.operator, _prepare_texts(self.value, prepare))
-        return lambda actual: find_problem(_prepare_texts(actual, prepare))
+        return lambda actual: find_problem(_prepare_texts(actual, form or prepare))
 
     def _compile(self, find_problem: ValueCheck) -> Check:
         query = compile_query(self.expression, "expression")

@@ -20,7 +20,7 @@ from evalgate.evaluators.kinds.output_source import (
     describe_source,
 )
 from evalgate.measures.text.patterns import Pattern, PatternError, PatternFailedError, matches_all
-from evalgate.measures.text.plain_text import compose, mark_part, remove_unseen
+from evalgate.measures.text.plain_text import EXACT, SEEN, choose_forms, compose, mark_part, remove_unseen
 from evalgate.measures.values.json_values import (
     COMPARE,
     is_number,
@@ -58,12 +58,15 @@ Relation = Annotated[_Relation, BeforeValidator(resolve_alias, json_schema_input
 class OutputContains(Evaluator):
     """The final answer, or what `source` names, contains the text `value` or a match of the pattern `pattern`.
 
-    With `literal` the pattern is searched for as plain text. Texts are compared after NFC; where the check is negated,
-    characters that can't be seen do not hide a match.
+    With `literal` the pattern is searched for as plain text. Texts are compared after NFC, those of the answer with
+    typographic blanks, hyphens and apostrophes as plain ones; where the check is negated, neither these nor characters
+    that can't be seen hide a match.
     """
 
     type: Literal["output_contains"]
-    version = 3  # 2: `*` in the name of a tool; 3: NFC, an invalid pattern is no text
+    version = (
+        4  # 2: `*` in the name of a tool; 3: NFC, an invalid pattern is no text; 4: typographic signs are plain ones
+    )
     judges_calls_of = ("source.tool",)
     orders: ClassVar[dict[str, Order]] = {"value": "part"}
     value: Annotated[Annotated[str, Field(min_length=1)] | None, described("The text to look for.", "refunded")] = None
@@ -88,12 +91,20 @@ class OutputContains(Evaluator):
 
     def compile(self) -> Check:
         """Validates that either `value` or `pattern` is given; raises FieldProblemError."""
-        return self._compile(self._build_search(compose))
+        return self._compile(self._build_search())
 
     def compile_opposite(self) -> Check:
-        """Returns a check that also finds what is written with characters that can't be seen."""
-        exact, bare = self._build_search(compose), self._build_search(remove_unseen)
-        return self._compile(lambda text: exact(text) or bare(text))
+        """Returns a check that also finds what is written with other blanks, or with characters that can't be seen."""
+        if self._wanted is None:
+            searches = [self._build_search(), *(self._build_pattern(remove_unseen, form) for form in SEEN)]
+        else:
+            searches = [self._build_search(), self._build_text(choose_forms([self._wanted]).seen)]
+        return self._compile(lambda text: any(is_found_in(text) for is_found_in in searches))
+
+    @property
+    def _wanted(self) -> str | None:
+        """The text that is searched for; None if it is a pattern."""
+        return self.value if self.pattern is None else self.pattern if self.literal else None
 
     def _compile(self, is_found_in: Callable[[str], bool]) -> Check:
         requirement = mark_part(self._requirement())
@@ -111,21 +122,28 @@ class OutputContains(Evaluator):
 
         return build_check(self.source, judge)
 
-    def _build_search(self, prepare: Callable[[str], str]) -> Callable[[str], bool]:
-        """Builds the search in texts that are prepared as what is searched for is; raises FieldProblemError."""
+    def _build_search(self) -> Callable[[str], bool]:
+        """Builds the search in the text as it is written; raises FieldProblemError."""
         if (self.value is None) == (self.pattern is None):
             raise FieldProblemError("type", "output_contains needs either `value` (text) or `pattern` (regex)")
         if self.literal and self.pattern is None:
             raise FieldProblemError("literal", "`literal` needs `pattern`", "`value` is always plain text")
-        if self.pattern is None or self.literal:
-            wanted = prepare(self.pattern or self.value or "")
-            return lambda output: wanted in (output if output.isascii() else prepare(output))
+        if self._wanted is None:
+            return self._build_pattern(compose, compose)
+        return self._build_text((choose_forms([self._wanted]) if self.source is None else EXACT).written)
+
+    def _build_text(self, prepare: Callable[[str], str]) -> Callable[[str], bool]:
+        wanted = prepare(self._wanted or "")
+        return lambda output: wanted in (output if output.isascii() else prepare(output))
+
+    def _build_pattern(self, prepare: Callable[[str], str], form: Callable[[str], str]) -> Callable[[str], bool]:
+        """Builds the search for the prepared pattern in a form of the text."""
         try:
-            pattern = Pattern(prepare(self.pattern))
+            pattern = Pattern(prepare(self.pattern or ""))
         except PatternError as error:
             hint = "add `literal: true` to search for it as plain text"
             raise FieldProblemError("pattern", f"{error}: {show(self.pattern, 60)}", hint) from None
-        return lambda output: pattern.is_found_in(output if output.isascii() else prepare(output))
+        return lambda output: pattern.is_found_in(output if output.isascii() else form(output))
 
 
 class OutputNumeric(Evaluator):

@@ -10,6 +10,7 @@ from evalgate.evaluators.core.evaluator import Finding, Order
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.texts import TextEvaluator, quote
 from evalgate.measures.numeric.means import DIGITS
+from evalgate.measures.text.plain_text import simplify
 from evalgate.measures.text.refusals import PHRASES, find_phrase, flatten_text
 from evalgate.measures.text.text_similarity import METRICS, TooLongError, words
 from evalgate.measures.values.json_values import format_distinct, mark_value, show
@@ -27,6 +28,7 @@ class Similarity(TextEvaluator):
     """The similarity of the text to `reference`, measured by `metric`, is at least `min_score` (0 to 1)."""
 
     type: Literal["similarity"]
+    version = 2  # typographic blanks, hyphens and apostrophes are plain ones
     other_names = ("similar", "levenshtein", "rouge-n", "rouge", "bleu", "gleu", "meteor")
     is_graded = True
     orders: ClassVar[dict[str, Order]] = {"min_score": "at_least"}
@@ -41,16 +43,16 @@ class Similarity(TextEvaluator):
     def build_judge(self) -> Callable[[str], Finding]:
         """Builds a comparison of the metric with its limit; raises FieldProblemError for a bad reference."""
         self._check_reference()
-        measure, reference, least = METRICS[self.metric], self.reference, self.min_score
+        measure, reference, least = METRICS[self.metric], simplify(self.reference), self.min_score
         metric = self.metric
 
         def judge(text: str) -> Finding:
-            score = measure(text, reference)
+            score = measure(simplify(text), reference)
             outcome: Outcome = "passed" if round(least - score, DIGITS) <= 0 else "failed"
             found, needed = format_distinct(score, least)
             reason = f"{metric} {found}, expected at least {needed}"
             if outcome == "failed":
-                reason += f": {quote(text)} compared with {mark_value(reference)}"
+                reason += f": {quote(text)} compared with {mark_value(self.reference)}"
             return Finding(outcome, reason, {"metric": metric, "score": score}, score=score)
 
         return judge
@@ -73,6 +75,7 @@ class IsRefusal(TextEvaluator):
     """
 
     type: Literal["is_refusal"]
+    version = 2  # other hyphens
     other_names = ("refusal", "guardrails")
     phrases: Annotated[
         Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(min_length=1, max_length=1_000)]

@@ -11,10 +11,18 @@ from pydantic import Field
 from evalgate.evaluators.core.evaluator import Check, Count, Evaluator, Finding, Order, require_evidence
 from evalgate.evaluators.core.operators import compile_pattern
 from evalgate.evaluators.core.queries import FOUND_NOTHING, build_getter, compile_query, query_evidence
-from evalgate.evaluators.core.shorthands import DEFAULT_PATH
+from evalgate.evaluators.core.shorthands import DEFAULT_PATH, finds_prose
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.patterns import PatternFailedError, matches_all
-from evalgate.measures.text.plain_text import compose, is_visible, mark_part, remove_unseen
+from evalgate.measures.text.plain_text import (
+    EXACT,
+    SEEN,
+    choose_forms,
+    compose,
+    is_visible,
+    mark_part,
+    remove_unseen,
+)
 from evalgate.measures.text.text_similarity import TooLongError
 from evalgate.measures.values.json_values import (
     Schema,
@@ -120,26 +128,34 @@ class TextCondition(TextEvaluator):
 class TextComparison(TextCondition):
     """A check that compares a text with others, all composed (NFC); `compared` is the field with the others.
 
-    Where it must not pass, characters that can't be seen do not hide a match.
+    In what was said, and where the check must not pass, typographic blanks, hyphens and apostrophes count as plain
+    ones. Where it must not pass, characters that can't be seen do not hide a match.
     """
 
-    version = 2  # NFC, and what can't be seen where the check is negated
+    version = 3  # 2: NFC, and what can't be seen where the check is negated; 3: typographic signs are plain ones
     compared: ClassVar[str] = "value"
 
     def build_judge(self) -> Callable[[str], Finding]:
-        """Builds the judge of the composed text."""
-        judge = self._build_judge_of(compose)
-        return lambda text: judge(text if text.isascii() else compose(text))
+        """Builds the judge of the text as it is written."""
+        prepare = (choose_forms(self._list_wanted()) if finds_prose(self.path) else EXACT).written
+        judge = self._build_judge_of(prepare)
+        return lambda text: judge(text if text.isascii() else prepare(text))
 
     def build_opposite_judge(self) -> Callable[[str], Finding]:
-        """Builds a judge that a text also passes if it does without the characters that can't be seen."""
-        exact, bare = self.build_judge(), self._build_judge_of(remove_unseen)
+        """Builds a judge that a text also passes if it does as it is seen."""
+        exact, wanted = self.build_judge(), self._list_wanted()
+        prepare, is_plain = choose_forms(wanted).seen, all(map(str.isascii, wanted))
+        bare = self._build_judge_of(prepare)
 
         def judge(text: str) -> Finding:
             found = exact(text)
-            return found if found.outcome == "passed" or text.isascii() else bare(remove_unseen(text))
+            return found if found.outcome == "passed" or (is_plain and text.isascii()) else bare(prepare(text))
 
         return judge
+
+    def _list_wanted(self) -> list[str]:
+        written = getattr(self, self.compared)
+        return [written] if isinstance(written, str) else written
 
     def _build_judge_of(self, prepare: Callable[[str], str]) -> Callable[[str], Finding]:
         written = getattr(self, self.compared)
@@ -304,6 +320,21 @@ class Regex(TextComparison):
     type: Literal["regex"]
     compared = "pattern"
     pattern: Annotated[str, Field(min_length=1), described("A regular expression.", "refund(ed)?")]
+
+    def build_judge(self) -> Callable[[str], Finding]:
+        """Builds the judge of the composed text: a pattern says itself which blanks and hyphens it means."""
+        judge = self._build_judge_of(compose)
+        return lambda text: judge(compose(text))
+
+    def build_opposite_judge(self) -> Callable[[str], Finding]:
+        """Builds a judge that a text also passes if it does as it is seen, with plain blanks or with its own."""
+        judges = [(compose, self.build_judge()), *((form, self._build_judge_of(remove_unseen)) for form in SEEN)]
+
+        def judge(text: str) -> Finding:
+            found = [check(prepare(text)) for prepare, check in judges[: 1 if text.isascii() else None]]
+            return next((each for each in found if each.outcome == "passed"), found[0])
+
+        return judge
 
     def holds_always(self) -> bool:
         """Whether the pattern matches every text."""

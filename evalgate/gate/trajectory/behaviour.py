@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.redaction.redact import redact_value
+from evalgate.measures.text.plain_text import simplify
 from evalgate.measures.text.tool_words import changes_something
 from evalgate.measures.values.json_values import CURRENCIES, is_time_of_run, list_short_values
 from evalgate.measures.values.outputs import ended_in_error
@@ -72,12 +73,13 @@ def _sort_within_messages(calls: Iterable[ComparedCall], recorded: Sequence[Tool
 
 
 def read_steady_answer(trace: Trace) -> str:
-    """The answer, of which times about when the run started are only their days."""
+    """The answer in plain signs, of which times about when the run started are only their days."""
 
     def shorten(found: re.Match[str]) -> str:
         return found[1] if is_time_of_run(found[0], trace.started_at) else found[0]
 
-    return _MOMENT.sub(shorten, (trace.response["content"] or "")[:LONGEST_ANSWER])
+    answer = (trace.response["content"] or "")[:LONGEST_ANSWER]
+    return _MOMENT.sub(shorten, answer if answer.isascii() else simplify(answer))
 
 
 def _read_left_state(trace: Trace) -> LeftState:

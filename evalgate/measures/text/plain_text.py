@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 MAX_MARKS = 4
 MARK = "`"
@@ -49,6 +49,53 @@ def compose(text: str) -> str:
 def remove_unseen(text: str) -> str:
     """The composed text without invisible characters, such as soft hyphens and zero-width blanks."""
     return text if text.isascii() else compose(remove_invisible(text))
+
+
+_PLAIN = {
+    **dict.fromkeys("\u00a0\u1680\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000", " "),
+    **dict.fromkeys("\u2010\u2011", "-"),
+    "\u2019": "'",
+}
+"""Characters by which typographers and models write what a key writes: the blanks of Unicode (Zs) in their composed
+form, hyphens and the apostrophe. Dashes, minus signs and quotation marks mean something else."""
+_TYPOGRAPHIC = "".join(_PLAIN)
+
+
+def simplify(text: str) -> str:
+    """The composed text with plain blanks, hyphens and apostrophes.
+
+    >>> simplify(f"can{chr(0x2019)}t e{chr(0x2011)}mail{chr(0xA0)}it")
+    "can't e-mail it"
+    """
+    if text.isascii():
+        return text
+    text = compose(text)
+    for typographic, plain in _PLAIN.items():
+        if typographic in text:  # faster than `translate`, which looks at each character
+            text = text.replace(typographic, plain)
+    return text
+
+
+def simplify_seen(text: str) -> str:
+    """The same without invisible characters."""
+    return text if text.isascii() else simplify(remove_invisible(text))
+
+
+class Forms(NamedTuple):
+    """How texts are prepared to be compared: as they are written, and as they are seen."""
+
+    written: Callable[[str], str]
+    seen: Callable[[str], str]
+
+
+EXACT, PLAIN = Forms(compose, remove_unseen), Forms(simplify, simplify_seen)
+SEEN = EXACT.seen, PLAIN.seen
+"""Forms in which a pattern is searched for that must not match, besides that of the written text."""
+
+
+def choose_forms(wanted: Iterable[str]) -> Forms:
+    """The forms in which texts are compared with the wanted ones: plain unless one of them is only such a sign."""
+    return EXACT if any(each and not each.strip(_TYPOGRAPHIC) for each in wanted) else PLAIN
 
 
 def is_visible(text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.measures.text.plain_text import remove_invisible
+from evalgate.measures.text.plain_text import simplify_seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,8 +38,8 @@ _QUOTES = str.maketrans(dict.fromkeys("\u2018\u2019\u201a\u201b\u02bc\u02b9\u00b
 
 
 def flatten_text(text: str) -> str:
-    """Folds case, straightens quotes, joins blanks and removes invisible characters, to search phrases."""
-    return " ".join(remove_invisible(text).translate(_QUOTES).casefold().split())
+    """Folds case, straightens quotes and hyphens, joins blanks and removes invisible characters, to search phrases."""
+    return " ".join(simplify_seen(text).translate(_QUOTES).casefold().split())
 
 
 def is_refusal(text: str) -> bool:

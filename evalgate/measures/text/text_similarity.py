@@ -14,7 +14,7 @@ from math import exp, fsum, log
 from typing import TYPE_CHECKING, TypeVar
 
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.measures.text.plain_text import remove_invisible
+from evalgate.measures.text.plain_text import simplify_seen
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -191,12 +191,12 @@ _SCRIPT_OBJECT = re.compile(r"\[object [A-Z]\w*\]")
 
 
 def normalize_text(text: str) -> str:
-    r"""Folds case, joins blanks and removes invisible characters.
+    r"""Folds case, joins blanks, makes typographic signs plain and removes invisible characters.
 
     >>> normalize_text("  Hello,\n WORLD ")
     'hello, world'
     """
-    return " ".join(remove_invisible(text).casefold().split())
+    return " ".join(simplify_seen(text).casefold().split())
 
 
 def measure_quality(text: str, golden: str, *, strict: bool = False) -> float:

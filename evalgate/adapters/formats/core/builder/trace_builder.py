@@ -109,7 +109,8 @@ def add_plausibility_warnings(trace: Trace) -> None:
         _add_warning(trace, "incomplete", ENDED_EARLY, None)
     if trace.finish_reason == "length":
         _add_warning(trace, "truncated", CUT_OFF, "finish_reason")
-    distrust_totals(trace)
+    if trace.llm_calls:
+        distrust_totals(trace)
     usages = [call["usage"] for call in trace.llm_calls if call["usage"] is not None]
     if usages and all(call["usage"] is not None or "error" in call for call in trace.llm_calls):
         _add_warnings(trace, warn_of_mismatch(trace.usage, sum_usages(usages), "usage"))
