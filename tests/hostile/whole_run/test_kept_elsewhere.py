@@ -289,6 +289,7 @@ WHOLE_WITHOUT_CALLS: dict[str, Any] = {
     ),
     "an answer without an id": spans(invoke(), invoke(previous_response_id="resp_1")),
     "an answer of GenAI": spans({**GENAI, "gen_ai.response.id": "resp_1"}, invoke(previous_response_id="resp_1")),
+    "metadata of a user": spans({**invoke(), "metadata": json.dumps({"conversation": "conv_7"})}),
     "the name of a conversation": spans({**GENAI, "gen_ai.conversation.id": "conv_1"}),
     "an answer of the Agents SDK": sdk({**RESPONSE, "response_id": "resp_1"}, LAST_RESPONSE),
     "an answer of DSPy": dspy(answer(1), answer(2, previous="resp_1")),

@@ -103,7 +103,7 @@ def note_earlier(trace: Trace, calls: Iterable[LoggedRequest], known: Iterable[s
 def list_objects(values: Iterable[Any], hints: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """The objects in values of any form that may be a request or its answer, but none of lists.
 
-    Text is decoded if it holds one of the hints.
+    Text is decoded if it holds one of the hints. What users add as metadata is no part of a request.
     """
     waiting = list(values)
     while waiting:
@@ -112,7 +112,7 @@ def list_objects(values: Iterable[Any], hints: tuple[str, ...]) -> Iterator[dict
             one = unwrap_text(one)
         if isinstance(one, dict):
             yield one
-            waiting += one.values()
+            waiting += (each for key, each in one.items() if key != "metadata")
             waiting += ({PREVIOUS[0]: each} for key, each in one.items() if key.endswith(f".{PREVIOUS[0]}"))
 
 
