@@ -51,7 +51,7 @@ class StateAssertion(QueryAssertion):
     """
 
     type: Literal["state"]  # type: ignore[assignment]
-    version = 1
+    version = 2  # `ne`, `not_in` and negated checks find what looks the same
     expression: Annotated[
         str, Field(alias="path"), described("A JMESPath expression over the state after the run.", "orders.A7.status")
     ]

@@ -148,6 +148,13 @@ def test_arguments_are_compared_as_they_are_and_hide_nothing(tmp_path, hyphen, o
         assert judge(tmp_path, {"not": check}, "", messages=messages) == "failed", check  # it looks the same
 
 
+@pytest.mark.parametrize("check", [{"path": "text", "ne": "delete-all"}, {"path": "text", "contains": "delete-all"}])
+def test_another_hyphen_hides_nothing_in_what_a_run_left_behind(tmp_path, check):
+    state = {"after": {"text": f"delete{FIXED}all"}}
+    check = {"type": "state", **check}
+    assert judge(tmp_path, check if "ne" in check else {"not": check}, "done", state=state) == "failed"
+
+
 def test_a_reference_and_a_refusal_may_be_written_by_a_typographer(tmp_path):
     wanted, answer = (
         "I can't delete 20 e-mail accounts.",
