@@ -440,6 +440,7 @@ def _build_judge_request(settings: Settings) -> JudgeRequest:
             job.run_id,
             merge_commit=job.sha,
             event=job.event_name or None,
+            makes_baseline=settings.makes_baseline,
         ),
         baseline=BaselinePlan(
             BaselineInfo("none") if inputs.baseline == "auto" else given,

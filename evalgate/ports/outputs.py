@@ -33,7 +33,8 @@ STANDARD = (RESULTS, COMMENT, SUMMARY, JUNIT)
 class RunSubject(Struct, frozen=True):
     """What the run is about. `merge_commit` is the commit checked out, if it merges a pull request into its base.
 
-    `event` is the event of GitHub that started it, None without one.
+    `event` is the event of GitHub that started it, None without one; `makes_baseline` is whether it is to be the
+    baseline of its branch.
     """
 
     commit: str | None = None
@@ -41,6 +42,7 @@ class RunSubject(Struct, frozen=True):
     run_id: str | None = None
     merge_commit: str | None = None
     event: str | None = None
+    makes_baseline: bool = False
 
 
 class RenderOptions(Struct, frozen=True):

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from evalgate.errors import InvalidTemplate, Problem, SettingError
+from evalgate.models.comparison.decision import NOT_KEPT
 from evalgate.models.github import TEMPLATE_UNUSED
 from evalgate.ports.outputs import COMMENT, JUNIT, RESULTS, SUMMARY, Delivered, OutputSource, Rendered, RunOutput
 
@@ -127,19 +128,44 @@ class SummaryFile(FileOutput):
 def _list_pages(source: OutputSource) -> RunPages:
     from evalgate.reporting.markdown.links import RunPages
 
-    origin = source.origin or _describe_push(source)
-    return RunPages(source.options.run_url, origin, source.options.pages, is_push=source.subject.event == "push")
+    subject = source.subject
+    makes_baseline = subject.makes_baseline and _is_kept(source)
+    origin = source.origin or _describe_event(source, makes_baseline=makes_baseline)
+    return RunPages(source.options.run_url, origin, source.options.pages, makes_baseline, subject.event not in _EVENTS)
 
 
-def _describe_push(source: OutputSource) -> str:
-    """That a run is of a branch itself, not of a pull request; empty for any other."""
+_EVENTS = {"push": "Push to {}", "schedule": "Scheduled run of {}", "workflow_dispatch": "Run of {} started by hand"}
+"""Events by which nothing is merged."""
+_OF_STATE = frozenset({"hard_fail", "below_threshold", "not_evaluable"})
+"""Codes of reasons that hold whatever the baseline is."""
+
+
+def _is_kept(source: OutputSource) -> bool:
+    return bool(source.results["summary"]) and NOT_KEPT.keys().isdisjoint(_list_codes(source))
+
+
+def _list_codes(source: OutputSource) -> list[str]:
+    return [each["code"] for each in source.results["reasons"]]
+
+
+def _describe_event(source: OutputSource, *, makes_baseline: bool) -> str:
+    """That a run is of a branch itself, not of a pull request, and what that means for later ones; else empty."""
     from evalgate.reporting.text.escaping import escape_span
 
-    branch = source.subject.branch
-    if source.subject.event != "push" or not branch:
+    branch, text = source.subject.branch, _EVENTS.get(source.subject.event or "")
+    if text is None or not branch:
         return ""
-    later = ": later pull requests are compared with this run" if source.results["summary"] else ""
-    return f"Push to {escape_span(branch, MOST_OF_BRANCH)}{later}."
+    begin = text.format(escape_span(branch, MOST_OF_BRANCH))
+    if not makes_baseline:
+        return f"{begin}."
+    blocks = source.results["verdict"] == "fail" and not source.results["report_only"]
+    if not blocks:
+        later = ""
+    elif _OF_STATE.isdisjoint(_list_codes(source)):
+        later = " What got worse here does not block them: it is their baseline."
+    else:
+        later = " What fails here blocks them, too, until it is fixed or approved."
+    return f"{begin}: later pull requests are compared with this run.{later}"
 
 
 class JUnitFile(FileOutput):

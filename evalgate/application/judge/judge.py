@@ -51,6 +51,7 @@ from evalgate.gate.decision.decide import decide, no_traces
 from evalgate.gate.decision.failures import count_excused
 from evalgate.gate.reach import find_harmless_suites
 from evalgate.models.comparison.comparison import BaselineInfo
+from evalgate.models.comparison.decision import NOT_KEPT
 from evalgate.ports.outputs import KeptTraces
 
 if TYPE_CHECKING:
@@ -71,13 +72,6 @@ if TYPE_CHECKING:
     from evalgate.ports.outputs import OutputSource
     from evalgate.suite.models import Configuration
     from evalgate.suite.policy import Policies
-
-NOT_KEPT = {
-    "not_measured": f"{NAME} was not written: outages left too many trials unmeasured",
-    "no_traces": f"{NAME} was not written: a suite found no traces",
-    "empty_glob": f"{NAME} was not written: a glob of a suite found no traces",
-}
-"""Why a run with one of these reasons makes no baseline: later runs would be compared with what is missing."""
 
 
 def judge(request: JudgeRequest, tools: Tools) -> Judgement:
@@ -232,7 +226,7 @@ def _write_baseline(
     """Writes the baseline of the run, unless what it should have judged is missing."""
     codes = [reason["code"] for reason in judgement.results["reasons"] if reason["code"] in NOT_KEPT]
     if codes:
-        return replace(judgement, warnings=[*judgement.warnings, NOT_KEPT[codes[0]]])
+        return replace(judgement, warnings=[*judgement.warnings, f"{NAME} was not written: {NOT_KEPT[codes[0]]}"])
     content = judgement.files["results.json"]
     parts = build_baseline_parts(request.subject, configuration, judgement.results, content, spool)
     target = tools.output.path(NAME)

@@ -252,7 +252,8 @@ def no_traces(suite: SuiteResult) -> Reason | None:
     if suite.traces or (not asked and (suite.scenarios or suite.skipped)):
         return None
     found = f"nothing matches {suite.unmatched}" if suite.unmatched else "no file matches `traces`"
-    left = f", so its {format_count(len(asked), 'scenario')} {'was' if len(asked) == 1 else 'were'} not evaluated"
+    number = len(suite.scenarios)
+    left = f", so its {format_count(number, 'scenario')} {'was' if number == 1 else 'were'} not evaluated"
     message = f"suite {cut_quote(suite.name)}: no traces found: {found}{left if asked else ''}; {RECORD}"
     return Reason("no_traces", message, suite.name)
 

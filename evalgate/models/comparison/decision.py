@@ -151,3 +151,11 @@ class Backtest(Struct, frozen=True):
     def unjudged(self) -> int:
         """Number of runs that can't be judged."""
         return sum(run.verdict_now == "cannot_judge" for run in self.runs)
+
+
+NOT_KEPT = {
+    "not_measured": "outages left too many trials unmeasured",
+    "no_traces": "a suite found no traces",
+    "empty_glob": "a glob of a suite found no traces",
+}
+"""Why a run with one of these reasons makes no baseline: later runs would be compared with what is missing."""

@@ -166,11 +166,11 @@ def build_report(
     flawed = [each.scenario for each in scenarios.passing[: scenarios.hidden]]
     hidden = Counter(map(find_worst_outcome, flawed))
     return Report(
-        heading=str(build_heading(document, escape_span)),
+        heading=str(build_heading(document, escape_span, makes_baseline=pages.makes_baseline)),
         notices=_format_notices(document),
         origin=pages.origin,
         alert=_build_alert(document, new, links),
-        baseline=format_baseline(document, links, is_push=pages.is_push),
+        baseline=format_baseline(document, links, merges=pages.merges, makes_baseline=pages.makes_baseline),
         noise=describe_noise(document),
         false_alarms=describe_false_alarms(document),
         mutations=describe_mutations(document, escape_span),

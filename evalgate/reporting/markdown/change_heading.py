@@ -8,17 +8,29 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.reporting.markdown.statistics_rows import list_growth
 from evalgate.reporting.text.changes import (
     BAD,
+    BROKE,
+    FAILS_MORE,
+    FAILS_NOW,
+    FAILS_OTHERWISE,
     GOOD,
+    GOT_WORSE,
     KNOWN_FAILURE,
     LOST_EVIDENCE,
+    MAY_BE_CHANCE,
+    MAY_BE_WORSE,
+    NEW_FAILS,
     OTHER_WORDS,
     REMOVED,
+    UNEVALUATED,
     ChangeWords,
     RunChanges,
     count_changes,
     iter_changes,
 )
+from evalgate.reporting.text.reason_groups import leave_out_numbers
 from evalgate.reporting.text.ruling_lines import REMOVALS
+from evalgate.reporting.text.scenario_sections import find_first_reason
+from evalgate.reporting.text.sentences import escape_like_names
 from evalgate.reporting.text.wording import join_words, pluralize
 
 if TYPE_CHECKING:
@@ -37,20 +49,59 @@ OTHER_CAUSES = {
 """What blocks a scenario of which no change says so, by the code of the reason."""
 
 
+MOST_EXPLAINED, MAX_REASON = 1_000, 100
+"""Scenarios of which a heading looks for one reason, and its characters."""
+_WITH_REASON = (
+    *(BROKE, NEW_FAILS, FAILS_NOW, GOT_WORSE, FAILS_OTHERWISE, FAILS_MORE),
+    *(MAY_BE_WORSE, MAY_BE_CHANCE, UNEVALUATED),
+)
+
+
 class ComparisonWords(NamedTuple):
-    """What changed, the same in words, and whether anything did."""
+    """What changed, the same in words, whether anything did, and what follows an excuse: why, and what else did."""
 
     changes: RunChanges
     text: str
     is_changed: bool
+    more: str = ""
 
 
 def describe_comparison(document: ResultsDoc, escape: Callable[[str], str]) -> ComparisonWords:
     """What changed since the baseline."""
     changes, growth = count_changes(document), list_growth(document)
+    if reason := describe_reason(document, escape):
+        good = changes.describe(escape, _list_good(document, changes), is_named=True)
+        return ComparisonWords(
+            changes, join_words(changes.describe(escape, BAD)), is_changed=True, more=_join_reason(reason, good, growth)
+        )
     words = (*BAD, *_list_good(document, changes))
     found = [*filter(None, [join_words(changes.describe(escape, words))]), *growth]
     return ComparisonWords(changes, "; ".join(found) or describe_no_change(document, changes, escape), bool(found))
+
+
+def describe_reason(document: ResultsDoc, escape: Callable[[str], str]) -> str:
+    """The first reason of the scenario that is bad, or the one that all bad ones share; else empty."""
+    bad = [each for each in iter_changes(document) if each.words in BAD]
+    if len(bad) > MOST_EXPLAINED or any(each.words not in _WITH_REASON for each in bad):
+        return ""
+    return share_reason((each.scenario for each in bad), escape)
+
+
+def share_reason(scenarios: Iterable[ScenarioDoc], escape: Callable[[str], str]) -> str:
+    """The reason that scenarios have alike, cut; empty if they have none."""
+    first = ""
+    for scenario in scenarios:
+        reason = find_first_reason(scenario)
+        if not reason or (first and leave_out_numbers(reason) != leave_out_numbers(first)):
+            return ""
+        first = first or reason
+    if len(first) > MAX_REASON:
+        first = f"{first[:MAX_REASON].rpartition(' ')[0] or first[:MAX_REASON]} \u2026"
+    return escape_like_names(first, escape)
+
+
+def _join_reason(reason: str, good: Sequence[str], growth: Sequence[str]) -> str:
+    return "; ".join([f": {reason}", *filter(None, [join_words(list(good))]), *growth])
 
 
 def _list_good(document: ResultsDoc, changes: RunChanges) -> tuple[ChangeWords, ...]:
@@ -76,18 +127,21 @@ def describe_failed_comparison(document: ResultsDoc, causes: Sequence[str], esca
     changes, blocking = count_changes(document), list(_iter_blocking(document))
     bad = [*changes.describe(escape, BAD), *_describe_other_causes(document, blocking), *causes]
     new = [each for each in blocking if each.words is not KNOWN_FAILURE]
-    phrases = join_words([*bad, *changes.describe(escape, _list_good(document, changes), is_named=bool(bad))])
-    text = "; ".join([phrases or describe_no_change(document, changes, escape), *list_growth(document)])
+    good, growth = changes.describe(escape, _list_good(document, changes), is_named=bool(bad)), list_growth(document)
+    is_alone = len(bad) == len(changes.describe(escape, BAD))  # else it would not be clear of what it is the reason
+    reason = describe_reason(document, escape) if is_alone else ""
+    phrases = join_words(bad if reason else [*bad, *good])
+    text = "; ".join([phrases or describe_no_change(document, changes, escape), *([] if reason else growth)])
     known = changes.describe_known(escape)
     if known and not new and not causes and blocking:
         which = "which" if len(blocking) == changes.counts[KNOWN_FAILURE] else f"of which {len(blocking):,}"
         known += f", {which} {'blocks' if len(blocking) == 1 else 'block'}"
     if not phrases and blocking and not new and not causes:
         text += ", where it fails too" if len(blocking) == 1 else ", where they fail too"
-    if known and _are_proposed(document, blocking):
+    if known and are_proposed(document):
         known += " until the proposed approval is merged"
     aside = "; ".join(filter(None, [_name_lost(new), _describe_other_agent(document, new), known]))
-    return f"{text} ({aside})" if aside else text
+    return f"{text}{f' ({aside})' if aside else ''}{_join_reason(reason, good, growth) if reason else ''}"
 
 
 def _iter_blocking(document: ResultsDoc) -> Iterator[ScenarioChange]:
@@ -137,8 +191,9 @@ def _describe_other_agent(document: ResultsDoc, blocking: Iterable[ScenarioChang
     return f"{number:,} of them with a changed model or changed tools" if number else ""
 
 
-def _are_proposed(document: ResultsDoc, blocking: Sequence[ScenarioChange]) -> bool:
+def are_proposed(document: ResultsDoc) -> bool:
     """Whether this pull request proposes to approve all that blocks."""
+    blocking = list(_iter_blocking(document))
     proposed = {(each["suite"], each["scenario"]) for each in document["approvals"] if each["status"] == "proposed"}
     return bool(blocking) and all(each.key[:2] in proposed for each in blocking)
 

@@ -37,17 +37,17 @@ _STATUS_WORDS = {
 _REMEDY = "; a push to the base branch creates one"
 _MISSING_WORDS = {
     "none": f"none yet, so changes can't be shown{_REMEDY}",
-    "expired": f"expired, so changes can't be shown{_REMEDY}",
+    "expired": f"the last one expired, so changes can't be shown{_REMEDY}",
     "refused": "refused, so changes can't be shown; the warning above gives the reason",
     "unreachable": "could not be fetched, so changes can't be shown; the warning above gives the reason",
 }
 
 
-def format_baseline(document: ResultsDoc, links: Links, *, is_push: bool = False) -> str:
-    """Formats as one line of Markdown whether the run blocks merging (not of a push), commit, baseline and rules."""
+def format_baseline(document: ResultsDoc, links: Links, *, merges: bool = True, makes_baseline: bool = False) -> str:
+    """Formats as one line of Markdown whether the run blocks merging, if it `merges`, commit, baseline and rules."""
     baseline = document["baseline"]
     commit = document["commit"]
-    merging = "" if is_push else f"**Blocks merging: {'yes' if document['exit_code'] else 'no'}** \u00b7 "
+    merging = f"**Blocks merging: {'yes' if document['exit_code'] else 'no'}** \u00b7 " if merges else ""
     if document["summary"] is None:
         return f"{merging}{f'**Commit** {links.head(commit)} was not judged' if commit else 'Nothing was judged'}"
     tested = f"{merging}**Commit** {links.head(commit)} \u00b7 " if commit else merging
@@ -56,7 +56,7 @@ def format_baseline(document: ResultsDoc, links: Links, *, is_push: bool = False
     status = baseline["status"]
     if status in _MISSING_WORDS:
         words = _MISSING_WORDS[status]
-        return f"{tested}**Baseline** {words.removesuffix(_REMEDY) if is_push else words}"
+        return f"{tested}**Baseline** {words.removesuffix(_REMEDY) if makes_baseline else words}"
     facts = [fact for fact in (_status(baseline), _age(baseline), _describe_drift(baseline)) if fact]
     return f"{tested}**Baseline** {_commit(baseline, links)} \u00b7 {', '.join(facts)}{_rules(document)}"
 
@@ -73,9 +73,8 @@ def _rules(document: ResultsDoc) -> str:
 
 def _commit(baseline: BaselineDoc, links: Links) -> str:
     if baseline["sha"]:
-        branch, target = baseline.get("branch"), baseline.get("target")
-        other = f" ({escape_span(target, MAX_BRANCH)} has none)" if target else ""
-        return links.base(baseline["sha"]) + (f" of {escape_span(branch, MAX_BRANCH)}{other}" if branch else "")
+        branch = baseline.get("branch")
+        return links.base(baseline["sha"]) + (f" of {escape_span(branch, MAX_BRANCH)}" if branch else "")
     return escape_span(baseline["path"]) if baseline["path"] else "from an unknown commit"
 
 

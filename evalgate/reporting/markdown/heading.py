@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.models.comparison.comparison import REGRESSIONS
 from evalgate.models.run.run import HARD_FAILS
 from evalgate.reporting.markdown.change_heading import (
+    are_proposed,
     describe_comparison,
     describe_failed_comparison,
     find_not_blocked,
@@ -74,6 +75,8 @@ _UNJUDGED = {
     "unreachable": "the baseline could not be fetched from GitHub",
 }
 
+_ONLY_COMPARISON = frozenset({"no_baseline", "unreachable"})
+"""Codes of reasons for which scenarios were judged, and only not compared."""
 DECISIVE = frozenset({"decisive_copies"})
 DUPLICATES = frozenset({"duplicates", *DECISIVE})
 """Codes of warnings about traces that are alike."""
@@ -100,20 +103,34 @@ class Heading(NamedTuple):
         return f"{self.sign} EvalGate {self.text}"
 
 
-def build_heading(document: ResultsDoc, escape: Callable[[str], str] = to_one_line) -> Heading:
+def build_heading(
+    document: ResultsDoc, escape: Callable[[str], str] = to_one_line, *, makes_baseline: bool = False
+) -> Heading:
     """Builds the verdict in one line, and what it is about if that is not the whole gate.
 
     That is the job's matrix leg, or the scenarios of `--scenario`. `escape` is applied to what is not trusted.
+    `makes_baseline` is whether the run is the baseline of its branch, which has none.
     """
     heading, leg, selection = _build_verdict(document, escape), document.get("leg"), document.get("selection")
     if (recordings := document.get("recordings")) and recordings["is_asked"] and is_old(recordings):
         joint = ", but" if heading.text.startswith("passed:") else ";"
         heading = heading._replace(text=f"{heading.text}{joint} {describe_recordings(document)}")
-    parts = [heading.text, *([escape(leg)] if leg else [])]
+    other = _describe_other_branch(document, escape, makes_baseline=makes_baseline)
+    parts = ["; ".join([heading.text, *other]), *([escape(leg)] if leg else [])]
     if selection:
         judged = f"{selection['judged']:,} of {pluralize(selection['of'], 'scenario')} judged"
         parts.append(f"{judged} (--scenario), which is not the gate")
     return heading._replace(text=" \u00b7 ".join(parts))
+
+
+def _describe_other_branch(document: ResultsDoc, escape: Callable[[str], str], *, makes_baseline: bool) -> list[str]:
+    """Says that the baseline is another branch's, as the run's own has none."""
+    baseline = document["baseline"]
+    target, branch = (baseline.get("target"), baseline.get("branch")) if baseline else (None, None)
+    if not target or not branch or document["summary"] is None:
+        return []
+    lack = f"first baseline of {escape(target)}" if makes_baseline else f"{escape(target)} has no baseline"
+    return [f"compared with {escape(branch)}: {lack}"]
 
 
 def is_old(recordings: RecordingsDoc) -> bool:
@@ -250,7 +267,7 @@ def _build_passed_comparison(document: ResultsDoc, summary: SummaryDoc, escape: 
     known = found.changes.describe_known(escape)
     if found.changes.has_bad:
         excuse = "; ".join(filter(None, [_explain_not_blocked(document), known]))
-        heading = Heading(ATTENTION, f"passed, but {found.text} ({excuse})")
+        heading = Heading(ATTENTION, f"passed, but {found.text} ({excuse}){found.more}")
         return _add_reservations(document, heading, escape)
     reasons = [*describe_weaker_rules(document, escape), *_describe_outages(document, escape)]
     duplicates = _describe_duplicates(document, DUPLICATES)
@@ -270,7 +287,7 @@ def _build_passed_comparison(document: ResultsDoc, summary: SummaryDoc, escape: 
 def _describe_no_baseline(document: ResultsDoc) -> list[str]:
     """Says that nothing was compared, unless there never was a baseline."""
     status = document["baseline"]["status"] if document["baseline"] else "none"
-    return [f"not compared: the baseline {_NOT_COMPARED[status]}"] if status in _NOT_COMPARED else []
+    return [f"not compared: the last baseline {_NOT_COMPARED[status]}"] if status in _NOT_COMPARED else []
 
 
 def _describe_duplicates(document: ResultsDoc, codes: Container[str]) -> list[str]:
@@ -303,6 +320,8 @@ def describe_weaker_rules(document: ResultsDoc, escape: Callable[[str], str]) ->
     masked = [each["scenarios"] for each in weakenings if each["kind"] == "failure_masked"]
     hidden = sum(would_fail(each) for suite in document["suites"] for each in suite["scenarios"])
     weaker = [each for each in weakenings if each["kind"] not in {"failure_masked", OUTAGE}]
+    if are_proposed(document):  # which the heading says
+        weaker = [each for each in weaker if each["kind"] != "approval_added"]
     hidden = max(hidden, sum(masked))
     parts = [f"{pluralize(hidden, 'scenario')} would fail under the baseline's rules"] if hidden else []
     for kind, noun in REMOVALS.items():
@@ -474,6 +493,11 @@ def _build_unjudged(document: ResultsDoc, escape: Callable[[str], str]) -> Headi
     no_traces = _describe_no_traces(document, escape)
     words = [*([no_traces] if no_traces else []), *(words for code, words in _UNJUDGED.items() if code in codes)]
     text = f"cannot judge: {'; '.join(words) if no_traces else join_words(words) or 'see the reasons below'}"
+    summary = document["summary"]
+    if summary and summary["scenarios"] and {*codes} <= _ONLY_COMPARISON:
+        number, passed = summary["scenarios"], summary["passed"]
+        some = f"{passed:,} of {pluralize(number, 'scenario')} pass"
+        text += f"; {_format_all_passed(number, Counter()) if passed == number else some}"
     if document["report_only"]:
         return Heading(ATTENTION, f"{text} (report-only, nothing is blocked)")
     return Heading(INVALID, text)

@@ -22,13 +22,15 @@ _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 class RunPages(NamedTuple):
     """What a report links to: the page of the whole report, the run that made it, and the pages of its commit.
 
-    `origin` is a Markdown line about the run, `is_push` whether it leaves the baseline of its branch.
+    `origin` is a Markdown line about the run, `makes_baseline` whether it leaves the baseline of its branch, `merges`
+    whether anything is merged by its verdict.
     """
 
     report_url: str | None = None
     origin: str = ""
     of_commit: Pages | None = None
-    is_push: bool = False
+    makes_baseline: bool = False
+    merges: bool = True
 
 
 class Links:

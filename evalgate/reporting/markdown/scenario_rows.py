@@ -257,7 +257,7 @@ def _format_note(item: SuiteScenario, shared: Collection[str]) -> str:
     parts = [each for each in parts if not _TRIALS_FAILED.fullmatch(each)] if passes else parts[:1]
     if cause := _describe_cause(change, shared):
         parts.insert(0 if passes else 1, cause)
-    if change and item.kind != "unchanged":
+    if change and item.kind not in ("unchanged", "new"):
         why = describe_change(scenario)
         is_in_column = "score " in why and change["score_delta"] is not None
         reasons = [*([] if is_in_column else [why]), *change["increases"]]
@@ -276,8 +276,9 @@ def _list_facts(item: SuiteScenario, links: Links, shared: Collection[str]) -> l
     facts = facts if scenario["n"] > 1 and (unmet or not is_counted) else _describe_score(scenario, why)
     unmeasured = scenario.get("not_measured", 0)
     facts += [f"{pluralize(unmeasured, 'trial')} not measured"] if unmeasured else []
-    if change and why:
-        reason = f": {escape_sentence(why, MAX_REASON)}{rule if is_counted else ''}" if why != NOT_MEASURED else ""
+    if change and why and item.shown_kind != NOT_RECORDED:  # which its reason says
+        is_in_word = why == NOT_MEASURED or item.kind == "new"
+        reason = "" if is_in_word else f": {escape_sentence(why, MAX_REASON)}{rule if is_counted else ''}"
         facts.append(f"{_format_change(item)}{reason}")
     if change and change["increases"]:
         facts.append(escape_sentence(", ".join(change["increases"]), MAX_REASON))

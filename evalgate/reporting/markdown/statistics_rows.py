@@ -246,11 +246,14 @@ _AMOUNTS: dict[str, Literal["cost_usd", "latency_p50_s", "total_tokens"]] = {
 
 def list_growth(document: ResultsDoc) -> list[str]:
     """Each amount that grew much: `cost +80%`. The latency is left out: it also depends on the machine."""
-    return [
-        f"{name} {wording.relative(*amounts)}"
+    grown = {
+        name: wording.relative(*amounts)
         for name in ("cost", "tokens")
         if (amounts := _find_amounts(document, name)) and _has_grown_much(*amounts)
-    ]
+    }
+    if len(grown) > 1 and len({*grown.values()}) == 1:
+        return [f"{wording.join_words(list(grown))} {grown['cost']}"]
+    return [f"{name} {growth}" for name, growth in grown.items()]
 
 
 def _format_growth(document: ResultsDoc, name: str) -> str:

@@ -13,6 +13,7 @@ from evalgate.reporting.text.scenario_sections import (
     NOT_RECORDED,
     OTHER,
     WORSE,
+    describe_share,
     fails_in_more_trials,
     is_certain,
     is_known_failure,
@@ -41,10 +42,11 @@ class ChangeWords(NamedTuple):
 
 
 class ScenarioName(NamedTuple):
-    """What names a scenario in a heading."""
+    """What names a scenario in a heading, and in how many trials it fails where that decides."""
 
     id: str
     variant: str | None
+    share: str = ""
 
 
 BROKE, NEW_FAILS = ChangeWords("broke", "broke"), ChangeWords("fail", "fails", "new scenario")
@@ -196,7 +198,8 @@ class RunChanges(NamedTuple):
         for each in words:
             if self.counts[each]:
                 noun = each.noun or ("" if is_named else "scenario")
-                phrases.append(f"{self._format_subject(each, noun, escape)} {each.verb(self.counts[each])}")
+                share = self.only[each].share if self.counts[each] == 1 else ""
+                phrases.append(f"{self._format_subject(each, noun, escape)} {each.verb(self.counts[each])}{share}")
                 is_named = is_named or not each.noun
         return phrases
 
@@ -227,7 +230,7 @@ def count_changes(document: ResultsDoc) -> RunChanges:
     removed = [each for each in document["removed"] if each["suite"] not in unrecorded]
     known = [each for each in found if each.words is KNOWN_FAILURE]
     named = [
-        *((each.words, ScenarioName(each.scenario["id"], each.scenario["variant"])) for each in found),
+        *((each.words, _name_scenario(each)) for each in found),
         *((REMOVED, ScenarioName(each["id"], each["variant"])) for each in removed),
     ]
     return RunChanges(
@@ -240,6 +243,11 @@ def count_changes(document: ResultsDoc) -> RunChanges:
         and _is_behaviour_compared(document)
         and all(_is_same(each.scenario) for each in found),
     )
+
+
+def _name_scenario(each: ScenarioChange) -> ScenarioName:
+    share = describe_share(each.scenario) if each.words in (NEW_FAILS, FAILS_NOW) else ""
+    return ScenarioName(each.scenario["id"], each.scenario["variant"], share)
 
 
 def find_unrecorded_suites(document: ResultsDoc) -> set[str | None]:

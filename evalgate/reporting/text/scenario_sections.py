@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct, field
 
+from evalgate.measures.text.plain_text import mark_part
 from evalgate.models.comparison.comparison import (
     IMPROVEMENTS,
     MORE_TRIALS,
@@ -382,6 +383,22 @@ def find_reason(scenario: ScenarioDoc) -> str:
         others = f" (and {len(reasons) - 1} more trials)" if len(reasons) > 1 else ""
         return f"{reasons[0]}{others}" if reasons else scenario["reason"] or ""
     return f"{checks[0].name}: {checks[0].reason}"
+
+
+def find_first_reason(scenario: ScenarioDoc) -> str:
+    """Why its worst check failed, or its first trial could not be judged; may be empty."""
+    checks = find_failed_checks(scenario)
+    if scenario["verdict"] == "ERROR" or not checks:
+        return next(iter(list_trial_reasons(scenario)), "")
+    reason = checks[0].first.reason
+    return f"{mark_part(checks[0].name)}: {reason}" if reason.startswith((UNWANTED, HOLDS_NOT)) else reason
+
+
+def describe_share(scenario: ScenarioDoc) -> str:
+    """` in 1 of 4 trials (all must pass)` of a scenario that fails in some of its trials; empty for any other."""
+    passed, rule = count_passed(scenario), describe_pass_rule(scenario)
+    is_part = 0 < passed < scenario["n"]
+    return f" in {scenario['n'] - passed} of {scenario['n']} trials{f' ({rule})' if rule else ''}" if is_part else ""
 
 
 def describe_unmet_rule(scenario: ScenarioDoc) -> str:

@@ -14,7 +14,7 @@ from evalgate.measures.text.plain_text import MARK, MARKED, split_parts
 from evalgate.reporting.text.escaping import LINE_BREAK_SIGN, escape_span, to_one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 SENTENCE_LIMIT = 300
 
@@ -44,6 +44,11 @@ def escape_sentence(text: str, limit: int = SENTENCE_LIMIT) -> str:
 def escape_sentence_cell(text: str, limit: int = SENTENCE_LIMIT) -> str:
     """Escapes a sentence for a cell of a Markdown table."""
     return escape_sentence(text, limit).replace("|", "\\|")
+
+
+def escape_like_names(text: str, escape: Callable[[str], str]) -> str:
+    """Escapes a sentence for the place where `escape` is applied to names: as Markdown, else as plain text."""
+    return escape_sentence(text) if escape is escape_span else escape(unmark_parts(text))
 
 
 def unmark_parts(text: str) -> str:

@@ -119,8 +119,8 @@ def test_model_changed_gates_only_what_got_worse(tmp_path):
     assert (ran.code, codes(ran)) == (1, [("model_changed", "a")])
     assert "comes with model old -> new" in ran.results["reasons"][0]["message"]
     assert (
-        "failed: 2 scenarios broke and c runs with another model (1 of them with a changed model or changed tools"
-        in ran.stdout
+        "failed: 2 scenarios broke (1 of them with a changed model or changed tools): "
+        'expected the answer to contain "ok", got "no"; c runs with another model' in ran.stdout
     )
 
 

@@ -241,11 +241,14 @@ def test_a_weaker_gate__is_left_out_where_both_policies_ignore_it(tmp_path):
     assert (ran.code, kinds(ran)) == (0, [])
 
 
+WHY = 'expected the answer to contain "ok", got "no"'
+
+
 @pytest.mark.parametrize(
     ("answer", "checks", "policy", "begins"),
     [
-        ("no", [OK], {"fail_on": ["below_threshold"]}, "failed: scenario {} broke"),
-        ("no", [OK], {}, "passed, but scenario {} broke (not in fail_on)"),
+        ("no", [OK], {"fail_on": ["below_threshold"]}, f"failed: scenario {{}} broke: {WHY}"),
+        ("no", [OK], {}, f"passed, but scenario {{}} broke (not in fail_on): {WHY}"),
         (
             "ok",
             [{"type": "cost_limit", "max_usd": 1, "on_missing": "skip"}],
@@ -262,7 +265,8 @@ def test_a_weaker_gate__is_in_the_heading_next_to_what_else_is_wrong(tmp_path, a
     says(tmp_path, answer)
     ran = run(tmp_path)
     heading = f"EvalGate {begins}; 1 requirement of {{}} is weaker than the baseline's"
-    assert heading.replace("{}", "` a `") in ran.text("comment.md").splitlines()[1]
+    shown = heading.replace("{}", "` a `").replace('"ok"', '` "ok" `').replace('"no"', '` "no" `')
+    assert shown in ran.text("comment.md").splitlines()[1]
     assert heading.replace("{}", "a") in ran.stdout
 
 

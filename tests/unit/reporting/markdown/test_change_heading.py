@@ -90,19 +90,23 @@ def gone(kind, scenario):
 
 
 HEADINGS = {
-    "failed: scenario d broke (3 known failures)": document(
+    "failed: scenario d broke (3 known failures): response.content lacks 'refund'": document(
         known("a"), known("b"), known("c"), moved("d", "broken", "HARD_FAIL"), verdict="fail", blocking="abcd"
     ),
     "failed: no verdict changed since main, where they fail too (2 known failures, which block)": document(
         known("a"), known("b"), verdict="fail", blocking="ab", comparison=compared(2)
     ),
-    "failed: known failure a got worse (known failure b)": document(
+    "failed: known failure a got worse (known failure b): response.content lacks 'refund'": document(
         known("a", "worse"), known("b"), verdict="fail", blocking="ab"
     ),
-    "failed: known failure a fails another check": document(known("a", "other"), verdict="fail", blocking="a"),
+    "failed: known failure a fails another check: response.content lacks 'refund'": document(
+        known("a", "other"), verdict="fail", blocking="a"
+    ),
     "passed: no verdict changed since main (known failure a, approved)": document(known("a"), approvals=approve("a")),
-    "passed, but known failure a got worse (approved)": document(known("a", "worse"), approvals=approve("a")),
-    "passed, but known failure a may have got worse (approved)": document(
+    "passed, but known failure a got worse (approved): response.content lacks 'refund'": document(
+        known("a", "worse"), approvals=approve("a")
+    ),
+    "passed, but known failure a may have got worse (approved): response.content lacks 'refund'": document(
         known("a", "worse", kind="inconclusive", verdict="FAIL"), approvals=approve("a")
     ),
     "failed: scenario a broke and b has no recording now": document(
@@ -114,13 +118,15 @@ HEADINGS = {
     "failed: new scenario a has no recording": document(
         moved("a", "new", "MISSING", before=None), verdict="fail", blocking="a"
     ),
-    "failed: known failure a got worse; the approval of ann does not count: more failures than approved (x)": document(
+    "failed: known failure a got worse: response.content lacks 'refund'; "
+    "the approval of ann does not count: more failures than approved (x)": document(
         known("a", "worse"),
         verdict="fail",
         blocking="a",
         approvals=not_counted("void", "more failures than approved: x"),
     ),
-    "failed: known failure a got worse; the approval of ann does not count: expired on 2026-01-02": document(
+    "failed: known failure a got worse: response.content lacks 'refund'; "
+    "the approval of ann does not count: expired on 2026-01-02": document(
         known("a", "worse"), verdict="fail", blocking="a", approvals=not_counted("expired", "expired on 2026-01-02")
     ),
     "passed, but scenario z was removed": document(
@@ -141,7 +147,9 @@ HEADINGS = {
     ),
     "passed: no change since main; all 2 scenarios pass": document(same("a"), same("b"), comparison=compared(2)),
     "passed: no verdict changed since main; the only scenario passes": document(same("a")),
-    "passed, but scenario a broke (quarantined)": document(moved("a", "broken", "FAIL", quarantined=True)),
+    "passed, but scenario a broke (quarantined): response.content lacks 'refund'": document(
+        moved("a", "broken", "FAIL", quarantined=True)
+    ),
     "passed: scenario a added and z removed; the only scenario passes": document(
         moved("a", "new", before=None),
         removed=REMOVED,
@@ -184,9 +192,58 @@ def test_the_alarm_names_what_is_new_only():
     assert alarm == "> Hard-failed: ` d ` and ` e `"
 
 
+def failing(id_, reason, kind="broken", trials=1, failed=1):
+    check = an_assertion("c", "failed", required=True, reason=reason)
+    found = [
+        a_trial(n, *(["hard_fail"] if n < failed else []), assertions=[check] * (n < failed)) for n in range(trials)
+    ]
+    return moved(id_, kind, "HARD_FAIL", before=None if kind == "new" else "PASS", trials=found)
+
+
+@pytest.mark.parametrize(
+    ("scenarios", "text"),
+    [
+        ([failing("a", "no `x` in call 2")], "scenario a broke: no x in call 2"),
+        ([failing("a", "no `x` in call 2"), failing("b", "no `x` in call 3")], "2 scenarios broke: no x in call 2"),
+        ([failing("a", "no x"), failing("b", "no y")], "2 scenarios broke"),
+        ([failing("a", "no x"), moved("b", "fixed", before="FAIL")], "scenario a broke: no x; b fixed"),
+        ([failing("a", "no x"), moved("b", "broken", "MISSING")], "scenario a broke and b has no recording now"),
+        ([failing("a", "must not hold, but does")], "scenario a broke: not: c: must not hold, but does"),
+        ([failing("a", "word " * 40)], f"scenario a broke: {'word ' * 20}\u2026"),
+        ([failing("a", "no x", "new", 4, 1)], "new scenario a fails in 1 of 4 trials (all must pass): no x"),
+        ([failing("a", "no x", "new", 4, 4)], "new scenario a fails: no x"),
+    ],
+)
+def test_the_heading_has_the_reason_of_what_is_bad_if_it_is_one(scenarios, text):
+    blocking = [each["id"] for each in scenarios if each["verdict"] != "PASS"]
+    assert build_heading(document(*scenarios, verdict="fail", blocking=blocking)).text == f"failed: {text}"
+
+
+@pytest.mark.parametrize(
+    ("makes_baseline", "words"), [(True, "first baseline of ` release/1 `"), (False, "` release/1 ` has no baseline")]
+)
+def test_the_heading_says_that_the_baseline_is_of_another_branch(makes_baseline, words):
+    found = document(same("a"), baseline={**a_baseline(branch="main"), "target": "release/1"})
+    text = render_summary(found, pages=RunPages(makes_baseline=makes_baseline))
+    assert text.partition("\n")[0].endswith(f"; the only scenario passes; compared with ` main `: {words}")
+
+
+def test_a_run_that_is_only_not_compared_says_how_many_pass():
+    reason = a_reason("no_baseline", "x")
+    for scenarios, words in (
+        ([same("a")], "the only scenario passes"),
+        ([same("a"), moved("b", "new", "FAIL")], "1 of 2 scenarios pass"),
+    ):
+        found = document(*scenarios, verdict="cannot_judge", baseline=a_baseline("none"), reasons=[reason])
+        assert build_heading(found).text == f"cannot judge: there is no baseline; {words}"
+
+
 def test_what_the_heading_names_needs_no_alarm():
-    text = render_comment(HEADINGS["failed: scenario d broke (3 known failures)"], key="k")
-    assert text.split("\n")[1] == "## \u274c EvalGate failed: scenario ` d ` broke (3 known failures)"
+    text = render_comment(
+        HEADINGS["failed: scenario d broke (3 known failures): response.content lacks 'refund'"], key="k"
+    )
+    heading = "## \u274c EvalGate failed: scenario ` d ` broke (3 known failures): response.content lacks 'refund'"
+    assert text.split("\n")[1].replace("` response.content `", "response.content") == heading
     assert "> [!" not in text
 
 
@@ -337,7 +394,7 @@ def test_what_has_no_recording_did_not_break_anywhere_in_the_comment(kind, words
     scenario = moved("a", kind, "MISSING", before="PASS" if kind == "broken" else None)
     text = render_comment(document(scenario, known("b"), verdict="fail", blocking="a"), key="k")
     assert "broke" not in text.replace("it is broken", "")
-    assert f"Details: {words}" in text
+    assert words in text.partition("Details: ")[kind == "new" and 2]  # of one that broke the heading says it
 
 
 def test_the_list_of_weaker_rules_leaves_out_what_the_box_shows():
@@ -373,7 +430,7 @@ def test_an_approval_of_a_suite_without_traces_is_left_out():
 def test_a_push_does_not_wait_for_the_push_that_creates_a_baseline(status):
     found = document(a_scenario("a"), baseline=a_baseline(status))
     assert "so changes can't be shown; a push to the base branch creates one\n" in render_comment(found, key="k")
-    assert "so changes can't be shown\n" in render_summary(found, pages=RunPages(is_push=True))
+    assert "so changes can't be shown\n" in render_summary(found, pages=RunPages(makes_baseline=True, merges=False))
 
 
 @pytest.mark.parametrize(
@@ -391,7 +448,7 @@ def test_a_push_does_not_wait_for_the_push_that_creates_a_baseline(status):
 def test_the_line_below_the_heading_answers_whether_merging_is_blocked(found, answer):
     lines = [line for line in render_comment(found, key="k").split("\n") if line and not line.startswith(">")]
     assert lines[2].startswith(f"**Blocks merging: {answer}** \u00b7 ")
-    assert "Blocks merging" not in render_summary(found, pages=RunPages(is_push=True))
+    assert "Blocks merging" not in render_summary(found, pages=RunPages(makes_baseline=True, merges=False))
 
 
 def test_a_failure_that_the_baseline_has_too_is_not_blamed_on_this_change():
@@ -446,7 +503,7 @@ def test_only_what_fails_in_quarantine_does_not_block(scenario, title):
 )
 def test_chance_is_not_mentioned_where_the_failure_is_certain(scenario, heading, detail):
     found = document(scenario, verdict="fail", blocking="a")
-    assert build_heading(found).text == heading
+    assert build_heading(found).text.startswith(heading)
     assert detail in render_comment(found, key="k")
     assert ("chance" in render_comment(found, key="k")) == ("chance" in heading)
 
