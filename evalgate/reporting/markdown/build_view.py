@@ -323,7 +323,7 @@ def _is_named(document: ResultsDoc, failing: Sequence[FailureGroup]) -> bool:
 
 
 def _first_reason(document: ResultsDoc, links: Links) -> str:
-    reasons = document["reasons"]
+    reasons = [_leave_out_heading(each, document) for each in document["reasons"][:1]]
     return _format_reason(reasons[0], links) if reasons else "No reason was recorded."
 
 
@@ -379,8 +379,15 @@ def _join_names(names: Counter[tuple[str, str | None]]) -> str:
 
 def _list_other_reasons(document: ResultsDoc) -> list[ReasonDoc]:
     """Lists reasons that are shown neither with a scenario nor in the list of weakenings."""
-    reasons = document["reasons"]
-    return [each for each in reasons if not each.get("scenario") and each["code"] != "weakened"]
+    reasons = (each for each in document["reasons"] if not each.get("scenario") and each["code"] != "weakened")
+    return [_leave_out_heading(each, document) for each in reasons]
+
+
+def _leave_out_heading(reason: ReasonDoc, document: ResultsDoc) -> ReasonDoc:
+    """Without the globs that the heading names of an only suite without traces."""
+    rest = reason["message"].partition(", so its ")[2]
+    is_stated = rest and reason["code"] == "no_traces" and len(document["suites"]) == 1
+    return {**reason, "message": f"Its {rest}"} if is_stated else reason
 
 
 def _format_reason(reason: ReasonDoc, links: Links) -> str:

@@ -115,7 +115,7 @@ def build_heading(
     if (recordings := document.get("recordings")) and recordings["is_asked"] and is_old(recordings):
         joint = ", but" if heading.text.startswith("passed:") else ";"
         heading = heading._replace(text=f"{heading.text}{joint} {describe_recordings(document)}")
-    other = _describe_other_branch(document, escape, makes_baseline=makes_baseline)
+    other = _describe_other_branch(document, heading.text, escape, makes_baseline=makes_baseline)
     parts = ["; ".join([heading.text, *other]), *([escape(leg)] if leg else [])]
     if selection:
         judged = f"{selection['judged']:,} of {pluralize(selection['of'], 'scenario')} judged"
@@ -123,14 +123,17 @@ def build_heading(
     return heading._replace(text=" \u00b7 ".join(parts))
 
 
-def _describe_other_branch(document: ResultsDoc, escape: Callable[[str], str], *, makes_baseline: bool) -> list[str]:
-    """Says that the baseline is another branch's, as the run's own has none."""
+def _describe_other_branch(
+    document: ResultsDoc, text: str, escape: Callable[[str], str], *, makes_baseline: bool
+) -> list[str]:
+    """Says that the baseline is another branch's, as the run's own has none; `text` may name that branch already."""
     baseline = document["baseline"]
     target, branch = (baseline.get("target"), baseline.get("branch")) if baseline else (None, None)
     if not target or not branch or document["summary"] is None:
         return []
     lack = f"first baseline of {escape(target)}" if makes_baseline else f"{escape(target)} has no baseline"
-    return [f"compared with {escape(branch)}: {lack}"]
+    since = f" since {escape(branch)}"
+    return [lack if since in text else f"compared with {escape(branch)}: {lack}"]
 
 
 def is_old(recordings: RecordingsDoc) -> bool:

@@ -78,7 +78,7 @@ def test_comment_and_summary_advise_on_recording_and_not_on_expectations(project
     heading = "cannot judge: no traces found: nothing matches ` traces/*.json ` below ` evals `"
     assert heading in text
     assert ADVICE in read_text(text)
-    assert "so its 3 scenarios were not evaluated" in read_text(text)
+    assert "Its 3 scenarios were not evaluated" in read_text(text)
     for wrong in ("If this is intended", "Failures", "broken", "no trace was recorded"):
         assert wrong not in text
 

@@ -225,7 +225,13 @@ def test_the_heading_has_the_reason_of_what_is_bad_if_it_is_one(scenarios, text)
 def test_the_heading_says_that_the_baseline_is_of_another_branch(makes_baseline, words):
     found = document(same("a"), baseline={**a_baseline(branch="main"), "target": "release/1"})
     text = render_summary(found, pages=RunPages(makes_baseline=makes_baseline))
-    assert text.partition("\n")[0].endswith(f"; the only scenario passes; compared with ` main `: {words}")
+    assert text.partition("\n")[0].endswith(f" since ` main `; the only scenario passes; {words}")
+
+
+def test_the_heading_names_the_branch_that_it_compares_with_once():
+    baseline = {**a_baseline(branch="main"), "target": "release/1"}
+    found = document(moved("a", "fixed", before="FAIL"), baseline=baseline)
+    assert build_heading(found).text.endswith("; compared with main: release/1 has no baseline")
 
 
 def test_a_run_that_is_only_not_compared_says_how_many_pass():
