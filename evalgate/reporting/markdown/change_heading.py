@@ -69,7 +69,7 @@ class ComparisonWords(NamedTuple):
 def describe_comparison(document: ResultsDoc, escape: Callable[[str], str]) -> ComparisonWords:
     """What changed since the baseline."""
     changes, growth = count_changes(document), list_growth(document)
-    if reason := describe_reason(document, escape):
+    if reason := describe_reason(changes, escape):
         good = changes.describe(escape, _list_good(document, changes), is_named=True)
         return ComparisonWords(
             changes, join_words(changes.describe(escape, BAD)), is_changed=True, more=_join_reason(reason, good, growth)
@@ -79,25 +79,19 @@ def describe_comparison(document: ResultsDoc, escape: Callable[[str], str]) -> C
     return ComparisonWords(changes, "; ".join(found) or describe_no_change(document, changes, escape), bool(found))
 
 
-def describe_reason(document: ResultsDoc, escape: Callable[[str], str]) -> str:
-    """The first reason of the scenario that is bad, or the one that all bad ones share; else empty."""
-    bad = [each for each in iter_changes(document) if each.words in BAD]
-    if len(bad) > MOST_EXPLAINED or any(each.words not in _WITH_REASON for each in bad):
+def describe_reason(changes: RunChanges, escape: Callable[[str], str]) -> str:
+    """The first reason of the scenario that is bad, or the one that all bad ones share, cut; else empty."""
+    if len(changes.bad) > MOST_EXPLAINED or any(each.words not in _WITH_REASON for each in changes.bad):
         return ""
-    return share_reason((each.scenario for each in bad), escape)
-
-
-def share_reason(scenarios: Iterable[ScenarioDoc], escape: Callable[[str], str]) -> str:
-    """The reason that scenarios have alike, cut; empty if they have none."""
     first = ""
-    for scenario in scenarios:
-        reason = find_first_reason(scenario)
+    for each in changes.bad:
+        reason = find_first_reason(each.scenario)
         if not reason or (first and leave_out_numbers(reason) != leave_out_numbers(first)):
             return ""
         first = first or reason
     if len(first) > MAX_REASON:
         first = f"{first[:MAX_REASON].rpartition(' ')[0] or first[:MAX_REASON]} \u2026"
-    return escape_like_names(first, escape)
+    return escape_like_names(first, escape) if first else ""
 
 
 def _join_reason(reason: str, good: Sequence[str], growth: Sequence[str]) -> str:
@@ -129,7 +123,7 @@ def describe_failed_comparison(document: ResultsDoc, causes: Sequence[str], esca
     new = [each for each in blocking if each.words is not KNOWN_FAILURE]
     good, growth = changes.describe(escape, _list_good(document, changes), is_named=bool(bad)), list_growth(document)
     is_alone = len(bad) == len(changes.describe(escape, BAD))  # else it would not be clear of what it is the reason
-    reason = describe_reason(document, escape) if is_alone else ""
+    reason = describe_reason(changes, escape) if is_alone else ""
     phrases = join_words(bad if reason else [*bad, *good])
     text = "; ".join([phrases or describe_no_change(document, changes, escape), *([] if reason else growth)])
     known = changes.describe_known(escape)
@@ -193,7 +187,7 @@ def _describe_other_agent(document: ResultsDoc, blocking: Iterable[ScenarioChang
 
 def are_proposed(document: ResultsDoc) -> bool:
     """Whether this pull request proposes to approve all that blocks."""
-    blocking = list(_iter_blocking(document))
+    blocking = list(_iter_blocking(document)) if document["approvals"] else []
     proposed = {(each["suite"], each["scenario"]) for each in document["approvals"] if each["status"] == "proposed"}
     return bool(blocking) and all(each.key[:2] in proposed for each in blocking)
 

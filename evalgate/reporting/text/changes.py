@@ -22,7 +22,7 @@ from evalgate.reporting.text.scenario_sections import (
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from evalgate.models.comparison.behaviour import BehaviourDifference
     from evalgate.models.results.results import ChangeDoc, ResultsDoc, ScenarioDoc, SuiteDoc
@@ -181,6 +181,7 @@ class RunChanges(NamedTuple):
     approved: int  # known failures that a person approved
     quarantined: int  # known failures in quarantine
     is_same: bool  # nothing of what was compared differs
+    bad: Sequence[ScenarioChange]  # those that a person should look at
 
     @property
     def has_bad(self) -> bool:
@@ -242,6 +243,7 @@ def count_changes(document: ResultsDoc) -> RunChanges:
         and not document.get("weakenings")
         and _is_behaviour_compared(document)
         and all(_is_same(each.scenario) for each in found),
+        bad=[each for each in found if each.words in BAD],
     )
 
 
