@@ -406,11 +406,12 @@ def _digest_recording(trace: Trace) -> int | None:
 def _list_distinctions(trace: Trace) -> list[Any]:
     """What else may distinguish a run without a time from another one, such as a time that no field of a trace is for.
 
-    Short answers to requests that are not recorded are often equal in several scenarios.
+    Short answers to requests that are not recorded are often equal in several scenarios, but take not equally long.
     """
     times = [time for message in trace.messages if (time := message["timestamp"])]
     metadata = {name: value for name, value in trace.metadata.items() if not name.startswith(OWN_METADATA)}
-    return [times, metadata, None if trace.first_request else trace.scenario_id]
+    is_known = trace.first_request is not None or bool(trace.latency["total_ms"])
+    return [times, metadata, None if is_known else trace.scenario_id]
 
 
 def _read_recording_id(trace: Trace) -> str | None:

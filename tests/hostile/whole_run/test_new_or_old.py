@@ -107,6 +107,7 @@ ROTATED = [
     for what, one, other in [
         ("with times", ONE, TWO),
         ("without times", trace("issue_refund"), trace("issue_refund", "send_mail")),
+        ("without times and requests", {**LABEL, "latency_seconds": 1.5}, {**OTHER_LABEL, "latency_seconds": 2.5}),
     ]
 ] + [
     Case(
