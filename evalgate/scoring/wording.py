@@ -169,7 +169,7 @@ def describe_difference(found: BehaviourDifference) -> str:
     fewest = min(found.trials_before, found.trials)
     count = " (one trial)" if fewest < SEVERAL else f" in {found.trials} of {found.trials}"
     if found.kind == "tools":
-        return f"other {found.what}{count}"
+        return f"{_describe_tools(found)}{count}"
     if found.kind == "prompt":
         return f"another system prompt{count}"
     if found.kind == "source":
@@ -181,6 +181,26 @@ def describe_difference(found: BehaviourDifference) -> str:
         return f"{_describe_left(found)}{count}"
     what = found.what if found.kind in _OWN_WORDS else mark_part(found.what)
     return f"{what}: {_mark_side(found.before)} -> {_mark_side(found.now)}{count}"
+
+
+MORE = "+"
+"""Begins the number of tools that a side of a difference does not name."""
+
+
+def _describe_tools(found: BehaviourDifference) -> str:
+    """Which tools have another definition, are new, or are gone, where a difference names them."""
+    before, now = found.before.split(), found.now.split()
+    if not before + now:
+        return f"other {found.what}"
+    more = sorted({each for each in before + now if each[: len(MORE)] == MORE and each[len(MORE) :].isdigit()})
+    names = [each for each in dict.fromkeys(now + before) if each not in more]
+    words = [
+        f"tool {mark_part(name)} "
+        f"{'is gone' if name not in now else 'is new' if name not in before else 'has another definition'}"
+        for name in names
+    ]
+    prompt = ["another system prompt"] if found.what.endswith("system prompt") else []
+    return ", ".join([*words, *(["others differ"] if more else []), *prompt])
 
 
 def _describe_answers(found: BehaviourDifference) -> str:

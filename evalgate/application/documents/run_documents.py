@@ -34,6 +34,7 @@ def run_of(document: ResultsDoc) -> Run:
             [_scenario(each) for each in suite["scenarios"]],
             traces=unclaimed_counts[suite["suite"]] + sum(len(each["trials"]) for each in suite["scenarios"]),
             unmatched=suite.get("unmatched"),
+            tool_digests=suite.get("tool_digests", {}),
         )
         for suite in document["suites"]
     ]

@@ -55,7 +55,7 @@ def add_differences(
 ) -> None:
     """Adds the differences of behaviour to the changes of scenarios whose traces are known on both sides."""
     from evalgate.gate.trajectory.behaviour import find_differences
-    from evalgate.gate.trajectory.cause import compare_agents, parts_of_baseline
+    from evalgate.gate.trajectory.cause import compare_agents, join_digests, parts_of_baseline
 
     compared = [
         (key, scenario, change, baseline.find_trials(find_baseline_key(key, baseline.entries)))
@@ -70,14 +70,14 @@ def add_differences(
         for trial in trials
     }
     behaviours = _load_behaviours(stored, wanted)
-    parts = parts_of_baseline(baseline)
+    parts, digests = parts_of_baseline(baseline), join_digests(run, baseline.tool_digests)
     for key, scenario, change, trials in compared:
         before = [found for trial in trials if (found := behaviours.get(trial.position)) is not None]
         if len(before) < len(trials):
             recorder.untraced.add(key)
             continue
         comparison.behaviour_compared += 1
-        agent = compare_agents(parts.find(key), list_agent_parts(scenario.trials), parts.steady)
+        agent = compare_agents(parts.find(key), list_agent_parts(scenario.trials), parts.steady, digests)
         change.differences = find_differences(before, recorder.find(key), agent, passes=_passes(scenario, change))
         change.request = before[0].request if change.differences else None
 

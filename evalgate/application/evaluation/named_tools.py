@@ -15,6 +15,7 @@ from evalgate.evaluators.core.registry import evaluator_class
 from evalgate.evaluators.core.shorthands import iter_checks, list_names_in
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.similar_names import find_similar_name, find_similar_part
+from evalgate.measures.text.tool_words import unwrap_definition
 from evalgate.measures.values.json_values import mark_name
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class NamedTools:
         arguments = list_arguments(trace) if self._names_arguments else []
         if not self._places:
             return [], arguments
-        names = (definition.get("name") for definition in trace.tool_definitions)
+        names = (unwrap_definition(each).get("name") for each in trace.tool_definitions)
         return [name for name in names if isinstance(name, str) and self._is_named(name)], arguments
 
     def _is_named(self, name: str) -> bool:
@@ -161,7 +162,7 @@ def list_arguments(trace: Trace) -> list[str]:
     """The names of the arguments of a trace's calls, and of those that its tools define."""
     found: dict[str, None] = {}
     waiting: list[Any] = [call["arguments"] for call in trace.tool_calls]
-    waiting += [definition.get("parameters") for definition in trace.tool_definitions]
+    waiting += [unwrap_definition(each).get("parameters") for each in trace.tool_definitions]
     while waiting and len(found) < MAX_KEYS:
         each = waiting.pop(0)
         if isinstance(each, dict):

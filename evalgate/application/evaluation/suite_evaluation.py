@@ -14,6 +14,7 @@ from evalgate.measures.numeric.estimates import wilson_interval
 from evalgate.measures.redaction.redact import redact
 from evalgate.measures.text.ids import cut_middle
 from evalgate.measures.text.similar_names import WITHOUT_DOT
+from evalgate.measures.values.compact import MOST_SETS
 from evalgate.measures.values.json_values import mark_value
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.run import ScenarioResult, SuiteResult, TrialResult, UnclaimedTrace
@@ -68,6 +69,7 @@ class SuiteEvaluation:
         self._trials: dict[tuple[int, str], list[RunTrial]] = {}  # by index in the suite and id
         self._damaged: dict[str, list[TrialResult]] = {}  # separate scenarios for records that match none
         self._traces = 0
+        self._tools: dict[str, str] = {}
         self._latest: TraceRef | None = None
         self._recordings: dict[tuple[int, str], dict[str, str]] = {}
         self.unclaimed: list[UnclaimedTrace] = []
@@ -89,6 +91,7 @@ class SuiteEvaluation:
     def take(self, judged: JudgedRecord) -> None:
         """Adds one judged record to its scenario, or lists it as unclaimed."""
         self._traces += 1
+        self._add_tools(judged)
         if self._latest is None or (judged.ref.recorded_at or "") > (self._latest.recorded_at or ""):
             self._latest = judged.ref
         scenario_id, candidates = judged.scenario_id, judged.candidates
@@ -122,6 +125,10 @@ class SuiteEvaluation:
                 times = self._recordings.setdefault((place, id_), {})
                 times.setdefault(ATTEMPT.sub("", recording), judged.ref.recorded_at or "an unknown time")
 
+    def _add_tools(self, judged: JudgedRecord) -> None:
+        if judged.tools and judged.ref.tools_hash is not None and len(self._tools) < MOST_SETS:
+            self._tools[judged.ref.tools_hash] = judged.tools
+
     def _add_similar(self, place: int, called: Iterable[str]) -> None:
         if all(map(PLAIN_NAME.fullmatch, called)):
             return
@@ -152,6 +159,7 @@ class SuiteEvaluation:
     def result(self) -> SuiteResult:
         """The result of the suite, once all its traces were added."""
         found = SuiteResult(self._suite.name, self._suite.path, [], traces=self._traces, latest=self._latest)
+        found.tool_digests = dict(sorted(self._tools.items()))
         hints = MAX_HINTS
         for place, claim in self._matcher.all_claims():
             trials = self._trials.pop((place, claim.id), [])

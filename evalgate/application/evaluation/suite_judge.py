@@ -7,7 +7,6 @@ from functools import cached_property, lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -20,7 +19,7 @@ from evalgate.evaluators.core.agents import iter_agents
 from evalgate.evaluators.core.evaluator import describe_missing, find_missing
 from evalgate.evaluators.core.queries import build_getter, query_evidence
 from evalgate.measures.jmespath.query import QueryFailedError
-from evalgate.measures.values.compact import hash_stable_text
+from evalgate.measures.values.compact import digest_tools, hash_stable_text, hash_tools
 from evalgate.measures.values.json_stream import encode_json
 from evalgate.measures.values.json_values import mark_name, truncate
 from evalgate.models.comparison.behaviour import Behaviour  # noqa: TC001  (the same)
@@ -32,7 +31,7 @@ from evalgate.scoring.outage import find_outage
 from evalgate.scoring.scenario import score_trial
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from evalgate.application.evaluation.named_agents import NamedAgents
     from evalgate.application.evaluation.scores_without_range import ScoresWithoutRange
@@ -79,6 +78,7 @@ class JudgedRecord(Struct, array_like=True):
     arguments: list[str] = []  # of calls and definitions; empty if the suite names none
     acting: list[str] = []  # agents, and names of agents in the suite that they fit; empty if it names none
     skills: list[str] = []  # used or listed; empty if the suite forbids none
+    tools: str = ""  # NAME=DIGEST of each tool that is defined; empty if an earlier record defines the same
 
 
 class SuiteJudge:
@@ -95,6 +95,7 @@ class SuiteJudge:
         self._named_skills = find_named_skills(suite)
         self._scores_without_range = _find_scores_without_range(suite)
         self._shared: dict[tuple[float, ...], Scored] = {}
+        self._tools_seen: set[str] = set()
         self._rows = 0
         self.worst_trials: WorstTrialRecorder | None = None
 
@@ -124,7 +125,17 @@ class SuiteJudge:
         acting = self._named_agents.find_acting(seen) if self._named_agents is not None else []
         defined, arguments = self._named_tools.find_known(seen)
         skills = self._named_skills.find_known(seen) if self._named_skills is not None else []
-        return JudgedRecord(ref, scenario_id, found, defined=defined, arguments=arguments, acting=acting, skills=skills)
+        tools = self._digest_new_tools(ref, seen)
+        return JudgedRecord(
+            ref, scenario_id, found, defined=defined, arguments=arguments, acting=acting, skills=skills, tools=tools
+        )
+
+    def _digest_new_tools(self, ref: TraceRef, trace: Trace) -> str:
+        """The digests of the tools that a trace defines; empty if an earlier one defines the same."""
+        if ref.tools_hash is None or ref.tools_hash in self._tools_seen:
+            return ""
+        self._tools_seen.add(ref.tools_hash)
+        return digest_tools(trace.tool_definitions)
 
     def _resolve_file_name(self, record: TraceRecord, name: str | None) -> tuple[TraceRecord, str | None]:
         """The record of a cached response with the scenario that its file is named after; damaged if two are."""
@@ -338,7 +349,7 @@ def ref_of(trace: Trace) -> TraceRef:
         trace.started_at or trace.ended_at,
         None,
         trace.model and truncate(trace.model, MAX_MODEL_NAME),
-        _hash_tools(trace.tool_definitions),
+        hash_tools(trace.tool_definitions) if trace.tool_definitions else None,
         hash_stable_text(trace.system_instructions) if trace.system_instructions else None,
         *identify_trace(trace),
         trace.trial,
@@ -349,17 +360,6 @@ def ref_of(trace: Trace) -> TraceRef:
         _read_recording_id(trace),
         skills=_read_skills(trace),
     )
-
-
-def _hash_tools(definitions: Sequence[Mapping[str, Any]]) -> str | None:
-    """Hashes tool definitions in any order; None without one, or if one is not JSON."""
-    if not definitions:
-        return None
-    try:
-        encoded = sorted(orjson.dumps(each, option=orjson.OPT_SORT_KEYS) for each in definitions)
-    except orjson.JSONEncodeError:
-        return None
-    return hash_stable_text(b"\n".join(encoded).decode())
 
 
 def identify_trace(trace: Trace) -> tuple[int | None, int]:

@@ -21,7 +21,7 @@ from evalgate.evaluators.core.field_problems import suggest
 from evalgate.gate.comparison.golden_changes import add_golden_changes
 from evalgate.gate.comparison.outcomes import compute_run_statistics
 from evalgate.gate.decision.decide import decide, no_traces
-from evalgate.gate.trajectory.cause import add_agent_changes, name_agent_causes, parts_of_baseline
+from evalgate.gate.trajectory.cause import add_agent_changes, join_digests, name_agent_causes, parts_of_baseline
 from evalgate.gate.trajectory.trial_pairs import add_tool_calls, compare_pair, pair_worst_trial
 from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey
 from evalgate.models.comparison.trajectory import TrajectoryDiff
@@ -56,7 +56,7 @@ def compare_finished(
     comparison = compare_costs_alike(run, costs, policies)
     comparison.unrecorded = frozenset(suite.name for suite in run.suites if no_traces(suite) is not None)
     add_tool_calls(comparison, run, baseline)
-    add_agent_changes(comparison, run, parts_of_baseline(baseline))
+    add_agent_changes(comparison, run, parts_of_baseline(baseline), join_digests(run, baseline.tool_digests))
     name_agent_causes(comparison.changes.values())
     add_golden_changes(run, comparison, baseline.document, policies.suites)
     flag_changes(run, comparison)

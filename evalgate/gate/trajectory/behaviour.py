@@ -143,7 +143,7 @@ def _compare_ends(baseline: Sequence[Behaviour], current: Sequence[Behaviour], a
         before, _, now = agent.models.partition(" -> ")
         yield "model", "model", before, now
     if agent is not None and agent.tools:  # which a framework may write into the prompt: one line for both
-        yield "tools", f"tool definitions{' and system prompt' if agent.prompt else ''}", "", ""
+        yield "tools", f"tool definitions{' and system prompt' if agent.prompt else ''}", *agent.tool_sides
     elif agent is not None and agent.prompt:
         yield "prompt", "system prompt", "", ""
     statuses = _find_constants(baseline, current, lambda each: each.status)

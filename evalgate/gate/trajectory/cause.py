@@ -16,10 +16,10 @@ from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.comparison.comparison import IMPROVEMENTS, REGRESSIONS, AgentChange, Cause, list_scenarios
 from evalgate.models.run.run import NOT_EVALUATED
 from evalgate.models.run.trials import list_agent_parts
-from evalgate.scoring.wording import join_words
+from evalgate.scoring.wording import MORE, join_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from evalgate.models.comparison.comparison import CauseKind, Change, Comparison, ScenarioKey
     from evalgate.models.results.baseline_run import BaselineRun
@@ -156,7 +156,7 @@ def _find_score_cause(
     return cause_text[0], _SCORE_MESSAGES[cause_text[0]]
 
 
-MOST_MODELS = 3
+MOST_MODELS, MOST_TOOLS = 3, 2
 _MOVED = REGRESSIONS | IMPROVEMENTS
 
 
@@ -185,12 +185,20 @@ def parts_of_run(run: Run) -> EarlierParts:
     )
 
 
-def add_agent_changes(comparison: Comparison, run: Run, baseline: EarlierParts) -> None:
+def join_digests(run: Run, baseline: Mapping[str, str]) -> dict[str, str]:
+    """The digests of tools by the hash of all of a trace, of a run and its baseline."""
+    return {**baseline, **{name: text for suite in run.suites for name, text in suite.tool_digests.items()}}
+
+
+def add_agent_changes(
+    comparison: Comparison, run: Run, baseline: EarlierParts, digests: Mapping[str, str] | None = None
+) -> None:
     """Adds to each scenario that got worse or better what else its traces record of the agent than before."""
     for key, scenario in list_scenarios(run.suites):
         change = comparison.changes.get(key)
         if change is not None and change.kind in _MOVED:
-            change.agent = compare_agents(baseline.find(key), list_agent_parts(scenario.trials), baseline.steady)
+            parts = list_agent_parts(scenario.trials)
+            change.agent = compare_agents(baseline.find(key), parts, baseline.steady, digests)
 
 
 def find_steady_prompts(baseline: Iterable[AgentParts]) -> set[str]:
@@ -200,13 +208,17 @@ def find_steady_prompts(baseline: Iterable[AgentParts]) -> set[str]:
 
 
 def compare_agents(
-    baseline: Iterable[AgentParts], current: Iterable[AgentParts], steady: Container[str]
+    baseline: Iterable[AgentParts],
+    current: Iterable[AgentParts],
+    steady: Container[str],
+    digests: Mapping[str, str] | None = None,
 ) -> AgentChange | None:
     """What differs between the trials of a scenario; None if nothing does.
 
     What a side does not record is unknown, and no difference. Trials may use several models: what counts is
     one that the baseline's trials did not use. A prompt counts if it is one and the same in all trials of a side, and
-    the baseline's is one of the `steady` ones: others are made for each run.
+    the baseline's is one of the `steady` ones: others are made for each run. `digests` name each tool by the hash of
+    all of a trace.
     """
     before, now = (list(zip(*parts, strict=True)) for parts in (baseline, current))
     if not before or not now:
@@ -220,6 +232,8 @@ def compare_agents(
         prompt=_has_new(*prompts) and _is_comparable(before[2], now[2], steady),
         skills=_compare_skills(*skills) if all(skills) else (),
     )
+    if found.tools and digests:
+        found = _name_tools(found, *tools, digests)
     return found if found.items else None
 
 
@@ -230,6 +244,26 @@ def _has_new(before: set[str], now: set[str]) -> bool:
 def _is_comparable(before: Sequence[str | None], now: Sequence[str | None], steady: Container[str]) -> bool:
     """Whether prompts are those of the agent, and not of each run."""
     return len({*before}) == len({*now}) == 1 and before[0] in steady
+
+
+def _name_tools(change: AgentChange, before: set[str], now: set[str], digests: Mapping[str, str]) -> AgentChange:
+    """The change with the tools that differ, unless the digests of some are not known, or none of them differs."""
+    if not digests.keys() >= before | now:
+        return change
+    from evalgate.evaluators.kinds.skills.digests import compare_digests, describe_digests
+
+    found = compare_digests(*(frozenset(digests[each] for each in side) for side in (before, now)))
+    if found is None or not any(found):
+        return change
+    words = describe_digests(found, "the added tool", "the changed definition of tool", "the removed tool")
+    sides = (_list_names(found.changed, found.removed), _list_names(found.changed, found.added))
+    return change._replace(named_tools=words, tool_sides=sides)
+
+
+def _list_names(changed: Sequence[str], others: Sequence[str]) -> str:
+    """The first of both; a number in the place of what is left out."""
+    left = max(0, len(changed) - MOST_TOOLS) + max(0, len(others) - MOST_TOOLS)
+    return " ".join([*changed[:MOST_TOOLS], *others[:MOST_TOOLS], *([f"{MORE}{left}"] if left else [])])
 
 
 def _compare_skills(before: set[str], now: set[str]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalgate.measures.provenance.opened import list_texts, open_text, parse_json
+from evalgate.measures.text.tool_words import unwrap_definition
 from evalgate.models.trace.actors import ROOT
 from evalgate.models.trace.trace import list_arguments
 
@@ -70,8 +71,7 @@ def list_trace_texts(trace: Trace, groups: list[int]) -> Iterator[PiecesOfText]:
             kind: TextKind = "user" if message["role"] == "user" else "system"
             yield PiecesOfText(SourceText(kind, turn=message["turn"]), list_pieces(content))
     for recorded in trace.tool_definitions:
-        inner = recorded.get("function")
-        definition = inner if isinstance(inner, dict) else recorded
+        definition = unwrap_definition(recorded)
         pieces = list_pieces(list(_list_values(definition)))
         yield PiecesOfText(SourceText("schema", tool=str(definition.get("name"))), pieces)
     left, said = MAX_ALL_RESULTS, _list_said(trace)

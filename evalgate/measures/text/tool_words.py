@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 MAX_LENGTH = 200
 """Characters of a name that are looked at."""
@@ -67,7 +67,17 @@ def has_effect(tool: str) -> bool:
     return is_changing and not is_look_up(tool)
 
 
-def changes_something(tool: str, definitions: Iterable[Mapping[str, Any]] = ()) -> bool:
+def unwrap_definition(recorded: dict[str, Any]) -> dict[str, Any]:
+    """The part with name and parameters, which OpenAI's chat API has one level deeper than others.
+
+    >>> unwrap_definition({"type": "function", "function": {"name": "refund"}}), unwrap_definition({"name": "refund"})
+    ({'name': 'refund'}, {'name': 'refund'})
+    """
+    inner = recorded.get("function")
+    return inner if isinstance(inner, dict) else recorded
+
+
+def changes_something(tool: str, definitions: Iterable[dict[str, Any]] = ()) -> bool:
     """Whether a call of a tool may change something: unless its `readOnlyHint` or the first verb of its name denies it.
 
     An unknown verb changes something. `definitions` are those of the trace, with MCP's `annotations`.
@@ -92,9 +102,10 @@ def _has_changing_name(tool: str) -> bool:
     return verb is None or verb["reads"] is None or _OR_CHANGES.search(words) is not None
 
 
-def _find_read_only_hint(tool: str, definitions: Iterable[Mapping[str, Any]]) -> bool | None:
-    for definition in definitions:
-        annotations = definition.get("annotations")
+def _find_read_only_hint(tool: str, definitions: Iterable[dict[str, Any]]) -> bool | None:
+    for recorded in definitions:
+        definition = unwrap_definition(recorded)
+        annotations = definition.get("annotations", recorded.get("annotations"))
         if definition.get("name") == tool and isinstance(annotations, dict):
             hint = annotations.get("readOnlyHint")
             return hint if isinstance(hint, bool) else None

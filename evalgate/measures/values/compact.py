@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from evalgate.measures.redaction.redact import on_secrets_changed, redact
+from evalgate.measures.text.tool_words import unwrap_definition
 from evalgate.measures.values.outputs import to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MAX_TEXT = 4_000
 """Characters kept of a text."""
@@ -17,6 +23,10 @@ MAX_TEXT_AFTER = 80
 MAX_DEPTH = 32
 _CHARACTERS_PER_ITEM = 16
 _HASH_DIGITS = 12
+LONGEST_NAME = 128
+"""Characters of the name of a tool that has a digest of its own."""
+MOST_TOOLS, MOST_SETS = 100, 20
+"""Tools of a trace, and sets of tools of a suite, whose digests are kept."""
 
 
 class Compactor:
@@ -89,3 +99,33 @@ def _may_have_time(text: str) -> bool:
 
 
 on_secrets_changed(hash_stable_text.cache_clear)
+
+
+def hash_tools(definitions: Sequence[dict[str, Any]]) -> str | None:
+    """Hashes tool definitions in any order; None if one is not JSON."""
+    try:
+        encoded = sorted(_encode(each) for each in definitions)
+    except orjson.JSONEncodeError:
+        return None
+    return hash_stable_text(b"\n".join(encoded).decode())
+
+
+def digest_tools(definitions: Sequence[dict[str, Any]]) -> str:
+    """NAME=DIGEST of each, in order; empty if one has no name of one word, or there are too many to be kept.
+
+    >>> digest_tools([{"name": "refund", "parameters": {}}])
+    'refund=658b45e9823f'
+    """
+    if len(definitions) > MOST_TOOLS:
+        return ""
+    found = []
+    for each in definitions:
+        name = unwrap_definition(each).get("name")
+        if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or name.split() != [name]:
+            return ""
+        found.append(f"{name}={hash_stable_text(_encode(each).decode())[:_HASH_DIGITS]}")
+    return " ".join(sorted(found))
+
+
+def _encode(definition: dict[str, Any]) -> bytes:
+    return orjson.dumps(definition, option=orjson.OPT_SORT_KEYS)

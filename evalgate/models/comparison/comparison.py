@@ -57,13 +57,16 @@ MODEL, OTHER_TOOLS, OTHER_PROMPT = "model ", "changed tool definitions", "a chan
 class AgentChange(NamedTuple):
     """What the traces of a scenario record of the agent that those of the baseline do not.
 
-    `models` is `old -> new`, None if the model is the same or unknown. `skills` are in words already.
+    `models` is `old -> new`, None if the model is the same or unknown. `skills` are in words already, and so are
+    `named_tools`, if it is known which differ; `tool_sides` are the names of these tools on each side.
     """
 
     models: str | None
     tools: bool
     prompt: bool
     skills: tuple[str, ...] = ()
+    named_tools: tuple[str, ...] = ()
+    tool_sides: tuple[str, str] = ("", "")
 
     @property
     def has_other_model_or_tools(self) -> bool:
@@ -75,7 +78,7 @@ class AgentChange(NamedTuple):
         """Each difference in a few words."""
         return [
             *([f"{MODEL}{self.models}"] if self.models else []),
-            *([OTHER_TOOLS] if self.tools else []),
+            *((self.named_tools or (OTHER_TOOLS,)) if self.tools else ()),
             *([OTHER_PROMPT] if self.prompt else []),
             *self.skills,
         ]

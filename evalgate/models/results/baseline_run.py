@@ -138,6 +138,7 @@ class BaselineSuite(Struct, frozen=True):
 
     suite: str
     scenarios: list[BaselineEntry]
+    tool_digests: dict[str, str] = {}
 
 
 class BaselineRun(Struct, frozen=True):
@@ -145,6 +146,7 @@ class BaselineRun(Struct, frozen=True):
 
     `suite_sizes` counts the scenarios by suite. `fingerprint` identifies the results. `document` is set only if
     single assertions were requested. `watched` are digests of the agent's files by path, None if it has none.
+    `tool_digests` are those of all suites.
     """
 
     created_at: str
@@ -156,6 +158,7 @@ class BaselineRun(Struct, frozen=True):
     fingerprint: str = ""
     document: ResultsDoc | None = None
     watched: Mapping[str, str] | None = None
+    tool_digests: Mapping[str, str] = {}
 
     def find_trials(self, key: ScenarioKey) -> Sequence[BaselineTrial]:
         """The measured trials of a scenario, empty if there is no such scenario."""

@@ -218,6 +218,7 @@ class SuiteDoc(TypedDict):
     """One suite; `variants` is empty if its scenarios have none.
 
     `unmatched` is present if no file matches its globs: the globs, and the folder below which they search.
+    `tool_digests` is NAME=DIGEST of each tool that traces define, by their `tools_hash`; absent if none defines any.
     """
 
     suite: str
@@ -229,6 +230,7 @@ class SuiteDoc(TypedDict):
     variants: NotRequired[list[VariantDoc]]
     figures: NotRequired[StatisticsDoc]
     skills: NotRequired[RoutingDoc]
+    tool_digests: NotRequired[dict[str, str]]
 
 
 class RemovedDoc(TypedDict):

@@ -283,6 +283,7 @@ class SuiteResult(Struct):
     """One suite; `skipped` counts optional scenarios without a trace, which no other figure includes.
 
     `unmatched` names the globs of `traces` and their folder if no file matches, `empty_globs` each that matches none.
+    `tool_digests` names each tool with its digest, by the `tools_hash` of the traces that define these.
     """
 
     name: str
@@ -293,6 +294,7 @@ class SuiteResult(Struct):
     unmatched: str | None = None
     empty_globs: Sequence[str] = ()
     latest: TraceRef | None = None  # the trace with the latest time
+    tool_digests: Mapping[str, str] = {}
 
 
 class Share(NamedTuple):

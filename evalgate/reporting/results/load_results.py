@@ -129,6 +129,7 @@ def load_baseline_run(data: bytes, fingerprint: str = "", *, whole: bool = False
         fingerprint,
         load_results(data) if whole else None,
         None if found.watched is None else found.watched["files"],
+        {name: text for suite in found.suites for name, text in suite.tool_digests.items()},
     )
 
 

@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Warning_
 
 
+MAX_DIGESTS = 20_000
+"""Characters of the names and digests of the tools that a trace defines."""
+
+
 def build_reason_doc(reason: Reason) -> ReasonDoc:
     """Builds a reason of the decision; fields that don't apply are absent."""
     document: ReasonDoc = {"code": reason.code, "message": clean_text(reason.message)}
@@ -84,6 +88,8 @@ def build_suite_doc(
         document["unmatched"] = clean_text(suite.unmatched)
     if statistics is not None:
         document["figures"] = build_statistics_doc(statistics)
+    if suite.tool_digests:
+        document["tool_digests"] = {name: clean_text(text, MAX_DIGESTS) for name, text in suite.tool_digests.items()}
     if choices := list(chain.from_iterable(map(_iter_skill_choices, suite.scenarios))):
         from evalgate.evaluators.kinds.skills.routing import measure_routing  # few suites expect a skill
 

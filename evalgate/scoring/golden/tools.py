@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from evalgate.evaluators.core.evaluator import CALLS, describe_missing, find_missing
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.text_similarity import MAX_TEXT, words
+from evalgate.measures.text.tool_words import unwrap_definition
 from evalgate.measures.values.json_values import shorten, show
 from evalgate.models.run.golden import TOOL_USAGES
 from evalgate.scoring.golden.rules import parse_due
@@ -52,7 +53,8 @@ class _ToolScorer:
 
     def __init__(self, rules: GoldenRules, turn_pairs: Sequence[TurnPair], trace: Trace) -> None:
         self._turn_pairs = turn_pairs
-        self._defined_tools = {name for each in trace.tool_definitions if isinstance(name := each.get("name"), str)}
+        names = (unwrap_definition(each).get("name") for each in trace.tool_definitions)
+        self._defined_tools = {name for name in names if isinstance(name, str)}
         self._due = [parse_due(entry) for entry in rules.golden.required_tool_usage]
         self._demands = [each for each in self._due if each.word not in TOOL_USAGES]
         self._words = [each for each in self._due if each.word in (INVOKED, INTERPRETED)]

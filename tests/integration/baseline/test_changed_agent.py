@@ -72,8 +72,59 @@ def test_other_tool_definitions_are_a_cause_and_their_order_is_not(tmp_path):
     says(tmp_path, "b", "no", tool_definitions=[OTHER_TOOL, {"name": "refund"}])
     says(tmp_path, "c", "ok", tool_definitions=[OTHER_TOOL])
     ran = run(tmp_path)
-    assert causes(ran) == [None, ("model_or_tools", "comes with changed tool definitions"), None]
-    assert "1 of 2 scenarios that broke or regressed comes with changed tool definitions." in ran.stdout
+    comes = "comes with the changed definition of tool lookup"
+    assert causes(ran) == [None, ("model_or_tools", comes), None]
+    assert f"1 of 2 scenarios that broke or regressed {comes}." in ran.stdout
+
+
+BY_OPENAI = [{"type": "function", "function": TOOL}, {"type": "function", "function": {"name": "refund"}}]
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        ([TOOL], [OTHER_TOOL], "tool ` lookup ` has another definition (one trial)"),
+        ([TOOL], [TOOL, {"name": "pay"}], "tool ` pay ` is new (one trial)"),
+        (
+            [TOOL, {"name": "a"}],
+            [OTHER_TOOL, {"name": "b"}],
+            "another definition, tool ` b ` is new, tool ` a ` is gone",
+        ),
+        (BY_OPENAI, BY_OPENAI[:1], "tool ` refund ` is gone (one trial)"),
+        ([TOOL], [TOOL, {"name": "two words"}], "other tool definitions (one trial)"),
+        ([TOOL], [{"description": "no name"}], "other tool definitions (one trial)"),
+        ([TOOL], [{"name": f"tool{number}"} for number in range(101)], "other tool definitions (one trial)"),
+        (
+            [{"name": "x"}],
+            [{"name": f"t{number}"} for number in range(9)],
+            "tool ` x ` is gone, others differ (one trial)",
+        ),
+    ],
+)
+def test_the_tools_whose_definitions_changed_are_named(tmp_path, jobs, before, now, said):
+    main(tmp_path, tool_definitions=before)
+    for id_ in "abc":
+        says(tmp_path, id_, "ok", tool_definitions=now)
+    ran = run(tmp_path, "--jobs", jobs)
+    assert said in ran.text("comment.md")
+    [digests] = ran.results["suites"][0].get("tool_digests", {"": ""}).values()
+    assert len(digests.split()) in (0, len(now))
+
+
+def test_a_baseline_without_digests_names_no_tool(tmp_path):
+    main(tmp_path, tool_definitions=[TOOL])
+    with zipfile.ZipFile(tmp_path / "base.zip") as old:
+        kept = {name: old.read(name) for name in old.namelist()}
+    document = json.loads(kept["results.json"])
+    assert next(iter(document["suites"][0].pop("tool_digests").values())).startswith("lookup=")
+    kept["results.json"] = json.dumps(document).encode()
+    with zipfile.ZipFile(tmp_path / "base.zip", "w") as new:
+        for name, content in kept.items():
+            new.writestr(name, content)
+    for id_ in "abc":
+        says(tmp_path, id_, "ok", tool_definitions=[OTHER_TOOL])
+    assert "other tool definitions (one trial)" in run(tmp_path).text("comment.md")
 
 
 def test_another_system_prompt_stays_the_agents_and_is_named(tmp_path):
@@ -102,12 +153,9 @@ def test_all_that_changed_is_named_together(tmp_path):
     main(tmp_path, model="a", tool_definitions=[TOOL])
     says(tmp_path, "a", "no", model="b", tool_definitions=[OTHER_TOOL], prompt="Be brief.")
     ran = run(tmp_path)
-    message = "comes with model a -> b, changed tool definitions and a changed system prompt"
+    message = "comes with model a -> b, the changed definition of tool lookup and a changed system prompt"
     assert causes(ran)[0] == ("model_or_tools", message)
-    assert (
-        "The scenario that got worse comes with model a -> b, changed tool definitions and a changed system prompt."
-        in (ran.stdout)
-    )
+    assert f"The scenario that got worse {message}." in ran.stdout
 
 
 def test_model_changed_gates_only_what_got_worse(tmp_path):

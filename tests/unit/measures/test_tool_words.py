@@ -36,3 +36,11 @@ def test_changes_something__the_tools_own_hint_wins():
     assert not changes_something("t_get", hint("no"))
     assert changes_something("delete_user", [{"name": "delete_user", "annotations": "readOnlyHint"}])
     assert not changes_something("delete_user", [{"name": "delete_user", "annotations": {"readOnlyHint": True}}])
+
+
+def test_a_read_only_hint_counts_in_the_nesting_of_openai_too():
+    for definition in (
+        {"type": "function", "function": {"name": "delete_user", "annotations": {"readOnlyHint": True}}},
+        {"type": "function", "function": {"name": "delete_user"}, "annotations": {"readOnlyHint": True}},
+    ):
+        assert not changes_something("delete_user", [definition])

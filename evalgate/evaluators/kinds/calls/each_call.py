@@ -21,6 +21,7 @@ from evalgate.evaluators.core.evaluator import (
 )
 from evalgate.evaluators.kinds.calls.call_selection import CallFilter, describe_other_calls
 from evalgate.measures.numeric.means import DIGITS
+from evalgate.measures.text.tool_words import unwrap_definition
 from evalgate.measures.values.json_values import (
     Schema,
     SchemaError,
@@ -155,8 +156,7 @@ class _RecordedSchemas:
 def recorded_schema(trace: Trace, tool: str) -> dict[str, Any] | None:
     """Returns the schema of a tool's arguments as recorded in the trace, None if it has no schema."""
     for recorded in trace.tool_definitions:
-        inner = recorded.get("function")
-        definition = inner if isinstance(inner, dict) else recorded
+        definition = unwrap_definition(recorded)
         if definition.get("name") == tool:
             schemas = (definition.get(key) for key in SCHEMA_KEYS)
             return next((schema for schema in schemas if isinstance(schema, dict)), None)

@@ -15,13 +15,16 @@ CALLED = "update_flights"
 MESSAGE = "suite s: no trace calls or defines the forbidden tool {}, did you mean `update_flights`?"
 
 
-def _run(folder: Path, assertion: dict[str, Any], defined: str | None = None) -> list[dict[str, Any]]:
+def _run(
+    folder: Path, assertion: dict[str, Any], defined: str | None = None, *, is_nested: bool = False
+) -> list[dict[str, Any]]:
     call = {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "name": CALLED, "arguments": {}}]}
+    definition = {"name": defined}
     trace = {
         "schema": "evalgate.trace/1",
         "scenario_id": "a",
         "messages": [{"role": "user", "content": "a"}, call, {"role": "tool", "tool_call_id": "1", "content": "b"}],
-        "tool_definitions": [] if defined is None else [{"name": defined}],
+        "tool_definitions": [] if defined is None else [{"function": definition} if is_nested else definition],
     }
     (folder / "all.jsonl").write_text(json.dumps(trace) + "\n" + json.dumps({**trace, "trace_id": "t"}))
     scenario = {"id": "a", "assertions": [assertion]}
@@ -105,7 +108,8 @@ def test_a_misspelt_tool_whose_check_fails_or_runs_all_the_same_is_no_warning(
     [(CALLED, None), ("update_flight", "update_flight"), ("delete_user", None), ("update_flight*", None)],
 )
 def test_other_forbidden_tools_are_no_warning(tmp_path: Path, tool: str, defined: str | None) -> None:
-    assert _run(tmp_path, {"type": "forbidden_tools", "tools": [tool]}, defined) == []
+    for is_nested in (False, True):
+        assert _run(tmp_path, {"type": "forbidden_tools", "tools": [tool]}, defined, is_nested=is_nested) == []
 
 
 @pytest.mark.parametrize(

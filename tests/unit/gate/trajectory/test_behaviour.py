@@ -247,6 +247,20 @@ def test_another_prompt_is_one_line_with_other_tools_or_alone():
         assert differences(booked(1), booked(1), agent=agent) == [(*found, "", "")]
 
 
+@pytest.mark.parametrize(
+    ("sides", "prompt", "said"),
+    [
+        (("", ""), True, "other tool definitions and system prompt (one trial)"),
+        (("a", "a"), True, "tool `a` has another definition, another system prompt (one trial)"),
+        (("a b +2", "a c"), False, "tool `a` has another definition, tool `c` is new, tool `b` is gone, others differ"),
+    ],
+)
+def test_the_tools_that_differ_are_named(sides, prompt, said):
+    agent = AgentChange(None, tools=True, prompt=prompt, tool_sides=sides)
+    [found] = find_differences(*([behaviour_from_trace(booked(1)[0])] for _ in "ab"), agent, passes=True)
+    assert describe_difference(found).startswith(said)
+
+
 def test_calls_that_may_be_missing_are_not_compared():
     now = booked(2, flight_id="TP534")
     for trace in now:

@@ -27,7 +27,7 @@ from evalgate.features.learn.application.mutation.source_changes import (
 )
 from evalgate.features.learn.application.mutation.state_changes import change_second_record, find_second_records
 from evalgate.measures.text.refusals import is_refusal
-from evalgate.measures.text.tool_words import is_destructive, is_look_up
+from evalgate.measures.text.tool_words import is_destructive, is_look_up, unwrap_definition
 from evalgate.models.mutation import Mutation, OperatorName
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class KnownTools:
                     if known is None or repr(call["arguments"]) < repr(known["arguments"]):
                         self._examples[name] = call
         for definition in trace.tool_definitions:
-            defined = definition.get("name")
+            defined = unwrap_definition(definition).get("name")
             if isinstance(defined, str) and len(self._names) < MAX_TOOLS:
                 self._names.add(defined)
                 if is_destructive(defined):
