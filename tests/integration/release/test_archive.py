@@ -32,6 +32,7 @@ LEFT_OUT = [
     "import-suite",
     "migrate",
     "calibrate",
+    "confirm",
     "fetch-baseline",
     "comment",
     *STORE_GROUP,
