@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.cli.command import CUSTOM
-from evalgate.errors import Problem, SettingError
-from evalgate.models.results.document_names import RESULTS_PATH
+from evalgate.errors import InvalidInput, Problem, SettingError
+from evalgate.models.results.document_names import RESULTS_PATH, TRACE_PLACES
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -65,6 +65,32 @@ def describe_missing(named: Sequence[str], cwd: str) -> Problem:
     if os.path.isdir(path):  # noqa: PTH112
         return Problem(message, None, "the folder is empty" if not os.listdir(path) else "the folder has no such file")  # noqa: PTH208
     return Problem(message, None, "nothing matches" if "*" in named[0] else "it does not exist")
+
+
+def choose_default(arguments: Namespace, shell: Shell) -> list[str]:
+    """The traces that the suites of the folder read, else those in the usual places; a note names them.
+
+    Raises SettingError if there are none. The format of a single suite is that of its traces.
+    """
+    from evalgate.bootstrap.sources import build_suite_files, build_workspace
+
+    try:
+        suites = build_suite_files(shell.cwd).load([] if arguments.config is None else [arguments.config]).suites
+    except InvalidInput:  # none, or one with an error, which `validate` explains
+        suites = []
+    globs = [os.path.join(suite.traces_folder, each) for suite in suites for each in suite.traces or ()]  # noqa: PTH118
+    files = build_workspace(shell.cwd)
+    found = [each for each in dict.fromkeys(map(os.path.normpath, globs)) if files.expand(each, ".")]
+    if found and len(suites) == 1 and suites[0].format_name == CUSTOM:
+        arguments.config = suites[0].path
+    found = found or [each for each in TRACE_PLACES if files.expand(each, ".")][:1]
+    if not found:
+        hint = "name a file, a folder or a glob; `evalgate record` writes traces/"
+        raise SettingError(
+            Problem("no suite finds traces, and there are none in traces/, jobs/ or *.jsonl", None, hint)
+        )
+    shell.note(f"note: no traces were named, so these are those of {', '.join(found)}")
+    return found
 
 
 def find_place(text: str, arguments: Namespace, shell: Shell) -> TracePlace:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from evalgate.cli.command import FORMAT, JSON_TABLE, Command, choose_format, option
 from evalgate.cli.query import build_pricer, read_traces
 from evalgate.cli.shell import format_location
-from evalgate.cli.trace_place import TRACE_HELP, describe_missing, find_place
-from evalgate.errors import SettingError
+from evalgate.cli.trace_place import TRACE_HELP, choose_default, describe_missing, find_place
+from evalgate.errors import Problem, SettingError
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -33,6 +33,7 @@ def list_traces(arguments: Namespace, shell: Shell) -> int:
     """
     from evalgate.reporting.terminal.trace_table import UNREADABLE, render_fitted_table, render_trace_table
 
+    arguments.traces = arguments.traces or choose_default(arguments, shell)
     rows = list(_build_rows(arguments, shell))
     if not rows:
         raise SettingError(describe_missing(arguments.traces, shell.cwd))
@@ -161,6 +162,9 @@ def show_trace(arguments: Namespace, shell: Shell) -> int:
     """Prints one trace: the only one of a file, the n-th with `#n`, or that of a line with `:line`."""
     from evalgate.reporting.terminal.conversation import render_conversation
 
+    if arguments.trace is None:
+        hint = "`evalgate traces` lists both"
+        raise SettingError(Problem("show takes a trace file or the id of a scenario of the last run", None, hint))
     wanted = find_place(arguments.trace, arguments, shell)
     trace, has_more = _find_trace(arguments, wanted, shell)
     path = wanted.path
@@ -198,20 +202,26 @@ COMMANDS = {
     "traces": Command(
         list_traces,
         [
-            option("traces", nargs="+", metavar="TRACE", help="trace files, folders or globs, of any format"),
+            option(
+                "traces",
+                nargs="*",
+                metavar="TRACE",
+                help="trace files, folders or globs, of any format (default: those of the suites, else traces/)",
+            ),
             *FORMAT,
             JSON_TABLE,
             option("--sources", action="store_true", help="count arguments that come from nowhere; takes longer"),
         ],
         """examples:
-  evalgate traces traces/
+  evalgate traces
+  evalgate traces recordings/
   evalgate traces 'logs/**/*.jsonl' --json
 """,
     ),
     "show": Command(
         show_trace,
         [
-            option("trace", metavar="TRACE", help=TRACE_HELP),
+            option("trace", nargs="?", metavar="TRACE", help=TRACE_HELP),
             *FORMAT,
             option("--full", action="store_true", help="print long texts, arguments and results whole"),
             option("--sources", action="store_true", help="print where each argument came from"),

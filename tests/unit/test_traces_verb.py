@@ -50,6 +50,32 @@ def traces(tmp_path):
     return tmp_path
 
 
+@pytest.mark.parametrize(
+    ("suite", "folder", "place"),
+    [(None, "traces", "traces"), ("../good/*.jsonl", "good", "good/*.jsonl"), ("../none/*.jsonl", "traces", "traces")],
+)
+def test_without_a_name_the_traces_of_the_suites_are_listed_or_those_of_the_usual_folder(
+    tmp_path, suite, folder, place
+) -> None:
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / "all.jsonl").write_text(json.dumps(TRACE))
+    if suite is not None:
+        (tmp_path / "evals").mkdir()
+        check = {"id": "refund", "assertions": [{"type": "not_empty"}]}
+        (tmp_path / "evals/s.yaml").write_text(json.dumps({"suite": "s", "traces": [suite], "scenarios": [check]}))
+    done = evalgate("traces", cwd=str(tmp_path))
+    assert (done.exit_code, "refund" in done.out) == (0, True)
+    assert f"note: no traces were named, so these are those of {place}\n" in done.err
+
+
+def test_without_a_name_and_without_traces_one_line_says_what_to_do(tmp_path) -> None:
+    done = evalgate("traces", cwd=str(tmp_path))
+    assert (done.exit_code, done.err.count("\n")) == (2, 1)
+    assert "`evalgate record` writes traces/" in done.err
+    shown = evalgate("show", cwd=str(tmp_path))
+    assert (shown.exit_code, shown.err.count("\n"), "`evalgate traces` lists both" in shown.err) == (2, 1, True)
+
+
 def test_the_table_has_a_row_per_trace_and_names_what_holds_none(traces) -> None:
     done = evalgate("traces", str(traces))
     header, first, second, damaged = (line.split() for line in done.out.splitlines())

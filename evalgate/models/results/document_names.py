@@ -19,6 +19,8 @@ OUTPUT_FOLDER = ".evalgate"
 """The folder that a run writes to by default."""
 RESULTS_PATH = f"{OUTPUT_FOLDER}/results.json"
 """The results of the last run in a folder."""
+TRACE_PLACES = ("traces", "jobs", "*.jsonl")
+"""Where traces of a folder usually are."""
 WRITTEN_BY_A_NEWER = "it was written by a newer EvalGate: update this one"
 
 

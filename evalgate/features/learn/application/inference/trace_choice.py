@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from evalgate.application.evaluation.scenario_selection import is_selected
 from evalgate.errors import SettingError
+from evalgate.models.results.document_names import TRACE_PLACES
 from evalgate.models.trace.trace import DamagedTrace, Trace, format_place
 from evalgate.models.trace.trace_view import list_evidence
 from evalgate.scoring.recorded_result import find_recorded_result, is_passing
@@ -28,7 +29,6 @@ MAX_TRACES = 5_000
 """Traces of a kind that are kept in memory, and judged by the suite."""
 MAX_FILES = 200
 """Files that a suite lists one by one, where others beside them can't be read."""
-DEFAULT_PLACES = ("traces", "jobs", "*.jsonl")
 AUTO = "auto"
 _MAGIC = re.compile(r"[*?\[]")
 
@@ -93,7 +93,7 @@ class FoundTraces(Struct):
 
 def find_default_traces(files: Files) -> list[str]:
     """The places where traces usually are that have files: `traces/`, else `jobs/`, else JSON lines in the folder."""
-    return next(([place] for place in DEFAULT_PLACES if files.expand(place, ".")), [])
+    return next(([place] for place in TRACE_PLACES if files.expand(place, ".")), [])
 
 
 def find_traces(options: InferenceOptions, files: Files, traces: TraceSource, progress: Progress) -> FoundTraces:
