@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from recording_runs import AGENTS, ROOT, SDKS, Run, environ, evalgate, needs_sdks, record, trace_of
+from recording_runs import AGENTS, ROOT, SDKS, Run, environ, evalgate, needs_sdks, record, record_command, trace_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -269,6 +269,28 @@ def test_a_dead_agent_leaves_nothing_of_earlier_recordings(fake, tmp_path):
         "nothing stands in the place of what traces/refund had, so the gate says MISSING and passes by no older run;"
         " record again once the agent runs"
     )
+
+
+def test_a_run_that_fails_before_its_first_call_is_a_failed_trial_beside_others(fake, tmp_path):
+    """Else the others would be judged as if it had not been."""
+    plain = str(AGENTS / "plain.py")
+    script = (
+        'import os, runpy, sys\nif os.environ["EVALGATE_TRIAL"] == "1": {}\n'
+        'plain = sys.argv.pop(1)\nsys.path.insert(0, os.path.dirname(plain))\nrunpy.run_path(plain, run_name="__main__")'
+    )
+    words = [*fake.flags, "--scenario", "refund", "--trials", "3", "--keep-going"]
+    fails = (sys.executable, "-c", script.format('raise KeyError("order")'), plain)
+    done = record_command(tmp_path, words, fails, environ())
+    assert (done.code, done.last_line.endswith(", 3 traces")) == (0, True), done.err
+    trace = trace_of(tmp_path, "refund/1")
+    assert (trace["status"], trace["error"]["type"], trace["messages"]) == ("error", "exit code 1", [])
+    assert trace["error"]["message"].rstrip().endswith("KeyError: 'order'")
+    suite = {"suite": "s", "traces": ["traces/**/*.jsonl"], "scenarios": [{"id": "refund", "assertions": [{"type": "forbidden_tools", "tools": ["delete_user"], "required": True}]}]}  # fmt: skip
+    (tmp_path / "s.yaml").write_text(json.dumps(suite))
+    judged = evalgate(tmp_path, "run", "s.yaml")
+    assert (judged.code, "exit code 1" in judged.out) == (1, True), judged.out
+    silent = record_command(tmp_path, words, (sys.executable, "-c", script.format("sys.exit()"), plain), environ())
+    assert (silent.code, silent.last_line.endswith(", 2 traces")) == (3, True), silent.err
 
 
 def test_a_failed_agent_says_how_to_bring_the_earlier_recording_back(fake, tmp_path):

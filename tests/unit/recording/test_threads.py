@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+from msgspec.structs import replace
 from recorded_cassettes import TRIAL, USER, answer, chat, exchange
 
 from evalgate.features.record.adapters.exchanges.trace import build_trace
@@ -95,3 +97,94 @@ def test_a_call_without_messages_is_a_model_call_with_a_gap():
 def test_a_request_that_can_not_be_read_is_a_gap():
     trace = trace_of(exchange(chat({"role": "robot", "content": "Hi"})))
     assert "messages" in trace.gaps
+
+
+HI = {"choices": [{"message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}]}
+
+
+def beside_a_chat(method: str, path: str, body: str, status: int = 200):
+    """The trace of a conversation, and of a request to another path before it."""
+    request = ProviderRequest("openai", method, path, "application/json", b"{}")
+    other = exchange(request, ProviderAnswer(status, "application/json", [(0.0, body.encode())]))
+    said = ProviderAnswer(200, "application/json", [(0.0, json.dumps(HI).encode())])
+    return trace_of(other, exchange(chat(USER), said))
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/v1/threads/t/runs", '{"status": "requires_action"}'),
+        ("GET", "/v1/threads/t/runs/r", '{"status": "requires_action"}'),
+        ("POST", "/v1/completions", '{"choices": [{"text": "delete_user"}]}'),
+        ("POST", "/v1/messages/batches", '{"id": "b"}'),
+        ("GET", "/v1/messages/batches/b/results", "{}"),
+        ("POST", "/v1/realtime/client_secrets", '{"value": "x"}'),
+        ("GET", "/v1/responses/resp_9", '{"output": []}'),
+        ("POST", "/v1beta/models/gemini:generateContent", "{}"),
+        ("POST", "/v1/agents/x", '{"tool_calls": [{"name": "delete_user"}]}'),
+    ],
+)
+def test_an_answer_of_an_api_that_is_not_read_may_hold_calls(method, path, body):
+    trace = beside_a_chat(method, path, body)
+    assert {"calls", "messages"} <= trace.gaps.keys()
+    assert f"`{method} {path.removeprefix('/v1/').strip('/')[:20]}" in trace.gaps["calls"]
+    assert "calls" not in beside_a_chat(method, path, body, status=404).gaps
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        *[
+            ("POST", f"/v1/{name}")
+            for name in ("embeddings", "moderations", "images/generations", "audio/speech", "rerank")
+        ],
+        *[
+            ("POST", f"/v1/{name}")
+            for name in ("messages/count_tokens", "responses/input_tokens", "vector_stores/v/search")
+        ],
+        *[("POST", f"/v1/{name}") for name in ("responses/r/cancel", "threads", "threads/t/messages", "conversations")],
+        *[("GET", f"/v1/{name}") for name in ("models", "files", "conversations/c/items", "models/gpt-4o")],
+        ("DELETE", "/v1/responses/r"),
+    ],
+)
+def test_a_request_that_asks_no_model_leaves_nothing_open(method, path):
+    assert beside_a_chat(method, path, '{"data": []}').gaps == {}
+
+
+def test_a_chat_below_the_path_of_a_gateway_is_read():
+    call = {"id": "c", "type": "function", "function": {"name": "delete_user", "arguments": "{}"}}
+    body = {"id": "x", "choices": [{"message": {"role": "assistant", "content": None, "tool_calls": [call]}}]}
+    request = replace(chat(USER), path="/v1/projects/p/chat/completions")
+    trace = trace_of(exchange(request, ProviderAnswer(200, "application/json", [(0.0, json.dumps(body).encode())])))
+    assert [each["name"] for each in trace.tool_calls] == ["delete_user"]
+
+
+@pytest.mark.parametrize(("name", "is_known"), [("delete_user", False), ("f", True)])
+def test_a_second_answer_that_asks_for_another_call_leaves_calls_open(name, is_known):
+    """The agent may have taken either; one that asks for the same is no other."""
+
+    def choice(tool):
+        call = {"id": "c", "type": "function", "function": {"name": tool, "arguments": "{}"}}
+        return {"message": {"role": "assistant", "content": None, "tool_calls": [call]}, "finish_reason": "tool_calls"}
+
+    def calls_gap(*choices):
+        body = json.dumps({"id": "x", "choices": choices}).encode()
+        return trace_of(exchange(chat(USER), ProviderAnswer(200, "application/json", [(0.0, body)]))).gaps.get("calls")
+
+    assert (calls_gap(choice("f"), choice(name)) is None) is is_known
+    assert calls_gap(*HI["choices"], *HI["choices"]) is None
+
+
+@pytest.mark.parametrize(("index", "is_known"), [(1, False), (0, True)])
+def test_a_stream_whose_second_answer_asks_for_a_call_leaves_calls_open(index, is_known):
+    call = {"index": 0, "id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    choices = [
+        {"index": 0, "delta": {"role": "assistant", "content": "Hi"}},
+        {"index": index, "delta": {"tool_calls": [call]}},
+        *({"index": each, "delta": {}, "finish_reason": "stop"} for each in range(index + 1)),
+    ]
+    events = [(0.0, b"data: " + json.dumps({"id": "x", "choices": [each]}).encode() + b"\n\n") for each in choices]
+    trace = trace_of(
+        exchange(chat(USER), ProviderAnswer(200, "text/event-stream", [*events, (0.0, b"data: [DONE]\n\n")]))
+    )
+    assert ("calls" not in trace.gaps) is is_known

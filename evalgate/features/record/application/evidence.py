@@ -77,14 +77,28 @@ def build_file(
     return NATIVE, readers.encode_trace(trace)
 
 
+def build_failed_file(
+    evidence: TrialEvidence, origin: Mapping[str, str | None], readers: TraceReaders
+) -> tuple[str, bytes]:
+    """The file of a run that failed before anything of it was recorded: a trace without content says how it ended."""
+    trace = _build_empty(evidence.trial)
+    _add_end(trace, evidence.end)
+    _stamp(trace, origin)
+    trace.state = evidence.state
+    return NATIVE, readers.encode_trace(trace)
+
+
 def _build_unmeasured(evidence: TrialEvidence, measured: Sequence[Trace]) -> Trace | None:
     """A trace without content if the state is not known and nothing else was recorded; None otherwise."""
     if measured or evidence.state is None or "outage" not in evidence.state:
         return None
-    trial = evidence.trial
-    trace = Trace("", [], [], build_response(None), scenario_id=trial.scenario, trial=trial.trial)
+    trace = _build_empty(evidence.trial)
     trace.status = "incomplete"
     return trace
+
+
+def _build_empty(trial: TrialId) -> Trace:
+    return Trace("", [], [], build_response(None), scenario_id=trial.scenario, trial=trial.trial)
 
 
 def _stamp(trace: Trace, origin: Mapping[str, str | None]) -> None:

@@ -141,7 +141,7 @@ def decide_exit(outcomes: Sequence[TrialOutcome], *, missing: int, keep_going: b
     interrupted = next((each.interrupted for each in outcomes if each.interrupted is not None), None)
     if interrupted is not None:
         return INTERRUPTED + interrupted
-    is_empty = any(each.traces == 0 for each in outcomes) if is_suite else not any(each.traces for each in outcomes)
+    is_empty = any(each.traces == 0 for each in outcomes)
     if is_empty or any(each.misses or each.reached or each.unmeasured for each in outcomes) or (missing and is_suite):
         return NOTHING
     return AGENT_FAILED if not keep_going and any(each.code for each in outcomes) else 0

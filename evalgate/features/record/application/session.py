@@ -161,6 +161,12 @@ class RecordingSession:
         recorded.state = build_state(state, state, self._rules.masks)
         return self._writer.write(recorded, AgentEnd(0), self._version, None)
 
+    def write_failed(self, outcomes: Sequence[TrialOutcome]) -> None:
+        """Writes the traces of runs that failed before anything was recorded, and counts them."""
+        written = set(self._writer.write_failed())
+        for outcome in outcomes:
+            outcome.traces += outcome.trial in written
+
     def raise_refusal(self) -> None:
         """Raises the first error of a trial that the agent opened, and the first bug that a request met."""
         for error in self._refusals:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from evalgate.features.record.application.evidence import RECORDING_ID, SKILLS, TrialEvidence, build_file
+from evalgate.features.record.application.evidence import (
+    RECORDING_ID,
+    SKILLS,
+    TrialEvidence,
+    build_failed_file,
+    build_file,
+)
 from evalgate.features.record.application.failed_calls import find_failed_call
 from evalgate.features.record.application.outcome import TrialOutcome
 from evalgate.features.record.measures.canonical import RULES_VERSION
@@ -58,6 +64,9 @@ class TrialWriter:
 
     def __init__(self, outputs: Outputs, mode: CacheMode, remove_addresses: Callable[[bytes], bytes]) -> None:
         self._outputs, self._mode, self._remove_addresses = outputs, mode, remove_addresses
+        self._recorded: set[TrialId] = set()
+        self._failed: list[tuple[TrialEvidence, dict[str, str | None]]] = []
+        """Runs that failed before anything of them was recorded."""
 
     def write(
         self, recorded: RecordedTrial, end: AgentEnd, version: CodeVersion, spans: TrialSpans | None
@@ -90,10 +99,26 @@ class TrialWriter:
         if built is not None:
             if trial.scenario is None:
                 note("warning: nothing names the scenario of this run, so no suite judges it: use --scenario")
-            suffix, content = built
-            self._outputs.traces.write(trial, suffix, self._remove_addresses(content))
+            self._write_trace(trial, built)
             outcome.traces = 1
+        elif end.code and not end.was_stopped and trial.scenario is not None:
+            self._failed.append((evidence, origin))
         return outcome
+
+    def write_failed(self) -> list[TrialId]:
+        """Writes a trace of each failed run of which nothing was recorded, if another trial of its scenario has one.
+
+        Without it the others would be judged as if there had been no such run. A scenario without any trace is missing.
+        """
+        failed = [each for each in self._failed if each[0].trial._replace(trial=0) in self._recorded]
+        for evidence, origin in failed:
+            self._write_trace(evidence.trial, build_failed_file(evidence, origin, self._outputs.readers))
+        return [evidence.trial for evidence, _ in failed]
+
+    def _write_trace(self, trial: TrialId, built: tuple[str, bytes]) -> None:
+        suffix, content = built
+        self._outputs.traces.write(trial, suffix, self._remove_addresses(content))
+        self._recorded.add(trial._replace(trial=0))
 
     def _note_misses(self, recorded: RecordedTrial) -> None:
         """Prints which requests the cassette lacks, and how to record them."""

@@ -150,6 +150,7 @@ class _Recording:
             session = RecordingSession(self._request, self._build_tools(interrupts), addresses)
             try:
                 outcomes = await self._run_trials(session, interrupts)
+                session.write_failed(outcomes)
             finally:
                 if self._server is not None:
                     await self._server.stop()

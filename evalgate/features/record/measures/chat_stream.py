@@ -8,6 +8,7 @@ from evalgate.features.record.measures.call_deltas import CallDeltas
 
 TEXTS = ("content", "refusal", "reasoning_content")
 FACTS = ("id", "model", "usage", "created")
+OTHER_CALLS = "it has several answers, and another than the first asks for a call"
 
 
 class ChatStream:
@@ -20,11 +21,12 @@ class ChatStream:
         self._message: dict[str, Any] = {"role": "assistant", "content": None}
         self._choice: dict[str, Any] = {}
         self._calls, self._legacy = CallDeltas(), CallDeltas()
+        self._has_other_calls = False
 
     @property
     def problem(self) -> str | None:
         """Why a call can't be told."""
-        return self._calls.problem or self._legacy.problem
+        return self._calls.problem or self._legacy.problem or (OTHER_CALLS if self._has_other_calls else None)
 
     @property
     def is_complete(self) -> bool:
@@ -39,6 +41,8 @@ class ChatStream:
         for choice in event["choices"]:
             if type(choice) is dict and choice.get("index", 0) in (0, None):
                 self._add_choice(choice)
+            elif type(choice) is dict and _asks_for_call(choice.get("delta")):
+                self._has_other_calls = True
 
     def build(self) -> dict[str, Any]:
         """The answer as far as it came."""
@@ -76,3 +80,7 @@ class ChatStream:
         elif type(part) is list:
             before = [{"type": "text", "text": known}] if type(known) is str and known else known or []
             self._message[key] = [*before, *part]
+
+
+def _asks_for_call(delta: Any) -> bool:
+    return type(delta) is dict and bool(delta.get("tool_calls") or delta.get("function_call"))

@@ -11,6 +11,7 @@ import orjson
 from msgspec import Struct, field
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, read_arguments
+from evalgate.adapters.formats.core.builder.evidence_gaps import shorten
 from evalgate.adapters.formats.core.builder.run import build_model_error
 from evalgate.adapters.formats.core.provider_response import ProviderResponse, read_provider_response
 from evalgate.adapters.formats.core.strict_json import encode_json, encode_text
@@ -26,6 +27,7 @@ from evalgate.adapters.formats.messages.kept_elsewhere import (
     find_replaced,
 )
 from evalgate.errors import TraceError
+from evalgate.features.record.measures.other_paths import ANTHROPIC, CHAT, RESPONSES, find_api, may_hold_calls
 from evalgate.features.record.measures.provider_error import find_error_message
 from evalgate.features.record.measures.provider_json import Decoded, decode_repaired
 from evalgate.features.record.measures.streams import read_answer
@@ -35,13 +37,12 @@ if TYPE_CHECKING:
     from evalgate.features.record.models.exchange import Exchange
     from evalgate.models.trace.trace import ModelError
 
-CHAT, RESPONSES, ANTHROPIC = "chat", "responses", "anthropic"
-APIS = {"chat/completions": CHAT, "responses": RESPONSES, "messages": ANTHROPIC}
 FAILED = ("failed", "cancelled")
 CUT = "length"
 REQUEST_NOT_JSON = "its request is not a JSON object"
 NO_LIST = "its request has no list of messages, or more in it than objects"
 NO_MESSAGE = "its answer has no message"
+OTHER_CHOICE = "it has several answers, and one of them asks for another call than the first"
 
 MessageKey = tuple[Any, ...]
 """What two spellings of one message have in common."""
@@ -93,12 +94,16 @@ def read_model_call(exchange: Exchange, seen: Seen) -> ExchangeCall:
     """Reads an exchange, and adds what it holds to what was seen."""
     request = exchange.request
     path = request.path.partition("?")[0].strip("/").removeprefix("v1/")  # in a cassette it has its query
-    call = ExchangeCall(exchange, APIS.get(path) if request.method == "POST" else None)
+    call = ExchangeCall(exchange, find_api(path) if request.method == "POST" else None)
     (body, has_halves), found = _decode(request.body), read_answer(exchange.answer)
     answer, is_whole = found.value, found.is_complete and not exchange.answer.is_broken
     call.error = _read_error(exchange, answer, is_whole=is_whole)
     call.response = read_provider_response(answer)
     if call.api is None:
+        if exchange.answer.status < FIRST_ERROR and may_hold_calls(
+            request.method, path, exchange.answer.body, seen.kept
+        ):
+            call.problem = f"EvalGate does not read answers of `{shorten(f'{request.method} {path}')}`"
         _keep(call, answer, seen)
         return call
     call.has_halves = has_halves or found.has_halves
@@ -140,14 +145,33 @@ def _forget_cut_arguments(requests: list[ToolRequest], blank: tuple[Any, ...]) -
 
 def _read_chat(call: ExchangeCall, body: dict[str, Any], answer: dict[str, Any], seen: Seen) -> None:
     call.messages = _read_list(call, body.get("messages"), seen)
-    choices = answer.get("choices")
-    first = choices[0] if type(choices) is list and choices and type(choices[0]) is dict else {}
+    found = answer.get("choices")
+    choices = [each if type(each) is dict else {} for each in (found if type(found) is list else ())]
+    first = choices[0] if choices else {}
     if type(first.get("message")) is dict:
         call.answer = roles.read_message({"role": "assistant", **first["message"]})
+        if _has_other_calls(choices[1:], call.answer):
+            _note_problem(call, OTHER_CHOICE)
     else:
         _note_problem(call, NO_MESSAGE)
     call.finish_reason = call.response.finish_reason
     _take_system(call)
+
+
+def _has_other_calls(choices: list[dict[str, Any]], first: list[RawMessage]) -> bool:
+    """Whether another choice asks for a call that the first one does not: the agent may have taken either."""
+    others = [each["message"] for each in choices if type(each.get("message")) is dict]
+    asked = [
+        call
+        for each in others
+        for message in roles.read_message({"role": "assistant", **each})
+        for call in message.calls
+    ]
+    return not {_call_key(call) for call in asked} <= {_call_key(call) for message in first for call in message.calls}
+
+
+def _call_key(call: ToolRequest) -> tuple[str, str]:
+    return call.name, encode_json(read_arguments(call.arguments).value)
 
 
 def _read_anthropic(call: ExchangeCall, body: dict[str, Any], answer: dict[str, Any], seen: Seen) -> None:
@@ -236,7 +260,7 @@ def _message_keys(message: RawMessage) -> list[MessageKey]:
     """What is compared: role, text, names and arguments of calls, results; no ids, which may be other ones."""
     keys: list[MessageKey] = [("result", encode_text(result.content) or "") for result in message.answers]
     text = (message.content or "").strip()
-    calls = tuple((call.name, encode_json(read_arguments(call.arguments).value)) for call in message.calls)
+    calls = tuple(map(_call_key, message.calls))
     if text or calls:
         keys.append((message.role, text, calls))
     return keys
