@@ -82,6 +82,7 @@ def build_failed_file(
 ) -> tuple[str, bytes]:
     """The file of a run that failed before anything of it was recorded: a trace without content says how it ended."""
     trace = _build_empty(evidence.trial)
+    trace.gaps = dict.fromkeys(("messages", "calls"), "the agent ended before anything of this run was recorded")
     _add_end(trace, evidence.end)
     _stamp(trace, origin)
     trace.state = evidence.state
