@@ -285,6 +285,20 @@ def test_a_parallel_call_that_can_not_be_read_leaves_calls_unknown(tmp_path, arg
     assert "does not say which tools it calls" in reasons(ran)
 
 
+@pytest.mark.parametrize(("name", "arguments"), [
+    ("mcp_server:db", {"action": "call_tool", "tool_name": "delete_user", "tool_args": {"id": 1}}),
+    ("mcp_server", {"action": "call_tool", "tool_name": "delete_user"}),
+])  # fmt: skip
+def test_a_call_of_a_server_is_read_as_that_of_its_tool(tmp_path, name, arguments):
+    """Pydantic AI names the server, and writes the tool into the arguments."""
+    ran = judge_trace(tmp_path, {**DENY, "required": True}, parallel(arguments, name))
+    assert (ran.code, "`delete_user` must not be called" in reasons(ran)) == (1, True)
+    listed = parallel({"action": "list_tools"}, name)
+    assert judge_trace(tmp_path, {**DENY, "required": True}, listed).code == 0
+    unread = judge_trace(tmp_path, {**DENY, "required": True}, parallel({"action": "call_tool"}, name))
+    assert (unread.code, "does not say which tools it calls" in reasons(unread)) == (1, True)
+
+
 OTHER_TOOL = dict(list_recordings("delete_user"))
 SAME_TOOL = dict(list_recordings("look"))
 OTHER_ARGUMENTS = dict(list_recordings("look", {"order": 8}))

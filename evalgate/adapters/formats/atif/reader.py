@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
+from evalgate.adapters.formats.core.builder.agent_session import ELSEWHERE
 from evalgate.adapters.formats.core.builder.conversation import get_instructions, read_arguments
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     add_warning,
@@ -77,13 +79,16 @@ class AtifPart(Struct):
 
 
 class AtifConversation(MeteredConversation):
-    """Collects a run for a trace. `external_subagents` counts sub-agents with steps in other files."""
+    """Collects a run for a trace. `external_subagents` counts sub-agents with steps in other files.
+
+    Of these `started_elsewhere` were started by calls; what a step of the system started, as a summary, calls no tools.
+    """
 
     def __init__(self, trajectory: dict[str, Any]) -> None:
         super().__init__()
         self.parts: list[AtifPart] = []
         self.inner: set[int] = set()  # indexes of messages of sub-agents, which are addressed to the agent
-        self.external_subagents = 0
+        self.external_subagents = self.started_elsewhere = 0
         self._paths = ActorPaths()
         self._add_trajectory(trajectory, None, None)
 
@@ -181,6 +186,7 @@ class AtifConversation(MeteredConversation):
                 self._add_subagent(inner, name, outer, by_id[0] if len(by_id) == 1 else None)
             else:
                 self.external_subagents += 1
+                self.started_elsewhere += bool(calls)
 
     def _add_result(self, role: Role, waiting: deque[ToolCall], result: dict[str, Any], *, is_only: bool) -> None:
         """Adds a result; without a call id it answers the calls of its step, or is an environment message."""
@@ -362,6 +368,8 @@ def _warn_of_missing_steps(trace: Trace, run: AtifConversation) -> None:
     if run.external_subagents:
         message = f"{run.external_subagents} sub-agents have their steps in other files, not in this trace"
         add_warning(trace, "subagent_elsewhere", message, "steps")
+    if run.started_elsewhere:
+        add_gap(trace, "calls", ELSEWHERE.format(run.started_elsewhere))
 
 
 STEP_USAGE = TokenTable(

@@ -307,7 +307,7 @@ def build(record: Any) -> Trace:
     conversation = read_conversation(document, unknown)
     trace = Trace("", conversation.messages, conversation.calls, NO_RESPONSE)
     _fill_fields(trace, document, unknown)
-    if trace.error is not None and document.get("status") is None:
+    if trace.error is not None and document.get("status") in (None, "ok"):
         trace.status = "error"
     if trace.response is NO_RESPONSE:
         trace.response = conversation.get_response()

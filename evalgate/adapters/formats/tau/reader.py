@@ -160,7 +160,8 @@ def _add_message(conversation: Conversation, recorded: dict[str, Any]) -> Messag
         message = conversation.add_message(SPEAKERS[role], content, is_input=is_input)
         for recorded_call in calls:
             call = conversation.add_call(message, *(recorded_call[key] for key in ("id", "name", "arguments")))
-            call["requestor"] = "user" if recorded_call["requestor"] == "user" else call["requestor"]
+            if role == "user" and recorded_call["requestor"] == "user":  # the agent's messages hold its own calls only
+                call["requestor"] = "user"
     else:
         raise FieldError("role", "is not one of system, user, assistant, tool")
     message["parts"] = parts

@@ -88,3 +88,23 @@ def test_trajectories_are_claimed_alone_and_in_lists():
     assert ATIF.claims(ORDER)
     assert ATIF.claims([ORDER])
     assert atif.READER.split([ORDER, ORDER]) == [ORDER, ORDER]
+
+
+REF = {"session_id": "s-2", "trajectory_path": "other.json"}
+
+
+def test_a_sub_agent_of_a_call_whose_steps_are_elsewhere_leaves_calls_open():
+    started = step(
+        "agent",
+        "",
+        tool_calls=[call("a", "delegate")],
+        observation=seen(result("done", "a", subagent_trajectory_ref=[REF])),
+    )
+    assert "recorded in other files" in atif.build(trajectory(step("user", "Hi"), started)).gaps["calls"]
+
+
+def test_a_summary_that_the_runtime_started_leaves_nothing_open():
+    """So Terminus 2 writes it; such an agent has no tools."""
+    summary = step("system", "Summarized.", observation=seen({"subagent_trajectory_ref": [REF]}))
+    trace = atif.build(trajectory(step("user", "Hi"), summary, step("agent", "Done.")))
+    assert ([each["code"] for each in trace.warnings], trace.gaps) == (["subagent_elsewhere"], {})

@@ -353,7 +353,7 @@ def traces(draw):
     trace.usage["source"] = draw(st.sampled_from(["recorded_total", "inference_sum", "agent_span", "none"]))
     trace.cost["source"] = draw(st.sampled_from(["recorded", "computed", "partial", "unknown"]))
     trace.status = draw(st.sampled_from(["ok", "error", "incomplete"]))
-    trace.error = draw(st.none() | st.just({"type": None, "message": "it broke"}))
+    trace.error = None if trace.status == "ok" else draw(st.none() | st.just({"type": None, "message": "it broke"}))
     trace.agent = draw(st.none() | st.dictionaries(TEXT, JSON, max_size=2))
     trace.metadata = draw(st.dictionaries(TEXT, JSON, max_size=2))
     trace.tags = draw(st.lists(WORD, max_size=2))
@@ -484,3 +484,11 @@ def test_a_duration_that_is_too_large_in_milliseconds_is_refused(place):
     native.build(document)
     (answer if place in RESULT_FIELDS else document)[place] = 1e12 + 1
     assert f"{place} is too large" in refusal(document)
+
+
+@pytest.mark.parametrize("status", [..., None, "ok", "error"])
+def test_a_run_with_an_error_ended_in_it_whatever_its_status_says(status):
+    error = {"type": "exit code 1", "message": "KeyError"}
+    assert native.build(short(error=error, status=status)).status == "error"
+    assert native.build(short(error=None, status="ok")).status == "ok"
+    assert native.build(short(error=error, status="incomplete")).status == "incomplete"

@@ -85,6 +85,19 @@ def test_a_simulation_that_was_written_as_messages_is_read_as_such():
     assert build(simulation(messages=messages, ticks=None)).response["content"] == "Hello"
 
 
+@pytest.mark.parametrize(("role", "owner"), [("assistant", "assistant"), ("user", "user")])
+def test_a_call_in_a_message_of_the_agent_is_its_own_whoever_is_named(role, owner):
+    call = {"id": "c", "name": "cancel", "arguments": {}, "requestor": "user"}
+    messages = [
+        {"role": "user", "content": "Hi"},
+        {"role": role, "content": None, "tool_calls": [call]},
+        {"role": "tool", "id": "c", "content": "done", "requestor": "user"},
+        {"role": "assistant", "content": "Hello"},
+    ]
+    [made] = build(simulation(messages=messages, ticks=None)).tool_calls
+    assert made["requestor"] == owner
+
+
 @pytest.mark.parametrize("chunk", [{}, {"content": "UklGRg==", "is_audio": True}])
 def test_a_simulation_without_recorded_messages_is_refused(chunk):
     silent = [{**tick(number), "agent_chunk": chunk} for number in range(1200)]

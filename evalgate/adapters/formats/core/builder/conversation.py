@@ -139,6 +139,8 @@ def _normalize_numbers(value: Any) -> Any:
 PARALLEL = "multi_tool_use.parallel"
 PARALLEL_FORMS = (PARALLEL, "multi_tool_use_parallel", "multi_tool_use-parallel")
 """OpenAI's tool whose arguments are calls, also where names may have no dot."""
+SERVER, CALL_TOOL = "mcp_server", "call_tool"
+"""How Pydantic AI names a server that a provider asks, and its act of calling a tool that the arguments name."""
 
 # Copying a blank record is faster than naming all its fields; a trace has dozens of records.
 BLANK_MESSAGE: Message = {

@@ -154,7 +154,7 @@ CONVERSATIONS = DEFINITION_KEYS | words("messages contents content parts events"
 
 
 def require_content(trace: Trace) -> None:
-    """Raises TraceError if the trace holds no message, call, model call or token, and says of no outage and no error."""
+    """Raises TraceError if the trace holds no message, call, model call or token, nor why: an outage or an error."""
     says_why = (trace.state is not None and "outage" in trace.state) or (trace.status == "error" and trace.error)
     if not (trace.messages or trace.tool_calls or trace.llm_calls or trace.usage["total_tokens"] or says_why):
         raise TraceError(EMPTY)

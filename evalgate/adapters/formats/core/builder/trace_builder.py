@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evalgate.adapters.formats.core.builder.call_outcomes import apply_exit_codes
-from evalgate.adapters.formats.core.builder.conversation import PARALLEL_FORMS, find_opening_text
+from evalgate.adapters.formats.core.builder.conversation import PARALLEL_FORMS, SERVER, find_opening_text
 from evalgate.adapters.formats.core.builder.evidence_gaps import find_gaps, require_content
 from evalgate.adapters.formats.core.builder.run import warn_of_missing_results
 from evalgate.adapters.formats.core.builder.side_fields import set_origin
@@ -274,8 +274,8 @@ SIGNS_OF_CALLS = (
 
 
 def _expand_parallel_calls(trace: Trace) -> None:
-    """Reads a call of OpenAI's tool for parallel calls as those calls."""
-    if any(call["name"].endswith(PARALLEL_FORMS) for call in trace.tool_calls):
+    """Reads a call of OpenAI's tool for parallel calls, or of a server, as those calls."""
+    if any(call["name"].endswith(PARALLEL_FORMS) or call["name"].startswith(SERVER) for call in trace.tool_calls):
         from evalgate.adapters.formats.core.builder.parallel_calls import expand_parallel_calls  # few traces need it
 
         expand_parallel_calls(trace)
