@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     KeepTrial = Callable[[TrialResult], RunTrial]
 
 
-PLAIN_NAME = re.compile(rf"(?!{'|'.join(WITHOUT_DOT)})[a-z0-9]+(?:_[a-z0-9]+)*")
-"""Names of tools that neither end like another nor are written like one."""
+PLAIN_NAME = re.compile(rf"(?!{'|'.join(WITHOUT_DOT)}|mcp_)[a-z0-9]+(?:_[a-z0-9]+)?")
+"""Names of tools that neither end like another, of two words or more, nor are written like one."""
 ATTEMPT = re.compile(r"(?<=\d)-\d+$")
 """The end of a recording's id by GitHub: the attempts of a run are one recording."""
 MAX_HINTS = 20

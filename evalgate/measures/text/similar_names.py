@@ -85,6 +85,9 @@ WITHOUT_DOT = tuple(each[:-1] + mark for each in WRAPPERS for mark in "_-")
 """Namespaces that models and providers put before the name of a tool."""
 SEPARATORS = ("__", ".", "/", ":")
 """What servers and frameworks put between their own name and that of a tool."""
+SERVERS = ("mcp_", "mcp-")
+"""How the name of a server's tool begins where its parts are not told apart."""
+_WORDS = re.compile(r"[^_-][_-][^_-]")
 _NUMBER = re.compile(r"(?<=.):\d{1,9}\Z")
 
 
@@ -128,17 +131,31 @@ def find_pattern_for(pattern: str, name: str) -> str | None:
 
     >>> find_pattern_for("delete_*", "mcp__db__delete_user"), find_pattern_for("delete_user", "delete_user")
     ('*__delete_*', None)
-    >>> find_pattern_for("delete_user", "functions_delete_user")
-    'functions_delete_user'
+    >>> find_pattern_for("delete_user", "functions_delete_user"), find_pattern_for("delete_*", "mcp_db_delete_user")
+    ('functions_delete_user', '*_delete_*')
+    >>> find_pattern_for("delete_user", "db-delete_user"), find_pattern_for("search", "web_search")
+    ('*-delete_user', None)
     """
     if is_denied(pattern, name):
         return None
+    name = _NUMBER.sub("", unwrap_name(name))
+    if is_denied(pattern, name):
+        return f"{pattern}:*"
     for separator in SEPARATORS:
         head, found, last = name.rpartition(separator)
         if head and found and last and is_denied(pattern, last):
             return f"*{separator}{pattern}"
     wrapper = next((each for each in WITHOUT_DOT if name.startswith(each)), "")
-    return f"{wrapper}{pattern}" if wrapper and is_denied(pattern, name.removeprefix(wrapper)) else None
+    if wrapper and is_denied(pattern, name.removeprefix(wrapper)):
+        return f"{wrapper}{pattern}"
+    # a coding agent puts the name of a server before that of its tool; one word alone is the end of many other names
+    may_follow = name.startswith(SERVERS) or ("*" not in pattern and bool(_WORDS.search(pattern)))
+    cut = next((at for at in _find_cuts(name) if is_denied(pattern, name[at + 1 :])), None) if may_follow else None
+    return None if cut is None else f"*{name[cut]}{pattern}"
+
+
+def _find_cuts(name: str) -> Iterator[int]:
+    return (at for at, sign in enumerate(name[:MAX_LENGTH]) if at and sign in "_-")
 
 
 def spell_out(name: str) -> str:

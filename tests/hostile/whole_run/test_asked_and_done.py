@@ -255,6 +255,29 @@ def test_a_wrapper_without_its_dot_is_a_warning(tmp_path, name):
     assert [each["code"] for each in ran.results["warnings"]] == ["similar_tool"]
 
 
+@pytest.mark.parametrize(("name", "pattern"), [
+    ("mcp_database_delete_user", "*_delete_user"),  # Gemini CLI
+    ("db-delete_user", "*-delete_user"),  # Copilot CLI
+    ("db_delete_user", "*_delete_user"),  # opencode
+    ("mcp__db__delete_user:3", "*__delete_user"),
+    ("delete_user:0", "delete_user:*"),
+])  # fmt: skip
+def test_a_tool_behind_the_name_of_a_server_is_named_below_the_heading(tmp_path, name, pattern):
+    check = {"type": "forbidden_tools", "tools": ["delete_user"]}
+    ran = judge(tmp_path, check, name)
+    assert (ran.code, f"`{pattern}`" in second_line(ran).replace("` ", "`").replace(" `", "`")) == (0, True), (
+        second_line(ran)
+    )
+    meant = judge(tmp_path, {**check, "not_meant": [name]}, name)
+    assert "similar_tool" not in {each["code"] for each in meant.results["warnings"]}
+
+
+@pytest.mark.parametrize("name", ["web_search", "file-search", "research", "search_web"])
+def test_a_name_that_ends_with_the_same_word_is_another_tool(tmp_path, name):
+    ran = judge(tmp_path, {"type": "forbidden_tools", "tools": ["search"]}, name)
+    assert (ran.code, "similar_tool" in {each["code"] for each in ran.results["warnings"]}) == (0, False)
+
+
 def parallel(arguments: Any, name: str = "multi_tool_use.parallel") -> dict[str, Any]:
     record = dict(trace("done", tools=(name,)))
     record["messages"][1]["tool_calls"][0]["arguments"] = arguments
