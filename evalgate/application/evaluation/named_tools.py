@@ -79,6 +79,10 @@ class NamedTools:
     def _is_named(self, name: str) -> bool:
         return name in self._places or any(matches_id(part, name) for part in self._parts)
 
+    def ends_like_named(self, name: str) -> bool:
+        """Whether a name ends with one of several words that a check names."""
+        return any("_" in each and name.endswith(f"_{each}") for each in self._places)
+
     def add(self, called: Iterable[str], defined: Iterable[str]) -> None:
         """Adds what a trace calls and defines."""
         if self._places and len(self._called) < MAX_NAMES:

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     KeepTrial = Callable[[TrialResult], RunTrial]
 
 
-PLAIN_NAME = re.compile(rf"(?!{'|'.join(WITHOUT_DOT)}|mcp_)[a-z0-9]+(?:_[a-z0-9]+)?")
-"""Names of tools that neither end like another, of two words or more, nor are written like one."""
+PLAIN_NAME = re.compile(rf"(?!{'|'.join(WITHOUT_DOT)}|mcp_)[a-z0-9]+(?:_[a-z0-9]+)*")
+"""Names of tools that are not written like another, and end like one only where a check names that one."""
 ATTEMPT = re.compile(r"(?<=\d)-\d+$")
 """The end of a recording's id by GitHub: the attempts of a run are one recording."""
 MAX_HINTS = 20
@@ -130,7 +130,7 @@ class SuiteEvaluation:
             self._tools[judged.ref.tools_hash] = judged.tools
 
     def _add_similar(self, place: int, called: Iterable[str]) -> None:
-        if all(map(PLAIN_NAME.fullmatch, called)):
+        if all(map(PLAIN_NAME.fullmatch, called)) and not any(map(self.named_tools.ends_like_named, called)):
             return
         if self.similar_tools is None:
             from evalgate.evaluators.kinds.calls.similar_tools import SimilarTools  # few agents' tools have such names
