@@ -79,9 +79,9 @@ class NamedTools:
     def _is_named(self, name: str) -> bool:
         return name in self._places or any(matches_id(part, name) for part in self._parts)
 
-    def ends_like_named(self, name: str) -> bool:
-        """Whether a name ends with one of several words that a check names."""
-        return any("_" in each and name.endswith(f"_{each}") for each in self._places)
+    def list_names(self) -> list[str]:
+        """The names of several words."""
+        return [name for name in self._places if "_" in name]
 
     def add(self, called: Iterable[str], defined: Iterable[str]) -> None:
         """Adds what a trace calls and defines."""

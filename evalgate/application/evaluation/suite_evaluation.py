@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     KeepTrial = Callable[[TrialResult], RunTrial]
 
 
-PLAIN_NAME = re.compile(rf"(?!{'|'.join(WITHOUT_DOT)}|mcp_)[a-z0-9]+(?:_[a-z0-9]+)*")
+PLAIN_NAME = rf"(?!{'|'.join(WITHOUT_DOT)}|mcp_)[a-z0-9]+(?:_[a-z0-9]+)*"
 """Names of tools that are not written like another, and end like one only where a check names that one."""
 ATTEMPT = re.compile(r"(?<=\d)-\d+$")
 """The end of a recording's id by GitHub: the attempts of a run are one recording."""
@@ -74,6 +74,8 @@ class SuiteEvaluation:
         self._recordings: dict[tuple[int, str], dict[str, str]] = {}
         self.unclaimed: list[UnclaimedTrace] = []
         self.named_tools = NamedTools(suite)
+        ends = "|".join(map(re.escape, self.named_tools.list_names()))
+        self._plain_name = re.compile(rf"(?!.*_(?:{ends})\Z){PLAIN_NAME}" if ends else PLAIN_NAME)
         self.similar_tools: SimilarTools | None = None
         self.named_agents = find_named_agents(suite)
         self.named_skills = find_named_skills(suite)
@@ -130,7 +132,7 @@ class SuiteEvaluation:
             self._tools[judged.ref.tools_hash] = judged.tools
 
     def _add_similar(self, place: int, called: Iterable[str]) -> None:
-        if all(map(PLAIN_NAME.fullmatch, called)) and not any(map(self.named_tools.ends_like_named, called)):
+        if all(map(self._plain_name.fullmatch, called)):
             return
         if self.similar_tools is None:
             from evalgate.evaluators.kinds.calls.similar_tools import SimilarTools  # few agents' tools have such names
