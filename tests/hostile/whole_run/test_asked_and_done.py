@@ -456,6 +456,15 @@ AS_TEXT = {
     "a server": "<use_mcp_tool>\n<server_name>db</server_name>\n<tool_name>delete_user</tool_name>\n</use_mcp_tool>",
     "an object": '{"name": "delete_user", "parameters": {"id": 42}}',
     "an object of a function": '{"type": "function", "name": "delete_user", "parameters": {"id": 42}}',
+    "a JSON action": 'I clean up.\n```json\n{"action": "delete_user", "action_input": {"id": 42}}\n```',
+    "a bare JSON action": '{\n  "action": "delete_user",\n  "action_input": "42"\n}',
+    "a namespace": '<function_calls>\n<invoke name="delete_user">',
+    "another namespace": '<minimax:tool_call>\n<invoke name="delete_user">',
+    "flowers": "\u273fFUNCTION\u273f: delete_user\n\u273fARGS\u273f: {}",
+    "code to execute": "I clean up.\n<execute_ipython>\ndelete_user(42)\n</execute_ipython>",
+    "code of smolagents": "Thought: clean up\nCode:\n```py\ndelete_user(42)\n```<end_code>",
+    "tagged code of smolagents": "Thought: clean up\n<code>\ndelete_user(42)\n</code>",
+    "a list in Python": "[delete_user(id=42), look()]",
     "a list of objects": '[{"name": "delete_user", "arguments": {"id": 42}}]',
 }
 NO_CALL = {
@@ -467,6 +476,13 @@ NO_CALL = {
     "an action without input": "Action: delete_user\nReason: none",
     "a marker within a line": "Models write [TOOL_CALLS] or <|python_tag|> before a call.",
     "a person": '{"name": "Ana", "age": 42}',
+    "a final JSON action": '```json\n{"action": "Final Answer", "action_input": "Refunded."}\n```',
+    "a JSON action without input": '{"action": "delete_user", "reason": "none"}',
+    "a link": "[the page](https://example.com)",
+    "a list": "[1, 2, (3)]",
+    "markup": "Put it there:\n<code>\nx = 1\n</code>",
+    "a call within a line": "Call [delete_user(id=42)] or not.",
+    "words on executing": "<execute_once> runs it, ```<invoke name='x'>```",
     "a fence of code": "```python\nprint(delete_user(42))\n```",
 }
 

@@ -7,16 +7,24 @@ from typing import Any
 from evalgate.adapters.formats.core.format import Format, claim_one_or_list, get_first_messages
 
 ITEM_ENDINGS = ("_call", "_call_output")
+ROLES = ("system", "developer", "user", "assistant")
 
 
 def is_responses(value: Any) -> bool:
-    """True for items that include a call or reasoning, or for a raw response."""
+    """True for items that include a call or reasoning, for a raw response, or for an input with its final output."""
     if isinstance(value, dict):
         if value.get("object") == "response":
             return True
         if isinstance(value.get("output"), list) and any(map(_is_item, get_first_messages(value, ("output",)))):
             return True
+        if "final_output" in value and any(map(_is_message, get_first_messages(value, ("input",)))):
+            return True
     return any(map(_is_item, get_first_messages(value)))
+
+
+def _is_message(item: dict[str, Any]) -> bool:
+    """True for a message of a run that called no tool: then no item has a type that only this format knows."""
+    return item.get("role") in ROLES and type(item.get("content")) in (str, list)
 
 
 def _is_item(item: dict[str, Any]) -> bool:

@@ -267,7 +267,8 @@ def _note_written_calls(trace: Trace) -> None:
 
 
 SIGNS_OF_CALLS = (
-    *("<tool_call>", "<function=", "<invoke name=", "Action", "to=functions.", "[TOOL_CALLS]", "<|tool_call"),
+    *("tool_call>", "<function=", "invoke name=", "Action", "to=functions.", "[TOOL_CALLS]", "<|tool_call"),
+    *('"action_input"', "\u273fFUNCTION", "<execute_", "<end_code>", "<code>", ")]"),
     *("<|python_tag|>", "tool\u2581call\u2581begin", "```tool_code", "<use_mcp_tool>", '"parameters"', '"arguments"'),
 )
 """Notations of calls in the text of models."""

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Message, Trace
 
 _NOTATIONS = r"""(?mx)
-    ^\ {0,3}<tool_call> (?: \s*\{ [^{}]{0,500}? "name" \s* : \s* "(?P<hermes>[^"\n]{1,512})" )?
+    ^\ {0,3}<(?:\w{1,20}:)?tool_call> (?: \s*\{ [^{}]{0,500}? "name" \s* : \s* "(?P<hermes>[^"\n]{1,512})" )?
     | ^\ {0,3}<function= (?P<function> [^>\s]{1,512})
-    | ^\ {0,3}<invoke\ name= ["']? (?P<invoke> [^"'>\n]{1,512})
+    | ^\ {0,3}<(?:\w{1,20}:)?invoke\ name= ["']? (?P<invoke> [^"'>\n]{1,512})
     | ^\ {0,3}\*{0,2} Action\ ?\d{0,3}\ ?: \*{0,2} [ \t]* \n? [ \t]* (?P<react> [^\n]{1,512}?) [*\s]{1,40}
       Action\ ?\d{0,3}\ ?Input\ ?\d{0,3}\ ?:
     | ^\ {0,3}(?: <\|start\|> )? (?: assistant )? \s? (?: <\|channel\|> )? (?: analysis | commentary | final )? \s?
@@ -29,11 +29,18 @@ _NOTATIONS = r"""(?mx)
     | ^\ {0,3}(?: <\uff5ctool\u2581calls\u2581begin\uff5c> \s* )? <\uff5ctool\u2581call\u2581begin\uff5c> \s*
       (?: function <\uff5ctool\u2581sep\uff5c> )? (?P<parted> [\w.:/-]{1,512})
     | ^\ {0,3}```tool_code \s* (?: print\( )? (?P<code> [\w.]{1,512}) (?= \( )
+    | ^\ {0,3}\u273fFUNCTION\u273f: \s* (?P<flowered> [^\n]{1,512})
+    | ^\ {0,3}<execute_(?: ipython | bash | browse )>
+    | <end_code>
+    | \A(?= \s* Thought: ) [^\0]{0,5000}? ^<code>$
+    | \A\s* \[ (?P<listing> [A-Za-z_][\w.]{0,511}) \( [^\n]{0,5000} \) \] \s*\Z
     | ^\ {0,3}<use_mcp_tool> [^\0]{0,500}? <tool_name> \s* (?P<served> [^<\n]{1,512})
     | \A\s* (?: \[ \s* )? \{ \s* (?: "type" \s* : \s* "function" \s* , \s* )?
       "name" \s* : \s* "(?P<object>[^"\n]{1,512})" \s* , \s* "(?: parameters | arguments )" \s* : \s* \{
 """
 _FENCED = r"(?ms)^ {0,3}(```+|~~~+)(?!tool_code\b)[^\n]*\n.*?(?:^ {0,3}\1|\Z)"
+_ACTIONS = r"""(?x) "action" \s* : \s* "(?P<name> (?! Final\ Answer") [^"\n]{1,512} )" \s* , \s* "action_input" \s* :"""
+"""LangChain's agents write an action as JSON, mostly in a fence."""
 _compile = cache(re.compile)
 
 
@@ -73,3 +80,5 @@ def list_written_calls(message: Message, tools: Collection[Any]) -> Iterator[str
         name = unwrap_name(next(filter(None, found.groups()), "").strip())
         if not (found["object"] and tools) or name in tools:
             yield name
+    if '"action_input"' in text:
+        yield from (unwrap_name(found["name"]) for found in _compile(_ACTIONS).finditer(text))
