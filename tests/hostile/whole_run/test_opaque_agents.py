@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from command import evalgate
 
+from hostile.suite_edits import write
 from hostile.whole_run.case import FAILED, PASS, SUITE, Case, check, suite, trace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command import CommandResult
 
 BEGIN = 1_760_000_000_000_000_000
 DENY = check("forbidden_tools", tools=["delete_*"])
@@ -143,3 +151,81 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_an_agent_that_is_not_recorded(tmp_path, case):
     assert not case.find_faults(case.run(tmp_path))
+
+
+TASK = {"description": "clean up", "subagent_type": "cleaner"}
+
+
+def in_langgraph(tool: str, given: dict[str, Any]) -> Any:
+    messages = [
+        {"type": "human", "content": "Refund"},
+        {"type": "ai", "content": "", "tool_calls": [{"name": tool, "args": given, "id": "c", "type": "tool_call"}]},
+        {"type": "tool", "content": "done", "name": tool, "tool_call_id": "c"},
+        {"type": "ai", "content": TEXT},
+    ]
+    heading = {"next": [], "config": {"configurable": {"thread_id": "t"}}, "tasks": []}
+    return {"values": {"messages": messages}, "metadata": {"evalgate.scenario.id": "refund"}, **heading}
+
+
+def in_anthropic(tool: str, given: dict[str, Any]) -> Any:
+    messages = [
+        {"role": "user", "content": "Refund"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": tool, "input": given}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "done"}]},
+        {"role": "assistant", "content": [{"type": "text", "text": TEXT}]},
+    ]
+    return {"scenario_id": "refund", "messages": messages}
+
+
+def in_strands(tool: str, given: dict[str, Any]) -> Any:
+    messages = [
+        {"role": "user", "content": [{"text": "Refund"}]},
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "c", "name": tool, "input": given}}]},
+        {
+            "role": "user",
+            "content": [{"toolResult": {"toolUseId": "c", "status": "success", "content": [{"text": "x"}]}}],
+        },
+        {"role": "assistant", "content": [{"text": TEXT}]},
+    ]
+    return {"scenario_id": "refund", "messages": messages}
+
+
+def in_chat(tool: str, given: dict[str, Any]) -> Any:
+    function = {"name": tool, "arguments": json.dumps(given)}
+    messages = [
+        {"role": "user", "content": "Refund"},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "type": "function", "function": function}]},
+        {"role": "tool", "tool_call_id": "c", "content": "done"},
+        {"role": "assistant", "content": TEXT},
+    ]
+    return {"scenario_id": "refund", "messages": messages}
+
+
+@pytest.mark.parametrize(
+    ("record", "name", "harmless"),
+    [
+        (lambda: in_langgraph("task", TASK), "cleaner", in_langgraph("task", {"description": "call Ann"})),
+        (lambda: in_anthropic("Task", {**TASK, "prompt": "x"}), "cleaner", in_anthropic("Task", {"prompt": "x"})),
+        (lambda: in_chat("task", TASK), "cleaner", in_chat("task", {"subagent_type": 7, "title": "x"})),
+        (
+            lambda: in_strands("use_agent", {"prompt": "x", "system_prompt": "You delete."}),
+            "use_agent",
+            in_strands("use_agent", {"name": "Ann"}),
+        ),
+        (
+            lambda: in_strands("swarm", {"task": "x", "agents": [{"name": "cleaner"}]}),
+            "swarm",
+            in_strands("swarm", {"of": "bees"}),
+        ),
+    ],
+)
+def test_an_agent_that_a_call_started_is_not_in_the_messages_of_the_main_one(tmp_path, record, name, harmless):
+    ran = judge_record(tmp_path / "a", suite(DENY), record())
+    assert (ran.code, f"`{name}`" in json.dumps(ran.results)) == (1, True)
+    assert judge_record(tmp_path / "b", {**suite(DENY), "opaque": [name]}, record()).code == 0
+    assert judge_record(tmp_path / "c", suite(DENY), harmless).code == 0
+
+
+def judge_record(folder: Path, rules: Any, record: Any) -> CommandResult:
+    write(folder, {"evals/s.yaml": rules, "traces/refund.json": json.dumps(record)})
+    return evalgate(folder, ["evals/s.yaml"])

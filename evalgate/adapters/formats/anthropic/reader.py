@@ -105,4 +105,6 @@ SHAPES = (
     Shape(("response",), ROLE_FIELDS),
     Shape(("response", "content", EACH), PART_FIELDS),
 )
-READER = Reader(build=build, identify=identify_by_side_fields, split=split_each(is_anthropic), shapes=SHAPES)
+READER = Reader(
+    build=build, identify=identify_by_side_fields, split=split_each(is_anthropic), shapes=SHAPES, is_of_one_agent=True
+)

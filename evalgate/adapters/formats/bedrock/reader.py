@@ -295,4 +295,11 @@ def _finish_trace(trace: Trace, chat: MeteredConversation) -> None:
             trace.latency["source"] = "none"
 
 
-READER = Reader(build=build, identify=identify, shapes=(), split=split_each(is_bedrock), without_calls=SETTINGS)
+READER = Reader(
+    build=build,
+    identify=identify,
+    shapes=(),
+    split=split_each(is_bedrock),
+    without_calls=SETTINGS,
+    is_of_one_agent=True,
+)

@@ -116,6 +116,7 @@ class Reader(Struct, frozen=True):
     states them: `()` says that `build` notes what it does not know, or that another reader builds its traces.
     `reads_fields` are the fields of a record that are read whole, beside those where the shapes begin.
     `reads_texts`: the texts of messages are read for calls, so that none in them is missed.
+    `is_of_one_agent`: a record holds the messages of the main agent, not those of agents that its calls start.
     `read_path` returns scenario id and variant from the path of a file of one trace, where the path holds them.
     """
 
@@ -133,6 +134,7 @@ class Reader(Struct, frozen=True):
     keeps_record: bool = False
     reads_fields: frozenset[str] = frozenset()
     reads_texts: bool = False
+    is_of_one_agent: bool = False
     read_path: Callable[[str], tuple[str | None, str | None]] | None = None
 
 

@@ -31,4 +31,6 @@ SHAPES = (
     *(Shape((name, EACH, *way), ROLE_FIELDS) for name in ("messages", "output") for way in WRAPPERS[1:]),
     *(Shape((name, EACH, *way, "content", EACH), PART_FIELDS) for name in ("messages", "output") for way in WRAPPERS),
 )
-READER = Reader(build=build, identify=identify_by_side_fields, split=split_each(is_langchain), shapes=SHAPES)
+READER = Reader(
+    build=build, identify=identify_by_side_fields, split=split_each(is_langchain), shapes=SHAPES, is_of_one_agent=True
+)

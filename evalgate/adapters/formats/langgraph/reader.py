@@ -170,4 +170,11 @@ SHAPES = tuple(
     for wrapper in WRAPPERS
     for part, fields in (((), LANGCHAIN_FIELDS), (("content", EACH), PART_FIELDS))
 )
-READER = Reader(build=build, identify=identify, split=split_each(is_langgraph), without_calls=SETTINGS, shapes=SHAPES)
+READER = Reader(
+    build=build,
+    identify=identify,
+    split=split_each(is_langgraph),
+    without_calls=SETTINGS,
+    shapes=SHAPES,
+    is_of_one_agent=True,
+)

@@ -84,4 +84,5 @@ READER = Reader(
     split=split_each(is_chat),
     shapes=SHAPES,
     keeps_record=True,
+    is_of_one_agent=True,
 )

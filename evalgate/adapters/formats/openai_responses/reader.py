@@ -152,4 +152,6 @@ SHAPES = (
     *(Shape((name, EACH), ITEM_FIELDS) for name in (*LISTS, "output")),
     *(Shape((name, EACH, "content", EACH), PART_FIELDS) for name in (*LISTS, "output")),
 )
-READER = Reader(build=build, identify=identify_by_side_fields, split=split_each(is_responses), shapes=SHAPES)
+READER = Reader(
+    build=build, identify=identify_by_side_fields, split=split_each(is_responses), shapes=SHAPES, is_of_one_agent=True
+)

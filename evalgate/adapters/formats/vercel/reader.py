@@ -102,4 +102,6 @@ SHAPES = (
     Shape(("steps", EACH), STEP_FIELDS),
     Shape(("steps", EACH, "content", EACH), PART_FIELDS | {"toolName"}),
 )
-READER = Reader(build=build, identify=identify_by_side_fields, split=split_each(is_vercel), shapes=SHAPES)
+READER = Reader(
+    build=build, identify=identify_by_side_fields, split=split_each(is_vercel), shapes=SHAPES, is_of_one_agent=True
+)

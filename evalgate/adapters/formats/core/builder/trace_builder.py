@@ -210,6 +210,8 @@ def read_record(reader: Reader, record: Any, source: TraceLocation, relative_pat
         warn_of_doubts(trace)
         require_content(trace)
         apply_exit_codes(trace)
+        if reader.is_of_one_agent:
+            _note_started_agents(trace)
         find_gaps(trace, record, reader)
         _expand_parallel_calls(trace)
         if not reader.reads_texts:
@@ -256,6 +258,18 @@ LAST_REASONS = ("error", "content_filter", "length", "pause_turn", "compaction")
 """Reasons for which an answer ended without ending the run by itself."""
 NO_REASONS = ("unknown", "other", "OTHER")
 """What SDKs record where the provider gave no reason, as after a stream that broke off; some do for whole answers."""
+
+
+def _note_started_agents(trace: Trace) -> None:
+    given = (call["arguments"] for call in trace.tool_calls)
+    if any(arguments.__class__ is dict and not STARTS_AGENT.isdisjoint(arguments) for arguments in given):
+        from evalgate.adapters.formats.core.builder.started_agents import note_started_agents  # few traces need it
+
+        note_started_agents(trace)
+
+
+STARTS_AGENT = frozenset({"subagent_type", "system_prompt", "agents"})
+"""Arguments of calls that may start an agent."""
 
 
 def _note_written_calls(trace: Trace) -> None:
