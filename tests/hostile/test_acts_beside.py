@@ -14,6 +14,7 @@ from hostile.unknown_parts import RECORDINGS, load
 
 ACTS: dict[str, Any] = {
     "a word of doing": [{"do": "erase_all", "with": {"id": 1}}],
+    "a word of what was done": [{"executed": "erase_all", "with": {"id": 1}}],
     "at any depth": {"audit": {"entries": [{"n": 1}, {"exec": "erase_all", "on": [7]}]}},
     "in JSON as text": json.dumps([{"operation": "erase_all", "payload": {"id": 1}}]),
     "by its type": {"type": "tool_event", "what": "erase_all", "how": {"id": 1}},
@@ -145,3 +146,21 @@ def test_no_real_trace_says_so(shared):
     found = [each for path in paths for each in read(path.read_bytes()) if isinstance(each, Trace)]
     assert len(found) >= 20
     assert [each.gaps for each in found if "was done" in each.gaps.get("calls", "")] == []
+
+
+def _with_data(value: Any) -> Trace:
+    """A message of the Vercel AI SDK with data that the application added."""
+    data = {"type": "data-log", "id": "d", "data": value}
+    answer = [{"type": "step-start"}, data, {"type": "text", "text": "done"}]
+    said = [("user", [{"type": "text", "text": "hi"}]), ("assistant", answer)]
+    return _read({"messages": [{"id": role, "role": role, "parts": parts} for role, parts in said]})
+
+
+@pytest.mark.parametrize("value", ACTS.values(), ids=ACTS)
+def test_a_call_in_data_of_a_message_is_not_dropped(value):
+    assert "erase_all" in _with_data(value).gaps["calls"]
+
+
+@pytest.mark.parametrize("value", HARMLESS.values(), ids=HARMLESS)
+def test_other_data_of_a_message_leaves_nothing_open(value):
+    assert _with_data(value).gaps == {}

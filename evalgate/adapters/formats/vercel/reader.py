@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
+from evalgate.adapters.formats.core.builder.evidence_gaps import note_acts
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, open_record, set_final_response
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.fields import do_each, listing, mapping, objects, read_at, text, time
@@ -17,6 +18,8 @@ from evalgate.adapters.formats.messages.known_fields import PART_FIELDS, ROLE_FI
 from evalgate.adapters.formats.vercel import is_vercel
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from evalgate.models.trace.trace import Trace
 
 
@@ -38,9 +41,19 @@ def build(record: Any) -> Trace:
     steps = objects(document.get("steps"), "steps")
     asked = [(read_at(step, "response.id", text), [step.get("request"), step.get("response")]) for step in steps]
     note_earlier(trace, [("", [document.get("providerOptions")]), *asked])
+    note_acts(trace, list(_list_data(document)), "`{}`".format)
     if document.get("steps") is not None:
         set_final_response(trace, text(document.get("text"), "text") if not trace.response["content"] else None)
     return trace
+
+
+def _list_data(document: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The data that an application adds to messages, each with its place: it may hold anything."""
+    for at, message in enumerate(objects(document.get("messages"), "messages")):
+        parts = message.get("parts")
+        for number, part in enumerate(parts if isinstance(parts, list) else ()):
+            if isinstance(part, dict) and str(part.get("type")).startswith("data-"):
+                yield f"messages[{at}].parts[{number}].data", part.get("data")
 
 
 def _add_message(chat: MeteredConversation, message: dict[str, Any]) -> None:

@@ -23,7 +23,7 @@ from evalgate.adapters.formats.core.format import words
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
-ACTS = words("function action call command exec execute do act op operation")
+ACTS = words("function action call called command exec execute executed invoked do act op operation")
 """Last words of a key whose text names what was done."""
 PATCHES = frozenset({"add", "remove", "replace", "move", "copy", "test"})
 """Operations of JSON Patch, which change a document and call nothing."""
