@@ -16,7 +16,7 @@ from evalgate.adapters.formats.core.format import Identity, Reader, build_identi
 from evalgate.adapters.formats.core.strict_json import encode_json, make_printable
 from evalgate.adapters.formats.core.usage import warn_of_doubts
 from evalgate.adapters.formats.spans import assemble, dialects
-from evalgate.adapters.formats.spans.dialects.attributes import ROLE
+from evalgate.adapters.formats.spans.dialects.attributes import EXCLUDED_ROLES, ROLE
 from evalgate.adapters.formats.spans.dialects.platforms import clear_parents
 from evalgate.adapters.formats.spans.span import BOUNDARY_KINDS, NO_SPAN, UNKNOWN, SpanFile
 from evalgate.errors import TraceError
@@ -232,7 +232,7 @@ def build(record: AgentRun) -> Trace:
         raise record.problem
     trace = read_embedded_trace(record.spans) or assemble.build(record.spans)
     trace.state = read_recorded_state(record.spans) or trace.state
-    trace.warnings += record.warnings
+    trace.warnings += [*record.warnings, *_warn_of_tools_of_others(record.spans)]
     warn_of_doubts(trace)
     if record.missing is not None:
         add_gap(trace, "calls", record.missing)
@@ -257,6 +257,18 @@ def _conflicts(count: int) -> list[Warning_]:
         f"{_plural(count, 'span')} recorded more than once, with different content: the version that ended last is used"
     )
     return [{"code": "span_conflict", "message": message, "where": "spans"}]
+
+
+def _warn_of_tools_of_others(spans: Iterable[Span]) -> list[Warning_]:
+    """Names the spans of tools that say of themselves that another than the agent called them: they are left out."""
+    found = [
+        span for span in spans if span.attributes.get(ROLE) in EXCLUDED_ROLES and dialects.find_kind(span) == "tool"
+    ]
+    if not found:
+        return []
+    named, role = make_printable(found[0].name), found[0].attributes[ROLE]
+    message = f"{_plural(len(found), 'span')} of tools, such as `{named}`, left out as those of a {role} (`{ROLE}`)"
+    return [{"code": "left_out", "message": message, "where": "spans"}]
 
 
 def _report_left_out(noise: list[list[Span]], runs: list[AgentRun]) -> None:

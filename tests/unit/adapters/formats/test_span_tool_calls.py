@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from span_builders import agent, call_part, chat, genai_message, response_part, span, tool, weather_run
 
+from evalgate.adapters.formats.spans import span_records
 from evalgate.adapters.formats.spans.assemble import build
 
 USER = genai_message("user", "hi")
@@ -274,3 +275,18 @@ def test_spans_without_ids_execute_the_calls_of_the_agent_that_they_ran_under():
         ("root/reader", "look", "b"),
         ("root", "look", "a"),
     ]
+
+
+def test_a_tool_that_says_that_another_called_it_is_left_out_with_a_warning():
+    """A tool within a judge's span does not say so, and is left out without a word."""
+    judge = span("judge", attributes={"evalgate.role": "judge"})
+
+    def warned(*spans):
+        run = span_records.AgentRun([agent(0, 10), chat(1, 2), *spans])
+        trace = span_records.build(run)
+        return names(trace), [each["message"] for each in trace.warnings if each["code"] == "left_out"]
+
+    shown = "1 span of tools, such as `execute_tool delete_user`, left out as those of a judge (`evalgate.role`)"
+    assert warned(tool("delete_user", 3, 4, **{"evalgate.role": "judge"})) == ([], [shown])
+    assert warned(judge) == ([], [])
+    assert warned(tool("look", 3, 4)) == (["look"], [])
