@@ -261,9 +261,8 @@ def _conflicts(count: int) -> list[Warning_]:
 
 def _warn_of_tools_of_others(spans: Iterable[Span]) -> list[Warning_]:
     """Names the spans of tools that say of themselves that another than the agent called them: they are left out."""
-    found = [
-        span for span in spans if span.attributes.get(ROLE) in EXCLUDED_ROLES and dialects.find_kind(span) == "tool"
-    ]
+    others = (span for span in spans if ROLE in span.attributes and str(span.attributes[ROLE]) in EXCLUDED_ROLES)
+    found = [span for span in others if dialects.find_kind(span) == "tool"]
     if not found:
         return []
     named, role = make_printable(found[0].name), found[0].attributes[ROLE]

@@ -289,4 +289,5 @@ def test_a_tool_that_says_that_another_called_it_is_left_out_with_a_warning():
     shown = "1 span of tools, such as `execute_tool delete_user`, left out as those of a judge (`evalgate.role`)"
     assert warned(tool("delete_user", 3, 4, **{"evalgate.role": "judge"})) == ([], [shown])
     assert warned(judge) == ([], [])
+    assert warned(tool("look", 3, 4, **{"evalgate.role": ["judge"]})) == (["look"], [])
     assert warned(tool("look", 3, 4)) == (["look"], [])
