@@ -618,6 +618,14 @@ def test_scores_come_from_events():
     assert (score["name"], score["score_value"], score["score_label"]) == ("truth", 0.5, "so")
 
 
+@pytest.mark.parametrize(
+    ("escaped", "error"), [(True, "KeyError"), ("True", "KeyError"), (False, None), ("False", None)]
+)
+def test_an_exception_that_left_a_span_is_its_error_whatever_its_status(escaped, error):
+    event = SpanEvent("exception", None, {"exception.type": "KeyError", "exception.escaped": escaped})
+    assert read_span(events=[event]).error_type == error
+
+
 def test_an_exception_names_the_error_of_a_failed_span():
     event = SpanEvent("exception", None, {"exception.type": "ValueError"})
     assert read_span(failed=True, events=[event]).error_type == "ValueError"

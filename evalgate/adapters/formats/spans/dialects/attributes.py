@@ -217,7 +217,7 @@ def add_common(span: Span, facts: SpanFacts) -> None:
     facts.conversation_id = facts.conversation_id or first_text(attributes, "session.id", "langfuse.session.id")
     facts.error_type = facts.error_type or first_text(attributes, "error.type")
     for event in span.events:
-        if event.name == "exception" and span.has_failed:
+        if event.name == "exception" and (span.has_failed or str(event.attributes.get(ESCAPED)).lower() == "true"):
             facts.error_type = facts.error_type or first_text(event.attributes, "exception.type")
             facts.error_message = facts.error_message or first_text(event.attributes, "exception.message")
         elif event.name == SCORE:
@@ -227,6 +227,10 @@ def add_common(span: Span, facts: SpanFacts) -> None:
     if facts.kind == "tool" and facts.exit_code is None:
         codes = [attributes[key] for key in EXIT_CODES if type(attributes.get(key)) is int]
         facts.exit_code = codes[0] if codes else None
+
+
+ESCAPED = "exception.escaped"
+"""Whether an exception left the span; tracers write it as a flag or as text."""
 
 
 def _framework(scope: str | None) -> str | None:
