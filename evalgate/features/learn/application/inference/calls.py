@@ -30,7 +30,7 @@ from evalgate.features.learn.application.inference.ordering import (
     list_ordered_pairs,
 )
 from evalgate.features.learn.measures.usable_names import is_usable_name
-from evalgate.measures.text.tool_words import has_effect, is_destructive
+from evalgate.measures.text.tool_words import changes_something, has_effect, is_destructive
 from evalgate.models.trace.trace_view import list_evidence
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from evalgate.features.learn.application.inference.observations import TraceSet
     from evalgate.features.learn.application.inference.ordering import Pair
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import ToolCall, Trace
 
 MAX_SEQUENCE, MAX_REPEATED, MAX_RULES = 20, 5, 2
 
@@ -47,15 +47,19 @@ class _TrialCalls:
     """The calls of a scenario's trials, counted once: a trace may have thousands of them."""
 
     def __init__(self, trials: Sequence[Trace], failed: Sequence[Trace], traces: TraceSet) -> None:
-        self.trials, self._failed, self._is_steady = trials, failed, traces.is_steady
+        self.trials, self._failed, self._traces = trials, failed, traces
         self._is_single_of_many = len(trials) == 1 and len(traces.traces) >= SUPPORT
         self.sequences = [trace.called for trace in trials]
         self.counts = [Counter(called) for called in self.sequences]
         self.failed_counts = [Counter(trace.called) for trace in failed]
         self._arguments: dict[str, list[Any]] = {}
+        self._distinct: list[Counter[str]] = []
         for trace in trials:
+            seen = set()
             for call in trace.agent_calls:
                 self._arguments.setdefault(call["name"], []).append(call["arguments"])
+                seen.add((call["name"], repr(call["arguments"])))
+            self._distinct.append(Counter(name for name, _ in seen))
 
     def list_steady(self) -> list[str]:
         """The tools that all trials call, as early as they do; those that come and go elsewhere only if shown here."""
@@ -75,7 +79,7 @@ class _TrialCalls:
         is_missed = len(self.failed_counts) >= FEW and not any(counts[tool] for counts in self.failed_counts)
         called = len(self.trials) + sum(counts[tool] > 0 for counts in self.failed_counts)
         is_sure = called >= SURE and called == len(self.trials) + len(self.failed_counts)
-        return self._is_steady(tool) or is_sure or is_missed
+        return self._traces.is_steady(tool) or is_sure or is_missed
 
     def find_arguments(self, tool: str) -> dict[str, Any]:
         """What the arguments of a tool have in common that each trial calls once."""
@@ -83,25 +87,32 @@ class _TrialCalls:
             return {}
         return infer_arguments(self._arguments[tool], len(self.trials), partial(count_other_values, tool, self._failed))
 
-    def count_destructive(self) -> dict[str, dict[str, Any]]:
-        """For each tool whose calls are hard to undo how often it is called, at least if always, and at most."""
+    def count_changes(self) -> dict[str, dict[str, Any]]:
+        """For each tool that changes something how often it is called, if what was seen shows that.
+
+        That is at least if always, and at most, for calls that are hard to undo; one number for others.
+        """
         found: dict[str, dict[str, Any]] = {}
-        for tool in sorted({name for counts in self.counts for name in counts if is_destructive(name)}):
+        for tool in sorted({name for counts in self.counts for name in counts}):
             least, most = min(counts[tool] for counts in self.counts), max(counts[tool] for counts in self.counts)
-            if self._is_steady(tool):
+            if is_destructive(tool) and self._traces.is_steady(tool):
                 limits = {"exactly": most} if least == most else {"min": least, "max": most} if least else {"max": most}
                 found[tool] = {"type": "tool_calls", "tool": tool, **limits}
+            elif len(self.trials) > 1 and least == most and tool in self._traces.changes_counted_alike:
+                found[tool] = {"type": "tool_calls", "tool": tool, "exactly": most}
         return found
 
     def list_counts(self, counted: Collection[str]) -> dict[str, int]:
         """The steady tools, each with how often every one of several trials calls it.
 
-        Tools that are counted by another check are left out unless they have arguments.
+        Tools that are counted by another check are left out unless they have arguments. A look-up that is only
+        repeated, with the arguments of before, counts once.
         """
         found: dict[str, int] = {}
         for tool in self.list_steady():
             if tool not in counted or self.find_arguments(tool):
-                least = min(counts[tool] for counts in self.counts) if len(self.trials) > 1 else 1
+                counts = self.counts if changes_something(tool) else self._distinct
+                least = min(each[tool] for each in counts) if len(self.trials) > 1 else 1
                 found[tool] = min(least, MAX_REPEATED)
         return dict(list(found.items())[:MAX_SEQUENCE])
 
@@ -128,12 +139,22 @@ class _TrialCalls:
         calls = [trace.agent_calls for trace in self.trials]
         layers: list[list[Any]] = []
         for at, name in enumerate(self.sequences[0]):
+            if all(map(partial(_is_only_repeated, at), calls)):
+                continue
             step = _describe_step(name, infer_arguments([each[at]["arguments"] for each in calls], len(calls)))
-            if at and any(are_parallel(each[at - 1], each[at]) for each in calls):
+            if layers and any(are_parallel(each[at - 1], each[at]) for each in calls):
                 layers[-1].append(step)
             else:
                 layers.append([step])
         return layers
+
+
+def _is_only_repeated(at: int, calls: Sequence[ToolCall]) -> bool:
+    """Whether a look-up was made before with the same arguments: another run may do without it."""
+    call = calls[at]
+    return not changes_something(call["name"]) and any(
+        each["name"] == call["name"] and each["arguments"] == call["arguments"] for each in calls[:at]
+    )
 
 
 def _describe_step(tool: str, arguments: dict[str, Any]) -> Any:
@@ -150,13 +171,13 @@ def infer_calls(
         return list(_forbid_calls(trials, failed)) or forbidden
     if strictness == "loose":
         return [require_from_many(_expect_tool(tool), trials) for tool in calls.list_steady()]
-    counted = calls.count_destructive()
+    counted = calls.count_changes()
     if calls.has_one_sequence:
         found = [_expect_layers(calls.list_layers())]
         rules: list[InferredCheck] = []
     else:
         pairs = _find_order(trials, failed, traces)
-        found = _expect_tools(calls, calls.list_counts(counted), pairs)
+        found = _expect_tools(calls, calls.list_counts(set(filter(is_destructive, counted))), pairs)
         rules = _keep_order(calls, pairs - traces.never_after.keys(), found)
     found += map(InferredCheck, counted.values())
     found = [require_from_many(check, trials) for check in found]

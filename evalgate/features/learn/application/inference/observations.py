@@ -11,7 +11,7 @@ from evalgate.application.evaluation.scenario_matcher import natural
 from evalgate.features.learn.application.inference.checks import MANY
 from evalgate.features.learn.application.inference.ordering import list_ordered_pairs
 from evalgate.features.learn.measures.usable_names import is_usable_name
-from evalgate.measures.text.tool_words import has_effect
+from evalgate.measures.text.tool_words import changes_something, has_effect
 from evalgate.models.trace.trace_view import list_evidence
 from evalgate.scoring.outage import find_outage
 
@@ -71,6 +71,28 @@ class TraceSet:
                     always, ever = found.get(name, (0, 0))
                     found[name] = always + (name in common), ever + 1
         return found
+
+    @cached_property
+    def changes_counted_alike(self) -> frozenset[str]:
+        """Tools that may change something and that all trials of each scenario with several call equally often.
+
+        Of a tool whose name has no word for a change two scenarios must show it.
+        """
+        seen: Counter[str] = Counter()
+        differing: set[str] = set()
+        for group in self.scenarios.values():
+            if len(group) > 1:
+                counts = [Counter(trace.called) for trace in group]
+                names = set().union(*counts)
+                seen.update(names)
+                differing.update(name for name in names if len({each[name] for each in counts}) > 1)
+        changing = {
+            name
+            for trace in self.traces
+            for name in seen.keys() & set(trace.called)
+            if changes_something(name, trace.tool_definitions)
+        }
+        return frozenset(name for name in changing - differing if seen[name] > 1 or has_effect(name))
 
     def is_steady(self, tool: str) -> bool:
         """Whether trials that pass agree on calling this tool, as far as the scenarios show."""

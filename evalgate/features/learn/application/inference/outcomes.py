@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.features.learn.application.inference.arguments import is_fixed_text
@@ -54,10 +55,6 @@ def _tells_errors(trace: Trace) -> bool:
     )
 
 
-def _repeats_nothing(trace: Trace) -> bool:
-    return list_evidence(trace)["arguments"] == "complete" and count_repeats(trace) <= 1
-
-
 def _answers(trace: Trace) -> bool:
     answer = trace.response["content"] or ""
     return bool(answer.strip()) and not is_refusal(answer)
@@ -66,15 +63,26 @@ def _answers(trace: Trace) -> bool:
 GENERAL_RULES = (
     GeneralRule([{"type": "not_empty"}, {"not": {"type": "is_refusal"}}], _answers, lambda _: True),
     GeneralRule([{"type": "max_tool_errors", "max": 0}], _has_no_error, _tells_errors),
-    GeneralRule([{"type": "no_loops", "max_repeats": 1}], _repeats_nothing, _has_calls),
 )
+FEWEST_REPEATS: dict[Strictness, int] = {"loose": 3, "normal": 2, "strict": 1}
+"""A look-up may be made once more by chance in runs that were not seen; other calls are counted besides."""
 
 
-def limit_repeats(trials: Sequence[Trace]) -> Iterator[InferredCheck]:
-    """How often a call may be repeated in a scenario in which passing trials repeat some."""
-    most = max(map(count_repeats, trials))
-    if 1 < most <= MAX_REPEATS and all(list_evidence(trace)["arguments"] == "complete" for trace in trials):
-        yield InferredCheck({"type": "no_loops", "max_repeats": most})
+def build_repeat_rule(strictness: Strictness) -> GeneralRule:
+    """No call more often in a row than another run may make it by chance."""
+    most = FEWEST_REPEATS[strictness]
+    return GeneralRule([{"type": "no_loops", "max_repeats": most}], partial(_repeats_few, most), _has_calls)
+
+
+def _repeats_few(most: int, trace: Trace) -> bool:
+    return list_evidence(trace)["arguments"] == "complete" and count_repeats(trace) <= most
+
+
+def limit_repeats(trials: Sequence[Trace], strictness: Strictness) -> Iterator[InferredCheck]:
+    """How often a call may be repeated in a scenario in which passing trials repeat some more often."""
+    most, fewest = max(map(count_repeats, trials)), FEWEST_REPEATS[strictness]
+    if fewest < most <= MAX_REPEATS and all(list_evidence(trace)["arguments"] == "complete" for trace in trials):
+        yield InferredCheck({"type": "no_loops", "max_repeats": most + fewest - 1})
 
 
 def count_repeats(trace: Trace) -> int:

@@ -10,7 +10,12 @@ from evalgate.features.learn.application.inference.arguments import infer_schema
 from evalgate.features.learn.application.inference.checks import MANY, SURE, InferredCheck, Strictness, choose_one
 from evalgate.features.learn.application.inference.observations import SUPPORT, TraceSet
 from evalgate.features.learn.application.inference.ordering import cover_pairs
-from evalgate.features.learn.application.inference.outcomes import GENERAL_RULES, limit_amounts, limit_repeats
+from evalgate.features.learn.application.inference.outcomes import (
+    GENERAL_RULES,
+    build_repeat_rule,
+    limit_amounts,
+    limit_repeats,
+)
 from evalgate.features.learn.measures.argument_sources import infer_sources
 
 if TYPE_CHECKING:
@@ -33,10 +38,10 @@ def infer_shared(
     """
     own: dict[str, list[InferredCheck]] = {id_: [] for id_ in ids}
     shared: list[InferredCheck] = []
-    for rule in GENERAL_RULES:
+    for rule in (*GENERAL_RULES, build_repeat_rule(strictness)):
         shared += _share(rule, traces, own)
     for id_ in ids:
-        own[id_] += limit_repeats(traces.scenarios[id_])
+        own[id_] += limit_repeats(traces.scenarios[id_], strictness)
     limits = list(limit_amounts(traces.traces, strictness))
     if len(ids) == 1:
         own[ids[0]] += limits

@@ -154,6 +154,30 @@ def test_the_number_of_calls_is_learnt_from_two_trials_on():
     assert not any("min:" in line for line in lines([trial("look", "look")]))
 
 
+@pytest.mark.parametrize("calls", [["find_book"] * 2, ["find_book", "find_book", "lend_book"]])
+def test_a_look_up_that_is_only_repeated_is_expected_once(calls):
+    """All of three trials may repeat one by chance."""
+    found = lines([trial(*calls, number=at) for at in range(3)])
+    assert not any("find_book, find_book" in line or "min: 2" in line for line in found)
+    twice = [("find_book", {"title": "Dune"}), ("find_book", {"title": "Emma"})]
+    found = lines([trial(*twice, number=at) for at in range(3)])
+    assert any("{title: Dune}" in line and "{title: Emma}" in line for line in found)
+
+
+def test_a_change_that_all_trials_make_equally_often_is_counted():
+    def lend(scenario: str, *numbers: int) -> list[Trace]:
+        return [
+            trial("find_book", *["lend_item"] * many, scenario=scenario, number=at) for at, many in enumerate(numbers)
+        ]
+
+    counted = "- {type: tool_calls, tool: lend_item, exactly: 1}"
+    assert lines([*lend("a", 1, 1), *lend("b", 1, 1)]).count(counted) == 2
+    assert counted not in lines([*lend("a", 1, 1), *lend("b", 1, 2)])
+    assert counted not in lines(lend("a", 1, 1)), "an unknown verb of one scenario"
+    assert "- {type: tool_calls, tool: send_mail, exactly: 1}" in lines([trial("send_mail")] * 2)
+    assert "- {type: tool_calls, tool: send_mail, exactly: 1}" not in lines([trial("send_mail")])
+
+
 FORBIDDEN = "- {type: forbidden_tools, tools: [cancel], required: true}"
 
 
@@ -433,7 +457,9 @@ def test_an_unknown_amount_of_one_trial_sets_no_limit():
 def test_errors_and_repeats_are_limited_if_there_were_none():
     found = lines([trial("look", "pay")] * 2)
     assert any(line.startswith("- {type: max_tool_errors, max: 0}") for line in found)
-    assert any(line.startswith("- {type: no_loops, max_repeats: 1}") for line in found)
+    assert any(line.startswith("- {type: no_loops, max_repeats: 2}") for line in found)
+    strict = lines([trial("look", "pay")] * 2, strictness="strict")
+    assert any(line.startswith("- {type: no_loops, max_repeats: 1}") for line in strict)
     failed = replace(trial("look"), tool_calls=[make_call("look", status="error")])
     assert not any("max_tool_errors" in line for line in lines([failed]))
 
