@@ -361,6 +361,27 @@ def test_a_scenario_is_added_and_comments_stay(project: Path):
     assert (code, "has a scenario cancel-before-shipping already" in err) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("own", "has_limits"),
+    [
+        ("[{type: no_loops, max_repeats: 2}, {type: max_tool_errors, max: 3}]", False),
+        ("[{type: no_loops, max_repeats: 2, required: true}, {type: max_tool_errors, max: 3, weight: 2}]", False),
+        ("[{type: not_empty}]", True),
+        ("[{when: {type: not_empty}, then: [{type: no_loops}, {type: max_tool_errors, max: 3}]}]", True),
+    ],
+)
+def test_an_added_scenario_keeps_the_limits_that_the_suite_sets_for_all(project: Path, own: str, has_limits: bool):
+    suite = f"version: 1\nsuite: s\ntraces: ['../traces/*.jsonl']\ndefaults:\n  assertions: {own}\n"
+    suite += "scenarios:\n  - id: refund-in-window\n    assertions: [{type: not_empty}]\n"
+    (project / "evals").mkdir()
+    (project / "evals/s.yaml").write_text(suite)
+    trace = "traces/cancel-before-shipping.jsonl"
+    code, _, err = evalgate(project, "init", "--add", trace, "--out", "evals/s.yaml")
+    assert code == 0, err
+    added = (project / "evals/s.yaml").read_text().removeprefix(suite)
+    assert [kind in added for kind in ("no_loops", "max_tool_errors")] == [has_limits, has_limits]
+
+
 def test_line_ends_and_the_byte_order_mark_stay_when_a_scenario_is_added(project: Path):
     suite = b"\xef\xbb\xbfversion: 1\r\nsuite: s\r\ntraces: ['../traces/*.jsonl']\r\nscenarios:\r\n"
     suite += b"  - id: refund-in-window\r\n    assertions: [{type: not_empty}]"

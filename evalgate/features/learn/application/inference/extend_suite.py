@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 1_000_000
 MAX_SHOWN = 200
+RULES_OF_ALL = frozenset({"no_loops", "max_tool_errors"})
+"""Limits that a suite sets for all scenarios: a stricter one, learnt from few trials, would undo a loosened limit."""
 
 
 class ExtendedSuite(NamedTuple):
@@ -87,6 +89,8 @@ class _Extension:
     def __init__(self, text: str, path: str, suite: Suite) -> None:
         self._text, self._path, self._suite = text, path, suite
         self._indent = find_indent(text, path)
+        defaults = suite.content.get("defaults", {}).get("assertions", [])
+        self._limited = RULES_OF_ALL & {entry.get("type") for entry in defaults if isinstance(entry, dict)}
         self._drafts: list[DraftScenario] = []
         self.left_out: list[str] = []
 
@@ -96,8 +100,10 @@ class _Extension:
         return [draft.id for draft in self._drafts if not (draft.is_empty or draft.is_left_out)]
 
     def add(self, draft: DraftScenario, known: Sequence[Mapping[str, Any]]) -> None:
-        """Adds a scenario, without what the suite checks in all of them."""
-        draft.checks = [check for check in draft.checks if check.entry not in known]
+        """Adds a scenario, without what the suite checks in all of them, be its limit another one."""
+        draft.checks = [
+            check for check in draft.checks if check.entry not in known and check.entry.get("type") not in self._limited
+        ]
         self._drafts.append(draft)
 
     def render(self) -> tuple[str, dict[int, tuple[DraftScenario, int | None]]]:
