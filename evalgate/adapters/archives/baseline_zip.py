@@ -109,10 +109,15 @@ class BaselineZips:
         return self._files.read(path, self._limits.packed, what="baseline")
 
     def _open_archive(self, path: str, content: bytes) -> SafeZip | _UnpackedZip | None:
-        """The archive, also one that was unpacked beside its manifest; None if the file is neither."""
+        """The archive, also one that was unpacked beside its manifest; None if the file is neither.
+
+        A `.zip` that holds JSON is read as results; other content that is no zip is refused as such.
+        """
         if posixpath.basename(path) == MANIFEST:
             return _UnpackedZip(self._files, posixpath.dirname(path), self._limits.unpacked)
         if content[:2] != b"PK":
+            if path.endswith(".zip") and not content.lstrip().startswith(b"{"):
+                raise SettingError("it is not a zip file")
             return None
         archive = SafeZip(content, self._limits.unpacked)
         if archive.names() == [NESTED]:  # an upload step zipped the zip again

@@ -177,8 +177,8 @@ def test_baseline__replaces_a_link_instead_of_following_it(zips, results, tmp_pa
 @pytest.mark.parametrize(
     ("content", "part"),
     [
-        (lambda r: b"<html>", "is not valid JSON"),
-        (lambda r: b"", "is not valid JSON"),
+        (lambda r: b"<html>", "it is not a zip file"),
+        (lambda r: b"", "it is not a zip file"),
         (lambda r: b"PK\x03\x04 broken", "is not a zip file"),
         (lambda r: archive_of(honest(r))[:-40], "is not a zip file"),
         (lambda r: moved_on(archive_of(honest(r))), "damaged"),
