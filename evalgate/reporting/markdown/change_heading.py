@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.reporting.markdown.statistics_rows import list_growth
 from evalgate.reporting.text.changes import (
+    ACTS_DIFFERENTLY,
     BAD,
     BROKE,
     FAILS_MORE,
@@ -74,8 +75,9 @@ def describe_comparison(document: ResultsDoc, escape: Callable[[str], str]) -> C
         return ComparisonWords(
             changes, join_words(changes.describe(escape, BAD)), is_changed=True, more=_join_reason(reason, good, growth)
         )
-    words = (*BAD, *_list_good(document, changes))
-    found = [*filter(None, [join_words(changes.describe(escape, words))]), *growth]
+    phrases = changes.describe(escape, (*BAD, *_list_good(document, changes)))
+    what = _describe_only_difference(document, escape) if len(phrases) == changes.counts[ACTS_DIFFERENTLY] == 1 else ""
+    found = [*filter(None, [f"{join_words(phrases)}{what}"]), *growth]
     return ComparisonWords(changes, "; ".join(found) or describe_no_change(document, changes, escape), bool(found))
 
 
@@ -89,9 +91,21 @@ def describe_reason(changes: RunChanges, escape: Callable[[str], str]) -> str:
         if not reason or (first and leave_out_numbers(reason) != leave_out_numbers(first)):
             return ""
         first = first or reason
-    if len(first) > MAX_REASON:
-        first = f"{first[:MAX_REASON].rpartition(' ')[0] or first[:MAX_REASON]} \u2026"
-    return escape_like_names(first, escape) if first else ""
+    return _cut(first, escape)
+
+
+def _cut(sentence: str, escape: Callable[[str], str]) -> str:
+    if len(sentence) > MAX_REASON:
+        sentence = f"{sentence[:MAX_REASON].rpartition(' ')[0] or sentence[:MAX_REASON]} \u2026"
+    return escape_like_names(sentence, escape) if sentence else ""
+
+
+def _describe_only_difference(document: ResultsDoc, escape: Callable[[str], str]) -> str:
+    """What the only scenario that acts differently does, after a colon."""
+    from evalgate.reporting.text.behaviour_lines import describe_first_act
+
+    differing = next(each.scenario for each in iter_changes(document) if each.words is ACTS_DIFFERENTLY)
+    return f": {_cut(describe_first_act(differing), escape)}"
 
 
 def _join_reason(reason: str, good: Sequence[str], growth: Sequence[str]) -> str:

@@ -24,7 +24,7 @@ from evalgate.reporting.text.scenario_sections import (
     would_fail,
 )
 from evalgate.reporting.text.sentences import unmark_parts
-from evalgate.reporting.text.wording import join_words, pluralize
+from evalgate.reporting.text.wording import join_words, pluralize, scenario_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Sequence
@@ -260,8 +260,7 @@ def _build_passed(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[s
         return Heading(ATTENTION, f"passed, but {'; '.join([*reasons, *duplicates])}")
     if not summary["scenarios"]:
         return Heading(ATTENTION, "passed, but there was nothing to evaluate")
-    hidden = Counter(_find_flaw(each) for suite in document["suites"] for each in suite["scenarios"])
-    passed = _format_all_passed(summary["scenarios"], hidden)
+    passed = _describe_all_passed(document, summary["scenarios"], escape)
     return Heading(PASSED, "; ".join([f"passed: {passed}", *_describe_no_baseline(document), *duplicates]))
 
 
@@ -280,8 +279,7 @@ def _build_passed_comparison(document: ResultsDoc, summary: SummaryDoc, escape: 
         return Heading(ATTENTION, f"passed, but {'; '.join([*reasons, *duplicates, *changed])}")
     if found.changes.counts[KNOWN_FAILURE]:
         return Heading(ATTENTION, "; ".join([f"passed: {text}", *duplicates]))
-    hidden = Counter(_find_flaw(each) for suite in document["suites"] for each in suite["scenarios"])
-    passed = [_format_all_passed(summary["scenarios"], hidden)] if summary["scenarios"] else []
+    passed = [_describe_all_passed(document, summary["scenarios"], escape)] if summary["scenarios"] else []
     is_loud = any(is_attention_due(each) for suite in document["suites"] for each in suite["scenarios"])
     is_calm = passed and not is_loud and not list_growth(document)
     return Heading(PASSED if is_calm else ATTENTION, "; ".join([f"passed: {text}", *passed, *duplicates]))
@@ -395,12 +393,24 @@ def _find_flaw(scenario: ScenarioDoc) -> str:
     return _FAILED_TRIALS if has_failed_trials(scenario) else _DID_NOT_PASS
 
 
-def _format_all_passed(number: int, flaws: Counter[str]) -> str:
-    """Formats the number of scenarios, and how many of them have flaws."""
-    words = [each for each in (_FAILED_TRIALS, _DID_NOT_PASS, _NOT_EVALUATED) if flaws[each]]
+def _describe_all_passed(document: ResultsDoc, number: int, escape: Callable[[str], str]) -> str:
+    """The number of scenarios, and how many of them have flaws; one that has some by its name."""
+    flawed: dict[str, list[ScenarioDoc]] = {}
+    for suite in document["suites"]:
+        for each in suite["scenarios"]:
+            flawed.setdefault(_find_flaw(each), []).append(each)
+    words = [each for each in (_FAILED_TRIALS, _DID_NOT_PASS, _NOT_EVALUATED) if each in flawed]
     if number == 1:
         return ", ".join(["the only scenario passes", *words])
-    return ", ".join([f"all {number:,} scenarios pass", *(f"{flaws[each]:,} {each}" for each in words)])
+    return ", ".join([_format_all_passed(number), *(f"{_name_flawed(flawed[each], escape)} {each}" for each in words)])
+
+
+def _name_flawed(found: Sequence[ScenarioDoc], escape: Callable[[str], str]) -> str:
+    return f"{len(found):,}" if len(found) > 1 else escape(scenario_name(found[0]["id"], found[0]["variant"]))
+
+
+def _format_all_passed(number: int) -> str:
+    return "the only scenario passes" if number == 1 else f"all {number:,} scenarios pass"
 
 
 def _build_failed(document: ResultsDoc, escape: Callable[[str], str]) -> Heading:
@@ -500,7 +510,7 @@ def _build_unjudged(document: ResultsDoc, escape: Callable[[str], str]) -> Headi
     if summary and summary["scenarios"] and {*codes} <= _ONLY_COMPARISON:
         number, passed = summary["scenarios"], summary["passed"]
         some = f"{passed:,} of {pluralize(number, 'scenario')} pass"
-        text += f"; {_format_all_passed(number, Counter()) if passed == number else some}"
+        text += f"; {_format_all_passed(number) if passed == number else some}"
     if document["report_only"]:
         return Heading(ATTENTION, f"{text} (report-only, nothing is blocked)")
     return Heading(INVALID, text)

@@ -52,8 +52,7 @@ def list_silent_differences(document: ResultsDoc) -> list[DifferenceLine]:
     for scenario in list_scenarios(document):
         if scenario["verdict"] != "PASS" or (scenario["change"] and scenario["change"]["kind"] == "fixed"):
             continue
-        ordered = sorted(scenario.get("differences", ()), key=lambda each: each.kind not in _ACTS)
-        for number, each in enumerate(ordered):
+        for number, each in enumerate(_sort_acts_first(scenario)):
             line = DifferenceLine(
                 scenario_name(scenario["id"], scenario["variant"]),
                 describe_difference(each),
@@ -65,6 +64,15 @@ def list_silent_differences(document: ResultsDoc) -> list[DifferenceLine]:
     total = len(list_scenarios(document))
     merged = [found[0] if len(found) == 1 else _merge_lines(found, total) for found in of_agent.values()]
     return [*sorted(lines, key=lambda line: not line.is_act), *merged]
+
+
+def _sort_acts_first(scenario: ScenarioDoc) -> list[BehaviourDifference]:
+    return sorted(scenario.get("differences", ()), key=lambda each: each.kind not in _ACTS)
+
+
+def describe_first_act(scenario: ScenarioDoc) -> str:
+    """The first thing that a scenario does otherwise than in the baseline."""
+    return describe_difference(_sort_acts_first(scenario)[0])
 
 
 def _merge_lines(found: list[DifferenceLine], total: int) -> DifferenceLine:

@@ -336,7 +336,10 @@ def test_the_component_compares_reports_and_keeps_the_exit_code(job, environ, gi
 
     assert run(scripts).returncode == 1
     assert run(component["after_script"]).stdout == "note written\n"
-    assert gitlab.notes[0]["body"].splitlines()[1] == "## ❌ EvalGate failed: scenario ` refund ` broke"
+    assert (
+        gitlab.notes[0]["body"].splitlines()[1]
+        == '## ❌ EvalGate failed: scenario ` refund ` broke: expected the answer to contain ` "refunded" `, got ` "No." `'
+    )
     assert component["rules"][1]["allow_failure"] is True
     assert "allow_failure" not in component["rules"][0]
     (tmp_path / ".evalgate/comment.md").write_text("<!-- marker -->\n## ✅ EvalGate passed\n", encoding="utf-8")

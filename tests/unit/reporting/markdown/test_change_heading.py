@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite, a_trial, an_assertion, results
 
+from evalgate.measures.text.plain_text import MARK
 from evalgate.models.comparison.behaviour import BehaviourDifference
 from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.markdown.links import RunPages
 from evalgate.reporting.markdown.render import render_comment, render_summary
+from evalgate.reporting.text.behaviour_lines import describe_first_act
 
 
 def known(id_, how="same", verdict="HARD_FAIL", kind="unchanged"):
@@ -271,7 +273,13 @@ def test_what_a_passing_agent_does_otherwise_needs_attention_if_it_is_an_act_of_
 ):
     scenario = {**same("a"), "differences": [BehaviourDifference(kind, "book.id", "1", "2", 3, trials)]}
     heading = build_heading(document(scenario))
-    assert (heading.sign, heading.text) == (sign, f"passed: {text}; the only scenario passes")
+    what = f": {describe_first_act(scenario)}".replace(MARK, "") if text.endswith("acts differently") else ""
+    assert (heading.sign, heading.text) == (sign, f"passed: {text}{what}; the only scenario passes")
+
+
+def test_several_that_act_differently_are_counted_without_a_difference():
+    one, other = ({**same(name), "differences": [BehaviourDifference("state", "x", "1", "2", 3, 3)]} for name in "ab")
+    assert build_heading(document(one, other)).text == "passed: 2 scenarios act differently; all 2 scenarios pass"
 
 
 def test_what_acts_differently_says_once_what_the_user_asked():
@@ -384,7 +392,7 @@ def test_what_a_verdict_can_be_believed_by_stands_below_the_heading():
 def test_a_cause_that_the_verdict_gives_is_no_notice():
     cause = "GitHub refuses it (403)"
     refused = {"code": "baseline", "message": f"the baseline could not be looked up: {cause}", "where": None}
-    reason = a_reason("unreachable", f"the baseline could not be fetched and `fail_on` needs it (broken): {cause}")
+    reason = a_reason("unreachable", f"the baseline could not be fetched, which `fail_on: [broken]` needs: {cause}")
     found = document(
         a_scenario("a"),
         verdict="cannot_judge",

@@ -285,7 +285,8 @@ def test_heading__checks_lacked_evidence__are_not_counted_as_failed():
     )
     document = results([a_suite("s", [lacking, failed, a_scenario("c")])])
     counts = "1 with failed trials, 1 with checks that could not be evaluated"
-    assert heading(document).endswith(f"all 3 scenarios pass, {counts}")
+    named = "` b ` with failed trials, ` a ` with checks that could not be evaluated"
+    assert heading(document).endswith(f"all 3 scenarios pass, {named}")
     assert f"<summary>Passing (3), {counts}</summary>" in comment(document)
     assert heading(results([a_suite("s", [lacking])])).endswith(
         "the only scenario passes, with checks that could not be evaluated"
