@@ -18,7 +18,6 @@ from evalgate.reporting.markdown.header_lines import (
     describe_lost_figures,
     describe_mutations,
     describe_noise,
-    describe_other_calls,
     find_agent_changes,
     format_baseline,
 )
@@ -178,7 +177,7 @@ def build_report(
         confirmation=_describe_confirmation(document),
         lost_figures=describe_lost_figures(document, escape_span),
         recordings=describe_other_recordings(document),
-        other_calls=describe_other_calls(document, escape_span),
+        other_calls="",
         is_compared=_is_compared(document),
         figures=build_figures(document, in_detail=layout.all_goldens),
         trend=_build_trend(document, links),

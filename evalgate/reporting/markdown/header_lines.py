@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evalgate.models.approvals.review import TriggeringRun
-    from evalgate.models.results.results import BaselineDoc, ChangeDoc, ResultsDoc, ScenarioDoc
+    from evalgate.models.results.results import BaselineDoc, ResultsDoc, ScenarioDoc
     from evalgate.reporting.markdown.links import Links
 
 
@@ -167,26 +167,6 @@ def _count_of(number: int, total: int) -> str:
 
 MOST_NAMED = 3
 """Scenarios that a line names."""
-
-
-def describe_other_calls(document: ResultsDoc, escape: Callable[[str], str]) -> str:
-    """Returns one line that names scenarios which pass as before, with other tool calls; else empty."""
-    names = [
-        escape(scenario_name(scenario["id"], scenario["variant"]))
-        for suite in document["suites"]
-        for scenario in suite["scenarios"]
-        if scenario["verdict"] == "PASS"
-        and (change := scenario["change"])
-        and _has_other_calls(change)
-        and "differences" not in scenario  # which says more
-    ]
-    left = len(names) - MOST_NAMED
-    named = join_words([*names[:MOST_NAMED], *([f"{left:,} more"] if left > 0 else [])])
-    return f"Pass as before, but with other tool calls than in the baseline: {named}." if names else ""
-
-
-def _has_other_calls(change: ChangeDoc) -> bool:
-    return change["kind"] == "unchanged" and "calls" in change
 
 
 def describe_lost_figures(document: ResultsDoc, escape: Callable[[str], str]) -> str:

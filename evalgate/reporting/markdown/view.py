@@ -273,7 +273,7 @@ class Report(Struct, frozen=True, eq=False):
     comes_with: str  # the changed model, tools or prompt that regressions come with; may be empty
     recordings: str  # how many recordings are those of the baseline, unless the heading says so; may be empty
     lost_figures: str  # figures that the baseline has and this run lacks, as in `notices`; may be empty
-    other_calls: str  # scenarios that pass as before with other tool calls; may be empty
+    other_calls: str  # always empty: templates of users may name it
     is_compared: bool  # false: the columns of changes would be empty
     suites: Rows[SuiteRow]  # those in which all passes last
     green_suites: int  # how many those are

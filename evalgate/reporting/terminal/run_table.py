@@ -10,7 +10,6 @@ from evalgate.reporting.markdown.header_lines import (
     describe_agent_changes,
     describe_lost_figures,
     describe_noise,
-    describe_other_calls,
     find_agent_changes,
 )
 from evalgate.reporting.markdown.heading import build_heading, describe_other_recordings
@@ -216,9 +215,8 @@ class _RunTable:
                 yield from render_statistics(self._document, self._max_suites)
             yield from self._iter_notes()
             comes_with = describe_agent_changes(self._document, escape_terminal)
-            other_calls = describe_other_calls(self._document, escape_terminal)
             lost = describe_lost_figures(self._document, escape_terminal)
-            for sentence in filter(None, [comes_with, lost, other_calls, describe_noise(self._document)]):
+            for sentence in filter(None, [comes_with, lost, describe_noise(self._document)]):
                 yield from self._iter_note(sentence)
             if self._document["summary"]:
                 for line in _format_summary(self._document["summary"]):
