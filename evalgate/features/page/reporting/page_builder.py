@@ -17,7 +17,7 @@ from evalgate.features.page.reporting.history_view import list_rulings
 from evalgate.features.page.reporting.kept_blocks import KeptBlocks
 from evalgate.features.page.reporting.page_view import PageParts
 from evalgate.features.page.reporting.render_page import render_page, render_row, render_section
-from evalgate.features.page.reporting.scenario_order import order_scenarios
+from evalgate.features.page.reporting.scenario_order import acts_differently, order_scenarios
 from evalgate.features.page.reporting.scenario_view import (
     MAX_TRIALS,
     RunStatements,
@@ -214,7 +214,7 @@ class PageBuilder:
 def _list_compared(items: Sequence[SuiteScenario]) -> Iterator[ComparedTrial]:
     for number, item in enumerate(items):
         compared = find_compared(item.scenario)
-        if compared is not None or item.kind in IMPROVEMENTS:
+        if compared is not None or item.kind in IMPROVEMENTS or acts_differently(item):
             yield ComparedTrial(item, compared.trial_before if compared else None, ("", number, None))
 
 

@@ -192,12 +192,14 @@ def test_unknown_cost_says_why():
 
 def test_filter_counts_the_scenarios_of_each_group_and_the_list_marks_what_acts_differently():
     calls = {"trial_before": 0, "before": ["get"], "trial": 0, "now": ["find"]}
+    other = a_compared("d", "PASS", "unchanged")
+    other["differences"] = [BehaviourDifference("answer", "answer", "In 2 days.", "", 4, 4)]
     scenarios = [
         a_compared("a", "FAIL", "broken"),
         a_compared("b", "FAIL", "unchanged", before="FAIL"),
         a_compared("c", "PASS", "fixed", before="FAIL"),
-        a_scenario("d", "PASS", a_change("unchanged", previous_verdict="PASS", calls=calls)),
-        a_compared("e", "PASS", "unchanged"),
+        a_scenario("e", "PASS", a_change("unchanged", previous_verdict="PASS", calls=calls)),
+        other,
     ]
     page = a_page(results([a_suite("support", scenarios, "fail")], "fail"), {})
     options = re.findall('<option value="([a-z]+)">([^<]+)</option>', page)
