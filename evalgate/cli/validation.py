@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from evalgate.cli.command import ANY_LIMITS, PLUGINS, STORE, Command, option
-from evalgate.errors import Problem, SuiteError
+from evalgate.errors import EvalGateError, Problem, SuiteError
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evalgate.adapters.suites import SuiteFiles
     from evalgate.cli.shell import Shell
     from evalgate.ports import Files
+    from evalgate.settings.limits import Limits
     from evalgate.suite.models import Configuration
 
 
@@ -36,7 +37,8 @@ def validate(arguments: Namespace, shell: Shell) -> int:
 
     use_plugin_evaluators(arguments.plugin, shell.cwd)
     store = shell_store_opener(arguments.store_url, shell.environ, shell.cwd)
-    suite_files = build_suite_files(shell.cwd, None, parse_limits(arguments.limit), store)
+    limits = parse_limits(arguments.limit)
+    suite_files = build_suite_files(shell.cwd, None, limits, store)
     files = build_workspace(shell.cwd)
     if arguments.only_suites and arguments.configs:
         configurations = _load_changed(suite_files, files, arguments.configs)
@@ -55,6 +57,8 @@ def validate(arguments: Namespace, shell: Shell) -> int:
         idle = find_idle_comparisons(configuration.suites, policies.suites)
         holding = find_idle_checks(configuration.suites)
         shell.report_problems([*configuration.warnings, *harmless, *holding, *unreachable, *idle], "warning")
+        if not arguments.only_suites:  # hooks run for each commit
+            shell.report_problems(_find_misspelt(configuration, shell, limits), "warning")
         if arguments.history:
             shell.report_problems(_find_false_alarms(arguments.history, configuration, shell), "warning")
         if impossible := list(find_impossible_lifts(configuration.suites, policies.suites)):
@@ -67,6 +71,21 @@ def validate(arguments: Namespace, shell: Shell) -> int:
     counts = [(len(suites), "suite"), (scenarios, "scenario"), (assertions, "assertion")]
     shell.print_line(f"ok: {', '.join(pluralize(*each) for each in counts)}")
     return 0
+
+
+def _find_misspelt(configuration: Configuration, shell: Shell, limits: Limits) -> list[Problem]:
+    """Tools in sequences that no recording has; recordings that can't be read are for `run` to report."""
+    from evalgate.application.evaluation.named_tools import find_misspelt_steps
+    from evalgate.bootstrap.sources import build_trace_files
+
+    traces = build_trace_files(shell.cwd, None, limits)
+    found: list[Problem] = []
+    for suite in configuration.suites:
+        try:
+            found += find_misspelt_steps(suite, traces)
+        except EvalGateError as error:
+            shell.note(f"note: tools of {suite.path} are not compared with its traces: {error.problems[0].message}")
+    return found
 
 
 def _find_false_alarms(history: list[str], configuration: Configuration, shell: Shell) -> list[Problem]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalgate.errors import Problem
 from evalgate.evaluators.core.queries import MAY_NAME_ARGUMENTS, MAY_NAME_TOOLS, find_names_looked_for
 from evalgate.evaluators.core.registry import evaluator_class
 from evalgate.evaluators.core.shorthands import iter_checks, list_names_in
@@ -17,15 +18,19 @@ from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.similar_names import find_similar_name, find_similar_part
 from evalgate.measures.text.tool_words import unwrap_definition
 from evalgate.measures.values.json_values import mark_name
+from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evalgate.errors import Location
-    from evalgate.models.trace.trace import Trace, Warning_
+    from evalgate.models.trace.trace import TraceRecord, Warning_
+    from evalgate.ports import TraceSource
     from evalgate.suite.models import Suite
 
 MAX_NAMES = 1_000
+MAX_TRACES = 500
+"""Of more recordings not all tools are read: nothing is said then."""
 FORBIDDEN, NEEDED = "the forbidden tool ", "the tool "
 PASSES = " (a check passes or is skipped without it)"
 _OTHER_PATTERN = re.compile(r"[|{}^$%,\\]|[_-]\.\*|^\.\*")
@@ -230,3 +235,42 @@ def _list_in_expression(fields: Mapping[str, Any]) -> list[str]:
     if isinstance(expression, str) and MAY_NAME_ARGUMENTS.search(expression):
         return find_names_looked_for(expression, fields, "argument")
     return []
+
+
+def find_misspelt_steps(suite: Suite, traces: TraceSource) -> Iterator[Problem]:
+    """A warning for each such tool, where it is written; raises what reading the recordings raises."""
+    places = _list_steps(suite)
+    if not places or not suite.traces:
+        return
+    tools = _read_tools(traces.read(suite.traces, suite.traces_folder, suite.form))
+    if tools is None:
+        return
+    called, defined = tools
+    for name, location in places.items():
+        similar = None if name in called | defined else find_similar_name(name, sorted(called))
+        if similar is not None:
+            message = f"no trace calls or defines the tool {mark_name(name)}, did you mean {mark_name(similar)}?"
+            yield Problem(message, location, code="unknown_tool")
+
+
+def _list_steps(suite: Suite) -> dict[str, Location | None]:
+    """The tools in the sequences that must pass; patterns are no names."""
+    places: dict[str, Location | None] = {}
+    for assertion in (each for scenario in suite.scenarios for each in scenario.assertions):
+        for fields, is_negated in iter_checks(assertion.written):
+            if fields.get("type") == "tool_sequence" and not is_negated:
+                names = [name for name in list_names_in(fields, "sequence") if "*" not in name]
+                places |= dict.fromkeys((name for name in names if name not in places), assertion.location)
+    return places
+
+
+def _read_tools(records: Iterable[TraceRecord]) -> tuple[set[str], set[str]] | None:
+    """The tools that recordings call and define; None if not all of them are known."""
+    called, defined = set[str](), set[str]()
+    for number, record in enumerate(records):
+        if number >= MAX_TRACES or not isinstance(record, Trace):
+            return None
+        called.update(record.called)
+        names = (unwrap_definition(each).get("name") for each in record.tool_definitions)
+        defined.update(name for name in names if isinstance(name, str))
+    return called, defined

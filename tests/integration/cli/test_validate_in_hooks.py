@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -27,6 +28,7 @@ from evalgate.features.record.bootstrap.cassettes import CassetteFolder
 SUITE = "suite: {}\nscenarios:\n  - id: a\n    assertions:\n      - {{type: tool_called, tool: t, required: true}}\n"
 BROKEN = SUITE.format("broken").replace("tool_called", "tool_caled")
 HOOK = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))[0]
+CALLED = (0, "get_member"), (1, "lend_book")
 HEADER = "# yaml-language-server: $schema="
 
 
@@ -78,6 +80,32 @@ def test_a_suite_is_validated_with_its_project(tmp_path: Path) -> None:
     changed = ("one/evals/a.yaml", "two/evalgate.yaml", "two/evals/b.yaml", "alone.yaml", "two/other.yaml")
     done = validate(tmp_path, "--only-suites", *changed)
     assert done == (0, "ok: 4 suites, 4 scenarios, 4 assertions\n", "")
+
+
+@pytest.mark.parametrize(
+    ("steps", "warns"),
+    [
+        ("[get_member, lend_bok]", True),
+        ("[get_member, {tool: lend_bok, args: {id: 1}}]", True),
+        ("[get_member, [lend_bok, get_member]]", True),
+        ("[get_member, lend_book]", False),
+        ("[get_member, lend_bo*]", False),
+        ("[lend_book, lend_bok]", True),
+        ("[get_member, send_notice]", False),
+    ],
+)
+def test_a_misspelt_tool_of_a_sequence_is_a_warning(tmp_path: Path, steps: str, warns: bool) -> None:
+    calls = [{"id": str(at), "type": "function", "function": {"name": name, "arguments": "{}"}} for at, name in CALLED]
+    message = {"role": "assistant", "content": None, "tool_calls": calls}
+    trace = {"messages": [{"role": "user", "content": "Lend me Dune"}, message]}
+    check = f"      - {{type: tool_sequence, required: true, sequence: {steps}}}\n"
+    suite = f"suite: s\ntraces: [t.json]\nscenarios:\n  - id: a\n    assertions:\n{check}"
+    write(tmp_path, s_yaml=suite)
+    (tmp_path / "t.json").write_text(json.dumps(trace), encoding="utf-8")
+    code, out, err = validate(tmp_path, "s.yaml")
+    said = "s.yaml:6:9: no trace calls or defines the tool `lend_bok`, did you mean `lend_book`?"
+    assert (code, out, said in err, bool(err)) == (0, "ok: 1 suite, 1 scenario, 1 assertion\n", warns, warns)
+    assert validate(tmp_path, "--only-suites", "s.yaml")[2] == "", "hooks read no traces"
 
 
 def test_errors_of_several_projects_are_reported_together(tmp_path: Path) -> None:
