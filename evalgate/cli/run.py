@@ -128,7 +128,13 @@ def _build_request(arguments: Namespace, shell: Shell) -> JudgeRequest:
             arguments.scenarios,
             None if arguments.format == "auto" else arguments.format,
         ),
-        rules=RuleOptions(arguments.fail_on, arguments.on_weakening, report_only=arguments.report_only),
+        rules=RuleOptions(
+            arguments.fail_on,
+            arguments.on_weakening,
+            report_only=arguments.report_only,
+            by_rules_of_base=arguments.policy_from == "base",
+        ),
+        approvals=replace(request.approvals, of_baseline=arguments.approvals_from == "base"),
         subject=RunSubject(
             commit, branch, shell.environ.get("GITHUB_RUN_ID"), event=shell.environ.get("GITHUB_EVENT_NAME")
         ),
@@ -307,6 +313,18 @@ DECISION = (
     flag(Inputs.baseline),
     flag(Inputs.fail_on),
     flag(Inputs.on_weakening),
+    option(
+        "--policy-from",
+        choices=["head", "base"],
+        default="head",
+        help="whose suites and policy decide: those given (default), or the baseline's",
+    ),
+    option(
+        "--approvals-from",
+        choices=["head", "base"],
+        default="head",
+        help="which approvals count: all (default), or only those that the baseline's run had",
+    ),
     option(
         "--commit",
         metavar="SHA",

@@ -20,11 +20,10 @@ import jsonschema
 import pytest
 import yaml
 from documents import ROOT
-from other_ci import PAGE, example
+from other_ci import COMPONENT, PAGE, component, example
 
 from evalgate.version import __version__
 
-COMPONENT = ROOT / "templates/gate.yml"
 IMAGE = re.compile(r"ghcr\.io/[a-z\d-]+/evalgate:([0-9.]+)")
 SUITE = """\
 suite: support
@@ -54,14 +53,6 @@ class System(NamedTuple):
     files: list[str]
     schema: str = ""
     document: Any = None
-
-
-def component(**inputs: str) -> tuple[Any, Any]:
-    """The header of the component, and its job with inputs or their defaults."""
-    header, job = COMPONENT.read_text(encoding="utf-8").split("\n---\n")
-    values = {name: described["default"] for name, described in yaml.safe_load(header)["spec"]["inputs"].items()}
-    text = re.sub(r"\$\[\[ inputs\.(\w+) ]]", lambda found: json.dumps({**values, **inputs}[found[1]]), job)
-    return yaml.safe_load(header), yaml.safe_load(text)
 
 
 def gitlab(document: Any) -> System:
@@ -192,8 +183,8 @@ def test_an_example_is_valid_under_the_systems_schema(name: str) -> None:
 
 def test_the_component_has_the_inputs_that_the_page_describes() -> None:
     declared = component()[0]["spec"]["inputs"]
-    rows = re.findall(r"^\| `(\w+)` \| (?:`(.*?)`)? ?\|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert rows == [(name, described["default"]) for name, described in declared.items()]
+    rows = re.findall(r"^\| `([\w-]+)` \| (?:`(.*?)`)? ?\|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert rows == [(name, described["default"] or "") for name, described in declared.items()]
     shown = PAGE.read_text(encoding="utf-8").partition("include:\n")[2].partition("```")[0]
     [included] = yaml.safe_load("include:\n" + shown)["include"]
     assert included["inputs"].keys() <= declared.keys()

@@ -17,6 +17,7 @@ from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 PROJECT_TOKEN, JOB_TOKEN = "glpat-A1b2C3d4E5f6G7h8I9j0", "glcbt-64_secret0job1token2"
 READ_ONLY_TOKEN = "glpat-readonly000000000000"
 BOT, OTHER = 41, 7
+JOB = 'evalgate: [réfund, $(id) & "x"]'
 HEAD = "1f2e3d4c5b6a79881f2e3d4c5b6a79881f2e3d4c"
 MOST_CHARACTERS, LARGEST_PAGE = 1_000_000, 100
 ARTIFACT = re.compile(r"/api/v4/projects/(?P<project>\d+)/jobs/artifacts/(?P<ref>[^/]+)/raw/(?P<path>.+)")

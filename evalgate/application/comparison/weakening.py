@@ -13,7 +13,7 @@ from evalgate.gate.weakening.weaker_evidence import (
     find_removed_scenarios,
     find_unmeasured_scenarios,
 )
-from evalgate.models.approvals.approval import ApprovalRuling
+from evalgate.models.approvals.approval import ApprovalRuling, Approvals
 from evalgate.models.comparison.weakening import STRICTNESS, Weakening, WeakeningList
 from evalgate.reporting.results.rulings_doc import build_approval_doc
 from evalgate.suite.policy import build_effective_policy
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from evalgate.application.comparison.baseline_rules import BaselineRules
-    from evalgate.models.approvals.approval import Approvals
+    from evalgate.models.approvals.approval import Approval
     from evalgate.models.comparison.comparison import Comparison, ScenarioKey
     from evalgate.models.comparison.decision import FailOn
     from evalgate.models.comparison.weakening import OnWeakening
@@ -132,7 +132,7 @@ def weakening_between(
 
 def added_approvals(approvals: Approvals, baseline: BaselineRun) -> list[Weakening]:
     """Approvals that the baseline's run did not have, including proposals of a pull request."""
-    baseline_scopes = {_scope(each) for each in baseline.approvals if each["status"] != "proposed"}
+    known = _scopes_of(baseline)
     return [
         Weakening(
             "approval_added",
@@ -142,8 +142,25 @@ def added_approvals(approvals: Approvals, baseline: BaselineRun) -> list[Weakeni
         )
         for each in (*approvals.effective, *approvals.proposed)
         if each.provenance is None  # from the file: a comment's is reported as an approval
-        and _scope(build_approval_doc(ApprovalRuling(each, "active", "", 0))) not in baseline_scopes
+        and _scope_of(each) not in known
     ]
+
+
+def propose_added(approvals: Approvals, baseline: BaselineRun | None) -> Approvals:
+    """Lets count only what the baseline's run had: the author of a change could have written the rest."""
+    known = _scopes_of(baseline) if baseline is not None else frozenset()
+    had = [each for each in approvals.effective if _scope_of(each) in known]
+    added = [each for each in approvals.effective if _scope_of(each) not in known]
+    return Approvals(tuple(had), (*approvals.proposed, *added))
+
+
+def _scopes_of(baseline: BaselineRun) -> frozenset[tuple[object, ...]]:
+    """What the approvals of the baseline's run allow; a proposed one allowed nothing."""
+    return frozenset(_scope(each) for each in baseline.approvals if each["status"] != "proposed")
+
+
+def _scope_of(approval: Approval) -> tuple[object, ...]:
+    return _scope(build_approval_doc(ApprovalRuling(approval, "active", "", 0)))
 
 
 def _scope(approval: ApprovalDoc) -> tuple[object, ...]:

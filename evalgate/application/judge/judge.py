@@ -102,6 +102,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
     present = present_of(request, policies, tools.fingerprints, now)
     loaded = load_baseline(request.baseline, tools.baselines, rules_of(configuration), now)
     baseline, approvals = _prepare_baseline(loaded, approvals, configuration, tools)
+    approvals = _propose_added(approvals, baseline) if request.approvals.of_baseline else approvals
     if tools.shards is not None:
         from evalgate.application.parallel.shard_merge import check_shards
 
@@ -180,6 +181,12 @@ def _prepare_baseline(
 
         baseline = replace(baseline, results=reprice_baseline(results, configuration, tools.prices))
     return baseline, approvals
+
+
+def _propose_added(approvals: Approvals, baseline: LoadedBaseline) -> Approvals:
+    from evalgate.application.comparison.weakening import propose_added
+
+    return propose_added(approvals, baseline.results)
 
 
 class _KeptRun(NamedTuple):

@@ -215,13 +215,19 @@ def build_rerun_command(request: JudgeRequest, baseline: BaselineInfo | None) ->
         words += ["--baseline", FETCHED.format(baseline.run_id)]
     elif baseline is not None and baseline.path is not None:
         words += ["--baseline", baseline.path]
-    if request.rules.fail_on is not None:
-        words += ["--fail-on", ",".join(request.rules.fail_on)]
-    if request.rules.report_only:
-        words.append("--report-only")
-    command = shlex.join(words)
+    command = shlex.join([*words, *_list_rule_flags(request)])
     folder = f"./{request.folder}" if request.folder.startswith("-") else request.folder  # `cd` has options
     return f"cd {shlex.quote(folder)} && {command}" if folder else command
+
+
+def _list_rule_flags(request: JudgeRequest) -> list[str]:
+    """The flags that decide the outcome of what was judged."""
+    rules = request.rules
+    flags = [] if rules.fail_on is None else ["--fail-on", ",".join(rules.fail_on)]
+    flags += [] if rules.on_weakening is None else ["--on-weakening", rules.on_weakening]
+    flags += ["--policy-from", "base"] if rules.by_rules_of_base else []
+    flags += ["--approvals-from", "base"] if request.approvals.of_baseline else []
+    return [*flags, *(["--report-only"] if rules.report_only else [])]
 
 
 def build_fetch_command(request: JudgeRequest, baseline: BaselineInfo | None) -> str | None:

@@ -65,6 +65,7 @@ class ApprovalInputs(Struct, frozen=True):
     file: ApprovalFile | None = None  # the approvals that count
     is_of_base: bool = False  # they are another commit's, so their errors do not fail this run
     proposed: ApprovalFile | None = None  # those of the pull request, which are only shown
+    of_baseline: bool = False  # only those count that the baseline's run had
     remembered: Sequence[Approval] = ()  # approvals that a store holds
     consents: Sequence[CommentApproval] = ()  # approvals that people gave in comments, whose permission was verified
 

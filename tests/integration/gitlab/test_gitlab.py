@@ -3,79 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import shutil
-import subprocess
-import sys
-from io import StringIO
 from itertools import pairwise
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-import yaml
-from documents import ROOT
-from fakes.gitlab import BOT, HEAD, JOB_TOKEN, OTHER, PROJECT_TOKEN, READ_ONLY_TOKEN, GitLab, Pipeline, serve
-from in_process_command import CommandResult
+from fakes.gitlab import BOT, HEAD, JOB, OTHER, READ_ONLY_TOKEN, Pipeline
 
-from evalgate.cli import main
-from evalgate.cli.shell import Shell
+if TYPE_CHECKING:
+    from in_process_command import CommandResult
 
-JOB = 'evalgate: [réfund, $(id) & "x"]'
-COMPONENT = ROOT / "templates/gate.yml"
 ZIP = b"PK\x03\x04"
-SUITE = """\
-suite: support
-traces: ["../traces/*.json"]
-scenarios:
-  - {id: refund, assertions: [{type: contains, value: refunded, required: true}]}
-"""
-
-
-@pytest.fixture
-def gitlab():
-    return GitLab()
-
-
-@pytest.fixture
-def environ(gitlab):
-    """The variables of a job of a merge request."""
-    server = serve(gitlab)
-    yield {
-        "CI_API_V4_URL": f"http://127.0.0.1:{server.server_port}/api/v4",
-        "CI_PROJECT_ID": "5",
-        "CI_JOB_NAME": JOB,
-        "CI_JOB_TOKEN": JOB_TOKEN,
-        "CI_JOB_URL": "https://gitlab.example/acme/agent/-/jobs/9",
-        "CI_COMMIT_SHA": HEAD,
-        "CI_COMMIT_SHORT_SHA": HEAD[:8],
-        "CI_DEFAULT_BRANCH": "main",
-        "CI_MERGE_REQUEST_IID": "3",
-        "CI_MERGE_REQUEST_PROJECT_ID": "5",
-        "CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "5",
-        "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
-        "EVALGATE_GITLAB_TOKEN": PROJECT_TOKEN,
-    }
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture
-def job(environ, tmp_path):
-    """Runs a command in such a job, in a workspace with a suite; further variables replace its own."""
-    (tmp_path / "evals").mkdir()
-    (tmp_path / "evals/support.yaml").write_text(SUITE)
-
-    def run(*words: str, **changed: str) -> CommandResult:
-        shell = Shell(out=StringIO(), err=StringIO(), environ={**environ, **changed}, cwd=str(tmp_path))
-        code = main(words, shell)
-        done = CommandResult(code, shell.out.getvalue(), shell.err.getvalue())
-        assert not {PROJECT_TOKEN, JOB_TOKEN, READ_ONLY_TOKEN} & set((done.out + done.err).split())
-        assert "glpat-" not in done.out + done.err
-        assert "glcbt-" not in done.out + done.err
-        return done
-
-    return run
 
 
 def judge(job, folder, answer: str, baseline: str = "none") -> int:
@@ -317,32 +255,3 @@ def test_outside_of_a_job_the_missing_variable_is_named(job, name, message):
     done = fetch(job, **{name: ""})
     assert done.exit_code == 2
     assert message in done.err
-
-
-def test_the_component_compares_reports_and_keeps_the_exit_code(job, environ, gitlab, tmp_path):
-    declared = re.split("\n---\n", COMPONENT.read_text(encoding="utf-8"))[1]
-    component = yaml.safe_load(declared.replace("$[[ inputs.config ]]", "''").replace("$[[ inputs.baseline ]]", "auto"))
-    component = component["evalgate"]
-    scripts = [*(f"export {name}='{text}'" for name, text in component["variables"].items()), *component["script"]]
-    judge(job, tmp_path, "It is refunded.")
-    leave(gitlab, (tmp_path / ".evalgate/baseline.zip").read_bytes(), name="evalgate")
-    judge(job, tmp_path, "No.")
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-
-    def run(lines: list[str]) -> subprocess.CompletedProcess[str]:
-        command = ["sh", "-e", "-c", "\n".join(lines)]
-        variables = {**environ, "CI_JOB_NAME": "evalgate", "PATH": path}
-        return subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
-
-    assert run(scripts).returncode == 1
-    assert run(component["after_script"]).stdout == "note written\n"
-    assert (
-        gitlab.notes[0]["body"].splitlines()[1]
-        == '## ❌ EvalGate failed: scenario ` refund ` broke: expected the answer to contain ` "refunded" `, got ` "No." `'
-    )
-    assert component["rules"][1]["allow_failure"] is True
-    assert "allow_failure" not in component["rules"][0]
-    (tmp_path / ".evalgate/comment.md").write_text("<!-- marker -->\n## ✅ EvalGate passed\n", encoding="utf-8")
-    assert run(["EVALGATE_CONFIG=missing.yaml", *scripts[:-1], "evalgate run missing.yaml"]).returncode == 2
-    assert run(component["after_script"]).stdout == "note updated\n"
-    assert "passed" not in gitlab.notes[0]["body"]

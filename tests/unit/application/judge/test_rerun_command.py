@@ -26,6 +26,11 @@ DOWNLOADED = BaselineInfo("ancestor", path="/tmp/x/1.zip", run_id=8211, artifact
             "evalgate run --baseline .evalgate/baseline-8211 --report-only",
         ),
         (make_request(), BaselineInfo("none"), "evalgate run"),
+        (
+            make_request(on_weakening="fail", by_rules_of_base=True, of_baseline=True),
+            None,
+            "evalgate run --on-weakening fail --policy-from base --approvals-from base",
+        ),
         (make_request(configs=["$(rm -rf x)"]), None, "evalgate run '$(rm -rf x)'"),
     ],
 )

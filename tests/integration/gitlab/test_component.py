@@ -1,0 +1,150 @@
+"""The component's job, its scripts run by a shell as a runner does: what it reports, and what a branch can't do."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from fakes.gitlab import Pipeline
+from other_ci import component
+
+APPROVALS = """\
+approvals:
+  - {suite: support, scenario: refund, reason: mine, who: me, until: 2099-12-31}
+"""
+
+
+class Done(NamedTuple):
+    """What a job left: its exit code, all that it printed, the note's heading."""
+
+    code: int
+    log: str
+    heading: str
+
+
+@pytest.fixture
+def play(environ, gitlab, tmp_path):
+    """Runs the job with inputs of the component, on an answer of the agent; `changed` replaces its variables."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+
+    def run(answer: str, changed: dict[str, str] | None = None, **inputs: str) -> Done:
+        [[name, job]] = component(**inputs)[1].items()
+        (tmp_path / "traces").mkdir(exist_ok=True)
+        trace = {"schema": "evalgate.trace/1", "scenario_id": "refund"}
+        trace["messages"] = [{"role": "assistant", "content": answer}]
+        (tmp_path / "traces/refund.json").write_text(json.dumps(trace))
+        variables = {**environ, "CI_JOB_NAME": name, "PATH": path, **job["variables"], **(changed or {})}
+        parts = []
+        for lines in (job["script"], job["after_script"]):
+            command = ["sh", "-e", "-c", "\n".join(lines)]
+            parts.append(
+                subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
+            )
+        log = "".join(part.stdout + part.stderr for part in parts)
+        return Done(parts[0].returncode, log, gitlab.notes[-1]["body"].splitlines()[1] if gitlab.notes else "")
+
+    return run
+
+
+ON_MAIN = {"CI_MERGE_REQUEST_IID": "", "CI_COMMIT_BRANCH": "main"}
+
+
+@pytest.fixture
+def main_run(play, gitlab, tmp_path):
+    """A pipeline of main with this answer, which leaves its artifacts."""
+
+    def run(answer: str, name: str = "evalgate", **inputs: str) -> Done:
+        done = play(answer, ON_MAIN, job=name, **inputs)
+        content = (tmp_path / ".evalgate/baseline.zip").read_bytes()
+        gitlab.pipelines.append(Pipeline("main", "success", {name: {".evalgate/baseline.zip": content}}))
+        return done
+
+    return run
+
+
+def loosen(folder: Path) -> None:
+    suite = folder / "evals/support.yaml"
+    suite.write_text(suite.read_text().replace("refunded", "No"))
+
+
+def test_it_compares_reports_and_keeps_the_exit_code(play, main_run):
+    assert main_run("It is refunded.").code == 0
+    done = play("No.")
+    assert (done.code, done.heading) == (
+        1,
+        '## ❌ EvalGate failed: scenario ` refund ` broke: expected the answer to contain ` "refunded" `, got ` "No." `',
+    )
+    assert "note written" in done.log
+    assert play("It is refunded.").code == 0
+    [job] = component()[1].values()
+    assert job["rules"][1]["allow_failure"] is True
+    assert "allow_failure" not in job["rules"][0]
+
+
+def test_two_gates_of_a_project_have_a_note_and_a_baseline_each(play, main_run, gitlab):
+    main_run("It is refunded.", "evalgate-a")
+    assert play("No.", job="evalgate-a").heading.startswith("## ❌ EvalGate failed: scenario ` refund ` broke")
+    assert "no baseline of main" in play("No.", job="evalgate-b").log
+    assert len(gitlab.notes) == 2
+
+
+def test_reports_that_the_branch_holds_are_gone_where_the_gate_could_not_run(play, tmp_path):
+    (tmp_path / ".evalgate").mkdir()
+    for name in ("comment.md", "junit.xml", "gl-code-quality.json"):
+        (tmp_path / ".evalgate" / name).write_text("forged")
+    (tmp_path / "evals/support.yaml").write_text("suite: [")
+    done = play("No.")
+    assert (done.code, done.heading) == (2, "## ❌ EvalGate could not run")
+    assert not (tmp_path / ".evalgate").exists()
+
+
+def test_a_link_of_the_branch_leads_no_file_out_of_the_checkout(play, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "comment.md").write_text("of somebody else")
+    (tmp_path / ".evalgate").symlink_to(outside)
+    assert play("No.").code == 1
+    assert [file.name for file in outside.iterdir()] == ["comment.md"]
+    assert not (tmp_path / ".evalgate").is_symlink()
+
+
+def test_a_merge_request_does_not_approve_itself_unless_it_may(play, main_run, tmp_path):
+    main_run("It is refunded.")
+    (tmp_path / "evalgate-approvals.yaml").write_text(APPROVALS)
+    assert play("No.").code == 1
+    assert play("No.", approvals_from="head").code == 0
+    assert main_run("No.").code == 0  # main has it: from now on it counts
+    assert play("No.").code == 0
+
+
+@pytest.mark.parametrize(
+    ("inputs", "code"),
+    [({}, 0), ({"on_weakening": "fail"}, 1), ({"policy_from": "base"}, 1), ({"fail_on": "broken"}, 0)],
+)
+def test_a_loosened_suite_is_red_where_the_inputs_say_so(play, main_run, tmp_path, inputs, code):
+    main_run("It is refunded.", **inputs)
+    loosen(tmp_path)
+    done = play("No.", **inputs)
+    assert done.code == code
+    assert "weakened: support / refund" in done.log
+
+
+def test_a_baseline_that_is_required_and_missing_can_not_be_judged(play):
+    assert play("It is refunded.", fail_on="hard_fail,no_baseline").code == 3
+
+
+@pytest.mark.parametrize(("inputs", "changed"), [({"report_only": "true"}, {}), ({}, {"EVALGATE_REPORT_ONLY": "true"})])
+def test_report_only_fails_no_job_and_a_variable_of_a_group_sets_it(play, inputs, changed):
+    done = play("No.", changed, **inputs)
+    assert done.code == 0
+    assert "hard-failed" in done.heading
+
+
+def test_code_of_the_branch_is_not_imported_for_a_path_of_all_jobs(play, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text("print('of the branch')")
+    assert "of the branch" not in play("No.").log
