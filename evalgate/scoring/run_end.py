@@ -21,7 +21,7 @@ def build_failed_check(trace: Trace, location: Location | None, *, has_weight: b
 
     It has the weight 1 as others have; in a golden, whose dimensions weigh 1 together, it has none.
     """
-    reason = f"{_describe_end(trace)}{_name_last_call(trace)}{_quote_error(trace)}"
+    reason = f"{_describe_end(trace)}{_name_place(trace)}{_quote_error(trace)}"
     return AssertionResult(
         *(RUN_FAILED, RUN_FAILED, "failed", 0.0, float(has_weight)),
         required=True,
@@ -38,8 +38,10 @@ def _describe_end(trace: Trace) -> str:
     return f"the run ended in an error{f' ({cut_quote(kind)})' if kind else ''}"
 
 
-def _name_last_call(trace: Trace) -> str:
-    """Up to where the agent came: the number and name of its last call."""
+def _name_place(trace: Trace) -> str:
+    """Up to where the agent came: its final answer, else the number and name of its last call."""
+    if (trace.response["content"] or "").strip():
+        return " after its final answer"
     called = trace.called
     return f" after call {len(called)} ({mark_name(called[-1])})" if called else ""
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FINE = trace("lookup_order", "issue_refund")
 CRASH = {"type": "exit code 1", "message": "Traceback (most recent call last):\n  ...\nKeyError: 'total'\n"}
 CRASHED: dict[str, Any] = {**trace("lookup_order", "issue_refund"), "status": "error", "error": CRASH}
-REASON = "the agent ended with exit code 1 after call 2 (` issue_refund `): KeyError: 'total'"
+REASON = "the agent ended with exit code 1 after its final answer: KeyError: 'total'"
 OUTAGE = {"llm_calls": [{"error": {"type": "overloaded_error", "message": "overloaded", "status_code": 529}}]}
 DOWN = {**trace("lookup_order", answer=None), "status": "error", "error": {"message": "overloaded"}, **OUTAGE}
 SAYS_REFUND = check("output_contains", value="refund")
@@ -37,6 +37,15 @@ STATUS = [
         {SUITE: suite(SAYS_REFUND), **trials({key: value for key, value in CRASHED.items() if key != "status"})},
         FAILED,
         [REASON],
+    ),
+    Case(
+        "a crash without an answer after its last call",
+        {
+            SUITE: suite(SAYS_REFUND),
+            **trials({**trace("lookup_order", answer=None), "status": "error", "error": CRASH}),
+        },
+        FAILED,
+        ["exit code 1 after call 1 (` lookup_order `): KeyError: 'total'"],
     ),
     Case("one crash of three trials", {SUITE: suite(SAYS_REFUND), **trials(FINE, CRASHED, FINE)}, FAILED, ["1 of 3"]),
     Case(
