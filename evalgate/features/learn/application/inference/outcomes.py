@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.features.learn.application.inference.arguments import is_fixed_text
 from evalgate.features.learn.application.inference.checks import InferredCheck, Strictness
+from evalgate.features.learn.application.mutation.candidates import LEAST_SECONDS
 from evalgate.measures.text.refusals import is_refusal
 from evalgate.measures.values.json_stream import encode_json
 from evalgate.measures.values.outputs import ended_in_error
@@ -24,8 +25,6 @@ FACTOR_OF_ONE = 1.5
 """One trial may be a fast or cheap one by chance: its limits are higher by this factor."""
 LEAST_AMOUNT = 1e-9
 """Smaller amounts are as good as none."""
-LEAST_SECONDS = 1.0
-"""If all runs took less, they were replayed, which says nothing of the next one."""
 MAX_REPEATS = 10
 _QUOTED = re.compile(r'"([^"\n]{3,40})"|`([^`\n]{3,40})`|\*\*([^*\n]{3,40})\*\*|\u201c([^\u201d\n]{3,40})\u201d')
 MAX_FACTS, THREE_DIGITS = 5, 100

@@ -27,6 +27,8 @@ MAX_STEPS = 4
 """Most calls of a tool whose arguments one check expects."""
 MAX_CUT_TOOLS = 3
 FACTOR = 2
+LEAST_SECONDS = 1.0
+"""If all runs took less, they were replayed, or depend on the machine: no limit on their time is proposed."""
 _GENERATED = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d{4}-\d\d-\d\d.*|\d{9,}", re.IGNORECASE
 )
@@ -122,7 +124,7 @@ def _propose_behaviour(change: Mutation, trace: Trace, facts: Facts) -> Iterator
     elif operator == "triple_cost":
         yield from _limit("cost_limit", "max_usd", facts.usd)
     elif operator == "triple_latency":
-        yield from _limit("latency_limit", "max_seconds", [ms and ms / 1000 for ms in facts.ms], least=1.0)
+        yield from _limit("latency_limit", "max_seconds", [ms and ms / 1000 for ms in facts.ms], least=LEAST_SECONDS)
     else:
         yield from _expect_calls(tool, facts)
 
