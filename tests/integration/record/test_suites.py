@@ -293,6 +293,24 @@ def test_a_run_that_fails_before_its_first_call_is_a_failed_trial_beside_others(
     assert (silent.code, silent.last_line.endswith(", 2 traces")) == (3, True), silent.err
 
 
+def test_a_run_that_hangs_before_its_first_call_is_an_incomplete_trial_beside_others(fake, tmp_path):
+    plain = str(AGENTS / "plain.py")
+    script = (
+        'import os, runpy, sys, time\nif os.environ["EVALGATE_TRIAL"] == "1": time.sleep(60)\n'
+        'plain = sys.argv.pop(1)\nsys.path.insert(0, os.path.dirname(plain))\nrunpy.run_path(plain, run_name="__main__")'
+    )
+    words = [*fake.flags, "--scenario", "refund", "--trials", "2", "--timeout", "5"]
+    done = record_command(tmp_path, words, (sys.executable, "-c", script, plain), environ())
+    assert done.code != 0
+    trace = trace_of(tmp_path, "refund/1")
+    assert (trace["status"], trace["messages"]) == ("incomplete", [])
+    suite = {"suite": "s", "traces": ["traces/**/*.jsonl"], "scenarios": [{"id": "refund", "assertions": [{"type": "forbidden_tools", "tools": ["delete_user"], "required": True}]}]}  # fmt: skip
+    (tmp_path / "s.yaml").write_text(json.dumps(suite))
+    judged = evalgate(tmp_path, "run", "s.yaml")
+    assert judged.code in (1, 3), judged.out
+    assert "before anything of this run was recorded" in judged.out
+
+
 def test_a_failed_agent_says_how_to_bring_the_earlier_recording_back(fake, tmp_path):
     env = environ(GITHUB_SHA="a" * 40)
     first = record(tmp_path, *fake.flags, *ALONE, "--", "crash", env=env)

@@ -66,7 +66,7 @@ class TrialWriter:
         self._outputs, self._mode, self._remove_addresses = outputs, mode, remove_addresses
         self._recorded: set[TrialId] = set()
         self._failed: list[tuple[TrialEvidence, dict[str, str | None]]] = []
-        """Runs that failed before anything of them was recorded."""
+        """Runs that failed, or hung, before anything of them was recorded."""
 
     def write(
         self, recorded: RecordedTrial, end: AgentEnd, version: CodeVersion, spans: TrialSpans | None
@@ -101,12 +101,12 @@ class TrialWriter:
                 note("warning: nothing names the scenario of this run, so no suite judges it: use --scenario")
             self._write_trace(trial, built)
             outcome.traces = 1
-        elif end.code and not end.was_stopped and trial.scenario is not None:
+        elif (end.has_timed_out or (end.code and not end.was_stopped)) and trial.scenario is not None:
             self._failed.append((evidence, origin))
         return outcome
 
     def write_failed(self) -> list[TrialId]:
-        """Writes a trace of each failed run of which nothing was recorded, if another trial of its scenario has one.
+        """Writes a trace of each such run, if another trial of its scenario has one.
 
         Without it the others would be judged as if there had been no such run. A scenario without any trace is missing.
         """

@@ -154,8 +154,16 @@ CONVERSATIONS = DEFINITION_KEYS | words("messages contents content parts events"
 
 
 def require_content(trace: Trace) -> None:
-    """Raises TraceError if the trace holds no message, call, model call or token, nor why: an outage or an error."""
-    says_why = (trace.state is not None and "outage" in trace.state) or (trace.status == "error" and trace.error)
+    """Raises TraceError if the trace holds no message, call, model call or token, nor why.
+
+    That is an outage, an error, or that the run was stopped before any of it, not even its time, was recorded.
+    """
+    is_cut = trace.status == "incomplete" and trace.gaps.keys() >= {"messages", "calls"}
+    says_why = (
+        (trace.state is not None and "outage" in trace.state)
+        or (trace.status == "error" and trace.error is not None)
+        or (is_cut and trace.latency["total_ms"] is None)
+    )
     if not (trace.messages or trace.tool_calls or trace.llm_calls or trace.usage["total_tokens"] or says_why):
         raise TraceError(EMPTY)
 
