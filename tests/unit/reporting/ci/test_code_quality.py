@@ -95,3 +95,37 @@ def test_there_are_as_many_entries_as_anyone_reads():
 def test_hostile_text_is_one_line_without_control_characters(text):
     [found] = entries_of(failing(an_assertion(text, "failed", reason=text)))
     assert not {unicodedata.category(each) for each in found["description"] if each != "\t"} & {"Cc", "Cf", "Cs"}
+
+
+def of_central_rules(*scenarios, path="../ci/rules.yaml"):
+    """Entries of scenarios whose suite, with all its lines, lies outside of the repository."""
+    suite = {**a_suite("support", list(scenarios)), "path": path}
+    found = json.loads(render_code_quality(results([suite])))
+    jsonschema.validate(found, SCHEMA)
+    return found
+
+
+@pytest.mark.parametrize("path", ["../ci/rules.yaml", "/rules/rules.yaml", "C:\\rules\\rules.yaml", "C:/rules.yaml"])
+def test_a_check_of_central_rules_is_at_the_trace_and_names_its_rule(path):
+    rule = an_assertion("answers", "failed", location=LocationDoc(path, 7, 9))
+    trials = [a_trial(0), a_trial(1, "failed", assertions=[rule])]
+    [found] = of_central_rules(a_scenario("refund", "FAIL", trials=trials, location=None), path=path)
+    assert found["location"] == {"path": trials[1].trace.path, "lines": {"begin": 1}}
+    assert (
+        found["description"]
+        == f"support / refund / answers (by {path}:7): response.content lacks 'refund' (in 1 of 2 trials)"
+    )
+
+
+def test_a_scenario_of_central_rules_without_a_trace_is_at_another_trace_of_its_suite():
+    missing = a_scenario("gone", "MISSING", trials=[], location=LocationDoc("../ci/rules.yaml", 4, 5))
+    passed = a_scenario("refund", "PASS", trials=[a_trial(0)])
+    [found] = of_central_rules(missing, passed)
+    assert found["location"]["path"] == a_trial(0).trace.path
+    assert found["description"] == "support / gone (by ../ci/rules.yaml:4)"
+
+
+def test_without_any_trace_of_the_repository_the_rule_itself_is_the_place():
+    missing = a_scenario("gone", "MISSING", trials=[], location=LocationDoc("../ci/rules.yaml", 4, 5))
+    [found] = of_central_rules(missing)
+    assert found["location"] == {"path": "../ci/rules.yaml", "lines": {"begin": 4}}
