@@ -22,10 +22,13 @@ def format_count(number: int, noun: str) -> str:
 
 
 def format_change(baseline: float, current: float) -> str:
-    """`0.91 -> 0.70 (-0.21)`, with more digits if two would hide the change."""
+    """`0.91 -> 0.70 (-0.21)`: the difference of what is shown, with more digits if two would hide the change."""
     delta = current - baseline
-    spec = ".2f" if abs(delta) >= SMALLEST_SHOWN or delta == 0 else ".6g"
-    return f"{baseline:{spec}} -> {current:{spec}} ({delta:+{spec}})"
+    is_seen = abs(delta) >= SMALLEST_SHOWN and f"{baseline:.2f}" != f"{current:.2f}"
+    spec = ".2f" if is_seen or delta == 0 else ".6g"
+    before, now = f"{baseline:{spec}}", f"{current:{spec}}"
+    moved = f"{float(now) - float(before):+{spec}}".replace("-", "\u2212")
+    return f"{before} -> {now} ({moved})"
 
 
 def format_share(value: float, *, digits: int = 3) -> str:

@@ -75,7 +75,7 @@ def build_dimension_row(dimension: DimensionSummary, *, many: bool) -> Dimension
     return DimensionRow(
         name=format_dimension(dimension.name),
         score=wording.score(dimension.score),
-        score_delta=wording.points(dimension.delta),
+        score_delta=wording.points(dimension.delta, dimension.score),
         level=level(dimension.score),
         bar=draw_bar(dimension.score),
         goldens=f"{dimension.judged:,} of {dimension.goldens:,}",

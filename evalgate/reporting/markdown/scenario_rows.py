@@ -119,7 +119,7 @@ def build_scenario_row(
         verdict=f"{format_verdict(scenario['verdict'])}{_format_passed_share(scenario)}",
         change=_format_change(item),
         score=wording.score(scenario["score"]),
-        score_delta=wording.points(change["score_delta"]) if change else "",
+        score_delta=wording.points(change["score_delta"], scenario["score"]) if change else "",
         note=_format_note(item, shared),
         names=Rows((name,), 1),
     )

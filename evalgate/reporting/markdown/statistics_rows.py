@@ -91,7 +91,7 @@ def _build_suite_baseline(scenarios: Sequence[ScenarioDoc], removed: Sequence[Re
 def _format_score_delta(score: float | None, baseline: _SuiteBaseline | None) -> str:
     if score is None or baseline is None or baseline.score is None:
         return ""
-    return wording.points(round(score - baseline.score, 9))
+    return wording.points(round(score - baseline.score, 9), score)
 
 
 def _format_changes(scenarios: Sequence[ScenarioDoc], removed: int) -> str:
@@ -217,7 +217,7 @@ def build_figures(document: ResultsDoc, *, in_detail: bool) -> tuple[Figure, ...
     baseline = _find_comparable_summary(document, current)
     score_delta = _subtract(baseline["score"] if baseline else None, current["score"])
     figures = (
-        Figure("Score", wording.score(current["score"]), wording.points(score_delta)),
+        Figure("Score", wording.score(current["score"]), wording.points(score_delta, current["score"])),
         Figure(
             "Passed",
             f"{current['passed']:,} of {current['scenarios']:,}",

@@ -199,7 +199,7 @@ def _list_reasons(suite: SuiteDoc, scenario: ScenarioDoc) -> list[str]:
 
 def _format_score(scenario: ScenarioDoc) -> str:
     change = scenario["change"]
-    moved = wording.points(change["score_delta"]) if change else ""
+    moved = wording.points(change["score_delta"], scenario["score"]) if change else ""
     since = f", {moved} since the baseline" if moved else ""
     return f"{wording.score(scenario['score'])}{since}; threshold {wording.score(scenario['threshold'])}"
 

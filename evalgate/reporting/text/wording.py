@@ -87,10 +87,16 @@ def score(value: float | None) -> str:
     return ">0.99" if text == "1.00" and value < 1 else text
 
 
-def points(delta: float | None) -> str:
-    """Formats the change of a score with its sign; empty if it is 0 or None."""
+def points(delta: float | None, now: float | None = None) -> str:
+    """Formats the change of a score with its sign; empty if it is 0 or None.
+
+    Beside the score `now` it is the difference of the two as they are shown: 0.96 and 0.83 differ by 0.13.
+    """
     if not delta:
         return ""
+    if now is not None:
+        shown = round(float(f"{now:.2f}") - float(f"{round(now - delta, 9):.2f}"), 2)
+        delta = shown if shown * delta > 0 else delta
     return f"+{score(delta)}" if delta > 0 else f"{MINUS}{score(-delta)}"
 
 

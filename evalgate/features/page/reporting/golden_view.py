@@ -39,7 +39,7 @@ def build_golden(scenario: ScenarioDoc) -> GoldenView | None:
 def _build_dimension(name: str, score: float | None, golden: GoldenDoc) -> GoldenDimensionRow:
     move = next((each for each in golden["moves"] if each["dimension"] == name), None)
     before = wording.score(move["before"]) if move and move["before"] is not None else ""
-    change = wording.points(move["delta"]) if move and move["delta"] is not None else ""
+    change = wording.points(move["delta"], score) if move and move["delta"] is not None else ""
     turn = f" in turn {move['turn'] + 1}" if move and move["turn"] is not None else ""
     label = name.replace("_", " ")
     if score is None:

@@ -109,7 +109,7 @@ def test_score_of_an_error_is_not_a_move():
 def test_score_that_fell_without_a_flip_is_regressed():
     found = change(make_scenario_outcome("PASS", [0.95]), make_scenario_outcome("PASS", [0.85]))
     assert (found.kind, found.flags, found.score_delta) == ("regressed", ["single_trial"], -0.1)
-    assert found.reason == "score 0.95 -> 0.85 (-0.10), single trial: may be noise"
+    assert found.reason == "score 0.95 -> 0.85 (\u22120.10), single trial: may be noise"
 
 
 def test_score_of_a_single_trial_in_one_run_only_is_still_single():
@@ -124,7 +124,7 @@ def test_score_that_rose_without_a_flip_is_improved():
 def test_move_of_exactly_the_threshold_is_unchanged():
     assert 0.9 - 0.85 > 0.05  # what plain floats would say
     found = change(make_scenario_outcome("PASS", [0.9]), make_scenario_outcome("PASS", [0.85]))
-    assert (found.kind, found.reason) == ("unchanged", "PASS as before, score 0.90 -> 0.85 (-0.05)")
+    assert (found.kind, found.reason) == ("unchanged", "PASS as before, score 0.90 -> 0.85 (\u22120.05)")
 
 
 def test_threshold_of_the_policy_decides_what_is_a_move():
@@ -139,7 +139,7 @@ def test_scores_of_several_trials_need_the_permutation_test():
     )
     assert (found.kind, found.flags) == ("regressed", [])
     assert found.p_value == pytest.approx(2 / 70, abs=1e-6)
-    assert found.reason == "score 0.97 -> 0.81 (-0.16)"
+    assert found.reason == "score 0.97 -> 0.81 (\u22120.16)"
 
 
 def test_scores_that_overlap_are_inconclusive():
@@ -147,13 +147,13 @@ def test_scores_that_overlap_are_inconclusive():
         make_scenario_outcome("PASS", [1.0, 0.8, 1.0, 0.9]), make_scenario_outcome("PASS", [0.8, 0.9, 0.8, 0.9])
     )
     assert found.kind == "inconclusive"
-    assert found.reason == "score 0.92 -> 0.85 (-0.07)"
+    assert found.reason == "score 0.92 -> 0.85 (\u22120.07)"
 
 
 def test_scores_of_two_against_two_trials_need_more_trials():
     found = change(make_scenario_outcome("PASS", [1.0, 1.0]), make_scenario_outcome("PASS", [0.8, 0.8]))
     assert found.kind == "inconclusive"
-    assert found.reason.endswith("(-0.20): record at least 4 trials on each side")
+    assert found.reason.endswith("(\u22120.20): record at least 4 trials on each side")
     assert (found.test, found.p_value) == ("permutation", pytest.approx(1 / 3))
 
 
@@ -293,7 +293,7 @@ def test_scores_of_pairs_use_the_paired_permutation_test():
     assert change(before, now).kind == "inconclusive"
     found = change(before, now, pair_by="trial")
     assert (found.kind, found.p_value) == ("regressed", 0.03125)
-    assert found.reason == "score 0.92 -> 0.86 (-0.06)"
+    assert found.reason == "score 0.92 -> 0.86 (\u22120.06)"
 
 
 def test_scores_of_few_pairs_need_more_trials():

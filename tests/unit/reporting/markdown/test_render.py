@@ -85,7 +85,7 @@ def a_regression():
             a_change(
                 "regressed",
                 score_delta=-0.12,
-                reason="score 0.98 -> 0.86 (-0.12)",
+                reason="score 0.98 -> 0.86 (\u22120.12)",
                 flags=["single_trial"],
                 previous_verdict="PASS",
             ),

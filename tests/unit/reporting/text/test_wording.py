@@ -39,6 +39,20 @@ def test_points__move_of_a_score__is_signed(delta, words):
 
 
 @pytest.mark.parametrize(
+    ("now", "delta", "words"),
+    [
+        (0.8333333333, -0.125, "\u22120.13"),  # beside 0.96 and 0.83
+        (0.875, -0.125, "\u22120.12"),
+        (0.901, 0.002, "+<0.01"),
+        (0.899, -0.001, "\u2212<0.01"),
+        (1.0, 0.0416666667, "+0.04"),
+    ],
+)
+def test_a_move_is_the_difference_of_the_scores_as_they_are_shown(now, delta, words):
+    assert wording.points(delta, now) == words
+
+
+@pytest.mark.parametrize(
     ("amount", "words"),
     [
         (0.0000123456, "0.0000123 USD"),
