@@ -71,6 +71,10 @@ class CallMatcher:
         """Returns the tool of a call."""
         return self._calls[at]["name"]
 
+    def actor(self, at: int) -> str | None:
+        """Returns who made a call; None if that is not known."""
+        return self._calls[at]["actor"]
+
     def candidates(self, kind: int) -> Sequence[int]:
         """Returns positions of calls of the kind's tools that a lookup of arguments does not rule out."""
         if kind not in self._candidates:
@@ -208,10 +212,12 @@ class CallIndex:
 class NameMatcher:
     """Does what `CallMatcher` does, for such steps; `tools` has the name of each kind."""
 
-    __slots__ = ("_names", "_positions", "_tools", "budget", "count")
+    __slots__ = ("_actors", "_names", "_positions", "_tools", "budget", "count")
 
-    def __init__(self, names: Sequence[str], tools: Sequence[str], budget: WorkBudget) -> None:
-        self._names, self._tools = names, tools
+    def __init__(
+        self, names: Sequence[str], tools: Sequence[str], budget: WorkBudget, actors: Sequence[str | None] = ()
+    ) -> None:
+        self._names, self._tools, self._actors = names, tools, actors
         self.count, self.budget = len(names), budget
         self._positions: dict[str, list[int]] = {}
         for at, name in enumerate(names):
@@ -220,6 +226,10 @@ class NameMatcher:
     def name(self, at: int) -> str:
         """Returns the tool of a call."""
         return self._names[at]
+
+    def actor(self, at: int) -> str | None:
+        """Returns who made a call; None if that is not known."""
+        return self._actors[at] if self._actors else None
 
     def candidates(self, kind: int) -> Sequence[int]:
         """Returns the positions of calls of the kind's tool."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,6 +10,7 @@ from evalgate.measures.text.globs import find_names, matches_id
 from evalgate.measures.text.plain_text import mark_part, mark_unseen
 from evalgate.measures.text.similar_names import find_denied, find_similar_name, spell_out
 from evalgate.measures.values.json_values import json_equal, mark_name, shorten, show
+from evalgate.models.trace.actors import ROOT
 from evalgate.models.trace.trace import list_arguments, list_names
 from evalgate.models.trace.trace_view import is_captured
 
@@ -29,6 +31,8 @@ TRAJECTORY_NAMES = (
     "toolcorrectness",
 )
 """What other tools call a check of all calls as one list."""
+MAX_MAKERS = 3
+"""Agents that a reason names, those that made most of the calls."""
 MAX_LISTED = 12
 """Calls that a reason or evidence lists; the rest is counted."""
 
@@ -159,14 +163,34 @@ def suggest_name(wanted: Sequence[str], called: Sequence[str]) -> str:
     return f", did you mean {mark_name(similar)}?" if similar else ""
 
 
-def describe_unwanted(target: str, numbers: Sequence[int]) -> str:
-    """Describes calls, by their numbers from 1, of a tool that must not be called.
+def name_makers(actors: Sequence[str | None]) -> str:
+    """Names who made calls, for the end of a phrase; empty if that was the main agent or is not known.
 
-    >>> describe_unwanted("`refund`", [2]), describe_unwanted("`refund`", [2, 5])
+    >>> name_makers(["root/a", "root/a"]), name_makers(["root", "root/a"]), name_makers(["root", None])
+    (', by `root/a`', ', 1 by `root/a`', '')
+    """
+    counts = Counter(each for each in actors if each not in (None, ROOT)).most_common(MAX_MAKERS)
+    if counts and counts[0][1] == len(actors):
+        return f", by {mark_name(str(counts[0][0]))}"
+    return "".join(f", {count:,} by {mark_name(str(actor))}" for actor, count in counts)
+
+
+def name_call(number: int, actor: str | None) -> str:
+    """The number of a call, from 1, and who made it if that was not the main agent.
+
+    >>> name_call(2, "root"), name_call(2, "root/a")
+    ('call 2', 'call 2, by `root/a`')
+    """
+    return f"call {number:,}{name_makers([actor])}"
+
+
+def describe_unwanted(target: str, calls: Sequence[str]) -> str:
+    """Describes calls, as `name_call` does, of a tool that must not be called.
+
+    >>> describe_unwanted("`refund`", ["call 2"]), describe_unwanted("`refund`", ["call 2", "call 5"])
     ('`refund` must not be called, but was (call 2)', '`refund` must not be called, but was 2 times (first: call 2)')
     """
-    times = f"call {numbers[0]:,}"
-    made = f"({times})" if len(numbers) == 1 else f"{format_times(len(numbers))} (first: {times})"
+    made = f"({calls[0]})" if len(calls) == 1 else f"{format_times(len(calls))} (first: {calls[0]})"
     return f"{target} must not be called, but was {made}"
 
 
@@ -178,11 +202,17 @@ def _find_pattern(denial: Denial, name: str) -> str | None:
 
 
 class DeniedCall(NamedTuple):
-    """A call, numbered from 1, the name that is denied, and the pattern that denies it."""
+    """A call, numbered from 1, the name that is denied, the pattern that denies it, and who made the call."""
 
     number: int
     name: str
     pattern: str
+    actor: str | None
+
+    @property
+    def place(self) -> str:
+        """Which call it is."""
+        return name_call(self.number, self.actor)
 
 
 class Denial(NamedTuple):
@@ -198,10 +228,10 @@ class Denial(NamedTuple):
     def list_calls(self, trace: Trace) -> list[DeniedCall]:
         """Returns the denied calls of the agent in order, each with the first of its names that is denied."""
         found = []
-        for number, names in enumerate(trace.called_names, 1):
-            for name in names:
+        for number, call in enumerate(trace.agent_calls, 1):
+            for name in list_names(call):
                 if (pattern := self.find_pattern(name)) is not None:
-                    found.append(DeniedCall(number, name, pattern))
+                    found.append(DeniedCall(number, name, pattern, call["actor"]))
                     break
         return found
 
@@ -212,8 +242,8 @@ def describe_denied(calls: Sequence[DeniedCall]) -> str:
     others = dict.fromkeys(each.name for each in calls if each.name != name)
     by = "" if pattern == name else f", forbidden by {mark_name(pattern)}"
     rest = f"; nor must {mark_names([show_denied(each, pattern) for each in others])}" if others else ""
-    numbers = [each.number for each in calls if each.name == name]
-    return f"{describe_unwanted(mark_name(show_denied(name, pattern)), numbers)}{by}{rest}"
+    places = [each.place for each in calls if each.name == name]
+    return f"{describe_unwanted(mark_name(show_denied(name, pattern)), places)}{by}{rest}"
 
 
 def show_denied(name: str, pattern: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -19,7 +20,7 @@ from evalgate.evaluators.core.evaluator import (
     combine,
     require_evidence,
 )
-from evalgate.evaluators.kinds.calls.call_selection import CallFilter, describe_other_calls
+from evalgate.evaluators.kinds.calls.call_selection import CallFilter, describe_other_calls, name_call
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.text.tool_words import unwrap_definition
 from evalgate.measures.values.json_values import (
@@ -106,15 +107,13 @@ def _judge_calls(calls: list[NumberedCall], schema: Schema, tool: str) -> Findin
             continue
         if call["arguments_error"] is not None:
             raw = mark_value(call["arguments_raw"])
-            return Finding("failed", f"the arguments of {tool} must be JSON, but are {raw} (call {number})")
+            place = name_call(number, call["actor"])
+            return Finding("failed", f"the arguments of {tool} must be JSON, but are {raw} ({place})")
         judged = [(each, schema.first_difference(each)) for each in list_arguments(call)]
         arguments, difference = next((pair for pair in judged if pair[1] is not None), (None, None))
         if difference is not None:
-            given = mark_value(arguments, 120)
-            return Finding(
-                "failed",
-                f"the arguments of {tool} don't fit the schema: {difference} in {given} (call {number})",
-            )
+            given = f"{mark_value(arguments, 120)} ({name_call(number, call['actor'])})"
+            return Finding("failed", f"the arguments of {tool} don't fit the schema: {difference} in {given}")
     if unknown:
         return Finding(
             "not_evaluable", f"the arguments of {unknown:,} of {len(calls):,} calls of {tool} were not captured"
@@ -185,12 +184,14 @@ class ToolLatencyLimit(Evaluator):
                 others = describe_other_calls(trace, target.patterns)
                 return Finding("not_evaluable", f"{target.mark()} was not called, {others}")
             durations = [
-                (call["duration_ms"] / 1000, number) for number, call in calls if call["duration_ms"] is not None
+                (call["duration_ms"] / 1000, number, call["actor"])
+                for number, call in calls
+                if call["duration_ms"] is not None
             ]
-            slowest, number = max(durations, default=(0.0, 0))
+            slowest, number, actor = max(durations, key=itemgetter(0, 1), default=(0.0, 0, None))
             found, most = format_distinct(slowest, limit)
             tool = target.mark()
-            reason = f"slowest call of {tool} {found} s (call {number}), limit {most} s"
+            reason = f"slowest call of {tool} {found} s ({name_call(number, actor)}), limit {most} s"
             if round(slowest - limit, DIGITS) > 0:
                 return Finding("failed", reason)
             unknown = len(calls) - len(durations)

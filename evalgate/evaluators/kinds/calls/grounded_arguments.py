@@ -18,7 +18,7 @@ from evalgate.evaluators.core.evaluator import (
     ToolNames,
     require_evidence,
 )
-from evalgate.evaluators.kinds.calls.call_selection import Denial, format_names
+from evalgate.evaluators.kinds.calls.call_selection import Denial, format_names, name_makers
 from evalgate.measures.provenance.leaves import Leaf, is_free_text, list_leaves
 from evalgate.measures.provenance.nearest import find_nearest
 from evalgate.measures.provenance.normal_form import normalize
@@ -88,16 +88,18 @@ def select_calls(tools: Denial, trace: Trace) -> list[NumberedCall]:
 
 
 class JudgedValue(NamedTuple):
-    """A value of a call (from 1), and its sources."""
+    """A value of a call (from 1), who made it, and its sources."""
 
     number: int
     tool: str
+    actor: str | None
     leaf: Leaf
     found: FoundSources
 
     def describe(self) -> str:
         """The call and the argument."""
-        return f"call {self.number:,} {mark_name(self.tool)}: {mark_name(self.leaf.path)} {mark_value(self.leaf.value)}"
+        call = f"call {self.number:,} {mark_name(self.tool)}{name_makers([self.actor])}"
+        return f"{call}: {mark_name(self.leaf.path)} {mark_value(self.leaf.value)}"
 
 
 class GroundedArguments(Evaluator):
@@ -170,7 +172,7 @@ class GroundedArguments(Evaluator):
         for leaf in select_leaves(call, self.arguments, self.except_ or ()):
             is_judged = self.arguments is not None or not is_free_text(leaf.value)
             if is_judged and not self._is_allowed(leaf):
-                yield JudgedValue(number, made["name"], leaf, sources.find(number, leaf))
+                yield JudgedValue(number, made["name"], made["actor"], leaf, sources.find(number, leaf))
 
     def _is_allowed(self, leaf: Leaf) -> bool:
         names = _list_names(leaf)

@@ -20,7 +20,7 @@ from evalgate.evaluators.core.evaluator import (
     UnseenFields,
     require_evidence,
 )
-from evalgate.evaluators.kinds.calls.call_selection import Denial, format_names
+from evalgate.evaluators.kinds.calls.call_selection import Denial, format_names, name_makers
 from evalgate.evaluators.kinds.calls.grounded_arguments import MAX_SHOWN, Names, select_calls, select_leaves
 from evalgate.measures.provenance.leaves import Leaf
 from evalgate.measures.provenance.trace_sources import find_argument_sources
@@ -75,13 +75,15 @@ class FlowingPiece(NamedTuple):
 
     number: int
     tool: str
+    actor: str | None
     path: str
     value: Any
     source: ArgumentSource
 
     def describe(self) -> str:
         """The call, the argument and its source."""
-        place = f"call {self.number:,} {mark_name(self.tool)}: {mark_name(self.path)}"
+        call = f"call {self.number:,} {mark_name(self.tool)}{name_makers([self.actor])}"
+        place = f"{call}: {mark_name(self.path)}"
         return f"{place} {mark_value(self.value)} comes only from {self.source.describe(mark_name)}"
 
 
@@ -191,7 +193,7 @@ class Flows(NamedTuple):
             tainted = [each for each in sources if each.tool in self.untrusted]
             is_alone = all(each in tainted or each.is_echo for each in sources)
             if tainted and is_alone and not self._is_allowed(tainted[0].call, call[0]):
-                yield FlowingPiece(call[0], call[1]["name"], leaf.path, piece, tainted[0])
+                yield FlowingPiece(call[0], call[1]["name"], call[1]["actor"], leaf.path, piece, tainted[0])
                 return
 
     def _is_allowed(self, origin: int, target: int) -> bool:

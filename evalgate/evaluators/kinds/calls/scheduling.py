@@ -35,6 +35,7 @@ from evalgate.evaluators.kinds.calls.call_selection import (
     format_calls,
     format_times,
     mark_names,
+    name_makers,
     show_denied,
     suggest_name,
 )
@@ -104,7 +105,7 @@ def _describe_denied(target: CallFilter, calls: Sequence[DeniedCall]) -> str:
     first = calls[0]
     shown = show_denied(first.name, first.pattern)
     alike = "" if matches_id(first.pattern, first.name) else f", as {mark_name(shown)}"
-    return f"{describe_unwanted(target.mark(), [each.number for each in calls])}{alike}"
+    return f"{describe_unwanted(target.mark(), [each.place for each in calls])}{alike}"
 
 
 class ExpectedTool(Evaluator):
@@ -283,7 +284,8 @@ def _get_argument(call: NumberedCall, name: str) -> Any:
 
 def _describe_call(call: NumberedCall) -> str:
     recorded = call[1]["arguments"]
-    return f"call {call[0]} {mark_value(call[1]['arguments_raw'] if recorded is None else recorded, 100)}"
+    given = mark_value(call[1]["arguments_raw"] if recorded is None else recorded, 100)
+    return f"call {call[0]:,} {given}{name_makers([call[1]['actor']])}"
 
 
 def _build_unknown(unknown: int) -> Finding:

@@ -39,6 +39,8 @@ from evalgate.evaluators.kinds.calls.call_selection import (
     format_calls,
     format_names,
     mark_names,
+    name_call,
+    name_makers,
     show_denied,
     suggest_name,
 )
@@ -94,7 +96,7 @@ class ToolCalled(Evaluator):
 
     def describe_unwanted(self, trace: Trace) -> str:
         """Describes the calls that were made although the assertion is negated."""
-        return describe_unwanted(mark_name(self.tool), [each.number for each in Denial((self.tool,)).list_calls(trace)])
+        return describe_unwanted(mark_name(self.tool), [each.place for each in Denial((self.tool,)).list_calls(trace)])
 
 
 def combine_rules(rules: Sequence[Check]) -> Check:
@@ -117,8 +119,9 @@ def build_count_rule(tool: str | None, least: int, most: int | None, *, must_not
     def judge(trace: Trace) -> Finding:
         found, highest = count_least(trace, tool), 0 if most is None else count_most(trace, tool)
         is_within = least <= found and (most is None or highest <= most)
-        got = found if is_within or found < least else highest
-        return Finding("passed" if is_within else "failed", f"expected {expected}, got {got:,}")
+        if is_within or found < least:
+            return Finding("passed" if is_within else "failed", f"expected {expected}, got {found:,}")
+        return Finding("failed", f"expected {expected}, got {highest:,}{name_makers(_list_actors(trace, tool))}")
 
     if most is None:
         return require_evidence(judge, CALLS, PASSED)
@@ -136,6 +139,15 @@ def _count_calls(trace: Trace, tool: str | None) -> int:
 
 def _count_denied(trace: Trace, tool: str | None) -> int:
     return len(trace.called) if tool is None else len(Denial((tool,)).list_calls(trace))
+
+
+def _list_actors(trace: Trace, tool: str | None) -> list[str | None]:
+    """Who made each call that a limit counts."""
+    return (
+        [each["actor"] for each in trace.agent_calls]
+        if tool is None
+        else [each.actor for each in Denial((tool,)).list_calls(trace)]
+    )
 
 
 def _format_bounds(least: int, most: int | None, tool: str | None) -> str:
@@ -188,7 +200,9 @@ def build_allowed_rule(globs: Sequence[str]) -> Check:
         if not others:
             return passed
         allowed = ("is no allowed tool", "was") if len(others) == 1 else ("are no allowed tools", "were")
-        called = f"{mark_names(others)} {allowed[0]}, but {allowed[1]} called (first: call {first_calls[others[0]]})"
+        number = first_calls[others[0]]
+        place = name_call(number, trace.agent_calls[number - 1]["actor"])
+        called = f"{mark_names(others)} {allowed[0]}, but {allowed[1]} called (first: {place})"
         unused = [each for each in globs if each not in first_calls]
         return Finding("failed", f"{called}{_suggest_allowed(unused, others)}")
 

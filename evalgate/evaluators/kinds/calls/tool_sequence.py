@@ -28,6 +28,8 @@ from evalgate.evaluators.kinds.calls.call_selection import (
     TRAJECTORY_NAMES,
     describe_unwanted,
     mark_names,
+    name_call,
+    name_makers,
     suggest_name,
 )
 from evalgate.evaluators.kinds.calls.steps import (
@@ -193,9 +195,10 @@ class ToolSequence(Evaluator):
         numbers = sorted(at + 1 for slot, at in rows if slot is not None and at is not None)
         texts = [mark_part(steps.text(slot)) for slot in range(min(len(steps.plan.slots), MAX_LISTED + 1))]
         if len(numbers) == 1 and len(texts) == 1:
-            return describe_unwanted(texts[0], numbers)
+            return describe_unwanted(texts[0], [name_call(numbers[0], calls.actor(numbers[0] - 1))])
         word, only = " then " if ordered else " and ", "only " if self._is_closed else ""
-        where = f" (calls {_join_some(list(map(str, numbers)), len(numbers))})" if numbers else ""
+        makers = name_makers([calls.actor(number - 1) for number in numbers])
+        where = f" (calls {_join_some(list(map(str, numbers)), len(numbers))}{makers})" if numbers else ""
         return f"{only}{_join_some(texts, len(steps.plan.slots), word)} must not happen, but did{where}"
 
     def _require_evidence(self, check: Check, steps: CompiledSequence, read: CallList) -> Check:
@@ -229,18 +232,20 @@ class ToolSequence(Evaluator):
 
         Most traces fit, which needs no lookup of calls; the others fail in few ways, which are cached.
         """
-        names_fit, cache = self._names_comparison(), dict[tuple[str, ...], Finding]()
+        names_fit, cache = self._names_comparison(), dict[tuple[tuple[str, ...], tuple[str | None, ...]], Finding]()
         tools = [kind[0].tool for kind in steps.kinds]
 
         def check(trace: Trace) -> Finding:
             called = read.names(trace)
             if names_fit(names, called):
                 return passed
-            key = tuple(called)
+            actors = tuple(call["actor"] for call in trace.agent_calls)
+            key = tuple(called), actors
             found = cache.get(key)
             if found is None:
-                found = self._build_failure(steps, NameMatcher(called, tools, WorkBudget(MAX_ALIGNMENT_COMPARISONS)))
-                is_small = len(key) <= MAX_CACHED_CALLS and sum(map(len, key)) <= MAX_CACHED_CHARACTERS
+                budget = WorkBudget(MAX_ALIGNMENT_COMPARISONS)
+                found = self._build_failure(steps, NameMatcher(called, tools, budget, actors))
+                is_small = len(called) <= MAX_CACHED_CALLS and sum(map(len, called)) <= MAX_CACHED_CHARACTERS
                 if is_small and len(cache) < MAX_CACHED_SEQUENCES:
                     cache[key] = found
             return found
@@ -313,7 +318,8 @@ def _build_undecided(calls: CallMatcher) -> Finding:
     """Builds the finding for a sequence that may fit, as calls could not be judged; names the first one."""
     at, kind = calls.first_judged(calls.worst_match)
     outcome: Outcome = "not_evaluable" if calls.worst_match == UNKNOWN else "error"
-    return Finding(outcome, f"call {at + 1} {mark_name(calls.name(at))}: {calls.difference(kind, at)}")
+    call = f"call {at + 1} {mark_name(calls.name(at))}{name_makers([calls.actor(at)])}"
+    return Finding(outcome, f"{call}: {calls.difference(kind, at)}")
 
 
 _MAX_ROWS, _MAX_NAME = 2 * MAX_LISTED, 1_000
@@ -324,6 +330,9 @@ class NamedCalls(Calls, Protocol):
 
     def name(self, at: int) -> str:
         """Returns the tool of a call."""
+
+    def actor(self, at: int) -> str | None:
+        """Returns who made a call; None if that is not known."""
 
     def difference(self, kind: int, at: int) -> str | None:
         """Returns what is wrong with a call of one of the kind's tools; None for another tool."""
@@ -344,7 +353,9 @@ def describe_failure(
             parts.append(f"not expected: {mark_names([calls.name(at) for at in alignment.extra])}")
         else:
             more = f", nor {mark_names([calls.name(at) for at in others])}" if others else ""
-            parts.append(f"{mark_name(calls.name(first))} was not expected (call {first + 1}){more}")
+            parts.append(
+                f"{mark_name(calls.name(first))} was not expected ({name_call(first + 1, calls.actor(first))}){more}"
+            )
     if calls.budget.ran_out:
         parts.append("too many steps and calls to compare them all")
     return "; ".join(parts)
@@ -359,7 +370,9 @@ def _describe_divergence(
     position = _position_before(alignment, slot)
     nearest = _find_nearest_call(alignment, steps, calls, slot, position if ordered else 0)
     if nearest is not None:
-        return f"{expected}, but in call {nearest[0] + 1} {nearest[1]}"
+        at, difference = nearest
+        maker = name_makers([calls.actor(at)])
+        return f"{expected}, but in call {at + 1}{maker}{maker and ','} {difference}"
     if not ordered:
         others = list(dict.fromkeys(calls.name(at) for at in alignment.extra))
         got = f" (other calls: {mark_names(others)})" if others and not closed else ""

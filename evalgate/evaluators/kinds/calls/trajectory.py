@@ -17,7 +17,7 @@ from evalgate.evaluators.core.evaluator import (
     ToolName,
     require_evidence,
 )
-from evalgate.evaluators.kinds.calls.call_selection import TRAJECTORY_NAMES, format_names, mark_names
+from evalgate.evaluators.kinds.calls.call_selection import TRAJECTORY_NAMES, format_names, mark_names, name_makers
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.sequences.trajectory_metrics import METRICS, Repeat, find_repeat, json_key
 from evalgate.measures.values.json_values import format_distinct, mark_name, mark_value
@@ -131,4 +131,5 @@ def _describe_loop(loop: Repeat, calls: Sequence[ToolCall], most: int) -> str:
     else:
         subject = f"the cycle {mark_names([call['name'] for call in block])}"
     last = loop.start + loop.length * loop.times
-    return f"expected at most {most} in a row, got {loop.times:,} of {subject} (calls {loop.start + 1} to {last})"
+    place = f"calls {loop.start + 1} to {last}{name_makers([each['actor'] for each in calls[loop.start : last]])}"
+    return f"expected at most {most} in a row, got {loop.times:,} of {subject} ({place})"

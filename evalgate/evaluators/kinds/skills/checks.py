@@ -22,7 +22,7 @@ from evalgate.evaluators.core.evaluator import (
     require_evidence,
     wrap_in_list,
 )
-from evalgate.evaluators.kinds.calls.call_selection import Denial, format_names, mark_names
+from evalgate.evaluators.kinds.calls.call_selection import Denial, format_names, mark_names, name_call
 from evalgate.evaluators.kinds.skills.uses import find_skills
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.similar_names import is_denied
@@ -154,9 +154,9 @@ class NoSkill(Evaluator):
         own = [each for each in found.uses if any(is_skill(name, each.skill, matches) for name in self.skill)]
         counted = [each for each in own if each.state in states]
         if counted:
-            skill, number = counted[0].skill, counted[0].number
+            skill, place = counted[0].skill, name_call(counted[0].number, counted[0].call["actor"])
             named = "a skill" if skill is None else f"skill {mark_name(skill)}"
-            return Finding("failed", f"{named} must not be used, but was (call {number:,})")
+            return Finding("failed", f"{named} must not be used, but was ({place})")
         return describe_unclear(found, own) or Finding("passed", "no such skill was used")
 
 
