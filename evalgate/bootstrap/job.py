@@ -420,8 +420,8 @@ def _build_judge_request(settings: Settings) -> JudgeRequest:
     from evalgate.ports.outputs import RunSubject
 
     inputs, job, pull_request = settings.inputs, settings.job, settings.event.pull_request
-    is_given = inputs.baseline not in {"auto", "none"}
-    given = BaselineInfo("given", path=inputs.baseline) if is_given else None
+    found = {"auto": BaselineInfo("none"), "none": BaselineInfo("off", off_by="baseline: none")}
+    is_given = inputs.baseline not in found
     return JudgeRequest(
         SourceChoice(
             inputs.config,
@@ -443,7 +443,7 @@ def _build_judge_request(settings: Settings) -> JudgeRequest:
             makes_baseline=settings.makes_baseline,
         ),
         baseline=BaselinePlan(
-            BaselineInfo("none") if inputs.baseline == "auto" else given,
+            BaselineInfo("given", path=inputs.baseline) if is_given else found[inputs.baseline],
             is_required=is_given,
             makes_zip=settings.makes_baseline,
         ),

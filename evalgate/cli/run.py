@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from evalgate.bootstrap.features import feature_settings
+from evalgate.bootstrap.features import feature_settings, load_port
 from evalgate.cli.command import ANY_LIMITS, PLUGINS, TRACE_SOURCE, Command, flag, one_of, option, parse_words
 from evalgate.errors import Problem, SettingError
 from evalgate.models.results.document_names import OUTPUT_FOLDER
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.application.judge.judge import Tools
-    from evalgate.application.messages.request import Judgement, JudgeRequest
+    from evalgate.application.messages.request import BaselinePlan, Judgement, JudgeRequest
     from evalgate.bootstrap.evaluation_pools import ParallelOptions
     from evalgate.bootstrap.outputs import ShellOutputs
     from evalgate.cli.shell import Shell
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 HERE = "the working directory"
 MAX_JOBS = 256
 DIGITS = 4
+NONE = "none"
+BASELINE_VARIABLE = "EVALGATE_BASELINE"
+"""The input of the component for GitLab, which variables of a pipeline, project or group replace."""
 SAVED = f"{OUTPUT_FOLDER}/saved/baseline.zip"
 """Where `baseline save` writes by default, and no run."""
 BASELINE, RESULTS = "baseline.zip", "results.json"
@@ -138,9 +141,21 @@ def _build_request(arguments: Namespace, shell: Shell) -> JudgeRequest:
         subject=RunSubject(
             commit, branch, shell.environ.get("GITHUB_RUN_ID"), event=shell.environ.get("GITHUB_EVENT_NAME")
         ),
-        baseline=replace(request.baseline, makes_zip=makes_zip),
+        baseline=replace(_complete_baseline(request.baseline, arguments.baseline, shell), makes_zip=makes_zip),
         render=RenderOptions(template=template),
     )
+
+
+def _complete_baseline(plan: BaselinePlan, given: str, shell: Shell) -> BaselinePlan:
+    """Adds how the file was got, or that the variable of a job turned the comparison off."""
+    from evalgate.models.comparison.comparison import BaselineInfo
+
+    if given == NONE:
+        is_off = shell.environ.get(BASELINE_VARIABLE) == NONE
+        return replace(plan, info=BaselineInfo("off", off_by=f"{BASELINE_VARIABLE}={NONE}")) if is_off else plan
+    if "CI_JOB_NAME" not in shell.environ:  # no job on GitLab
+        return plan
+    return replace(plan, fetch_command=load_port("baseline_fetch_command")(given, shell.environ))
 
 
 class _WrittenRun(NamedTuple):

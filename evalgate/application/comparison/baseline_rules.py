@@ -99,6 +99,8 @@ def rules_of_base(baseline: LoadedBaseline, own: Configuration, files: BaselineF
     if status == "refused" and baseline.warnings:
         problems = "; ".join(problem.message for problem in baseline.warnings)
         raise BaselineUnreadable(f"the rules of the base branch are not available: {problems} ({REMEDY})")
+    if baseline.info is not None and baseline.info.off_by:
+        raise RulesMissing(f"the rules of the base branch are not available: {baseline.info.off_by} was set")
     baseline_rules = load_baseline_rules(baseline, own, files)
     why = "no baseline contains them" if baseline_rules is None else baseline_rules.unknown
     if baseline_rules is None or baseline_rules.configuration is None or why is not None:

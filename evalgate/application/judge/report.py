@@ -233,7 +233,7 @@ def _list_rule_flags(request: JudgeRequest) -> list[str]:
 def build_fetch_command(request: JudgeRequest, baseline: BaselineInfo | None) -> str | None:
     """The command that downloads the baseline to where the other one expects it; None if it was not downloaded."""
     if baseline is None or baseline.status not in DOWNLOADED or request.render.pages is None:
-        return None
+        return request.baseline.fetch_command
     host, repository = request.render.pages.server_url.partition("://")[2], request.render.pages.repository
     named = repository if host == "github.com" else f"{host}/{repository}"
     folder = posixpath.join(request.folder, FETCHED.format(baseline.run_id))

@@ -45,7 +45,7 @@ GATING: Mapping[str, tuple[Literal["failed", "partial", "broken", "regressed"], 
 }
 """Words of `fail_on` with the counts of scenarios that fail the gate then, if nothing excuses them."""
 FOUND = frozenset({"exact", "ancestor", "latest", "drifted", "given"})
-STATUSES = FOUND | {"expired", "refused", "unreachable", "none"}
+STATUSES = FOUND | {"expired", "refused", "unreachable", "none", "off"}
 SHA = re.compile(r"[0-9a-fA-F]{4,64}")
 FIRST_SUITE = b',"suites":['
 LEVELS = frozenset({"error", "warning", "notice"})

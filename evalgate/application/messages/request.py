@@ -80,7 +80,8 @@ class BaselinePlan(Struct, frozen=True):
     """The baseline to compare with, None if none was requested, and the one to make.
 
     `is_required`: the user named it, so that a missing or damaged one ends in exit 2. `kept` is the output file that
-    is this run's baseline, which it does not replace. `refused` says why others were, one line each.
+    is this run's baseline, which it does not replace. `refused` says why others were, one line each. `fetch_command`
+    gets the baseline in a shell, if it is not one that GitHub keeps.
     """
 
     info: BaselineInfo | None = None
@@ -88,6 +89,7 @@ class BaselinePlan(Struct, frozen=True):
     makes_zip: bool = True
     kept: str | None = None
     refused: Sequence[str] = ()
+    fetch_command: str | None = None
 
 
 class JudgeRequest(Struct, frozen=True):

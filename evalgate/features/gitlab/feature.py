@@ -10,4 +10,5 @@ GITLAB = Feature(
         "fetch-baseline": Verb("get the baseline of the target branch in a job on GitLab", MODULE, "track"),
         "comment": Verb("write the report of a run to the merge request on GitLab", MODULE, "fetch-baseline"),
     },
+    provides={"baseline_fetch_command": f"{MODULE}:build_fetch_command"},
 )

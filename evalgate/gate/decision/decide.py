@@ -229,7 +229,7 @@ RECORD = (
 )
 RUN_AGAIN = "run the agent again once its model provider answers"
 EVALUATED = frozenset({"passed", "failed", "hard_fail"})
-ABSENT = {"none": "was not found", "expired": "has expired", "refused": "was refused"}
+ABSENT = {"none": "was not found", "expired": "has expired", "refused": "was refused", "off": "is off"}
 """Statuses of a baseline that there is none of, and what a reason says of it."""
 
 
@@ -324,9 +324,9 @@ def check_baseline(baseline: BaselineInfo | None, fail_on: Collection[str]) -> R
     status = baseline.status if baseline is not None else "none"
     if "no_baseline" not in fail_on or status not in ABSENT:
         return None
-    message = (
-        f"`fail_on` contains no_baseline, and the baseline {ABSENT[status]}: run the gate on the base branch first"
-    )
+    off_by = baseline.off_by if baseline is not None else ""
+    advice = f"{off_by} was set" if off_by else "run the gate on the base branch first"
+    message = f"`fail_on` contains no_baseline, and the baseline {ABSENT[status]}: {advice}"
     return Reason("no_baseline", message)
 
 

@@ -88,7 +88,9 @@ ChangeKind = Literal["unchanged", "improved", "regressed", "broken", "fixed", "n
 KnownFailure = Literal["same", "worse", "other"]
 """How a failure compares with the one that the baseline has: the same or less, worse, or of another check."""
 ChangeFlag = Literal["flaky", "single_trial", "few_trials", "approved", "quarantined"]
-BaselineStatus = Literal["exact", "ancestor", "latest", "drifted", "given", "expired", "refused", "unreachable", "none"]
+BaselineStatus = Literal[
+    "exact", "ancestor", "latest", "drifted", "given", "expired", "refused", "unreachable", "none", "off"
+]
 
 BASELINE_REFUSED = "baseline"
 """The code of a warning that says why a baseline was refused, or could not be fetched."""
@@ -242,8 +244,8 @@ class BaselineDrift(NamedTuple):
 class BaselineInfo(Struct):
     """Which baseline a run was compared with, and how it was found; `drift` is set if it drifted.
 
-    `problem` is why it could not be fetched; `run_id`, `artifact` and `branch` are those of a downloaded one, and
-    `target` is the branch that was asked for, if that one has none.
+    `problem` is why it could not be fetched, `off_by` the setting that turned the comparison off. `run_id`, `artifact`
+    and `branch` are those of a downloaded one, `target` is the branch that was asked for, if that one has none.
     """
 
     status: BaselineStatus
@@ -257,6 +259,7 @@ class BaselineInfo(Struct):
     artifact: str = ""
     branch: str = ""
     target: str = ""
+    off_by: str = ""
 
 
 class StatisticalPower(NamedTuple):

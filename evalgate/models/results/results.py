@@ -131,7 +131,7 @@ class BaselineDoc(TypedDict):
     """The baseline of the comparison; `summary` is the baseline's, if one was loaded.
 
     `drift` is present if the status is `drifted`, `branch` if the baseline was found on GitHub, and
-    `target` if the branch that was asked for has none.
+    `target` if the branch that was asked for has none, `off_by` if a setting turned the comparison off.
     """
 
     status: str
@@ -143,6 +143,7 @@ class BaselineDoc(TypedDict):
     drift: NotRequired[DriftDoc]
     branch: NotRequired[str]
     target: NotRequired[str]
+    off_by: NotRequired[ShownText]
 
 
 class LostFigureDoc(TypedDict):

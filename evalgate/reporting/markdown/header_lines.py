@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.comparison.comparison import IMPROVEMENTS, MODEL, OTHER_PROMPT, OTHER_TOOLS, REGRESSIONS
+from evalgate.reporting.text.changes import describe_off, is_off
 from evalgate.reporting.text.escaping import escape_span
 from evalgate.reporting.text.scenario_sections import is_certain, list_scenarios
 from evalgate.reporting.text.wording import DAY, age, join_words, percent, pluralize, rare_percent, scenario_name
@@ -54,6 +55,8 @@ def format_baseline(document: ResultsDoc, links: Links, *, merges: bool = True, 
     if baseline is None:
         return f"{tested}**Baseline** none given, so changes can't be shown"
     status = baseline["status"]
+    if is_off(document):
+        return f"{tested}**Baseline** none: {describe_off(document, escape_span)}"
     if status in _MISSING_WORDS:
         words = _MISSING_WORDS[status]
         return f"{tested}**Baseline** {words.removesuffix(_REMEDY) if makes_baseline else words}"

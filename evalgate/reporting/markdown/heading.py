@@ -14,7 +14,15 @@ from evalgate.reporting.markdown.change_heading import (
     find_not_blocked,
 )
 from evalgate.reporting.markdown.statistics_rows import list_growth
-from evalgate.reporting.text.changes import KNOWN_FAILURE, UNREAD, is_attention_due, is_compared, is_unread
+from evalgate.reporting.text.changes import (
+    KNOWN_FAILURE,
+    UNREAD,
+    describe_off,
+    is_attention_due,
+    is_compared,
+    is_off,
+    is_unread,
+)
 from evalgate.reporting.text.escaping import to_one_line
 from evalgate.reporting.text.ruling_lines import ADDITIONS, OUTAGE, REMOVALS, find_approved_keys
 from evalgate.reporting.text.scenario_sections import (
@@ -250,18 +258,20 @@ def _inflect(words: str, number: int) -> str:
 def _build_passed(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[str], str]) -> Heading:
     if is_compared(document):
         return _build_passed_comparison(document, summary, escape)
+    off = _describe_no_baseline(document, escape)
     failures = describe_unblocked_failures(document)
     if failures:
-        heading = Heading(ATTENTION, f"passed, but {join_words(failures)} ({_explain_not_blocked(document)})")
+        found = f"passed, but {join_words(failures)} ({_explain_not_blocked(document)})"
+        heading = Heading(ATTENTION, "; ".join([found, *off]))
         return _add_reservations(document, heading, escape)
     reasons = [*describe_weaker_rules(document, escape), *_describe_outages(document, escape)]
-    duplicates = _describe_duplicates(document, DUPLICATES)
+    duplicates = [*off, *_describe_duplicates(document, DUPLICATES)]
     if reasons or _describe_duplicates(document, DECISIVE):
         return Heading(ATTENTION, f"passed, but {'; '.join([*reasons, *duplicates])}")
     if not summary["scenarios"]:
         return Heading(ATTENTION, "passed, but there was nothing to evaluate")
     passed = _describe_all_passed(document, summary["scenarios"], escape)
-    return Heading(PASSED, "; ".join([f"passed: {passed}", *_describe_no_baseline(document), *duplicates]))
+    return Heading(PASSED, "; ".join([f"passed: {passed}", *duplicates]))
 
 
 def _build_passed_comparison(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[str], str]) -> Heading:
@@ -285,8 +295,10 @@ def _build_passed_comparison(document: ResultsDoc, summary: SummaryDoc, escape: 
     return Heading(PASSED if is_calm else ATTENTION, "; ".join([f"passed: {text}", *passed, *duplicates]))
 
 
-def _describe_no_baseline(document: ResultsDoc) -> list[str]:
+def _describe_no_baseline(document: ResultsDoc, escape: Callable[[str], str]) -> list[str]:
     """Says that nothing was compared, unless there never was a baseline."""
+    if is_off(document):
+        return [describe_off(document, escape)]
     status = document["baseline"]["status"] if document["baseline"] else "none"
     return [f"not compared: the last baseline {_NOT_COMPARED[status]}"] if status in _NOT_COMPARED else []
 

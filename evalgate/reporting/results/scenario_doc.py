@@ -123,6 +123,8 @@ def build_baseline_doc(baseline: BaselineInfo, summary: SummaryDoc | None) -> Ba
         document["branch"] = clean_name(baseline.branch)
     if baseline.target:
         document["target"] = clean_name(baseline.target)
+    if baseline.off_by:
+        document["off_by"] = clean_text(baseline.off_by)
     return document
 
 

@@ -95,6 +95,17 @@ def is_compared(document: ResultsDoc) -> bool:
     return document["baseline"] is not None and (bool(document["removed"]) or any(changes))
 
 
+def is_off(document: ResultsDoc) -> bool:
+    """Whether a setting turned the comparison off."""
+    return document["baseline"] is not None and document["baseline"]["status"] == "off"
+
+
+def describe_off(document: ResultsDoc, escape: Callable[[str], str]) -> str:
+    """The setting that turned the comparison off, as a phrase."""
+    setting = document["baseline"].get("off_by") if document["baseline"] else ""
+    return f"compared with nothing: {escape(setting or 'baseline: none')} was set"
+
+
 def find_change(scenario: ScenarioDoc, *, is_approved: bool = False) -> ChangeWords:
     """The words for what a scenario did since the baseline: only what failed a check broke."""
     change = scenario["change"]

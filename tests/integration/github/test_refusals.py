@@ -130,6 +130,14 @@ def test_the_reason_of_a_rejected_upload_is_githubs(hub, budget):
         Artifacts(site_of(hub), budget).upload("a", __file__)
 
 
+def test_a_comparison_that_is_turned_off_is_named_in_the_heading_and_may_be_required(hub, act):
+    hub.plant()
+    step = act(baseline="none")
+    assert (step.exit_code, step.outputs["baseline-status"]) == (0, "off")
+    assert "passes; compared with nothing: baseline: none was set " in read_text(step.summary)
+    assert act(baseline="none", fail_on="hard_fail,no_baseline").exit_code == 3
+
+
 def test_under_act_the_gate_judges_without_a_baseline_and_says_why(hub, act, workspace):
     hub.plant()
     write_trace(workspace, trace(tool="guess"))

@@ -25,12 +25,19 @@ class Done(NamedTuple):
     code: int
     log: str
     heading: str
+    note: str
+
+
+@pytest.fixture
+def environ(environ):
+    """The variables of the job, and a path with the command."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return {**environ, "PATH": path}
 
 
 @pytest.fixture
 def play(environ, gitlab, tmp_path):
     """Runs the job with inputs of the component, on an answer of the agent; `changed` replaces its variables."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
     def run(answer: str, changed: dict[str, str] | None = None, **inputs: str) -> Done:
         [[name, job]] = component(**inputs)[1].items()
@@ -38,15 +45,16 @@ def play(environ, gitlab, tmp_path):
         trace = {"schema": "evalgate.trace/1", "scenario_id": "refund"}
         trace["messages"] = [{"role": "assistant", "content": answer}]
         (tmp_path / "traces/refund.json").write_text(json.dumps(trace))
-        variables = {**environ, "CI_JOB_NAME": name, "PATH": path, **job["variables"], **(changed or {})}
+        variables = {**environ, "CI_JOB_NAME": name, **job["variables"], **(changed or {})}
         parts = []
         for lines in (job["script"], job["after_script"]):
             command = ["sh", "-e", "-c", "\n".join(lines)]
             parts.append(
                 subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
             )
+        note = gitlab.notes[-1]["body"] if gitlab.notes else ""
         log = "".join(part.stdout + part.stderr for part in parts)
-        return Done(parts[0].returncode, log, gitlab.notes[-1]["body"].splitlines()[1] if gitlab.notes else "")
+        return Done(parts[0].returncode, log, note.splitlines()[1] if note else "", note)
 
     return run
 
@@ -136,6 +144,38 @@ def test_a_loosened_suite_is_red_where_the_inputs_say_so(play, main_run, tmp_pat
 
 def test_a_baseline_that_is_required_and_missing_can_not_be_judged(play):
     assert play("It is refunded.", fail_on="hard_fail,no_baseline").code == 3
+
+
+@pytest.mark.parametrize(("inputs", "changed"), [({"baseline": "none"}, {}), ({}, {"EVALGATE_BASELINE": "none"})])
+def test_a_comparison_that_a_variable_turned_off_is_named_in_the_heading(play, main_run, inputs, changed):
+    main_run("It is refunded.")
+    done = play("It is refunded.", changed, **inputs)
+    assert done.code == 0
+    assert done.heading.endswith("; compared with nothing: ` EVALGATE_BASELINE=none ` was set")
+    assert "compared with nothing" not in play("It is refunded.").heading
+
+
+@pytest.mark.parametrize("demand", [{"fail_on": "hard_fail,no_baseline"}, {"policy_from": "base"}])
+def test_a_comparison_that_is_required_can_not_be_turned_off(play, main_run, demand):
+    main_run("It is refunded.", **demand)
+    assert play("It is refunded.", **demand).code == 0
+    done = play("It is refunded.", {"EVALGATE_BASELINE": "none"}, **demand)
+    assert done.code == 3
+    assert "` EVALGATE_BASELINE=none ` was set" in done.note.split("**Blocks merging")[0]
+
+
+def test_the_command_that_repeats_the_run_comes_after_the_one_that_gets_its_baseline(play, main_run, environ, tmp_path):
+    main_run("It is refunded.")
+    note = play("No.").note.splitlines()
+    [number] = [number for number, line in enumerate(note) if "evalgate fetch-baseline" in line]
+    assert note[number + 1].startswith("evalgate run --baseline .evalgate-main.zip ")
+
+    (tmp_path / ".evalgate-main.zip").unlink()
+    at_home = {name: environ[name] for name in ("PATH", "CI_API_V4_URL", "EVALGATE_GITLAB_TOKEN")}
+    command = ["sh", "-c", "\n".join(note[number : number + 2])]
+    done = subprocess.run(command, cwd=tmp_path, env=at_home, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "refund broke" in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(("inputs", "changed"), [({"report_only": "true"}, {}), ({}, {"EVALGATE_REPORT_ONLY": "true"})])

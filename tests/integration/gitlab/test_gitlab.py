@@ -248,10 +248,34 @@ def test_what_lies_in_place_of_the_report_keeps_no_older_one(job, gitlab, tmp_pa
     [
         ("CI_DEFAULT_BRANCH", "the variable CI_DEFAULT_BRANCH is not set"),
         ("CI_JOB_NAME", "the variable CI_JOB_NAME is not set"),
-        ("CI_API_V4_URL", "the variable CI_API_V4_URL is not set"),
+        ("CI_API_V4_URL", "the variable CI_API_V4_URL is not set (GitLab sets it in a job; elsewhere it is https://"),
     ],
 )
 def test_outside_of_a_job_the_missing_variable_is_named(job, name, message):
     done = fetch(job, **{name: ""})
     assert done.exit_code == 2
     assert message in done.err
+
+
+def test_outside_of_a_job_the_token_that_is_needed_is_named(job):
+    done = fetch(job, CI_JOB_TOKEN="", EVALGATE_GITLAB_TOKEN="")
+    assert done.exit_code == 2
+    assert "the variable EVALGATE_GITLAB_TOKEN is not set (outside of a job it is a token of yours" in done.err
+
+
+def test_a_job_of_ones_own_names_how_to_get_its_baseline(job, tmp_path):
+    (tmp_path / ".evalgate-main.zip").write_bytes(b"")
+    (tmp_path / "other.zip").write_bytes(b"")
+    for path, number, target in (
+        (".evalgate-main.zip", 1, "release"),
+        ("other.zip", 0, "release"),
+        ("none", 0, "main"),
+    ):
+        judge(job, tmp_path, "No.")
+        baseline = (tmp_path / ".evalgate/baseline.zip").read_bytes()
+        if path != "none":
+            (tmp_path / path).write_bytes(baseline)
+        done = job("run", "--baseline", path, "--json", CI_MERGE_REQUEST_TARGET_BRANCH_NAME=target)
+        found = json.loads(done.out).get("fetch_command", "")
+        assert found.count("evalgate fetch-baseline --from gitlab --project 5 --job ") == number
+        assert found.count(" --branch release --branch main") == number

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 TOKEN = "EVALGATE_GITLAB_TOKEN"  # noqa: S105  (a name)
 BASELINE = f"{OUTPUT_FOLDER}/baseline.zip"
+BASELINE_PATH = ".evalgate-main.zip"
+"""Where it is put by default."""
 NONE = "none"
 LARGEST_NOTE = 1_000_000
 """Characters that GitLab takes."""
@@ -29,6 +33,8 @@ OF_FORK = f"no note: a merge request of a fork has no {TOKEN} ({PAGE})"
 OWN_NEEDS = "it needs the scope api and the role Developer, and must not have expired"
 JOBS_NEEDS = f"set {TOKEN}, or let jobs of this project read the artifacts of the target's ({PAGE})"
 ZIP = b"PK"
+NO_JOB = "outside of a job it is a token of yours with the scope read_api"
+ELSEWHERE = {"CI_API_V4_URL": "; elsewhere it is https://YOUR-GITLAB/api/v4"}
 FREE = f", or the token of the job may not read it, as on GitLab Free: set {TOKEN} ({PAGE})"
 COULD_NOT_RUN = """\
 ## ❌ EvalGate could not run
@@ -46,9 +52,10 @@ def fetch_baseline(arguments: Namespace, shell: Shell) -> int:
 
     environ = shell.environ
     job = arguments.job or _require("CI_JOB_NAME", environ)
-    branches = (environ.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME"), _require("CI_DEFAULT_BRANCH", environ))
-    project = _open_project(environ)
-    for branch in dict.fromkeys(filter(None, branches)):
+    if not arguments.branches:
+        _require("CI_DEFAULT_BRANCH", environ)
+    project = _open_project(environ, arguments.project)
+    for branch in arguments.branches or _list_branches(environ):
         content = project.fetch_artifact(branch, job, BASELINE)
         if content is not None:
             if not content.startswith(ZIP):
@@ -63,6 +70,28 @@ def fetch_baseline(arguments: Namespace, shell: Shell) -> int:
         shell.note(f"no baseline of {branch}: no pipeline with the job {job} succeeded, or its artifact expired{free}")
     shell.print_line(NONE)
     return 0
+
+
+def build_fetch_command(path: str, environ: Mapping[str, str]) -> str | None:
+    """The command that gets a job's baseline in any shell; None if the job got none at this path.
+
+    It names no server: whoever can change the job could have it name theirs, for the reader's token.
+    """
+    job, project, branches = environ.get("CI_JOB_NAME", ""), _find_project(environ), _list_branches(environ)
+    if path != BASELINE_PATH or not (job and project and branches):
+        return None
+    words = ["evalgate", "fetch-baseline", "--from", "gitlab", "--project", project, "--job", job]
+    return shlex.join([*words, *chain.from_iterable(("--branch", branch) for branch in branches)])
+
+
+def _find_project(environ: Mapping[str, str]) -> str:
+    return environ.get("CI_MERGE_REQUEST_PROJECT_ID") or environ.get("CI_PROJECT_ID", "")
+
+
+def _list_branches(environ: Mapping[str, str]) -> list[str]:
+    """The target branch, if any, and the default branch."""
+    names = ("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "CI_DEFAULT_BRANCH")
+    return [*dict.fromkeys(filter(None, map(environ.get, names)))]
 
 
 def comment(arguments: Namespace, shell: Shell) -> int:
@@ -110,23 +139,28 @@ def _read_report(path: Path, environ: Mapping[str, str]) -> str:
 def _require(name: str, environ: Mapping[str, str]) -> str:
     if text := environ.get(name, ""):
         return text
-    raise SettingError(Problem(f"the variable {name} is not set", None, "GitLab sets it in a job"))
+    raise SettingError(
+        Problem(f"the variable {name} is not set", None, f"GitLab sets it in a job{ELSEWHERE.get(name, '')}")
+    )
 
 
-def _open_project(environ: Mapping[str, str]) -> GitLabProject:
-    """The project that the merge request, if any, is to be merged into; with the token for it, else that of the job."""
+def _open_project(environ: Mapping[str, str], number: str | None = None) -> GitLabProject:
+    """A project, by default the one that the merge request is to be merged into; by its own token, else the job's."""
     from evalgate.adapters.http import Http, Network, RequestDeadline
     from evalgate.features.gitlab.adapters.project import GitLabProject, Token
     from evalgate.settings.job import read_either_case, read_proxies
     from evalgate.settings.plain_url import require_plain_url
 
     api = require_plain_url("GitLab", _require("CI_API_V4_URL", environ), allow_http=True)
-    number = environ.get("CI_MERGE_REQUEST_PROJECT_ID") or _require("CI_PROJECT_ID", environ)
+    number = number or _find_project(environ) or _require("CI_PROJECT_ID", environ)
     own = environ.get(TOKEN, "")
     if own:
         token = Token(own, "PRIVATE-TOKEN", TOKEN, OWN_NEEDS)
     else:
-        token = Token(_require("CI_JOB_TOKEN", environ), "JOB-TOKEN", "the token of the job", JOBS_NEEDS)
+        secret = environ.get("CI_JOB_TOKEN")
+        if not secret:
+            raise SettingError(Problem(f"the variable {TOKEN} is not set", None, NO_JOB))
+        token = Token(secret, "JOB-TOKEN", "the token of the job", JOBS_NEEDS)
     bundle = environ.get("REQUESTS_CA_BUNDLE") or environ.get("CI_SERVER_TLS_CA_FILE", "")
     network = Network(read_proxies(environ), read_either_case(environ, "NO_PROXY"), bundle)
     return GitLabProject(api, number, token, Http(network, RequestDeadline(SECONDS)))
@@ -137,12 +171,25 @@ COMMANDS = {
         fetch_baseline,
         [
             option("--from", dest="service", choices=["gitlab"], required=True, help="the service that keeps it"),
+            option(
+                "--project", metavar="ID", help="the project (default: that of this job's merge request, else this one)"
+            ),
+            option(
+                "--branch",
+                action="append",
+                dest="branches",
+                metavar="NAME",
+                help="the branch, then the next one given (default: the target branch, then the default branch)",
+            ),
             option("--job", metavar="NAME", help="the job that left it (default: this job)"),
-            option("--output", metavar="PATH", default=".evalgate-main.zip", help="(default .evalgate-main.zip)"),
+            option("--output", metavar="PATH", default=BASELINE_PATH, help=f"(default {BASELINE_PATH})"),
         ],
         """examples:
   baseline=$(evalgate fetch-baseline --from gitlab)
   evalgate run --baseline "$baseline"
+
+In your own shell it needs CI_API_V4_URL (https://YOUR-GITLAB/api/v4), EVALGATE_GITLAB_TOKEN, and the three options,
+as the report of a merge request names them.
 
 exit codes: 0 it was written and its path printed, or none printed; 4 GitLab refused or did not answer.
 """,

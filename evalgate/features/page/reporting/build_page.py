@@ -151,7 +151,7 @@ def _list_facts(document: ResultsDoc, items: Sequence[SuiteScenario]) -> list[Fa
     else:
         name = baseline["sha"][:SHORT_SHA] if baseline["sha"] else baseline["path"] or "none"
         age = "" if baseline["age_seconds"] is None else f", {wording.age(baseline['age_seconds'])}"
-        facts.append(Fact("Baseline", f"{name} ({baseline['status']}{age})"))
+        facts.append(Fact("Baseline", f"{name} ({baseline.get('off_by') or baseline['status']}{age})"))
     if summary is not None:
         if not is_compared(document):
             facts.append(Fact("Scenarios", _describe_passed(document)))

@@ -291,6 +291,7 @@ def test_min_evaluated_of_the_project_counts_over_all_suites():
         (None, "was not found"),
         (BaselineInfo("none"), "was not found"),
         (BaselineInfo("expired"), "has expired"),
+        (BaselineInfo("off", off_by="baseline: none"), "is off: baseline: none was set"),
     ],
 )
 def test_run_without_a_required_baseline_can_not_be_judged(baseline, state):
@@ -306,7 +307,7 @@ def test_a_baseline_of_any_status_is_a_baseline(status):
     assert found.exit_code == 0
 
 
-@pytest.mark.parametrize("status", ["none", "expired", "unreachable"])
+@pytest.mark.parametrize("status", ["none", "expired", "unreachable", "off"])
 def test_absent_baseline_does_not_fail_the_gate_by_default(status):
     assert decide_run(make_run(make_scenario("PASS")), baseline=BaselineInfo(status)).exit_code == 0
 

@@ -347,6 +347,7 @@ def drifted(found, *, suites=False, types=(), **changes):
         (a_baseline("given", sha=None, path="base.zip"), "` base.zip ` \u00b7 chosen with --baseline"),
         (a_baseline("none"), "none yet, so changes can't be shown"),
         (a_baseline("expired"), "expired, so changes can't be shown"),
+        (a_baseline("off", off_by="baseline: none"), "**Baseline** none: compared with nothing: ` baseline: none ` was set"),
         (a_baseline("unreachable"), "could not be fetched, so changes can't be shown; the warning above gives the reason"),
     ],
 )  # fmt: skip
