@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evalgate.application.comparison.baseline_rules import read_rules
 from evalgate.application.evaluation.evaluate import TraceChoice
 from evalgate.errors import Problem
+from evalgate.gate.common.wording import format_count
 from evalgate.gate.weakening.weaker_evidence import (
     find_missing_trials,
     find_removed_scenarios,
@@ -76,6 +77,11 @@ class WeakeningRules:
 
     def _current_policy(self, place: str | None) -> Policy:
         return self._policies.run if place is None else self._policies.suites.get(place, self._policies.run)
+
+    @property
+    def is_silenced(self) -> bool:
+        """Whether a flag or an input leaves weakenings out; a policy can't do that for its own change."""
+        return self._on_weakening == "ignore"
 
     @property
     def is_fatal(self) -> bool:
@@ -179,7 +185,8 @@ def build_weakenings(found: Sequence[Weakening], rules: WeakeningRules, unknown:
     failing = frozenset(place for place, action in actions.items() if action == "fail")
     if rules.action_for(None) == "ignore":
         unknown = None
-    return WeakeningList(listed[:MAX_LISTED], max(0, len(listed) - MAX_LISTED), failing, unknown)
+    ignored = len(found) - len(listed) if rules.is_silenced else 0
+    return WeakeningList(listed[:MAX_LISTED], max(0, len(listed) - MAX_LISTED), failing, unknown, ignored=ignored)
 
 
 def weakening_problems(weakenings: WeakeningList | None) -> Iterator[Problem]:
@@ -192,6 +199,10 @@ def weakening_problems(weakenings: WeakeningList | None) -> Iterator[Problem]:
     yield from map(Problem, weakenings.notes)
     if weakenings.left:
         yield Problem(f"{weakenings.left:,} more requirements are weaker than the baseline's")
+    if weakenings.ignored:
+        verb = "is" if weakenings.ignored == 1 else "are"
+        what = f"{format_count(weakenings.ignored, 'requirement')} {verb} weaker than the baseline's and not listed"
+        yield Problem(f"{what}: `on-weakening: ignore` was set in place of every policy", code="weakenings_ignored")
 
 
 def _compared_ids(comparison: Comparison) -> Mapping[str, Sequence[str]]:

@@ -74,7 +74,7 @@ class WeakeningList(NamedTuple):
     """The listed weakenings, how many more there are, and the suites in which they fail the gate.
 
     In `failing`, None means the project. `unknown` is the reason why demands could not be compared, None if
-    they were. `notes` are changes that weaken nothing.
+    they were. `notes` are changes that weaken nothing, `ignored` those that a flag or an input left out.
     """
 
     listed: Sequence[Weakening] = ()
@@ -82,6 +82,7 @@ class WeakeningList(NamedTuple):
     failing: frozenset[str | None] = frozenset()
     unknown: str | None = None
     notes: Sequence[str] = ()
+    ignored: int = 0
 
 
 MAX_DAYS = 90

@@ -325,6 +325,7 @@ NOTICED = frozenset(
         "unknown_skill",
         "unknown_tool",
         "renamed_suite",
+        "weakenings_ignored",
     }
 )
 """Codes of warnings that stand below the heading and not in the list."""

@@ -239,6 +239,16 @@ def test_a_weaker_gate__fails_where_a_flag_or_either_policy_says_so(tmp_path, gi
 def test_a_weaker_gate__is_left_out_where_both_policies_ignore_it(tmp_path):
     ran = weaken(tmp_path, {"on_weakening": "ignore"}, {"on_weakening": "ignore"})
     assert (ran.code, kinds(ran)) == (0, [])
+    assert not [each for each in ran.results["warnings"] if each["code"] == "weakenings_ignored"]
+
+
+def test_a_weaker_gate__that_a_flag_leaves_out_is_counted_below_the_heading(tmp_path):
+    ran = weaken(tmp_path, flags=["--on-weakening", "ignore"])
+    assert (ran.code, kinds(ran)) == (0, [])
+    [warning] = [each for each in ran.results["warnings"] if each["code"] == "weakenings_ignored"]
+    begin = "1 requirement is weaker than the baseline's and not listed"
+    assert warning["message"] == f"{begin}: `on-weakening: ignore` was set in place of every policy"
+    assert begin in (tmp_path / ".evalgate/comment.md").read_text().split("**Blocks merging")[0]
 
 
 WHY = 'expected the answer to contain "ok", got "no"'

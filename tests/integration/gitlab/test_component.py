@@ -185,6 +185,17 @@ def test_report_only_fails_no_job_and_a_variable_of_a_group_sets_it(play, inputs
     assert "hard-failed" in done.heading
 
 
+def test_variables_change_neither_the_day_nor_the_commit_nor_what_event_it_was(play, main_run, tmp_path):
+    main_run("It is refunded.")
+    (tmp_path / "evalgate-approvals.yaml").write_text(APPROVALS.replace("2099-12-31", "2026-01-31"))
+    false = {"SOURCE_DATE_EPOCH": "1767225600", "GITHUB_SHA": "f" * 40, "GITHUB_EVENT_NAME": "push"}
+    done = play("No.", false, approvals_from="head")
+    assert done.code == 1
+    assert "expired on 2026-01-31" in done.heading
+    assert "fffffff" not in done.note
+    assert "the same as in the baseline" in play("It is refunded.", false).log
+
+
 def test_code_of_the_branch_is_not_imported_for_a_path_of_all_jobs(play, tmp_path):
     (tmp_path / "sitecustomize.py").write_text("print('of the branch')")
     assert "of the branch" not in play("No.").log
