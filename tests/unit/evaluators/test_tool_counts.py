@@ -132,6 +132,23 @@ def test_max_tool_errors__says_how_many_calls_have_no_status():
     assert reason == "0 of 2 tool calls failed, limit 0 (of 1 only the result is recorded, without an `error` in it)"
 
 
+@pytest.mark.parametrize(
+    ("statuses", "most", "expected"),
+    [
+        (["missing"], 0, "tool calls without a recorded result may have failed"),
+        (["ok", "unknown", "missing", "missing"], 1, "tool calls without a recorded result may have failed"),
+        (
+            ["error", "missing"],
+            1,
+            "1 of 2 tool calls failed, limit 1, and those without a recorded result may have, too",
+        ),
+    ],
+)
+def test_max_tool_errors__says_alike_in_all_scenarios_that_results_are_missing(statuses, most, expected):
+    found = assess({"type": "max_tool_errors", "max": most}, failing(*statuses))
+    assert (found.outcome, found.reason) == ("not_evaluable", expected)
+
+
 def test_max_tool_errors__shows_the_first_error():
     reason = assess({"type": "max_tool_errors", "max": 0}, failing("ok", "error")).reason
     assert reason == '1 of 2 tool calls failed, limit 0; first: `pay`: `"card declined"`'

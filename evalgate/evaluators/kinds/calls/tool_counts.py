@@ -231,6 +231,9 @@ def _find_glob(name: str, globs: Sequence[str]) -> str | None:
     return next((glob for glob in globs if matches_id(glob, name)), None)
 
 
+_RESULTS_MISSING = "tool calls without a recorded result may have failed"
+
+
 def build_error_rule(most: int) -> Check:
     """Builds a rule: at most `most` calls failed; a call without a recorded result may have failed."""
 
@@ -239,12 +242,14 @@ def build_error_rule(most: int) -> Check:
         failed = [call for call in calls if ended_in_error(call)]
         unknown = sum(call["status"] == "missing" for call in calls)
         silent = sum(call["status"] == "unknown" and not ended_in_error(call) for call in calls)
-        reason = f"{len(failed):,} of {len(calls):,} tool calls failed, limit {most:,}{_describe_silent(silent)}"
+        reason = f"{len(failed):,} of {len(calls):,} tool calls failed, limit {most:,}"
         if len(failed) > most:
             return Finding("failed", f"{reason}; first: {_describe_error(failed[0])}")
         if len(failed) + unknown > most:
-            return Finding("not_evaluable", f"{reason}, but {unknown:,} have no recorded result")
-        return Finding("passed", reason)
+            # Without numbers, so that reports state it once for all scenarios.
+            known = f"{reason}, and those without a recorded result may have, too" if failed else _RESULTS_MISSING
+            return Finding("not_evaluable", known)
+        return Finding("passed", f"{reason}{_describe_silent(silent)}")
 
     return require_evidence(judge, ("calls", "errors"), FAILED)
 
