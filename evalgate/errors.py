@@ -184,6 +184,10 @@ class Forbidden(Unreachable):
     """The token lacks a permission."""
 
 
+class TokenRejected(Unreachable):
+    """GitHub does not know the token."""
+
+
 class NotFound(Unreachable):
     """GitHub has no such resource."""
 

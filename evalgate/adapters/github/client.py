@@ -13,7 +13,7 @@ from evalgate.adapters.github.connection import Site, origin
 from evalgate.adapters.github.responses import as_text, read_error_message
 from evalgate.adapters.github.retries import send_with_retries
 from evalgate.adapters.http import BodySink, Http, HttpRequest, HttpResponse, NoAnswer, RequestDeadline
-from evalgate.errors import Forbidden, NotFound, Problem, Unreachable
+from evalgate.errors import Forbidden, NotFound, Problem, TokenRejected, Unreachable
 from evalgate.measures.values.dig import dig
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ METHOD_PRESERVING = (307, 308)
 UNAUTHORIZED, FORBIDDEN, NOT_FOUND, GONE, UNPROCESSABLE = 401, 403, 404, 410, 422
 HEADERS = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
 _NEXT = re.compile(r'<([^<>]{1,2000})>\s*;[^,]*\brel="next"')
+_BAD_CREDENTIALS = "is what `github-token` names empty or expired?"
 _MISSING_PERMISSION = re.compile(r"not accessible|permission|scope|must have", re.IGNORECASE)
 """How GitHub words that a token lacks a permission; other refusals, such as of a locked conversation, differ."""
 _NEEDED = re.compile(r"([a-z_]{1,40})=(read|write)")
@@ -192,7 +193,7 @@ def error_from_response(answer: HttpResponse, method: str, url: str) -> Unreacha
     status, message = answer.status, read_error_message(answer.body)
     quoted = f': "{message}"' if message else ""
     if status == UNAUTHORIZED:
-        return Unreachable(f"GitHub does not accept the token (401){quoted}")
+        return TokenRejected(Problem(f"GitHub does not accept the token (401){quoted}", hint=_BAD_CREDENTIALS))
     if status == FORBIDDEN:
         lacks_permission = not message or _MISSING_PERMISSION.search(message)
         place = "that token" if "personal access token" in message else "`permissions:`"

@@ -47,12 +47,15 @@ def find_size_problem(artifact: Artifact) -> str | None:
 def find_run_problem(run: Any, run_id: int | None, commit: str | None, origin: ArtifactProvenance) -> str | None:
     """Why the run, which should have this id and be of this commit, is not trusted; None if it is."""
     is_here = as_int(dig(run, "repository", "id")) == origin.repository_id
+    other_workflow = (
+        f"it was made by another workflow than {origin.workflow}; `baseline-workflow` names the one that counts"
+    )
     must_hold = (
         (is_here and as_int(dig(run, "id")) == run_id, "its run belongs to another repository"),
         (dig(run, "event") in BASELINE_EVENTS, "it was not made by a push, a schedule or workflow_dispatch"),
         (dig(run, "status") == "completed", "its run has not finished"),
         (dig(run, "conclusion") in FINISHED, "its run was cancelled or did not complete"),
-        (as_text(dig(run, "path")).partition("@")[0] == origin.workflow, "it was made by another workflow"),
+        (as_text(dig(run, "path")).partition("@")[0] == origin.workflow, other_workflow),
         (as_int(dig(run, "head_repository", "id")) == origin.repository_id, "it was made by a fork"),
         (
             (dig(run, "head_branch"), dig(run, "head_sha")) == (origin.branch, commit),

@@ -132,7 +132,7 @@ STRANGE = {
     "a run by hand of a workflow in another file": (
         {"event": "workflow_dispatch", "path": ".github/workflows/other.yml"},
         {},
-        "it was made by another workflow",
+        "it was made by another workflow than .github/workflows/evalgate.yml; `baseline-workflow` names the one that counts",
     ),
     "a run by hand on a tag called main": (
         {"event": "workflow_dispatch", "head_sha": "d" * 40},
@@ -155,14 +155,18 @@ STRANGE = {
     "a workflow that was renamed": (
         {"path": ".github/workflows/evalgate-old.yml"},
         {},
-        "it was made by another workflow",
+        "it was made by another workflow than .github/workflows/evalgate.yml; `baseline-workflow` names the one that counts",
     ),
     "a workflow in a folder of the same name": (
         {"path": "evil/.github/workflows/evalgate.yml"},
         {},
-        "it was made by another workflow",
+        "it was made by another workflow than .github/workflows/evalgate.yml; `baseline-workflow` names the one that counts",
     ),
-    "no path at all": ({"path": ""}, {}, "it was made by another workflow"),
+    "no path at all": (
+        {"path": ""},
+        {},
+        "it was made by another workflow than .github/workflows/evalgate.yml; `baseline-workflow` names the one that counts",
+    ),
     "a run that goes on": ({"status": "in_progress", "conclusion": None}, {}, "its run has not finished"),
     "a tag called main": ({"head_sha": "d" * 40}, {}, "its commit is not in the history of main"),
     "an unknown commit": ({"head_sha": "f" * 40}, {}, "its commit is not in the history of main"),

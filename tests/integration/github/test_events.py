@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from fakes.agent import next_run, on_main, own_comments, trace, write_trace
+from markdown_check import read_text
 
 FEATURE = "refs/heads/feature/x"
 
@@ -141,3 +142,34 @@ def test_where_the_head_is_unknown_the_comment_is_posted(hub, act):
     hub.fail({"kind": "status", "status": 404}, path=r"/pulls/7$", times=-1)
     assert act().exit_code == 0
     assert len(own_comments(hub)) == 1
+
+
+def test_a_workflow_that_a_ruleset_requires_from_elsewhere_compares_with_the_named_workflow(hub, act):
+    on_main(hub)
+    act("push")
+    next_run(hub, "success")
+    required = {"GITHUB_WORKFLOW_REF": "acme/ci/.github/workflows/gate.yml@refs/heads/main"}
+    step = act(variables=required)
+    assert step.outputs["baseline-status"] == "refused"
+    assert "another workflow than .github/workflows/gate.yml; baseline-workflow names the one" in read_text(
+        step.summary
+    )
+    step = act(variables=required, baseline_workflow=".github/workflows/evalgate.yml")
+    assert (step.exit_code, step.outputs["baseline-status"]) == (0, "exact")
+
+
+def test_rules_of_an_organization_beside_the_code_are_a_gate_with_a_baseline_of_its_own(hub, act, workspace):
+    """As docs/enterprise.md shows: a second checkout below the workspace."""
+    (workspace / ".acme-rules").mkdir()
+    rules = (
+        'suite: acme\nscenarios: [{id: "*", assertions: [{type: tool_called, tool: lookup_order, required: true}]}]\n'
+    )
+    (workspace / ".acme-rules/rules.yaml").write_text(rules)
+    inputs = {"config": ".acme-rules/rules.yaml", "traces": "traces/**/*.json*", "comment_key": "rules"}
+    inputs["baseline_artifact"] = "evalgate-baseline-rules"
+    on_main(hub)
+    assert act("push", **inputs).exit_code == 0
+    next_run(hub, "success")
+    write_trace(workspace, trace(tool="guess"))
+    step = act(**inputs)
+    assert (step.exit_code, step.outputs["baseline-status"]) == (1, "exact")

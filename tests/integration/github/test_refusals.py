@@ -118,10 +118,18 @@ def test_a_baseline_that_can_not_be_fetched_now_may_be_fetched_later(hub, act):
 def test_a_token_that_github_does_not_know_is_a_warning_without_a_permission(hub, act):
     step = act(token="ghs_unknown", baseline="none")
     [(level, message)] = [each for each in messages(step) if "comment" in each[1]]
-    assert (level, message) == (
-        "warning",
-        'the comment was not posted: GitHub does not accept the token (401): "Bad credentials"',
-    )
+    remedy = "(is what `github-token` names empty or expired?)"
+    refused = f'the comment was not posted: GitHub does not accept the token (401): "Bad credentials" {remedy}'
+    assert (level, message) == ("warning", refused)
+
+
+def test_a_baseline_that_a_bad_token_can_not_fetch_is_not_told_to_try_again(act):
+    step = act(token="ghs_unknown", fail_on="broken")
+    assert step.exit_code == 4
+    log = "\n".join(step.log)
+    assert "needs: GitHub does not accept the token (401)" in log
+    assert "empty or expired?" in log
+    assert "run the job again" not in log
 
 
 def test_the_reason_of_a_rejected_upload_is_githubs(hub, budget):
