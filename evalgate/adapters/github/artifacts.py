@@ -51,9 +51,8 @@ class Artifacts:
             size, digest = self._store(target, Path(path))
             return self._finalize(service, name, size, digest)
         except Conflict:
-            raise Unreachable(
-                f"this run already has an artifact called {name!r}: give each job its own `baseline-artifact`"
-            ) from None
+            remedy = "give each gate its own `baseline-artifact` and `comment-key`"
+            raise Unreachable(f"this run already has an artifact called {name!r}: {remedy}") from None
 
     def _require_service(self) -> None:
         host = urlsplit(self._site.server_url).hostname or ""

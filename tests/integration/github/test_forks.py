@@ -171,6 +171,13 @@ def test_a_report_that_can_not_be_uploaded_names_the_step_that_can(hub, evaluate
     assert f"name: {REPORT}, path: .evalgate/results.json" in step.annotations[1]["message"]
 
 
+def test_a_second_gate_whose_report_has_the_name_of_the_firsts_is_told_which_inputs_tell_them_apart(evaluate):
+    evaluate()
+    [message] = [each["message"] for each in evaluate().annotations if "not uploaded" in each["message"]]
+    assert message.startswith("the report was not uploaded: this run already has an artifact called ")
+    assert "give each gate its own baseline-artifact and comment-key" in message.replace("`", "")
+
+
 @pytest.mark.parametrize("name", ["results.json", "x/../results.json"])
 def test_a_report_of_the_official_upload_step_is_read_by_its_exact_name(hub, publish, evaluated, name):
     plant(hub, files={name: json.dumps(evaluated), "comment.md": HOSTILE, "junit.xml": "<x/>"})
