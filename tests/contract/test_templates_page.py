@@ -29,6 +29,7 @@ RECORDS = {
     "variant": view.VariantRow,
     "comparison": view.ArmSection,
     "difference": view.ArmRow,
+    "prompt": view.PromptSection,
     "confirmed": view.ConfirmedRow,
 }
 

@@ -88,7 +88,8 @@ class BaselineTraceSpool:
         """The lines that were added, in order."""
         with report_full_temp_folder():
             self._file.seek(0)  # writes what is buffered
-        yield from self._file
+        for line in self._file:  # noqa: UP028  (`yield from` would close the file where a reader stops)
+            yield line
 
     def close(self) -> None:
         """Deletes the temporary file; what is still buffered may not fit on the disk."""

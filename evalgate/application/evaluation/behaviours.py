@@ -1,4 +1,4 @@
-"""Collects what the trials of a run did, and compares it with what those of its baseline did."""
+"""Collects what the trials of a run did, and compares it, and their prompts, with those of its baseline."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from evalgate.models.comparison.comparison import list_scenarios
 from evalgate.models.run.trials import get_digest, list_agent_parts, list_measured
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evalgate.application.evaluation.trajectories import StoredTraces
     from evalgate.models.comparison.behaviour import Behaviour
     from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey
     from evalgate.models.results.baseline_run import BaselineRun, BaselineTrial, TracePosition
     from evalgate.models.run.run import Run, ScenarioResult, Trial
+
+    Places = dict[TracePosition, str]
 
 MOST_TRIALS = 5_000
 """Trials whose behaviour is kept and compared."""
@@ -79,6 +81,7 @@ def add_differences(
         comparison.behaviour_compared += 1
         agent = compare_agents(parts.find(key), list_agent_parts(scenario.trials), parts.steady, digests)
         change.differences = find_differences(before, recorder.find(key), agent, passes=_passes(scenario, change))
+        change.prompts = agent and agent.prompts
         change.request = before[0].request if change.differences else None
 
 
@@ -141,4 +144,50 @@ def _load_behaviours(stored: StoredTraces, wanted: Mapping[TracePosition, bool])
     for place, trace in iterate_stored(stored, wanted):
         found[place] = behaviour_from_trace(trace, with_sources=wanted[place])
         found[place].request = trace.first_request
+    return found
+
+
+MOST_CHANGES, MOST_PLACES = 5, 3
+"""Pairs of prompts that are compared, and traces in which one of them is looked for: not all traces may be kept."""
+
+
+def add_prompt_changes(
+    comparison: Comparison, run: Run, baseline: BaselineRun, before: StoredTraces, now: StoredTraces
+) -> None:
+    """Adds how the prompts differ that the scenarios of a comparison have now; those whose text is not kept do not."""
+    pairs: dict[tuple[str, str], None] = {}
+    places: tuple[Places, Places] = {}, {}
+    for key, scenario in list_scenarios(run.suites):
+        change = comparison.changes.get(key)
+        prompts = change and change.prompts
+        if not prompts or (prompts not in pairs and len(pairs) == MOST_CHANGES):
+            continue
+        pairs[prompts] = None
+        _add_places(places[0], prompts[0], baseline.find_trials(find_baseline_key(key, baseline.entries)))
+        _add_places(places[1], prompts[1], list_measured(scenario.trials))
+    if not pairs:
+        return
+    from evalgate.gate.trajectory.prompts import compare_prompts  # few runs need it
+
+    texts = _read_prompts(before, places[0]), _read_prompts(now, places[1])
+    known = [pair for pair in pairs if pair[0] in texts[0] and pair[1] in texts[1]]
+    found = [compare_prompts(pair, texts[0][pair[0]], texts[1][pair[1]]) for pair in known]
+    comparison.prompt_changes = list(filter(None, found))
+
+
+def _add_places(places: Places, prompt: str, trials: Iterable[BaselineTrial] | Iterable[Trial]) -> None:
+    left = MOST_PLACES - sum(each == prompt for each in places.values())
+    for trial in list(trials)[: max(0, left)]:
+        places[trial.trace.path, trial.trace.line, trial.trace.record] = prompt
+
+
+def _read_prompts(stored: StoredTraces, places: Places) -> dict[str, str]:
+    """The texts of prompts by their hashes, each from the first of its places that is kept."""
+    found: dict[str, str] = {}
+    wanted = {*places.values()}
+    for place, trace in iterate_stored(stored, places):
+        if trace.system_instructions:
+            found.setdefault(places[place], trace.system_instructions)
+        if found.keys() == wanted:
+            break
     return found

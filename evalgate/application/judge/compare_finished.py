@@ -13,7 +13,7 @@ from evalgate.application.comparison.price_comparison import compare_costs_alike
 from evalgate.application.comparison.weakening import weakening_between, weakening_problems
 from evalgate.application.documents.run_documents import run_of
 from evalgate.application.documents.scenario_ids import choose_id
-from evalgate.application.evaluation.behaviours import add_differences, record_behaviours
+from evalgate.application.evaluation.behaviours import add_differences, add_prompt_changes, record_behaviours
 from evalgate.application.evaluation.trajectories import StoredTraces, iterate_stored, load_trajectories
 from evalgate.application.judge.report import warning_of
 from evalgate.errors import InvalidInput, Problem, SettingError
@@ -60,9 +60,11 @@ def compare_finished(
     name_agent_causes(comparison.changes.values())
     add_golden_changes(run, comparison, baseline.document, policies.suites)
     flag_changes(run, comparison)
-    recorder = record_behaviours(run, StoredTraces(read_own_traces(files, head), traces.restore_trace))
-    stored = StoredTraces(files.read_traces(base), traces.restore_trace)
-    add_differences(comparison, run, baseline, recorder, stored)
+    restore = traces.restore_trace
+    recorder = record_behaviours(run, StoredTraces(read_own_traces(files, head), restore))
+    add_differences(comparison, run, baseline, recorder, StoredTraces(files.read_traces(base), restore))
+    sides = StoredTraces(files.read_traces(base), restore), StoredTraces(read_own_traces(files, head), restore)
+    add_prompt_changes(comparison, run, baseline, *sides)
     info = BaselineInfo("given", baseline.commit, None, base)
     weakenings = weakening_between(files, (base, head), comparison, baseline, policies)
     decision = decide(run, comparison, info, policies, weakenings=weakenings).for_report_only(words is None)

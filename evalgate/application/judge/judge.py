@@ -26,7 +26,12 @@ from evalgate.application.comparison.policies import (
 )
 from evalgate.application.documents.report_files import render_outputs
 from evalgate.application.documents.trial_store import TrialStore
-from evalgate.application.evaluation.behaviours import BehaviourRecorder, add_differences, describe_left_out
+from evalgate.application.evaluation.behaviours import (
+    BehaviourRecorder,
+    add_differences,
+    add_prompt_changes,
+    describe_left_out,
+)
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate, note_empty_globs
 from evalgate.application.evaluation.run_checks import check_ids, check_traces
 from evalgate.application.evaluation.scenario_selection import narrow_baseline, narrow_run, resolve_patterns
@@ -42,6 +47,7 @@ from evalgate.application.messages.request import Tools as Tools  # noqa: PLC041
 from evalgate.errors import (
     BaselineUnreadable,
     InvalidInput,
+    Problem,
     RulesMissing,
     RulesUnreachable,
     ShardMissing,
@@ -128,6 +134,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         baseline, comparison = _compare_with_baseline(run, baseline, policies)
         _settle_goldens(configuration, run, comparison, baseline, policies)
         baseline = _compare_behaviour(run, baseline, comparison, (worst_trials, behaviours), tools, policies)
+        baseline = _compare_prompts(run, baseline, comparison, spool, tools)
         rules.assign_causes(run, baseline, comparison, policies)
         judge_freshness(run, policies, present)
         judged = JudgedRun(run, comparison, policies, present)
@@ -200,7 +207,8 @@ class _KeptRun(NamedTuple):
 def _open_spool(request: JudgeRequest, tools: Tools) -> TraceSpool | None:
     """Where the traces are kept, if anything that was asked for is made from them."""
     needs_traces = any(tools.load_output(name).needs_traces for name in request.outputs)
-    return tools.baselines.open_spool(tools.traces.encode_trace) if needs_traces or _writes_baseline(request) else None
+    is_kept = needs_traces or request.baseline.makes_zip  # also where the zip is the baseline, which stays as it is
+    return tools.baselines.open_spool(tools.traces.encode_trace) if is_kept else None
 
 
 def _writes_baseline(request: JudgeRequest) -> bool:
@@ -336,6 +344,24 @@ def _compare_behaviour(
         is_asked = any("behaviour_changed" in policy.fail_on for policy in policies.suites.values())
         problems = describe_left_out(behaviours, is_asked=is_asked)
     return replace(baseline, warnings=[*baseline.warnings, *problems])
+
+
+def _compare_prompts(
+    run: Run, baseline: LoadedBaseline, comparison: Comparison | None, spool: TraceSpool | None, tools: Tools
+) -> LoadedBaseline:
+    """Adds how system prompts differ, unless a side keeps no traces; returns the baseline with warnings about them."""
+    path = baseline.info.path if baseline.info else None
+    if comparison is None or baseline.results is None or path is None or spool is None:
+        return baseline
+    before, now = (
+        StoredTraces(lines, tools.traces.restore_trace) for lines in (tools.baselines.read_traces(path), spool.lines())
+    )
+    try:
+        add_prompt_changes(comparison, run, baseline.results, before, now)
+    except InvalidInput as error:
+        problems = [Problem(f"{each.message}: changed system prompts are not shown") for each in error.problems]
+        return replace(baseline, warnings=[*baseline.warnings, *problems])
+    return baseline
 
 
 def compare_runs(run: Run, costs: ComparableCosts, policies: Policies) -> Comparison:

@@ -143,8 +143,8 @@ def _compare_ends(baseline: Sequence[Behaviour], current: Sequence[Behaviour], a
         before, _, now = agent.models.partition(" -> ")
         yield "model", "model", before, now
     if agent is not None and agent.tools:  # which a framework may write into the prompt: one line for both
-        yield "tools", f"tool definitions{' and system prompt' if agent.prompt else ''}", *agent.tool_sides
-    elif agent is not None and agent.prompt:
+        yield "tools", f"tool definitions{' and system prompt' if agent.prompts else ''}", *agent.tool_sides
+    elif agent is not None and agent.prompts:
         yield "prompt", "system prompt", "", ""
     statuses = _find_constants(baseline, current, lambda each: each.status)
     if statuses is not None and statuses[0] != statuses[1]:

@@ -199,6 +199,7 @@ def add_agent_changes(
         if change is not None and change.kind in _MOVED:
             parts = list_agent_parts(scenario.trials)
             change.agent = compare_agents(baseline.find(key), parts, baseline.steady, digests)
+            change.prompts = change.agent and change.agent.prompts
 
 
 def find_steady_prompts(baseline: Iterable[AgentParts]) -> set[str]:
@@ -223,13 +224,13 @@ def compare_agents(
     before, now = (list(zip(*parts, strict=True)) for parts in (baseline, current))
     if not before or not now:
         return None
-    models, tools, prompts, skills = (
+    models, tools, _, skills = (
         ({*filter(None, old)}, {*filter(None, new)}) for old, new in zip(before, now, strict=True)
     )
     found = AgentChange(
         f"{_list_models(models[0])} -> {_list_models(models[1])}" if _has_new(*models) else None,
         tools=_has_new(*tools),
-        prompt=_has_new(*prompts) and _is_comparable(before[2], now[2], steady),
+        prompts=_pair_prompts(before[2], now[2], steady),
         skills=_compare_skills(*skills) if all(skills) else (),
     )
     if found.tools and digests:
@@ -241,9 +242,12 @@ def _has_new(before: set[str], now: set[str]) -> bool:
     return bool(before and now - before)
 
 
-def _is_comparable(before: Sequence[str | None], now: Sequence[str | None], steady: Container[str]) -> bool:
-    """Whether prompts are those of the agent, and not of each run."""
-    return len({*before}) == len({*now}) == 1 and before[0] in steady
+def _pair_prompts(
+    before: Sequence[str | None], now: Sequence[str | None], steady: Container[str]
+) -> tuple[str, str] | None:
+    """Both prompts if they differ, and are those of the agent, and not of each run."""
+    (one, *others), (other, *rest) = {*before}, {*now}
+    return (one, other) if one and other and one != other and one in steady and not others + rest else None
 
 
 def _name_tools(change: AgentChange, before: set[str], now: set[str], digests: Mapping[str, str]) -> AgentChange:

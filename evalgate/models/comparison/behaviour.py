@@ -80,3 +80,18 @@ class BehaviourDifference(Struct, frozen=True):
     now: Name
     trials_before: Count
     trials: Count
+
+
+class PromptChange(Struct, frozen=True):
+    """Two system prompts by their hashes, and how many lines differ.
+
+    `lines` are those of a unified diff, each with its sign: `-`, `+`, a blank, or `@@` before the numbers of lines.
+    `left` counts the lines that differ and are not among them.
+    """
+
+    before: Word
+    now: Word
+    removed: Count
+    added: Count
+    lines: list[Name]
+    left: Count

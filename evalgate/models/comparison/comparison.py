@@ -12,7 +12,7 @@ from evalgate.models.run.bounds import CallNames, Word  # noqa: TC001  needed fo
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from evalgate.models.comparison.behaviour import BehaviourDifference
+    from evalgate.models.comparison.behaviour import BehaviourDifference, PromptChange
     from evalgate.models.comparison.trajectory import TrajectoryDiff
     from evalgate.models.run.run import ScenarioResult, SuiteResult, Verdict
     from evalgate.models.run.trial_doc import Recorded
@@ -57,13 +57,14 @@ MODEL, OTHER_TOOLS, OTHER_PROMPT = "model ", "changed tool definitions", "a chan
 class AgentChange(NamedTuple):
     """What the traces of a scenario record of the agent that those of the baseline do not.
 
-    `models` is `old -> new`, None if the model is the same or unknown. `skills` are in words already, and so are
+    `models` is `old -> new`, None if the model is the same or unknown. `prompts` are the hashes of the system prompt
+    before and now, None if it is the same or unknown. `skills` are in words already, and so are
     `named_tools`, if it is known which differ; `tool_sides` are the names of these tools on each side.
     """
 
     models: str | None
     tools: bool
-    prompt: bool
+    prompts: tuple[str, str] | None
     skills: tuple[str, ...] = ()
     named_tools: tuple[str, ...] = ()
     tool_sides: tuple[str, str] = ("", "")
@@ -79,7 +80,7 @@ class AgentChange(NamedTuple):
         return [
             *([f"{MODEL}{self.models}"] if self.models else []),
             *((self.named_tools or (OTHER_TOOLS,)) if self.tools else ()),
-            *([OTHER_PROMPT] if self.prompt else []),
+            *([OTHER_PROMPT] if self.prompts else []),
             *self.skills,
         ]
 
@@ -216,6 +217,7 @@ class Change(Struct):
     trajectory_diff: TrajectoryDiff | None = None
     cause: Cause | None = None
     agent: AgentChange | None = None
+    prompts: tuple[str, str] | None = None  # hashes of the system prompt before and now, if it changed
     differences: Sequence[BehaviourDifference] = ()
     request: str | None = (
         None  # what the user asked for first in the baseline, where there are differences; not redacted
@@ -294,3 +296,4 @@ class Comparison(Struct):
     unrecorded: frozenset[str] = frozenset()
     recordings: Mapping[str, RecordingCount] = field(default_factory=dict)  # by suite
     behaviour_compared: int = 0  # scenarios whose behaviour was compared, trace by trace
+    prompt_changes: Sequence[PromptChange] = ()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence  # noqa: TC003  the schema is made of these types
 from typing import Literal, NotRequired, Required, TypedDict
 
-from evalgate.models.comparison.behaviour import BehaviourDifference  # noqa: TC001  the same
+from evalgate.models.comparison.behaviour import BehaviourDifference, PromptChange  # noqa: TC001  the same
 from evalgate.models.comparison.comparison import CallsDiff, Cause  # noqa: TC001  the same
 from evalgate.models.comparison.trajectory import TrajectoryDiff  # noqa: TC001  the same
 from evalgate.models.results.results_sections import (  # noqa: TC001  the same
@@ -164,7 +164,7 @@ class ChangeDoc(TypedDict):
     `lost` names figures that are no longer recorded; absent if there are none. `known_failure` is present if the
     scenario passes on neither side: `same`, `worse`, or `other` if a check fails that passed in the baseline.
     `comes_with` names what the traces record of the agent that the baseline's do not: model, tool definitions, system
-    prompt.
+    prompt. `prompts` are the hashes of the system prompt before and now, present if it changed.
     """
 
     kind: str
@@ -180,6 +180,7 @@ class ChangeDoc(TypedDict):
     behaviour: NotRequired[TrajectoryDiff]
     cause: NotRequired[Cause]
     comes_with: NotRequired[list[str]]
+    prompts: NotRequired[list[str]]
     lost: NotRequired[list[LostFigureDoc]]
     known_failure: NotRequired[str]
 
@@ -302,6 +303,7 @@ class ResultsDoc(TypedDict):
     baseline, `quarantines` if the suites have any, `history` if a store is used, `selection` if only some
     scenarios were judged, `mutations` if they were requested and suites changed, `variant_comparisons` if a policy
     compares variants, `confirmation` if trials were recorded again that all together decide.
+    `prompt_changes` is how system prompts differ, present if scenarios have another one and both sides keep its text.
     `recordings` is present if some are those of the baseline, `watched` if suites watch files of the agent.
     In a workflow `leg` names the values of the job's matrix, and `working_directory` the
     folder that paths are relative to; both may be absent.
@@ -332,6 +334,7 @@ class ResultsDoc(TypedDict):
     variant_comparisons: NotRequired[list[ArmComparison]]
     confirmation: NotRequired[Confirmation]
     rules: NotRequired[RulesDoc]
+    prompt_changes: NotRequired[list[PromptChange]]
     leg: NotRequired[ShownText]
     working_directory: NotRequired[ShownText]
     recordings: NotRequired[RecordingsDoc]

@@ -35,9 +35,9 @@ from evalgate.reporting.markdown.statistics_rows import (
     list_statistics,
     list_variants,
 )
-from evalgate.reporting.markdown.view import Alert, Report, Rows
+from evalgate.reporting.markdown.view import Alert, PromptSection, Report, Rows
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.behaviour_lines import list_silent_differences
+from evalgate.reporting.text.behaviour_lines import PromptDiff, list_prompt_diffs, list_silent_differences
 from evalgate.reporting.text.changes import BAD, count_changes
 from evalgate.reporting.text.commands import (
     build_approve_command,
@@ -45,7 +45,7 @@ from evalgate.reporting.text.commands import (
     build_explain_command,
     build_show_command,
 )
-from evalgate.reporting.text.escaping import escape_commands, escape_id, escape_span
+from evalgate.reporting.text.escaping import escape_commands, escape_diff, escape_id, escape_span
 from evalgate.reporting.text.grouping import (
     NOTICE_LIMIT,
     FailureGroup,
@@ -89,17 +89,19 @@ RESERVED_CHARS = 4_000
 
 
 class Layout(Struct, frozen=True):
-    """Limits of a report: total characters, detailed failures, rows per table, suites with statistics."""
+    """Limits of a report: characters, detailed failures, rows of a table, suites with statistics, lines of prompts."""
 
     room: int
     failures: int
     rows: int
     statistics: int
+    prompt_lines: int = 30
+    prompt_width: int = 160
     all_goldens: bool = True  # false: only those that fail or changed
 
 
 COMMENT = Layout(60_000, failures=8, rows=50, statistics=3, all_goldens=False)
-SUMMARY = Layout(400_000, failures=30, rows=300, statistics=50)
+SUMMARY = Layout(400_000, failures=30, rows=300, statistics=50, prompt_lines=60, prompt_width=320)
 
 
 def build_report(
@@ -146,6 +148,7 @@ def build_report(
             list_costly_checks(document), partial(build_check_row, many=many), 0.02, layout.statistics
         ),
         "differences": Group(differences, _format_difference, 0.06, layout.rows),
+        "prompts": Group(list_prompt_diffs(document), partial(_build_prompt, layout=layout), 0.06, layout.rows),
         "passing": Group(grouped.passing, row, 0.03, layout.rows),
         **_build_golden_groups(document, layout, many=many),
     }
@@ -217,6 +220,11 @@ def _format_difference(line: DifferenceLine) -> str:
     asked = f"  \n  Asked: {request}" if request else ""
     who = escape_id(line.name) if line.name else f"{escape_sentence(line.who)}:"
     return f"{who} {escape_sentence(line.sentence)}{asked}"
+
+
+def _build_prompt(diff: PromptDiff, layout: Layout) -> PromptSection:
+    shown = diff.cut(layout.prompt_lines)
+    return PromptSection(shown.title, escape_diff(shown.lines, layout.prompt_width), shown.more)
 
 
 def _build_arm_group(document: ResultsDoc, layout: Layout, *, many: bool) -> Group[Any, Any]:

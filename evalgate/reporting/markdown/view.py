@@ -171,6 +171,14 @@ class ArmSection(Struct, frozen=True, eq=False):
     rows: Rows[ArmRow]
 
 
+class PromptSection(Struct, frozen=True, eq=False):
+    """A changed system prompt: how many lines differ, a block with these, and what that leaves out; may be empty."""
+
+    title: str
+    diff: str
+    more: str
+
+
 class ConfirmedRow(Struct, frozen=True, eq=False):
     """A scenario that was recorded again: what all trials show, and those that passed on both sides."""
 
@@ -300,6 +308,7 @@ class Report(Struct, frozen=True, eq=False):
     goldens: Rows[GoldenRow]  # all in a summary, else those that fail or changed; degraded ones first
     other_changes: Rows[ScenarioRow]  # fixed, improved, new, removed, inconclusive
     differences: Rows[str]  # what passing scenarios do otherwise than in the baseline
+    prompts: Rows[PromptSection]  # changed system prompts whose text both sides keep
     acts: int  # how many of these are calls that change something, arguments, effects or ends; they come first
     differences_block: bool  # whether that fails the gate, which `behaviour_changed` in `fail_on` asks for
     passing: Rows[ScenarioRow]  # those with a failed trial or check first

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 from msgspec import to_builtins
 
+from evalgate.models.comparison.behaviour import PromptChange
 from evalgate.models.results.document_names import RESULTS_SCHEMA
 from evalgate.models.run.chunks import ChunkedText, join_chunks
 from evalgate.models.run.trials import TrialDocs
@@ -115,10 +116,8 @@ def build_results_document(
         document["fetch_command"] = clean_text(origin.fetch_command)
     if found.statistics is not None:
         document["figures"] = build_statistics_doc(found.statistics.run)
-    if comparison is not None and comparison.power is not None:
-        document["comparison"] = build_comparison_doc(comparison.power)
-        if comparison.behaviour_compared:
-            document["comparison"]["behaviour_compared"] = comparison.behaviour_compared
+    if comparison is not None:
+        _add_comparison(document, comparison)
     if run.arms:
         from evalgate.models.run.arms import ArmComparison
 
@@ -132,6 +131,15 @@ def build_results_document(
     if found.mutations:
         document["mutations"] = build_mutation_scores_doc(found.mutations)
     return document
+
+
+def _add_comparison(document: ResultsDoc, comparison: Comparison) -> None:
+    if comparison.power is not None:
+        document["comparison"] = build_comparison_doc(comparison.power)
+        if comparison.behaviour_compared:
+            document["comparison"]["behaviour_compared"] = comparison.behaviour_compared
+    if comparison.prompt_changes:
+        document["prompt_changes"] = [clean_record(each, PromptChange) for each in comparison.prompt_changes]
 
 
 def build_invalid_document(

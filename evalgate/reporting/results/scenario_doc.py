@@ -215,6 +215,13 @@ def _list_interval(interval: tuple[float, float] | None) -> list[float] | None:
     return None if interval is None else list(interval)
 
 
+def _add_agent(document: ChangeDoc, change: Change) -> None:
+    if change.agent is not None:
+        document["comes_with"] = [clean_text(item) for item in change.agent.items]
+    if change.prompts is not None:
+        document["prompts"] = list(change.prompts)
+
+
 def _build_change_doc(change: Change, *, passes: bool) -> ChangeDoc:
     document: ChangeDoc = {
         "kind": change.kind,
@@ -235,8 +242,7 @@ def _build_change_doc(change: Change, *, passes: bool) -> ChangeDoc:
             document["calls"] = calls
     if change.cause is not None:
         document["cause"] = clean_record(change.cause, Cause)
-    if change.agent is not None:
-        document["comes_with"] = [clean_text(item) for item in change.agent.items]
+    _add_agent(document, change)
     if change.lost:
         document["lost"] = [
             {"figure": each.name, "missing": each.missing, "trials": each.trials, "why": each.why}

@@ -10,7 +10,7 @@ from evalgate.reporting.terminal.difference import add_trajectory_diff
 from evalgate.reporting.terminal.explained_trials import TrialTexts, add_trials, to_words
 from evalgate.reporting.terminal.terminal_page import VERDICT_COLOURS, TerminalPage
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.behaviour_lines import describe_differences
+from evalgate.reporting.text.behaviour_lines import PromptDiff, describe_differences, find_prompt_diff
 from evalgate.reporting.text.grouping import describe_failures
 from evalgate.reporting.text.ruling_lines import (
     find_flaky,
@@ -91,6 +91,8 @@ def _format_issue(issue: IssueDoc) -> str:
 
 
 MAX_REASONS = 5
+SHORT_PROMPT = 15
+"""Lines of a changed prompt without `full`."""
 SHORT_SHA = 7
 _MIN_TRIALS = 2
 
@@ -113,6 +115,8 @@ def render_explanation(
     page = TerminalPage(width, colour=colour)
     _add_overview(page, document, explained, with_statistics=full or not is_certain(scenario))
     change = scenario["change"]
+    if (diff := find_prompt_diff(document, scenario)) is not None:
+        _add_prompt(page, diff if full else diff.cut(SHORT_PROMPT))
     if change is not None:
         add_trajectory_diff(page, change, full=full)
     if scenario.get("golden") is not None:
@@ -122,6 +126,14 @@ def render_explanation(
     page.add_title("To reproduce the run")
     page.add_command(document.get("command") or "evalgate run", indent=2)
     return str(page)
+
+
+def _add_prompt(page: TerminalPage, diff: PromptDiff) -> None:
+    page.add_title(diff.title.replace("\u2212", "-"))
+    for sign, text in diff.lines:
+        page.add_diff_line(sign, text, indent=2)
+    if diff.more:
+        page.add_text(diff.more, indent=2)
 
 
 def render_removed_scenario(removed: RemovedDoc, *, width: int = 100, colour: bool = False) -> str:

@@ -21,7 +21,7 @@ from evalgate.reporting.markdown.statistics_rows import (
 )
 from evalgate.reporting.terminal.terminal_page import COLOURS, RESET, VERDICT_COLOURS
 from evalgate.reporting.text import statistics_text, wording
-from evalgate.reporting.text.behaviour_lines import list_silent_differences
+from evalgate.reporting.text.behaviour_lines import PromptDiff, list_prompt_diffs, list_silent_differences
 from evalgate.reporting.text.escaping import escape_terminal, shorten_id
 from evalgate.reporting.text.grouping import (
     NOTICE_LIMIT,
@@ -144,6 +144,8 @@ SEE = "`evalgate explain ID` shows why"
 MAX_SUITES = {"quiet": 0, "normal": 0, "verbose": 100}
 MAX_NAME_LINES = {"quiet": 0, "normal": 22, "verbose": 2_000}
 MIN_WIDTH, MAX_NAME_WIDTH, MAX_REASON, MAX_NOTES, VERDICT_WIDTH = 60, 40, 320, 10, 13
+MAX_PROMPTS, MAX_PROMPT_LINES = 2, 8
+"""Changed system prompts, and lines of one, that a run prints."""
 MAX_SUITE_WIDTH = 30
 NAMES_INDENT, SOME_NAMES = 6, 6
 MAX_HEADING = 2_000
@@ -382,6 +384,8 @@ class _RunTable:
         differences = list_silent_differences(document)
         lines = [unmark_parts(f"{each.words}: {each.name or each.who}{each.detail}") for each in differences]
         yield from self._iter_limited(lines, "more difference")
+        for diff in list_prompt_diffs(document)[:MAX_PROMPTS]:
+            yield from self._iter_prompt(diff.cut(MAX_PROMPT_LINES, only_changed=True))
         yield from self._iter_limited(list(map(format_quarantine, sort_quarantines(document))), "more quarantine")
         weakenings = list(map(format_weakening, list_weakenings(document)))
         yield from self._iter_limited(weakenings, "more weakened requirement")
@@ -389,6 +393,12 @@ class _RunTable:
         unclaimed = [trace for group in group_unclaimed(document) for trace in group.members]
         if unclaimed:
             yield from self._iter_note(f"warning: {unmark_parts(describe_unclaimed(unclaimed, self._max_checks))}")
+
+    def _iter_prompt(self, diff: PromptDiff) -> Iterator[str]:
+        yield from self._iter_note(diff.title.replace("\u2212", "-"))
+        yield from (escape_terminal(f"  {sign} {text}", self._width) for sign, text in diff.lines)
+        if diff.more:
+            yield f"  {diff.more}"
 
     def _iter_limited(self, lines: Sequence[str], noun: str) -> Iterator[str]:
         """Yields the first few lines, and the number of the others."""

@@ -1,4 +1,4 @@
-"""Differences of behaviour in words, for every report: of scenarios that pass all the same, or of one."""
+"""Differences of behaviour and changed prompts in words, for every report: of scenarios that pass, or of one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from evalgate.reporting.text.wording import join_words, pluralize, scenario_name
 from evalgate.scoring.wording import describe_difference
 
 if TYPE_CHECKING:
-    from evalgate.models.comparison.behaviour import BehaviourDifference
+    from collections.abc import Sequence
+
+    from evalgate.models.comparison.behaviour import BehaviourDifference, PromptChange
     from evalgate.models.results.results import ResultsDoc, ScenarioDoc
 
 
@@ -99,3 +101,62 @@ def _split_words(difference: BehaviourDifference) -> tuple[str, str]:
 def describe_differences(scenario: ScenarioDoc) -> list[str]:
     """What one scenario does otherwise than in the baseline, a sentence each."""
     return [describe_difference(each) for each in scenario.get("differences", ())]
+
+
+PART = "@@"
+"""Begins a line that says from which lines on the prompts are shown."""
+
+
+class PromptDiff(NamedTuple):
+    """A changed prompt: `title` holds only our own words; `left` counts the changed lines that are left out.
+
+    `lines` are pairs of a sign (`-`, `+`, `@@` or empty) and a text.
+    """
+
+    title: str
+    lines: Sequence[tuple[str, str]]
+    left: int
+
+    @property
+    def more(self) -> str:
+        """What is left out; empty if nothing is."""
+        return f"{pluralize(self.left, 'more changed line')} not shown" if self.left else ""
+
+    def cut(self, most: int, *, only_changed: bool = False) -> PromptDiff:
+        """The same with at most so many lines."""
+        kept = [line for line in self.lines if not only_changed or line[0] in ("-", "+")]
+        return PromptDiff(self.title, kept[:most], self.left + sum(sign in ("-", "+") for sign, _ in kept[most:]))
+
+
+def list_prompt_diffs(document: ResultsDoc) -> list[PromptDiff]:
+    """The changed prompts of a run, in the order of its scenarios."""
+    return [_build(document, each) for each in document.get("prompt_changes", ())]
+
+
+def find_prompt_diff(document: ResultsDoc, scenario: ScenarioDoc) -> PromptDiff | None:
+    """The changed prompt of one scenario; None if its prompt is the same, or how it differs is not known."""
+    prompts = _find_prompts(scenario)
+    found = (each for each in document.get("prompt_changes", ()) if [each.before, each.now] == prompts)
+    return next((_build(document, each)._replace(title=_title(each)) for each in found), None)
+
+
+def _build(document: ResultsDoc, change: PromptChange) -> PromptDiff:
+    scenarios = list_scenarios(document)
+    number = sum(_find_prompts(each) == [change.before, change.now] for each in scenarios)
+    who = "" if number in (0, len(scenarios)) else f" of {pluralize(number, 'scenario')}"
+    return PromptDiff(_title(change, who), list(map(_split, change.lines)), change.left)
+
+
+def _find_prompts(scenario: ScenarioDoc) -> Sequence[str]:
+    return scenario["change"].get("prompts", ()) if scenario["change"] else ()
+
+
+def _title(change: PromptChange, who: str = "") -> str:
+    lines = "line" if change.removed + change.added == 1 else "lines"
+    return f"System prompt{who}: \u2212{change.removed:,} +{change.added:,} {lines}"
+
+
+def _split(line: str) -> tuple[str, str]:
+    if line.startswith(PART):
+        return PART, line.removeprefix(PART).removesuffix(PART).strip()
+    return line[:1].strip(), line[1:]

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.features.page.reporting.cells import TONES, build_cell, split_marks
 from evalgate.features.page.reporting.history_view import build_history, list_approvals
-from evalgate.features.page.reporting.page_view import CellView, ChoiceView, Fact, PageView
+from evalgate.features.page.reporting.page_view import CellView, ChoiceView, Fact, PageView, PromptView
 from evalgate.features.page.reporting.scenario_order import GROUPS, count_changes, list_groups
 from evalgate.features.page.reporting.scenario_view import MAX_NAME
 from evalgate.measures.text.plain_text import mark_part
 from evalgate.reporting.markdown.header_lines import describe_agent_changes, describe_noise
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.text import wording
+from evalgate.reporting.text.behaviour_lines import list_prompt_diffs
 from evalgate.reporting.text.escaping import clean_page_text
 from evalgate.reporting.text.ruling_lines import list_weakenings
 
@@ -82,6 +83,7 @@ def build_page(
         count_changes(items) if is_compared(document) else "",
         _describe_passed(document) if is_compared(document) else "",
         _list_remarks(document),
+        _list_prompts(document),
         _list_choices(items),
         conversations,
         left_out,
@@ -102,6 +104,13 @@ def _list_remarks(document: ResultsDoc) -> list[Sequence[str]]:
     """What holds for all scenarios: how many changes may be noise, and what the regressions come with."""
     changed = describe_agent_changes(document, lambda text: mark_part(text.replace("->", "\u2192")))
     return [split_marks(text) for text in (describe_noise(document), changed) if text]
+
+
+def _list_prompts(document: ResultsDoc) -> list[PromptView]:
+    return [
+        PromptView(each.title, [(sign, clean_page_text(text, MAX_TEXT)) for sign, text in each.lines], each.more)
+        for each in list_prompt_diffs(document)
+    ]
 
 
 def is_compared(document: ResultsDoc) -> bool:

@@ -205,6 +205,14 @@ class ScenarioView(Struct):
     commands: list[Fact]
 
 
+class PromptView(NamedTuple):
+    """A changed system prompt: lines as pairs of a sign and a text, and what they leave out."""
+
+    title: str
+    lines: Sequence[tuple[str, str]]
+    more: str
+
+
 class PageView(Struct):
     """What the page shows of the run as a whole. `reasons` are those that name no scenario."""
 
@@ -216,6 +224,7 @@ class PageView(Struct):
     changes: str
     passed: str
     remarks: list[Sequence[str]]
+    prompts: list[PromptView]
     choices: list[ChoiceView]
     conversations: str
     left_out: str

@@ -12,11 +12,10 @@ from run_builders import make_run, make_scenario, make_trial
 from scipy.stats import binomtest
 
 from evalgate.application.comparison.policies import compare_variants
-from evalgate.gate.arms.arm_ratios import compare_amounts
+from evalgate.gate.arms.arm_ratios import DRAWS, MOST_DRAWN, compare_amounts, ratio_interval
 from evalgate.gate.comparison.outcomes import outcome_from_scenario
 from evalgate.gate.comparison.significance import sign_p
 from evalgate.gate.decision.decide import decide
-from evalgate.measures.numeric.ratios import DRAWS, MOST_DRAWN, ratio_interval
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.trial_doc import AgentParts
 from evalgate.reporting.results.results_json import RunFindings, RunOrigin, build_results_document, dump_results

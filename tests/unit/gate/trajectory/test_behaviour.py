@@ -235,7 +235,7 @@ def test_answers_that_are_always_the_same_are_compared_as_texts():
 
 
 def test_model_tools_and_status_are_compared_with_one_trial_too():
-    agent = AgentChange("a -> b", tools=True, prompt=True)
+    agent = AgentChange("a -> b", tools=True, prompts=("a", "b"))
     now = booked(1)
     now[0].status = "error"
     assert [each[0] for each in differences(booked(1), now, agent=agent, passes=False)] == ["model", "tools", "status"]
@@ -243,7 +243,7 @@ def test_model_tools_and_status_are_compared_with_one_trial_too():
 
 def test_another_prompt_is_one_line_with_other_tools_or_alone():
     for tools, found in ((True, ("tools", "tool definitions and system prompt")), (False, ("prompt", "system prompt"))):
-        agent = AgentChange(None, tools=tools, prompt=True)
+        agent = AgentChange(None, tools=tools, prompts=("a", "b"))
         assert differences(booked(1), booked(1), agent=agent) == [(*found, "", "")]
 
 
@@ -256,7 +256,7 @@ def test_another_prompt_is_one_line_with_other_tools_or_alone():
     ],
 )
 def test_the_tools_that_differ_are_named(sides, prompt, said):
-    agent = AgentChange(None, tools=True, prompt=prompt, tool_sides=sides)
+    agent = AgentChange(None, tools=True, prompts=("a", "b") if prompt else None, tool_sides=sides)
     [found] = find_differences(*([behaviour_from_trace(booked(1)[0])] for _ in "ab"), agent, passes=True)
     assert describe_difference(found).startswith(said)
 
