@@ -155,6 +155,14 @@ def test_a_comparison_that_a_variable_turned_off_is_named_in_the_heading(play, m
     assert "compared with nothing" not in play("It is refunded.").heading
 
 
+def test_a_variable_names_no_baseline_that_the_branch_holds(play, main_run, tmp_path):
+    main_run("No.", fail_on="broken")
+    (tmp_path / "forged.zip").write_bytes((tmp_path / ".evalgate/baseline.zip").read_bytes())
+    assert play("No.", fail_on="broken", baseline="forged.zip").code == 0
+    done = play("No.", {"EVALGATE_BASELINE": "forged.zip"}, fail_on="broken")
+    assert (done.code, "EVALGATE_BASELINE must be auto, none, or what" in done.log) == (2, True)
+
+
 @pytest.mark.parametrize("demand", [{"fail_on": "hard_fail,no_baseline"}, {"policy_from": "base"}])
 def test_a_comparison_that_is_required_can_not_be_turned_off(play, main_run, demand):
     main_run("It is refunded.", **demand)
