@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from heapq import nsmallest
 from typing import TYPE_CHECKING
 
 from evalgate.application.evaluation.trajectories import iterate_stored
@@ -10,17 +12,21 @@ from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.gate.common.wording import format_count
 from evalgate.models.comparison.comparison import list_scenarios
 from evalgate.models.run.trials import get_digest, list_agent_parts, list_measured
+from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from evalgate.application.evaluation.trajectories import StoredTraces
     from evalgate.models.comparison.behaviour import Behaviour
     from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey
     from evalgate.models.results.baseline_run import BaselineRun, BaselineTrial, TracePosition
     from evalgate.models.run.run import Run, ScenarioResult, Trial
+    from evalgate.ports import TraceSource
+    from evalgate.suite.models import Form
 
-    Places = dict[TracePosition, str]
+    FindTraces = Callable[[Collection[TracePosition]], Iterable[tuple[TracePosition, Trace]]]
+    Places = dict[str, set[TracePosition]]
 
 MOST_TRIALS = 5_000
 """Trials whose behaviour is kept and compared."""
@@ -152,19 +158,20 @@ MOST_CHANGES, MOST_PLACES = 5, 3
 
 
 def add_prompt_changes(
-    comparison: Comparison, run: Run, baseline: BaselineRun, before: StoredTraces, now: StoredTraces
+    comparison: Comparison, run: Run, baseline: BaselineRun, before: FindTraces, now: FindTraces
 ) -> None:
-    """Adds how the prompts differ that the scenarios of a comparison have now; those whose text is not kept do not."""
+    """Adds how the prompts differ that the scenarios of a comparison have now, as far as both texts are found."""
     pairs: dict[tuple[str, str], None] = {}
-    places: tuple[Places, Places] = {}, {}
+    places: tuple[Places, Places] = defaultdict(set), defaultdict(set)
     for key, scenario in list_scenarios(run.suites):
         change = comparison.changes.get(key)
         prompts = change and change.prompts
         if not prompts or (prompts not in pairs and len(pairs) == MOST_CHANGES):
             continue
         pairs[prompts] = None
-        _add_places(places[0], prompts[0], baseline.find_trials(find_baseline_key(key, baseline.entries)))
-        _add_places(places[1], prompts[1], list_measured(scenario.trials))
+        trials = baseline.find_trials(find_baseline_key(key, baseline.entries)), list_measured(scenario.trials)
+        places[0][prompts[0]].update(trial.position for trial in trials[0])
+        places[1][prompts[1]].update((each.trace.path, each.trace.line, each.trace.record) for each in trials[1])
     if not pairs:
         return
     from evalgate.gate.trajectory.prompts import compare_prompts  # few runs need it
@@ -175,19 +182,33 @@ def add_prompt_changes(
     comparison.prompt_changes = list(filter(None, found))
 
 
-def _add_places(places: Places, prompt: str, trials: Iterable[BaselineTrial] | Iterable[Trial]) -> None:
-    left = MOST_PLACES - sum(each == prompt for each in places.values())
-    for trial in list(trials)[: max(0, left)]:
-        places[trial.trace.path, trial.trace.line, trial.trace.record] = prompt
-
-
-def _read_prompts(stored: StoredTraces, places: Places) -> dict[str, str]:
-    """The texts of prompts by their hashes, each from the first of its places that is kept."""
+def _read_prompts(find: FindTraces, places: Places) -> dict[str, str]:
+    """The texts of prompts by their hashes, each from one of the first places that has it and is found."""
+    first = {place: prompt for prompt, each in places.items() for place in nsmallest(MOST_PLACES, each, _sort_key)}
     found: dict[str, str] = {}
-    wanted = {*places.values()}
-    for place, trace in iterate_stored(stored, places):
+    for place, trace in find(first):
         if trace.system_instructions:
-            found.setdefault(places[place], trace.system_instructions)
-        if found.keys() == wanted:
+            found.setdefault(first[place], trace.system_instructions)
+        if found.keys() == places.keys():
             break
     return found
+
+
+def _sort_key(place: TracePosition) -> tuple[str, int, int]:
+    path, line, record = place
+    return path, line or 0, record or 0
+
+
+def iterate_read(
+    traces: TraceSource, sources: Iterable[tuple[Sequence[str], str, Form]], wanted: Collection[TracePosition]
+) -> Iterator[tuple[TracePosition, Trace]]:
+    """Yields the wanted traces of a run that keeps none, each once, with its place: its files are read again."""
+    left = set(wanted)
+    for source in sources:
+        for record in traces.read(*source) if left else ():
+            place = record.source.path, record.source.line, record.source.record
+            if place in left and isinstance(record, Trace):
+                left.remove(place)
+                yield place, record
+                if not left:
+                    return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
@@ -63,8 +64,9 @@ def compare_finished(
     restore = traces.restore_trace
     recorder = record_behaviours(run, StoredTraces(read_own_traces(files, head), restore))
     add_differences(comparison, run, baseline, recorder, StoredTraces(files.read_traces(base), restore))
-    sides = StoredTraces(files.read_traces(base), restore), StoredTraces(read_own_traces(files, head), restore)
-    add_prompt_changes(comparison, run, baseline, *sides)
+    lines = files.read_traces(base), read_own_traces(files, head)
+    find_before, find_now = (partial(iterate_stored, StoredTraces(each, restore)) for each in lines)
+    add_prompt_changes(comparison, run, baseline, find_before, find_now)
     info = BaselineInfo("given", baseline.commit, None, base)
     weakenings = weakening_between(files, (base, head), comparison, baseline, policies)
     decision = decide(run, comparison, info, policies, weakenings=weakenings).for_report_only(words is None)

@@ -31,6 +31,7 @@ from evalgate.application.evaluation.behaviours import (
     add_differences,
     add_prompt_changes,
     describe_left_out,
+    iterate_read,
 )
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate, note_empty_globs
 from evalgate.application.evaluation.run_checks import check_ids, check_traces
@@ -40,6 +41,7 @@ from evalgate.application.evaluation.trajectories import (
     StoredTraces,
     WorstTrialRecorder,
     add_behaviour,
+    iterate_stored,
 )
 from evalgate.application.judge.report import DecidedRun, render_incomplete, render_invalid, render_judgement
 from evalgate.application.messages.request import BaselinePlan
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     from evalgate.application.comparison.baseline_rules import DecidingRules
     from evalgate.application.comparison.changed_rules import ChangedRules
     from evalgate.application.comparison.price_comparison import ComparableCosts
+    from evalgate.application.evaluation.behaviours import FindTraces
     from evalgate.application.messages.request import Judgement, JudgeRequest, Tools
     from evalgate.models.approvals.approval import Approvals
     from evalgate.models.comparison.comparison import Comparison
@@ -134,7 +137,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         baseline, comparison = _compare_with_baseline(run, baseline, policies)
         _settle_goldens(configuration, run, comparison, baseline, policies)
         baseline = _compare_behaviour(run, baseline, comparison, (worst_trials, behaviours), tools, policies)
-        baseline = _compare_prompts(run, baseline, comparison, spool, tools)
+        baseline = _compare_prompts(run, baseline, comparison, _find_traces(configuration, choice, spool, tools), tools)
         rules.assign_causes(run, baseline, comparison, policies)
         judge_freshness(run, policies, present)
         judged = JudgedRun(run, comparison, policies, present)
@@ -207,8 +210,7 @@ class _KeptRun(NamedTuple):
 def _open_spool(request: JudgeRequest, tools: Tools) -> TraceSpool | None:
     """Where the traces are kept, if anything that was asked for is made from them."""
     needs_traces = any(tools.load_output(name).needs_traces for name in request.outputs)
-    is_kept = needs_traces or request.baseline.makes_zip  # also where the zip is the baseline, which stays as it is
-    return tools.baselines.open_spool(tools.traces.encode_trace) if is_kept else None
+    return tools.baselines.open_spool(tools.traces.encode_trace) if needs_traces or _writes_baseline(request) else None
 
 
 def _writes_baseline(request: JudgeRequest) -> bool:
@@ -346,16 +348,25 @@ def _compare_behaviour(
     return replace(baseline, warnings=[*baseline.warnings, *problems])
 
 
+def _find_traces(
+    configuration: Configuration, choice: TraceChoice, spool: TraceSpool | None, tools: Tools
+) -> FindTraces | None:
+    """What finds single traces of the run: in what it keeps, else in its files; None if it has neither."""
+    if spool is not None:
+        return partial(iterate_stored, StoredTraces(spool.lines(), tools.traces.restore_trace))
+    if tools.shards is not None:
+        return None
+    return partial(iterate_read, tools.traces, [choice.resolve_for_suite(suite) for suite in configuration.suites])
+
+
 def _compare_prompts(
-    run: Run, baseline: LoadedBaseline, comparison: Comparison | None, spool: TraceSpool | None, tools: Tools
+    run: Run, baseline: LoadedBaseline, comparison: Comparison | None, now: FindTraces | None, tools: Tools
 ) -> LoadedBaseline:
-    """Adds how system prompts differ, unless a side keeps no traces; returns the baseline with warnings about them."""
+    """Adds how system prompts differ, where both sides have traces; returns the baseline with warnings about them."""
     path = baseline.info.path if baseline.info else None
-    if comparison is None or baseline.results is None or path is None or spool is None:
+    if comparison is None or baseline.results is None or path is None or now is None:
         return baseline
-    before, now = (
-        StoredTraces(lines, tools.traces.restore_trace) for lines in (tools.baselines.read_traces(path), spool.lines())
-    )
+    before = partial(iterate_stored, StoredTraces(tools.baselines.read_traces(path), tools.traces.restore_trace))
     try:
         add_prompt_changes(comparison, run, baseline.results, before, now)
     except InvalidInput as error:

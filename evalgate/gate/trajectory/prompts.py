@@ -23,6 +23,8 @@ MOST_LINES, MOST_COMPARED, CONTEXT = 60, 20_000, 2
 """Lines that are kept, lines of a side that are compared, and equal lines around each difference."""
 LONGEST_LINE, LONG = 300, 200
 """Characters of a line that are kept, and from which a line is compared sentence by sentence."""
+UNSAFE_TAIL = 4_000
+"""The last characters of a text that is read in part: it may be cut within a secret."""
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+")
 
 
@@ -47,9 +49,10 @@ def compare_prompts(hashes: tuple[str, str], before: str, now: str) -> PromptCha
 
 
 def _split_lines(text: str) -> list[_Line]:
+    kept = redact(text[:MOST_READ])[: -UNSAFE_TAIL if len(text) > MOST_READ else None]
     parts = (
         (part, number)
-        for number, line in enumerate(redact(text[:MOST_READ]).split("\n"), 1)
+        for number, line in enumerate(kept.split("\n"), 1)
         for part in (_SENTENCE.split(line) if len(line) > LONG else [line])
     )
     return [_Line(part, leave_out_run(part), number) for part, number in islice(parts, MOST_COMPARED)]

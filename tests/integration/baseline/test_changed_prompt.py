@@ -96,15 +96,19 @@ def test_a_prompt_of_each_run_is_not_shown(tmp_path):
 
 
 def test_where_a_side_keeps_no_text_only_the_change_is_named(tmp_path):
-    ran = compared(tmp_path, PROMPT, OTHER, "--no-baseline-zip")
-    assert "prompt_changes" not in ran.results
-    assert "another system prompt" in ran.text("comment.md")
+    compared(tmp_path, PROMPT, OTHER)
     with zipfile.ZipFile(tmp_path / BASE) as archive:
         (tmp_path / "base.json").write_bytes(archive.read("results.json"))
     recorded(tmp_path, lambda _: OTHER, {"a": "no"})
     ran = evalgate(tmp_path, ["s.yaml", "--baseline", "base.json"])
     assert "prompt_changes" not in ran.results
     assert "a changed system prompt" in ran.stdout
+
+
+@pytest.mark.parametrize("arguments", [["--no-baseline-zip"], ["--scenario", "b"]], ids=" ".join)
+def test_the_files_are_read_again_where_the_run_keeps_no_traces(tmp_path, arguments):
+    ran = compared(tmp_path, PROMPT, OTHER, *arguments)
+    assert ran.results["prompt_changes"][0]["lines"] == LINES
 
 
 def test_the_runs_own_baseline_stays_and_is_compared_with(tmp_path):

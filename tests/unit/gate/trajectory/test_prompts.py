@@ -90,3 +90,10 @@ def test_hostile_prompts_are_bounded(before, now):
     found = compare_prompts(HASHES, before, now)
     assert time.process_time() - started < 5
     assert found is None or (len(found.lines) <= MOST_LINES and sum(map(len, found.lines)) < 30_000)
+
+
+def test_a_secret_that_the_bound_cuts_is_not_shown():
+    now = "\n".join(["rule"] * 3) + "\n" + "x " * 249_985 + "ghp_" + "a1B2" * 9
+    assert "ghp_a1B2" in now[:500_000]
+    found = compare_prompts(HASHES, "rule", now)
+    assert "a1B2" not in str(found)
