@@ -53,6 +53,21 @@ def test_a_baseline_of_other_suites_has_drifted_and_is_compared_all_the_same(hub
     assert written["suites"][0]["scenarios"][0]["change"]["kind"] == "unchanged"
 
 
+@pytest.mark.parametrize("kind", ["act", "act_as_process"])
+def test_the_comment_shows_the_lines_of_a_changed_system_prompt(hub, runner, workspace, kind):
+    recorded = trace()
+    recorded["messages"].insert(0, {"role": "system", "content": "You help.\nRefund at most 100 USD."})
+    write_trace(workspace, recorded)
+    with_baseline(hub, runner.act)
+    recorded["messages"][0]["content"] = "You help.\nRefund at most 500 USD."
+    write_trace(workspace, recorded)
+    step = getattr(runner, kind)()
+    assert step.outputs["baseline-status"] == "exact"
+    [comment] = own_comments(hub)
+    assert "<details><summary>System prompt: \u22121 +1 lines</summary>" in comment
+    assert "- Refund at most 100 USD.\n+ Refund at most 500 USD.\n" in comment
+
+
 @pytest.mark.parametrize(
     ("event", "inputs"), [("pull_request", {}), ("push", {}), ("pull_request", {"comment": "allways"})]
 )
