@@ -23,7 +23,7 @@ from evalgate.evaluators.core.other_tools import find_equivalent, find_key
 from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class, evaluator_types
 from evalgate.evaluators.core.shorthands import GROUPS, CanonicalForm, ShorthandError, expand_shorthand
 from evalgate.measures.values.json_values import json_type, shorten, show
-from evalgate.models.run.run import Outcome
+from evalgate.models.run.run import NEGATED, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,8 +97,9 @@ class Parser:
         if settings.agent != ANY:
             check = judge_agent(plain_form(check), careful_form(check), settings.agent)
             label = f"{label or settings.type} (agent {settings.agent})"
+        shown = f"{NEGATED if settings.negate else ''}{label or settings.type}"
         return Assertion(
-            name=settings.name or label or settings.type,
+            name=settings.name or shown,
             type=settings.type,
             weight=settings.weight,
             required=settings.required,

@@ -31,6 +31,7 @@ from evalgate.measures.values.outputs import (
     to_decimal,
     to_json_number,
 )
+from evalgate.models.run.run import NEGATED
 from evalgate.models.trace.trace_view import get_view
 from evalgate.strict_model import described
 
@@ -145,9 +146,9 @@ def _build_expression_reader(given: str) -> PreviousReader:
 
 
 def _read_baseline(scenario: Any, name: str, type_name: str) -> float | None:
-    figures = []
+    figures, names = [], (name, f"{NEGATED}{name}")
     for trial in scenario["trials"] if scenario else ():
-        found = [value for figure_name, value in _list_figures(trial["assertions"], type_name) if figure_name == name]
+        found = [value for figure_name, value in _list_figures(trial["assertions"], type_name) if figure_name in names]
         if len(found) > 1:
             raise OutputError(
                 f"the baseline has several values named {show(name, 60)}: give each assertion a different name"

@@ -14,7 +14,7 @@ from evalgate.gate.common.wording import format_verdict
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.approvals.approval import ApprovalRuling, ApprovalRulings, IdentifiedCheck
 from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey, list_scenarios
-from evalgate.models.run.run import NOT_EVALUATED
+from evalgate.models.run.run import NEGATED, NOT_EVALUATED
 from evalgate.models.run.trials import summarize
 from evalgate.scoring.wording import cut_quote, join_names
 
@@ -133,9 +133,10 @@ def resolve_covers(approval: Approval, base_checks: BaseChecks) -> Approval:
 
 
 def _allows_name(approval: Approval, name: str) -> bool:
+    names = {name, name.removeprefix(NEGATED)}  # earlier versions named a check that must not hold as its opposite
     if approval.assertion is not None:
-        return name == approval.assertion
-    return approval.checks is None or name in approval.checks
+        return approval.assertion in names
+    return approval.checks is None or not names.isdisjoint(approval.checks)
 
 
 def _covers_failure(approval: Approval, failure: IdentifiedCheck) -> bool:
@@ -195,7 +196,7 @@ def _check_assertion(approval: Approval, subject: ApprovalSubject) -> _Objection
     failed, name = subject.failed_checks, approval.assertion
     if name is None or any(_covers_failure(approval, each) for each in failed):
         return None
-    if all(each.name != name for each in failed):
+    if not any(_allows_name(approval, each.name) for each in failed):
         return _Objection("unused", f"the check {cut_quote(name)} does not fail")
     return _Objection("void", f"{ANOTHER_FAILS}: {_name_all(subject.failures)}")
 

@@ -11,7 +11,6 @@ from evalgate.reporting.text import wording
 from evalgate.reporting.text.argument_lines import list_argument_lines, list_changing_calls
 from evalgate.reporting.text.commands import build_show_command, find_place
 from evalgate.reporting.text.reason_groups import leave_out_numbers
-from evalgate.reporting.text.scenario_sections import name_check
 from evalgate.reporting.text.sentences import unmark_parts
 
 if TYPE_CHECKING:
@@ -185,7 +184,7 @@ def _add_check(page: TerminalPage, check: AssertionDoc, *, is_stated: bool, full
     where = f" [{wording.location(check.location)}]" if check.location else ""
     outcome, reason = check.outcome, unmark_parts(check.reason)
     reason_text = "" if is_stated or reason == check.name else f": {reason}"
-    text = f"{name_check(check)}{required}{weight}{partial}{reason_text}{where}"
+    text = f"{check.name}{required}{weight}{partial}{reason_text}{where}"
     page.add_labelled(to_words(outcome), text, _STATUS_COLOURS.get(outcome, "red"), indent=4)
     evidence = check.evidence
     if evidence and outcome not in _NOT_FAILED:

@@ -356,7 +356,7 @@ def _build_failed_check(found: FailedOccurrences, trials: int) -> FailedCheck:
     is_alike = len(found.reasons) == 1 or found.first.outcome != "failed"
     ordered = sorted(found.reasons, key=lambda reason: reason.startswith(NOT_FAILED))
     reasons = [found.first.reason] if is_alike else list_reasons(ordered, failed, trials)
-    return FailedCheck(failed, trials, found.first, reasons, name_check(found.first))
+    return FailedCheck(failed, trials, found.first, reasons, found.first.name)
 
 
 def _check_rank(check: FailedCheck) -> tuple[bool, bool, bool, float]:
@@ -366,13 +366,6 @@ def _check_rank(check: FailedCheck) -> tuple[bool, bool, bool, float]:
         check.first.outcome != "failed",
         -check.failed * check.first.weight,
     )
-
-
-def name_check(check: AssertionDoc) -> str:
-    """The name of a check as suites write it: of one that must not hold `not: ...`, unless its name is the user's."""
-    is_default = check.reason in (UNWANTED, f"{HOLDS_NOT}{check.name}")
-    is_default |= check.name == check.type and check.reason.startswith((UNWANTED, HOLDS_NOT))
-    return f"not: {check.name}" if is_default else check.name
 
 
 def find_reason(scenario: ScenarioDoc) -> str:

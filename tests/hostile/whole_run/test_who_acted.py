@@ -321,7 +321,11 @@ PASSED: list[tuple[dict[str, Any], dict[str, Any]]] = [
     (UNKNOWN, {"type": "tool_calls", "exactly": 2}),
 ]
 FAILED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
-    (DELEGATED, {"type": "forbidden_tools", "tools": ["wipe"], "agent": "cleaner"}, "(call 2) (of what `cleaner` did)"),
+    (
+        DELEGATED,
+        {"type": "forbidden_tools", "tools": ["wipe"], "agent": "cleaner"},
+        "(call 2, by `root/cleaner#2`) (of what `cleaner` did)",
+    ),
     (DELEGATED, {"type": "tool_called", "tool": "sweep", "agent": "root"}, "only `delegate` was"),
     (DELEGATED, {"type": "tool_sequence", "sequence": [{"tool": "wipe", "agent": "root"}]}, "expected agent root"),
     (DELEGATED, {"not": {"type": "tool_called", "tool": "sweep"}, "agent": "cleaner"}, "must not be called"),

@@ -33,7 +33,7 @@ def test_a_negated_sequence_names_the_steps_and_the_calls_once(settings: dict[st
 
 def test_a_negated_check_does_not_repeat_its_name() -> None:
     found = assess({"not": {"type": "not_empty"}}, make_trace())
-    assert (found.name, found.reason) == ("answer is not empty", "must not hold, but does")
+    assert (found.name, found.reason) == ("not: answer is not empty", "must not hold, but does")
 
 
 def test_a_negated_check_with_a_name_of_its_own_says_what_it_forbids() -> None:

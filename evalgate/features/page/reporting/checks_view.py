@@ -12,7 +12,6 @@ from evalgate.features.page.reporting.page_view import CellView, CheckReason, Tr
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import clean_page_text
 from evalgate.reporting.text.reason_groups import list_reasons
-from evalgate.reporting.text.scenario_sections import name_check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -84,7 +83,7 @@ class _Check:
         )
         self.is_failed = self._worst.outcome not in (*_GOOD, "not_evaluable")
         self.is_unknown = self._worst.outcome == "not_evaluable"
-        self.name = clean_page_text(name_check(self._worst), MAX_TEXT)
+        self.name = clean_page_text(self._worst.name, MAX_TEXT)
 
     @property
     def rank(self) -> tuple[bool, bool, float]:

@@ -195,6 +195,16 @@ def test_an_approved_check_does_not_cover_another():
     assert rule(failing("HARD_FAIL", "a", "b"), approval(assertion="a")) == (rulings, frozenset())
 
 
+@pytest.mark.parametrize("written", ["not: a", "a"])
+def test_an_approval_covers_a_check_that_must_not_hold__also_by_its_name_of_earlier_versions(written):
+    rulings = [("active", "expires in 3 days")]
+    assert rule(failing("HARD_FAIL", "not: a"), approval(assertion=written)) == (rulings, {KEY})
+
+
+def test_an_approval_of_a_check_that_must_not_hold_does_not_cover_its_opposite():
+    assert rule(failing("HARD_FAIL", "a"), approval(assertion="not: a"))[1] == frozenset()
+
+
 def test_approvals_of_all_failing_checks_cover_a_scenario():
     both = approval(assertion="a"), approval(assertion="b")
     rulings = [("active", "expires in 3 days")] * 2

@@ -210,7 +210,7 @@ def failing(id_, reason, kind="broken", trials=1, failed=1):
         ([failing("a", "no x"), failing("b", "no y")], "2 scenarios broke"),
         ([failing("a", "no x"), moved("b", "fixed", before="FAIL")], "scenario a broke: no x; b fixed"),
         ([failing("a", "no x"), moved("b", "broken", "MISSING")], "scenario a broke and b has no recording now"),
-        ([failing("a", "must not hold, but does")], "scenario a broke: not: c: must not hold, but does"),
+        ([failing("a", "must not hold, but does")], "scenario a broke: c: must not hold, but does"),
         ([failing("a", "word " * 40)], f"scenario a broke: {'word ' * 20}\u2026"),
         ([failing("a", "no x", "new", 4, 1)], "new scenario a fails in 1 of 4 trials (all must pass): no x"),
         ([failing("a", "no x", "new", 4, 4)], "new scenario a fails: no x"),
@@ -355,7 +355,7 @@ def test_a_scenario_that_fails_by_its_cost_is_not_said_to_fail_by_what_it_does()
 
 def test_a_failure_shows_request_reasons_and_then_its_figures():
     checks = [
-        an_assertion("answer is a refusal", "failed", reason="must not hold, but does"),
+        an_assertion("not: answer is a refusal", "failed", reason="must not hold, but does"),
         an_assertion(
             "run_failed", "failed", type="run_failed", required=True, reason="the agent ended with exit code 1"
         ),

@@ -11,7 +11,7 @@ from evalgate.gate.trajectory.trajectory_diff import diff_trajectories, trajecto
 from evalgate.models.comparison.trajectory import TrajectoryDiff
 from evalgate.reporting.markdown.scenario_rows import format_trajectory_diff
 from evalgate.reporting.results.clean_values import clean_record
-from evalgate.reporting.text.scenario_sections import count_trials, describe_pass_rule, describe_unmet_rule, name_check
+from evalgate.reporting.text.scenario_sections import count_trials, describe_pass_rule, describe_unmet_rule
 
 
 def diff_lines(before, now):
@@ -170,20 +170,6 @@ def test_the_rule_that_decides_is_beside_the_number_of_trials(verdict, statuses,
     share = f"{statuses.count('p')}/{len(statuses)}" if len(statuses) > 1 else ""
     assert describe_pass_rule(scenario) == rule
     assert count_trials(scenario) == (f"{share}, {rule}" if rule else share)
-
-
-@pytest.mark.parametrize(
-    ("name", "type_", "reason", "shown"),
-    [
-        ("answer is empty", "empty", "must not hold, but does", "not: answer is empty"),
-        ("answer is empty", "empty", "does not hold, as expected: answer is empty", "not: answer is empty"),
-        ("any_of", "any_of", "must not hold, but does: a: b", "not: any_of"),
-        ("says something", "empty", "must not hold, but does: answer is empty", "says something"),
-        ("answer is empty", "empty", "expected the answer to be empty", "answer is empty"),
-    ],
-)
-def test_the_name_of_a_check_that_must_not_hold_is_what_the_suite_has(name, type_, reason, shown):
-    assert name_check(an_assertion(name, "failed", type=type_, reason=reason)) == shown
 
 
 @pytest.mark.parametrize(
