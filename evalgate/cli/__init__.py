@@ -42,7 +42,7 @@ _VERBS = {
     "convert": Verb("convert traces to native or OpenTelemetry traces", f"{_CLI}.query"),
     "merge": Verb("merge the shards of one run into its reports and verdict", f"{_CLI}.run", loads_project=True),
     "fingerprint": Verb("print a hash of the agent's files, to record in traces", f"{_CLI}.suites", loads_project=True),
-    "schema": Verb("print the JSON Schema of a suite, project, trace or run", f"{_CLI}.suites", loads_project=True),
+    "schema": Verb("print the JSON Schema of a suite, project, trace or run", f"{_CLI}.schemas", loads_project=True),
     "completion": Verb(
         "print a script that completes commands in a shell", f"{_CLI}.completion.verb", loads_project=True
     ),

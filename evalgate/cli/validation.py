@@ -149,8 +149,10 @@ def _fix_headers(configuration: Configuration, files: Files, shell: Shell) -> No
 
 def _note_old_schema(path: str, files: Files, shell: Shell) -> None:
     """Notes a schema that is not the one of this version: in an editor it would mark what is right."""
-    from evalgate.application.judge.editor_schema import write_editor_schema
-
+    try:
+        from evalgate.application.judge.editor_schema import write_editor_schema
+    except ModuleNotFoundError:  # the archive that jobs of the Action download has no schemas, and nobody edits there
+        return
     kind = posixpath.basename(path).removesuffix(".json")
     content = files.read(path, MAX_SCHEMA_BYTES, what="schema")
     if all(content != write_editor_schema(kind, with_own=with_own) for with_own in (False, True)):

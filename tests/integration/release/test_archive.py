@@ -36,6 +36,7 @@ LEFT_OUT = [
     "fetch-baseline",
     "comment",
     *STORE_GROUP,
+    "schema",
     "completion",
 ]
 COMMAND = "import sys; sys.path.insert(0, sys.argv.pop(1)); from evalgate.__main__ import main; main()"
@@ -76,6 +77,17 @@ def test_the_gate_runs_from_it(unpacked):
     done = run_unpacked(unpacked, "validate", "evals/support.yaml")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("ok: 1 suite")
+
+
+def test_a_suite_that_names_a_schema_is_validated_without_one(unpacked, tmp_path):
+    (tmp_path / "suite.json").write_text("{}")
+    suite = tmp_path / "a.yaml"
+    suite.write_text(
+        "# yaml-language-server: $schema=suite.json\nsuite: a\nscenarios: [{id: b, assertions: [{type: contains, value: ok}]}]\n"
+    )
+    done = run_unpacked(unpacked, "validate", str(suite))
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_run_from_it_has_a_page_and_is_saved_in_a_store(unpacked, tmp_path):
