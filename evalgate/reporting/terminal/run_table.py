@@ -384,7 +384,7 @@ class _RunTable:
         differences = list_silent_differences(document)
         lines = [unmark_parts(f"{each.words}: {each.name or each.who}{each.detail}") for each in differences]
         yield from self._iter_limited(lines, "more difference")
-        for diff in list_prompt_diffs(document)[:MAX_PROMPTS]:
+        for diff in list_prompt_diffs(document, MAX_PROMPTS):
             yield from self._iter_prompt(diff.cut(MAX_PROMPT_LINES, only_changed=True))
         yield from self._iter_limited(list(map(format_quarantine, sort_quarantines(document))), "more quarantine")
         weakenings = list(map(format_weakening, list_weakenings(document)))

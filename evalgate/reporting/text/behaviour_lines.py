@@ -108,29 +108,36 @@ PART = "@@"
 
 
 class PromptDiff(NamedTuple):
-    """A changed prompt: `title` holds only our own words; `left` counts the changed lines that are left out.
+    """A changed prompt: `title` holds only our own words.
 
+    `left` counts the changed lines that are left out, `others` further prompts that changed.
     `lines` are pairs of a sign (`-`, `+`, `@@` or empty) and a text.
     """
 
     title: str
     lines: Sequence[tuple[str, str]]
     left: int
+    others: int = 0
 
     @property
     def more(self) -> str:
         """What is left out; empty if nothing is."""
-        return f"{pluralize(self.left, 'more changed line')} not shown" if self.left else ""
+        lines = [pluralize(self.left, "more changed line")] if self.left else []
+        prompts = [pluralize(self.others, "more changed system prompt")] if self.others else []
+        return f"{join_words([*lines, *prompts])} not shown" if lines + prompts else ""
 
     def cut(self, most: int, *, only_changed: bool = False) -> PromptDiff:
         """The same with at most so many lines."""
         kept = [line for line in self.lines if not only_changed or line[0] in ("-", "+")]
-        return PromptDiff(self.title, kept[:most], self.left + sum(sign in ("-", "+") for sign, _ in kept[most:]))
+        left = self.left + sum(sign in ("-", "+") for sign, _ in kept[most:])
+        return self._replace(lines=kept[:most], left=left)
 
 
-def list_prompt_diffs(document: ResultsDoc) -> list[PromptDiff]:
-    """The changed prompts of a run, in the order of its scenarios."""
-    return [_build(document, each) for each in document.get("prompt_changes", ())]
+def list_prompt_diffs(document: ResultsDoc, most: int | None = None) -> list[PromptDiff]:
+    """The first changed prompts of a run, in the order of its scenarios; the last one counts the others."""
+    shown = [_build(document, each) for each in document.get("prompt_changes", ())][:most]
+    pairs = {tuple(prompts) for each in list_scenarios(document) if (prompts := _find_prompts(each))}
+    return [*shown[:-1], *(each._replace(others=len(pairs) - len(shown)) for each in shown[-1:])]
 
 
 def find_prompt_diff(document: ResultsDoc, scenario: ScenarioDoc) -> PromptDiff | None:

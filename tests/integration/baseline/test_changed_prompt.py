@@ -78,6 +78,11 @@ def test_each_prompt_is_shown_once_with_the_number_of_its_scenarios(tmp_path):
     assert len(ran.results["prompt_changes"]) == 2
     for title in ("System prompt of 1 scenario: \u22121 +1 lines", "System prompt of 2 scenarios: \u22121 +1 lines"):
         assert f"<summary>{title}</summary>" in ran.text("comment.md")
+    assert "not shown" not in ran.text("comment.md") + ran.stdout
+    ran = compared(tmp_path, PROMPT, lambda id_: f"{PROMPT} Always {id_ * 3}.")
+    assert len(ran.results["prompt_changes"]) == 3
+    assert "  1 more changed system prompt not shown\n" in ran.stdout
+    assert "not shown" not in ran.text("comment.md")
 
 
 @pytest.mark.parametrize("now", [PROMPT, PROMPT.replace("2026-01-01", "2026-05-06")], ids=["same", "another day"])
