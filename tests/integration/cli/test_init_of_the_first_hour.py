@@ -107,7 +107,7 @@ def test_breaks_in_each_trial(tmp_path: Path, shared: Path) -> None:
     ("strictness", "source", "reason"),
     [
         ("normal", "traces-late", "the agent ended with exit code 1"),
-        ("normal", "traces-wrongarg", 'flight_id "TP534" comes from nowhere'),
+        ("normal", "traces-wrongarg", 'flight_id "TP534" stands neither in the request nor in a result'),
         ("strict", "traces-answer", "answer contains"),
     ],
 )

@@ -34,7 +34,7 @@ def test_values_of_results_pass() -> None:
 def test_the_reason_names_the_nearest() -> None:
     assert judge({"amount": 480.0}) == (
         "failed",
-        'call 2 `issue_refund`: `amount` `480.0` comes from nowhere (nearest: `"48"`, result of call 1 (`lookup`))',
+        'call 2 `issue_refund`: `amount` `480.0` stands neither in the request nor in a result (nearest: `"48"`, result of call 1 (`lookup`))',
     )
 
 

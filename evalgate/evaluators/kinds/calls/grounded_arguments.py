@@ -212,7 +212,7 @@ class GroundedArguments(Evaluator):
         hint = (
             "" if nearest is None else f" (nearest: {mark_value(nearest.token)}, {nearest.source.describe(mark_name)})"
         )
-        return f"{value.describe()} comes from nowhere{hint}"
+        return f"{value.describe()} stands neither in the request nor in a result{hint}"
 
 
 def _in_normal_form(value: Any) -> str:
