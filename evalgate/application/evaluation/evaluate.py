@@ -162,7 +162,7 @@ class RunCollector:
         suite, run = self._suites[self._number], self._run
         if evaluation.overlap is not None:
             self.warnings.add_overlap(evaluation.overlap, suite)
-        self.warnings.add_likely_typos(evaluation.named_tools, suite)
+        self.warnings.add_likely_typos(evaluation.named_tools, suite, evaluation.similar_tools)
         if evaluation.similar_tools is not None:
             self.warnings.add_of_suite(evaluation.similar_tools.list_warnings())
         if evaluation.named_agents is not None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from evalgate.application.evaluation.named_agents import NamedAgents
     from evalgate.application.evaluation.scores_without_range import ScoresWithoutRange
     from evalgate.application.evaluation.trajectories import BaselineScenarios, WorstTrialRecorder
+    from evalgate.evaluators.kinds.calls.similar_tools import SpanNames
     from evalgate.evaluators.kinds.skills.named import NamedSkills
     from evalgate.measures.jmespath.query import Query
     from evalgate.models.trace.trace import TraceRecord
@@ -79,6 +80,7 @@ class JudgedRecord(Struct, array_like=True):
     acting: list[str] = []  # agents, and names of agents in the suite that they fit; empty if it names none
     skills: list[str] = []  # used or listed; empty if the suite forbids none
     tools: str = ""  # NAME=DIGEST of each tool that is defined; empty if an earlier record defines the same
+    spans: dict[str, bool] = {}  # named like a tool that a check denies, and whether a tool of that name is defined
 
 
 class SuiteJudge:
@@ -127,8 +129,22 @@ class SuiteJudge:
         skills = self._named_skills.find_known(seen) if self._named_skills is not None else []
         tools = self._digest_new_tools(ref, seen)
         return JudgedRecord(
-            ref, scenario_id, found, defined=defined, arguments=arguments, acting=acting, skills=skills, tools=tools
+            ref,
+            scenario_id,
+            found,
+            defined=defined,
+            arguments=arguments,
+            acting=acting,
+            skills=skills,
+            tools=tools,
+            spans=self._span_names.find(seen) if seen.other_spans else {},
         )
+
+    @cached_property
+    def _span_names(self) -> SpanNames:
+        from evalgate.evaluators.kinds.calls.similar_tools import SpanNames  # only for traces made of spans
+
+        return SpanNames(each.written for scenario in self._suite.scenarios for each in scenario.assertions)
 
     def _digest_new_tools(self, ref: TraceRef, trace: Trace) -> str:
         """The digests of the tools that a trace defines; empty if an earlier one defines the same."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from evalgate.application.evaluation.named_tools import NamedTools
     from evalgate.application.evaluation.scenario_matcher import Overlap
+    from evalgate.evaluators.kinds.calls.similar_tools import SimilarTools
     from evalgate.models.run.run import SuiteResult, TraceRef
     from evalgate.models.run.trial_doc import TraceDoc
     from evalgate.models.trace.trace import Trace, TraceLocation, Warning_
@@ -115,9 +116,14 @@ class WarningCollector:
         where = format_location(overlap.source)
         self._of_suites.append({"code": "two_variants", "message": message, "where": where})
 
-    def add_likely_typos(self, tools: NamedTools, suite: Suite) -> None:
-        """Warns of tools whose names seem to be misspelt, without which a check passes."""
-        self._of_suites += [build_typo_warning(typo, suite) for typo in islice(tools.find_typos(), MAX_WARNINGS)]
+    def add_likely_typos(self, tools: NamedTools, suite: Suite, similar: SimilarTools | None) -> None:
+        """Warns of tools whose names seem to be misspelt, without which a check passes, unless `similar` says why."""
+        found = (
+            each
+            for each in tools.find_typos()
+            if similar is None or each.similar is None or not similar.explains(each.tool.name, each.similar)
+        )
+        self._of_suites += [build_typo_warning(typo, suite) for typo in islice(found, MAX_WARNINGS)]
 
     def add_of_suite(self, warnings: Iterable[Warning_]) -> None:
         """Adds warnings that are about a suite and its traces as a whole."""

@@ -48,7 +48,7 @@ def assert_cost_below(trace: TraceSource, usd: float, *, run_status: RunStatus =
 
 def _assert(raw: dict[str, Any], source: TraceSource, run_status: RunStatus) -> None:
     from evalgate.evaluators.core.parse import Parser
-    from evalgate.evaluators.kinds.calls.similar_tools import SimilarTools
+    from evalgate.evaluators.kinds.calls.similar_tools import SimilarTools, SpanNames
     from evalgate.reporting.text.sentences import unmark_parts
     from evalgate.scoring.run_end import build_failed_check
 
@@ -66,7 +66,9 @@ def _assert(raw: dict[str, Any], source: TraceSource, run_status: RunStatus) -> 
         failed = build_failed_check(trace, None, has_weight=False)
         raise AssertionError(f"{unmark_parts(failed.reason)} (run_status='any' allows it)")
     similar = SimilarTools()
-    similar.add(0, "", [assertions[0].written], trace.called)
+    checks = [assertions[0].written]
+    similar.add(0, "", checks, trace.called)
+    similar.add_spans(0, "", checks, SpanNames(checks).find(trace))
     for warning in similar.list_warnings():
         warnings.warn(unmark_parts(warning["message"]), stacklevel=3)
 

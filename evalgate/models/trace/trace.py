@@ -334,6 +334,8 @@ class Trace(Struct):
     """Evidence that may be incomplete, with the reason and how to record it, by its kind."""
     state: RunState | None = None
     """What the run left behind, if that was recorded."""
+    other_spans: list[str] = field(default_factory=list)
+    """The names of recorded spans that are no call of a tool: functions, chains, retrievers, events."""
     kept_view: Any = None  # see trace_view.get_view
     pricing: Any = None
     """How the cost was computed (a models.trace.pricing.Pricing); None if it was not."""

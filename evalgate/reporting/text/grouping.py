@@ -317,6 +317,7 @@ NOTICED = frozenset(
         "rules_left_out",
         "shared_recording",
         "similar_tool",
+        "span_like_tool",
         "suite_not_read",
         "stale_evidence",
         "turns_not_recorded",

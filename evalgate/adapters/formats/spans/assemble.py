@@ -29,6 +29,7 @@ from evalgate.adapters.formats.spans.aggregate import (
 from evalgate.adapters.formats.spans.executions import list_executions
 from evalgate.adapters.formats.spans.free_attributes import describe_attribute, list_free_attributes
 from evalgate.adapters.formats.spans.missing_evidence import add_span_gaps
+from evalgate.adapters.formats.spans.other_spans import list_other_spans
 from evalgate.adapters.formats.spans.run_status import add_status
 from evalgate.adapters.formats.spans.span import BOUNDARY_KINDS, SpanNode, build_tree, nodes_of_kind
 from evalgate.adapters.formats.spans.timeline import Timeline, clock_warnings, format_rfc3339
@@ -199,6 +200,7 @@ def build(spans: Sequence[Span], read_facts: Callable[[Span], SpanFacts] = diale
         llm_calls=_llm_calls(sort_failed_last(calls), timeline, found, tools),
         warnings=conversation.list_warnings(),
     )
+    trace.other_spans = list_other_spans(nodes)
     _add_names(trace, nodes, calls)
     _add_totals(trace, nodes, calls)
     add_status(trace, nodes, main)

@@ -37,7 +37,7 @@ def to_short_form(trace: Trace) -> dict[str, Any] | None:
         restored = reader.build(short)
     except TraceError:
         return None
-    restored.source = trace.source
+    restored.source, restored.other_spans = trace.source, trace.other_spans  # a native trace has no spans
     return short if restored == trace else None
 
 

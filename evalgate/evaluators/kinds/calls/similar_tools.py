@@ -1,4 +1,8 @@
-"""Warns of called tools that end like one that a check forbids: `mcp__db__delete_user` may be a server's own copy."""
+"""Warns of names that may be those of a tool that a check forbids, and that the check does not judge.
+
+A called tool may end like it: `mcp__db__delete_user` may be a server's own copy. A span that is no call of a tool may
+be named like it: the tracer may have recorded the function of the tool as another.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from evalgate.evaluators.core.evaluator import find_tool_fields
 from evalgate.evaluators.core.queries import MAY_NAME_TOOLS, find_names_looked_for
 from evalgate.evaluators.core.registry import evaluator_class
 from evalgate.evaluators.core.shorthands import iter_checks, list_names_in
+from evalgate.evaluators.kinds.calls.span_names import find_denied_span, find_span_names, is_outside
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.similar_names import find_denied, find_pattern_for
 from evalgate.measures.values.json_values import mark_name
@@ -15,7 +20,7 @@ from evalgate.measures.values.json_values import mark_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from evalgate.models.trace.trace import Warning_
+    from evalgate.models.trace.trace import Trace, Warning_
 
 MAX_FOUND = 50
 """Different names of a suite that are reported."""
@@ -27,12 +32,14 @@ class _ScenarioNames(NamedTuple):
     """The tools that a scenario forbids or limits, those that it names in full, and those that it says are not meant.
 
     `forbidden` says of each tool whether `not_meant` is for its check; expressions compare those in `exact` as written.
+    `allowed` are the lists of tools of which nothing else may be called.
     """
 
     forbidden: dict[str, bool]
     exact: dict[str, None]
     named: set[str]
     not_meant: dict[str, None]
+    allowed: list[dict[str, None]]
 
     def find_advice(self, name: str) -> str | None:
         """What a called name is like, and what to do about it; None if it is not to be reported."""
@@ -53,6 +60,16 @@ class _ScenarioNames(NamedTuple):
         to_do = f"to include it, add {mark_name(pattern)}; if it is another tool, {other}"
         return f"ends like a tool that a check forbids or limits: {to_do}"
 
+    def find_span_advice(self, name: str, *, is_defined: bool) -> str | None:
+        """What to do about a span that is no call of a tool; None if no check denies a tool of its name."""
+        if any(matches_id(each, name) for each in self.not_meant):
+            return None
+        denied = find_denied_span([*self.forbidden, *self.exact], name)
+        if denied is None and not (is_defined and is_outside(self.allowed, name)):
+            return None
+        which = "do not allow that tool" if denied is None else f"forbid or limit {mark_name(denied)}"
+        return f"checks that {which} judge tool calls only: record what runs a tool as a tool"
+
     def add(self, fields: Mapping[str, Any], *, is_negated: bool) -> None:
         """Adds the names in a check as written."""
         kind = evaluator_class(str(fields.get("type")))
@@ -66,6 +83,8 @@ class _ScenarioNames(NamedTuple):
                 self.forbidden[name] = self.forbidden.get(name, False) or is_exceptable
         for field in find_tool_fields(kind):
             self.named.update(list_names_in(fields, field))
+            if kind.orders.get(field) == "allowed" and fields.get(field) is not None and not is_negated:
+                self.allowed.append(dict.fromkeys(list_names_in(fields, field)))
         self.not_meant.update(dict.fromkeys(fields.get("not_meant") or ()))
         expression = fields.get("expression", fields.get("path"))
         if isinstance(expression, str) and MAY_NAME_TOOLS.search(expression):
@@ -88,6 +107,7 @@ class SimilarTools:
         self._names: dict[int, _ScenarioNames] = {}
         self._seen: set[tuple[int, str]] = set()
         self._found: dict[str, Warning_] = {}
+        self._spans: dict[str, Warning_] = {}
 
     def add(self, place: int, where: str, checks: Iterable[Any], called: Iterable[str]) -> None:
         """Adds the names that a trace calls; of its scenario are the index in the suite, and the checks as written."""
@@ -102,13 +122,42 @@ class SimilarTools:
                     message = f"{mark_name(name)} was called and {advice}"
                     self._found[name] = {"code": "similar_tool", "message": message, "where": where}
 
+    def add_spans(self, place: int, where: str, checks: Iterable[Any], spans: Mapping[str, bool]) -> None:
+        """Adds what `SpanNames` found in a trace; for the rest see `add`."""
+        if place not in self._names:
+            self._names[place] = _collect_names(checks)
+        for name, is_defined in spans.items():
+            advice = self._names[place].find_span_advice(name, is_defined=is_defined)
+            if advice is not None and len(self._spans) < MAX_FOUND:
+                message = f"{mark_name(name)} ran as a span that is no tool call, and {advice}"
+                self._spans.setdefault(name, {"code": "span_like_tool", "message": message, "where": where})
+
+    def explains(self, tool: str, called: str) -> bool:
+        """Whether a warning says of a called name that it ends like this tool."""
+        return called in self._found and find_pattern_for(tool, called) is not None
+
     def list_warnings(self) -> list[Warning_]:
         """One warning a name, in order of appearance."""
-        return list(self._found.values())
+        return [*self._found.values(), *self._spans.values()]
+
+
+class SpanNames:
+    """The spans of traces that are named like a tool that one of the checks denies, and are no call of it."""
+
+    def __init__(self, checks: Iterable[Any]) -> None:
+        names = _collect_names(checks)
+        self._patterns = list(dict.fromkeys((*names.forbidden, *names.exact)))
+        self._has_allowed = bool(names.allowed)
+
+    def find(self, trace: Trace) -> dict[str, bool]:
+        """Each with whether the trace defines a tool of its name."""
+        if not self._patterns and not self._has_allowed:
+            return {}
+        return find_span_names(trace, self._patterns, has_allowed=self._has_allowed)
 
 
 def _collect_names(checks: Iterable[Any]) -> _ScenarioNames:
-    found = _ScenarioNames({}, {}, set(), {})
+    found = _ScenarioNames({}, {}, set(), {}, [])
     for written in checks:
         for fields, is_negated in iter_checks(written):
             found.add(fields, is_negated=is_negated)
