@@ -21,7 +21,10 @@ MAX_IDS = 8
 
 
 def explain_scenario(arguments: Namespace, shell: Shell) -> int:
-    """Finds the scenario and prints the reasons for its verdict; returns 0 if the scenario exists."""
+    """Finds the scenario and prints the reasons for its verdict.
+
+    Returns 0 if the scenario exists, or if none is named and all pass as before.
+    """
     from evalgate.application.judge.compare_finished import ExplainRequest, explain
     from evalgate.bootstrap.sources import build_baseline_files, build_trace_files
     from evalgate.reporting.terminal.explanation import render_explanation, render_removed_scenario
@@ -39,7 +42,10 @@ def explain_scenario(arguments: Namespace, shell: Shell) -> int:
         shell.report_problems(explained.warnings, "warning")
         shell.print_line(explained.text)
         return 0
-    scenario = word or _find_failing(files.load(path).results)
+    scenario = word or _find_notable(files.load(path).results)
+    if scenario is None:
+        shell.print_line("All scenarios pass, and none acts differently than in the baseline.")
+        return 0
     request = ExplainRequest(scenario, arguments.suite, arguments.variant)
     found = explain(files, traces, request, path, baseline)
     shell.report_problems(found.warnings, "warning")
@@ -79,18 +85,20 @@ def _is_only_run(word: str, files: BaselineFiles, cwd: str) -> bool:
     return not find_ids(word, known | {each["id"] for each in last["removed"]})
 
 
-def _find_failing(results: ResultsDoc) -> str:
-    """The id of the only scenario that does not pass; raises SettingError if there are others, or none."""
-    ids = dict.fromkeys(
-        each["id"] for suite in results["suites"] for each in suite["scenarios"] if each["verdict"] != "PASS"
-    )
-    if len(ids) == 1:
-        return next(iter(ids))
-    if not ids:
-        raise SettingError(Problem("all scenarios pass", None, "name one: evalgate explain SCENARIO"))
+def _find_notable(results: ResultsDoc) -> str | None:
+    """The id of the only scenario that does not pass, else of the only one that acts differently; None if none does.
+
+    Raises SettingError if there are several.
+    """
+    scenarios = [each for suite in results["suites"] for each in suite["scenarios"]]
+    failing = dict.fromkeys(each["id"] for each in scenarios if each["verdict"] != "PASS")
+    ids = failing or dict.fromkeys(each["id"] for each in scenarios if each.get("differences"))
+    if len(ids) <= 1:
+        return next(iter(ids), None)
     more = f" and {len(ids) - MAX_IDS:,} more" if len(ids) > MAX_IDS else ""
     named = ", ".join([*ids][:MAX_IDS])
-    raise SettingError(Problem(f"{len(ids):,} scenarios do not pass", None, f"name one of them: {named}{more}"))
+    what = "do not pass" if failing else "pass, but act differently than in the baseline"
+    raise SettingError(Problem(f"{len(ids):,} scenarios {what}", None, f"name one of them: {named}{more}"))
 
 
 COMMANDS = {
@@ -102,7 +110,7 @@ COMMANDS = {
                 "scenario",
                 nargs="?",
                 metavar="SCENARIO",
-                help="the id of a scenario, or its beginning (default the one that does not pass)",
+                help="the id of a scenario, or its beginning (default the only one that fails or acts differently)",
             ),
             option("run", nargs="?", metavar="RUN", help=f"the finished run: {RUN_HELP} (default {OUTPUT_FOLDER})"),
             SUITE,

@@ -127,7 +127,7 @@ def add_recordings(results: ResultsDoc, comparison: Comparison, baseline: Loaded
             "unchanged": unchanged,
             "of": sum(count.of for count in counts),
             "new_rules": baseline.has_same_suites is False,
-            "is_asked": (subject.event or "").startswith("pull_request"),
+            "is_asked": subject.event is None or subject.event.startswith("pull_request"),
         }
 
 

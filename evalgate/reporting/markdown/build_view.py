@@ -68,6 +68,7 @@ from evalgate.reporting.text.ruling_lines import (
     sort_quarantines,
 )
 from evalgate.reporting.text.scenario_sections import (
+    SuiteScenario,
     fails_by_differences,
     find_failed_trial,
     find_worst_outcome,
@@ -82,7 +83,7 @@ if TYPE_CHECKING:
     from evalgate.reporting.markdown.view import Failure, Trend
     from evalgate.reporting.text.behaviour_lines import DifferenceLine
     from evalgate.reporting.text.grouping import GroupedScenarios, GroupedWarning
-    from evalgate.reporting.text.scenario_sections import ScenarioSections, SuiteScenario
+    from evalgate.reporting.text.scenario_sections import ScenarioSections
 
 RESERVED_CHARS = 4_000
 """Characters reserved for the parts of a report outside of any group."""
@@ -417,19 +418,24 @@ def _format_unclaimed(group: UnclaimedTraces, *, many: bool) -> str:
 def _list_commands(document: ResultsDoc, scenarios: ScenarioSections, failing: Sequence[FailureGroup]) -> str:
     """Formats the commands that fetch the baseline, repeat the run, and explain and show the first failure.
 
-    Empty for the report of another run.
+    Without a failure, the first scenario that acts differently is explained. Empty for the report of another run.
     """
     if not document.get("command"):
         return escape_commands([document["fetch_command"]] if document.get("fetch_command") else [])
     commands = [document.get("fetch_command"), build_command(document, scenarios)]
-    if failing:
-        first = failing[0].members[0]
+    first = failing[0].members[0] if failing else _find_different(document)
+    if first is not None:
         trial = find_failed_trial(first.scenario)
         commands.append(build_explain_command(document, first))
         commands += (
             [build_show_command(first.suite, trial, document.get("working_directory", ""))] if trial is not None else []
         )
     return escape_commands([each for each in commands if each])
+
+
+def _find_different(document: ResultsDoc) -> SuiteScenario | None:
+    found = (SuiteScenario(suite, each) for suite in document["suites"] for each in suite["scenarios"])
+    return next((each for each in found if each.scenario.get("differences")), None)
 
 
 def _describe_case(document: ResultsDoc, scenarios: ScenarioSections) -> str:

@@ -6,16 +6,13 @@ import io
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from documents import ROOT
 
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SUITE = str(ROOT / "examples/support-agent/evals/support.yaml")
 TRACES = str(ROOT / "examples/support-agent/traces")
@@ -106,6 +103,28 @@ def test_the_only_scenario_that_fails_needs_no_name(demo: Path) -> None:
     code, out, _ = evalgate(demo, "explain", "--results", "one")
     assert (code, out) == (0, named)
     assert "refund-outside-window" in out
+
+
+def test_without_a_name_what_acts_differently_is_explained_where_all_pass(demo: Path) -> None:
+    (demo / "other").mkdir(exist_ok=True)
+    for path in Path(f"{TRACES}/main").iterdir():
+        text = path.read_text(encoding="utf-8").replace("scripted-small-1", "scripted-small-2")
+        (demo / "other" / path.name).write_text(text, encoding="utf-8")
+    run = ["run", SUITE, "-q", "--traces", "other/*.jsonl", "--baseline", "main/baseline.zip", "--output-dir", "yellow"]
+    assert evalgate(demo, *run)[0] == 0
+    code, out, err = evalgate(demo, "explain", "yellow")
+    assert (code, out) == (2, "")
+    assert "8 scenarios pass, but act differently than in the baseline (name one of them: " in err
+    assert evalgate(demo, *run, "--scenario", "not-our-business")[0] == 0
+    code, out, err = evalgate(demo, "explain", "yellow")
+    assert (code, err) == (0, "")
+    assert out.startswith("PASS  not-our-business\n")
+    assert "scripted-small-2" in out
+
+
+def test_a_run_in_which_nothing_fails_or_differs_says_so_in_one_line(demo: Path) -> None:
+    line = "All scenarios pass, and none acts differently than in the baseline.\n"
+    assert evalgate(demo, "explain", "main") == (0, line, "")
 
 
 def test_a_passing_scenario_is_explained_too(demo: Path) -> None:
