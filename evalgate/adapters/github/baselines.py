@@ -110,7 +110,7 @@ class Baselines:
         if self._refused:
             return BaselineInfo("refused")
         has_expired = any(artifact.expired and artifact.head_branch in branches for artifact in artifacts.known)
-        return BaselineInfo("expired" if has_expired else "none")
+        return BaselineInfo("expired" if has_expired else "none", target=request.branch)
 
     def _find_candidates(
         self, artifacts: BaselineArtifacts, branches: tuple[str, ...], commit: str | None

@@ -35,10 +35,10 @@ _STATUS_WORDS = {
     "latest": "the latest of its branch, not the base commit",
     "given": "chosen with --baseline",
 }
-_REMEDY = "; a push to the base branch creates one"
+_CREATED_BY_PUSH = ("none", "expired")
 _MISSING_WORDS = {
-    "none": f"none yet, so changes can't be shown{_REMEDY}",
-    "expired": f"the last one expired, so changes can't be shown{_REMEDY}",
+    "none": "none yet, so changes can't be shown",
+    "expired": "the last one expired, so changes can't be shown",
     "refused": "refused, so changes can't be shown; the warning above gives the reason",
     "unreachable": "could not be fetched, so changes can't be shown; the warning above gives the reason",
 }
@@ -58,10 +58,15 @@ def format_baseline(document: ResultsDoc, links: Links, *, merges: bool = True, 
     if is_off(document):
         return f"{tested}**Baseline** none: {describe_off(document, escape_span)}"
     if status in _MISSING_WORDS:
-        words = _MISSING_WORDS[status]
-        return f"{tested}**Baseline** {words.removesuffix(_REMEDY) if makes_baseline else words}"
+        remedy = "" if makes_baseline or status not in _CREATED_BY_PUSH else _name_creating_push(baseline)
+        return f"{tested}**Baseline** {_MISSING_WORDS[status]}{remedy}"
     facts = [fact for fact in (_status(baseline), _age(baseline), _describe_drift(baseline)) if fact]
     return f"{tested}**Baseline** {_commit(baseline, links)} \u00b7 {', '.join(facts)}{_rules(document)}"
+
+
+def _name_creating_push(baseline: BaselineDoc) -> str:
+    branch = baseline.get("target")
+    return f"; the next push to {escape_span(branch, MAX_BRANCH) if branch else 'the base branch'} creates it"
 
 
 def _rules(document: ResultsDoc) -> str:

@@ -13,7 +13,7 @@ def test_it_is_judged_by_its_suites_alone(hub, act):
     assert (step.exit_code, step.annotations, step.outputs["baseline-status"]) == (0, [], "none")
     [comment] = own_comments(hub)
     assert "passed" in comment.splitlines()[2]
-    assert "none yet, so changes can't be shown; a push to the base branch creates one" in comment
+    assert "none yet, so changes can't be shown; the next push to ` main ` creates it" in comment
 
 
 def test_what_fails_by_itself_blocks(act, workspace):

@@ -443,7 +443,9 @@ def test_an_approval_of_a_suite_without_traces_is_left_out():
 @pytest.mark.parametrize("status", ["none", "expired"])
 def test_a_push_does_not_wait_for_the_push_that_creates_a_baseline(status):
     found = document(a_scenario("a"), baseline=a_baseline(status))
-    assert "so changes can't be shown; a push to the base branch creates one\n" in render_comment(found, key="k")
+    assert "so changes can't be shown; the next push to the base branch creates it\n" in render_comment(found, key="k")
+    named = document(a_scenario("a"), baseline={**a_baseline(status), "target": "main"})
+    assert "; the next push to ` main ` creates it\n" in render_comment(named, key="k")
     assert "so changes can't be shown\n" in render_summary(found, pages=RunPages(makes_baseline=True, merges=False))
 
 
