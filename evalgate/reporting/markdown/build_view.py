@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from evalgate.measures.text.plain_text import mark_unseen
 from evalgate.reporting.markdown.header_lines import (
-    MAX_BRANCH,
     describe_agent_changes,
     describe_false_alarms,
     describe_lost_figures,
@@ -23,6 +22,7 @@ from evalgate.reporting.markdown.header_lines import (
 )
 from evalgate.reporting.markdown.heading import build_heading, describe_other_recordings, describe_unblocked_failures
 from evalgate.reporting.markdown.links import Links, RunPages
+from evalgate.reporting.markdown.next_step import describe_next_step
 from evalgate.reporting.markdown.scenario_rows import build_failure, build_scenario_row, format_name, format_request
 from evalgate.reporting.markdown.statistics_rows import (
     build_check_row,
@@ -40,7 +40,6 @@ from evalgate.reporting.text import wording
 from evalgate.reporting.text.behaviour_lines import PromptDiff, list_prompt_diffs, list_silent_differences
 from evalgate.reporting.text.changes import BAD, count_changes
 from evalgate.reporting.text.commands import (
-    build_approve_command,
     build_command,
     build_explain_command,
     build_show_command,
@@ -168,6 +167,7 @@ def build_report(
     add_details(groups["failures"], left, layout.failures)
     flawed = [each.scenario for each in scenarios.passing[: scenarios.hidden]]
     hidden = Counter(map(find_worst_outcome, flawed))
+    step = describe_next_step(document, scenarios, merges=pages.merges)
     return Report(
         heading=str(build_heading(document, escape_span, makes_baseline=pages.makes_baseline)),
         notices=_format_notices(document),
@@ -194,8 +194,8 @@ def build_report(
         quarantined_failing=sum(each.scenario["verdict"] != "PASS" for each in scenarios.quarantined),
         acts=sum(each.is_act for each in differences),
         differences_block=any(each["code"] == "behaviour_changed" for each in document["reasons"]),
-        accept_lead=_describe_case(document, scenarios),
-        accept=_describe_acceptance(document, scenarios),
+        accept_lead=step.lead,
+        accept=step.text,
         command=escape_span(build_command(document, scenarios), 600),
         reproduce=_list_commands(document, scenarios, found),
         report_url=_check_url(pages.report_url or ""),
@@ -436,48 +436,6 @@ def _list_commands(document: ResultsDoc, scenarios: ScenarioSections, failing: S
 def _find_different(document: ResultsDoc) -> SuiteScenario | None:
     found = (SuiteScenario(suite, each) for suite in document["suites"] for each in suite["scenarios"])
     return next((each for each in found if each.scenario.get("differences")), None)
-
-
-def _describe_case(document: ResultsDoc, scenarios: ScenarioSections) -> str:
-    """Describes when what blocks may be accepted: a failure that the baseline has, too, is not of this change."""
-    if not _is_inherited(document, scenarios):
-        return "If this is intended:"
-    branch = document["baseline"].get("branch") if document["baseline"] else None
-    where = f"on {escape_span(branch, MAX_BRANCH)}" if branch else "in the baseline"
-    verb, them = ("It fails", "it") if scenarios.known_blocking == 1 else ("They fail", "them")
-    return f"{verb} {where} too, so this change is not the cause; fix {them} there, or"
-
-
-def _is_inherited(document: ResultsDoc, scenarios: ScenarioSections) -> bool:
-    """Whether only failures block that the baseline has, too."""
-    of_run = (each for each in document["reasons"] if not each.get("scenario") or each["code"] == "weakened")
-    return bool(scenarios.known_blocking) and not scenarios.failures and not any(of_run)
-
-
-def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections) -> str:
-    """Describes how to accept what blocks; empty if nothing does."""
-    if "selection" in document or document["verdict"] != "fail" or document["report_only"]:
-        return ""
-    verdicts = {each.scenario["verdict"] for each in scenarios.failures}
-    if verdicts == {"ERROR"}:
-        return ""  # broken input: repair it
-    proposed = {(each["suite"], each["scenario"]) for each in document["approvals"] if each["status"] == "proposed"}
-    known = [
-        each
-        for each in scenarios.known[: scenarios.known_blocking]
-        if (each.suite["suite"], each.scenario["id"]) not in proposed
-    ]
-    is_inherited = _is_inherited(document, scenarios)
-    change = "" if is_inherited else "change the suite or its policy, or "
-    if known or verdicts - {"ERROR", "MISSING"}:
-        command = escape_span(build_approve_command([*scenarios.failures, *known]))
-        return f"{change}commit the file that {command} writes"
-    reasons = {(each.get("suite"), each.get("scenario")) for each in document["reasons"]}
-    if proposed and reasons <= proposed:
-        return f"{change}merge in spite of this check: the proposed approval counts from then on"
-    if verdicts == {"MISSING"}:
-        return "remove it from the suite; else record it again"
-    return "change the suite or its policy"
 
 
 S = TypeVar("S")

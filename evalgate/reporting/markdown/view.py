@@ -322,7 +322,7 @@ class Report(Struct, frozen=True, eq=False):
     unclaimed: Rows[str]
     skipped: int
     accept_lead: str  # when that is right: if it is intended, or if the failure is not of this change
-    accept: str  # how to accept the changes; may be empty
+    accept: str  # how to accept the changes, or what merging means; may be empty
     command: str
     reproduce: str  # a block of commands that fetch the baseline and repeat the run; may be empty
     report_url: str  # may be empty

@@ -540,3 +540,44 @@ def test_up_to_five_that_regressed_are_open(count):
         each["trials"] = []
     text = render_comment(document(*scenarios), key="k")
     assert ("2 more</summary>" in text) == (count == 7)
+
+
+INTENDED = "\nIf this is intended: "
+REGRESSED = moved("a", "regressed")
+REMOVAL = document(same("a"), weakenings=[gone("check_removed", "a")])
+WORSE = document(known("a", "worse"), approvals=approve("a"))
+
+
+@pytest.mark.parametrize(
+    ("found", "advice"),
+    [
+        (
+            document(lost("a", "cost"), verdict="fail", blocking="a"),
+            "\nRecord the cost again. If it is left out on purp",
+        ),
+        (REMOVAL, f"{INTENDED}merge, and later runs are held to the weaker rules; else restore the rules\n"),
+        (WORSE, "\nIf this is wrong, fix it before you merge: later runs are compared with it\n"),
+        (document(REGRESSED), "\nIf this is wrong, fix it before you merge"),
+        (document(moved("a", "broken", "HARD_FAIL"), verdict="fail", blocking="a"), f"{INTENDED}change the suite"),
+    ],
+)
+def test_the_next_step_stands_above_what_is_folded(found, advice):
+    comment = render_comment(found, key="k")
+    assert 0 < comment.find(advice) < (comment.find("<details><summary>") % len(comment))
+
+
+@pytest.mark.parametrize("found", [document(same("a")), document(known("a"), approvals=approve("a"))])
+def test_nothing_is_asked_for_what_needs_nothing(found):
+    comment = render_comment(found, key="k")
+    assert "If this is" not in comment
+    assert "Record " not in comment
+
+
+@pytest.mark.parametrize("found", [REMOVAL, WORSE])
+def test_a_push_is_not_told_to_merge(found):
+    assert "merge" not in render_comment(found, key="k", pages=RunPages(merges=False))
+
+
+def test_what_lacks_a_figure_beside_what_failed_asks_for_no_recording():
+    found = document(lost("a", "cost"), moved("b", "broken", "HARD_FAIL"), verdict="fail", blocking="ab")
+    assert INTENDED in render_comment(found, key="k")

@@ -61,7 +61,7 @@ def test_a_block_replaces_the_built_in_one_and_the_rest_is_unchanged():
     customised = comment(block("Ask **#agents** for help."))
     built_in = render_comment(failing(), key="gate")
     assert customised.endswith("Ask **#agents** for help.\n")
-    assert customised.split("Ask")[0] == built_in.split("If this is intended")[0]
+    assert customised.split("Ask")[0] == built_in.split("<details><summary>Reproduce")[0]
 
 
 def test_an_empty_template_gives_the_built_in_comment():
