@@ -31,13 +31,14 @@ from evalgate.reporting.text.changes import (
 from evalgate.reporting.text.reason_groups import leave_out_numbers
 from evalgate.reporting.text.ruling_lines import REMOVALS
 from evalgate.reporting.text.scenario_sections import find_first_reason
-from evalgate.reporting.text.sentences import escape_like_names
+from evalgate.reporting.text.sentences import escape_like_names, unmark_parts
 from evalgate.reporting.text.wording import join_words, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evalgate.models.results.results import ReasonDoc, ResultsDoc, ScenarioDoc
+    from evalgate.models.results.results_sections import ApprovalDoc
     from evalgate.reporting.text.changes import ScenarioChange
 
 OTHER_CAUSES = {
@@ -56,6 +57,10 @@ _WITH_REASON = (
     *(BROKE, NEW_FAILS, FAILS_NOW, GOT_WORSE, FAILS_OTHERWISE, FAILS_MORE),
     *(MAY_BE_WORSE, MAY_BE_CHANCE, UNEVALUATED),
 )
+
+
+_NOT_COUNTED = frozenset({"void", "expired"})
+"""Statuses of approvals of a scenario that fails all the same."""
 
 
 class ComparisonWords(NamedTuple):
@@ -137,17 +142,18 @@ def describe_failed_comparison(document: ResultsDoc, causes: Sequence[str], esca
     new = [each for each in blocking if each.words is not KNOWN_FAILURE]
     good, growth = changes.describe(escape, _list_good(document, changes), is_named=bool(bad)), list_growth(document)
     is_alone = len(bad) == len(changes.describe(escape, BAD))  # else it would not be clear of what it is the reason
-    reason = describe_reason(changes, escape) if is_alone else ""
+    is_told = len(find_void_approvals(document)) == 1 and bool(split_void(find_void_approvals(document)[0])[1])
+    reason = describe_reason(changes, escape) if is_alone and not is_told else ""
     phrases = join_words(bad if reason else [*bad, *good])
     text = "; ".join([phrases or describe_no_change(document, changes, escape), *([] if reason else growth)])
     known = changes.describe_known(escape)
     if known and not new and not causes and blocking:
         which = "which" if len(blocking) == changes.counts[KNOWN_FAILURE] else f"of which {len(blocking):,}"
         known += f", {which} {'blocks' if len(blocking) == 1 else 'block'}"
+        if are_proposed(document):
+            return f"{text}; {known.replace(', which', '')} until the proposed approval is merged"
     if not phrases and blocking and not new and not causes:
         text += ", where it fails too" if len(blocking) == 1 else ", where they fail too"
-    if known and are_proposed(document):
-        known += " until the proposed approval is merged"
     aside = "; ".join(filter(None, [_name_lost(new), _describe_other_agent(document, new), known]))
     return f"{text}{f' ({aside})' if aside else ''}{_join_reason(reason, good, growth) if reason else ''}"
 
@@ -204,6 +210,19 @@ def are_proposed(document: ResultsDoc) -> bool:
     blocking = list(_iter_blocking(document)) if document["approvals"] else []
     proposed = {(each["suite"], each["scenario"]) for each in document["approvals"] if each["status"] == "proposed"}
     return bool(blocking) and all(each.key[:2] in proposed for each in blocking)
+
+
+def find_void_approvals(document: ResultsDoc) -> list[ApprovalDoc]:
+    """The approvals that do not count of scenarios that block."""
+    blocking = {(each.get("suite"), each.get("scenario")) for each in document["reasons"]}
+    void = (each for each in document["approvals"] if each["status"] in _NOT_COUNTED)
+    return [each for each in void if (each["suite"], each["scenario"]) in blocking]
+
+
+def split_void(approval: ApprovalDoc) -> tuple[str, str]:
+    """Why an approval does not count, and the names of the checks that it does not cover; these may be empty."""
+    cause, _, names = unmark_parts(approval["message"]).partition(": ")
+    return cause, names
 
 
 def find_not_blocked(document: ResultsDoc) -> list[tuple[str, ScenarioDoc]]:

@@ -12,6 +12,8 @@ from evalgate.reporting.markdown.change_heading import (
     describe_comparison,
     describe_failed_comparison,
     find_not_blocked,
+    find_void_approvals,
+    split_void,
 )
 from evalgate.reporting.markdown.statistics_rows import list_growth
 from evalgate.reporting.text.changes import (
@@ -31,7 +33,6 @@ from evalgate.reporting.text.scenario_sections import (
     is_lost,
     would_fail,
 )
-from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.reporting.text.wording import join_words, pluralize, scenario_name
 
 if TYPE_CHECKING:
@@ -95,10 +96,6 @@ _NOT_COMPARED = {
     "refused": "was refused",
     "unreachable": "could not be fetched",
 }
-
-
-_NOT_COUNTED = frozenset({"void", "expired"})
-"""Statuses of approvals of a scenario that fails all the same."""
 
 
 class Heading(NamedTuple):
@@ -311,19 +308,14 @@ def _describe_duplicates(document: ResultsDoc, codes: Container[str]) -> list[st
 
 def _describe_void_approvals(document: ResultsDoc, escape: Callable[[str], str]) -> list[str]:
     """Says why approvals of scenarios that block do not count; what they do not cover is named for a single one."""
-    blocking = {(each.get("suite"), each.get("scenario")) for each in document["reasons"]}
-    void = [
-        each
-        for each in document["approvals"]
-        if each["status"] in _NOT_COUNTED and (each["suite"], each["scenario"]) in blocking
-    ]
+    void = find_void_approvals(document)
+    if len(void) == 1:
+        cause, names = split_void(void[0])
+        lack = f"not cover {escape(names)}" if names else f"not count: {cause}"
+        return [f"the approval of {escape(void[0]['who'])} does {lack}"]
     if not void:
         return []
-    if len(void) == 1:
-        cause, _, names = unmark_parts(void[0]["message"]).partition(": ")
-        what = f"{cause} ({escape(names)})" if names else cause
-        return [f"the approval of {escape(void[0]['who'])} does not count: {what}"]
-    causes = {unmark_parts(each["message"].partition(": ")[0]) for each in void}
+    causes = {split_void(each)[0] for each in void}
     return [f"{len(void):,} approvals do not count{f': {causes.pop()}' if len(causes) == 1 else ''}"]
 
 

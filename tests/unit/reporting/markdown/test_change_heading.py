@@ -120,8 +120,7 @@ HEADINGS = {
     "failed: new scenario a has no recording": document(
         moved("a", "new", "MISSING", before=None), verdict="fail", blocking="a"
     ),
-    "failed: known failure a got worse: response.content lacks 'refund'; "
-    "the approval of ann does not count: more failures than approved (x)": document(
+    "failed: known failure a got worse; the approval of ann does not cover x": document(
         known("a", "worse"),
         verdict="fail",
         blocking="a",
@@ -130,6 +129,9 @@ HEADINGS = {
     "failed: known failure a got worse: response.content lacks 'refund'; "
     "the approval of ann does not count: expired on 2026-01-02": document(
         known("a", "worse"), verdict="fail", blocking="a", approvals=not_counted("expired", "expired on 2026-01-02")
+    ),
+    "failed: no verdict changed since main; known failure a blocks until the proposed approval is merged": document(
+        known("a"), verdict="fail", blocking="a", approvals=[{**approve("a")[0], "status": "proposed"}]
     ),
     "passed, but scenario z was removed": document(
         same("a"), removed=REMOVED, weakenings=[gone("scenario_removed", "z")]
