@@ -167,6 +167,7 @@ def build_report(
     add_details(groups["failures"], left, layout.failures)
     flawed = [each.scenario for each in scenarios.passing[: scenarios.hidden]]
     hidden = Counter(map(find_worst_outcome, flawed))
+    quarantined = sum(each.scenario["verdict"] != "PASS" for each in scenarios.quarantined)
     step = describe_next_step(document, scenarios, merges=pages.merges)
     return Report(
         heading=str(build_heading(document, escape_span, makes_baseline=pages.makes_baseline)),
@@ -191,7 +192,9 @@ def build_report(
         passing_with_failed_trials=sum(map(has_failed_trials, flawed)),
         passing_not_evaluable=hidden["not_evaluable"],
         skipped=document["summary"]["skipped"] if document["summary"] else 0,
-        quarantined_failing=sum(each.scenario["verdict"] != "PASS" for each in scenarios.quarantined),
+        failures_block=bool(document["exit_code"]),
+        quarantined_failing=quarantined,
+        quarantine_matters=quarantined > 0 or _is_quarantine_new(document),
         acts=sum(each.is_act for each in differences),
         differences_block=any(each["code"] == "behaviour_changed" for each in document["reasons"]),
         accept_lead=step.lead,
@@ -287,6 +290,10 @@ def _build_trend(document: ResultsDoc, links: Links) -> Trend | None:
 def _build_rows(groups: dict[str, Group[Any, Any]], failures: int) -> dict[str, Rows[Any]]:
     rows = {name: group.build_rows() for name, group in groups.items()}
     return {**rows, "failures": replace(rows["failures"], total=failures)}
+
+
+def _is_quarantine_new(document: ResultsDoc) -> bool:
+    return any(each["kind"].startswith("quarantine_") for each in document.get("weakenings") or ())
 
 
 def _is_compared(document: ResultsDoc) -> bool:

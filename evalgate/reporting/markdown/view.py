@@ -293,6 +293,7 @@ class Report(Struct, frozen=True, eq=False):
     confirmed: Rows[ConfirmedRow]  # what got worse and was recorded again
     confirmation: str  # what was recorded for them, and its cost; may be empty
     failures: Rows[Failure]  # hard fails, broken and blocking ones, in detail, grouped by cause
+    failures_block: bool  # whether the run fails; else a person excused them, or nothing asks for them
     more_failures: Rows[ScenarioRow]  # the others, which did not fit in detail
     lost: Rows[Failure]  # those that fail only for lack of evidence, which no other list has
     regressed: Rows[ScenarioRow]
@@ -300,6 +301,7 @@ class Report(Struct, frozen=True, eq=False):
     known: Rows[ScenarioRow]  # fail as in the baseline, or as a person approved
     quarantined: Rows[ScenarioRow]  # never block
     quarantined_failing: int  # those of them that do not pass
+    quarantine_matters: bool  # whether one of them fails, or was added
     quarantines: Rows[str]  # their reasons and end dates; expired ones first
     newly_flaky: Rows[str]  # not flaky in the same number of runs before
     flaky: Rows[str]  # flaky before, too

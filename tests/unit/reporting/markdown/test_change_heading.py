@@ -583,3 +583,27 @@ def test_a_push_is_not_told_to_merge(found):
 def test_what_lacks_a_figure_beside_what_failed_asks_for_no_recording():
     found = document(lost("a", "cost"), moved("b", "broken", "HARD_FAIL"), verdict="fail", blocking="ab")
     assert INTENDED in render_comment(found, key="k")
+
+
+@pytest.mark.parametrize(
+    ("found", "title"),
+    [
+        (WORSE, "### Failures, not blocking (1)"),
+        (document(known("a", "worse"), verdict="fail", blocking="a"), "### Failures (1)"),
+    ],
+)
+def test_a_failure_below_a_pass_is_said_not_to_block(found, title):
+    assert f"\n{title}\n" in render_comment(found, key="k")
+
+
+@pytest.mark.parametrize(
+    ("found", "is_open"),
+    [
+        (document(moved("a", "broken", "FAIL", quarantined=True)), True),
+        (document(same("a", quarantined=True), weakenings=[gone("quarantine_added", "a")]), True),
+        (document(same("a", quarantined=True)), False),
+    ],
+)
+def test_a_quarantine_that_matters_is_open(found, is_open):
+    comment = render_comment(found, key="k")
+    assert f"<details{' open' * is_open}><summary>Quarantined, " in comment
