@@ -292,10 +292,17 @@ class PullRequest(Protocol):
     """The pull request the gate reports to."""
 
     def upsert_comment(
-        self, key: str, body: str, *, create: bool = True, keep: Callable[[str], bool] | None = None
+        self,
+        key: str,
+        body: str,
+        *,
+        create: bool = True,
+        keep: Callable[[str], bool] | None = None,
+        revise: Callable[[str, str], str] | None = None,
     ) -> Comment | None:
         """Creates or updates the one comment of `key`, unless `keep` of a posted body is true.
 
+        `revise` makes of the new body and the posted one what is written in its place.
         None if `create` is false and there is no comment yet. Raises Forbidden or Unreachable.
         """
 

@@ -89,7 +89,13 @@ class FakePullRequest:
     comments: dict[str, str] = field(default_factory=dict)
 
     def upsert_comment(
-        self, key: str, body: str, *, create: bool = True, keep: Callable[[str], bool] | None = None
+        self,
+        key: str,
+        body: str,
+        *,
+        create: bool = True,
+        keep: Callable[[str], bool] | None = None,
+        revise: Callable[[str, str], str] | None = None,
     ) -> Comment | None:
         if self.trouble is not None:
             raise self.trouble
@@ -97,6 +103,7 @@ class FakePullRequest:
             return None
         created, found = key not in self.comments, self.comments.get(key, "")
         kept = not created and keep is not None and keep(found)
+        body = body if created or revise is None else revise(body, found)
         self.comments[key] = found if kept else body
         return Comment(7, "https://github.com/x#7", created, changed=not kept, found_body=found)
 

@@ -96,11 +96,18 @@ class Comments:
         self._number = number
 
     def upsert_comment(
-        self, key: str, body: str, *, create: bool = True, keep: Callable[[str], bool] | None = None
+        self,
+        key: str,
+        body: str,
+        *,
+        create: bool = True,
+        keep: Callable[[str], bool] | None = None,
+        revise: Callable[[str, str], str] | None = None,
     ) -> Comment | None:
         """Creates or updates the comment of `key`. None if it does not exist and `create` is false.
 
-        Sends nothing if the body is unchanged, or if `keep` of a posted body is true. Of several comments, as two
+        Sends nothing if the body is unchanged, or if `keep` of a posted body is true; `revise` makes the body of the
+        new and the posted one. Of several comments, as two
         concurrent runs may create, only that one stays, or else the oldest. Raises Forbidden or Unreachable.
         """
         heading = marker(key)
@@ -110,6 +117,7 @@ class Comments:
         if own_comments:
             kept = next((each for each in own_comments if keep is not None and keep(each.body)), None)
             found = kept or own_comments[0]
+            body = body if revise is None else revise(body, found.body)
             is_unchanged = kept is not None or _is_same_body(found.body, body)
             changed = _comment(found) if is_unchanged else self._update(found, heading, body)
             self._delete_duplicates([each for each in own_comments if each.id != found.id])

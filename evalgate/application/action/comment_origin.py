@@ -14,6 +14,12 @@ LINE = re.compile(
 )
 
 
+LAST_RUN_LEAD = "**The last run** "
+LAST_RUN = re.compile(rf".*\n\n{re.escape(LAST_RUN_LEAD)}(.+)")
+HEADING = re.compile(r"\S+ EvalGate (.{1,400})(?=\n|$)")
+"""The heading of a report, short enough to be repeated."""
+
+
 class CommentOrigin(Struct, frozen=True):
     """The step that posts a report. `step` is the same when the run is run again, `job` differs then."""
 
@@ -45,12 +51,33 @@ def find_other_origin(body: str, own: CommentOrigin) -> CommentOrigin | None:
 
     Two jobs that call the same reusable workflow differ only in their ids, which are new in every attempt.
     """
-    found = LINE.fullmatch(body.lstrip().partition("\n")[2].partition("\n")[0])
-    if found is None:
+    posted = _read_origin(body)
+    if posted is None:
         return None
-    posted = CommentOrigin(found[1], int(found[2]), found[3], found[4], passed=found[5] == "yes")
     is_other_job = posted.attempt == own.attempt and posted.job != own.job
     return posted if posted.run == own.run and (posted.step != own.step or is_other_job) else None
+
+
+def add_last_run(body: str, posted_body: str, *, own: CommentOrigin) -> str:
+    """The report with a line below its heading on the last run of this step, if that one ended otherwise.
+
+    A report that is written twice keeps the line.
+    """
+    posted, report = _read_origin(posted_body), posted_body.replace("\r\n", "\n").partition("\n## ")[2]
+    if posted is None or posted.step != own.step:
+        return body
+    is_same_run = (posted.run, posted.attempt) == (own.run, own.attempt)
+    found = LAST_RUN.match(report) if is_same_run else HEADING.match(report)  # its start only: below is untrusted text
+    if found is None or (posted.passed == own.passed and not is_same_run):
+        return body
+    before, mark, rest = body.partition("\n## ")
+    heading, _, report = rest.partition("\n")
+    return f"{before}{mark}{heading}\n\n{LAST_RUN_LEAD}{found[1]}\n{report}" if mark else body
+
+
+def _read_origin(body: str) -> CommentOrigin | None:
+    found = LINE.fullmatch(body.lstrip().partition("\n")[2].partition("\n")[0])
+    return found and CommentOrigin(found[1], int(found[2]), found[3], found[4], passed=found[5] == "yes")
 
 
 def _digest(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from evalgate.application.action.combined_comment import Leg, merge_section
-from evalgate.application.action.comment_origin import CommentOrigin, add_origin, find_other_origin
+from evalgate.application.action.comment_origin import CommentOrigin, add_last_run, add_origin, find_other_origin
 from evalgate.application.action.step_outputs import comment_outputs
 from evalgate.errors import Forbidden, InvalidInput, Unreachable
 from evalgate.models.github import TEMPLATE_UNUSED, Annotation, CheckRun
@@ -103,8 +103,11 @@ def _write(comment: CommentText, text: str, pull_request: PullRequest, *, create
     """Writes the comment, or the section of its leg in the one that it shares with the others."""
     if comment.leg is not None:
         return pull_request.merge_comment(comment.leg.key, partial(merge_section, comment.leg, text), comment.key)
-    body = text if comment.origin is None else add_origin(text, comment.origin)
-    return pull_request.upsert_comment(comment.key, body, create=create, keep=partial(_hides_failure, comment.origin))
+    if comment.origin is None:
+        return pull_request.upsert_comment(comment.key, text, create=create)
+    body, keep = add_origin(text, comment.origin), partial(_hides_failure, comment.origin)
+    revise = partial(add_last_run, own=comment.origin)
+    return pull_request.upsert_comment(comment.key, body, create=create, keep=keep, revise=revise)
 
 
 def describe_refusal(refusal: Forbidden, *, is_from_fork: bool) -> str:
@@ -112,10 +115,10 @@ def describe_refusal(refusal: Forbidden, *, is_from_fork: bool) -> str:
     return f"{refusal.problems[0].message}: {READ_ONLY}" if is_from_fork else str(refusal)
 
 
-def _hides_failure(origin: CommentOrigin | None, posted_body: str) -> bool:
+def _hides_failure(origin: CommentOrigin, posted_body: str) -> bool:
     """Whether a report that passed would replace another one of this run that did not."""
-    other = find_other_origin(posted_body, origin) if origin is not None else None
-    return origin is not None and other is not None and origin.passed and not other.passed
+    other = find_other_origin(posted_body, origin)
+    return other is not None and origin.passed and not other.passed
 
 
 def _warn_of_overwriting(origin: CommentOrigin | None, posted: Comment, step: StepOutput) -> None:

@@ -80,3 +80,45 @@ def test_a_rerun_and_a_later_run_update_the_comment_without_a_warning(later):
     post(pull_request, OWN, passed=False)
     assert post(pull_request, later, body=f"{BODY}second\n") == []
     assert pull_request.comments["k"].endswith("second\n")
+
+
+FAILED = BODY.replace("## report", "## \u274c EvalGate failed: scenario ` a ` broke\n\nbody")
+PASSED = BODY.replace("## report", "## \u2705 EvalGate passed: no change\n\nbody")
+NEXT_PUSH = make_origin("9002", 1, ("gate", "support", "__org_evalgate"), "job-6")
+
+
+def write_after(posted, first, body, origin):
+    pull_request = FakePullRequest(comments={"k": add_origin(posted, first)})
+    post(pull_request, origin, passed=origin.passed, body=body)
+    return pull_request
+
+
+def find_second_line(pull_request):
+    return pull_request.comments["k"].split("\n")[4]
+
+
+@pytest.mark.parametrize("next_run", [NEXT_PUSH, RERUN])
+def test_the_line_below_the_heading_says_what_the_last_run_was_where_it_ended_otherwise(next_run):
+    fixed = write_after(FAILED, replace(OWN, passed=False), PASSED, next_run)
+    assert find_second_line(fixed) == "**The last run** failed: scenario ` a ` broke"
+    broke = write_after(PASSED, OWN, FAILED, replace(next_run, passed=False))
+    assert find_second_line(broke) == "**The last run** passed: no change"
+    post(fixed, next_run, passed=True, body=PASSED.replace("body", "body with a link"))
+    assert find_second_line(fixed).startswith("**The last run** failed")
+    third = replace(next_run, run="9003")
+    post(fixed, third, passed=True, body=PASSED)
+    assert find_second_line(fixed) == "body"
+
+
+@pytest.mark.parametrize(
+    ("posted", "first"),
+    [
+        (PASSED, OWN),
+        (FAILED, replace(OTHER_LEG, passed=False)),
+        (BODY, replace(OWN, passed=False)),
+        (f"{PASSED}\n\n**The last run** [x](https://example.org)\n", NEXT_PUSH),
+        (FAILED.replace("broke", "b" * 500), replace(OWN, passed=False)),
+    ],
+)
+def test_the_last_run_is_not_mentioned_if_it_ended_alike_was_another_steps_or_says_too_much(posted, first):
+    assert find_second_line(write_after(posted, first, PASSED, NEXT_PUSH)) == "body"
