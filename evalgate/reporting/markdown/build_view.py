@@ -16,13 +16,13 @@ from evalgate.reporting.markdown.header_lines import (
     describe_false_alarms,
     describe_lost_figures,
     describe_mutations,
+    describe_next_step,
     describe_noise,
     find_agent_changes,
     format_baseline,
 )
 from evalgate.reporting.markdown.heading import build_heading, describe_other_recordings, describe_unblocked_failures
 from evalgate.reporting.markdown.links import Links, RunPages
-from evalgate.reporting.markdown.next_step import describe_next_step
 from evalgate.reporting.markdown.scenario_rows import build_failure, build_scenario_row, format_name, format_request
 from evalgate.reporting.markdown.statistics_rows import (
     build_check_row,

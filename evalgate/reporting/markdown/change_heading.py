@@ -88,11 +88,16 @@ def describe_comparison(document: ResultsDoc, escape: Callable[[str], str]) -> C
 
 def describe_reason(changes: RunChanges, escape: Callable[[str], str]) -> str:
     """The first reason of the scenario that is bad, or the one that all bad ones share, cut; else empty."""
-    if len(changes.bad) > MOST_EXPLAINED or any(each.words not in _WITH_REASON for each in changes.bad):
+    if any(each.words not in _WITH_REASON for each in changes.bad):
         return ""
+    return find_shared_reason([each.scenario for each in changes.bad], escape)
+
+
+def find_shared_reason(scenarios: Sequence[ScenarioDoc], escape: Callable[[str], str]) -> str:
+    """The first reason of the scenarios, cut, if it is that of each; else empty."""
     first = ""
-    for each in changes.bad:
-        reason = find_first_reason(each.scenario)
+    for each in scenarios if len(scenarios) <= MOST_EXPLAINED else ():
+        reason = find_first_reason(each)
         if not reason or (first and leave_out_numbers(reason) != leave_out_numbers(first)):
             return ""
         first = first or reason

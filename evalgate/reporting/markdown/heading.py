@@ -12,6 +12,7 @@ from evalgate.reporting.markdown.change_heading import (
     describe_comparison,
     describe_failed_comparison,
     find_not_blocked,
+    find_shared_reason,
     find_void_approvals,
     split_void,
 )
@@ -422,15 +423,15 @@ def _build_failed(document: ResultsDoc, escape: Callable[[str], str]) -> Heading
     if is_compared(document):
         blocked = describe_failed_comparison(document, causes, escape)
     else:
-        blocked = _describe_blocking(document, causes)
+        blocked = _describe_blocking(document, causes, escape)
     text = "; ".join(filter(None, [blocked, _describe_no_traces(document, escape)])) or "see the reasons below"
     if document["report_only"]:
         return Heading(FAILED, f"would fail: {text} (report-only, nothing is blocked)")
     return Heading(FAILED, f"failed: {text}")
 
 
-def _describe_blocking(document: ResultsDoc, causes: Sequence[str]) -> str:
-    """Counts the scenarios that reasons name, by the worst of each, and the recordings that can't be read."""
+def _describe_blocking(document: ResultsDoc, causes: Sequence[str], escape: Callable[[str], str]) -> str:
+    """Counts the scenarios that reasons name, by the worst of each, with the reason that all of them share."""
     worst = _find_worst_codes(document["reasons"])
     scenarios: dict[tuple[str | None, ...], ScenarioDoc] = {
         (suite["suite"], each["id"], each["variant"]): each
@@ -440,7 +441,10 @@ def _describe_blocking(document: ResultsDoc, causes: Sequence[str]) -> str:
     unread = {key for key in worst.keys() & scenarios.keys() if is_unread(scenarios[key])}
     words = Counter(_describe_block(scenarios.get(key), code) for key, code in worst.items() if key not in unread)
     found = _format_counts([(words[each], each) for each in (*_BLOCKING.values(), *_SEVERAL) if words[each]])
-    return join_words([*found, *_describe_unread(len(unread)), *causes])
+    failed = [scenarios[key] for key in worst if key in scenarios]
+    is_alone = not (unread or causes or _describe_no_traces(document, escape)) and len(failed) == len(worst)
+    reason = find_shared_reason(failed, escape) if is_alone else ""
+    return f"{join_words([*found, *_describe_unread(len(unread)), *causes])}{f': {reason}' if reason else ''}"
 
 
 def _describe_block(scenario: ScenarioDoc | None, code: str) -> str:

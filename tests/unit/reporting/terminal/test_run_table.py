@@ -47,7 +47,7 @@ def test_table__failing_scenarios__come_first_with_their_reasons():
     assert lines[2].startswith("PASS          worse")
     assert lines[3] == "    score 0.9 -> 0.8"
     assert lines.index(next(line for line in lines if " fine " in line)) > 3
-    assert lines[-1] == "EvalGate failed: 1 scenario hard-failed"
+    assert lines[-1] == "EvalGate failed: 1 scenario hard-failed: plain"
 
 
 def test_table__totals__have_counts_and_statistics():
@@ -173,7 +173,7 @@ def test_table__long_run__is_cut_with_a_count():
 
 
 def test_table__quiet__is_only_the_verdict():
-    assert render_table(a_run(), verbosity="quiet") == "EvalGate failed: 1 scenario hard-failed"
+    assert render_table(a_run(), verbosity="quiet") == "EvalGate failed: 1 scenario hard-failed: plain"
 
 
 def test_table__without_colour__has_no_control_bytes_and_with_colour_only_those_of_evalgate():
