@@ -119,14 +119,28 @@ def build_heading(
     """
     heading, leg, selection = _build_verdict(document, escape), document.get("leg"), document.get("selection")
     if (recordings := document.get("recordings")) and recordings["is_asked"] and is_old(recordings):
-        joint = ", but" if heading.text.startswith("passed:") else ";"
-        heading = heading._replace(text=f"{heading.text}{joint} {describe_recordings(document)}")
+        heading = heading._replace(text=_add_old_recordings(document, recordings, heading.text))
     other = _describe_other_branch(document, heading.text, escape, makes_baseline=makes_baseline)
     parts = ["; ".join([heading.text, *other]), *([escape(leg)] if leg else [])]
     if selection:
         judged = f"{selection['judged']:,} of {pluralize(selection['of'], 'scenario')} judged"
         parts.append(f"{judged} (--scenario), which is not the gate")
     return heading._replace(text=" \u00b7 ".join(parts))
+
+
+RECORD_AGAIN = "to judge a change of the agent, record it again"
+
+
+def _add_old_recordings(document: ResultsDoc, recordings: RecordingsDoc, text: str) -> str:
+    """That nothing was recorded comes first where nothing changed, else last."""
+    before, same, rest = text.partition("no change since ")
+    if before != "passed: " or not same or recordings["new_rules"]:
+        return f"{text}{', but' if text.startswith('passed:') else ';'} {describe_recordings(document)}"
+    branch, _, result = rest.partition("; ")
+    whose = f"the only recording is that of {branch}"
+    if recordings["of"] > 1:
+        whose = f"all {recordings['of']:,} recordings are those of {branch}"
+    return f"{before}{whose}; {result}; {RECORD_AGAIN}"
 
 
 def _describe_other_branch(
@@ -158,7 +172,7 @@ def describe_recordings(document: ResultsDoc) -> str:
     which = f"the only {number[2:]} is" if found["of"] == 1 else f"all {number} are"
     if found["new_rules"]:
         return f"{which} the same as in the baseline: recordings unchanged, judged by new rules"
-    return f"{which} the same as in the baseline: to judge a change of the agent, record it again"
+    return f"{which} the same as in the baseline: {RECORD_AGAIN}"
 
 
 def describe_other_recordings(document: ResultsDoc) -> str:
