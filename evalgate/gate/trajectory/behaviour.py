@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import groupby
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from evalgate.measures.redaction.redact import redact_value
+from evalgate.measures.sequences.trajectory_metrics import OrderedCall, order_alike, order_like
 from evalgate.measures.text.plain_text import simplify
 from evalgate.measures.text.tool_words import changes_something
 from evalgate.measures.values.json_values import CURRENCIES, is_time_of_run, list_short_values
@@ -55,21 +56,10 @@ def behaviour_from_trace(trace: Trace, *, with_sources: bool = False) -> Behavio
     was_asked = trace.kept_view is not None and ARGUMENT_SOURCES in trace.kept_view.cache
     if with_sources or was_asked:
         calls = _add_sources(calls, trace)
-    calls = _sort_within_messages(calls, recorded)
     has_answer = trace.response["content"] is not None
     left = None if trace.state is None else _read_left_state(trace)
     known = None if "calls" in trace.gaps else calls
     return Behaviour(known, answer.strip() if has_answer else None, trace.status, left)
-
-
-def _sort_within_messages(calls: Iterable[ComparedCall], recorded: Sequence[ToolCall]) -> list[ComparedCall]:
-    """The calls, those of one message by their tools: calls that are made in parallel have no order."""
-    messages = groupby(zip(recorded, calls, strict=True), key=lambda pair: pair[0]["step"])
-    found: list[ComparedCall] = []
-    for step, pairs in messages:
-        made = [call for _, call in pairs]
-        found += sorted(made, key=attrgetter("name")) if step else made
-    return found
 
 
 def read_steady_answer(trace: Trace) -> str:
@@ -89,7 +79,7 @@ def _read_left_state(trace: Trace) -> LeftState:
 
 
 def _build_call(call: ToolCall, changes: bool, values: dict[str, str]) -> ComparedCall:  # noqa: FBT001  a field
-    return ComparedCall(call["name"], changes, values, _name_outcome(call))
+    return ComparedCall(call["name"], changes, values, _name_outcome(call), step=call["step"])
 
 
 def _name_outcome(call: ToolCall) -> str:
@@ -120,6 +110,7 @@ def find_differences(
     fewest = min(len(baseline), len(current))
     if not fewest:
         return []
+    baseline, current = _order_trials(baseline, current)
     found = [*_compare_ends(baseline, current, agent)]
     if fewest >= SEVERAL:
         found += _compare_calls(baseline, current, fewest)
@@ -131,6 +122,28 @@ def find_differences(
     if fewest >= SEVERAL:
         found += _compare_answers(baseline, current, fewest)
     return [BehaviourDifference(*each, len(baseline), len(current)) for each in found[:MOST_DIFFERENCES]]
+
+
+def _order_trials(
+    baseline: Sequence[Behaviour], current: Sequence[Behaviour]
+) -> tuple[Sequence[Behaviour], Sequence[Behaviour]]:
+    """The trials, of which calls of one message, which have no order, are in that of the same calls in the first."""
+    first, now = order_alike(_list_ordered(baseline[0]), _list_ordered(current[0]))
+    return _order_like(baseline, first), _order_like(current, now)
+
+
+def _order_like(trials: Sequence[Behaviour], order: Sequence[int]) -> Sequence[Behaviour]:
+    first = _reorder(trials[0], order)
+    known = _list_ordered(first)
+    return [first, *(_reorder(each, order_like(known, _list_ordered(each))) for each in trials[1:])]
+
+
+def _reorder(trial: Behaviour, order: Sequence[int]) -> Behaviour:
+    return trial if trial.calls is None else replace(trial, calls=[trial.calls[at] for at in order])
+
+
+def _list_ordered(trial: Behaviour) -> list[OrderedCall]:
+    return [OrderedCall(call.step, call.name, call.values) for call in trial.calls or ()]
 
 
 def _leave_out_chance(trial: Behaviour) -> Behaviour:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET, UnsetType
 
 from evalgate.measures.redaction.redact import redact_value
-from evalgate.measures.sequences.differences import align_calls, diff_texts, excerpt_texts, find_differences
-from evalgate.measures.sequences.trajectory_metrics import json_key
+from evalgate.measures.sequences.differences import align_messages, diff_texts, excerpt_texts, find_differences
+from evalgate.measures.sequences.trajectory_metrics import OrderedCall, json_key
 from evalgate.measures.values.compact import Compactor
 from evalgate.measures.values.json_values import show
 from evalgate.measures.values.outputs import to_text
@@ -82,6 +82,7 @@ def _build_call(call: ToolCall, cutter: _Cutter) -> TrajectoryCall:
         cutter.cut_value(arguments),
         call["status"],
         cutter.cut_text(_result_text(call), MAX_ANSWER),
+        call["step"],
     )
 
 
@@ -150,7 +151,9 @@ def diff_trajectories(baseline: Trajectory, current: Trajectory, baseline_trial:
 
 
 def _compare_calls(baseline: Sequence[TrajectoryCall], current: Sequence[TrajectoryCall]) -> Iterator[CallStep]:
-    pairs = align_calls(*([(call.name, call.arguments) for call in side] for side in (baseline, current)))
+    pairs = align_messages(
+        *([OrderedCall(each.step, each.name, each.arguments) for each in side] for side in (baseline, current))
+    )
     moved = _find_moved(baseline, current, pairs)
     is_elsewhere = {*moved.values()}
     for old, new in pairs:

@@ -6,7 +6,7 @@ import re
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from evalgate.measures.sequences.trajectory_metrics import json_key
+from evalgate.measures.sequences.trajectory_metrics import OrderedCall, json_key, order_alike
 from evalgate.measures.text.plain_text import LEAST_CUT, mark_cut
 from evalgate.measures.values.json_values import json_equal, show
 from evalgate.models.comparison.trajectory import TextPart, ValueDifference
@@ -42,6 +42,15 @@ def align_calls(baseline: Sequence[tuple[str, Any]], current: Sequence[tuple[str
         *(CallPair(at, at) for at in range(head)),
         *_align_middle(left[head : ends[0]], right[head : ends[1]], head),
         *(CallPair(ends[0] + at, ends[1] + at) for at in range(tail)),
+    ]
+
+
+def align_messages(baseline: Sequence[OrderedCall], current: Sequence[OrderedCall]) -> list[CallPair]:
+    """Returns the pairs of `align_calls`; calls of one message have whatever order the other side has."""
+    sides, orders = (baseline, current), order_alike(baseline, current)
+    pairs = align_calls(*([side[at][1:] for at in order] for side, order in zip(sides, orders, strict=True)))
+    return [
+        CallPair(*(None if at is None else order[at] for at, order in zip(pair, orders, strict=True))) for pair in pairs
     ]
 
 

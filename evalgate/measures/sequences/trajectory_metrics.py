@@ -6,11 +6,14 @@ and 2m / (calls + references). `lcs` is the length of the longest common subsequ
 lists (D. Bakkelund, "An LCS-based string metric", 2009), so that missing and extra calls both lower it.
 `exact`, `in_order` and `any_order` are 1 or 0: the same list, the reference as a subsequence, as a bag. `*` in a
 name of the reference matches any characters.
+
+Calls of one message of a model are made in parallel and have no order: `order_alike` gives them that of another run.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
+from itertools import groupby
 from operator import eq
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +21,7 @@ from evalgate.measures.sequences.bipartite import BipartiteMatching
 from evalgate.measures.text.globs import matches_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
     Metric = Callable[[Sequence[str], Sequence[str]], float]
 
@@ -154,3 +157,71 @@ def json_key(value: Any) -> Hashable:
         return ("boolean", value)
     key: Hashable = value
     return key
+
+
+class OrderedCall(NamedTuple):
+    """A call: the number of its message, 0 if that is unknown, its name, and its arguments as JSON."""
+
+    step: int
+    name: str
+    arguments: Any
+
+
+def order_alike(baseline: Sequence[OrderedCall], current: Sequence[OrderedCall]) -> tuple[Sequence[int], Sequence[int]]:
+    """The places of both sides' calls in the order in which they are compared: that of the baseline, if it has one.
+
+    Where the baseline makes in one message what this run makes one by one, the order is that of this run.
+    """
+    now = order_like(baseline, current)
+    before = order_like([current[at] for at in now], baseline)
+    return before, now
+
+
+def order_like(other: Sequence[OrderedCall], calls: Sequence[OrderedCall]) -> Sequence[int]:
+    """The places of calls, those of one message in the order of the same calls in `other`, else as recorded.
+
+    Calls are the same if they are equal, else if they have the same name.
+    """
+    messages = [list(group) for _, group in groupby(range(len(calls)), key=lambda at: calls[at].step or -at - 1)]
+    if len(messages) == len(calls):
+        return range(len(calls))
+    partners = _find_partners(other, calls)
+    return [at for message in messages for at in _sort_message(message, partners)]
+
+
+def _sort_message(message: Sequence[int], partners: Sequence[int | None]) -> Sequence[int]:
+    """A call without a partner stays behind the call before it."""
+    keys: dict[int, int] = {}
+    last = -1
+    for at in message:
+        partner = partners[at]
+        last = keys[at] = last if partner is None else partner
+    return sorted(message, key=keys.__getitem__)
+
+
+def _find_partners(other: Sequence[OrderedCall], calls: Sequence[OrderedCall]) -> Sequence[int | None]:
+    """The place in `other` of each call, every place once."""
+    partners: list[int | None] = [None] * len(calls)
+    _match(partners, map(_build_key, other), list(map(_build_key, calls)))
+    taken = {*partners}
+    names = (None if at in taken else each.name for at, each in enumerate(other))
+    _match(partners, names, [each.name for each in calls])
+    return partners
+
+
+def _build_key(call: OrderedCall) -> Hashable:
+    return call.name, json_key(call.arguments)
+
+
+def _match(partners: list[int | None], other: Iterable[Hashable], keys: Sequence[Hashable]) -> None:
+    places: dict[Hashable, deque[int]] = {}
+    for at, key in enumerate(other):
+        places.setdefault(key, deque()).append(at)
+    for at in _list_without(partners):
+        found = places.get(keys[at])
+        if found:
+            partners[at] = found.popleft()
+
+
+def _list_without(partners: Sequence[int | None]) -> Iterator[int]:
+    return (at for at, partner in enumerate(partners) if partner is None)

@@ -34,7 +34,8 @@ DIGEST = "sha256 "
 class ComparedCall(NamedTuple):
     """One call: `values` are its short arguments by their paths; `changes` is false for one that only reads.
 
-    `sources` are where each argument came from, in words; empty where no one asked.
+    `sources` are where each argument came from, in words; empty where no one asked. Calls of one `step`, unless that
+    is 0, were made by one message.
     """
 
     name: str
@@ -42,6 +43,7 @@ class ComparedCall(NamedTuple):
     values: dict[str, str]
     outcome: str
     sources: dict[str, list[str]] = {}  # noqa: RUF012  never written to
+    step: int = 0
 
 
 class LeftPart(NamedTuple):

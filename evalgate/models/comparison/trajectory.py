@@ -35,13 +35,17 @@ class TextPart(Struct, frozen=True):
 
 
 class TrajectoryCall(NamedTuple):
-    """One tool call of the agent; `outcome` is ok, error or missing, `answer` the start of its result."""
+    """One tool call of the agent; `outcome` is ok, error or missing, `answer` the start of its result.
+
+    Calls of one `step`, unless that is 0, were made by one message.
+    """
 
     turn: int
     name: str
     arguments: Any
     outcome: str
     answer: str
+    step: int = 0
 
 
 class TrajectoryTurn(Struct):

@@ -166,6 +166,24 @@ def test_another_argument_of_calls_in_one_message_is_a_difference():
     assert differences(in_messages(1, 1), now) == [("argument", "send_mail.to", "ada", "bob")]
 
 
+def searching(*orders):
+    """Trials that look for several things in one message, in these orders."""
+    return [make_trace([make_call("search", {"title": title}, step=1) for title in order]) for order in orders]
+
+
+def test_calls_of_one_tool_in_one_message_are_a_set():
+    assert differences(searching("ab", "ba", "ab"), searching("ba", "ba", "ab")) == []
+    found = differences(searching("ab", "ba", "ab"), searching("bc", "cb", "cb"))
+    assert found == [("argument", "search.title", "a", "c")]
+
+
+def test_another_call_of_a_message_is_found_in_whatever_order_it_stands():
+    trials = [[make_call(name, {}, step=1) for name in names] for names in (("search", "pay"), ("pay", "search"))]
+    other = [[make_call(name, {}, step=1) for name in names] for names in (("search", "mail"), ("mail", "search"))]
+    sides = ([make_trace(trials[at % 2]) for at in range(3)], [make_trace(other[at % 2]) for at in range(3)])
+    assert differences(*sides) == [("calls", "calls that change something", "pay", "mail")]
+
+
 def test_calls_that_read_count_from_three_trials_on():
     def reading(count):
         return [make_trace(["get_weather", ("book_flight", BOOK)]) for _ in range(count)]

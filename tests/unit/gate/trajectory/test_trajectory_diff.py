@@ -167,3 +167,37 @@ def test_call_at_another_place_that_ended_alike_has_no_outcome():
         ("added", UNSET),
         ("removed", UNSET),
     ]
+
+
+def in_one_message(*calls, step=1):
+    return [make_call(name, arguments, step=step) for name, arguments in calls]
+
+
+def test_calls_of_one_message_have_no_order_and_are_shown_in_that_of_the_baseline():
+    before = make_trace([*in_one_message(LOOK, PAY), make_call("mail", {"to": "a"}, step=2)])
+    now = make_trace([*in_one_message(PAY, LOOK), make_call("mail", {"to": "b"}, step=2)])
+    found = diff_traces(before, now)
+    assert kinds(found) == [("same", "look_up"), ("same", "pay"), ("changed", "mail")]
+    assert [(each.baseline.call, each.current.call) for each in found.steps] == [(1, 2), (2, 1), (3, 3)]
+    assert found.first == FirstDivergence(1, "calls", 3, 3)
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_a_changed_call_of_a_message_is_shown_whatever_the_order_of_the_others(is_turned):
+    calls = [LOOK, ("look_up", {"id": 9}), ("find", {})]
+    now = make_trace(in_one_message(*(calls[::-1] if is_turned else calls)))
+    found = diff_traces(make_trace(in_one_message(LOOK, ("look_up", {"id": 2}), PAY)), now)
+    assert sorted(kinds(found)) == [("added", "find"), ("changed", "look_up"), ("removed", "pay"), ("same", "look_up")]
+
+
+@pytest.mark.parametrize("sides", [(1, 2), (2, 1)])
+def test_calls_that_one_side_makes_one_by_one_may_stand_in_one_message_on_the_other(sides):
+    one_by_one, at_once = make_trace([PAY, LOOK]), make_trace(in_one_message(LOOK, PAY))
+    before, now = (one_by_one, at_once) if sides == (1, 2) else (at_once, one_by_one)
+    assert diff_traces(before, now).first is None
+
+
+def test_calls_of_several_or_unknown_messages_keep_their_order():
+    assert diff_traces(make_trace([LOOK, PAY]), make_trace([PAY, LOOK])).first is not None
+    unknown = (make_trace(in_one_message(*calls, step=0)) for calls in ((LOOK, PAY), (PAY, LOOK)))
+    assert diff_traces(*unknown).first is not None
