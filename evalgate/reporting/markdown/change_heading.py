@@ -28,11 +28,10 @@ from evalgate.reporting.text.changes import (
     count_changes,
     iter_changes,
 )
-from evalgate.reporting.text.reason_groups import leave_out_numbers
 from evalgate.reporting.text.ruling_lines import REMOVALS
 from evalgate.reporting.text.scenario_sections import find_first_reason
 from evalgate.reporting.text.sentences import escape_like_names, unmark_parts
-from evalgate.reporting.text.wording import join_words, pluralize
+from evalgate.reporting.text.wording import join_words, leave_out_numbers, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -10,8 +10,8 @@ from evalgate.reporting.terminal.difference import ALL
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.argument_lines import list_argument_lines, list_changing_calls
 from evalgate.reporting.text.commands import build_show_command, find_place
-from evalgate.reporting.text.reason_groups import leave_out_numbers
 from evalgate.reporting.text.sentences import unmark_parts
+from evalgate.reporting.text.wording import leave_out_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence

@@ -20,8 +20,8 @@ from evalgate.models.comparison.comparison import (
 from evalgate.models.run.golden import is_unjudged_dimension
 from evalgate.models.run.run import FAILED_OUTCOMES, HARD_FAILS, HOLDS_NOT, NOT_EVALUATED, RUN_FAILED, UNWANTED
 from evalgate.models.run.trials import TrialDocs
-from evalgate.reporting.text.reason_groups import MOST_READ, list_reasons
 from evalgate.reporting.text.ruling_lines import find_approved_keys
+from evalgate.reporting.text.wording import MOST_READ, list_reasons
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

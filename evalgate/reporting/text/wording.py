@@ -1,7 +1,9 @@
-"""Formats numbers and lists for people; no number is rounded to a false 0% or 100%."""
+"""Formats numbers, lists and reasons for people; no number is rounded to a false 0% or 100%, no reason is hidden."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -10,7 +12,7 @@ from evalgate.measures.text.plain_text import mark_unseen
 from evalgate.scoring.wording import join_words as join_words  # noqa: PLC0414  re-exported
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from evalgate.models.results.results import SummaryDoc
     from evalgate.models.run.trial_doc import LocationDoc, TrialDoc
@@ -20,6 +22,10 @@ DASH = "\u2013"
 MINUS = "\u2212"
 OUTCOMES = ("passed", "failed", "not_evaluable", "skipped", "error")
 DAY = 86_400
+MOST_GROUPS = 3
+MOST_READ = 20
+"""Failed trials of a scenario whose reasons are compared."""
+_NUMBERS = re.compile(r"\b(trial|call) \d+")
 
 
 def pluralize(number: int, noun: str) -> str:
@@ -164,3 +170,33 @@ def relative(baseline: float | None, current: float | None) -> str:
 def age(seconds: int) -> str:
     """Formats an age in whole days, so that a run repeated on the same day gives the same text."""
     return "less than a day old" if seconds < DAY else f"{pluralize(seconds // DAY, 'day')} old"
+
+
+def list_reasons(reasons: Sequence[str], failed: int, trials: int) -> list[str]:
+    """The reasons, the most frequent first: `2 of 3: a` and `1 of 3: b`; a single one as it is.
+
+    `reasons` are those of the first trials of the `failed` ones of all `trials`. Two are equal if they differ only in
+    the numbers of trials and calls.
+    """
+    first: dict[str, str] = {}
+    for reason in reasons:
+        first.setdefault(leave_out_numbers(reason), reason)
+    counts = Counter(map(leave_out_numbers, reasons)).most_common()
+    if len(counts) <= 1:
+        return [*reasons[:1]]
+    shown = [f"{count} of {trials}: {first[key]}" for key, count in counts[:MOST_GROUPS]]
+    left = len(counts) - MOST_GROUPS
+    if left > 0:
+        shown.append(f"and {left} more reason{'s' if left > 1 else ''}")
+    if failed > len(reasons):
+        shown.append(f"{failed - len(reasons):,} more trials failed")
+    return shown
+
+
+def leave_out_numbers(reason: str) -> str:
+    """The reason without the numbers of trials and calls.
+
+    >>> leave_out_numbers("in call 2 `x` was not called")
+    'in call `x` was not called'
+    """
+    return _NUMBERS.sub(r"\1", reason)

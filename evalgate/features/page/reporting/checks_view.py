@@ -11,7 +11,7 @@ from evalgate.features.page.reporting.leading_call import merge_moved_calls
 from evalgate.features.page.reporting.page_view import CellView, CheckReason, TrialCheckRow
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import clean_page_text
-from evalgate.reporting.text.reason_groups import list_reasons
+from evalgate.reporting.text.wording import list_reasons
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
