@@ -114,31 +114,44 @@ def explain(
 
     Raises SettingError if there is no such scenario, or several.
     """
+    found = find_scenario(load_compared(files, traces, results, baseline), request, results)
+    add_details(files, traces, found, results, baseline)
+    return found
+
+
+def load_compared(files: BaselineFiles, traces: TraceArchive, results: str, baseline: str | None) -> ResultsDoc:
+    """The document of a finished run, compared with the baseline if one is given."""
     document = files.load(results).results
     if baseline is None:
-        explanation = _find_scenario(document, request, results)
-        explanation.traces = _load_traces(files, traces, explanation.scenario, results)
-        return explanation
+        return document
     command = document.get("command")
     document = compare_finished(files, traces, baseline, results, None)
     document["command"] = command
-    explanation = _find_scenario(document, request, results)
-    if explanation.suite is not None and explanation.scenario is not None:
-        explanation.warnings = add_behaviour(files, traces, explanation, results, baseline)
-        explanation.traces = _load_traces(files, traces, explanation.scenario, results)
-    return explanation
+    return document
+
+
+def add_details(
+    files: BaselineFiles, traces: TraceArchive, found: Explanation, results: str, baseline: str | None
+) -> None:
+    """Adds the traces of a scenario, and how its worst trial differs from the named baseline's."""
+    if found.suite is None or found.scenario is None:
+        return
+    if baseline is not None:
+        found.warnings = add_behaviour(files, traces, found, results, baseline)
+    found.traces = _load_traces(files, traces, found.scenario, results)
 
 
 def _load_traces(
-    files: BaselineFiles, traces: TraceArchive, scenario: ScenarioDoc | None, results: str
+    files: BaselineFiles, traces: TraceArchive, scenario: ScenarioDoc, results: str
 ) -> Mapping[TracePosition, Trace]:
     """The traces of the first trials, those that did not pass first, as far as the run keeps them."""
-    trials = sorted(() if scenario is None else scenario["trials"], key=lambda trial: trial.status == "passed")
+    trials = sorted(scenario["trials"], key=lambda trial: trial.status == "passed")
     places = [(each.trace.path, each.trace.line, each.trace.record) for each in trials[:MOST_TRACES]]
     return dict(iterate_stored(StoredTraces(read_own_traces(files, results), traces.restore_trace), places))
 
 
-def _find_scenario(document: ResultsDoc, request: ExplainRequest, results: str) -> Explanation:
+def find_scenario(document: ResultsDoc, request: ExplainRequest, results: str) -> Explanation:
+    """Finds the scenario in a document; raises SettingError if there is none, or several."""
     request = request._replace(id=_choose_id(document, request, results))
     matches = [
         Explanation(document, suite, scenario)
@@ -183,15 +196,19 @@ def _choose_id(document: ResultsDoc, request: ExplainRequest, results: str) -> s
     """The id that is meant, of the requested suite if there is one; raises SettingError with a suggestion."""
     pairs = [(suite["suite"], each["id"]) for suite in document["suites"] for each in suite["scenarios"]]
     pairs += [(removed["suite"], removed["id"]) for removed in document["removed"]]
-    suites = {suite for suite, _ in pairs}
-    if request.suite is not None and request.suite not in suites:
-        message = f"{results} has no suite `{request.suite}`"
-        raise SettingError(Problem(message, None, suggest(request.suite, suites)))
+    check_suite(document, request.suite, results)
     where = f"no suite of {results} has" if request.suite is None else f"suite `{request.suite}` has no"
     if request.suite is None and request.id in {each["scenario_id"] for each in document["unclaimed"]}:
         where = f"traces of the run record it, but {where}"
     ids = (id_ for suite, id_ in pairs if request.suite in (None, suite))
     return choose_id(request.id, ids, f"{where} scenario `{request.id}`")
+
+
+def check_suite(document: ResultsDoc, suite: str | None, results: str) -> None:
+    """Raises SettingError if a suite is named that the results do not have."""
+    suites = {each["suite"] for each in (*document["suites"], *document["removed"])}
+    if suite is not None and suite not in suites:
+        raise SettingError(Problem(f"{results} has no suite `{suite}`", None, suggest(suite, suites)))
 
 
 def add_behaviour(

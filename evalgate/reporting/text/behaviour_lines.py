@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.measures.text.plain_text import mark_part
 from evalgate.reporting.text.changes import OTHER_MODEL, OTHER_PROMPT, OTHER_TOOLS, name_differences
-from evalgate.reporting.text.scenario_sections import find_request, list_scenarios
+from evalgate.reporting.text.scenario_sections import SuiteScenario, find_request, list_scenarios, sort_scenarios
 from evalgate.reporting.text.wording import join_words, pluralize, scenario_name
 from evalgate.scoring.wording import describe_difference
 
@@ -51,9 +51,7 @@ def list_silent_differences(document: ResultsDoc) -> list[DifferenceLine]:
     Of the agent itself, what differs in the same way in several scenarios is one line, the last.
     """
     lines, of_agent = list[DifferenceLine](), dict[str, list[DifferenceLine]]()
-    for scenario in list_scenarios(document):
-        if scenario["verdict"] != "PASS" or (scenario["change"] and scenario["change"]["kind"] == "fixed"):
-            continue
+    for _, scenario, _ in list_differing(document):
         for number, each in enumerate(_sort_acts_first(scenario)):
             line = DifferenceLine(
                 scenario_name(scenario["id"], scenario["variant"]),
@@ -66,6 +64,26 @@ def list_silent_differences(document: ResultsDoc) -> list[DifferenceLine]:
     total = len(list_scenarios(document))
     merged = [found[0] if len(found) == 1 else _merge_lines(found, total) for found in of_agent.values()]
     return [*sorted(lines, key=lambda line: not line.is_act), *merged]
+
+
+def list_differing(document: ResultsDoc) -> list[SuiteScenario]:
+    """The scenarios that pass as before and act differently, in the order of the document."""
+    return [
+        SuiteScenario(suite, each)
+        for suite in document["suites"]
+        for each in suite["scenarios"]
+        if each["verdict"] == "PASS"
+        and "differences" in each
+        and not (each["change"] and each["change"]["kind"] == "fixed")
+    ]
+
+
+def list_notable(document: ResultsDoc) -> list[SuiteScenario]:
+    """What fails or regressed, worst first and without quarantined ones, then what passes and acts differently."""
+    sections = sort_scenarios(document)
+    failing = [*sections.failures, *sections.regressed, *sections.below, *sections.known]
+    known = {id(each.scenario) for each in failing}
+    return [*failing, *(each for each in list_differing(document) if id(each.scenario) not in known)]
 
 
 def _sort_acts_first(scenario: ScenarioDoc) -> list[BehaviourDifference]:

@@ -113,8 +113,9 @@ def test_without_a_name_what_acts_differently_is_explained_where_all_pass(demo: 
     run = ["run", SUITE, "-q", "--traces", "other/*.jsonl", "--baseline", "main/baseline.zip", "--output-dir", "yellow"]
     assert evalgate(demo, *run)[0] == 0
     code, out, err = evalgate(demo, "explain", "yellow")
-    assert (code, out) == (2, "")
-    assert "8 scenarios pass, but act differently than in the baseline (name one of them: " in err
+    assert (code, err) == (0, "")
+    assert out.count("\nPASS  ") == 2  # and one at the beginning
+    assert "\n\n5 more scenarios act differently (evalgate explain SCENARIO): " in out
     assert evalgate(demo, *run, "--scenario", "not-our-business")[0] == 0
     code, out, err = evalgate(demo, "explain", "yellow")
     assert (code, err) == (0, "")
@@ -123,7 +124,8 @@ def test_without_a_name_what_acts_differently_is_explained_where_all_pass(demo: 
 
 
 def test_a_run_in_which_nothing_fails_or_differs_says_so_in_one_line(demo: Path) -> None:
-    line = "All scenarios pass, and none acts differently than in the baseline.\n"
+    passed = "all 8 scenarios pass, cancel-before-shipping with checks that did not pass"
+    line = f"EvalGate passed: {passed} (evalgate explain SCENARIO explains one)\n"
     assert evalgate(demo, "explain", "main") == (0, line, "")
 
 
@@ -144,7 +146,7 @@ def test_a_passing_scenario_is_explained_too(demo: Path) -> None:
         (["refund-in-window", "--variant", "x"], "scenario `refund-in-window` has no variant `x` in these results"),
         (["refund-in-window", "--results", "gone.json"], "gone.json"),
         (["refund-in-window", "--baseline", "gone.zip"], "gone.zip"),
-        ([], "scenarios do not pass (name one of them: "),
+        ([], "scenarios do not pass or got worse (name one of them: "),
     ],
 )
 def test_what_can_not_be_looked_up_is_one_line_and_exit_code_two(demo: Path, words: list[str], part: str) -> None:

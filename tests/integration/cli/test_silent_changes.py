@@ -85,6 +85,56 @@ def test_explain_and_compare_give_the_same_line(compared, tmp_path):
     assert LINE in verb(folder, "explain", "book", "--baseline", "../base/.evalgate/baseline.zip")
 
 
+def write_two(folder, flight):
+    """Two scenarios of two trials that book `flight`."""
+    write(folder, flight, 4)
+    (folder / "suite.yaml").write_text(SUITE + SUITE.splitlines()[-1].replace("book,", "book-again,") + "\n")
+    for number in (2, 3):
+        file = folder / f"traces/{number}.json"
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"scenario_id": "book-again"}))
+    return evalgate(folder, ["suite.yaml", *(() if flight == "TP533" else ("--baseline", "../base/.evalgate"))])
+
+
+def test_explain_without_a_name_explains_what_acts_differently(tmp_path):
+    write_two(tmp_path / "base", "TP533")
+    write_two(tmp_path / "head", "TP534")
+    out = verb(tmp_path / "head", "explain")
+    assert out.count("book_flight.flight_id: TP533 -> TP534 in 2 of 2") == 2
+    assert [line for line in out.splitlines() if line.startswith("PASS")] == ["PASS  book", "PASS  book-again"]
+    against = verb(tmp_path / "head", "explain", "--baseline", "../base/.evalgate")
+    assert against.count("book_flight.flight_id: TP533 -> TP534 in 2 of 2") == 2
+    assert "PASS  book-again" not in verb(tmp_path / "head", "explain", "--variant", "none")
+
+
+def test_a_yellow_comment_names_the_command_that_explains(compared):
+    _, _, reproduce = compared.text("comment.md").partition("<summary>Reproduce and explain in a shell</summary>")
+    assert "\nevalgate explain book\n" in reproduce
+
+
+def test_explain_without_a_name_claims_nothing_of_a_run_that_was_not_compared(tmp_path):
+    run(tmp_path / "base", "TP533")
+    run(tmp_path / "head", "TP534")
+    hint = "(evalgate explain SCENARIO explains one)"
+    assert verb(tmp_path / "head", "explain") == f"EvalGate passed: the only scenario passes {hint}\n"
+    assert LINE in verb(tmp_path / "head", "explain", "--baseline", "../base/.evalgate")
+    run(tmp_path / "same", "TP533", "--baseline", "../base/.evalgate")
+    out = verb(tmp_path / "same", "explain")
+    assert out.startswith("EvalGate passed: no change since the baseline; the only scenario passes")
+    assert out.count("\n") == 1
+
+
+def test_explain_without_a_name_explains_a_scenario_that_passes_and_fails_the_gate_by_its_cost(tmp_path):
+    suite = SUITE + "policy: {fail_on: [regression], regression: {cost: {max_increase: 0.2}}}\n"
+    for side, cost in {"base": 0.01, "head": 0.05}.items():
+        write(tmp_path / side, "TP533")
+        (tmp_path / side / "suite.yaml").write_text(suite)
+        for file in (tmp_path / side / "traces").iterdir():
+            file.write_text(json.dumps(json.loads(file.read_text()) | {"cost_usd": cost}))
+    base = evalgate(tmp_path / "base", ["suite.yaml"])
+    assert evalgate(tmp_path / "head", ["suite.yaml", "--baseline", str(base.folder / "baseline.zip")]).code == 1
+    assert "  why      cost +400% (limit +20%)\n" in verb(tmp_path / "head", "explain")
+
+
 HOSTILE = "x`\x1b[31m\u202e<img src=x>|]("
 
 

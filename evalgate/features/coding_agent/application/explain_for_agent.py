@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.application.judge.compare_finished import Explanation, add_behaviour, compare_finished, explain
 from evalgate.errors import Problem, SettingError
 from evalgate.features.coding_agent.reporting.agent_text import AgentBrief, build_agent_text
-from evalgate.reporting.text.behaviour_lines import describe_differences
+from evalgate.reporting.text.behaviour_lines import list_notable
 from evalgate.reporting.text.escaping import escape_block
-from evalgate.reporting.text.scenario_sections import SuiteScenario, sort_scenarios
+from evalgate.reporting.text.scenario_sections import SuiteScenario
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +55,7 @@ def _explain_run(files: BaselineFiles, traces: TraceArchive, results: str, basel
         document = compare_finished(files, traces, baseline, results, None)
         document["verdict"], document["exit_code"] = judged["verdict"], judged["exit_code"]
         document["reasons"], document["command"] = judged["reasons"], judged.get("command")
-    items = list_failing(document)
+    items = list_notable(document)
     if baseline is not None:
         for item in items[:MOST_COMPARED]:
             compared = Explanation(document, item.suite, item.scenario)
@@ -65,15 +65,8 @@ def _explain_run(files: BaselineFiles, traces: TraceArchive, results: str, basel
 
 def build_comment_part(document: ResultsDoc) -> str:
     """The part of a comment for coding agents, folded; empty if nothing fails, acts differently or got weaker."""
-    items = list_failing(document)
+    items = list_notable(document)
     if document["verdict"] == "pass" and not items and not document.get("weakenings"):
         return ""
     block = build_agent_text(AgentBrief(document, items), escape_block)
     return f"\n<details><summary>For a coding agent</summary>\n\n{block}\n\n</details>\n"
-
-
-def list_failing(document: ResultsDoc) -> list[SuiteScenario]:
-    """The scenarios that do not pass, worst first, then those that pass and act differently."""
-    sections = sort_scenarios(document)
-    failing = [*sections.failures, *sections.regressed, *sections.below, *sections.known]
-    return [*failing, *(each for each in sections.passing if describe_differences(each.scenario))]

@@ -13,17 +13,18 @@ from hostile_texts import HOSTILE_TEXTS
 from markdown_check import find_flaws
 from results_builder import a_change, a_reason, a_scenario, a_suite, a_trace, a_trial, an_assertion, results
 
-from evalgate.features.coding_agent.application.explain_for_agent import build_comment_part, list_failing
+from evalgate.features.coding_agent.application.explain_for_agent import build_comment_part
 from evalgate.features.coding_agent.reporting.agent_text import LIMIT, AgentBrief, build_agent_text
 from evalgate.features.coding_agent.reporting.fence import END, Entry, _choose_nonce, build_fence
 from evalgate.gate.trajectory.trajectory_diff import diff_trajectories, trajectory_from_trace
 from evalgate.models.comparison.trajectory import TrajectoryDiff
 from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.results.clean_values import clean_record
+from evalgate.reporting.text.behaviour_lines import list_notable
 
 
 def explain(document: Any) -> str:
-    return build_agent_text(AgentBrief(document, list_failing(document)))
+    return build_agent_text(AgentBrief(document, list_notable(document)))
 
 
 def document_with(text: str) -> Any:
