@@ -30,6 +30,7 @@ LEFT_OUT = [
     "skill",
     "view",
     "import-suite",
+    "mutate",
     "migrate",
     "calibrate",
     "confirm",
