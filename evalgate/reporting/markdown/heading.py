@@ -137,9 +137,9 @@ def _add_old_recordings(document: ResultsDoc, recordings: RecordingsDoc, text: s
     if before != "passed: " or not same or recordings["new_rules"]:
         return f"{text}{', but' if text.startswith('passed:') else ';'} {describe_recordings(document)}"
     branch, _, result = rest.partition("; ")
-    whose = f"the only recording is that of {branch}"
+    whose = f"the only recording is the same as that of {branch}"
     if recordings["of"] > 1:
-        whose = f"all {recordings['of']:,} recordings are those of {branch}"
+        whose = f"all {recordings['of']:,} recordings are the same as those of {branch}"
     return f"{before}{whose}; {result}; {RECORD_AGAIN}"
 
 

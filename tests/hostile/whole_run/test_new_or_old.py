@@ -212,7 +212,9 @@ def test_a_pull_request_without_a_new_recording_says_so_in_its_heading(
     case = NOTHING_NEW[0]
     result = case.run(tmp_path, {"GITHUB_EVENT_NAME": event})
     heading = next(line for line in result.text("comment.md").splitlines() if line.startswith("## "))
-    assert (": all 2 recordings are those of the baseline; the only scenario passes; to judge" in heading) is is_said
+    assert (
+        ": all 2 recordings are the same as those of the baseline; the only scenario passes; to judge" in heading
+    ) is is_said
     assert ("recordings" in result.text("comment.md")) is is_said
 
 
