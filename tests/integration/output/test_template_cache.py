@@ -8,9 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jinja2
 import pytest
+from jinja2 import nodes
 
 import evalgate
+from evalgate.reporting.markdown.user_template import FILTERS
 
 PACKAGE = Path(evalgate.__path__[0])
 RENDER = """
@@ -63,3 +66,11 @@ def test_a_template_is_compiled_again_if_its_bytecode_or_source_changed(copy, sp
 def test_nothing_is_saved_if_python_writes_no_bytecode(copy):
     assert count_compiled(copy, "-B") == len(list(copy.glob("evalgate/reporting/templates/*.j2")))
     assert saved(copy) == []
+
+
+def test_built_in_templates_use_only_filters_that_templates_of_projects_have_too():
+    """Both compile them into the same cache: a filter that one lacks would break the other's comment."""
+    environment = jinja2.Environment(autoescape=True)
+    for path in (PACKAGE / "reporting/templates").glob("*.j2"):
+        used = {node.name for node in environment.parse(path.read_text(encoding="utf-8")).find_all(nodes.Filter)}
+        assert used <= FILTERS, path.name
