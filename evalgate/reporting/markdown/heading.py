@@ -527,7 +527,8 @@ def _build_unjudged(document: ResultsDoc, escape: Callable[[str], str]) -> Headi
     codes = [reason["code"] for reason in document["reasons"]]
     no_traces = _describe_no_traces(document, escape)
     words = [*([no_traces] if no_traces else []), *(words for code, words in _UNJUDGED.items() if code in codes)]
-    text = f"cannot judge: {'; '.join(words) if no_traces else join_words(words) or 'see the reasons below'}"
+    what = " what changed" if codes and {*codes} <= _ONLY_COMPARISON else ""
+    text = f"cannot judge{what}: {'; '.join(words) if no_traces else join_words(words) or 'see the reasons below'}"
     summary = document["summary"]
     if summary and summary["scenarios"] and {*codes} <= _ONLY_COMPARISON:
         number, passed = summary["scenarios"], summary["passed"]

@@ -245,7 +245,7 @@ def test_a_run_that_is_only_not_compared_says_how_many_pass():
         ([same("a"), moved("b", "new", "FAIL")], "1 of 2 scenarios pass"),
     ):
         found = document(*scenarios, verdict="cannot_judge", baseline=a_baseline("none"), reasons=[reason])
-        assert build_heading(found).text == f"cannot judge: there is no baseline; {words}"
+        assert build_heading(found).text == f"cannot judge what changed: there is no baseline; {words}"
 
 
 def test_what_the_heading_names_needs_no_alarm():

@@ -313,8 +313,8 @@ def test_heading__report_only__states_that_nothing_is_blocked():
         ("no_traces", "cannot judge: no traces found"),
         ("nothing_evaluated", "cannot judge: no scenario was evaluated"),
         ("min_evaluated", "cannot judge: too few scenarios were evaluated"),
-        ("no_baseline", "cannot judge: there is no baseline"),
-        ("unreachable", "cannot judge: the baseline could not be fetched from GitHub"),
+        ("no_baseline", "cannot judge what changed: there is no baseline"),
+        ("unreachable", "cannot judge what changed: the baseline could not be fetched from GitHub"),
     ],
 )
 def test_heading__cannot_judge__has_the_reason(code, words):
