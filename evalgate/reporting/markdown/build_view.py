@@ -16,13 +16,13 @@ from evalgate.reporting.markdown.header_lines import (
     describe_false_alarms,
     describe_lost_figures,
     describe_mutations,
-    describe_next_step,
     describe_noise,
     find_agent_changes,
     format_baseline,
 )
 from evalgate.reporting.markdown.heading import build_heading, describe_other_recordings, describe_unblocked_failures
 from evalgate.reporting.markdown.links import Links, RunPages
+from evalgate.reporting.markdown.next_step import describe_next_step
 from evalgate.reporting.markdown.scenario_rows import build_failure, build_scenario_row, format_name, format_request
 from evalgate.reporting.markdown.statistics_rows import (
     build_check_row,
@@ -37,7 +37,12 @@ from evalgate.reporting.markdown.statistics_rows import (
 )
 from evalgate.reporting.markdown.view import Alert, PromptSection, Report, Rows
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.behaviour_lines import PromptDiff, list_prompt_diffs, list_silent_differences
+from evalgate.reporting.text.behaviour_lines import (
+    PromptDiff,
+    list_differing,
+    list_prompt_diffs,
+    list_silent_differences,
+)
 from evalgate.reporting.text.changes import BAD, count_changes
 from evalgate.reporting.text.commands import (
     build_command,
@@ -67,7 +72,6 @@ from evalgate.reporting.text.ruling_lines import (
     sort_quarantines,
 )
 from evalgate.reporting.text.scenario_sections import (
-    SuiteScenario,
     fails_by_differences,
     find_failed_trial,
     find_worst_outcome,
@@ -82,7 +86,7 @@ if TYPE_CHECKING:
     from evalgate.reporting.markdown.view import Failure, Trend
     from evalgate.reporting.text.behaviour_lines import DifferenceLine
     from evalgate.reporting.text.grouping import GroupedScenarios, GroupedWarning
-    from evalgate.reporting.text.scenario_sections import ScenarioSections
+    from evalgate.reporting.text.scenario_sections import ScenarioSections, SuiteScenario
 
 RESERVED_CHARS = 4_000
 """Characters reserved for the parts of a report outside of any group."""
@@ -430,7 +434,7 @@ def _list_commands(document: ResultsDoc, scenarios: ScenarioSections, failing: S
     if not document.get("command"):
         return escape_commands([document["fetch_command"]] if document.get("fetch_command") else [])
     commands = [document.get("fetch_command"), build_command(document, scenarios)]
-    first = failing[0].members[0] if failing else _find_different(document)
+    first = failing[0].members[0] if failing else next(iter(list_differing(document)), None)
     if first is not None:
         trial = find_failed_trial(first.scenario)
         commands.append(build_explain_command(document, first))
@@ -438,11 +442,6 @@ def _list_commands(document: ResultsDoc, scenarios: ScenarioSections, failing: S
             [build_show_command(first.suite, trial, document.get("working_directory", ""))] if trial is not None else []
         )
     return escape_commands([each for each in commands if each])
-
-
-def _find_different(document: ResultsDoc) -> SuiteScenario | None:
-    found = (SuiteScenario(suite, each) for suite in document["suites"] for each in suite["scenarios"])
-    return next((each for each in found if each.scenario.get("differences")), None)
 
 
 S = TypeVar("S")

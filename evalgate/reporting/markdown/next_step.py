@@ -1,0 +1,96 @@
+"""What a reader of a report can do next: fix what blocks, accept it, or merge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.reporting.markdown.header_lines import MAX_BRANCH
+from evalgate.reporting.markdown.statistics_rows import list_growth
+from evalgate.reporting.text.changes import count_changes, is_compared
+from evalgate.reporting.text.commands import build_approve_command
+from evalgate.reporting.text.escaping import escape_span
+from evalgate.reporting.text.ruling_lines import OUTAGE
+from evalgate.reporting.text.scenario_sections import is_lost
+from evalgate.reporting.text.wording import join_words
+
+if TYPE_CHECKING:
+    from evalgate.models.results.results import ResultsDoc
+    from evalgate.reporting.text.scenario_sections import ScenarioSections
+
+INTENDED = "If this is intended:"
+
+
+class NextStep(NamedTuple):
+    """When it is right, and what to do then; both empty if nothing is to be done."""
+
+    lead: str
+    text: str
+
+
+def describe_next_step(document: ResultsDoc, scenarios: ScenarioSections, *, merges: bool) -> NextStep:
+    """Describes how to accept what blocks, or, where it `merges` by this verdict, what merging it means."""
+    if "selection" in document or document["report_only"]:
+        return NextStep("", "")
+    if document["verdict"] == "pass":
+        return _describe_merge(document) if merges else NextStep("", "")
+    text = _describe_acceptance(document, scenarios) if document["verdict"] == "fail" else ""
+    return NextStep(_describe_case(document, scenarios) if text else "", text)
+
+
+def _describe_merge(document: ResultsDoc) -> NextStep:
+    """What merging means for what got worse, weaker or dearer and does not block."""
+    if is_compared(document) and count_changes(document).has_bad:
+        return NextStep("If this is wrong,", "fix it before you merge: later runs are compared with it")
+    if any(each["kind"] != OUTAGE for each in document.get("weakenings") or ()):
+        return NextStep(INTENDED, "merge, and later runs are held to the weaker rules; else restore the rules")
+    if list_growth(document):
+        text = "merge, and later runs are compared with the new figures; else find the cause first"
+        return NextStep(INTENDED, text)
+    return NextStep("", "")
+
+
+def _describe_case(document: ResultsDoc, scenarios: ScenarioSections) -> str:
+    """Describes when what blocks may be accepted: a failure that the baseline has, too, is not of this change."""
+    if figures := _list_lost_figures(scenarios):
+        return f"Record the {join_words(figures)} again. If it is left out on purpose:"
+    if not _is_inherited(document, scenarios):
+        return INTENDED
+    branch = document["baseline"].get("branch") if document["baseline"] else None
+    where = f"on {escape_span(branch, MAX_BRANCH)}" if branch else "in the baseline"
+    verb, them = ("It fails", "it") if scenarios.known_blocking == 1 else ("They fail", "them")
+    return f"{verb} {where} too, so this change is not the cause; fix {them} there, or"
+
+
+def _list_lost_figures(scenarios: ScenarioSections) -> list[str]:
+    """The figures that the baseline records, if nothing blocks but what lacks them."""
+    found = [each.scenario for each in scenarios.failures]
+    lost = [each["change"].get("lost", ()) if each["change"] and is_lost(each) else () for each in found]
+    return sorted({each["figure"] for one in lost for each in one}) if all(lost) else []
+
+
+def _is_inherited(document: ResultsDoc, scenarios: ScenarioSections) -> bool:
+    """Whether only failures block that the baseline has, too."""
+    of_run = (each for each in document["reasons"] if not each.get("scenario") or each["code"] == "weakened")
+    return bool(scenarios.known_blocking) and not scenarios.failures and not any(of_run)
+
+
+def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections) -> str:
+    verdicts = {each.scenario["verdict"] for each in scenarios.failures}
+    if verdicts == {"ERROR"}:
+        return ""  # broken input: repair it
+    proposed = {(each["suite"], each["scenario"]) for each in document["approvals"] if each["status"] == "proposed"}
+    known = [
+        each
+        for each in scenarios.known[: scenarios.known_blocking]
+        if (each.suite["suite"], each.scenario["id"]) not in proposed
+    ]
+    change = "" if _is_inherited(document, scenarios) else "change the suite or its policy, or "
+    if known or verdicts - {"ERROR", "MISSING"}:
+        command = escape_span(build_approve_command([*scenarios.failures, *known]))
+        return f"{change}commit the file that {command} writes"
+    reasons = {(each.get("suite"), each.get("scenario")) for each in document["reasons"]}
+    if proposed and reasons <= proposed:
+        return f"{change}merge in spite of this check: the proposed approval counts from then on"
+    if verdicts == {"MISSING"}:
+        return "remove it from the suite; else record it again"
+    return "change the suite or its policy"
