@@ -170,4 +170,5 @@ def _get_environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.globals.clear()
+    environment.filters = {"length": len}  # compiled code depends on them, and `UserTemplate` shares the cache
     return environment
