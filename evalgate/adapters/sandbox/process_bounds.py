@@ -108,13 +108,19 @@ def is_out_of_memory(error: BaseException) -> bool:
             return True
         if isinstance(cause, ImportError) and any(words in str(cause) for words in LOAD_FAILURES):
             return True
+        if isinstance(cause, SystemError) and _get_memory_limit() != resource.RLIM_INFINITY:
+            return True  # compiled code without memory may fail without an exception
         cause = cause.__cause__ or cause.__context__
     return not isinstance(error, EvalGateError) and _is_near_memory_limit()
 
 
+def _get_memory_limit() -> int:
+    return resource.getrlimit(resource.RLIMIT_AS)[0]
+
+
 def _is_near_memory_limit() -> bool:
     """Whether the peak use was close to the limit: any failure is then taken for lack of memory."""
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    limit = _get_memory_limit()
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii")
     except (OSError, MemoryError):

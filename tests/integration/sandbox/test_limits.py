@@ -313,6 +313,23 @@ def test_lack_of_memory_is_recognised_in_all_its_forms(error, expected):
     assert is_out_of_memory(error) is expected
 
 
+WITHOUT_EXCEPTION = """
+from evalgate.adapters.sandbox.process_bounds import Bounds, apply_bounds, is_out_of_memory
+error = SystemError("error return without exception set")
+print(is_out_of_memory(error), end=" ")
+apply_bounds(Bounds(memory=4_000_000_000))
+print(is_out_of_memory(error))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="macOS takes no limit of memory")
+def test_compiled_code_that_fails_without_an_exception_lacked_memory_if_that_is_limited():
+    output = subprocess.run(
+        [sys.executable, "-c", WITHOUT_EXCEPTION], capture_output=True, text=True, check=True
+    ).stdout
+    assert output == "False True\n"
+
+
 ALLOWED = """
 import resource, sys
 from evalgate.adapters.sandbox.process_bounds import CpuAllowance, Bounds, apply_bounds
