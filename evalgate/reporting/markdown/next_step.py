@@ -38,7 +38,7 @@ def describe_next_step(document: ResultsDoc, scenarios: ScenarioSections, *, mer
 
 
 def _describe_merge(document: ResultsDoc) -> NextStep:
-    """What merging means for what got worse, weaker or dearer and does not block."""
+    """What merging means for what got worse, weaker or more expensive and does not block."""
     if is_compared(document) and count_changes(document).has_bad:
         return NextStep("If this is wrong,", "fix it before you merge: later runs are compared with it")
     if any(each["kind"] != OUTAGE for each in document.get("weakenings") or ()):
