@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evalgate.models.comparison.comparison import REGRESSIONS
 from evalgate.models.run.run import HARD_FAILS
@@ -104,6 +104,11 @@ class Heading(NamedTuple):
 
     sign: str
     text: str
+
+    @property
+    def tone(self) -> Literal["good", "warn", "bad"]:
+        """The colour of the sign, which terminal and page have, too: green, yellow or red."""
+        return "good" if self.sign == PASSED else "warn" if self.sign == ATTENTION else "bad"
 
     def __str__(self) -> str:
         return f"{self.sign} EvalGate {self.text}"

@@ -151,7 +151,7 @@ NAMES_INDENT, SOME_NAMES = 6, 6
 MAX_HEADING = 2_000
 ROOM_AFTER_FAILURES = 12
 """Lines that a report with failures leaves for notes and totals, so that it fits on one screen."""
-_RUN_COLOURS = {"pass": "green", "cannot_judge": "yellow"}
+_TONE_COLOURS = {"good": "green", "warn": "yellow", "bad": "red"}
 
 
 def render_table(
@@ -225,8 +225,9 @@ class _RunTable:
                     yield from self._iter_note(line)
                 if why := self._explain_cost():
                     yield from self._iter_note(f"cost unknown: {why}")
-        heading = f"EvalGate {build_heading(self._document, escape_terminal).text}"
-        yield from (self._paint(line, self._verdict_colour()) for line in self._iter_note(heading, MAX_HEADING))
+        heading = build_heading(self._document, escape_terminal)
+        colour = _TONE_COLOURS[heading.tone]
+        yield from (self._paint(line, colour) for line in self._iter_note(f"EvalGate {heading.text}", MAX_HEADING))
         if recordings := describe_other_recordings(self._document):
             yield from (self._paint(line, "dim") for line in self._iter_note(recordings))
         for notice in list_notices(self._document):
@@ -421,10 +422,6 @@ class _RunTable:
         name = shorten_id(wording.scenario_name(scenario["id"], scenario["variant"]), MAX_NAME_WIDTH)
         is_ambiguous = scenario["id"] in self._ambiguous
         return escape_terminal(f"{shorten_id(suite, MAX_SUITE_WIDTH)} / {name}" if is_ambiguous else name, None)
-
-    def _verdict_colour(self) -> str:
-        text = build_heading(self._document).text
-        return "yellow" if text.startswith("passed, but") else _RUN_COLOURS.get(self._document["verdict"], "red")
 
     def _paint(self, text: str, colour: str) -> str:
         return f"{COLOURS[colour]}{text}{RESET}" if self._colour else text

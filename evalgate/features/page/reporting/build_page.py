@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.features.page.reporting.cells import TONES, build_cell, split_marks
+from evalgate.features.page.reporting.cells import build_cell, split_marks
 from evalgate.features.page.reporting.history_view import build_history, list_approvals
 from evalgate.features.page.reporting.page_view import CellView, ChoiceView, Fact, PageView, PromptView
 from evalgate.features.page.reporting.scenario_order import GROUPS, count_changes, list_groups
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 MAX_TEXT, MAX_REASONS, MAX_WARNINGS, MAX_REMOVED, SHORT_SHA = 1_000, 20, 50, 100, 7
 TracePlace = tuple[str, int | None, int | None]
-VERDICTS = {"pass": "passed", "fail": "failed", "cannot_judge": "could not judge", "invalid": "invalid input"}
 
 
 class Filters(NamedTuple):
@@ -76,8 +75,7 @@ def build_page(
     ]
     return PageView(
         clean_page_text(f"EvalGate {heading.text} ({format_time(document['created_at'])})", MAX_TEXT),
-        CellView(VERDICTS[document["verdict"]], TONES.get(document["verdict"], "plain")),
-        clean_page_text(heading.text, MAX_TEXT),
+        CellView(clean_page_text(heading.text, MAX_TEXT), heading.tone),
         [split_marks(each["message"]) for each in document["reasons"] if not each.get("scenario")][:MAX_REASONS],
         _list_facts(document, items),
         count_changes(items) if is_compared(document) else "",

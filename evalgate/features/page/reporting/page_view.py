@@ -217,8 +217,7 @@ class PageView(Struct):
     """What the page shows of the run as a whole. `reasons` are those that name no scenario."""
 
     title: str
-    verdict: CellView
-    heading: str
+    heading: CellView
     reasons: list[Sequence[str]]
     facts: list[Fact]
     changes: str
