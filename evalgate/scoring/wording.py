@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from evalgate.measures.text.plain_text import mark_part
@@ -45,6 +46,11 @@ def join_names(names: Sequence[str]) -> str:
 def describe_empty_glob(suite: str, glob: str) -> str:
     """Says that a glob of a suite matches no file."""
     return f"suite {mark_name(suite)}: the glob {mark_name(glob, 120)} of `traces` matches no file"
+
+
+def build_record_command(path: str) -> str:
+    """The command that records the scenarios of the suite in a file; what starts the agent is not known."""
+    return f"evalgate record --suite {shlex.quote(path)} -- YOUR AGENT"
 
 
 def of_trials(count: int) -> str:

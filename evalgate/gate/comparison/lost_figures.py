@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.models.comparison.comparison import LostFigure
+from evalgate.models.comparison.comparison import NO_PRICE, NO_USAGE, LostFigure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,7 +15,6 @@ COST, TOKENS, LATENCY = "cost", "tokens", "latency"
 RECORDED = "recorded"
 """How a cost was obtained that no price table computed."""
 COMPUTED = "the others are computed from tokens"
-NO_USAGE, NO_PRICE = "usage is missing", "the traces record none, and no price is known for their model"
 
 
 def find_lost_figures(baseline: ScenarioOutcome, current: ScenarioOutcome) -> Sequence[LostFigure]:

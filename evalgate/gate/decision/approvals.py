@@ -31,7 +31,7 @@ APPROVABLE = frozenset({"hard_fail", "new_hard_fail", "below_threshold", "broken
 PROPOSED = "added by this pull request: it counts once merged, or with `approvals-from: head`"
 ANOTHER_FAILS = "a different failure than the approved one"
 MORE_FAILS = "more failures than approved"
-UNREAD_TRACE = "a trial's recording"
+UNREAD_TRACE = "a trial's trace"
 NOT_APPROVABLE = "only an evaluated scenario can be approved"
 
 

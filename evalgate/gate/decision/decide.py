@@ -9,6 +9,7 @@ from evalgate.gate.common.wording import format_count, format_verdict
 from evalgate.gate.decision.approvals import APPROVABLE
 from evalgate.gate.decision.failures import RULES, find_failures
 from evalgate.measures.numeric.means import DIGITS
+from evalgate.measures.text.plain_text import mark_part
 from evalgate.models.comparison.comparison import ScenarioKey, list_scenarios
 from evalgate.models.comparison.decision import (
     NEEDS_BASELINE,
@@ -20,7 +21,7 @@ from evalgate.models.comparison.decision import (
 )
 from evalgate.models.run.run import NOT_EVALUATED
 from evalgate.models.run.trials import filter_by_status
-from evalgate.scoring.wording import cut_quote, describe_empty_glob, describe_weakening
+from evalgate.scoring.wording import build_record_command, cut_quote, describe_empty_glob, describe_weakening
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
@@ -223,10 +224,6 @@ def _first(scenarios: Collection[ScenarioResult]) -> str:
     return ""
 
 
-RECORD = (
-    "record the agent's runs there before EvalGate runs (an agent that crashes before its first model call leaves "
-    "none: see the log of the step that records), or correct `traces` (`evalgate traces PATH` tries one)"
-)
 RUN_AGAIN = "run the agent again once its model provider answers"
 EVALUATED = frozenset({"passed", "failed", "hard_fail"})
 ABSENT = {"none": "was not found", "expired": "has expired", "refused": "was refused", "off": "is off"}
@@ -253,9 +250,17 @@ def no_traces(suite: SuiteResult) -> Reason | None:
         return None
     found = f"nothing matches {suite.unmatched}" if suite.unmatched else "no file matches `traces`"
     number = len(suite.scenarios)
-    left = f", so its {format_count(number, 'scenario')} {'was' if number == 1 else 'were'} not evaluated"
-    message = f"suite {cut_quote(suite.name)}: no traces found: {found}{left if asked else ''}; {RECORD}"
-    return Reason("no_traces", message, suite.name)
+    none = "the only scenario was not evaluated" if number == 1 else f"none of the {number:,} scenarios was evaluated"
+    message = f"suite {cut_quote(suite.name)}: no traces found: {found}{f'; {none}' if asked else ''}"
+    return Reason("no_traces", f"{message}. {_advise_on_recording(suite)}", suite.name)
+
+
+def _advise_on_recording(suite: SuiteResult) -> str:
+    """What to do about traces that were not found."""
+    return (
+        "See the log of the step that records: an agent that crashes before its first model call leaves no trace. "
+        f"To record: {mark_part(build_record_command(suite.path))}; if the traces are elsewhere, correct `traces`."
+    )
 
 
 def find_empty_globs(suite: SuiteResult, policy: Policy) -> Reason | None:
@@ -264,7 +269,9 @@ def find_empty_globs(suite: SuiteResult, policy: Policy) -> Reason | None:
         return None
     first, *others = suite.empty_globs
     more = f" (and {len(others)} more)" if others else ""
-    return Reason("empty_glob", f"{describe_empty_glob(suite.name, first)}{more}; {RECORD}", suite.name)
+    return Reason(
+        "empty_glob", f"{describe_empty_glob(suite.name, first)}{more}. {_advise_on_recording(suite)}", suite.name
+    )
 
 
 def _find_measured_limit(run: Run, policies: Policies) -> float:

@@ -153,6 +153,10 @@ class ScenarioOutcome(Struct):
         return self.unmeasured > 0 and self.verdict == "NOT_EVALUABLE"
 
 
+NO_USAGE, NO_PRICE = "usage is missing", "the traces record none, and no price is known for their model"
+"""Why a cost is not known any more."""
+
+
 class LostFigure(NamedTuple):
     """A figure that the baseline records of a scenario and `missing` of the `trials` of this run do not, and why."""
 

@@ -404,9 +404,10 @@ def _list_other_reasons(document: ResultsDoc) -> list[ReasonDoc]:
 
 def _leave_out_heading(reason: ReasonDoc, document: ResultsDoc) -> ReasonDoc:
     """Without the globs that the heading names of an only suite without traces."""
-    rest = reason["message"].partition(", so its ")[2]
-    is_stated = rest and reason["code"] == "no_traces" and len(document["suites"]) == 1
-    return {**reason, "message": f"Its {rest}"} if is_stated else reason
+    if reason["code"] != "no_traces" or len(document["suites"]) != 1:
+        return reason
+    rest = re.search(r"(?<=; )(?:the only scenario|none of the [0-9,]+ scenarios) was .*", reason["message"])
+    return {**reason, "message": f"{rest[0][0].upper()}{rest[0][1:]}"} if rest else reason
 
 
 def _format_reason(reason: ReasonDoc, links: Links) -> str:

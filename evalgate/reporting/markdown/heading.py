@@ -72,8 +72,8 @@ _OF_RUN = {
     "weakened": "the gate was weakened",
     "nothing_recorded": "nothing new was recorded",
 }
-_NO_RECORDING, _UNREADABLE = "has no recording", "has a recording that can't be read"
-_SEVERAL = {_NO_RECORDING: "have no recording", _UNREADABLE: "have recordings that can't be read"}
+_NO_TRACE, _UNREADABLE = "has no trace", "has a trace that can't be read"
+_SEVERAL = {_NO_TRACE: "have no trace", _UNREADABLE: "have traces that can't be read"}
 _UNBLOCKED = ("hard-failed", "broke", _BELOW, *_SEVERAL, "could not be evaluated")
 _UNJUDGED = {
     "empty_glob": "a glob of `traces` found nothing",
@@ -477,7 +477,7 @@ def _describe_lack(scenario: ScenarioDoc) -> str:
     """What a scenario lacks that fails only for lack of evidence; empty for any other."""
     if scenario["verdict"] == "PASS" or not is_lost(scenario):
         return ""
-    words = {"MISSING": _NO_RECORDING, "ERROR": _UNREADABLE}
+    words = {"MISSING": _NO_TRACE, "ERROR": _UNREADABLE}
     return words.get(scenario["verdict"], _BLOCKING["not_evaluable"])
 
 

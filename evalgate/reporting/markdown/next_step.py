@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalgate.models.comparison.comparison import NO_PRICE
 from evalgate.reporting.markdown.header_lines import MAX_BRANCH
+from evalgate.reporting.markdown.heading import is_old
 from evalgate.reporting.markdown.statistics_rows import list_growth
 from evalgate.reporting.text.changes import count_changes, is_compared
-from evalgate.reporting.text.commands import build_approve_command
+from evalgate.reporting.text.commands import build_approve_command, build_record_command
 from evalgate.reporting.text.escaping import escape_span
 from evalgate.reporting.text.ruling_lines import OUTAGE
 from evalgate.reporting.text.scenario_sections import is_lost
 from evalgate.reporting.text.wording import join_words
 
 if TYPE_CHECKING:
-    from evalgate.models.results.results import ResultsDoc
+    from evalgate.models.results.results import LostFigureDoc, ResultsDoc
     from evalgate.reporting.text.scenario_sections import ScenarioSections
 
 INTENDED = "If this is intended:"
@@ -46,13 +48,21 @@ def _describe_merge(document: ResultsDoc) -> NextStep:
     if list_growth(document):
         text = "merge, and later runs are compared with the new figures; else find the cause first"
         return NextStep(INTENDED, text)
+    recordings = document.get("recordings")
+    if recordings and recordings["is_asked"] and is_old(recordings) and not recordings["new_rules"]:
+        command = build_record_command(document, document["suites"])
+        return NextStep("To record again:", escape_span(command)) if command else NextStep("", "")
     return NextStep("", "")
 
 
 def _describe_case(document: ResultsDoc, scenarios: ScenarioSections) -> str:
     """Describes when what blocks may be accepted: a failure that the baseline has, too, is not of this change."""
-    if figures := _list_lost_figures(scenarios):
-        return f"Record the {join_words(figures)} again. If it is left out on purpose:"
+    if lost := _list_lost(scenarios):
+        figures = sorted({each["figure"] for each in lost})
+        price = _describe_pricing(scenarios) if {each["why"] for each in lost} == {NO_PRICE} else ""
+        return f"Record the {join_words(figures)} again{price}. {_describe_purpose(len(figures))}"
+    if not scenarios.known_blocking and {each.scenario["verdict"] for each in scenarios.failures} == {"MISSING"}:
+        return _describe_recording(document, scenarios)
     if not _is_inherited(document, scenarios):
         return INTENDED
     branch = document["baseline"].get("branch") if document["baseline"] else None
@@ -61,11 +71,33 @@ def _describe_case(document: ResultsDoc, scenarios: ScenarioSections) -> str:
     return f"{verb} {where} too, so this change is not the cause; fix {them} there, or"
 
 
-def _list_lost_figures(scenarios: ScenarioSections) -> list[str]:
+def _list_lost(scenarios: ScenarioSections) -> list[LostFigureDoc]:
     """The figures that the baseline records, if nothing blocks but what lacks them."""
     found = [each.scenario for each in scenarios.failures]
     lost = [each["change"].get("lost", ()) if each["change"] and is_lost(each) else () for each in found]
-    return sorted({each["figure"] for one in lost for each in one}) if all(lost) else []
+    return [each for one in lost for each in one] if all(lost) else []
+
+
+def _describe_pricing(scenarios: ScenarioSections) -> str:
+    """Where a price can be set for the model of traces that record tokens, but no cost."""
+    paths = {each.suite["path"] for each in scenarios.failures}
+    where = f" in {escape_span(paths.pop())}" if len(paths) == 1 else ""
+    return f", or give the model a price under {escape_span('prices')}{where}"
+
+
+def _describe_purpose(number: int) -> str:
+    return f"If {'it is' if number == 1 else 'they are'} left out on purpose:"
+
+
+def _describe_recording(document: ResultsDoc, scenarios: ScenarioSections) -> str:
+    """How scenarios without a trace are recorded."""
+    found = scenarios.failures
+    suites = {each.suite["path"]: each.suite for each in found}
+    command = build_record_command(document, [*suites.values()])
+    again = " again" if all(each.kind == "broken" for each in found) else ""
+    what = f"{'it' if len(found) == 1 else 'them'}{again}"
+    how = f"To record {what}: {escape_span(command)}" if command else f"Record {what}"
+    return f"{how}. {_describe_purpose(len(found))}"
 
 
 def _is_inherited(document: ResultsDoc, scenarios: ScenarioSections) -> bool:
@@ -92,5 +124,5 @@ def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections) -> s
     if proposed and reasons <= proposed:
         return f"{change}merge in spite of this check: the proposed approval counts from then on"
     if verdicts == {"MISSING"}:
-        return "remove it from the suite; else record it again"
+        return f"remove {'it' if len(scenarios.failures) == 1 else 'them'} from the suite"
     return "change the suite or its policy"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _VERDICTS = {"pass": "\u2705 pass", "fail": "\u274c fail", "cannot_judge": "\U0001f7e1 can't judge"}
 _KINDS = {
     "broken": "broke",
-    NOT_RECORDED: "without a recording now",
+    NOT_RECORDED: "without a trace now",
     NOT_JUDGED: NOT_JUDGED,
     "regressed": "regressed",
     "fixed": "fixed",

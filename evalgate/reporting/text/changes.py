@@ -50,10 +50,10 @@ class ScenarioName(NamedTuple):
 
 
 BROKE, NEW_FAILS = ChangeWords("broke", "broke"), ChangeWords("fail", "fails", "new scenario")
-UNREAD = ChangeWords("can't be read", "can't be read", "recording")
+UNREAD = ChangeWords("can't be read", "can't be read", "trace")
 LOST_TRACE = ChangeWords(f"have {NOT_RECORDED}", f"has {NOT_RECORDED}")
 LOST_EVIDENCE = ChangeWords(NOT_JUDGED, NOT_JUDGED)
-NEW_WITHOUT_TRACE = ChangeWords("have no recording", "has no recording", "new scenario")
+NEW_WITHOUT_TRACE = ChangeWords("have no trace", "has no trace", "new scenario")
 GOT_WORSE = ChangeWords("got worse", "got worse", "known failure")
 MAY_BE_WORSE = ChangeWords("may have got worse", "may have got worse", "known failure")
 FAILS_OTHERWISE = ChangeWords("fail another check", "fails another check", "known failure")
@@ -121,7 +121,7 @@ def find_change(scenario: ScenarioDoc, *, is_approved: bool = False) -> ChangeWo
 
 
 def is_unread(scenario: ScenarioDoc) -> bool:
-    """Whether it is none of a suite, but stands for a recording that can't be read, so that its scenario is unknown."""
+    """Whether it is none of a suite, but stands for a trace that can't be read, so that its scenario is unknown."""
     return scenario["verdict"] == "ERROR" and scenario["location"] is None
 
 

@@ -8,13 +8,17 @@ import shlex
 from typing import TYPE_CHECKING
 
 from evalgate.models.trace.trace import format_place
+from evalgate.scoring.wording import build_record_command as record_command
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalgate.models.results.results import ResultsDoc, SuiteDoc
     from evalgate.models.run.trial_doc import TrialDoc
     from evalgate.reporting.text.scenario_sections import ScenarioSections, SuiteScenario
 
-CUSTOM = "custom"
+CUSTOM, RECORDED = "custom", "native"
+"""Formats of traces: of a suite's own, and of `evalgate record`."""
 MAX_ID = 80
 """The longest id that a sentence repeats in a command."""
 _PLAIN_ID = "[A-Za-z0-9_][A-Za-z0-9_.:/-]*"
@@ -49,6 +53,15 @@ def build_show_command(suite: SuiteDoc, trial: TrialDoc, folder: str = "") -> st
     """
     needed = ["--config", _make_relative(suite["path"], folder)] if trial.trace.format == CUSTOM else []
     return shlex.join(["evalgate", "show", *needed, _make_relative(find_place(trial), folder)])
+
+
+def build_record_command(document: ResultsDoc, suites: Sequence[SuiteDoc]) -> str:
+    """The command that records suites as they were recorded; empty if `evalgate record` did not write their traces."""
+    trials = (trial for suite in suites for each in suite["scenarios"] for trial in each["trials"])
+    if next((each.trace.format for each in trials), RECORDED) != RECORDED:
+        return ""
+    paths = {_make_relative(suite["path"], document.get("working_directory", "")) for suite in suites}
+    return record_command(paths.pop() if len(paths) == 1 else "SUITE")
 
 
 def _make_relative(path: str, folder: str) -> str:

@@ -43,7 +43,7 @@ class FailedOccurrences(NamedTuple):
 
 KNOWN, WORSE, OTHER = "same", "worse", "other"
 """How a failure compares with the baseline's, as a document says."""
-NOT_RECORDED, NOT_JUDGED = "no recording now", "can't be judged any more"
+NOT_RECORDED, NOT_JUDGED = "no trace now", "can't be judged any more"
 """What people read of a scenario that broke only for lack of evidence: of its trace, or of some of its figures."""
 FAILS_NOW, FAILS_MORE, MAY_BE_FIXED = "fails now", "fails in more trials", "may be fixed"
 """What people read of a failure that no test of its trials confirms, and that needs none, and of its end."""

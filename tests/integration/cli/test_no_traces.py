@@ -11,7 +11,10 @@ from evalgate.cli import main
 from evalgate.cli.shell import Shell
 
 HEADING = "cannot judge: no traces found: nothing matches traces/*.json below evals"
-ADVICE = "record the agent's runs there before EvalGate runs (an agent that crashes before its first model call leaves none: see the log of the step that records), or correct traces"
+ADVICE = (
+    "See the log of the step that records: an agent that crashes before its first model call leaves no trace. "
+    "To record: evalgate record --suite evals/one.yaml -- YOUR AGENT; if the traces are elsewhere, correct traces."
+)
 ALL = "hard_fail,new_hard_fail,broken,regression,below_threshold,not_evaluable,weakened"
 
 
@@ -78,7 +81,7 @@ def test_comment_and_summary_advise_on_recording_and_not_on_expectations(project
     heading = "cannot judge: no traces found: nothing matches ` traces/*.json ` below ` evals `"
     assert heading in text
     assert ADVICE in read_text(text)
-    assert "Its 3 scenarios were not evaluated" in read_text(text)
+    assert "None of the 3 scenarios was evaluated. See" in read_text(text)
     for wrong in ("If this is intended", "Failures", "broken", "no trace was recorded"):
         assert wrong not in text
 

@@ -227,7 +227,7 @@ def test_without_traces_everything_that_people_read_says_so_and_advises_on_recor
     read = map(read_text, (comment, step.summary))
     for text in ("\n".join(step.log), *read, annotation["message"], check["annotations"][0]["message"]):
         assert found in text
-        assert "record the agent's runs there" in text
+        assert "leaves no trace" in text
     assert "cannot judge: no traces found: nothing matches ` traces/*.json ` below the working directory" in comment
 
 

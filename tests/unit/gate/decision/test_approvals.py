@@ -68,7 +68,7 @@ def test_an_approval_can_list_the_checks_that_may_fail(checks, rulings):
 def test_an_unreadable_trace_is_not_covered_by_approved_checks():
     trials = [make_trial("hard_fail", assertions=[make_assertion("failed", name="a")]), make_trial("error")]
     found, _ = rule(make_scenario("HARD_FAIL", trials=trials), approval(checks=frozenset({"a"})))
-    assert found == [("void", "more failures than approved: a trial's recording")]
+    assert found == [("void", "more failures than approved: a trial's trace")]
 
 
 def unknown_check(name, *, required, outcome="not_evaluable"):
@@ -231,7 +231,7 @@ def test_an_expired_approval_is_not_combined_with_another_one():
 def test_an_unreadable_trial_is_not_a_failure_of_a_check():
     scenario = failing("HARD_FAIL", "a")
     scenario.trials.append(make_trial("error", number=1, reason="damaged"))
-    rulings = [("void", "more failures than approved: a trial's recording")]
+    rulings = [("void", "more failures than approved: a trial's trace")]
     assert rule(scenario, approval(assertion="a")) == (rulings, frozenset())
 
 

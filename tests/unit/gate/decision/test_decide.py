@@ -187,7 +187,7 @@ def test_suite_without_traces_and_scenarios_can_not_be_judged():
     found = decide_run(run)
     assert (found.verdict, found.exit_code) == ("cannot_judge", 3)
     assert [(reason.code, reason.suite) for reason in found.reasons] == [("no_traces", "empty")]
-    assert found.reasons[0].message.startswith("suite empty: no traces found: no file matches `traces`; record the")
+    assert found.reasons[0].message.startswith("suite empty: no traces found: no file matches `traces`. See the log")
     assert found.suite_verdicts == {"full": "pass", "empty": "cannot_judge"}
 
 
@@ -221,7 +221,7 @@ def test_suite_without_traces_is_no_failure_of_its_scenarios_whatever_fails_the_
     found = decide_run(run, get_args(FailOn), changes=changes, baseline=EXACT, min_evaluated=1.0)
     assert (found.verdict, found.exit_code, codes(found)) == ("cannot_judge", 3, [("no_traces", None)])
     assert found.reasons[0].message.startswith(
-        "suite support: no traces found: nothing matches traces/*.json below evals, so its 2 scenarios were not evaluated"
+        "suite support: no traces found: nothing matches traces/*.json below evals; none of the 2 scenarios was evaluated. "
     )
 
 

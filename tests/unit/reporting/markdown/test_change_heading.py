@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite, a_trial, an_assertion, results
 
 from evalgate.measures.text.plain_text import MARK
 from evalgate.models.comparison.behaviour import BehaviourDifference
+from evalgate.models.comparison.comparison import NO_PRICE, NO_USAGE
 from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.markdown.links import RunPages
@@ -66,10 +68,10 @@ def undecided(verdict, reason, before="PASS", known_failure=None):
     return a_scenario("a", verdict, change, trials=REQUIRED_FAILS)
 
 
-def lost(id_, figure):
+def lost(id_, figure, why=None):
     check = an_assertion("cost <= 1", "not_evaluable", reason="cost unknown")
     scenario = moved(id_, "broken", "FAIL", trials=[a_trial(0, "failed", assertions=[check])])
-    scenario["change"]["lost"] = [{"figure": figure, "missing": 1, "trials": 1, "why": None}]
+    scenario["change"]["lost"] = [{"figure": figure, "missing": 1, "trials": 1, "why": why}]
     return scenario
 
 
@@ -111,13 +113,13 @@ HEADINGS = {
     "passed, but known failure a may have got worse (approved): response.content lacks 'refund'": document(
         known("a", "worse", kind="inconclusive", verdict="FAIL"), approvals=approve("a")
     ),
-    "failed: scenario a broke and b has no recording now": document(
+    "failed: scenario a broke and b has no trace now": document(
         moved("a", "broken", "HARD_FAIL"), moved("b", "broken", "MISSING"), verdict="fail", blocking="ab"
     ),
     "failed: scenario a can't be judged any more (cost is no longer recorded)": document(
         lost("a", "cost"), verdict="fail", blocking="a"
     ),
-    "failed: new scenario a has no recording": document(
+    "failed: new scenario a has no trace": document(
         moved("a", "new", "MISSING", before=None), verdict="fail", blocking="a"
     ),
     "failed: known failure a got worse; the approval of ann does not cover x": document(
@@ -170,8 +172,8 @@ def test_what_changed_comes_first(words):
 @pytest.mark.parametrize(
     ("blocking", "words"),
     [
-        (["0.jsonl", "1.jsonl"], "failed: 2 recordings can't be read"),
-        ([], "passed, but 2 recordings can't be read (not in fail_on)"),
+        (["0.jsonl", "1.jsonl"], "failed: 2 traces can't be read"),
+        ([], "passed, but 2 traces can't be read (not in fail_on)"),
     ],
 )
 def test_recordings_that_cannot_be_read_are_no_scenarios(change, blocking, words):
@@ -211,7 +213,7 @@ def failing(id_, reason, kind="broken", trials=1, failed=1):
         ([failing("a", "no `x` in call 2"), failing("b", "no `x` in call 3")], "2 scenarios broke: no x in call 2"),
         ([failing("a", "no x"), failing("b", "no y")], "2 scenarios broke"),
         ([failing("a", "no x"), moved("b", "fixed", before="FAIL")], "scenario a broke: no x; b fixed"),
-        ([failing("a", "no x"), moved("b", "broken", "MISSING")], "scenario a broke and b has no recording now"),
+        ([failing("a", "no x"), moved("b", "broken", "MISSING")], "scenario a broke and b has no trace now"),
         ([failing("a", "must not hold, but does")], "scenario a broke: c: must not hold, but does"),
         ([failing("a", "word " * 40)], f"scenario a broke: {'word ' * 20}\u2026"),
         ([failing("a", "no x", "new", 4, 1)], "new scenario a fails in 1 of 4 trials (all must pass): no x"),
@@ -405,7 +407,7 @@ def test_a_cause_that_the_verdict_gives_is_no_notice():
     assert render_comment(found, key="k").count(cause) == 1
 
 
-@pytest.mark.parametrize(("kind", "words"), [("broken", "no recording now"), ("new", "new")])
+@pytest.mark.parametrize(("kind", "words"), [("broken", "no trace now"), ("new", "new")])
 def test_what_has_no_recording_did_not_break_anywhere_in_the_comment(kind, words):
     scenario = moved("a", kind, "MISSING", before="PASS" if kind == "broken" else None)
     text = render_comment(document(scenario, known("b"), verdict="fail", blocking="a"), key="k")
@@ -548,6 +550,8 @@ INTENDED = "\nIf this is intended: "
 REGRESSED = moved("a", "regressed")
 REMOVAL = document(same("a"), weakenings=[gone("check_removed", "a")])
 WORSE = document(known("a", "worse"), approvals=approve("a"))
+RECORD = "evalgate record --suite evals/s.yaml -- YOUR AGENT"
+OLD = document(same("a"), recordings={"unchanged": 2, "of": 2, "is_asked": True, "new_rules": False})
 
 
 @pytest.mark.parametrize(
@@ -555,8 +559,25 @@ WORSE = document(known("a", "worse"), approvals=approve("a"))
     [
         (
             document(lost("a", "cost"), verdict="fail", blocking="a"),
-            "\nRecord the cost again. If it is left out on purp",
+            "\nRecord the cost again. If it is left out on purpose: change",
         ),
+        (
+            document(lost("a", "cost", NO_PRICE), verdict="fail", blocking="a"),
+            "\nRecord the cost again, or give the model a price under ` prices ` in ` evals/s.yaml `. If it is left out on",
+        ),
+        (
+            document(lost("a", "cost", NO_USAGE), lost("b", "tokens"), verdict="fail", blocking="ab"),
+            "\nRecord the cost and tokens again. If they are left out on purpose: change",
+        ),
+        (
+            document(moved("a", "broken", "MISSING"), verdict="fail", blocking="a"),
+            f"\nTo record it again: ` {RECORD} `. If it is left out on purpose: remove it from the suite\n",
+        ),
+        (
+            document(*(moved(each, "new", "MISSING") for each in "ab"), verdict="fail", blocking="ab"),
+            f"\nTo record them: ` {RECORD} `. If they are left out on purpose: remove them from the suite\n",
+        ),
+        (OLD, f"\nTo record again: ` {RECORD} `\n"),
         (REMOVAL, f"{INTENDED}merge, and later runs are held to the weaker rules; else restore the rules\n"),
         (WORSE, "\nIf this is wrong, fix it before you merge: later runs are compared with it\n"),
         (document(REGRESSED), "\nIf this is wrong, fix it before you merge"),
@@ -578,6 +599,16 @@ def test_nothing_is_asked_for_what_needs_nothing(found):
 @pytest.mark.parametrize("found", [REMOVAL, WORSE])
 def test_a_push_is_not_told_to_merge(found):
     assert "merge" not in render_comment(found, key="k", pages=RunPages(merges=False))
+
+
+def test_a_command_that_records_is_only_for_traces_that_it_could_have_written():
+    foreign = a_trial(0, "passed")
+    foreign = replace(foreign, trace=replace(foreign.trace, format="opentelemetry"))
+    old = {"recordings": {"unchanged": 1, "of": 1, "is_asked": True, "new_rules": False}}
+    assert RECORD not in render_comment(document(same("a", trials=[foreign]), **old), key="k")
+    missing = [moved("a", "broken", "MISSING"), same("b", trials=[foreign])]
+    comment = render_comment(document(*missing, verdict="fail", blocking="a"), key="k")
+    assert "\nRecord it again. If it is left out on purpose: remove it from the suite\n" in comment
 
 
 def test_what_lacks_a_figure_beside_what_failed_asks_for_no_recording():

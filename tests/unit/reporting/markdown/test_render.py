@@ -214,9 +214,7 @@ def test_heading__gate_passed__names_what_broke_since_the_baseline():
 
 
 def test_heading__gate_failed__counts_each_scenario_once():
-    words = (
-        "failed: scenario ` refund-over-limit ` broke, ` escalate ` has no recording now, ` order-status ` regressed"
-    )
+    words = "failed: scenario ` refund-over-limit ` broke, ` escalate ` has no trace now, ` order-status ` regressed"
     words += ", ` cancel-order ` fixed, ` gift-card ` added and ` old-flow ` removed"
     assert heading(a_regression()).endswith(f"{words} (known failure ` greeting `)")
 
@@ -254,8 +252,8 @@ def test_alert__reason_of_a_run_that_judges_nothing__is_not_repeated():
 @pytest.mark.parametrize(
     ("verdict", "outcome", "words"),
     [
-        ("MISSING", None, "1 scenario has no recording"),
-        ("ERROR", None, "1 scenario has a recording that can't be read"),
+        ("MISSING", None, "1 scenario has no trace"),
+        ("ERROR", None, "1 scenario has a trace that can't be read"),
         ("HARD_FAIL", "not_evaluable", "1 scenario could not be evaluated"),
         ("HARD_FAIL", "failed", "1 scenario hard-failed"),
     ],
