@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from evalgate.measures.values.json_values import mark_name
 from evalgate.models.run.run import RUN_FAILED, AssertionResult
-from evalgate.scoring.wording import cut_quote
+from evalgate.scoring.wording import cut_quote, join_names
 
 if TYPE_CHECKING:
     from evalgate.errors import Location
@@ -39,11 +40,17 @@ def _describe_end(trace: Trace) -> str:
 
 
 def _name_place(trace: Trace) -> str:
-    """Up to where the agent came: its final answer, else the number and name of its last call."""
+    """Up to where the agent came: its final answer, else its last call, or all calls of its last message."""
     if (trace.response["content"] or "").strip():
         return " after its final answer"
-    called = trace.called
-    return f" after call {len(called)} ({mark_name(called[-1])})" if called else ""
+    calls = trace.agent_calls
+    if not calls:
+        return ""
+    step, last = calls[-1]["step"], len(calls)
+    made = list(takewhile(lambda call: call["step"] == step, reversed(calls))) if step else calls[-1:]
+    names = sorted({call["name"] for call in made})
+    place = f"call {last}" if len(names) == 1 else f"calls {last - len(made) + 1} to {last}"
+    return f" after {place} ({join_names([*map(mark_name, names)])})"
 
 
 def _quote_error(trace: Trace) -> str:

@@ -31,7 +31,7 @@ from evalgate.reporting.text.changes import (
 from evalgate.reporting.text.ruling_lines import REMOVALS
 from evalgate.reporting.text.scenario_sections import find_first_reason
 from evalgate.reporting.text.sentences import escape_like_names, unmark_parts
-from evalgate.reporting.text.wording import join_words, leave_out_numbers, pluralize
+from evalgate.reporting.text.wording import identify_reason, join_words, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -97,7 +97,7 @@ def find_shared_reason(scenarios: Sequence[ScenarioDoc], escape: Callable[[str],
     first = ""
     for each in scenarios if len(scenarios) <= MOST_EXPLAINED else ():
         reason = find_first_reason(each)
-        if not reason or (first and leave_out_numbers(reason) != leave_out_numbers(first)):
+        if not reason or (first not in ("", reason) and identify_reason(reason) != identify_reason(first)):
             return ""
         first = first or reason
     return _cut(first, escape)

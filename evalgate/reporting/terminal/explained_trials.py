@@ -11,7 +11,7 @@ from evalgate.reporting.text import wording
 from evalgate.reporting.text.argument_lines import list_argument_lines, list_changing_calls
 from evalgate.reporting.text.commands import build_show_command, find_place
 from evalgate.reporting.text.sentences import unmark_parts
-from evalgate.reporting.text.wording import leave_out_numbers
+from evalgate.reporting.text.wording import identify_reason
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -107,7 +107,7 @@ def _identify_failure(trial: TrialDoc) -> Hashable:
     if trial.status == "passed":
         return None
     failed = (each for each in trial.assertions if each.outcome not in _NOT_FAILED)
-    bad = [(each.name, each.outcome, leave_out_numbers(each.reason)) for each in failed]
+    bad = [(each.name, each.outcome, identify_reason(each.reason)) for each in failed]
     return (trial.status, *bad, *([] if bad else [trial.reason]))
 
 

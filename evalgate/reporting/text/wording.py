@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from evalgate.measures.prices import explain_unknown_cost
-from evalgate.measures.text.plain_text import mark_unseen
+from evalgate.measures.text.plain_text import mark_unseen, split_parts
 from evalgate.scoring.wording import join_words as join_words  # noqa: PLC0414  re-exported
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from evalgate.models.results.results import SummaryDoc
     from evalgate.models.run.trial_doc import LocationDoc, TrialDoc
@@ -25,7 +24,13 @@ DAY = 86_400
 MOST_GROUPS = 3
 MOST_READ = 20
 """Failed trials of a scenario whose reasons are compared."""
-_NUMBERS = re.compile(r"\b(trial|call) \d+")
+_NUMBERS = re.compile(r"\b(trial|calls?) \d[\d,]*(?: to \d[\d,]*)?")
+_OTHERS = " (other calls: "
+_INSTEAD = re.compile(
+    r"(?:(?P<place>first|second|third|\w+th|as step [\d,]+), got | \((?:got|other calls:) )"
+    r"(?P<names>`[^`]+`(?:, `[^`]+`)*)(?P<tail>\)|(?=;|$))"
+)
+"""What a sequence says that was called instead of a missing step: the next call, or all others."""
 
 
 def pluralize(number: int, noun: str) -> str:
@@ -175,17 +180,18 @@ def age(seconds: int) -> str:
 def list_reasons(reasons: Sequence[str], failed: int, trials: int) -> list[str]:
     """The reasons, the most frequent first: `2 of 3: a` and `1 of 3: b`; a single one as it is.
 
-    `reasons` are those of the first trials of the `failed` ones of all `trials`. Two are equal if they differ only in
-    the numbers of trials and calls.
+    `reasons` are those of the first trials of the `failed` ones of all `trials`. Those that are alike count as one.
     """
-    first: dict[str, str] = {}
-    for reason in reasons:
-        first.setdefault(leave_out_numbers(reason), reason)
-    counts = Counter(map(leave_out_numbers, reasons)).most_common()
-    if len(counts) <= 1:
+    if len(set(reasons)) <= 1:
         return [*reasons[:1]]
-    shown = [f"{count} of {trials}: {first[key]}" for key, count in counts[:MOST_GROUPS]]
-    left = len(counts) - MOST_GROUPS
+    groups: dict[Hashable, list[str]] = {}
+    for reason in reasons:
+        groups.setdefault(identify_reason(reason), []).append(reason)
+    alike = sorted(groups.values(), key=len, reverse=True)
+    if len(alike) <= 1:
+        return [*map(_join_alike, alike)]
+    shown = [f"{len(each)} of {trials}: {_join_alike(each)}" for each in alike[:MOST_GROUPS]]
+    left = len(alike) - MOST_GROUPS
     if left > 0:
         shown.append(f"and {left} more reason{'s' if left > 1 else ''}")
     if failed > len(reasons):
@@ -193,10 +199,37 @@ def list_reasons(reasons: Sequence[str], failed: int, trials: int) -> list[str]:
     return shown
 
 
-def leave_out_numbers(reason: str) -> str:
-    """The reason without the numbers of trials and calls.
+def identify_reason(reason: str) -> Hashable:
+    """What alike reasons share: they differ in numbers of trials and calls, in what was called instead, or in order.
 
-    >>> leave_out_numbers("in call 2 `x` was not called")
-    'in call `x` was not called'
+    Calls of one message have no order, so neither have names in a clause, nor clauses.
+
+    >>> identify_reason("only `a`, `b` were (call 2)") == identify_reason("only `b`, `a` were (call 3)")
+    True
     """
-    return _NUMBERS.sub(r"\1", reason)
+    clauses: list[tuple[list[str], list[str]]] = [([], [])]
+    for at, part in enumerate(split_parts(_INSTEAD.sub(r"\g<place>", _NUMBERS.sub(r"\1", reason)))):
+        if at % 2:
+            clauses[-1][1].append(part)
+            continue
+        words, *others = part.split("; ")
+        clauses[-1][0].append(words)
+        clauses += [([each], []) for each in others]
+    return tuple(sorted((*words, *sorted(names)) for words, names in clauses))
+
+
+def _join_alike(reasons: Sequence[str]) -> str:
+    """The first of alike reasons, with what was called instead in any of them, or of several calls those in all."""
+    first, found = reasons[0], [_INSTEAD.search(each) for each in reasons]
+    named = [each["names"].split(", ") for each in found if each]
+    if not named or (all(names == named[0] for names in named) and all(found)):
+        return first
+    match = _INSTEAD.search(first)
+    if match is None or not all(found):
+        return _INSTEAD.sub(r"\g<place>", first)
+    lead, tail = first[match.start() : match.start("names")], match["tail"]
+    if lead.startswith(_OTHERS):
+        shown = ", ".join(each for each in named[0] if all(each in names for names in named))
+    else:
+        shown = " or ".join(list(dict.fromkeys(each for names in named for each in names))[:MOST_GROUPS])
+    return f"{first[: match.start()]}{f'{lead}{shown}{tail}' if shown else ''}{first[match.end() :]}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.measures.text.globs import find_names, matches_id
@@ -114,6 +115,13 @@ class SelectedCalls(NamedTuple):
 
     matching: list[NumberedCall]
     possible: list[NumberedCall]
+
+
+def find_first(calls: Sequence[NumberedCall]) -> NumberedCall:
+    """The first of the calls, at least one; of those of one message, which have no order, by name and arguments."""
+    step = calls[0][1]["step"]
+    made = takewhile(lambda each: each[1]["step"] == step, calls) if step else calls[:1]
+    return min(made, key=lambda each: (each[1]["name"], show(each[1]["arguments"], 200)))
 
 
 def format_times(count: int) -> str:
@@ -236,9 +244,10 @@ class Denial(NamedTuple):
         return found
 
 
-def describe_denied(calls: Sequence[DeniedCall]) -> str:
+def describe_denied(calls: Sequence[DeniedCall], trace: Trace) -> str:
     """Describes denied calls, at least one: the first name with its calls, then the other names."""
-    name, pattern = calls[0].name, calls[0].pattern
+    first, _ = find_first([(each.number, trace.agent_calls[each.number - 1]) for each in calls])
+    name, pattern = next((each.name, each.pattern) for each in calls if each.number == first)
     others = dict.fromkeys(each.name for each in calls if each.name != name)
     by = "" if pattern == name else f", forbidden by {mark_name(pattern)}"
     rest = f"; nor must {mark_names([show_denied(each, pattern) for each in others])}" if others else ""

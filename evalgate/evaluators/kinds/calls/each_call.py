@@ -20,7 +20,12 @@ from evalgate.evaluators.core.evaluator import (
     combine,
     require_evidence,
 )
-from evalgate.evaluators.kinds.calls.call_selection import CallFilter, describe_other_calls, name_call
+from evalgate.evaluators.kinds.calls.call_selection import (
+    CallFilter,
+    describe_other_calls,
+    find_first,
+    name_call,
+)
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.text.tool_words import unwrap_definition
 from evalgate.measures.values.json_values import (
@@ -37,7 +42,7 @@ from evalgate.strict_model import described
 
 if TYPE_CHECKING:
     from evalgate.evaluators.kinds.calls.call_selection import NumberedCall
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import ToolCall, Trace
 
 SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
 """Keys under which recorders write a tool's schema."""
@@ -100,25 +105,25 @@ def _group_by_tool(calls: list[NumberedCall]) -> dict[str, list[NumberedCall]]:
 
 
 def _judge_calls(calls: list[NumberedCall], schema: Schema, tool: str) -> Finding:
-    unknown = 0
-    for number, call in calls:
-        if not is_captured(call):
-            unknown += 1
-            continue
-        if call["arguments_error"] is not None:
-            raw = mark_value(call["arguments_raw"])
-            place = name_call(number, call["actor"])
-            return Finding("failed", f"the arguments of {tool} must be JSON, but are {raw} ({place})")
-        judged = [(each, schema.first_difference(each)) for each in list_arguments(call)]
-        arguments, difference = next((pair for pair in judged if pair[1] is not None), (None, None))
-        if difference is not None:
-            given = f"{mark_value(arguments, 120)} ({name_call(number, call['actor'])})"
-            return Finding("failed", f"the arguments of {tool} don't fit the schema: {difference} in {given}")
-    if unknown:
+    captured = [each for each in calls if is_captured(each[1])]
+    flaws = {number: flaw for number, call in captured if (flaw := _describe_flaw(call, schema))}
+    if flaws:
+        number, call = find_first([each for each in captured if each[0] in flaws])
+        return Finding("failed", f"the arguments of {tool} {flaws[number]} ({name_call(number, call['actor'])})")
+    if unknown := len(calls) - len(captured):
         return Finding(
             "not_evaluable", f"the arguments of {unknown:,} of {len(calls):,} calls of {tool} were not captured"
         )
     return Finding("passed", f"the arguments of all {len(calls):,} calls of {tool} fit the schema")
+
+
+def _describe_flaw(call: ToolCall, schema: Schema) -> str:
+    """What is wrong with the arguments; empty if they fit the schema."""
+    if call["arguments_error"] is not None:
+        return f"must be JSON, but are {mark_value(call['arguments_raw'])}"
+    judged = ((each, schema.first_difference(each)) for each in list_arguments(call))
+    arguments, difference = next((pair for pair in judged if pair[1] is not None), (None, None))
+    return "" if difference is None else f"don't fit the schema: {difference} in {mark_value(arguments, 120)}"
 
 
 class _RecordedSchemas:

@@ -36,6 +36,7 @@ from evalgate.evaluators.kinds.calls.call_selection import (
     describe_denied,
     describe_other_calls,
     describe_unwanted,
+    find_first,
     format_calls,
     format_names,
     mark_names,
@@ -164,7 +165,7 @@ def build_forbidden_rule(denial: Denial) -> Check:
 
     def judge(trace: Trace) -> Finding:
         calls = denial.list_calls(trace)
-        return Finding("failed", describe_denied(calls)) if calls else _judge_helpers(trace, denial) or passed
+        return Finding("failed", describe_denied(calls, trace)) if calls else _judge_helpers(trace, denial) or passed
 
     return require_evidence(judge, CALLS, FAILED)
 
@@ -244,7 +245,7 @@ def build_error_rule(most: int) -> Check:
         silent = sum(call["status"] == "unknown" and not ended_in_error(call) for call in calls)
         reason = f"{len(failed):,} of {len(calls):,} tool calls failed, limit {most:,}"
         if len(failed) > most:
-            return Finding("failed", f"{reason}; first: {_describe_error(failed[0])}")
+            return Finding("failed", f"{reason}; first: {_describe_error(find_first([*enumerate(failed)])[1])}")
         if len(failed) + unknown > most:
             # Without numbers, so that reports state it once for all scenarios.
             known = f"{reason}, and those without a recorded result may have, too" if failed else _RESULTS_MISSING

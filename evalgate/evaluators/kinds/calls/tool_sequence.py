@@ -382,7 +382,7 @@ def _describe_divergence(
         return f"{expected}, but it was not called{got}"
     if position >= calls.count:
         return f"{expected}, got no more calls"
-    got = f"got {mark_name(calls.name(position))}"
+    got = f"got {mark_name(calls.name(_find_place(alignment, steps, slot, position)))}"
     kind = steps.plan.slots[slot].kind
     is_called = any(calls.difference(kind, at) is not None for at in range(calls.count))
     if is_called:
@@ -390,6 +390,16 @@ def _describe_divergence(
     called = list(dict.fromkeys(calls.name(at) for at in range(calls.count)))
     similar = suggest_name([step.tool for step in steps.kinds[kind]], called)
     return f"{expected}, but it was not called ({got}){similar}"
+
+
+def _find_place(alignment: Alignment, steps: CompiledSequence, slot: int, position: int) -> int:
+    """The call in the place of a missing step: if others are in any order with it, one between them that is extra."""
+    segment = next(each for each in steps.plan.segments if slot in each)
+    matched = {at: step for step, at in alignment.rows if step is not None and at is not None}
+    earlier = [at for at, step in matched.items() if at < position and step not in segment]
+    between = range(max(earlier, default=-1) + 1, position)
+    is_extra = position in alignment.extra
+    return next((at for at in alignment.extra if at in between and not is_extra), position)
 
 
 def _often(count: int) -> str:

@@ -108,3 +108,28 @@ def test_age__seconds__are_shown_in_whole_days(seconds, words):
 )
 def test_listed__parts__read_as_a_sentence(parts, words):
     assert wording.join_words(parts) == words
+
+
+MISSING = "expected `find` second, but it was not called"
+
+
+@pytest.mark.parametrize(
+    ("reasons", "listed"),
+    [
+        (["after call 2 (`a`)", "after call 3 (`a`)"], ["after call 2 (`a`)"]),
+        (["only `a`, `b` were", "only `b`, `a` were"], ["only `a`, `b` were"]),
+        (["only `a`, `b` were", "only `a`, `c` were"], ["1 of 2: only `a`, `b` were", "1 of 2: only `a`, `c` were"]),
+        (["`a`: one; `b`: two", "`b`: two; `a`: one"], ["`a`: one; `b`: two"]),
+        (["`a`: one; `b`: two", "`a`: two; `b`: one"], ["1 of 2: `a`: one; `b`: two", "1 of 2: `a`: two; `b`: one"]),
+        ([f"{MISSING} (got `a`)", f"{MISSING} (got `b`)"], [f"{MISSING} (got `a` or `b`)"]),
+        ([f"{MISSING} (other calls: `a`)", MISSING], [MISSING]),
+        ([f"{MISSING} (other calls: `a`, `b`)", f"{MISSING} (other calls: `b`)"], [f"{MISSING} (other calls: `b`)"]),
+        (["expected `a` first, got `b`", "expected `a` first, got `c`"], ["expected `a` first, got `b` or `c`"]),
+        (
+            ["expected `a`, got `1`", "expected `a`, got `2`"],
+            ["1 of 2: expected `a`, got `1`", "1 of 2: expected `a`, got `2`"],
+        ),
+    ],
+)
+def test_reasons_are_alike__that_differ_in_numbers_order_or_the_call_in_place_of_a_missing_one(reasons, listed):
+    assert wording.list_reasons(reasons, 2, 2) == listed
