@@ -65,7 +65,7 @@ class Diagnostics:
 
 
 def _add_hint(problem: FieldProblem) -> FieldProblem:
-    if problem.path[-1:] == ("fail_on",) and "or more entries" in problem.message:
+    if problem.path[-1:] == ("fail_on",) and "at least one entry" in problem.message:
         return problem._replace(message="`fail_on` can't be empty", hint="to never fail the check, use report-only")
     if not problem.path and "mapping" in problem.message:
         return problem._replace(message="the file is empty or not a mapping", hint=START_HINT)

@@ -155,7 +155,7 @@ _EXPLANATIONS = {
     "greater_than": "must be more than {gt:g}",
     "less_than_equal": "must be at most {le:g}",
     "less_than": "must be less than {lt:g}",
-    "too_short": "must have {min_length} or more entries",
+    "too_short": "must have at least {min_length} entries",
     "too_long": "must have at most {max_length} entries",
     "string_too_short": "must have {min_length} or more characters",
     "string_too_long": "must have at most {max_length} characters",
@@ -168,8 +168,11 @@ def _explain(code: str, context: Mapping[str, object]) -> str:
     if code == "literal_error":
         words = re.sub("True|False", lambda found: found[0].lower(), str(context["expected"]))  # as YAML spells them
         return f"must be {'one of ' if ' or ' in words else ''}{words}"
-    return _EXPLANATIONS.get(code, "has a value that is not allowed here").format(**context)
+    explanation = _EXPLANATIONS.get(code, "has a value that is not allowed here").format(**context)
+    return explanation.replace("at least 1 entries", "at least one entry")
 
 
 def _describe_value(value: object) -> str:
+    if value in ([], {}):
+        return f"an empty {'list' if value == [] else 'mapping'}"
     return "empty" if value is None else show_typed(value, 40)

@@ -185,7 +185,7 @@ def _check_approval(approval: Approval, subjects: Mapping[ScenarioKey, ApprovalS
     if subject is None:
         return _Objection("unused", _explain_missing(approval, subjects))
     if not subject.is_worse:
-        return _Objection("unused", "the scenario passes without it")
+        return _Objection("unused", "the scenario passes without it: remove it")
     if subject.unknown is not None:
         return _Objection("void", f"the scenario {subject.unknown}")
     return _check_assertion(approval, subject) or _check_bounds(approval, subject)

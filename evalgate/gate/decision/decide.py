@@ -326,7 +326,7 @@ def check_baseline(baseline: BaselineInfo | None, fail_on: Collection[str]) -> R
     needed = sorted(NEEDS_BASELINE.intersection(fail_on))
     if baseline is not None and baseline.status == "unreachable" and needed:
         listed, problem = ", ".join(needed), baseline.problem or "run the job again"
-        message = f"the baseline could not be fetched, which `fail_on: [{listed}]` needs: {problem}"
+        message = f"the baseline could not be fetched: {problem}; without it, `fail_on: [{listed}]` can't be judged"
         return Reason("unreachable", message)
     status = baseline.status if baseline is not None else "none"
     if "no_baseline" not in fail_on or status not in ABSENT:

@@ -39,6 +39,7 @@ from evalgate.reporting.markdown.view import Alert, PromptSection, Report, Rows
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.behaviour_lines import (
     PromptDiff,
+    list_acting,
     list_differing,
     list_prompt_diffs,
     list_silent_differences,
@@ -153,7 +154,7 @@ def build_report(
         ),
         "differences": Group(differences, _format_difference, 0.06, layout.rows),
         "prompts": Group(list_prompt_diffs(document), partial(_build_prompt, layout=layout), 0.06, layout.rows),
-        "passing": Group(grouped.passing, row, 0.03, layout.rows),
+        "passing": Group(_list_passing(document, grouped), row, 0.03, layout.rows),
         **_build_golden_groups(document, layout, many=many),
     }
     room = max(0, layout.room - RESERVED_CHARS)
@@ -209,6 +210,12 @@ def build_report(
         version=escape_span(document["evalgate_version"], 60),
         **_build_rows(groups, sum(len(each.members) for each in failing)),
     )
+
+
+def _list_passing(document: ResultsDoc, grouped: GroupedScenarios) -> list[FailureGroup | SuiteScenario]:
+    """The scenarios that pass as before, but for those that act differently: these have a section of their own."""
+    acting = {id(each.scenario) for each in list_acting(document)}
+    return [each for each in grouped.passing if isinstance(each, FailureGroup) or id(each.scenario) not in acting]
 
 
 def _check_url(url: str) -> str:

@@ -152,12 +152,12 @@ def describe_failed_comparison(document: ResultsDoc, causes: Sequence[str], esca
     text = "; ".join([phrases or describe_no_change(document, changes, escape), *([] if reason else growth)])
     known = changes.describe_known(escape)
     if known and not new and not causes and blocking:
-        which = "which" if len(blocking) == changes.counts[KNOWN_FAILURE] else f"of which {len(blocking):,}"
-        known += f", {which} {'blocks' if len(blocking) == 1 else 'block'}"
+        left = changes.counts[KNOWN_FAILURE] - len(blocking)
+        who = f"{len(blocking):,} of {known}" if left else known
+        verb = "blocks" if len(blocking) == 1 else "block"
         if are_proposed(document):
-            return f"{text}; {known.replace(', which', '')} until the proposed approval is merged"
-    if not phrases and blocking and not new and not causes:
-        text += ", where it fails too" if len(blocking) == 1 else ", where they fail too"
+            return f"{text}; {who} {verb} until the proposed approval is merged"
+        return f"{text}, but {who} still {verb}"
     aside = "; ".join(filter(None, [_name_lost(new), _describe_other_agent(document, new), known]))
     return f"{text}{f' ({aside})' if aside else ''}{_join_reason(reason, good, growth) if reason else ''}"
 

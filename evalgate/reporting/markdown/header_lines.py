@@ -58,15 +58,17 @@ def format_baseline(document: ResultsDoc, links: Links, *, merges: bool = True, 
     if is_off(document):
         return f"{tested}**Baseline** none: {describe_off(document, escape_span)}"
     if status in _MISSING_WORDS:
-        remedy = "" if makes_baseline or status not in _CREATED_BY_PUSH else _name_creating_push(baseline)
+        push = "" if makes_baseline or status not in _CREATED_BY_PUSH else _name_creating_push(baseline)
+        remedy = f"{push} {'a new one' if status == 'expired' else 'it'}" if push else ""
         return f"{tested}**Baseline** {_MISSING_WORDS[status]}{remedy}"
     facts = [fact for fact in (_status(baseline), _age(baseline), _describe_drift(baseline)) if fact]
-    return f"{tested}**Baseline** {_commit(baseline, links)} \u00b7 {', '.join(facts)}{_rules(document)}"
+    own = f"{_name_creating_push(baseline)} its own" if baseline.get("target") and not makes_baseline else ""
+    return f"{tested}**Baseline** {_commit(baseline, links)} \u00b7 {', '.join(facts)}{own}{_rules(document)}"
 
 
 def _name_creating_push(baseline: BaselineDoc) -> str:
     branch = baseline.get("target")
-    return f"; the next push to {escape_span(branch, MAX_BRANCH) if branch else 'the base branch'} creates it"
+    return f"; the next push to {escape_span(branch, MAX_BRANCH) if branch else 'the base branch'} creates"
 
 
 def _rules(document: ResultsDoc) -> str:

@@ -29,6 +29,8 @@ from evalgate.reporting.text.changes import (
 from evalgate.reporting.text.escaping import to_one_line
 from evalgate.reporting.text.ruling_lines import ADDITIONS, OUTAGE, REMOVALS, find_approved_keys
 from evalgate.reporting.text.scenario_sections import (
+    count_passed,
+    describe_pass_rule,
     find_worst_outcome,
     has_failed_trials,
     is_lost,
@@ -426,11 +428,16 @@ def _describe_all_passed(document: ResultsDoc, number: int, escape: Callable[[st
     words = [each for each in (_FAILED_TRIALS, _DID_NOT_PASS, _NOT_EVALUATED) if each in flawed]
     if number == 1:
         return ", ".join(["the only scenario passes", *words])
-    return ", ".join([_format_all_passed(number), *(f"{_name_flawed(flawed[each], escape)} {each}" for each in words)])
+    return ", ".join([_format_all_passed(number), *(_describe_flawed(flawed[each], each, escape) for each in words)])
 
 
-def _name_flawed(found: Sequence[ScenarioDoc], escape: Callable[[str], str]) -> str:
-    return f"{len(found):,}" if len(found) > 1 else escape(scenario_name(found[0]["id"], found[0]["variant"]))
+def _describe_flawed(found: Sequence[ScenarioDoc], flaw: str, escape: Callable[[str], str]) -> str:
+    """How many have the flaw; of one its name, and in how many trials it passes by which rule."""
+    if len(found) > 1:
+        return f"{len(found):,} {flaw}"
+    name, rule = escape(scenario_name(found[0]["id"], found[0]["variant"])), describe_pass_rule(found[0])
+    passed = f"in {count_passed(found[0])} of {found[0]['n']} trials ({rule})" if rule else flaw
+    return f"{name} {passed}"
 
 
 def _format_all_passed(number: int) -> str:

@@ -12,11 +12,11 @@ from evalgate.reporting.text.changes import count_changes, is_compared
 from evalgate.reporting.text.commands import build_approve_command, build_record_command
 from evalgate.reporting.text.escaping import escape_span
 from evalgate.reporting.text.ruling_lines import OUTAGE
-from evalgate.reporting.text.scenario_sections import is_lost
+from evalgate.reporting.text.scenario_sections import is_crash, is_lost
 from evalgate.reporting.text.wording import join_words
 
 if TYPE_CHECKING:
-    from evalgate.models.results.results import LostFigureDoc, ResultsDoc
+    from evalgate.models.results.results import LostFigureDoc, ResultsDoc, ScenarioDoc
     from evalgate.reporting.text.scenario_sections import ScenarioSections
 
 INTENDED = "If this is intended:"
@@ -42,7 +42,7 @@ def describe_next_step(document: ResultsDoc, scenarios: ScenarioSections, *, mer
 def _describe_merge(document: ResultsDoc) -> NextStep:
     """What merging means for what got worse, weaker or more expensive and does not block."""
     if is_compared(document) and count_changes(document).has_bad:
-        return NextStep("If this is wrong,", "fix it before you merge: later runs are compared with it")
+        return NextStep("If the agent is wrong,", "fix it before you merge: later runs are compared with this one")
     if any(each["kind"] != OUTAGE for each in document.get("weakenings") or ()):
         return NextStep(INTENDED, "merge, and later runs are held to the weaker rules; else restore the rules")
     if list_growth(document):
@@ -64,11 +64,28 @@ def _describe_case(document: ResultsDoc, scenarios: ScenarioSections) -> str:
     if not scenarios.known_blocking and {each.scenario["verdict"] for each in scenarios.failures} == {"MISSING"}:
         return _describe_recording(document, scenarios)
     if not _is_inherited(document, scenarios):
-        return INTENDED
+        return _describe_repair(scenarios)
     branch = document["baseline"].get("branch") if document["baseline"] else None
     where = f"on {escape_span(branch, MAX_BRANCH)}" if branch else "in the baseline"
     verb, them = ("It fails", "it") if scenarios.known_blocking == 1 else ("They fail", "them")
     return f"{verb} {where} too, so this change is not the cause; fix {them} there, or"
+
+
+def _describe_repair(scenarios: ScenarioSections) -> str:
+    """What repairs the failures, and when they may be accepted instead: nobody intends that a run crashes."""
+    failures = [each.scenario for each in scenarios.failures]
+    if not failures or any(map(is_lost, failures)):
+        return INTENDED
+    what = "the agent or the scenario" if all(map(_is_new, failures)) else "the agent"
+    return f"Fix {what} and record again. {'To merge before that:' if _are_crashes(scenarios) else INTENDED}"
+
+
+def _are_crashes(scenarios: ScenarioSections) -> bool:
+    return bool(scenarios.failures) and all(is_crash(each.scenario) for each in scenarios.failures)
+
+
+def _is_new(scenario: ScenarioDoc) -> bool:
+    return scenario["change"] is not None and scenario["change"]["kind"] == "new"
 
 
 def _list_lost(scenarios: ScenarioSections) -> list[LostFigureDoc]:
@@ -116,13 +133,14 @@ def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections) -> s
         for each in scenarios.known[: scenarios.known_blocking]
         if (each.suite["suite"], each.scenario["id"]) not in proposed
     ]
-    change = "" if _is_inherited(document, scenarios) else "change the suite or its policy, or "
+    is_fault_of_agent = _is_inherited(document, scenarios) or _are_crashes(scenarios)
+    change = "" if is_fault_of_agent else "change the suite or its policy, or "
     if known or verdicts - {"ERROR", "MISSING"}:
         command = escape_span(build_approve_command([*scenarios.failures, *known]))
         return f"{change}commit the file that {command} writes"
     reasons = {(each.get("suite"), each.get("scenario")) for each in document["reasons"]}
     if proposed and reasons <= proposed:
-        return f"{change}merge in spite of this check: the proposed approval counts from then on"
+        return f"{change}merge past this check, if you may: the proposed approval counts from then on"
     if verdicts == {"MISSING"}:
         return f"remove {'it' if len(scenarios.failures) == 1 else 'them'} from the suite"
     return "change the suite or its policy"

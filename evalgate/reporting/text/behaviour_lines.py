@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.measures.text.plain_text import mark_part
-from evalgate.reporting.text.changes import OTHER_MODEL, OTHER_PROMPT, OTHER_TOOLS, name_differences
+from evalgate.reporting.text.changes import ACTS_DIFFERENTLY, OTHER_MODEL, OTHER_PROMPT, OTHER_TOOLS, name_differences
 from evalgate.reporting.text.scenario_sections import SuiteScenario, find_request, list_scenarios, sort_scenarios
 from evalgate.reporting.text.wording import join_words, pluralize, scenario_name
 from evalgate.scoring.wording import describe_difference
@@ -37,6 +38,8 @@ class DifferenceLine(NamedTuple):
 
 MOST_NAMED = 3
 """Scenarios that one line names."""
+LEAST_NAMED = 3
+"""Characters of a value that a request may be said to name."""
 _ACTS = frozenset({"calls", "argument", "source", "outcome", "state", "file", "status"})
 _SEVERAL = {each.one: each.several for each in (OTHER_MODEL, OTHER_TOOLS, OTHER_PROMPT)}
 _OF_AGENT = frozenset({"model", "tools", "prompt"})
@@ -55,9 +58,9 @@ def list_silent_differences(document: ResultsDoc) -> list[DifferenceLine]:
         for number, each in enumerate(_sort_acts_first(scenario)):
             line = DifferenceLine(
                 scenario_name(scenario["id"], scenario["variant"]),
-                describe_difference(each),
+                describe_act(scenario, each),
                 "" if number else find_request(scenario),
-                *_split_words(each),
+                *_split_words(scenario, each),
                 each.kind in _ACTS,
             )
             (of_agent.setdefault(line.sentence, []) if each.kind in _OF_AGENT else lines).append(line)
@@ -78,6 +81,15 @@ def list_differing(document: ResultsDoc) -> list[SuiteScenario]:
     ]
 
 
+def list_acting(document: ResultsDoc) -> list[SuiteScenario]:
+    """Those of them that do more than answer with other words, or run with another model, prompt or tools."""
+    return [
+        each
+        for each in list_differing(document)
+        if name_differences(each.scenario.get("differences", ())) is ACTS_DIFFERENTLY
+    ]
+
+
 def list_notable(document: ResultsDoc) -> list[SuiteScenario]:
     """What fails or regressed, worst first and without quarantined ones, then what passes and acts differently."""
     sections = sort_scenarios(document)
@@ -92,7 +104,22 @@ def _sort_acts_first(scenario: ScenarioDoc) -> list[BehaviourDifference]:
 
 def describe_first_act(scenario: ScenarioDoc) -> str:
     """The first thing that a scenario does otherwise than in the baseline."""
-    return describe_difference(_sort_acts_first(scenario)[0])
+    return describe_act(scenario, _sort_acts_first(scenario)[0])
+
+
+def describe_act(scenario: ScenarioDoc, difference: BehaviourDifference) -> str:
+    """A difference in one sentence, and that the user asked for what an argument was before and is no longer."""
+    sentence, request = describe_difference(difference), find_request(scenario)
+    is_asked = difference.kind == "argument" and _names(request, difference.before)
+    if not is_asked or _names(request, difference.now):
+        return sentence
+    return f"{sentence}, though {mark_part(difference.before)} was asked for"
+
+
+def _names(request: str, value: str) -> bool:
+    """Whether a request has a value as a whole word; one or two characters may stand there for anything."""
+    is_word = rf"(?<!\w){re.escape(value)}(?!\w)"
+    return len(value) >= LEAST_NAMED and re.search(is_word, request, re.IGNORECASE) is not None
 
 
 def _merge_lines(found: list[DifferenceLine], total: int) -> DifferenceLine:
@@ -106,11 +133,11 @@ def _merge_lines(found: list[DifferenceLine], total: int) -> DifferenceLine:
 
 def label_differences(scenario: ScenarioDoc) -> list[tuple[str, str]]:
     """Each difference of a scenario: the words that a heading has for it, and the rest, with what leads to it."""
-    return [_split_words(each) for each in scenario.get("differences", ())]
+    return [_split_words(scenario, each) for each in scenario.get("differences", ())]
 
 
-def _split_words(difference: BehaviourDifference) -> tuple[str, str]:
-    words, sentence = name_differences([difference]).one, describe_difference(difference)
+def _split_words(scenario: ScenarioDoc, difference: BehaviourDifference) -> tuple[str, str]:
+    words, sentence = name_differences([difference]).one, describe_act(scenario, difference)
     said = next((each for each in _IN_WORDS if sentence.startswith(each)), "")
     rest = sentence.removeprefix(said)
     return words, rest if rest.startswith(" ") else f": {rest}"
@@ -118,7 +145,7 @@ def _split_words(difference: BehaviourDifference) -> tuple[str, str]:
 
 def describe_differences(scenario: ScenarioDoc) -> list[str]:
     """What one scenario does otherwise than in the baseline, a sentence each."""
-    return [describe_difference(each) for each in scenario.get("differences", ())]
+    return [describe_act(scenario, each) for each in scenario.get("differences", ())]
 
 
 PART = "@@"

@@ -13,6 +13,7 @@ from evalgate.reporting.text.scenario_sections import (
     NOT_RECORDED,
     OTHER,
     WORSE,
+    describe_more_failures,
     describe_share,
     fails_in_more_trials,
     is_certain,
@@ -57,7 +58,7 @@ NEW_WITHOUT_TRACE = ChangeWords("have no trace", "has no trace", "new scenario")
 GOT_WORSE = ChangeWords("got worse", "got worse", "known failure")
 MAY_BE_WORSE = ChangeWords("may have got worse", "may have got worse", "known failure")
 FAILS_OTHERWISE = ChangeWords("fail another check", "fails another check", "known failure")
-FAILS_MORE = ChangeWords("fail in more trials", "fails in more trials", "known failure")
+FAILS_MORE = ChangeWords("fail in more trials", "fails", "known failure")
 FAILS_NOW = ChangeWords("fail now", "fails now")
 MAY_BE_CHANCE = ChangeWords("may fail by chance", "may fail by chance")
 UNEVALUATED = ChangeWords("could not be evaluated", "could not be evaluated")
@@ -259,7 +260,9 @@ def count_changes(document: ResultsDoc) -> RunChanges:
 
 
 def _name_scenario(each: ScenarioChange) -> ScenarioName:
-    share = describe_share(each.scenario) if each.words in (NEW_FAILS, FAILS_NOW) else ""
+    share = describe_share(each.scenario) if each.words in (BROKE, NEW_FAILS, FAILS_NOW) else ""
+    if each.words is FAILS_MORE:
+        share = describe_more_failures(each.scenario)
     return ScenarioName(each.scenario["id"], each.scenario["variant"], share)
 
 

@@ -387,11 +387,27 @@ def find_first_reason(scenario: ScenarioDoc) -> str:
     return f"{mark_part(checks[0].name)}: {reason}" if reason.startswith((UNWANTED, HOLDS_NOT)) else reason
 
 
+def is_crash(scenario: ScenarioDoc) -> bool:
+    """Whether a scenario failed first by how its runs ended, which no check of the suite says."""
+    return any(each.first.type == RUN_FAILED for each in find_failed_checks(scenario)[:1])
+
+
 def describe_share(scenario: ScenarioDoc) -> str:
-    """` in 1 of 4 trials (all must pass)` of a scenario that fails in some of its trials; empty for any other."""
-    passed, rule = count_passed(scenario), describe_pass_rule(scenario)
-    is_part = 0 < passed < scenario["n"]
-    return f" in {scenario['n'] - passed} of {scenario['n']} trials{f' ({rule})' if rule else ''}" if is_part else ""
+    """` in 1 of 4 trials (all must pass)` or ` in all 4 trials` of a scenario that fails; empty for a single trial."""
+    passed, number, rule = count_passed(scenario), scenario["n"], describe_pass_rule(scenario)
+    if number <= 1 or passed >= number:
+        return ""
+    shown = f"{number - passed} of {number}" if passed else f"all {number}"
+    return f" in {shown} trials{f' ({rule})' if rule else ''}"
+
+
+def describe_more_failures(scenario: ScenarioDoc) -> str:
+    """` in 4 of 4 trials, 1 of 4 before` of a scenario that fails in more trials; empty if that is not known."""
+    found = _PASSED.search(scenario["change"]["reason"]) if scenario["change"] else None
+    if found is None:
+        return ""
+    before, of_before, now, of_now = map(int, found.groups())
+    return f" in {of_now - now} of {of_now} trials, {of_before - before} of {of_before} before"
 
 
 def describe_unmet_rule(scenario: ScenarioDoc) -> str:

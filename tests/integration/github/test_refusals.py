@@ -93,7 +93,7 @@ def test_a_missing_permission_to_read_the_baseline_is_named_where_it_matters(hub
     assert [each["message"] for each in document["warnings"]] == [f"the baseline could not be looked up: {reason}"]
     assert "could not be fetched, so changes can't be shown; the warning above gives the reason" in step.summary
     assert "add actions: read to permissions:" in read_text(step.summary)
-    expected = f"the baseline could not be fetched, which `fail_on: [regression]` needs: {reason}"
+    expected = f"the baseline could not be fetched: {reason}; without it, `fail_on: [regression]` can't be judged"
     assert [each["message"] for each in document["reasons"]] == ([expected] if "regression" in fail_on else [])
     assert step.exit_code == (4 if "regression" in fail_on else 0)
 
@@ -112,7 +112,7 @@ def test_a_baseline_that_can_not_be_fetched_now_may_be_fetched_later(hub, act):
     hub.fail({"kind": "status", "status": 503}, times=-1, op="actions/list-artifacts-for-repo")
     step = act(fail_on="regression")
     assert step.exit_code == 4
-    assert "needs: GitHub returned status 503; run the job again" in "\n".join(step.log)
+    assert "fetched: GitHub returned status 503; run the job again" in "\n".join(step.log)
 
 
 def test_a_token_that_github_does_not_know_is_a_warning_without_a_permission(hub, act):
@@ -127,7 +127,7 @@ def test_a_baseline_that_a_bad_token_can_not_fetch_is_not_told_to_try_again(act)
     step = act(token="ghs_unknown", fail_on="broken")
     assert step.exit_code == 4
     log = "\n".join(step.log)
-    assert "needs: GitHub does not accept the token (401)" in log
+    assert "fetched: GitHub does not accept the token (401)" in log
     assert "empty or expired?" in log
     assert "run the job again" not in log
 

@@ -95,7 +95,7 @@ BODY = "scenarios:\n  - id: a\n    assertions:\n      - {contains: x}\n"
         ("version: 1.0\nsuite: s\n" + BODY, "s.yaml:1:1", "`version` must be 1, not"),
         (HEAD, "s.yaml:1:1", "`scenarios` is missing (a suite has `scenarios`"),
         ("prompt: hello\n", "s.yaml:1:1", "`scenarios` is missing (a suite has `scenarios`"),
-        (HEAD + "scenarios: []\n", "s.yaml:4:1", "must have 1 or more entries"),
+        (HEAD + "scenarios: []\n", "s.yaml:4:1", "must have at least one entry"),
         (HEAD + "treshold: 0.5\n" + BODY, "s.yaml:4:1", "did you mean `threshold`?"),
         (HEAD + "threshold: 1.5\n" + BODY, "s.yaml:4:1", "at most 1"),
         (HEAD + 'threshold: "0.5"\n' + BODY, "s.yaml:4:1", "must be a number"),

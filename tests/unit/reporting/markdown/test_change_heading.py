@@ -9,6 +9,7 @@ from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite,
 from evalgate.measures.text.plain_text import MARK
 from evalgate.models.comparison.behaviour import BehaviourDifference
 from evalgate.models.comparison.comparison import NO_PRICE, NO_USAGE
+from evalgate.models.run.run import RUN_FAILED
 from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.markdown.links import RunPages
@@ -97,7 +98,7 @@ HEADINGS = {
     "failed: scenario d broke (3 known failures): response.content lacks 'refund'": document(
         known("a"), known("b"), known("c"), moved("d", "broken", "HARD_FAIL"), verdict="fail", blocking="abcd"
     ),
-    "failed: no verdict changed since main, where they fail too (2 known failures, which block)": document(
+    "failed: no verdict changed since main, but 2 known failures still block": document(
         known("a"), known("b"), verdict="fail", blocking="ab", comparison=compared(2)
     ),
     "failed: known failure a got worse (known failure b): response.content lacks 'refund'": document(
@@ -183,9 +184,7 @@ def test_recordings_that_cannot_be_read_are_no_scenarios(change, blocking, words
 
 
 def test_a_known_failure_raises_no_alarm_and_is_one_folded_line():
-    text = render_comment(
-        HEADINGS["failed: no verdict changed since main, where they fail too (2 known failures, which block)"], key="k"
-    )
+    text = render_comment(HEADINGS["failed: no verdict changed since main, but 2 known failures still block"], key="k")
     assert "> [!" not in text
     assert "### Failures" not in text
     assert "<details><summary>Known failures (2)</summary>" in text
@@ -217,7 +216,7 @@ def failing(id_, reason, kind="broken", trials=1, failed=1):
         ([failing("a", "must not hold, but does")], "scenario a broke: c: must not hold, but does"),
         ([failing("a", "word " * 40)], f"scenario a broke: {'word ' * 20}\u2026"),
         ([failing("a", "no x", "new", 4, 1)], "new scenario a fails in 1 of 4 trials (all must pass): no x"),
-        ([failing("a", "no x", "new", 4, 4)], "new scenario a fails: no x"),
+        ([failing("a", "no x", "new", 4, 4)], "new scenario a fails in all 4 trials: no x"),
     ],
 )
 def test_the_heading_has_the_reason_of_what_is_bad_if_it_is_one(scenarios, text):
@@ -284,6 +283,30 @@ def test_what_a_passing_agent_does_otherwise_needs_attention_if_it_is_an_act_of_
 def test_several_that_act_differently_are_counted_without_a_difference():
     one, other = ({**same(name), "differences": [BehaviourDifference("state", "x", "1", "2", 3, 3)]} for name in "ab")
     assert build_heading(document(one, other)).text == "passed: 2 scenarios act differently; all 2 scenarios pass"
+
+
+@pytest.mark.parametrize(
+    ("request_", "before", "now", "is_told"),
+    [
+        ("Refund order a1001.", "A1001", "B2002", True),
+        ("Refund order A1001, not B2002.", "A1001", "B2002", False),
+        ("Refund order XA1001.", "A1001", "B2002", False),
+        ("Book 12 seats", "12", "13", False),  # too short to be told from another number
+        ("Refund my kettle", "A1001", "B2002", False),
+    ],
+)
+def test_an_argument_that_is_no_longer_what_the_user_asked_for_is_told(request_, before, now, is_told):
+    differences = [BehaviourDifference("argument", "refund.order_id", before, now, 3, 3)]
+    found = document({**same("a"), "differences": differences, "request": request_})
+    told = ", though `` A1001 `` was asked for".replace("``", "`")
+    assert (told in render_comment(found, key="k").partition("\n\n")[0]) == is_told
+
+
+def test_what_acts_differently_is_not_named_again_where_it_passes():
+    acting = {**same("a"), "differences": [BehaviourDifference("argument", "book.id", "1", "2", 3, 3)]}
+    worded = {**same("b"), "differences": [BehaviourDifference("wording", "answer", "1", "2", 3, 3)]}
+    text = render_comment(document(acting, worded, same("c")), key="k")
+    assert "<summary>Still passing (2)</summary>\n\n\u2705\u00a0PASS, score 1.00: ` b `, ` c `\n" in text
 
 
 def test_what_acts_differently_says_once_what_the_user_asked():
@@ -447,9 +470,11 @@ def test_an_approval_of_a_suite_without_traces_is_left_out():
 @pytest.mark.parametrize("status", ["none", "expired"])
 def test_a_push_does_not_wait_for_the_push_that_creates_a_baseline(status):
     found = document(a_scenario("a"), baseline=a_baseline(status))
-    assert "so changes can't be shown; the next push to the base branch creates it\n" in render_comment(found, key="k")
+    what = "it" if status == "none" else "a new one"
+    text = f"so changes can't be shown; the next push to the base branch creates {what}\n"
+    assert text in render_comment(found, key="k")
     named = document(a_scenario("a"), baseline={**a_baseline(status), "target": "main"})
-    assert "; the next push to ` main ` creates it\n" in render_comment(named, key="k")
+    assert f"; the next push to ` main ` creates {what}\n" in render_comment(named, key="k")
     assert "so changes can't be shown\n" in render_summary(found, pages=RunPages(makes_baseline=True, merges=False))
 
 
@@ -516,7 +541,7 @@ def test_only_what_fails_in_quarantine_does_not_block(scenario, title):
         ),
         (
             undecided("HARD_FAIL", "passed 2 of 3 before, 1 of 3 now, score 0.9 -> 0.5", "HARD_FAIL", "worse"),
-            "failed: known failure a fails in more trials",
+            "failed: known failure a fails in 2 of 3 trials, 1 of 3 before",
             "fails in more trials: passed 2 of 3 before, 1 of 3 now",
         ),
     ],
@@ -533,7 +558,7 @@ def test_merging_is_advised_only_where_the_proposed_approval_covers_all_that_blo
     proposed = [{**each, "status": "proposed"} for each in approve("a")]
     lost = moved("b", "broken", "MISSING")
     text = render_comment(document(known("a"), lost, verdict="fail", blocking=blocking, approvals=proposed), key="k")
-    assert ("or merge in spite of this check" in text) == is_advised
+    assert ("or merge past this check, if you may" in text) == is_advised
 
 
 @pytest.mark.parametrize("count", [5, 7])
@@ -552,6 +577,12 @@ REMOVAL = document(same("a"), weakenings=[gone("check_removed", "a")])
 WORSE = document(known("a", "worse"), approvals=approve("a"))
 RECORD = "evalgate record --suite evals/s.yaml -- YOUR AGENT"
 OLD = document(same("a"), recordings={"unchanged": 2, "of": 2, "is_asked": True, "new_rules": False})
+ENDED = an_assertion("run", "failed", type=RUN_FAILED, reason="the agent ended with exit code 1")
+CRASH = document(
+    moved("a", "broken", "HARD_FAIL", trials=[a_trial(0, "hard_fail", assertions=[ENDED])]),
+    verdict="fail",
+    blocking="a",
+)
 
 
 @pytest.mark.parametrize(
@@ -579,9 +610,17 @@ OLD = document(same("a"), recordings={"unchanged": 2, "of": 2, "is_asked": True,
         ),
         (OLD, f"\nTo record again: ` {RECORD} `\n"),
         (REMOVAL, f"{INTENDED}merge, and later runs are held to the weaker rules; else restore the rules\n"),
-        (WORSE, "\nIf this is wrong, fix it before you merge: later runs are compared with it\n"),
-        (document(REGRESSED), "\nIf this is wrong, fix it before you merge"),
-        (document(moved("a", "broken", "HARD_FAIL"), verdict="fail", blocking="a"), f"{INTENDED}change the suite"),
+        (WORSE, "\nIf the agent is wrong, fix it before you merge: later runs are compared with this one\n"),
+        (document(REGRESSED), "\nIf the agent is wrong, fix it before you merge"),
+        (
+            document(moved("a", "broken", "HARD_FAIL"), verdict="fail", blocking="a"),
+            "\nFix the agent and record again. If this is intended: change the suite or its policy, or commit",
+        ),
+        (
+            document(moved("a", "new", "HARD_FAIL", before=None), verdict="fail", blocking="a"),
+            "\nFix the agent or the scenario and record again. If this is intended: change the suite",
+        ),
+        (CRASH, "\nFix the agent and record again. To merge before that: commit the file that"),
     ],
 )
 def test_the_next_step_stands_above_what_is_folded(found, advice):
@@ -613,7 +652,7 @@ def test_a_command_that_records_is_only_for_traces_that_it_could_have_written():
 
 def test_what_lacks_a_figure_beside_what_failed_asks_for_no_recording():
     found = document(lost("a", "cost"), moved("b", "broken", "HARD_FAIL"), verdict="fail", blocking="ab")
-    assert INTENDED in render_comment(found, key="k")
+    assert INTENDED.strip() in render_comment(found, key="k")
 
 
 @pytest.mark.parametrize(

@@ -214,7 +214,10 @@ def test_heading__gate_passed__names_what_broke_since_the_baseline():
 
 
 def test_heading__gate_failed__counts_each_scenario_once():
-    words = "failed: scenario ` refund-over-limit ` broke, ` escalate ` has no trace now, ` order-status ` regressed"
+    words = (
+        "failed: scenario ` refund-over-limit ` broke in all 3 trials, ` escalate ` has no trace now, ` order-status ` "
+        "regressed"
+    )
     words += ", ` cancel-order ` fixed, ` gift-card ` added and ` old-flow ` removed"
     assert heading(a_regression()).endswith(f"{words} (known failure ` greeting `)")
 
@@ -284,7 +287,7 @@ def test_heading__checks_lacked_evidence__are_not_counted_as_failed():
     )
     document = results([a_suite("s", [lacking, failed, a_scenario("c")])])
     counts = "1 with failed trials, 1 with checks that could not be evaluated"
-    named = "` b ` with failed trials, ` a ` with checks that could not be evaluated"
+    named = "` b ` in 1 of 2 trials (score 0.8 is enough), ` a ` with checks that could not be evaluated"
     assert heading(document).endswith(f"all 3 scenarios pass, {named}")
     assert f"<summary>Passing (3), {counts}</summary>" in comment(document)
     assert heading(results([a_suite("s", [lacking])])).endswith(
