@@ -414,13 +414,13 @@ def test_header_says_what_holds_for_all_and_no_scenario_repeats_it(chromium: Chr
 
 
 def test_fixed_scenarios_show_what_the_agent_does_otherwise(chromium: Chromium, retail):  # noqa: F811
-    chromium.open(retail, "#s6")
-    text = chromium.evaluate("document.querySelector('#s6').textContent")
+    chromium.open(retail, "#s11")
+    text = chromium.evaluate("document.querySelector('#s11').textContent")
 
     assert "PASS fixed" in text
     assert "Other calls than in the baseline" in text
     assert "The agent no longer calls cancel_pending_order (call 10 of the baseline, turn 8)" in text
-    assert chromium.evaluate("document.querySelectorAll('#s6 tr.leading').length") == 0
+    assert chromium.evaluate("document.querySelectorAll('#s11 tr.leading').length") == 0
     chromium.press("b")
     assert state(chromium)[2] == 1
 

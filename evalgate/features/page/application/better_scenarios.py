@@ -1,4 +1,4 @@
-"""Compares scenarios that got better for a page: a run compares only the calls of those that got worse."""
+"""Compares what got better or acts differently for a page: a run compares only the calls of what got worse."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def find_counterpart(trials: Sequence[BaselineTrial], number: int | None) -> Bas
 
 
 class BetterScenarios:
-    """Trajectories of the scenarios that got better, by the place of the trial that the page shows first."""
+    """Trajectories of scenarios that the run did not compare, by the place of the trial that the page shows first."""
 
     def __init__(self, compared: Sequence[ComparedTrial]) -> None:
-        better = [each for each in compared if each.trial is None and each.item.scenario["trials"]][:MOST_COMPARED]
+        better = [each for each in compared if each.is_open and each.item.scenario["trials"]][:MOST_COMPARED]
         self._places = {id(each): place_of(order_trials(each.item.scenario)[0].trace) for each in better}
         self._wanted = {*self._places.values()}
         self._trajectories: dict[TracePlace, Trajectory] = {}
@@ -60,11 +60,11 @@ class BetterScenarios:
             self._trajectories[place] = trajectory_from_trace(trace)
 
     def compare(self, compared: ComparedTrial, trial: int, trace: Trace) -> bool:
-        """Adds how it differs from the baseline's trace of this trial to a scenario that got better.
+        """Adds how it differs from the baseline's trace of this trial to a scenario that the run did not compare.
 
         Returns whether the scenario was compared, now or by the run.
         """
-        if compared.trial is not None:
+        if not compared.is_open:
             return True
         place, scenario = self._places.get(id(compared)), compared.item.scenario
         current = None if place is None else self._trajectories.get(place)

@@ -8,7 +8,7 @@ import orjson
 
 from evalgate.application.evaluation.trajectories import source_of
 from evalgate.application.judge.compare_finished import read_own_traces
-from evalgate.errors import Problem, SettingError
+from evalgate.errors import InvalidInput, Problem, SettingError
 from evalgate.features.page.application.better_scenarios import BetterScenarios, copy_changes, find_counterpart
 from evalgate.features.page.reporting.build_page import place_of
 from evalgate.features.page.reporting.page_builder import PageBuilder
@@ -46,22 +46,37 @@ def view_run(
 ) -> RunPage:
     """The page of the run at `source`, a results.json or a baseline.zip; raises InvalidInput if it can't be read.
 
-    `baseline` is the baseline.zip that the run was compared with; its conversations are shown too.
+    `baseline` is the baseline.zip that the run was compared with; its conversations are shown too. Without one it is
+    looked for where the run had it.
     """
     document = files.load(source).results
-    side = None
-    if baseline is not None:
+    if baseline is None:
+        side = _find_own_baseline(files, document)
+    else:
         side = PageBaseline(files.load_run(baseline).run, files.read_traces(baseline))
-        _require_compared(document, side.run, baseline)
+        if not _is_compared(document, side.run):
+            hint = "its conversations would be shown beside differences to another run; name the right one or none"
+            raise SettingError(Problem(f"{baseline} is not the baseline that this run was compared with", None, hint))
     return build_run_page(document, read_own_traces(files, source), traces.restore_trace, options, side)
 
 
-def _require_compared(document: ResultsDoc, other: BaselineRun, path: str) -> None:
-    """Raises SettingError if the results of a run do not hold the summary of this baseline."""
+def _find_own_baseline(files: BaselineFiles, document: ResultsDoc) -> PageBaseline | None:
+    """The baseline in the file that the run read, unless another one has its place by now."""
+    found = document["baseline"]
+    if found is None or found["path"] is None or found["summary"] is None:
+        return None
+    try:
+        run = files.load_run(found["path"]).run
+    except InvalidInput:
+        return None
+    is_same = _is_compared(document, run) and run.created_at <= document["created_at"]
+    return PageBaseline(run, files.read_traces(found["path"])) if is_same else None
+
+
+def _is_compared(document: ResultsDoc, other: BaselineRun) -> bool:
+    """Whether the results of a run hold the summary of this baseline, or none."""
     compared = document["baseline"]["summary"] if document["baseline"] else None
-    if compared is not None and compared != other.summary:
-        hint = "its conversations would be shown beside differences to another run; name the right one, or leave it out"
-        raise SettingError(Problem(f"{path} is not the baseline that this run was compared with", None, hint))
+    return compared is None or compared == other.summary
 
 
 def build_run_page(

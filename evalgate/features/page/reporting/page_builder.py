@@ -29,7 +29,7 @@ from evalgate.features.page.reporting.scenario_view import (
 )
 from evalgate.features.page.reporting.short_scenario import build_short_scenario
 from evalgate.features.page.reporting.trace_details import NO_DETAILS, RecordedPair
-from evalgate.models.comparison.comparison import IMPROVEMENTS
+from evalgate.models.comparison.comparison import IMPROVEMENTS, CallsDiff
 from evalgate.reporting.markdown.header_lines import find_agent_changes
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import encode_script_json
@@ -65,11 +65,13 @@ class ComparedTrial(NamedTuple):
     """The baseline's trial that a scenario was compared with, and where the page keeps its conversation.
 
     `trial` is None if their calls were not compared: then any trial serves, and only what it records is shown.
+    `is_open` is whether the page compares arguments and answers itself.
     """
 
     item: SuiteScenario
     trial: int | None
     place: TracePlace
+    is_open: bool
 
 
 class PageBuilder:
@@ -213,9 +215,10 @@ class PageBuilder:
 
 def _list_compared(items: Sequence[SuiteScenario]) -> Iterator[ComparedTrial]:
     for number, item in enumerate(items):
-        compared = find_compared(item.scenario)
-        if compared is not None or item.kind in IMPROVEMENTS or acts_differently(item):
-            yield ComparedTrial(item, compared.trial_before if compared else None, ("", number, None))
+        compared, acts = find_compared(item.scenario), acts_differently(item)
+        if compared is not None or item.kind in IMPROVEMENTS or acts:
+            is_open = compared is None or (acts and isinstance(compared, CallsDiff))
+            yield ComparedTrial(item, compared.trial_before if compared else None, ("", number, None), is_open)
 
 
 def _count_bytes(text: str) -> int:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 _WORST_FIRST = ("HARD_FAIL", "ERROR", "MISSING", "FAIL", "PARTIAL", "NOT_EVALUABLE", "PASS")
 _BROKEN_FIRST = ("broken", "regressed", "inconclusive", "new", "unchanged", "improved")
-_CHANGED_FIRST = ("regressed", "inconclusive", "new", "fixed", "improved", "unchanged")
+_ACTS, _OTHER = "acts", "other agent"
+_CHANGED_FIRST = ("regressed", "inconclusive", _ACTS, "new", "fixed", "improved", _OTHER, "unchanged")
 STILL_FAILING = "still failing"
 GROUPS = {
     "failing": "failing",
@@ -39,7 +40,7 @@ NO_RECORDINGS: Mapping[int, RecordedPair] = {}
 def order_scenarios(document: ResultsDoc, recorded: Mapping[int, RecordedPair] = NO_RECORDINGS) -> list[SuiteScenario]:
     """All scenarios: the most severe verdict first, then what broke since the baseline, then the lowest score.
 
-    Of equal ones that pass comes first what acts differently.
+    Of those that pass, what acts differently comes before what was fixed, another model or prompt after it.
     Of equal ones that comes first whose recorded score fell most: `recorded` has it by the `id` of the scenario.
     Of those that are still equal and do not pass, one whose difference shows a fault more plainly.
     Quarantined failures come after those that block; the scenarios of a suite without traces are last.
@@ -62,18 +63,23 @@ def _difference_key(item: SuiteScenario, recorded: RecordedPair) -> tuple[float,
     return -recorded.drop, 0 if is_passing else rank_difference(scenario["change"], is_unanswered=is_asked)
 
 
-def _severity_key(item: SuiteScenario) -> tuple[bool, bool, int, int, float, bool, bool]:
+def _severity_key(item: SuiteScenario) -> tuple[bool, bool, int, int, float, bool]:
     scenario, is_passing = item.scenario, item.scenario["verdict"] == "PASS"
     score = scenario["score"]
     return (
         is_passing,
         bool(scenario.get("quarantined")) and not is_passing,
         _rank(_WORST_FIRST, scenario["verdict"]),
-        _rank(_CHANGED_FIRST if is_passing else _BROKEN_FIRST, item.kind),
+        _rank(_CHANGED_FIRST, _name_change(item)) if is_passing else _rank(_BROKEN_FIRST, item.kind),
         1 if score is None else score,
-        not acts_differently(item),
         is_passing and is_clean(scenario),
     )
+
+
+def _name_change(item: SuiteScenario) -> str:
+    if not acts_differently(item):
+        return item.kind
+    return _ACTS if name_differences(item.scenario.get("differences", ())) is ACTS_DIFFERENTLY else _OTHER
 
 
 def _rank(order: tuple[str, ...], word: str) -> int:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.features.page.reporting.cells import build_cell, split_marks
 from evalgate.features.page.reporting.checks_view import build_checks
-from evalgate.features.page.reporting.difference import build_difference, find_difference
+from evalgate.features.page.reporting.difference import build_difference, find_difference, find_shown_change
 from evalgate.features.page.reporting.golden_view import build_golden
 from evalgate.features.page.reporting.page_view import Fact, FigureRow, RowView, ScenarioView, TrialView
-from evalgate.features.page.reporting.scenario_order import compare_with_baseline, list_groups
+from evalgate.features.page.reporting.scenario_order import acts_differently, compare_with_baseline, list_groups
 from evalgate.features.page.reporting.trace_details import NOTHING_RECORDED, describe_endings, is_unanswered
 from evalgate.measures.values.json_values import shorten
 from evalgate.models.comparison.comparison import IMPROVEMENTS
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.behaviour_lines import label_differences
+from evalgate.reporting.text.behaviour_lines import describe_first_act, label_differences
 from evalgate.reporting.text.escaping import clean_page_text
 from evalgate.reporting.text.scenario_sections import (
     count_passed,
@@ -69,7 +69,7 @@ def build_row(
         name,
         build_cell(scenario["verdict"]),
         compare_with_baseline(item),
-        find_difference(scenario["change"], is_unanswered=is_unanswered(recorded.now)) or _find_failed_check(scenario),
+        _find_finding(item, recorded),
         " ".join(map(str, tags)),
         _count_passed(scenario),
         tuple(list_groups(item)),
@@ -83,6 +83,14 @@ def _count_passed(scenario: ScenarioDoc) -> str:
     return ", ".join(filter(None, [f"{count_passed(scenario)} of {scenario['n']}", describe_pass_rule(scenario)]))
 
 
+def _find_finding(item: SuiteScenario, recorded: RecordedPair) -> str:
+    """What differs most in a few words, else the first failed check."""
+    if acts_differently(item):
+        return clean_page_text(shorten(unmark_parts(describe_first_act(item.scenario)), MAX_FINDING))
+    found = find_difference(find_shown_change(item.scenario), is_unanswered=is_unanswered(recorded.now))
+    return found or _find_failed_check(item.scenario)
+
+
 def _find_failed_check(scenario: ScenarioDoc) -> str:
     """The name of the first failed check of the trial that the page shows first, a required one before others."""
     checks = next((trial.assertions for trial in order_trials(scenario)[:1]), [])
@@ -91,7 +99,7 @@ def _find_failed_check(scenario: ScenarioDoc) -> str:
     return clean_page_text(shorten(first.name, MAX_FINDING)) if first else ""
 
 
-MAX_FINDING = 80
+MAX_FINDING = 160
 
 
 class Shown(NamedTuple):
@@ -145,7 +153,7 @@ def build_scenario_view(
 def _build_difference(scenario: ScenarioDoc, recorded: RecordedPair) -> DifferenceView | None:
     """The difference, with the message of the user that each recording ends with."""
     view = build_difference(
-        scenario["change"],
+        find_shown_change(scenario),
         is_passing=scenario["verdict"] == "PASS",
         is_unanswered=is_unanswered(recorded.now),
     )
@@ -155,8 +163,8 @@ def _build_difference(scenario: ScenarioDoc, recorded: RecordedPair) -> Differen
 
 
 def find_compared(scenario: ScenarioDoc) -> CallsDiff | TrajectoryDiff | None:
-    """The comparison of a trial with one of the baseline, if there was one."""
-    change = scenario["change"]
+    """The comparison of a trial with one of the baseline, if the page shows one."""
+    change = find_shown_change(scenario)
     return (change.get("behaviour") or change.get("calls")) if change else None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.features.page.reporting.difference import build_difference
+from evalgate.features.page.reporting.difference import build_difference, find_shown_change
 from evalgate.features.page.reporting.scenario_view import MAX_TRIALS, build_trial, list_reasons, order_trials
 from evalgate.reporting.text import wording
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def build_short_scenario(item: SuiteScenario, blocks: BlockNumbers, *, has_traces: bool) -> dict[str, Any]:
     """The scenario without its checks and its difference; the page's script writes it as a section."""
-    difference = build_difference(item.scenario["change"])
+    difference = build_difference(find_shown_change(item.scenario))
     return {
         "reasons": list_reasons(item.scenario),
         "first": difference.sentence if difference else [],

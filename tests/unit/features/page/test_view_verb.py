@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from html import unescape
 
 import pytest
 from in_process_command import evalgate
@@ -184,13 +185,93 @@ def test_a_link_of_the_repository_is_replaced_not_followed(finished, tmp_path):
     assert (tmp_path / "out/report.html").read_text().startswith("<!doctype html>")
 
 
-def test_without_its_baseline_the_page_says_how_to_add_it(compared):
-    evalgate("view", str(compared / "head"), "-o", f"{compared}/b.html")
-    page = (compared / "b.html").read_text()
+@pytest.mark.parametrize("at_hand", [None, "another"])
+def test_without_its_baseline_the_page_says_how_to_add_it(compared, tmp_path, at_hand):
+    """The baseline that the run names was moved away, or another run stands in its place."""
+    shutil.copytree(compared / "head", tmp_path / "head")
+    results = json.loads((tmp_path / "head/results.json").read_text())
+    results["baseline"]["path"] = str(tmp_path / "gone.zip")
+    (tmp_path / "head/results.json").write_text(json.dumps(results))
+    if at_hand:
+        shutil.copy(compared / "head/baseline.zip", tmp_path / "gone.zip")
+    assert evalgate("view", str(tmp_path / "head"), "-o", f"{tmp_path}/b.html").exit_code == 0
+    page = (tmp_path / "b.html").read_text()
 
     assert "<code>evalgate view --baseline baseline.zip</code> adds it." in page
     assert '<th scope="row">Recorded reward</th><td>0</td>' in page
     assert 'data-side="b"' not in page
+
+
+def test_baseline_of_the_run_is_found_where_the_run_had_it(compared):
+    evalgate("view", str(compared / "head"), "-o", f"{compared}/found.html")
+    assert (compared / "found.html").read_text() == (compared / "run.html").read_text()
+
+
+ACTING = """version: 1
+suite: support
+traces: [nothing.json]
+scenarios:
+  - id: "*"
+    assertions:
+      - {type: tool_called, tool: refund_order}
+"""
+
+
+def an_act(scenario: int, trial: int, order: str, *looks: str) -> dict:
+    calls = [{"id": f"c{at}", "name": name, "arguments": {}} for at, name in enumerate(looks)]
+    calls.append({"id": "c9", "name": "refund_order", "arguments": {"order": order}})
+    told = [
+        message
+        for call in calls
+        for message in (
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": call["id"], "content": "{}"},
+        )
+    ]
+    return {
+        "schema": "evalgate.trace/1",
+        "trace_id": f"t{scenario}-{trial}",
+        "scenario_id": f"task-{scenario}",
+        "messages": [{"role": "user", "content": "Refund it."}, *told, {"role": "assistant", "content": "Done."}],
+    }
+
+
+@pytest.fixture(scope="module")
+def acting(tmp_path_factory):
+    """The page of scenarios that pass: one trial looks up more by chance, another order is refunded, one twice."""
+    folder = tmp_path_factory.mktemp("acting")
+    (folder / "suite.yaml").write_text(ACTING)
+    sides = {
+        "base": [*(an_act(0, trial, "A1") for trial in (0, 1)), an_act(1, 0, "B1"), an_act(1, 1, "B1", "get_order")],
+        "head": [an_act(0, 0, "A1", "get_order"), an_act(0, 1, "A1"), *(an_act(1, trial, "C3") for trial in (0, 1))],
+    }
+    for trial in (0, 1):
+        once, again = an_act(2, trial, "D4"), an_act(2, trial, "D4", "refund_order")
+        sides["base"], sides["head"] = [*sides["base"], once], [*sides["head"], again]
+    for name, traces in sides.items():
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, traces)))
+    suite, base = str(folder / "suite.yaml"), str(folder / "base/baseline.zip")
+    evalgate("run", suite, "--traces", str(folder / "base.jsonl"), "--output-dir", str(folder / "base"))
+    arguments = ["--traces", str(folder / "head.jsonl"), "--baseline", base, "--output-dir", str(folder / "head")]
+    assert evalgate("run", suite, *arguments, "--html", str(folder / "run.html")).exit_code == 0
+    return (folder / "run.html").read_text()
+
+
+def test_only_what_acts_differently_in_all_trials_is_said_of_a_scenario_that_passes(acting):
+    assert re.findall(r'href="#s[0-9]">([^<]+)</a>', acting) == ["task-1", "task-2", "task-0"]
+    assert re.findall('<div class="finding">([^<]+)</div>', unescape(acting)) == [
+        "refund_order.order: B1 -> C3 in 2 of 2",
+        "calls that change something: refund_order -> refund_order, refund_order in 2 of 2",
+    ]
+    other, twice, same = re.findall('<details class="scenario".*?<h3>Where and how', unescape(acting), re.DOTALL)
+    assert 'order: "B1" \u2192 "C3"' in other
+    assert "The agent calls <code>refund_order</code> with <code>{}</code> (call 1, turn 1)" in twice
+    assert "Compared" not in same
+
+
+def test_conversations_of_the_baseline_are_those_of_what_acts_differently(acting):
+    assert "This file holds 6 recorded conversations and 2 of the baseline." in acting
+    assert re.findall('data-side="(b)"', acting) == ["b"] * 2
 
 
 def test_fixed_scenario_is_compared_for_the_page_only(compared, tmp_path):
@@ -207,6 +288,9 @@ def test_fixed_scenario_is_compared_for_the_page_only(compared, tmp_path):
     assert "This file holds 2 recorded conversations and 2 of the baseline." in page
     assert '"behaviour":' not in (tmp_path / "out/results.json").read_text()
 
+    results = json.loads((tmp_path / "out/results.json").read_text())
+    results["baseline"]["path"] = None  # as of a baseline that GitHub keeps
+    (tmp_path / "out/results.json").write_text(json.dumps(results))
     evalgate("view", str(tmp_path / "out"), "-o", f"{tmp_path}/c.html")
     assert "baseline's conversation is not in this file" in (tmp_path / "c.html").read_text().replace("&#39;", "'")
 

@@ -219,12 +219,18 @@ def test_filter_counts_the_scenarios_of_each_group_and_the_list_marks_what_acts_
 
 
 def test_of_scenarios_that_pass_one_that_acts_differently_is_shown_first():
-    other = a_compared("silent", "PASS", "unchanged")
-    other["differences"] = [BehaviourDifference("answer", "answer", "In 2 days.", "", 4, 4)]
-    document = results([a_suite("support", [a_compared("same", "PASS", "unchanged"), other])])
-    page = a_page(document, {})
+    by_kind = {
+        "prompt": BehaviourDifference("prompt", "system prompt", "", "", 4, 4),
+        "silent": BehaviourDifference("answer", "answer", "In 2 days.", "", 4, 4),
+    }
+    scenarios = [a_compared("same", "PASS", "unchanged"), a_compared("fixed", "PASS", "fixed", before="FAIL")]
+    for name, difference in by_kind.items():
+        scenarios.append(a_compared(name, "PASS", "unchanged", score=1.0))
+        scenarios[-1]["differences"] = [difference]
+    page = a_page(results([a_suite("support", scenarios)]), {})
 
-    assert [read(row).split()[0] for row in re.findall("<tr data-.*?</tr>", page)] == ["silent", "same"]
+    names = [read(row).split()[0] for row in re.findall("<tr data-.*?</tr>", page)]
+    assert names == ["silent", "fixed", "prompt", "same"]
     assert "acts differently: answer: In 2 days. -> nothing in 4 of 4" in read(page)
 
 
