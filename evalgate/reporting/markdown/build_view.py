@@ -435,16 +435,16 @@ def _format_unclaimed(group: UnclaimedTraces, *, many: bool) -> str:
 
 
 def _list_commands(document: ResultsDoc, scenarios: ScenarioSections, failing: Sequence[FailureGroup]) -> str:
-    """Formats the commands that fetch the baseline, repeat the run, and explain and show the first failure.
+    """Formats the commands that fetch the baseline, repeat the run, and explain the first failure and show its trace.
 
-    Without a failure, the first scenario that acts differently is explained. Empty for the report of another run.
+    Without a failure they are about the first scenario that acts differently. Empty for the report of another run.
     """
     if not document.get("command"):
         return escape_commands([document["fetch_command"]] if document.get("fetch_command") else [])
     commands = [document.get("fetch_command"), build_command(document, scenarios)]
     first = failing[0].members[0] if failing else next(iter(list_differing(document)), None)
     if first is not None:
-        trial = find_failed_trial(first.scenario)
+        trial = find_failed_trial(first.scenario) or next(iter(first.scenario["trials"]), None)
         commands.append(build_explain_command(document, first))
         commands += (
             [build_show_command(first.suite, trial, document.get("working_directory", ""))] if trial is not None else []

@@ -106,9 +106,9 @@ def test_explain_without_a_name_explains_what_acts_differently(tmp_path):
     assert "PASS  book-again" not in verb(tmp_path / "head", "explain", "--variant", "none")
 
 
-def test_a_yellow_comment_names_the_command_that_explains(compared):
+def test_a_yellow_comment_names_the_commands_that_explain_and_show(compared):
     _, _, reproduce = compared.text("comment.md").partition("<summary>Reproduce and explain in a shell</summary>")
-    assert "\nevalgate explain book\n" in reproduce
+    assert "\nevalgate explain book\nevalgate show traces/0.json\n" in reproduce
 
 
 def test_explain_without_a_name_claims_nothing_of_a_run_that_was_not_compared(tmp_path):
