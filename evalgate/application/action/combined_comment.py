@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from evalgate.application.action.comment_origin import LAST_RUN_LEAD
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -20,6 +22,8 @@ BEGIN = re.compile(
     re.MULTILINE,
 )
 END = "<!-- evalgate:sections-end -->"
+LAST_RUN = re.compile(r"<!-- evalgate:last-run v1 failed=([0-9]{1,6}) legs=([0-9]{1,6}) -->")
+"""The second line of a comment, where no report is: how many legs failed in the last run, or in its last attempt."""
 ELSEWHERE = "The report of this leg is in the summary of its job: this comment has no room for it."
 NO_HEADING = "EvalGate"
 
@@ -33,6 +37,13 @@ class Leg(Struct, frozen=True):
     attempt: int
     passed: bool
     max_chars: int
+
+
+class LegCount(Struct, frozen=True):
+    """How many legs of a run did not pass, and of how many."""
+
+    failed: int
+    legs: int
 
 
 class Section(Struct, frozen=True):
@@ -77,7 +88,19 @@ def merge_section(leg: Leg, body: str, posted: Sequence[str]) -> str | None:
     if is_late or any(each.run > leg.run for each in sections.values()):
         return None
     kept = [each for each in sections.values() if each.run == leg.run and each.leg != leg.name]
-    return render_comment(leg, [*kept, _make_section(leg, body)])
+    last = _find_last_run(leg, [*sections.values()], posted)
+    return render_comment(leg, [*kept, _make_section(leg, body)], last)
+
+
+def _find_last_run(leg: Leg, sections: Sequence[Section], posted: Sequence[str]) -> LegCount | None:
+    """What the comment said before the first leg of this run or attempt wrote; None if it is the first."""
+    newest = max(((each.run, each.attempt) for each in sections), default=(leg.run, leg.attempt))
+    if newest < (leg.run, leg.attempt):
+        legs = [each for each in sections if each.run == newest[0]]
+        return LegCount(sum(not each.passed for each in legs), len(legs))
+    lines = (text.lstrip().partition("\n")[2].partition("\n")[0].rstrip() for text in posted)
+    found = next(filter(None, map(LAST_RUN.fullmatch, lines)), None)
+    return found and LegCount(int(found[1]), int(found[2]))
 
 
 def read_sections(text: str) -> Iterable[Section]:
@@ -101,12 +124,13 @@ def _make_section(leg: Leg, body: str) -> Section:
     return Section(leg.name, leg.run, leg.attempt, leg.passed, heading, "\n".join(lines).strip("\n"))
 
 
-def render_comment(leg: Leg, sections: Sequence[Section]) -> str:
+def render_comment(leg: Leg, sections: Sequence[Section], last: LegCount | None = None) -> str:
     """The comment: how many legs passed, then a section each; the longest reports go where there is no room."""
     ordered = sorted(sections, key=lambda each: each.order)
     long = [each for each in ordered if len(each.report) > len(ELSEWHERE)]
     by_size = sorted(long, key=lambda each: (not each.passed, -len(each.report), each.leg))
-    texts = (_render_all(leg.key, ordered, {each.leg for each in by_size[:count]}) for count in range(len(long) + 1))
+    head = _render_head(leg.key, LegCount(sum(not each.passed for each in sections), len(sections)), last)
+    texts = (_render_all(head, ordered, {each.leg for each in by_size[:count]}) for count in range(len(long) + 1))
     text = ""
     for text in texts:
         if len(text) <= leg.max_chars:
@@ -114,15 +138,27 @@ def render_comment(leg: Leg, sections: Sequence[Section]) -> str:
     return text
 
 
-def _render_all(key: str, ordered: Sequence[Section], left_out: set[str]) -> str:
-    failed = [each for each in ordered if not each.passed]
+def _render_head(key: str, now: LegCount, last: LegCount | None) -> list[str]:
+    """The lines up to the heading, with one on the last run if that ended otherwise."""
+    lines = [MARKER.format(key=key)]
+    if last is not None:
+        lines.append(f"<!-- evalgate:last-run v1 failed={last.failed} legs={last.legs} -->")
+    sign = "\u274c" if now.failed else "\u2705"
+    lines += [f"## {sign} EvalGate {_describe_run(now)}", ""]
+    if last is not None and bool(last.failed) != bool(now.failed):
+        lines += [f"{LAST_RUN_LEAD}{_describe_run(last)}", ""]
+    return lines
+
+
+def _describe_run(run: LegCount) -> str:
     from evalgate.reporting.text.wording import pluralize  # what it loads, a job without legs has no use for
 
-    number = pluralize(len(ordered), "leg")
-    heading = (
-        f"\u274c EvalGate did not pass in {len(failed):,} of {number}"
-        if failed
-        else f"\u2705 EvalGate passed in {'its only leg' if len(ordered) == 1 else f'all {number}'}"
-    )
+    number = pluralize(run.legs, "leg")
+    if run.failed:
+        return f"did not pass in {run.failed:,} of {number}"
+    return f"passed in {'its only leg' if run.legs == 1 else f'all {number}'}"
+
+
+def _render_all(head: Sequence[str], ordered: Sequence[Section], left_out: set[str]) -> str:
     rendered = [each.render(is_whole=each.leg not in left_out) for each in ordered]
-    return "\n".join([MARKER.format(key=key), f"## {heading}", "", *rendered, END, ""])
+    return "\n".join([*head, *rendered, END, ""])

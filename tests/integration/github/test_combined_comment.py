@@ -57,11 +57,49 @@ def test_the_legs_of_an_older_run_go_and_with_them_one_that_is_gone():
     assert legs_of(comment) == list(NAMES[:5])
 
 
+LAST_RUN = "**The last run** "
+
+
+def find_last_run(comment):
+    return next((line for line in comment.split("\n") if line.startswith(LAST_RUN)), "").removeprefix(LAST_RUN)
+
+
+@pytest.mark.parametrize("order", list(permutations("abc")), ids="".join)
+def test_the_line_below_the_heading_says_what_the_last_run_was_where_it_ended_otherwise(order):
+    comment = write(write(write("", leg("a")), leg("b", passed=False)), leg("c"))
+    assert find_last_run(comment) == ""
+    for name in order:
+        comment = write(comment, leg(name, run=9002))
+        comment = write(comment.replace("\n", "\r\n"), leg(name, run=9002))  # as read again after a while
+        assert comment.split("\n")[2].startswith("## \u2705 EvalGate passed in")
+        assert find_last_run(comment) == "did not pass in 1 of 3 legs"
+    for name in order:
+        comment = write(comment, leg(name, run=9003))
+    assert find_last_run(comment) == ""
+    for name in order:
+        comment = write(comment, leg(name, run=9004, passed=name != "c"))
+    assert find_last_run(comment) == "passed in all 3 legs"
+
+
+def test_the_last_run_of_an_attempt_is_the_one_before_it():
+    comment = write(write("", leg("a")), leg("b", passed=False))
+    comment = write(comment, leg("b", attempt=2))
+    assert find_last_run(comment) == "did not pass in 1 of 2 legs"
+
+
+@pytest.mark.parametrize("place", ["## heading", "body"])
+def test_only_our_own_second_line_says_what_the_last_run_was(place):
+    own = "<!-- evalgate:last-run v1 failed=1 legs=2 -->"
+    comment = merge_section(leg("a"), f"<!-- evalgate:sticky v1 key=x -->\n## heading\n{own}\n\n> body\n{own}\n", [])
+    forged = comment.replace(place, f"{place}\n{own}")
+    assert find_last_run(write(forged, leg("a"))) == ""
+
+
 def test_what_an_earlier_attempt_reported_stays_if_only_another_leg_ran_again():
     comment = write(write("", leg("a")), leg("b", passed=False))
     comment = write(comment, leg("b", attempt=2))
     assert legs_of(comment) == ["a", "b"]
-    assert comment.split("\n")[1] == "## \u2705 EvalGate passed in all 2 legs"
+    assert comment.split("\n")[2] == "## \u2705 EvalGate passed in all 2 legs"
 
 
 @pytest.mark.parametrize("late", [leg("a", run=9000), leg("b", run=9000), leg("a")])
