@@ -182,7 +182,7 @@ def describe_difference(found: BehaviourDifference) -> str:
         sides = f"came from {mark_part(found.before)} in all trials of the baseline, now from {mark_part(found.now)}"
         return f"{mark_part(found.what)} {sides}{count}"
     if found.kind in ("literals", "wording"):
-        return f"{_describe_answers(found)}{count}"
+        return f"{_describe_answers(found)}{count}{_describe_example(found)}"
     if found.kind in ("state", "file"):
         return f"{_describe_left(found)}{count}"
     what = found.what if found.kind in _OWN_WORDS else mark_part(found.what)
@@ -219,7 +219,14 @@ def _describe_answers(found: BehaviourDifference) -> str:
     return f"{what}: {mark_part(found.before)} -> {mark_part(found.now)}"
 
 
-def _mark_side(text: str) -> str:
+def _describe_example(found: BehaviourDifference) -> str:
+    """An answer of each side, so that a wrong one does not read like other words; empty where none is kept."""
+    if not found.example:
+        return ""
+    return f"; for example: {_mark_side(found.example.baseline)} -> {_mark_side(found.example.current)}"
+
+
+def _mark_side(text: str | None) -> str:
     """One side of a difference; the answer may be empty."""
     return mark_part(text) if text else "nothing"
 

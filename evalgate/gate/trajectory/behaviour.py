@@ -10,19 +10,24 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from evalgate.measures.redaction.redact import redact_value
+from evalgate.measures.sequences.differences import excerpt_texts
 from evalgate.measures.sequences.trajectory_metrics import OrderedCall, order_alike, order_like
 from evalgate.measures.text.plain_text import simplify
 from evalgate.measures.text.tool_words import changes_something
 from evalgate.measures.values.json_values import CURRENCIES, is_time_of_run, list_short_values
 from evalgate.measures.values.outputs import ended_in_error
 from evalgate.models.comparison.behaviour import Behaviour, BehaviourDifference, ComparedCall
+from evalgate.models.comparison.trajectory import TextPair
 from evalgate.models.trace.trace_view import ARGUMENT_SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from msgspec import UnsetType
 
     from evalgate.models.comparison.behaviour import DifferenceKind, LeftState
     from evalgate.models.comparison.comparison import AgentChange
@@ -121,7 +126,10 @@ def find_differences(
         found += _compare_left(baseline, current)
     if fewest >= SEVERAL:
         found += _compare_answers(baseline, current, fewest)
-    return [BehaviourDifference(*each, len(baseline), len(current)) for each in found[:MOST_DIFFERENCES]]
+    return [
+        BehaviourDifference(*each, len(baseline), len(current), _find_example(each[0], baseline[0], current[0]))
+        for each in found[:MOST_DIFFERENCES]
+    ]
 
 
 def _order_trials(
@@ -271,7 +279,7 @@ def _compare_answers(baseline: Sequence[Behaviour], current: Sequence[Behaviour]
         if answers[0] != answers[1]:
             literals = [find_literals(each) for each in answers]
             kind: DifferenceKind = "wording" if literals[0] and literals[0] == literals[1] else "answer"
-            yield kind, "answer", *_excerpt(*answers)
+            yield kind, "answer", *excerpt_texts(*answers, LONGEST_SIDE)
         return
     before, now = _list_literals(baseline), _list_literals(current)
     gone = set[str].intersection(*before).difference(*now)
@@ -309,8 +317,9 @@ def _is_amount(text: str, found: re.Match[str]) -> bool:
     return (text.isdigit() and is_beside is not None) or re.search(f"[{_SIGN}%]", text) is not None
 
 
-def _excerpt(before: str, now: str) -> tuple[str, str]:
-    """Both texts from shortly before where they differ."""
-    shared = next((at for at, pair in enumerate(zip(before, now, strict=False)) if pair[0] != pair[1]), 0)
-    start = max(0, shared - 40)
-    return before[start : start + LONGEST_SIDE], now[start : start + LONGEST_SIDE]
+def _find_example(kind: DifferenceKind, before: Behaviour, now: Behaviour) -> TextPair | UnsetType:
+    """The answers of two trials, where a difference has only what all answers of a side share."""
+    if kind != "literals":
+        return UNSET
+    shown = excerpt_texts(before.answer or "", now.answer or "", LONGEST_SIDE)
+    return TextPair(shown[0] or None, shown[1] or None)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
+from evalgate.models.comparison.trajectory import TextPair  # noqa: TC001  needed for decoding
 from evalgate.models.run.bounds import Count, Name, Word  # noqa: TC001  needed for decoding
 
 DifferenceKind = Literal[
@@ -70,10 +71,11 @@ class Behaviour(Struct, array_like=True):
     request: str | None = None  # what the user asked for first, with secrets: only of a trace that was read again
 
 
-class BehaviourDifference(Struct, frozen=True):
+class BehaviourDifference(Struct, frozen=True, omit_defaults=True):
     """A difference that holds for all trials of both sides: what it is about, and both sides of it.
 
-    `kind` is a DifferenceKind; `trials_before` and `trials` are the numbers of compared trials.
+    `kind` is a DifferenceKind; `trials_before` and `trials` are the numbers of compared trials. `example` is the answer
+    of the first trial of each side, cut, where the sides are only the literals that all their answers share.
     """
 
     kind: Word
@@ -82,6 +84,7 @@ class BehaviourDifference(Struct, frozen=True):
     now: Name
     trials_before: Count
     trials: Count
+    example: TextPair | UnsetType = UNSET
 
 
 class PromptChange(Struct, frozen=True):

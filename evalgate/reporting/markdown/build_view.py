@@ -78,7 +78,7 @@ from evalgate.reporting.text.scenario_sections import (
     find_worst_outcome,
     has_failed_trials,
 )
-from evalgate.reporting.text.sentences import escape_sentence
+from evalgate.reporting.text.sentences import DIFFERENCE_LIMIT, escape_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -234,7 +234,7 @@ def _format_difference(line: DifferenceLine) -> str:
     request = format_request(line.request)
     asked = f"  \n  Asked: {request}" if request else ""
     who = escape_id(line.name) if line.name else f"{escape_sentence(line.who)}:"
-    return f"{who} {escape_sentence(line.sentence)}{asked}"
+    return f"{who} {escape_sentence(line.sentence, DIFFERENCE_LIMIT)}{asked}"
 
 
 def _build_prompt(diff: PromptDiff, layout: Layout) -> PromptSection:

@@ -49,7 +49,7 @@ from evalgate.reporting.text.scenario_sections import (
     describe_pass_rule,
     describe_unmet_rule,
 )
-from evalgate.reporting.text.sentences import unmark_parts
+from evalgate.reporting.text.sentences import DIFFERENCE_LIMIT, unmark_parts
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
@@ -384,7 +384,7 @@ class _RunTable:
             yield f"... and {wording.pluralize(len(warnings) - MAX_NOTES, 'more warning')}"
         differences = list_silent_differences(document)
         lines = [unmark_parts(f"{each.words}: {each.name or each.who}{each.detail}") for each in differences]
-        yield from self._iter_limited(lines, "more difference")
+        yield from self._iter_limited(lines, "more difference", DIFFERENCE_LIMIT)
         for diff in list_prompt_diffs(document, MAX_PROMPTS):
             yield from self._iter_prompt(diff.cut(MAX_PROMPT_LINES, only_changed=True))
         yield from self._iter_limited(list(map(format_quarantine, sort_quarantines(document))), "more quarantine")
@@ -401,10 +401,10 @@ class _RunTable:
         if diff.more:
             yield f"  {diff.more}"
 
-    def _iter_limited(self, lines: Sequence[str], noun: str) -> Iterator[str]:
+    def _iter_limited(self, lines: Sequence[str], noun: str, limit: int = MAX_REASON) -> Iterator[str]:
         """Yields the first few lines, and the number of the others."""
         for line in lines[:MAX_NOTES]:
-            yield from self._iter_note(line)
+            yield from self._iter_note(line, limit)
         if len(lines) > MAX_NOTES:
             yield f"... and {wording.pluralize(len(lines) - MAX_NOTES, noun)}"
 

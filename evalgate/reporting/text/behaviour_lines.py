@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import UNSET
+from msgspec.structs import replace
+
 from evalgate.measures.text.plain_text import mark_part
 from evalgate.reporting.text.changes import ACTS_DIFFERENTLY, OTHER_MODEL, OTHER_PROMPT, OTHER_TOOLS, name_differences
 from evalgate.reporting.text.scenario_sections import SuiteScenario, find_request, list_scenarios, sort_scenarios
@@ -103,8 +106,8 @@ def _sort_acts_first(scenario: ScenarioDoc) -> list[BehaviourDifference]:
 
 
 def describe_first_act(scenario: ScenarioDoc) -> str:
-    """The first thing that a scenario does otherwise than in the baseline."""
-    return describe_act(scenario, _sort_acts_first(scenario)[0])
+    """The first thing that a scenario does otherwise than in the baseline, without an example."""
+    return describe_act(scenario, replace(_sort_acts_first(scenario)[0], example=UNSET))
 
 
 def describe_act(scenario: ScenarioDoc, difference: BehaviourDifference) -> str:

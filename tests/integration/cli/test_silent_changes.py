@@ -170,6 +170,41 @@ def test_another_value_that_the_run_leaves_is_the_same_line_in_every_report(tmp_
     assert "<img" not in page
 
 
+def test_an_answer_that_lost_its_values_is_shown_beside_that_of_the_baseline_in_every_report(tmp_path):
+    answers = {
+        "base": "It is booked: TP533, for 120 EUR.",
+        "head": f"Sorry, I can't book it.\n\n## {HOSTILE.replace('31', '')}\n{'x ' * 200}",
+    }
+    for side, answer in answers.items():
+        write(tmp_path / side, "TP533")
+        for number, file in enumerate(sorted((tmp_path / side / "traces").iterdir())):
+            trace = json.loads(file.read_text())
+            trace["messages"][-1]["content"] = answer.replace("it", ("it", "this", "that")[number])
+            file.write_text(json.dumps(trace))
+    base = evalgate(tmp_path / "base", ["suite.yaml"])
+    head = evalgate(tmp_path / "head", ["suite.yaml", "--baseline", str(base.folder / "baseline.zip")])
+    [found] = head.results["suites"][0]["scenarios"][0]["differences"]
+    assert (found["kind"], found["example"]["before"]) == ("literals", answers["base"])
+    gone = "no longer in the answer: 120, TP533 in 3 of 3"
+    line = f"{gone}; for example: {answers['base']} -> Sorry, I can't book it."
+    verb(tmp_path / "head", "view")
+    page = (head.folder / "report.html").read_text()
+    explained = verb(tmp_path / "head", "explain", "book")
+    compared = verb(tmp_path, "compare", "base/.evalgate", "head/.evalgate")
+    plain = (html.unescape(re.sub(r"<[^>]*>", "", page)), explained, compared, head.stdout)
+    assert [line in " ".join(each.split()) for each in plain] == [True] * 4
+    comment = head.text("comment.md")
+    assert f"for example: ` {answers['base']} ` \u2192 `` Sorry, I can't book it." in comment
+    end = found["example"]["now"].rpartition("x")[2]
+    assert end.endswith(" more characters)")
+    assert [end in each for each in (*plain, comment)] == [True] * 5  # so they are not cut once more
+    assert "example" not in comment.splitlines()[1]
+    assert not re.search(r"^\W*##? x", comment, re.MULTILINE)
+    for text in (*plain, comment):
+        assert not {"\x1b", "\u202e"} & {*text}
+    assert "<img" not in page
+
+
 def test_behaviour_changed_blocks_where_it_is_asked_for(tmp_path):
     base = run(tmp_path / "base", "TP533")
     arguments = ["--baseline", str(base.folder / "baseline.zip"), "--fail-on", "hard_fail,behaviour_changed"]

@@ -17,7 +17,7 @@ from evalgate.reporting.text.scenario_sections import (
     find_reason,
     name_change,
 )
-from evalgate.reporting.text.sentences import unmark_parts
+from evalgate.reporting.text.sentences import DIFFERENCE_LIMIT, unmark_parts
 from evalgate.reporting.text.trajectory_lines import describe_divergence, mark_changes, summarize_calls
 from evalgate.reporting.text.wording import location, pluralize, scenario_name
 
@@ -107,7 +107,7 @@ def _list_differences(scenario: ScenarioDoc, change: ChangeDoc) -> Iterator[Entr
         yield from _list_names(calls)
     if diff is None:
         differences = islice(describe_differences(scenario), MOST_DIFFERENCES)
-        yield from (Entry("  differs", unmark_parts(each)) for each in differences)
+        yield from (Entry("  differs", unmark_parts(each), DIFFERENCE_LIMIT) for each in differences)
 
 
 def _list_divergence(diff: TrajectoryDiff) -> Iterator[Entry]:

@@ -232,17 +232,52 @@ def test_a_literal_that_leaves_or_enters_all_answers():
     assert [each[0] for each in differences(one_by_one, looked_only)] == ["calls"]
 
 
+def compare_answers(before, now):
+    """The only difference between trials with these answers that call nothing."""
+    sides = ([make_trace((), text) for text in side] for side in (before, now))
+    [found] = find_differences(*([behaviour_from_trace(each) for each in side] for side in sides), None, passes=True)
+    return found
+
+
 @pytest.mark.parametrize(
     ("before", "now", "words"),
     [
-        ("48.00 is back.", "It is back.", "no longer in the answer: `48.00` in 3 of 3"),
-        ("It is back.", "48.00 is back.", "new in the answer: `48.00` in 3 of 3"),
+        (
+            "48.00 is back.",
+            "It is back.",
+            "no longer in the answer: `48.00` in 3 of 3; for example: `48.00 is back.` -> `It is back.`",
+        ),
+        (
+            "It is back.",
+            "48.00 is back.",
+            "new in the answer: `48.00` in 3 of 3; for example: `It is back.` -> `48.00 is back.`",
+        ),
     ],
 )
-def test_such_a_literal_in_words(before, now, words):
-    sides = [[make_trace((), text.replace("is", verb)) for verb in ("is", "was", "will be")] for text in (before, now)]
-    [found] = find_differences(*([behaviour_from_trace(each) for each in side] for side in sides), None, passes=True)
+def test_such_a_literal_in_words_shows_the_first_answer_of_each_side(before, now, words):
+    found = compare_answers(
+        *([text.replace("is", verb) for verb in ("is", "was", "will be")] for text in (before, now))
+    )
     assert describe_difference(found).replace(" ` ", "`") == words
+
+
+def test_the_answers_of_an_example_are_cut_to_where_they_differ():
+    found = compare_answers(
+        *([f"{'same ' * 60}{literal} {word} {'more ' * 60}" for word in "ab"] for literal in ("TP533", "LH1172"))
+    )
+    assert (found.before, found.now) == ("TP533", "LH1172")
+    for text, literal in ((found.example.baseline, "TP533 a"), (found.example.current, "LH1172 a")):
+        assert text.startswith("\u2026")
+        assert literal in text[:40]
+        assert len(text) < 230
+
+
+def test_an_example_of_no_answer_says_so_and_shows_no_secret():
+    token = "ghp_" + "a1B2" * 9
+    found = compare_answers([f"48.00, {token}", f"48.00 it is, {token}", "48.00"], [None] * 3)
+    assert found.example.current is None
+    assert describe_difference(found).endswith("-> nothing")
+    assert token not in describe_difference(found)
 
 
 def test_answers_that_are_always_the_same_are_compared_as_texts():
