@@ -8,12 +8,12 @@ import re
 from msgspec import Struct
 
 DIGEST_LENGTH = 12
+PUBLISHED = "published"
+"""In place of a step's names where a workflow posts the reports of another one's runs."""
 LINE = re.compile(
     r"<!-- evalgate:origin v1 run=([0-9]{1,18}) attempt=([0-9]{1,6}) step=([0-9a-f]{12}) job=([0-9a-f]{12})"
     r" passed=(yes|no) -->\s*"
 )
-
-
 LAST_RUN_LEAD = "**The last run** "
 LAST_RUN = re.compile(rf".*\n\n{re.escape(LAST_RUN_LEAD)}(.+)")
 HEADING = re.compile(r"\S+ EvalGate (.{1,400})(?=\n|$)")
@@ -35,6 +35,11 @@ def make_origin(run: str, attempt: int, step_names: tuple[str, ...], job: str) -
     return CommentOrigin(run, attempt, _digest("\0".join(step_names)), _digest(job))
 
 
+def make_published_origin(run: int, attempt: int, *, passed: bool) -> CommentOrigin:
+    """The origin of a run's report that another workflow posts, as GitHub's event names the run."""
+    return CommentOrigin(f"{run}", attempt, _digest(PUBLISHED), _digest(PUBLISHED), passed=passed)
+
+
 def add_origin(body: str, origin: CommentOrigin) -> str:
     """Adds the origin below the first line, which identifies the comment."""
     first, _, rest = body.partition("\n")
@@ -49,10 +54,11 @@ def add_origin(body: str, origin: CommentOrigin) -> str:
 def find_other_origin(body: str, own: CommentOrigin) -> CommentOrigin | None:
     """The origin of a posted comment if another job or step of the same run posted it; else None.
 
-    Two jobs that call the same reusable workflow differ only in their ids, which are new in every attempt.
+    Two jobs that call the same reusable workflow differ only in their ids, which are new in every attempt. What is
+    published for a run is its own report.
     """
     posted = _read_origin(body)
-    if posted is None:
+    if posted is None or _digest(PUBLISHED) in (posted.step, own.step):
         return None
     is_other_job = posted.attempt == own.attempt and posted.job != own.job
     return posted if posted.run == own.run and (posted.step != own.step or is_other_job) else None

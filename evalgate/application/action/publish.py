@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from evalgate.application.action.comment_origin import make_published_origin
 from evalgate.application.action.deliver import LatePorts, apply_late
 from evalgate.application.action.post_comment import (
     CommentText,
@@ -25,6 +26,7 @@ from evalgate.ports.outputs import deliver
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from evalgate.application.action.comment_origin import CommentOrigin
     from evalgate.application.action.post_comment import CommentMode
     from evalgate.application.messages.request import RenderedReport
     from evalgate.models.approvals.review import TriggeringRun
@@ -93,6 +95,7 @@ def publish(options: PublishOptions, ports: PublishPorts) -> int:
             options.run.head_sha,
             create=is_comment_wanted(options.comment, report.results),
             copy="the job summary" if options.summarise else "",
+            origin=_make_origin(options.run, report),
         )
         pull_request = ports.pull_request(number)
         comment = post_comment(text, pull_request, ports.step).comment
@@ -129,12 +132,17 @@ def _find_pull_request(run: TriggeringRun, ports: PublishPorts) -> int:
     raise _NothingToPost("notice", f"no open pull request has the branch of run {run.id}")
 
 
+def _make_origin(run: TriggeringRun, report: RenderedReport) -> CommentOrigin:
+    return make_published_origin(run.id, run.attempt, passed=report.results["verdict"] == "pass")
+
+
 def _replace_older_report(options: PublishOptions, ports: PublishPorts, number: int, reason: str) -> None:
     """Writes that the fork's commit was not judged where a comment reports an older one."""
     if options.comment == "off":
         return
     report = ports.render_missing(reason, options.run, options.render_options)
-    text = CommentText(options.render_options.comment_key, report.comment, options.run.head_sha, create=False)
+    key, origin = options.render_options.comment_key, _make_origin(options.run, report)
+    text = CommentText(key, report.comment, options.run.head_sha, create=False, origin=origin)
     post_comment(text, ports.pull_request(number), ports.step)
 
 

@@ -157,7 +157,7 @@ def test_what_got_worse_is_recorded_again_and_the_comment_says_what_all_trials_s
     given = {name.replace("-", "_"): text for name, text in read_job("confirm-publish.yml")["steps"][0]["with"].items()}
     act("workflow_run", after_run=judged, **given)
     [comment] = own_comments(hub)
-    assert heading in comment.split("\n")[1], comment
+    assert heading in comment.split("\n")[2], comment
     assert heading in (tmp_path / "summary").read_text()
     if story == "no change":
         assert "Recorded again" not in comment

