@@ -279,8 +279,10 @@ def comes_from_a_fork(story: Story) -> None:
     next_run(story.hub, "success")
     current(story.hub).update(head_branch="main", head_sha=head["sha"], head_repository_id=FORK, pulls=[])
     story.pull.write(story.folder)
-    story.runner.act(pr=8, token="ghs_readonly", comment_key="evalgate")
-    story.shown = "(no comment: the token of a fork can't write)\n"
+    step = story.runner.act(pr=8, token="ghs_readonly", comment_key="evalgate")
+    notices = "".join(f"- {each['type']}: {each['message']}\n" for each in step.annotations if "file" not in each)
+    heading = next(line for line in step.summary.split("\n") if line.startswith("## "))
+    story.shown = f"(in the job's log, without a comment)\n\n{notices}\n(in the job's summary)\n\n{heading}\n"
 
 
 def is_published(story: Story) -> None:

@@ -73,8 +73,7 @@ def post_comment(comment: CommentText, pull_request: PullRequest, step: StepOutp
         posted = _write(comment, comment.body, pull_request, create=comment.create)
     except Forbidden as refusal:
         reason = describe_refusal(refusal, is_from_fork=comment.is_from_fork)
-        copy = f"; the report is in {comment.copy}" if comment.copy else ""
-        add_annotation(step, "notice", f"no comment: {reason}{copy}")
+        add_annotation(step, "notice", f"no comment: {reason}{name_copies(comment)}")
         return PostResult(is_refused=True)
     except Unreachable as trouble:
         add_annotation(step, "warning", f"the comment was not posted: {trouble}")
@@ -108,6 +107,12 @@ def _write(comment: CommentText, text: str, pull_request: PullRequest, *, create
     body, keep = add_origin(text, comment.origin), partial(_hides_failure, comment.origin)
     revise = partial(add_last_run, own=comment.origin)
     return pull_request.upsert_comment(comment.key, body, create=create, keep=keep, revise=revise)
+
+
+def name_copies(comment: CommentText) -> str:
+    """Where else the report is, and how a fork's can be posted; empty if it is nowhere."""
+    how = f"; {PUBLISHING}" if comment.is_from_fork else ""
+    return f"; the report is in {comment.copy}{how}" if comment.copy else ""
 
 
 def describe_refusal(refusal: Forbidden, *, is_from_fork: bool) -> str:
@@ -171,6 +176,7 @@ LARGEST_SUMMARY = 65_535
 """Bytes of a check run's summary: GitHub counts bytes, although it documents characters."""
 MOST_REASONS = 50
 READ_ONLY = "the token is read-only on pull requests from forks"
+PUBLISHING = "a workflow with `mode: publish` can post it (examples/workflows/fork-publish.yml)"
 REQUIRE_THE_JOB = "a required check of this name stays pending: require the job instead"
 
 

@@ -16,6 +16,7 @@ from evalgate.application.action.post_comment import (
     add_annotation,
     is_comment_wanted,
     load_template,
+    name_copies,
     post_check,
     post_comment,
 )
@@ -214,9 +215,6 @@ def _update_comment(options: GateOptions, ports: GatePorts, judgement: Judgement
     if body is None or ports.pull_request is None or options.comment == "off":
         return PostResult()
     places = [*(["the job summary"] if options.summarise else []), f"{options.shown_folder}/comment.md"]
-    if not options.writes_to_pull_request:
-        add_annotation(ports.step, "notice", f"no comment: {READ_ONLY}; the report is in {' and '.join(places)}")
-        return PostResult(is_refused=True)
     comment = CommentText(
         options.request.render.comment_key,
         join_chunks(body).decode(),
@@ -227,6 +225,9 @@ def _update_comment(options: GateOptions, ports: GatePorts, judgement: Judgement
         origin=options.origin and replace(options.origin, passed=judgement.results["verdict"] == "pass"),
         leg=options.leg and replace(options.leg, passed=judgement.results["verdict"] == "pass"),
     )
+    if not options.writes_to_pull_request:
+        add_annotation(ports.step, "notice", f"no comment: {READ_ONLY}{name_copies(comment)}")
+        return PostResult(is_refused=True)
     return post_comment(comment, ports.pull_request, ports.step)
 
 

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
 
 def format_origin(run: TriggeringRun, run_url: str, links: Links) -> str:
-    """Formats one line of Markdown; a fork's own results are marked as unverified."""
+    """Formats one line of Markdown; a fork's own results are marked as no proof."""
     where = f"Evaluated in [run {run.id}]({run_url}) at {links.head(run.head_sha)}"
     if run.is_same_repository:
         return f"{where}."
     repository = escape_span(run.head_repository, 200)
-    return f"{where} of the fork {repository}, which controls the results: they are not verified."
+    what = "a pass is no proof. Review the change, or run it on a branch of this repository."
+    return f"{where} of the fork {repository}, which controls the results: {what}"
 
 
 MAX_BRANCH = 60

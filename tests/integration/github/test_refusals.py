@@ -55,14 +55,18 @@ def test_dependabots_token_that_may_not_is_tried_once_and_the_report_is_left(hub
     assert uploaded(hub) == [REPORT]
 
 
+PUBLISHING = "a workflow with `mode: publish` can post it (examples/workflows/fork-publish.yml)"
+
+
 @pytest.mark.parametrize(("mode", "attempts", "reason"), [("auto", 0, READ_ONLY), ("always", 1, READ_ONLY)])
 def test_a_forks_token_is_tried_only_if_asked_to(hub, act, mode, attempts, reason):
     step = act(pr=8, token="ghs_readonly", comment=mode, check_run="true")
     refused = f"{NO_ACCESS}: " if attempts else ""
     assert messages(step) == [
-        ("notice", f"no comment: {refused}{reason}; {LEFT}"),
+        ("notice", f"no comment: {refused}{reason}; {LEFT}; {PUBLISHING}"),
         ("notice", f"no check run: {refused}{reason}; {STAYS_PENDING}"),
     ]
+    assert "EvalGate passed" in step.summary
     assert [len(writes(hub, path)) for path in ("/comments", "/check-runs")] == [attempts, attempts]
     assert uploaded(hub) == [REPORT]
 

@@ -142,6 +142,7 @@ def test_a_comment_that_can_not_be_posted_changes_no_verdict(trouble, level, ver
     assert ports.step.set["verdict"] == verdict
 
 
+PUBLISHING = "a workflow with `mode: publish` can post it (examples/workflows/fork-publish.yml)"
 FORK = replace(TASK, is_from_fork=True, request=replace(TASK.request, subject=RunSubject("c" * 40)))
 REFUSED = Forbidden(Problem("GitHub refuses it (403)", hint="add `x: write` to `permissions:`"))
 
@@ -157,7 +158,7 @@ def test_a_fork_gets_a_notice_each_and_neither_comment_nor_check_run(mode):
     assert (ports.pull_request.comments, ports.checks.posted) == ({}, [])
     reason = "the token is read-only on pull requests from forks"
     assert own_annotations(ports) == [
-        ("notice", f"no comment: {reason}; the report is in the job summary and .evalgate/comment.md"),
+        ("notice", f"no comment: {reason}; the report is in the job summary and .evalgate/comment.md; {PUBLISHING}"),
         ("notice", f"no check run: {reason}; a required check of this name stays pending: require the job instead"),
     ]
 
@@ -175,7 +176,7 @@ def test_a_refused_attempt_on_a_fork_names_no_permission_since_none_helps():
     assert run_gate(replace(FORK, comment="always", summarise=False), ports) == 1
     reason = "GitHub refuses it (403): the token is read-only on pull requests from forks"
     assert own_annotations(ports) == [
-        ("notice", f"no comment: {reason}; the report is in .evalgate/comment.md"),
+        ("notice", f"no comment: {reason}; the report is in .evalgate/comment.md; {PUBLISHING}"),
         ("notice", f"no check run: {reason}; a required check of this name stays pending: require the job instead"),
     ]
 
