@@ -45,6 +45,7 @@ from evalgate.reporting.text.ruling_lines import (
 )
 from evalgate.reporting.text.scenario_sections import (
     SuiteScenario,
+    count_passed,
     count_trials,
     describe_pass_rule,
     describe_unmet_rule,
@@ -55,7 +56,7 @@ from evalgate.reporting.text.wording import pluralize
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.models.results.results import RemovedDoc, ResultsDoc, SummaryDoc
+    from evalgate.models.results.results import RemovedDoc, ResultsDoc, ScenarioDoc, SummaryDoc
     from evalgate.reporting.markdown.statistics_rows import NamedStatistics
     from evalgate.reporting.text.grouping import GroupedScenarios
 
@@ -288,7 +289,8 @@ class _RunTable:
         members = [member.scenario for member in group.members]
         scores = sorted({each["score"] for each in members if each["score"] is not None})
         shown = "-".join(dict.fromkeys(map(wording.score, [*scores[:1], *scores[-1:]]))) or wording.DASH
-        facts = [shown.rjust(5), "", escape_terminal(count_changes(group, _describe_change), MAX_REASON)]
+        changes = escape_terminal(count_changes(group, _describe_change), MAX_REASON)
+        facts = [shown.rjust(5), _count_trials_of_group(members), changes]
         if any(each.get("quarantined") for each in members):
             facts.append("(quarantined)")
         verdicts = list(dict.fromkeys(each["verdict"] for each in members))
@@ -425,6 +427,15 @@ class _RunTable:
 
     def _paint(self, text: str, colour: str) -> str:
         return f"{COLOURS[colour]}{text}{RESET}" if self._colour else text
+
+
+def _count_trials_of_group(members: Sequence[ScenarioDoc]) -> str:
+    """How many of several trials passed in each scenario: `0/3`, or `0/3 to 1/3`; empty if one has a single trial."""
+    shown = list(dict.fromkeys(map(count_trials, members)))
+    if len(shown) == 1 or not all(shown):
+        return shown[0] if len(shown) == 1 else ""
+    by_rate = sorted(members, key=lambda each: (count_passed(each) / each["n"], each["n"]))
+    return " to ".join(f"{count_passed(each)}/{each['n']}" for each in (by_rate[0], by_rate[-1]))
 
 
 def _count_members(item: FailureGroup | SuiteScenario | RemovedDoc) -> int:

@@ -280,6 +280,18 @@ def test_table__equal_failures__are_one_row_with_their_names():
     ]
 
 
+@pytest.mark.parametrize(
+    ("passed", "shown"), [((0, 0), "0/3"), ((0, 1), "0/3 to 1/3"), ((1, 0), "0/3 to 1/3"), ((0, None), "")]
+)
+def test_table__a_row_of_several_failures_says_how_many_trials_passed(passed, shown):
+    document = failing_alike(2, change=a_change("broken"))
+    for scenario, good in zip(document["suites"][0]["scenarios"], passed, strict=False):
+        if good is not None:  # else it has one trial
+            trials = [a_trial(number, "passed" if number < good else "hard_fail") for number in range(3)]
+            scenario.update(trials=trials, n=3)
+    assert render_table(document).startswith(f"HARD FAIL     2 scenarios  0.00 {shown} broken\n")
+
+
 @pytest.mark.parametrize("name", ["s{}", "a-long-name-of-scenario-{}"])
 def test_table__three_hundred_equal_failures__fit_on_a_screen(name):
     lines = render_table(failing_alike(300, name, a_change("broken", flags=["single_trial"])), width=100).split("\n")
