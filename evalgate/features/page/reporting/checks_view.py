@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.features.page.reporting.cells import build_cell, split_marks
 from evalgate.features.page.reporting.leading_call import merge_moved_calls
 from evalgate.features.page.reporting.page_view import CellView, CheckReason, TrialCheckRow
+from evalgate.models.run.run import RUN_FAILED
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import clean_page_text
 from evalgate.reporting.text.wording import list_reasons
@@ -86,10 +87,10 @@ class _Check:
         self.name = clean_page_text(self._worst.name, MAX_TEXT)
 
     @property
-    def rank(self) -> tuple[bool, bool, float]:
-        """Required ones that failed first, then by lost weight."""
+    def rank(self) -> tuple[bool, bool, bool, float]:
+        """How the run ended first, then required ones that failed, then by lost weight."""
         lost = sum(check.weight * (1 - check.score) for check in self._cells.values() if not _is_judged_well(check))
-        return not self._worst.required, self._worst.outcome != "failed", -lost
+        return self._worst.type != RUN_FAILED, not self._worst.required, self._worst.outcome != "failed", -lost
 
     def build_reason(self) -> CheckReason:
         """The failure in a sentence, with the suite's line and the call that it is about."""

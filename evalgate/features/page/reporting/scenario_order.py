@@ -11,7 +11,7 @@ from evalgate.features.page.reporting.page_view import CellView
 from evalgate.features.page.reporting.trace_details import NOTHING_RECORDED, is_unanswered
 from evalgate.models.comparison.comparison import IMPROVEMENTS, NOT_MEASURED, REGRESSIONS
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.changes import ACTS_DIFFERENTLY, name_differences
+from evalgate.reporting.text.changes import ACTS_DIFFERENTLY, is_attention_due, name_differences
 from evalgate.reporting.text.scenario_sections import FAILS_NOW, NOT_JUDGED, NOT_RECORDED, SuiteScenario, is_clean
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def compare_with_baseline(item: SuiteScenario) -> CellView:
         return CellView(f"{STILL_FAILING}{better}", "plain")
     if acts_differently(item):
         words = name_differences(item.scenario.get("differences", ()))
-        return CellView(words.one or ACTS_DIFFERENTLY.one, "plain")
+        return CellView(words.one or ACTS_DIFFERENTLY.one, "warn" if is_attention_due(item.scenario) else "plain")
     return build_cell("" if item.kind == "unchanged" else item.shown_kind)
 
 

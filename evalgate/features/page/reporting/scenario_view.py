@@ -22,6 +22,8 @@ from evalgate.reporting.text.scenario_sections import (
     describe_change,
     describe_pass_rule,
     describe_unmet_rule,
+    find_first_reason,
+    is_crash,
 )
 from evalgate.reporting.text.sentences import unmark_parts
 
@@ -84,9 +86,11 @@ def _count_passed(scenario: ScenarioDoc) -> str:
 
 
 def _find_finding(item: SuiteScenario, recorded: RecordedPair) -> str:
-    """What differs most in a few words, else the first failed check."""
-    if acts_differently(item):
-        return clean_page_text(shorten(unmark_parts(describe_first_act(item.scenario)), MAX_FINDING))
+    """How the run ended if that failed it, or what differs most in a few words, else the first failed check."""
+    text = describe_first_act(item.scenario) if acts_differently(item) else ""
+    text = find_first_reason(item.scenario) if is_crash(item.scenario) else text
+    if text:
+        return clean_page_text(shorten(unmark_parts(text), MAX_FINDING))
     found = find_difference(find_shown_change(item.scenario), is_unanswered=is_unanswered(recorded.now))
     return found or _find_failed_check(item.scenario)
 

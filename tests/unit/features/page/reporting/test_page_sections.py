@@ -144,6 +144,17 @@ def test_failed_check_names_its_suite_line_and_links_its_call_before_those_not_e
     assert "<details open><summary>7 checks" not in page
 
 
+def test_how_a_run_ended_comes_before_other_failed_checks_and_stands_in_the_list():
+    end = an_assertion("run_failed", "failed", required=True, type="run_failed", reason="the agent ended: KeyError")
+    order = an_assertion("tools in order", "failed", required=True, weight=9.0, reason="expected `refund` third")
+    change = a_change("broken", calls={"trial_before": 0, "before": ["find", "refund"], "trial": 0, "now": ["find"]})
+    scenario = a_scenario("refund", "HARD_FAIL", change, trials=[a_trial(0, "failed", assertions=[order, end])])
+    page = a_page(results([a_suite("support", [scenario], "fail")], "fail"), {})
+
+    assert re.findall('<div class="finding">([^<]+)</div>', page) == ["the agent ended: KeyError"]
+    assert re.findall('<b class="name">([^<]+)</b>', page)[:2] == ["run_failed", "tools in order"]
+
+
 def test_checks_not_evaluable_are_open_if_nothing_else_explains_the_verdict():
     assert "<details open><summary>1 check not evaluable: unknown</summary>" in a_checked(
         an_assertion("unknown", "not_evaluable")
@@ -232,6 +243,8 @@ def test_of_scenarios_that_pass_one_that_acts_differently_is_shown_first():
     names = [read(row).split()[0] for row in re.findall("<tr data-.*?</tr>", page)]
     assert names == ["silent", "fixed", "prompt", "same"]
     assert "acts differently: answer: In 2 days. -> nothing in 4 of 4" in read(page)
+    tones = re.findall('<span class="tone ([a-z]+)">(acts differently|has another system prompt)</span>', page)
+    assert dict(map(reversed, tones)) == {"acts differently": "warn", "has another system prompt": "plain"}
 
 
 @pytest.mark.parametrize("others", [0, 1])
