@@ -26,6 +26,7 @@ LAST_RUN = re.compile(r"<!-- evalgate:last-run v1 failed=([0-9]{1,6}) legs=([0-9
 """The second line of a comment, where no report is: how many legs failed in the last run, or in its last attempt."""
 ELSEWHERE = "The report of this leg is in the summary of its job: this comment has no room for it."
 NO_HEADING = "EvalGate"
+YELLOW = "\U0001f7e1"
 
 
 class Leg(Struct, frozen=True):
@@ -57,9 +58,14 @@ class Section(Struct, frozen=True):
     report: str
 
     @property
-    def order(self) -> tuple[bool, str]:
-        """Those that did not pass come first, then by name: in whatever order the legs end."""
-        return self.passed, self.leg
+    def is_yellow(self) -> bool:
+        """Whether it passed with something to look at, as a scenario that acts differently."""
+        return self.passed and self.heading.startswith(YELLOW)
+
+    @property
+    def order(self) -> tuple[bool, bool, str]:
+        """Those that did not pass come first, then yellow ones, then by name: in whatever order the legs end."""
+        return self.passed, not self.is_yellow, self.leg
 
     def render(self, *, is_whole: bool) -> str:
         """The section as it is posted; without its report if there is no room."""
@@ -96,11 +102,14 @@ def _find_last_run(leg: Leg, sections: Sequence[Section], posted: Sequence[str])
     """What the comment said before the first leg of this run or attempt wrote; None if it is the first."""
     newest = max(((each.run, each.attempt) for each in sections), default=(leg.run, leg.attempt))
     if newest < (leg.run, leg.attempt):
-        legs = [each for each in sections if each.run == newest[0]]
-        return LegCount(sum(not each.passed for each in legs), len(legs))
+        return _count_legs([each for each in sections if each.run == newest[0]])
     lines = (text.lstrip().partition("\n")[2].partition("\n")[0].rstrip() for text in posted)
     found = next(filter(None, map(LAST_RUN.fullmatch, lines)), None)
     return found and LegCount(int(found[1]), int(found[2]))
+
+
+def _count_legs(sections: Sequence[Section]) -> LegCount:
+    return LegCount(sum(not each.passed for each in sections), len(sections))
 
 
 def read_sections(text: str) -> Iterable[Section]:
@@ -128,8 +137,8 @@ def render_comment(leg: Leg, sections: Sequence[Section], last: LegCount | None 
     """The comment: how many legs passed, then a section each; the longest reports go where there is no room."""
     ordered = sorted(sections, key=lambda each: each.order)
     long = [each for each in ordered if len(each.report) > len(ELSEWHERE)]
-    by_size = sorted(long, key=lambda each: (not each.passed, -len(each.report), each.leg))
-    head = _render_head(leg.key, LegCount(sum(not each.passed for each in sections), len(sections)), last)
+    by_size = sorted(long, key=lambda each: (not each.passed, each.is_yellow, -len(each.report), each.leg))
+    head = _render_head(leg.key, sections, last)
     texts = (_render_all(head, ordered, {each.leg for each in by_size[:count]}) for count in range(len(long) + 1))
     text = ""
     for text in texts:
@@ -138,13 +147,15 @@ def render_comment(leg: Leg, sections: Sequence[Section], last: LegCount | None 
     return text
 
 
-def _render_head(key: str, now: LegCount, last: LegCount | None) -> list[str]:
+def _render_head(key: str, sections: Sequence[Section], last: LegCount | None) -> list[str]:
     """The lines up to the heading, with one on the last run if that ended otherwise."""
+    now, yellow = _count_legs(sections), sum(each.is_yellow for each in sections)
     lines = [MARKER.format(key=key)]
     if last is not None:
         lines.append(f"<!-- evalgate:last-run v1 failed={last.failed} legs={last.legs} -->")
-    sign = "\u274c" if now.failed else "\u2705"
-    lines += [f"## {sign} EvalGate {_describe_run(now)}", ""]
+    sign = "\u274c" if now.failed else YELLOW if yellow else "\u2705"
+    look = f"; look at {yellow:,} of them" if yellow and not now.failed and now.legs > 1 else ""
+    lines += [f"## {sign} EvalGate {_describe_run(now)}{look}", ""]
     if last is not None and bool(last.failed) != bool(now.failed):
         lines += [f"{LAST_RUN_LEAD}{_describe_run(last)}", ""]
     return lines

@@ -41,6 +41,23 @@ def test_six_legs_in_any_order_make_the_same_comment(order):
     assert [comment.count(f"body of {name}") for name in NAMES] == [1] * 6
 
 
+@pytest.mark.parametrize(
+    ("other", "sign", "order"),
+    [
+        (leg("d"), "\U0001f7e1", ["b", "a", "d"]),
+        (leg("d", passed=False), "\u274c", ["d", "b", "a"]),
+    ],
+)
+def test_a_leg_to_look_at_is_no_green_one_in_the_heading_and_the_order(other, sign, order):
+    yellow = report("b").replace("\u2705", "\U0001f7e1")
+    comment = merge_section(leg("b"), yellow, [write(write("", leg("a")), other)])
+    assert legs_of(comment) == order
+    assert comment.split("\n")[1].startswith(f"## {sign} EvalGate ")
+    assert ("; look at 1 of them" in comment) == other.passed
+    green = merge_section(leg("b"), report("b"), [comment])
+    assert legs_of(green) == (["a", "b", "d"] if other.passed else ["d", "a", "b"])
+
+
 def test_a_leg_that_is_written_again_is_not_doubled():
     comment = write("", leg("a"))
     assert write(comment, leg("a")) == comment
