@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evalgate.models.comparison.trajectory import Trajectory
-    from evalgate.models.results.baseline_run import TracePosition
+    from evalgate.models.results.baseline_run import BaselineRun, TracePosition
     from evalgate.models.results.results import RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
     from evalgate.models.run.run import Trial
     from evalgate.models.trace.trace import Trace
@@ -133,12 +133,36 @@ def load_compared(files: BaselineFiles, traces: TraceArchive, results: str, base
 def add_details(
     files: BaselineFiles, traces: TraceArchive, found: Explanation, results: str, baseline: str | None
 ) -> None:
-    """Adds the traces of a scenario, and how its worst trial differs from the named baseline's."""
+    """Adds the traces of a scenario, and how its worst trial differs from the baseline's.
+
+    Without a named baseline that is the run's own, where the run did not compare them and something differs.
+    """
     if found.suite is None or found.scenario is None:
         return
     if baseline is not None:
         found.warnings = add_behaviour(files, traces, found, results, baseline)
+    elif _is_difference_open(found.scenario) and (own := find_own_baseline(files, found.document)) is not None:
+        add_behaviour(files, traces, found, results, own[0])  # what it lacks was not asked for
     found.traces = _load_traces(files, traces, found.scenario, results)
+
+
+def _is_difference_open(scenario: ScenarioDoc) -> bool:
+    change = scenario["change"]
+    is_other = scenario["verdict"] != "PASS" or "differences" in scenario
+    return change is not None and "behaviour" not in change and (is_other or change["kind"] != "unchanged")
+
+
+def find_own_baseline(files: BaselineFiles, document: ResultsDoc) -> tuple[str, BaselineRun] | None:
+    """The baseline in the file that a run read, unless another one has its place by now."""
+    found = document["baseline"]
+    if found is None or found["path"] is None or found["summary"] is None:
+        return None
+    try:
+        run = files.load_run(found["path"]).run
+    except InvalidInput:
+        return None
+    is_same = found["summary"] == run.summary and run.created_at <= document["created_at"]
+    return (found["path"], run) if is_same else None
 
 
 def _load_traces(

@@ -85,6 +85,17 @@ def test_explain_and_compare_give_the_same_line(compared, tmp_path):
     assert LINE in verb(folder, "explain", "book", "--baseline", "../base/.evalgate/baseline.zip")
 
 
+def test_explain_compares_the_calls_with_the_baseline_that_the_run_had(compared):
+    folder = compared.folder.parent
+    difference = '    ~ 1 book_flight\n        ~ flight_id: "TP533" -> "TP534"\n'
+    assert difference in verb(folder, "explain", "book")
+    for_agent = verb(folder, "explain", "book", "--for-agent")
+    assert f"differs: {LINE}\n" in for_agent
+    assert 'now: book_flight(flight_id: "TP534")' in for_agent
+    run(folder.parent / "base/again", "TP999", "--output-dir", "../.evalgate")  # another baseline has its place
+    assert difference not in verb(folder, "explain", "book")
+
+
 def write_two(folder, flight):
     """Two scenarios of two trials that book `flight`."""
     write(folder, flight, 4)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from evalgate.application.evaluation.trajectories import source_of
-from evalgate.application.judge.compare_finished import read_own_traces
-from evalgate.errors import InvalidInput, Problem, SettingError
+from evalgate.application.judge.compare_finished import find_own_baseline, read_own_traces
+from evalgate.errors import Problem, SettingError
 from evalgate.features.page.application.better_scenarios import BetterScenarios, copy_changes, find_counterpart
 from evalgate.features.page.reporting.build_page import place_of
 from evalgate.features.page.reporting.page_builder import PageBuilder
@@ -51,26 +51,14 @@ def view_run(
     """
     document = files.load(source).results
     if baseline is None:
-        side = _find_own_baseline(files, document)
+        own = find_own_baseline(files, document)
+        side = None if own is None else PageBaseline(own[1], files.read_traces(own[0]))
     else:
         side = PageBaseline(files.load_run(baseline).run, files.read_traces(baseline))
         if not _is_compared(document, side.run):
             hint = "its conversations would be shown beside differences to another run; name the right one or none"
             raise SettingError(Problem(f"{baseline} is not the baseline that this run was compared with", None, hint))
     return build_run_page(document, read_own_traces(files, source), traces.restore_trace, options, side)
-
-
-def _find_own_baseline(files: BaselineFiles, document: ResultsDoc) -> PageBaseline | None:
-    """The baseline in the file that the run read, unless another one has its place by now."""
-    found = document["baseline"]
-    if found is None or found["path"] is None or found["summary"] is None:
-        return None
-    try:
-        run = files.load_run(found["path"]).run
-    except InvalidInput:
-        return None
-    is_same = _is_compared(document, run) and run.created_at <= document["created_at"]
-    return PageBaseline(run, files.read_traces(found["path"])) if is_same else None
 
 
 def _is_compared(document: ResultsDoc, other: BaselineRun) -> bool:

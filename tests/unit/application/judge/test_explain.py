@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from builders import make_trace
 from fakes.core import MemoryBaselines, TraceList
-from results_builder import a_change, a_scenario, a_suite, a_trial, results
+from results_builder import a_baseline, a_change, a_scenario, a_suite, a_trial, results
 
 from evalgate.application.judge.compare_finished import ExplainRequest, explain
 from evalgate.errors import SettingError
@@ -100,6 +100,33 @@ def test_with_a_baseline_the_traces_of_both_runs_are_compared():
     assert change["kind"] == "broken"
     assert change["behaviour"].steps[0].changes == [ValueDifference("for", '"before"', '"now"')]
     assert found.document["command"] == "evalgate run suite.yaml"
+    assert list(found.warnings) == []
+
+
+def explain_own(*, change="broken", **fields):
+    """Explains a run by the baseline that it names itself."""
+    baselines = make_baselines()
+    document = baselines.load("out/r.json").results
+    baselines.load("b.zip").results["summary"]["score"] = fields.pop("score", 1.0)
+    document["baseline"] = a_baseline(
+        "given", path="b.zip", summary=results([a_suite("support", [a_scenario("refund")])])["summary"]
+    )
+    document["suites"][0]["scenarios"][0].update(change=a_change(change, reason="as the run reported"))
+    document["baseline"].update(fields)
+    return explain(baselines, TraceList(), ExplainRequest("refund"), "out/r.json", None)
+
+
+@pytest.mark.parametrize("change", ["broken", "unchanged"])
+def test_without_a_baseline_the_traces_are_compared_with_those_of_the_runs_own(change):
+    found = explain_own(change=change)
+    assert found.scenario["change"]["reason"] == "as the run reported"
+    assert found.scenario["change"]["behaviour"].steps[0].changes == [ValueDifference("for", '"before"', '"now"')]
+
+
+@pytest.mark.parametrize("fields", [{"score": 0.5}, {"path": "gone.zip"}, {"path": None}, {"summary": None}])
+def test_another_baseline_in_the_place_of_the_runs_own_is_not_compared(fields):
+    found = explain_own(**fields)
+    assert "behaviour" not in found.scenario["change"]
     assert list(found.warnings) == []
 
 
