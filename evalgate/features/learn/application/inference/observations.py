@@ -86,13 +86,18 @@ class TraceSet:
                 names = set().union(*counts)
                 seen.update(names)
                 differing.update(name for name in names if len({each[name] for each in counts}) > 1)
-        changing = {
+        counted = self.changing & seen.keys() - differing
+        return frozenset(name for name in counted if seen[name] > 1 or has_effect(name))
+
+    @cached_property
+    def changing(self) -> frozenset[str]:
+        """Tools that may change something, by what any of the traces says of them."""
+        return frozenset(
             name
             for trace in self.traces
-            for name in seen.keys() & set(trace.called)
+            for name in set(trace.called)
             if changes_something(name, trace.tool_definitions)
-        }
-        return frozenset(name for name in changing - differing if seen[name] > 1 or has_effect(name))
+        )
 
     def is_steady(self, tool: str) -> bool:
         """Whether trials that pass agree on calling this tool, as far as the scenarios show."""

@@ -414,14 +414,35 @@ def test_a_value_of_a_person_or_an_identifier_is_never_expected(name: str):
     assert infer_arguments([{name: "alice"}] * 3, 3) == {}
 
 
-def test_arguments_have_the_names_and_shapes_they_always_had():
+@pytest.mark.parametrize(
+    ("tool", "definitions", "closed"),
+    [
+        ("pay", [], "maxProperties: 2, "),
+        ("lookup_order", [], ""),
+        ("getOrder", [], ""),
+        ("peek", [{"name": "peek", "annotations": {"readOnlyHint": True}}], ""),
+        ("get_paid", [{"name": "get_paid", "annotations": {"readOnlyHint": False}}], "maxProperties: 2, "),
+    ],
+    ids=["changes", "look-up", "look-up in one word", "hint reads", "hint changes"],
+)
+def test_arguments_have_the_names_and_shapes_they_always_had_and_only_those_of_look_ups_may_grow(
+    tool: str, definitions: list[dict[str, Any]], closed: str
+):
     traces = [
-        trial(("look", {"order": code, "deep": True})) for code in ("AB12CD", "XY34ZZ", "Q1W2E3", "AAAAAA", "ZZ99ZZ")
+        replace(trial((tool, {"order": code, "deep": True})), tool_definitions=definitions)
+        for code in ("AB12CD", "XY34ZZ", "Q1W2E3", "AAAAAA", "ZZ99ZZ")
     ]
-    schema = '{required: [deep, order], maxProperties: 2, properties: {order: {pattern: "^[A-Z0-9]{6}$"}}}'
-    then = f"{{type: tool_arguments, tool: look, schema: {schema}}}"
-    expected = f"- {{when: {{type: tool_called, tool: look}}, then: [{then}]}}  # 5 calls"
+    schema = f'{{required: [deep, order], {closed}properties: {{order: {{pattern: "^[A-Z0-9]{{6}}$"}}}}}}'
+    then = f"{{type: tool_arguments, tool: {tool}, schema: {schema}}}"
+    expected = f"- {{when: {{type: tool_called, tool: {tool}}}, then: [{then}]}}  # 5 calls"
     assert expected in lines(traces)
+
+
+def test_a_look_up_may_have_other_arguments_than_those_that_some_calls_had():
+    sometimes = [trial(("get_order", {"id": 1} | ({"deep": True} if at % 2 else {})), number=at) for at in range(6)]
+    assert any("tool: get_order, schema: {required: [id]}" in line for line in lines(sometimes))
+    changes = [trial(("pay", {"id": 1} | ({"fast": True} if at % 2 else {})), number=at) for at in range(6)]
+    assert any("schema: {required: [id], propertyNames: {enum: [fast, id]}}" in line for line in lines(changes))
 
 
 def test_names_of_arguments_are_learnt_from_three_calls():
