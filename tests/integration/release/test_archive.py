@@ -27,6 +27,7 @@ NEEDED = (
 STORE_GROUP = ["store", "history", "goldens", "feedback", "export", "import"]
 LEFT_OUT = [
     "init",
+    "explain",
     "skill",
     "view",
     "import-suite",
