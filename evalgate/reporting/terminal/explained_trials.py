@@ -6,6 +6,7 @@ import json
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalgate.measures.redaction.redact import redact
 from evalgate.reporting.terminal.difference import ALL
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.argument_lines import list_argument_lines, list_changing_calls
@@ -40,10 +41,14 @@ def to_words(word: str) -> str:
 
 
 class TrialTexts(NamedTuple):
-    """What is known beside the trials: reasons that are `stated` above, and their traces by place."""
+    """What is known beside the trials: reasons that are `stated` above, and their traces by place.
+
+    `is_answer_open` is whether no answer is shown above.
+    """
 
     stated: Sequence[str] = ()
     traces: Mapping[TracePosition, Trace] = {}
+    is_answer_open: bool = True
 
 
 def add_trials(page: TerminalPage, suite: SuiteDoc, scenario: ScenarioDoc, known: TrialTexts, *, full: bool) -> None:
@@ -80,12 +85,13 @@ def _add_kinds(page: TerminalPage, suite: SuiteDoc, trials: Sequence[TrialDoc], 
         kinds.setdefault(_identify_failure(trial), []).append(trial)
     passed = kinds.pop(None, [])
     shown = [each[0] for each in kinds.values()][:SHORT_TRIALS] or passed[:1]
-    hidden_checks = 0
+    hidden_checks = shown_checks = 0
     for trial in shown:
         checks = _sort_checks(trial.assertions)
-        bad = [each for each in checks if each.outcome not in _NOT_FAILED] or checks
-        _add_trial(page, suite, trial, bad[:SHORT_CHECKS], known, full=False)
-        hidden_checks += len(checks) - len(bad[:SHORT_CHECKS])
+        bad = [each for each in checks if each.outcome not in _NOT_FAILED][:SHORT_CHECKS]
+        _add_trial(page, suite, trial, bad, known, full=False)
+        hidden_checks += len(checks) - len(bad)
+        shown_checks += len(bad)
         alike = kinds.get(_identify_failure(trial), [])[1:]
         if alike:
             page.add_text(f"{_name_trials(alike)} failed in the same checks", indent=2)
@@ -96,7 +102,7 @@ def _add_kinds(page: TerminalPage, suite: SuiteDoc, trials: Sequence[TrialDoc], 
     if others:
         place = f" ({find_place(others[0])})" if len(others) == 1 else ""
         page.add_text(f"{_name_trials(others)} passed{place}", indent=2)
-    found = [(hidden_checks, "more check"), (len(trials) - len(shown), "more trial")]
+    found = [(hidden_checks, "more check" if shown_checks else "check"), (len(trials) - len(shown), "more trial")]
     parts = [wording.pluralize(number, noun) for number, noun in found if number]
     if parts:
         page.add_coloured(f"{ALL} shows {' and '.join(parts)}", "dim", indent=2)
@@ -161,13 +167,16 @@ def _add_trial(
     trace = known.traces.get((trial.trace.path, trial.trace.line, trial.trace.record))
     if trace is not None:
         _add_sources(page, trace, full=full)
+    if trace is not None and trial.status == "passed" and known.is_answer_open and not full:
+        page.add_text(f"final answer: {redact(trace.response['content'] or 'none')}", indent=4, limit=SHORT_EVIDENCE)
     if trial.status != "passed":
         page.add_command(build_show_command(suite, trial), indent=4)
 
 
 def _add_sources(page: TerminalPage, trace: Trace, *, full: bool) -> None:
-    """Adds where the arguments came from: of the first calls that change something, with `full` of more of all."""
-    numbers = range(1, len(trace.agent_calls) + 1) if full else list_changing_calls(trace)
+    """Adds where the arguments came from: of the first calls that change something, of all if `full` or none does."""
+    every = range(1, len(trace.agent_calls) + 1)
+    numbers = every if full else list_changing_calls(trace) or every
     texts = ((number, "; ".join(map(str, list_argument_lines(trace, number)))) for number in numbers)
     calls = ((number, text) for number, text in texts if text)
     for number, text in islice(calls, MAX_CHECKS if full else SHORT_SOURCES):

@@ -10,7 +10,12 @@ from evalgate.reporting.terminal.difference import add_trajectory_diff
 from evalgate.reporting.terminal.explained_trials import TrialTexts, add_trials, to_words
 from evalgate.reporting.terminal.terminal_page import VERDICT_COLOURS, TerminalPage
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.behaviour_lines import PromptDiff, describe_differences, find_prompt_diff
+from evalgate.reporting.text.behaviour_lines import (
+    PromptDiff,
+    describe_differences,
+    find_prompt_diff,
+    find_shown_change,
+)
 from evalgate.reporting.text.grouping import describe_failures
 from evalgate.reporting.text.ruling_lines import (
     find_flaky,
@@ -117,11 +122,13 @@ def render_explanation(
     change = scenario["change"]
     if (diff := find_prompt_diff(document, scenario)) is not None:
         _add_prompt(page, diff if full else diff.cut(SHORT_PROMPT))
-    if change is not None:
-        add_trajectory_diff(page, change, full=full)
+    shown_change = change if change is not None and "behaviour" in change else find_shown_change(scenario)
+    if shown_change is not None:
+        add_trajectory_diff(page, shown_change, full=full)
     if scenario.get("golden") is not None:
         add_golden(page, scenario)
-    shown = TrialTexts(_list_reasons(suite, scenario), traces or {})
+    compared = change.get("behaviour") if change else None
+    shown = TrialTexts(_list_reasons(suite, scenario), traces or {}, not (compared and compared.response))
     add_trials(page, suite, scenario, shown, full=full)
     page.add_title("To reproduce the run")
     page.add_command(document.get("command") or "evalgate run", indent=2)

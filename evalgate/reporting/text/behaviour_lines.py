@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.models.comparison.behaviour import BehaviourDifference, PromptChange
-    from evalgate.models.results.results import ResultsDoc, ScenarioDoc
+    from evalgate.models.results.results import ChangeDoc, ResultsDoc, ScenarioDoc
 
 
 class DifferenceLine(NamedTuple):
@@ -82,6 +82,13 @@ def list_differing(document: ResultsDoc) -> list[SuiteScenario]:
         and "differences" in each
         and not (each["change"] and each["change"]["kind"] == "fixed")
     ]
+
+
+def find_shown_change(scenario: ScenarioDoc) -> ChangeDoc | None:
+    """The change of a scenario, None for one that passes as before: single trials of it differ by chance."""
+    change = scenario["change"]
+    is_pass = scenario["verdict"] == "PASS" and "differences" not in scenario
+    return None if is_pass and change and change["kind"] == "unchanged" else change
 
 
 def list_acting(document: ResultsDoc) -> list[SuiteScenario]:

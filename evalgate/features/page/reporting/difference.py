@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.comparison.comparison import CallsDiff
     from evalgate.models.comparison.trajectory import CallStep, TextPair, TextPart, TrajectoryDiff
-    from evalgate.models.results.results import ChangeDoc, ScenarioDoc
+    from evalgate.models.results.results import ChangeDoc
 
 MAX_VALUE = 2_000
 _SIGNS = {
@@ -48,13 +48,6 @@ _WORSE = ("broken", "regressed", "inconclusive")
 NAMES_ONLY = "Only the names of the calls were compared"
 WHY_NAMES = "arguments and results are compared in scenarios that got worse"
 WHY_UNREAD = "the run did not read the baseline's conversation of this scenario"
-
-
-def find_shown_change(scenario: ScenarioDoc) -> ChangeDoc | None:
-    """The change of a scenario, None for one that passes as before: single trials of it differ by chance."""
-    change = scenario["change"]
-    is_pass = scenario["verdict"] == "PASS" and "differences" not in scenario
-    return None if is_pass and change and change["kind"] == "unchanged" else change
 
 
 def build_difference(

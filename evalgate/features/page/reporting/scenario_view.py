@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.features.page.reporting.cells import build_cell, split_marks
 from evalgate.features.page.reporting.checks_view import build_checks
-from evalgate.features.page.reporting.difference import build_difference, find_difference, find_shown_change
+from evalgate.features.page.reporting.difference import build_difference, find_difference
 from evalgate.features.page.reporting.golden_view import build_golden
 from evalgate.features.page.reporting.page_view import Fact, FigureRow, RowView, ScenarioView, TrialView
 from evalgate.features.page.reporting.scenario_order import acts_differently, compare_with_baseline, list_groups
@@ -15,7 +15,7 @@ from evalgate.features.page.reporting.trace_details import NOTHING_RECORDED, des
 from evalgate.measures.values.json_values import shorten
 from evalgate.models.comparison.comparison import IMPROVEMENTS
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.behaviour_lines import describe_first_act, label_differences
+from evalgate.reporting.text.behaviour_lines import describe_first_act, find_shown_change, label_differences
 from evalgate.reporting.text.escaping import clean_page_text
 from evalgate.reporting.text.scenario_sections import (
     count_passed,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.features.page.reporting.difference import build_difference, find_shown_change
+from evalgate.features.page.reporting.difference import build_difference
 from evalgate.features.page.reporting.scenario_view import MAX_TRIALS, build_trial, list_reasons, order_trials
 from evalgate.reporting.text import wording
+from evalgate.reporting.text.behaviour_lines import find_shown_change
 
 if TYPE_CHECKING:
     from evalgate.features.page.reporting.scenario_view import BlockNumbers

@@ -173,6 +173,12 @@ def test_without_traces__calls_are_shown_by_name():
     assert part(explain(a_scenario(change=change)), title) == ["  the same 1 call; only their names were compared"]
 
 
+def test_other_calls_of_one_trial__are_left_out_where_nothing_differs_in_all_trials():
+    change = a_change("unchanged", calls=some_calls(["a"], ["a", "a"]))
+    assert "Difference" not in explain(a_scenario(change=change))
+    assert "\n  + a\n" in explain(a_scenario(verdict="FAIL", change=change))
+
+
 def test_every_trial__is_shown_with_its_failed_checks_first():
     checks = [
         an_assertion("fine", reason="fine"),
@@ -237,8 +243,42 @@ def test_failing_trials_come_first_and_passing_ones_are_folded():
         "  `evalgate explain --all` shows 2 more trials",
     ]
     only_passed = part(explain(a_scenario(trials=[a_trial(0), a_trial(1)])), "Trials")
-    assert only_passed[-2:] == ["  trial 1 passed (traces/1.json)", "  `evalgate explain --all` shows 1 more trial"]
+    assert only_passed[-2:] == [
+        "  trial 1 passed (traces/1.json)",
+        "  `evalgate explain --all` shows 1 check and 1 more trial",
+    ]
     assert "    calls lookup_order" in only_passed
+
+
+@pytest.mark.parametrize("asked", [["get_book", "search"], ["search", "lend_book", "search"]])
+def test_a_passing_trial__is_shown_by_its_calls_and_its_answer_instead_of_its_checks(asked):
+    token, titles = "ghp_" + "a1B2" * 9, ["Dune", "Emma", "Solaris"][: len(asked)]
+    checks = [*[an_assertion(f"c{n}") for n in range(9)], an_assertion("when", "skipped")]
+    scenario = a_scenario(trials=[a_trial(n, assertions=checks, tool_calls=asked) for n in range(2)])
+    trace = make_trace(
+        [(name, {"title": title}) for name, title in zip(asked, titles, strict=True)],
+        f"It is on the shelf; {token}",
+        user=str(titles),
+    )
+    suite = a_suite("support", [scenario])
+    explained, traces = SuiteScenario(suite, scenario), {("traces/0.json", None, None): trace}
+    calls = range(len(asked)) if "lend_book" not in asked else [1]
+    lines = [
+        "  trial 0: passed",
+        "    traces/0.json (native)",
+        "    score 1.00, cost 0.01 USD, latency 2.0 s, tokens 900",
+        f"    calls {', '.join(asked)}",
+        *(f'    call {at + 1} {asked[at]}: title "{titles[at]}" from user' for at in calls),
+        "    final answer: It is on the shelf; [redacted: GitHub token]",
+        "  trial 1 passed (traces/1.json)",
+        "  `evalgate explain --all` shows 10 checks and 1 more trial",
+    ]
+    assert part(render_explanation(results([suite]), explained, traces), "Trials") == lines
+    difference = a_change("unchanged", behaviour=diff_of_traces(make_trace([]), make_trace([], "No.")))
+    scenario["change"] = difference  # which shows both answers
+    assert part(render_explanation(results([suite]), explained, traces), "Trials") == [*lines[:-3], *lines[-2:]]
+    full = part(render_explanation(results([suite]), explained, traces, full=True), "Trials")
+    assert sum(line.startswith("    passed  ") for line in full) == 18
 
 
 def test_very_many_trials_and_checks__are_counted():
