@@ -116,9 +116,22 @@ def is_denied(pattern: str, name: str) -> bool:
     """
     if matches_id(pattern, name):
         return True
-    has_others = not (pattern.isascii() and name.isascii())
-    pairs = zip(_list_forms(pattern, looks=has_others), _list_forms(name, looks=has_others), strict=True)
+    pairs = _pair_forms(pattern, name)
     return any(matches_id(_unwrap_pattern(wanted), unwrap_name(called)) for wanted, called in pairs)
+
+
+def is_written_alike(one: str, other: str) -> bool:
+    """Whether two names are equal but for what does not matter in a forbidden one.
+
+    >>> is_written_alike("delete", " DELETE"), is_written_alike("d*", "delete")
+    (True, False)
+    """
+    return any(a == b for a, b in _pair_forms(one, other))
+
+
+def _pair_forms(one: str, other: str) -> Iterator[tuple[str, str]]:
+    looks = not (one.isascii() and other.isascii())
+    return zip(_list_forms(one, looks=looks), _list_forms(other, looks=looks), strict=True)
 
 
 def find_denied(patterns: Sequence[str], name: str) -> str | None:

@@ -88,6 +88,40 @@ def test_actions__of_calls_without_captured_arguments_are_unknown(raw, expected)
     assert outcome(raw, make_trace(calls=[HIDDEN])) == expected
 
 
+@pytest.mark.parametrize(
+    ("arguments", "is_denied"),
+    [
+        ({"action": "DELETE"}, True),
+        ({"action": "del\u200bete"}, True),
+        ({"action": " delete "}, True),
+        ({"action": "\uff44elete"}, True),
+        ({"action": "d\u0435lete"}, True),
+        ({"Action": "delete"}, True),
+        ({"action": ["list", "delete"]}, True),
+        ({"action": "deleted"}, False),
+        ({"action": "undelete"}, False),
+        ({"action": "list", "note": "delete"}, False),
+        ({"action": ["list"]}, False),
+        ({"action": None}, False),
+    ],
+)
+def test_actions__that_are_written_alike_do_not_evade_a_check_that_forbids_one(arguments, is_denied):
+    trace = make_trace(calls=[("tasks", arguments)])
+    forbidden = ({"type": "no_tool"}, {"type": "expected_tool", "expected_tool": None})
+    for raw in ({**each, "tool": "tasks", "action": "delete"} for each in forbidden):
+        assert outcome(raw, trace) == ("failed" if is_denied else "passed")
+        assert outcome({"not": raw}, trace) == "failed"
+    assert outcome({"type": "expected_tool", "tool": "tasks", "action": "delete"}, trace) == "failed"
+
+
+def test_actions__are_no_patterns_and_need_no_text():
+    trace = make_trace(calls=[("tasks", {"when": "0 9 * * 1", "action": 5})])
+    assert (
+        outcome({"type": "no_tool", "tool": "tasks", "action": "0 * 1", "action_argument": "when"}, trace) == "passed"
+    )
+    assert outcome({"type": "no_tool", "tool": "tasks", "action": "5"}, trace) == "passed"
+
+
 def test_arguments_that_are_not_an_object__contain_no_actions():
     trace = make_trace(calls=[("tasks", ["create"]), ("tasks", "create")])
     assert outcome({"type": "no_tool", "tool": "tasks", "action": "create"}, trace) == "passed"

@@ -102,6 +102,7 @@ def test_versions__are_raised_where_a_star_was_literal():
 def test_versions__are_raised_where_names_that_are_written_alike_count():
     versions = {kind: evaluator_class(kind).version for kind in BUILT_IN_TYPES}
     assert versions["forbidden_tools"] == versions["allowed_tools"] == 2
-    assert versions["no_tool"] == versions["no_run_code"] == versions["tool_called"] == versions["tool_sequence"] == 3
+    assert versions["no_run_code"] == versions["tool_called"] == versions["tool_sequence"] == 3
     assert versions["tool_calls"] == 4
-    assert versions["expected_tool"] == 4
+    assert versions["no_tool"] == 4
+    assert versions["expected_tool"] == 5

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.measures.text.globs import find_names, matches_id
 from evalgate.measures.text.plain_text import mark_part, mark_unseen
-from evalgate.measures.text.similar_names import find_denied, find_similar_name, spell_out
+from evalgate.measures.text.similar_names import find_denied, find_similar_name, is_written_alike, spell_out
 from evalgate.measures.values.json_values import json_equal, mark_name, shorten, show
 from evalgate.models.trace.actors import ROOT
 from evalgate.models.trace.trace import list_arguments, list_names
@@ -34,6 +34,8 @@ TRAJECTORY_NAMES = (
 """What other tools call a check of all calls as one list."""
 MAX_MAKERS = 3
 """Agents that a reason names, those that made most of the calls."""
+MAX_ACTION = 1_000
+"""Characters of an action."""
 MAX_LISTED = 12
 """Calls that a reason or evidence lists; the rest is counted."""
 
@@ -41,7 +43,7 @@ MAX_LISTED = 12
 class CallFilter(NamedTuple):
     """Selects all calls of `tool` (a name or glob, or several), or those whose argument `argument` is `action`.
 
-    A check that limits what a tool is called with (`is_limit`) must not be evaded by a name that is written alike.
+    A check that limits what a tool is called with (`is_limit`) must not be evaded by a name or action written alike.
     """
 
     tool: str | tuple[str, ...]
@@ -99,7 +101,22 @@ class CallFilter(NamedTuple):
     def _is_action(self, arguments: Any) -> bool:
         if self.action is None:
             return True
-        return isinstance(arguments, dict) and json_equal(arguments.get(self.argument), self.action)
+        if not isinstance(arguments, dict):
+            return False
+        return json_equal(arguments.get(self.argument), self.action) or (self.is_limit and self._is_alike(arguments))
+
+    def _is_alike(self, arguments: dict[str, Any]) -> bool:
+        """Whether an argument that is written like that of the action has it, written alike or in a list."""
+        actions = (
+            each
+            for name, value in arguments.items()
+            if is_written_alike(self.argument, str(name))
+            for each in (value if isinstance(value, list) else [value])
+        )
+        return any(
+            isinstance(each, str) and len(each) <= MAX_ACTION and is_written_alike(str(self.action), each)
+            for each in actions
+        )
 
 
 def _format_either(patterns: Sequence[str], cut: Callable[[str, int], str] = shorten) -> str:

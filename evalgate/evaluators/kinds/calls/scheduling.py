@@ -116,7 +116,7 @@ class ExpectedTool(Evaluator):
     """
 
     type: Literal["expected_tool"]
-    version = 4  # 2: `*` in names; 3: without an expected tool, only the scheduling tools; 4: names written alike
+    version = 5  # 2: `*` in names; 3: without an expected tool, only the scheduling tools; 4: names, 5: actions alike
     demands = ("expected_tool", "tool")
     takes_tool_of = "variant"
     orders: ClassVar[dict[str, Order]] = {"min_calls": "at_least", "tool": "same_or_forbidden", "not_meant": "excepted"}
@@ -168,14 +168,18 @@ class ExpectedTool(Evaluator):
             raise FieldProblemError("min_calls", "`min_calls: 0` checks nothing", "`expected_tool: null` means no call")
         return _require_calls(self._select_calls(tools), self.min_calls or 1)
 
-    def _select_calls(self, tools: Sequence[str]) -> CallFilter:
-        return CallFilter(tuple(tools), self.action, self.action_argument)
+    def compile_opposite(self) -> Check:
+        """Returns a check in which another action does not satisfy, however alike it is written."""
+        return self._compile_negative(is_limit=False) if self._is_negative() else self.compile()
 
-    def _compile_negative(self) -> Check:
+    def _select_calls(self, tools: Sequence[str], *, is_limit: bool = False) -> CallFilter:
+        return CallFilter(tuple(tools), self.action, self.action_argument, is_limit)
+
+    def _compile_negative(self, *, is_limit: bool = True) -> Check:
         if self.min_calls:
             raise FieldProblemError("min_calls", "if no tool is expected, `min_calls` must be 0")
         if self.tool is not None:
-            return _forbid_calls(self._select_calls(self.tool), self.not_meant)
+            return _forbid_calls(self._select_calls(self.tool, is_limit=is_limit), self.not_meant)
         if self.action is not None:
             raise FieldProblemError("action", "`action` needs `tool`: the tool that has this action")
         return build_count_rule(None, 0, 0)
@@ -193,7 +197,7 @@ class NoTool(Evaluator):
     """`tool` is not called; with `action`, not with this action."""
 
     type: Literal["no_tool"]
-    version = 3  # 2: `*` in names; 3: names that are written alike
+    version = 4  # 2: `*` in names; 3: names that are written alike; 4: actions that are
     forbids = ("tool",)
     orders: ClassVar[dict[str, Order]] = {"not_meant": "excepted"}
     tool: NamedTool
@@ -207,7 +211,14 @@ class NoTool(Evaluator):
 
     def compile(self) -> Check:
         """Returns a check of the calls."""
-        return _forbid_calls(CallFilter(self.tool, self.action, self.action_argument), self.not_meant)
+        return self._compile(is_limit=True)
+
+    def compile_opposite(self) -> Check:
+        """Returns a check in which another action does not satisfy, however alike it is written."""
+        return self._compile(is_limit=False)
+
+    def _compile(self, *, is_limit: bool) -> Check:
+        return _forbid_calls(CallFilter(self.tool, self.action, self.action_argument, is_limit), self.not_meant)
 
 
 class NoRunCode(Evaluator):
