@@ -42,10 +42,11 @@ def make_assertion(
     counts: bool = True,
     name: str = "check",
     reason: str = "as it is",
+    check_type: str = "jmespath",
 ) -> AssertionResult:
     """One assertion; its score is 1 where it passed and 0 elsewhere unless given."""
     shown = float(outcome == "passed") if score is None else score
-    return AssertionResult(name, "jmespath", outcome, shown, weight, required, reason, counts=counts)
+    return AssertionResult(name, check_type, outcome, shown, weight, required, reason, counts=counts)
 
 
 def make_trial(

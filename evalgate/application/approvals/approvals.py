@@ -69,7 +69,11 @@ def _list_base_checks(base: BaselineRules | None, key: ScenarioKey) -> Sequence[
     if suite is None:
         return None if base.unknown else []
     scenario = ScenarioIndex(suite).find_scenarios(key.id).get(key.variant)
-    return [IdentifiedCheck(each.name, each.digest) for each in scenario.assertions] if scenario is not None else []
+    return (
+        [IdentifiedCheck(each.name, each.digest, each.type) for each in scenario.assertions]
+        if scenario is not None
+        else []
+    )
 
 
 def with_approvals(

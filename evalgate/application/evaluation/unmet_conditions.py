@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.measures.values.json_values import mark_name
+from evalgate.models.run.run import WHEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import TrialResult
     from evalgate.models.trace.trace import Warning_
 
-WHEN = "when"
 MOST = 20
 
 
@@ -34,7 +34,8 @@ class UnmetConditions:
                 if row.outcome != "skipped":
                     self._met.add(row.location)
                 elif trial.status == "passed":  # a trial that fails has its own reasons
-                    self._unmet.setdefault(row.location, row.name)
+                    name = WHEN if row.name.startswith(f"{WHEN} ") else row.name  # so that reports count equal ones
+                    self._unmet.setdefault(row.location, name)
 
     def list_warnings(self, suite: str) -> Iterator[Warning_]:
         """One warning for each condition that was asked and never held; those beyond the first 20 are left out."""

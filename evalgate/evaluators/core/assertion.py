@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -18,7 +17,8 @@ from evalgate.evaluators.core.evaluator import (
     combine_undecided,
     is_skippable,
 )
-from evalgate.models.run.run import FAILED_OUTCOMES, HOLDS_NOT, UNWANTED, AssertionResult
+from evalgate.measures.values.json_values import shorten
+from evalgate.models.run.run import FAILED_OUTCOMES, HOLDS_NOT, UNWANTED, WHEN, AssertionResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     _RowKey = tuple[str, int, float | None, type]
 
 SCENARIO_ID_PATH = "metadata.scenario_id"
+MAX_CONDITION = 60
+"""Characters of a condition in the name of the checks below it."""
 MAX_FAILED_SCORE = 0.99
 """What failed scores below 1, so that a scenario of failed checks never has the score 1."""
 MAX_CACHED_ROWS = 20
@@ -195,9 +197,13 @@ def at_least(k: int, members: Sequence[Assertion]) -> Check:
     return lambda trace: cached_decide(_evaluate(members, trace))
 
 
-def when(condition: Assertion, then: Sequence[Assertion]) -> Check:
-    """Judges the members only if the condition passes; if that can't be judged, neither can the group."""
-    decide, decide_unmet = _cache_decisions(partial(_decide_then, condition)), _cache_decisions(_decide_unmet)
+def when(condition: Assertion, then: Sequence[Assertion], *, is_named: bool) -> Check:
+    """Judges the members only if the condition passes; if that can't be judged, neither can the group.
+
+    A reason repeats neither the condition nor a single member, unless the user named the group otherwise.
+    """
+    decide_then = _decide_named(condition) if is_named else _decide_only if len(then) == 1 else _decide_all_of
+    decide, decide_unmet = _cache_decisions(decide_then), _cache_decisions(_decide_unmet)
 
     def check(trace: Trace) -> Finding:
         found = condition.evaluate(trace)
@@ -210,16 +216,34 @@ def when(condition: Assertion, then: Sequence[Assertion]) -> Check:
     return check
 
 
-def _decide_then(condition: Assertion, found: MemberFindings) -> Finding:
-    """Decides as `all_of`; a failure begins with the condition, which an unnamed group does not state.
+def name_conditional(condition: Assertion, then: Sequence[Assertion]) -> str:
+    """The name of a group by its condition and its first member.
 
-    One about the id of the scenario is left out: the failure stands below it.
+    A condition about the id of the scenario is left out: the check stands below it.
     """
+    holds = "it applies" if _is_about_id(condition) else shorten(condition.name, MAX_CONDITION)
+    return f"{WHEN} {holds}: {then[0].name}{f' and {len(then) - 1} more' if len(then) > 1 else ''}"
+
+
+def _is_about_id(condition: Assertion) -> bool:
+    return isinstance(condition.written, dict) and condition.written.get("path") == SCENARIO_ID_PATH
+
+
+def _decide_named(condition: Assertion) -> Decider:
+    """Decides as `all_of`; a failure begins with the condition, which the name does not state."""
+
+    def decide(found: MemberFindings) -> Finding:
+        decided = _decide_all_of(found)
+        if decided.outcome != "failed" or _is_about_id(condition):
+            return decided
+        return decided._replace(reason=f"{condition.name} holds; {decided.reason}")
+
+    return decide
+
+
+def _decide_only(found: MemberFindings) -> Finding:
     decided = _decide_all_of(found)
-    is_about_id = isinstance(condition.written, dict) and condition.written.get("path") == SCENARIO_ID_PATH
-    if decided.outcome != "failed" or is_about_id:
-        return decided
-    return decided._replace(reason=f"{condition.name} holds; {decided.reason}")
+    return decided._replace(reason=found[0][1].reason) if found else decided
 
 
 def _decide_unknown(condition: Undecided, found: MemberFindings) -> Finding:

@@ -9,7 +9,7 @@ import orjson
 from pydantic import ValidationError
 
 from evalgate.evaluators.core.agents import ANY, judge_agent
-from evalgate.evaluators.core.assertion import Assertion, all_of, any_of, at_least, negate_check, when
+from evalgate.evaluators.core.assertion import Assertion, all_of, any_of, at_least, name_conditional, negate_check, when
 from evalgate.evaluators.core.evaluator import Check, Evaluator, EvaluatorSettings, Finding, careful_form, plain_form
 from evalgate.evaluators.core.field_problems import (
     MAX_PROBLEMS,
@@ -23,7 +23,7 @@ from evalgate.evaluators.core.other_tools import find_equivalent, find_key
 from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class, evaluator_types
 from evalgate.evaluators.core.shorthands import GROUPS, CanonicalForm, ShorthandError, expand_shorthand
 from evalgate.measures.values.json_values import json_type, shorten, show
-from evalgate.models.run.run import NEGATED, Outcome
+from evalgate.models.run.run import NEGATED, WHEN, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,17 +87,19 @@ class Parser:
         if settings is None or check is None or len(self.problems) > problem_count:
             return None
         warning = getattr(settings, "warning", None)
-        label = None
+        label, kind = None, settings.type
         if _is_evaluator(settings):
             label = settings.label()
             self._versions[settings.type] = settings.version
+        elif kind == WHEN:
+            kind = name_conditional(members[0], members[1:])
         if settings.negate:
             describe = getattr(settings, "describe_unwanted", None) if settings.type in BUILT_IN_TYPES else None
             check = negate_check(check, label, describe, name=settings.name)
         if settings.agent != ANY:
             check = judge_agent(plain_form(check), careful_form(check), settings.agent)
-            label = f"{label or settings.type} (agent {settings.agent})"
-        shown = f"{NEGATED if settings.negate else ''}{label or settings.type}"
+            label = f"{label or kind} (agent {settings.agent})"
+        shown = f"{NEGATED if settings.negate else ''}{label or kind}"
         return Assertion(
             name=settings.name or shown,
             type=settings.type,
@@ -186,7 +188,7 @@ class Parser:
         if condition is None or members is None:
             return None
         self._members = [condition, *members]
-        return when(condition, members)
+        return when(condition, members, is_named="name" in form.fields)
 
     def _compile_at_least(self, value: Any, at: Path, depth: int) -> Check | None:
         if not isinstance(value, dict) or set(value) != {"k", "of"}:

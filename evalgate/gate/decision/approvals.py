@@ -14,7 +14,7 @@ from evalgate.gate.common.wording import format_verdict
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.approvals.approval import ApprovalRuling, ApprovalRulings, IdentifiedCheck
 from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey, list_scenarios
-from evalgate.models.run.run import NEGATED, NOT_EVALUATED
+from evalgate.models.run.run import NEGATED, NOT_EVALUATED, WHEN
 from evalgate.models.run.trials import summarize
 from evalgate.scoring.wording import cut_quote, join_names
 
@@ -52,7 +52,7 @@ class ApprovalSubject(NamedTuple):
     def failed_checks(self) -> set[IdentifiedCheck]:
         """The checks that failed, without those that could not be evaluated: no approval covers these."""
         failed = (each for trial in self.scenario.trials for each in summarize(trial).failed)
-        return {IdentifiedCheck(each.name, each.digest) for each in failed if each.outcome == "failed"}
+        return {IdentifiedCheck(each.name, each.digest, each.type) for each in failed if each.outcome == "failed"}
 
     @property
     def failures(self) -> set[IdentifiedCheck]:
@@ -128,12 +128,19 @@ def resolve_covers(approval: Approval, base_checks: BaseChecks) -> Approval:
     known = None if approval.covers is not None else base_checks(_scenario_key(approval))
     if known is None:
         return approval
-    covers = frozenset(each.digest for each in known if each.digest is not None and _allows_name(approval, each.name))
+    covers = frozenset(each.digest for each in known if each.digest is not None and _allows_name(approval, each))
     return replace(approval, covers=covers)
 
 
-def _allows_name(approval: Approval, name: str) -> bool:
-    names = {name, name.removeprefix(NEGATED)}  # earlier versions named a check that must not hold as its opposite
+def _allows_name(approval: Approval, check: IdentifiedCheck) -> bool:
+    """Whether it allows a check by its name, also by one of earlier versions.
+
+    They named a check that must not hold as its opposite, and a conditional one by its type alone.
+    """
+    plain = check.name.removeprefix(NEGATED)
+    names = {check.name, plain}
+    if check.type == WHEN and plain.startswith(f"{WHEN} "):
+        names |= {WHEN, check.name.removesuffix(plain) + WHEN}
     if approval.assertion is not None:
         return approval.assertion in names
     return approval.checks is None or not names.isdisjoint(approval.checks)
@@ -141,7 +148,7 @@ def _allows_name(approval: Approval, name: str) -> bool:
 
 def _covers_failure(approval: Approval, failure: IdentifiedCheck) -> bool:
     if approval.covers is None or failure.digest is None:
-        return _allows_name(approval, failure.name)
+        return _allows_name(approval, failure)
     return failure.digest in approval.covers
 
 
@@ -196,7 +203,7 @@ def _check_assertion(approval: Approval, subject: ApprovalSubject) -> _Objection
     failed, name = subject.failed_checks, approval.assertion
     if name is None or any(_covers_failure(approval, each) for each in failed):
         return None
-    if not any(_allows_name(approval, each.name) for each in failed):
+    if not any(_allows_name(approval, each) for each in failed):
         return _Objection("unused", f"the check {cut_quote(name)} does not fail")
     return _Objection("void", f"{ANOTHER_FAILS}: {_name_all(subject.failures)}")
 

@@ -82,6 +82,7 @@ class IdentifiedCheck(NamedTuple):
 
     name: str
     digest: str | None
+    type: str = ""
 
 
 BaseChecks = Callable[["ScenarioKey"], Collection[IdentifiedCheck] | None]

@@ -39,8 +39,8 @@ FAILED_OUTCOMES: frozenset[Outcome] = frozenset({"failed", "error", "not_evaluab
 """Outcomes of assertions that did not pass."""
 RUN_FAILED = "run_failed"
 """Name and type of the check that a run which ended in an error does not pass; no suite writes it."""
-NEGATED = "not: "
-"""Begins the name of a check that must not hold, unless its name is the user's own."""
+NEGATED, WHEN = "not: ", "when"
+"""Begin the names of a check that must not hold and of a conditional one, unless its name is the user's own."""
 UNWANTED, HOLDS_NOT = "must not hold, but does", "does not hold, as expected: "
 """How the reason of a negated check begins if what it forbids is so, and if it is not."""
 HARD_FAILS: frozenset[Verdict] = frozenset({"HARD_FAIL", "ERROR", "MISSING"})

@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from evalgate.reporting.text.grouping import GroupedScenarios
 
 
+UNMET = "unmet_condition"
+"""The warning of a check whose condition never held, which is no hint beside what fails."""
 MAX_NAME = 60
 LABEL_WIDTH = 11
 """Width of the label before a value, in columns."""
@@ -378,7 +380,7 @@ class _RunTable:
         for reason in document["reasons"][:20]:
             if not reason.get("scenario") and reason["code"] != "weakened":
                 yield from self._iter_note(f"{reason['code']}: {unmark_parts(reason['message'])}")
-        warnings = list_other_warnings(document)
+        warnings = list_other_warnings(document, without=UNMET if document["verdict"] == "fail" else "")
         for warning in warnings[:MAX_NOTES]:
             where = f" ({warning.where}{warning.more_places})" if warning.where else warning.more_places
             yield from self._iter_note(f"warning: {unmark_parts(warning.message)}{where}")

@@ -368,9 +368,9 @@ def _describe_unjudged(document: ResultsDoc) -> Iterator[str]:
         yield describe_unclaimed(alike, ending=" with a scenario's id" if len(alike) == 1 else " with ids of scenarios")
 
 
-def list_other_warnings(document: ResultsDoc) -> list[GroupedWarning]:
-    """The warnings that are not shown below the heading."""
-    codes = _list_noticed_codes(document)
+def list_other_warnings(document: ResultsDoc, without: str = "") -> list[GroupedWarning]:
+    """The warnings that are not shown below the heading; those of the code `without` are left out."""
+    codes = _list_noticed_codes(document) | {without}
     return group_warnings([each for each in document["warnings"] if each["code"] not in codes])
 
 

@@ -39,7 +39,7 @@ def test_the_name_of_a_negated_check__is_the_same_for_every_outcome(raw, name, t
             {"all_of": [{"any_of": [NOT_CALLED]}]},
             "any_of: not: tool b called: missing evidence (calls): the file is cut",
         ),
-        ({"when": {"type": "tool_called", "tool": "a"}, "then": [NOT_CALLED]}, "not: tool b called: missing evidence"),
+        ({"when": {"type": "tool_called", "tool": "a"}, "then": [NOT_CALLED]}, "missing evidence (calls): the file"),
     ],
 )
 def test_a_negated_member__that_can_not_be_evaluated_keeps_its_not(raw, reason):
@@ -50,6 +50,7 @@ def test_a_negated_member__that_can_not_be_evaluated_keeps_its_not(raw, reason):
 
 
 def test_a_negated_condition__is_named_as_what_holds():
-    reason = assess({"when": NOT_CALLED, "then": [{"type": "tool_called", "tool": "c"}]}, make_trace(["a"])).reason
+    called = {"type": "tool_called", "tool": "c"}
+    reason = assess({"when": NOT_CALLED, "then": [called], "name": "c instead"}, make_trace(["a"])).reason
 
     assert reason == "not: tool b called holds; tool c called: `c` must be called, but only `a` was"

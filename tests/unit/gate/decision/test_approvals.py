@@ -27,8 +27,9 @@ def approval(**given):
     return Approval(**{**narrow, **written, **bounds, **given})
 
 
-def failing(verdict="HARD_FAIL", *checks, score=None, status="hard_fail", **more):
-    assertions = [make_assertion("failed", name=name, required=True) for name in checks or ("a",)]
+def failing(verdict="HARD_FAIL", *checks, score=None, status="hard_fail", check_type="jmespath", **more):
+    names = checks or ("a",)
+    assertions = [make_assertion("failed", name=name, required=True, check_type=check_type) for name in names]
     return make_scenario(verdict, trials=[make_trial(status, score, assertions=assertions)], **more)
 
 
@@ -199,6 +200,19 @@ def test_an_approved_check_does_not_cover_another():
 def test_an_approval_covers_a_check_that_must_not_hold__also_by_its_name_of_earlier_versions(written):
     rulings = [("active", "expires in 3 days")]
     assert rule(failing("HARD_FAIL", "not: a"), approval(assertion=written)) == (rulings, {KEY})
+
+
+@pytest.mark.parametrize("name", ["when a: b", "not: when a: b", "when it applies: b"])
+def test_an_approval_covers_a_conditional_check__also_by_its_name_of_earlier_versions(name):
+    rulings = [("active", "expires in 3 days")]
+    assert rule(failing("HARD_FAIL", name, check_type="when"), approval(assertion="when")) == (rulings, {KEY})
+
+
+@pytest.mark.parametrize(
+    "failed", [failing("HARD_FAIL", "when a: b"), failing("HARD_FAIL", "loans", check_type="when")]
+)
+def test_an_approval_of_a_conditional_check_does_not_cover_one_that_had_another_name(failed):
+    assert rule(failed, approval(assertion="when"))[1] == frozenset()
 
 
 def test_an_approval_of_a_check_that_must_not_hold_does_not_cover_its_opposite():

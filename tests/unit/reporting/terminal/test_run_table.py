@@ -236,6 +236,13 @@ def test_table__invalid_input__lists_each_error():
     assert text == "invalid_suite: unknown key x\nEvalGate could not run: 1 error in its input"
 
 
+@pytest.mark.parametrize(("verdict", "is_shown"), [("pass", True), ("cannot_judge", True), ("fail", False)])
+def test_table__a_condition_that_never_held__is_no_hint_beside_what_fails(verdict, is_shown):
+    warnings = [{"code": "unmet_condition", "message": "the condition held in no trace", "where": "evals/s.yaml:1"}]
+    text = render_table(results([a_suite("s", [a_scenario()])], verdict, warnings=warnings))
+    assert ("held in no trace" in text) is is_shown
+
+
 def test_table__one_warning_about_many_places__is_shown_once():
     warnings = [{"code": "w", "message": "looks odd", "where": f"t{index}.json"} for index in range(40)]
     text = render_table(results([a_suite("s", [a_scenario()])], warnings=warnings))
