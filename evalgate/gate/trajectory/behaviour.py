@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -18,14 +18,14 @@ from evalgate.measures.sequences.differences import excerpt_texts
 from evalgate.measures.sequences.trajectory_metrics import OrderedCall, order_alike, order_like
 from evalgate.measures.text.plain_text import simplify
 from evalgate.measures.text.tool_words import changes_something
-from evalgate.measures.values.json_values import CURRENCIES, is_time_of_run, list_short_values
+from evalgate.measures.values.json_values import CURRENCIES, is_time_of_run, list_short_values, shorten
 from evalgate.measures.values.outputs import ended_in_error
 from evalgate.models.comparison.behaviour import Behaviour, BehaviourDifference, ComparedCall
 from evalgate.models.comparison.trajectory import TextPair
 from evalgate.models.trace.trace_view import ARGUMENT_SOURCES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from msgspec import UnsetType
 
@@ -35,9 +35,12 @@ if TYPE_CHECKING:
 
     Found = Iterator[tuple[DifferenceKind, str, str, str]]
 
+Key = TypeVar("Key")
 MOST_CALLS, MOST_VALUES, MOST_LEVELS = 200, 50, 4
 LONGEST_ANSWER, LONGEST_SIDE = 4_000, 200
 MOST_NAMES, MOST_LITERALS, MOST_DIFFERENCES = 12, 5, 20
+MOST_ARGUMENTS, LONGEST_ARGUMENT = 2, 40
+"""Arguments that tell calls of one tool apart, and characters of one."""
 SEVERAL, ENOUGH = 2, 3
 """Trials of a side from which answers are compared, and from which calls are that change nothing."""
 _BY_CHANCE = re.compile(r"(?:think|calculate|compute|transfer_to|hand_?(?:off|over)|escalate)(?![a-z])", re.IGNORECASE)
@@ -187,11 +190,11 @@ def _compare_calls(baseline: Sequence[Behaviour], current: Sequence[Behaviour], 
     if changing is None:
         return
     if changing[0] != changing[1]:
-        yield "calls", "calls that change something", _join_names(changing[0]), _join_names(changing[1])
+        yield "calls", "calls that change something", *_name_sequences(baseline, current, only_changing=True)
         return
     everything = _find_constants(baseline, current, lambda each: _list_names(each, only_changing=False))
     if fewest >= ENOUGH and everything is not None and everything[0] != everything[1]:
-        yield "all_calls", "calls", _join_names(everything[0]), _join_names(everything[1])
+        yield "all_calls", "calls", *_name_sequences(baseline, current, only_changing=False)
     yield from _compare_values(baseline, current, only_changing=fewest < ENOUGH)
     if fewest >= ENOUGH and any(call.sources for call in current[0].calls or ()):
         yield from _compare_sources(baseline, current)
@@ -200,7 +203,43 @@ def _compare_calls(baseline: Sequence[Behaviour], current: Sequence[Behaviour], 
 def _list_names(trial: Behaviour, *, only_changing: bool) -> list[str] | None:
     if trial.calls is None:
         return None
-    return [call.name for call in trial.calls if call.changes or not only_changing]
+    return [call.name for call in _list_calls(trial, only_changing=only_changing)]
+
+
+def _list_calls(trial: Behaviour, *, only_changing: bool) -> list[ComparedCall]:
+    return [call for call in trial.calls or () if call.changes or not only_changing]
+
+
+def _name_sequences(
+    baseline: Sequence[Behaviour], current: Sequence[Behaviour], *, only_changing: bool
+) -> tuple[str, str]:
+    """The calls that all trials of each side make; of a tool that is called more than once, by their arguments."""
+    sides = [
+        [
+            (calls[0].name, _find_common(calls, lambda call: call.values))
+            for calls in zip(*(_list_calls(trial, only_changing=only_changing) for trial in side), strict=True)
+        ]
+        for side in (baseline, current)
+    ]
+    counts = [Counter(name for name, _ in side) for side in sides]
+    repeated = {name for count in counts for name in count if count[name] >= SEVERAL}
+    shown = {
+        name: _find_telling([given for side in sides for each, given in side if each == name]) for name in repeated
+    }
+    before, now = ([_name_call(*each, shown.get(each[0], ())) for each in side] for side in sides)
+    return _join_names(before), _join_names(now)
+
+
+def _find_telling(calls: Sequence[Mapping[str, str]]) -> list[str]:
+    """The paths of the first arguments that tell calls apart, of all if none does."""
+    paths = list(dict.fromkeys(path for given in calls for path in given))
+    telling = [path for path in paths if any(given.get(path) != calls[0].get(path) for given in calls)]
+    return (telling or paths)[:MOST_ARGUMENTS]
+
+
+def _name_call(name: str, given: Mapping[str, str], shown: Iterable[str]) -> str:
+    arguments = ", ".join(f"{path}: {shorten(given[path], LONGEST_ARGUMENT)}" for path in shown if path in given)
+    return f"{name}({arguments})" if arguments else name
 
 
 def _join_names(names: Sequence[str]) -> str:
@@ -238,10 +277,9 @@ def _compare_sources(baseline: Sequence[Behaviour], current: Sequence[Behaviour]
 def _index_calls(trial: Behaviour, *, only_changing: bool) -> dict[tuple[str, int], ComparedCall]:
     seen: Counter[str] = Counter()
     found = {}
-    for call in trial.calls or ():
-        if call.changes or not only_changing:
-            found[call.name, seen[call.name]] = call
-            seen[call.name] += 1
+    for call in _list_calls(trial, only_changing=only_changing):
+        found[call.name, seen[call.name]] = call
+        seen[call.name] += 1
     return found
 
 
@@ -250,8 +288,12 @@ def _find_common_values(calls: Sequence[ComparedCall | None]) -> dict[tuple[Diff
     known = [call for call in calls if call is not None]
     if len(known) < len(calls):
         return {}
-    rows = [_list_values(call) for call in known]
-    return {key: value for key, value in rows[0].items() if all(row.get(key) == value for row in rows)}
+    return _find_common(known, _list_values)
+
+
+def _find_common(calls: Iterable[ComparedCall], read: Callable[[ComparedCall], Mapping[Key, str]]) -> dict[Key, str]:
+    first, *others = map(read, calls)
+    return {key: value for key, value in first.items() if all(row.get(key) == value for row in others)}
 
 
 def _list_values(call: ComparedCall) -> dict[tuple[DifferenceKind, str], str]:

@@ -194,6 +194,48 @@ def test_calls_that_read_count_from_three_trials_on():
     ]
 
 
+def looking_up(*titles):
+    """Trials that look up titles, by a number of their own, then lend a book."""
+    calls = [("search", {"title": title, "limit": 5}) for title in titles]
+    return [make_trace([*((name, given | {"call": f"c{at}"}) for name, given in calls), "lend"]) for at in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "sides"),
+    [
+        (["Dune"], ["Dune", "Emma"], ("search(title: Dune), lend", "search(title: Dune), search(title: Emma), lend")),
+        (["Dune", "Emma"], ["Emma"], ("search(title: Dune), search(title: Emma), lend", "search(title: Emma), lend")),
+        (  # nothing tells them apart
+            ["Dune"],
+            ["Dune", "Dune"],
+            (
+                "search(title: Dune, limit: 5), lend",
+                "search(title: Dune, limit: 5), search(title: Dune, limit: 5), lend",
+            ),
+        ),
+        (["Dune"], [], ("search, lend", "lend")),
+        (
+            ["a", "b " * 30],
+            ["a"],
+            ("search(title: a), search, lend", "search(title: a), lend"),
+        ),  # free text is not compared
+    ],
+)
+def test_calls_of_one_tool_are_told_apart_by_their_arguments(before, now, sides):
+    assert differences(looking_up(*before), looking_up(*now))[0] == ("all_calls", "calls", *sides)
+
+
+def test_calls_that_change_something_twice_are_told_apart_by_their_arguments():
+    now = [make_trace([("book_flight", BOOK), "search", ("book_flight", BOOK | {"passenger": "Bob"})])] * 2
+    [found] = differences(booked(2), now)
+    assert found == (
+        "calls",
+        "calls that change something",
+        "book_flight(passenger: Ada)",
+        "book_flight(passenger: Ada), book_flight(passenger: Bob)",
+    )
+
+
 def test_an_outcome_is_compared():
     failed = [make_trace([make_call("book_flight", BOOK, status="error")]) for _ in range(2)]
     good = [make_trace([make_call("book_flight", BOOK)]) for _ in range(2)]
