@@ -27,6 +27,7 @@ from evalgate.features.learn.application.inference.ordering import (
     cover_pairs,
     divide_into_layers,
     find_common_order,
+    is_habit,
     list_ordered_pairs,
 )
 from evalgate.features.learn.measures.usable_names import is_usable_name
@@ -134,18 +135,24 @@ class _TrialCalls:
     def list_layers(self) -> list[list[Any]]:
         """The calls that all trials make, with what their arguments have in common; calls of one message together.
 
-        What one trial calls in parallel has no order, whatever the others do.
+        What one trial calls in parallel has no order, whatever the others do; nor have look-ups that another run may
+        make in parallel.
         """
-        calls = [trace.agent_calls for trace in self.trials]
+        calls, beside = [trace.agent_calls for trace in self.trials], set[str]()
         layers: list[list[Any]] = []
         for at, name in enumerate(self.sequences[0]):
             if all(map(partial(_is_only_repeated, at), calls)):
                 continue
             step = _describe_step(name, infer_arguments([each[at]["arguments"] for each in calls], len(calls)))
-            if layers and any(are_parallel(each[at - 1], each[at]) for each in calls):
+            if layers and (
+                any(are_parallel(each[at - 1], each[at]) for each in calls)
+                or all(is_habit(trace, beside, name) for trace in self.trials)
+            ):
                 layers[-1].append(step)
+                beside.add(name)
             else:
                 layers.append([step])
+                beside = {name}
         return layers
 
 
@@ -193,7 +200,7 @@ def _find_order(trials: Sequence[Trace], failed: Sequence[Trace], traces: TraceS
     """
     pairs = find_common_order(trials, traces.compared)
     if len(trials) > 1:
-        return pairs
+        return {(a, b) for a, b in pairs if not all(is_habit(trace, [a], b) for trace in trials)}
     shown = [list_ordered_pairs(trace, traces.compared) for trace in failed]
     called = [set(trace.called) for trace in failed]
 

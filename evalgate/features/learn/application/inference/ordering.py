@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.features.learn.application.inference.checks import InferredCheck, choose_one
+from evalgate.measures.provenance.leaves import is_trivial, list_leaves
+from evalgate.measures.provenance.trace_sources import find_argument_sources
+from evalgate.measures.text.tool_words import changes_something
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
+    from evalgate.measures.provenance.sources import FoundSources
     from evalgate.models.trace.trace import ToolCall, Trace
 
 Pair = tuple[str, str]
@@ -92,6 +96,29 @@ def divide_into_layers(tools: Sequence[str], pairs: Collection[Pair]) -> list[li
 def are_parallel(call: ToolCall, other: ToolCall) -> bool:
     """Whether one message made both calls, as far as it is known."""
     return call["step"] != 0 and call["step"] == other["step"]
+
+
+def is_habit(trace: Trace, first: Collection[str], later: str) -> bool:
+    """Whether a look-up could as well be made before others: no argument of it is known from their results alone."""
+    if any(changes_something(name, trace.tool_definitions) for name in (*first, later)):
+        return False
+    sources = find_argument_sources(trace)
+    leaves = (
+        sources.find(number, leaf)
+        for number, call in enumerate(trace.agent_calls, 1)
+        if call["name"] == later
+        for leaf in list_leaves(call["arguments"])
+        if not is_trivial(leaf.value)
+    )
+    return not any(_may_need(each, first) for each in leaves)
+
+
+def _may_need(found: FoundSources, tools: Collection[str]) -> bool:
+    """Whether a value is from results of these tools and from nowhere else, or may be."""
+    known = [each for each in found.sources if each.kind != "own"]
+    if not known:
+        return found.unknown is not None
+    return all(each.kind in ("result", "sum") and each.tool in tools for each in known)
 
 
 def list_ordered_pairs(trace: Trace, tools: frozenset[str]) -> set[Pair]:

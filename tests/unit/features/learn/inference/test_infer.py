@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from builders import make_call, make_trace
+from builders import make_call, make_message, make_trace
 from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -64,6 +64,33 @@ def test_an_identical_sequence_of_three_trials_is_required_in_order():
     assert "- {type: tool_sequence, sequence: [look, pay], required: true}" in found
     assert "- id: refund  # 3 trials" in found
     assert not any("tool_called" in line for line in found)
+
+
+ORDER, POLICY = {"id": "A-771"}, {"region": "EU-7"}
+
+
+def ask(question: str, *calls: Any) -> list[Trace]:
+    """Three trials of the same calls, each with its result."""
+    made = [{**make_call(*each[:2], index=at), "result": each[2]} for at, each in enumerate(calls)]
+    user = make_message(content=question)
+    return [replace(trial(number=at), messages=[user], tool_calls=made) for at in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "steps"),
+    [
+        ("Refund A-771 of EU-7", "get_order", "[[get_order, get_policy], pay]"),
+        ("Refund A-771", "get_order", "[get_order, get_policy, pay]"),
+        ("Refund A-771 of EU-7", "reserve_order", "[reserve_order, get_policy, pay]"),
+    ],
+    ids=["known from the request", "known from the first result", "the first changes something"],
+)
+def test_look_ups_that_do_not_need_each_other_have_no_order(question: str, first: str, steps: str):
+    calls = (first, ORDER, {"region": "EU-7"}), ("get_policy", POLICY, "30 days"), ("pay", ORDER, "ok")
+    traces = ask(question, *calls)
+    assert any(f"sequence: {steps}, required: true" in line for line in lines(traces)), lines(traces)
+    pair = lines(traces[:2])
+    assert any(f"sequence: {steps}" in line for line in pair), pair
 
 
 def test_what_one_or_two_trials_show_is_not_required():
