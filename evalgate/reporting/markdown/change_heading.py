@@ -100,10 +100,11 @@ def find_shared_reason(scenarios: Sequence[ScenarioDoc], escape: Callable[[str],
         if not reason or (first not in ("", reason) and identify_reason(reason) != identify_reason(first)):
             return ""
         first = first or reason
-    return _cut(first, escape)
+    return cut_sentence(first, escape)
 
 
-def _cut(sentence: str, escape: Callable[[str], str]) -> str:
+def cut_sentence(sentence: str, escape: Callable[[str], str]) -> str:
+    """A sentence of at most `MAX_REASON` characters for a heading, with its untrusted parts escaped."""
     if len(sentence) > MAX_REASON:
         sentence = f"{sentence[:MAX_REASON].rpartition(' ')[0] or sentence[:MAX_REASON]} \u2026"
     return escape_like_names(sentence, escape) if sentence else ""
@@ -114,7 +115,7 @@ def _describe_only_difference(document: ResultsDoc, escape: Callable[[str], str]
     from evalgate.reporting.text.behaviour_lines import describe_first_act
 
     differing = next(each.scenario for each in iter_changes(document) if each.words is ACTS_DIFFERENTLY)
-    return f": {_cut(describe_first_act(differing), escape)}"
+    return f": {cut_sentence(describe_first_act(differing), escape)}"
 
 
 def _join_reason(reason: str, good: Sequence[str], growth: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from evalgate.models.comparison.comparison import REGRESSIONS
 from evalgate.models.run.run import HARD_FAILS
 from evalgate.reporting.markdown.change_heading import (
     are_proposed,
+    cut_sentence,
     describe_comparison,
     describe_failed_comparison,
     find_not_blocked,
@@ -198,13 +199,25 @@ def _build_verdict(document: ResultsDoc, escape: Callable[[str], str]) -> Headin
     if any(reason["code"] == NO_REPORT for reason in document["reasons"]):
         return Heading(INVALID, "could not run, or left no report that can be read")
     if verdict == "invalid" or summary is None:
-        return Heading(INVALID, f"could not run: {pluralize(len(document['reasons']), 'error')} in its input")
+        return Heading(INVALID, f"could not run: {_describe_errors(document['reasons'], escape)}")
     if verdict == "fail":
         return _add_reservations(document, _build_failed(document, escape), escape)
     if verdict == "cannot_judge":
         return _add_reservations(document, _build_unjudged(document, escape), escape)
     heading = _build_passed(document, summary, escape)
     return _add_confirmation(document, heading) if "confirmation" in document else heading
+
+
+def _describe_errors(reasons: Sequence[ReasonDoc], escape: Callable[[str], str]) -> str:
+    """The only error with its place, else how many there are, and in which file if it is one."""
+    places = [found for each in reasons if (found := each.get("location"))]
+    if len(reasons) == 1:
+        line = f":{places[0].line}" if places and places[0].line else ""
+        where = f"{escape(places[0].file + line)} " if places else ""
+        return f"{where}{cut_sentence(reasons[0]['message'], escape)}"
+    files = {each.file for each in places}
+    where = escape(files.pop()) if len(files) == 1 and len(places) == len(reasons) else "what it reads"
+    return f"{pluralize(len(reasons), 'error')} in {where}"
 
 
 def _add_confirmation(document: ResultsDoc, heading: Heading) -> Heading:

@@ -67,7 +67,9 @@ def test_invalid_input_replaces_the_report_of_an_older_commit(hub, act, workspac
 def test_the_check_run_fails_too(hub, act, workspace, spoil):
     act(**spoil(workspace), check_run="true")
     [found] = hub.state["check_runs"]
-    assert (found["conclusion"], found["output"]["title"]) == ("failure", "Could not run: 1 error in its input")
+    title = found["output"]["title"]
+    assert (found["conclusion"], title.startswith("Could not run: ")) == ("failure", True)
+    assert INVALID[spoil].strip("` ") in title
 
 
 class FailingOnce(dict):

@@ -324,8 +324,17 @@ def test_heading__cannot_judge__has_the_reason(code, words):
     assert "\u2705" not in comment(document).split("\n")[1]
 
 
-def test_heading__invalid_input__counts_the_errors():
-    assert "could not run: 1 error in its input" in heading(CASES["invalid"]())
+def test_heading__invalid_input__says_the_only_error_or_counts_them():
+    alone = "could not run: ` evals/s.yaml:3 ` unknown key ` wieght ` (did you mean ` weight `?)"
+    assert alone in heading(CASES["invalid"]())
+    reasons = [
+        {**a_reason("invalid_suite", "x"), "location": LocationDoc(name, 3, None)} for name in ("a.yaml", "b.yaml")
+    ]
+    one_file = results([], "invalid", reasons=[reasons[0], reasons[0]])
+    assert heading(one_file).endswith("could not run: 2 errors in ` a.yaml `")
+    assert heading(results([], "invalid", reasons=reasons)).endswith("could not run: 2 errors in what it reads")
+    unplaced = a_reason("invalid_input", "word " * 40)
+    assert heading(results([], "invalid", reasons=[unplaced])).endswith(f"could not run: {'word ' * 20}\u2026")
 
 
 def drifted(found, *, suites=False, types=(), **changes):
