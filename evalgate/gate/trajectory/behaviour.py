@@ -41,6 +41,8 @@ LONGEST_ANSWER, LONGEST_SIDE = 4_000, 200
 MOST_NAMES, MOST_LITERALS, MOST_DIFFERENCES = 12, 5, 20
 MOST_ARGUMENTS, LONGEST_ARGUMENT = 2, 40
 """Arguments that tell calls of one tool apart, and characters of one."""
+UNSHOWN = "\u2026"
+"""Stands for the value of an argument that is not one and the same, or too long."""
 SEVERAL, ENOUGH = 2, 3
 """Trials of a side from which answers are compared, and from which calls are that change nothing."""
 _BY_CHANCE = re.compile(r"(?:think|calculate|compute|transfer_to|hand_?(?:off|over)|escalate)(?![a-z])", re.IGNORECASE)
@@ -50,6 +52,7 @@ _LITERAL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[\w$\u20ac.:/+-]*\d[\w.:/+%
 _SIGN = r"$\u00a2-\u00a5\u20a0-\u20c0"
 _BEFORE_AMOUNT = re.compile(rf"(?:[{_SIGN}]|\b(?:{CURRENCIES}))\s?$")
 _AFTER_AMOUNT = re.compile(rf"\s?(?:[{_SIGN}%]|(?:{CURRENCIES}|euros?|dollars?|pounds?|percent)\b)")
+_END_OF_HEAD = re.compile(r"[.\[]")
 _LONGEST_CODE = 5
 """Characters of a code, with a blank behind it and one character before it."""
 
@@ -59,8 +62,11 @@ def behaviour_from_trace(trace: Trace, *, with_sources: bool = False) -> Behavio
     recorded = trace.agent_calls[:MOST_CALLS]
     changing = {name: changes_something(name, trace.tool_definitions) for name in {call["name"] for call in recorded}}
     raw = list_short_values([call["arguments"] for call in recorded], MOST_LEVELS, MOST_VALUES, trace.started_at)
-    values, answer = redact_value([raw, read_steady_answer(trace)])
-    calls = [_build_call(call, changing[call["name"]], each) for call, each in zip(recorded, values, strict=True)]
+    others = [_list_others(call["arguments"], each) for call, each in zip(recorded, raw, strict=True)]
+    values, others, answer = redact_value([raw, others, read_steady_answer(trace)])
+    calls = [
+        _build_call(call, changing[call["name"]], *each) for call, *each in zip(recorded, values, others, strict=True)
+    ]
     was_asked = trace.kept_view is not None and ARGUMENT_SOURCES in trace.kept_view.cache
     if with_sources or was_asked:
         calls = _add_sources(calls, trace)
@@ -86,8 +92,26 @@ def _read_left_state(trace: Trace) -> LeftState:
     return read_left_state(trace)
 
 
-def _build_call(call: ToolCall, changes: bool, values: dict[str, str]) -> ComparedCall:  # noqa: FBT001  a field
-    return ComparedCall(call["name"], changes, values, _name_outcome(call), step=call["step"])
+def _build_call(
+    call: ToolCall,
+    changes: bool,  # noqa: FBT001  a field
+    values: dict[str, str],
+    others: list[str] | None,
+) -> ComparedCall:
+    return ComparedCall(call["name"], changes, values, _name_outcome(call), step=call["step"], others=others)
+
+
+def _list_others(arguments: Any, values: dict[str, str]) -> list[str] | None:
+    """The arguments without a value that is compared, but for those that are null; None if there are too many."""
+    if not isinstance(arguments, dict) or len(values) == MOST_VALUES:
+        return None
+    found = {_name_head(path) for path in values}
+    return sorted({_name_head(name) for name, value in arguments.items() if value is not None} - found)
+
+
+def _name_head(path: str) -> str:
+    """The argument to which a path leads."""
+    return _END_OF_HEAD.split(path, maxsplit=1)[0]
 
 
 def _name_outcome(call: ToolCall) -> str:
@@ -257,6 +281,32 @@ def _compare_values(baseline: Sequence[Behaviour], current: Sequence[Behaviour],
             if before[key] != now[key]:
                 kind, path = key
                 yield kind, _name_argument(place, path), before[key], now[key]
+        yield from _compare_arguments(place, *pair)
+
+
+def _compare_arguments(
+    place: tuple[str, int], before: Sequence[ComparedCall | None], now: Sequence[ComparedCall | None]
+) -> Found:
+    """Arguments that the call has in all trials of one side and in none of the other, with their value if it is one."""
+    sides = [[_list_arguments(call) for call in side] for side in (before, now)]
+    first, second = ([each for each in side if each is not None] for side in sides)
+    if len(first) < len(before) or len(second) < len(now):
+        return
+    gone = set[str].intersection(*first).difference(*second)
+    come = set[str].intersection(*second).difference(*first)
+    for names, calls, is_new in ((gone, before, False), (come, now, True)):
+        values = {path: value for (kind, path), value in _find_common_values(calls).items() if kind == "argument"}
+        for name in sorted(names):
+            path = next((each for each in values if _name_head(each) == name), name)
+            value = values.get(path, UNSHOWN)
+            yield "argument", _name_argument(place, path), *(("", value) if is_new else (value, ""))
+
+
+def _list_arguments(call: ComparedCall | None) -> set[str] | None:
+    """The names of a call's arguments that are not null; None if they, or the call, are not known."""
+    if call is None or call.others is None:
+        return None
+    return {*call.others, *(_name_head(path) for path, value in call.values.items() if value != "null")}
 
 
 def _name_argument(place: tuple[str, int], path: str) -> str:

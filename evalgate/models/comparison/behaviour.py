@@ -36,7 +36,7 @@ class ComparedCall(NamedTuple):
     """One call: `values` are its short arguments by their paths; `changes` is false for one that only reads.
 
     `sources` are where each argument came from, in words; empty where no one asked. Calls of one `step`, unless that
-    is 0, were made by one message.
+    is 0, were made by one message. `others` are further arguments, of which no value is compared; None if not known.
     """
 
     name: str
@@ -45,6 +45,7 @@ class ComparedCall(NamedTuple):
     outcome: str
     sources: dict[str, list[str]] = {}  # noqa: RUF012  never written to
     step: int = 0
+    others: list[str] | None = None
 
 
 class LeftPart(NamedTuple):

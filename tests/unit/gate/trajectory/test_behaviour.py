@@ -24,6 +24,38 @@ def test_another_argument_of_a_call_that_changes_something(trials):
     assert found == [("argument", "book_flight.flight_id", "TP533", "TP534")]
 
 
+@pytest.mark.parametrize("trials", [1, 2, 3])
+@pytest.mark.parametrize(("value", "shown"), [(True, "true"), ("a text " * 9, "\u2026"), ({"by": "mail"}, "mail")])
+def test_a_new_argument_of_a_call_and_one_that_is_gone(trials, value, shown):
+    path = "book_flight.force.by" if isinstance(value, dict) else "book_flight.force"
+    without, with_ = booked(trials), booked(trials, force=value)
+    assert differences(without, with_) == [("argument", path, "", shown)]
+    assert differences(with_, without) == [("argument", path, shown, "")]
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ([{}, {}, {}], [{"force": True}, {"force": True}, {}]),
+        ([{}, {"force": False}, {}], [{"force": True}] * 3),
+        ([{}, {}, {}], [{"force": None}] * 3),
+        ([{"note": "a text " * 9}] * 3, [{"note": "short"}] * 3),
+        ([{"in": {"note": "a text " * 9}}] * 3, [{"in": {"note": "short"}}] * 3),
+    ],
+)
+def test_an_argument_that_some_trial_of_the_other_side_has_or_that_is_null_is_not_new(before, now):
+    sides = [[make_trace([("book_flight", {**BOOK, **each})], "Done.") for each in side] for side in (before, now)]
+    assert differences(*sides) == []
+
+
+def test_arguments_of_a_baseline_that_does_not_name_them_all_are_not_new():
+    before = [behaviour_from_trace(each) for each in booked()]
+    for each in before:
+        each.calls = [call._replace(others=None) for call in each.calls]
+    now = [behaviour_from_trace(each) for each in booked(force=True)]
+    assert find_differences(before, now, None, passes=True) == []
+
+
 def test_with_one_trial_only_what_passes_on_both_sides_is_compared():
     assert differences(booked(1), booked(1, flight_id="TP534"), passes=False) == []
 
