@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, Any
 from evalgate.cli.command import FORMAT, OUTPUT, Command, choose_format, option
 from evalgate.cli.shell import escape_invisible, format_location, is_stdout
 from evalgate.cli.trace_place import TRACE_HELP, describe_missing, find_place, looks_like_file
+from evalgate.cli.traces import build_pricer, read_traces
 from evalgate.errors import Problem, SettingError
-from evalgate.settings.limits import parse_limits
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from evalgate.application.evaluation.pricing import Pricer
     from evalgate.cli.shell import Shell
     from evalgate.measures.jmespath.query import Query
-    from evalgate.models.trace.trace import Trace, TraceRecord
-    from evalgate.suite.models import Form, Suite
+    from evalgate.models.trace.trace import Trace
 
 
 class _LineWriter:
@@ -84,22 +82,6 @@ def query(arguments: Namespace, shell: Shell) -> int:
         raise SettingError(Problem(wanted.describe_absence(count), hint=hint))
     _print_values(found, expression, shell)
     return 2 if damaged else 0
-
-
-def read_traces(arguments: Namespace, patterns: list[str], trace_format: Form, shell: Shell) -> Iterable[TraceRecord]:
-    """Reads the traces that the patterns name, with the command's limits."""
-    from evalgate.bootstrap.sources import build_trace_files
-
-    return build_trace_files(shell.cwd, None, parse_limits(arguments.limit)).read(patterns, ".", trace_format)
-
-
-def build_pricer(suite: Suite | None) -> Pricer:
-    """A pricer with the prices of the suite, if there is one, as in a run."""
-    from evalgate.adapters.price_list import find_price_list
-    from evalgate.application.evaluation.pricing import Pricer
-    from evalgate.suite.models import SuitePrices
-
-    return Pricer(SuitePrices() if suite is None else suite.prices, find_price_list())
 
 
 def _find_order_hint(words: list[str]) -> str | None:

@@ -6,24 +6,42 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from evalgate.cli.command import FORMAT, JSON_TABLE, Command, choose_format, option
-from evalgate.cli.query import build_pricer, read_traces
 from evalgate.cli.shell import format_location
 from evalgate.cli.trace_place import TRACE_HELP, choose_default, describe_missing, find_place
 from evalgate.errors import Problem, SettingError
+from evalgate.settings.limits import parse_limits
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from evalgate.application.evaluation.pricing import Pricer
     from evalgate.cli.shell import Shell
     from evalgate.cli.trace_place import TracePlace
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import Trace, TraceRecord
     from evalgate.reporting.terminal.trace_table import TraceRow
+    from evalgate.suite.models import Form, Suite
 
 SCHEMA = "evalgate.traces/1"
 MAX_ROWS, MAX_REASONS, MAX_FOLDER_REASONS = 10_000, 40, 3
 UNLIMITED = 10_000
 """Width of a table in a pipe, where no column is cut."""
+
+
+def read_traces(arguments: Namespace, patterns: list[str], trace_format: Form, shell: Shell) -> Iterable[TraceRecord]:
+    """Reads the traces that the patterns name, with the command's limits."""
+    from evalgate.bootstrap.sources import build_trace_files
+
+    return build_trace_files(shell.cwd, None, parse_limits(arguments.limit)).read(patterns, ".", trace_format)
+
+
+def build_pricer(suite: Suite | None) -> Pricer:
+    """A pricer with the prices of the suite, if there is one, as in a run."""
+    from evalgate.adapters.price_list import find_price_list
+    from evalgate.application.evaluation.pricing import Pricer
+    from evalgate.suite.models import SuitePrices
+
+    return Pricer(SuitePrices() if suite is None else suite.prices, find_price_list())
 
 
 def list_traces(arguments: Namespace, shell: Shell) -> int:

@@ -27,14 +27,16 @@ NEEDED = (
 STORE_GROUP = ["store", "history", "goldens", "feedback", "export", "import"]
 LEFT_OUT = [
     "init",
-    "explain",
     "skill",
     "view",
     "import-suite",
+    "query",
+    "cassettes",
     "mutate",
     "migrate",
     "calibrate",
     "confirm",
+    "convert",
     "fetch-baseline",
     "comment",
     *STORE_GROUP,
