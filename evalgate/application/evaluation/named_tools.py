@@ -8,6 +8,7 @@ that no call has if one with a similar name is there.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.errors import Problem
@@ -16,7 +17,7 @@ from evalgate.evaluators.core.registry import evaluator_class
 from evalgate.evaluators.core.shorthands import iter_checks, list_names_in
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.similar_names import find_similar_name, find_similar_part
-from evalgate.measures.text.tool_words import unwrap_definition
+from evalgate.measures.text.tool_words import changes_something, unwrap_definition
 from evalgate.measures.values.json_values import mark_name
 from evalgate.models.trace.trace import Trace
 
@@ -63,8 +64,10 @@ class NamedTools:
 
     def __init__(self, suite: Suite) -> None:
         self._places: dict[str, tuple[NamedTool, Location | None]] = {}
+        self.forbids = False
         for assertion in (each for scenario in suite.scenarios for each in scenario.assertions):
             for tool in _find_tools(assertion.written, is_negated=False):
+                self.forbids = self.forbids or tool.is_forbidden
                 is_named = tool.is_part or "*" not in tool.name or _is_other_pattern(tool)
                 if is_named and len(self._places) < MAX_NAMES:
                     self._places.setdefault(tool.name, (tool, assertion.location))
@@ -180,6 +183,40 @@ def list_arguments(trace: Trace) -> list[str]:
         elif isinstance(each, list):
             waiting += each
     return list(found)[:MAX_KEYS]
+
+
+NAMING = frozenset(("name", "tool", "tool_name", "toolName", "function", "function_name", "recipient_name"))
+"""Arguments in which a tool that calls others is told which."""
+MAX_VALUES, MAX_NAME = 100, 200
+_SEVERAL_WORDS = re.compile(r"[^_-][_-][^_-]|[a-z][A-Z]")
+
+
+def list_passed_names(trace: Trace) -> dict[str, str]:
+    """Texts that may name a tool, in the arguments of calls, each with the first tool that was called with it."""
+    found: dict[str, str] = {}
+    for call in trace.agent_calls[:MAX_NAMES]:
+        if call["arguments"] and changes_something(call["name"], trace.tool_definitions):
+            for name in _iter_passed_names(call["arguments"]):
+                found.setdefault(name, call["name"])
+    return found
+
+
+def _may_be_tool(key: str, value: str) -> bool:
+    """Whether an argument may hold the name of a tool; other things have names, too."""
+    return len(value) <= MAX_NAME and (key != "name" or _SEVERAL_WORDS.search(value) is not None)
+
+
+def _iter_passed_names(arguments: Any) -> Iterator[str]:
+    waiting = [arguments]
+    for each in islice(waiting, MAX_VALUES):  # which grows
+        if isinstance(each, dict):
+            for key, value in islice(each.items(), MAX_VALUES):
+                if isinstance(value, dict | list):
+                    waiting.append(value)
+                elif key in NAMING and isinstance(value, str) and _may_be_tool(key, value):
+                    yield value
+        elif isinstance(each, list):
+            waiting += each[:MAX_VALUES]
 
 
 class NamedArguments:

@@ -22,7 +22,7 @@ from evalgate.scoring.scenario import judge_scenario
 from evalgate.suite.scenarios import DEFAULT_THRESHOLD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from evalgate.application.evaluation.behaviours import BehaviourRecorder
     from evalgate.application.evaluation.scenario_matcher import Overlap, ScenarioClaim
@@ -113,7 +113,7 @@ class SuiteEvaluation:
             if behaviour is not None and self._behaviours is not None:
                 self._behaviours.add(ScenarioKey(self._suite.name, id_, claim.variant), behaviour)
             self.named_tools.add(trial.tool_calls, judged.defined)
-            self._add_similar(place, trial.tool_calls, judged.spans)
+            self._add_similar(place, trial.tool_calls, judged)
             if self.named_agents is not None:
                 self.named_agents.add(judged.acting)
             if self.named_skills is not None:
@@ -131,8 +131,8 @@ class SuiteEvaluation:
         if judged.tools and judged.ref.tools_hash is not None and len(self._tools) < MOST_SETS:
             self._tools[judged.ref.tools_hash] = judged.tools
 
-    def _add_similar(self, place: int, called: Iterable[str], spans: Mapping[str, bool]) -> None:
-        if not spans and all(map(self._plain_name.fullmatch, called)):
+    def _add_similar(self, place: int, called: Iterable[str], judged: JudgedRecord) -> None:
+        if not judged.spans and not judged.passed and all(map(self._plain_name.fullmatch, called)):
             return
         if self.similar_tools is None:
             from evalgate.evaluators.kinds.calls.similar_tools import SimilarTools  # few agents' tools have such names
@@ -142,7 +142,8 @@ class SuiteEvaluation:
         where = self._suite.path if scenario.location is None else str(scenario.location)
         checks = [each.written for each in scenario.assertions]
         self.similar_tools.add(place, where, checks, called)
-        self.similar_tools.add_spans(place, where, checks, spans)
+        self.similar_tools.add_spans(place, where, checks, judged.spans)
+        self.similar_tools.add_passed(place, where, judged.passed)
 
     def find_misspelt_arguments(self) -> Iterable[Warning_]:
         """Warns of arguments that the suite names, and that are likely typos of those in its traces."""

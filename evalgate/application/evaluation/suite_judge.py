@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evalgate.application.evaluation.named_tools import NamedTools
+from evalgate.application.evaluation.named_tools import NamedTools, list_passed_names
 from evalgate.application.evaluation.scenario_matcher import ScenarioCandidate, ScenarioMatcher, UndecidedMatchError
 from evalgate.application.evaluation.scenario_selection import may_be_selected
 from evalgate.application.evaluation.trace_warnings import format_location
@@ -80,6 +80,7 @@ class JudgedRecord(Struct, array_like=True):
     acting: list[str] = []  # agents, and names of agents in the suite that they fit; empty if it names none
     skills: list[str] = []  # used or listed; empty if the suite forbids none
     tools: str = ""  # NAME=DIGEST of each tool that is defined; empty if an earlier record defines the same
+    passed: dict[str, str] = {}  # denied names that stand in arguments, with the tool that was called with each
     spans: dict[str, bool] = {}  # named like a tool that a check denies, and whether a tool of that name is defined
 
 
@@ -137,14 +138,19 @@ class SuiteJudge:
             acting=acting,
             skills=skills,
             tools=tools,
+            passed=self._find_passed_names(seen),
             spans=self._span_names.find(seen) if seen.other_spans else {},
         )
 
     @cached_property
     def _span_names(self) -> SpanNames:
-        from evalgate.evaluators.kinds.calls.similar_tools import SpanNames  # only for traces made of spans
+        from evalgate.evaluators.kinds.calls.similar_tools import SpanNames  # few traces need it
 
         return SpanNames(each.written for scenario in self._suite.scenarios for each in scenario.assertions)
+
+    def _find_passed_names(self, trace: Trace) -> dict[str, str]:
+        found = list_passed_names(trace) if self._named_tools.forbids else {}
+        return self._span_names.choose_denied(found) if found else {}
 
     def _digest_new_tools(self, ref: TraceRef, trace: Trace) -> str:
         """The digests of the tools that a trace defines; empty if an earlier one defines the same."""

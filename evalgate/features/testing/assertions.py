@@ -47,6 +47,7 @@ def assert_cost_below(trace: TraceSource, usd: float, *, run_status: RunStatus =
 
 
 def _assert(raw: dict[str, Any], source: TraceSource, run_status: RunStatus) -> None:
+    from evalgate.application.evaluation.named_tools import list_passed_names
     from evalgate.evaluators.core.parse import Parser
     from evalgate.evaluators.kinds.calls.similar_tools import SimilarTools, SpanNames
     from evalgate.reporting.text.sentences import unmark_parts
@@ -68,7 +69,9 @@ def _assert(raw: dict[str, Any], source: TraceSource, run_status: RunStatus) -> 
     similar = SimilarTools()
     checks = [assertions[0].written]
     similar.add(0, "", checks, trace.called)
-    similar.add_spans(0, "", checks, SpanNames(checks).find(trace))
+    names = SpanNames(checks)
+    similar.add_spans(0, "", checks, names.find(trace))
+    similar.add_passed(0, "", names.choose_denied(list_passed_names(trace)))
     for warning in similar.list_warnings():
         warnings.warn(unmark_parts(warning["message"]), stacklevel=3)
 

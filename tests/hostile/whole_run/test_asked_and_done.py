@@ -272,6 +272,47 @@ def test_a_tool_behind_the_name_of_a_server_is_named_below_the_heading(tmp_path,
     assert "similar_tool" not in {each["code"] for each in meant.results["warnings"]}
 
 
+def asking(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    record = trace("done", tools=(tool,))
+    (message,) = (each for each in record["messages"] if each.get("tool_calls"))
+    message["tool_calls"][0]["arguments"] = arguments
+    return record
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("batch", {"tool_calls": [{"tool": "delete_user", "parameters": {}}]}),
+        ("call_tool", {"name": "delete_user", "arguments": {}}),
+        ("call_tool", {"name": "Delete_User"}),
+        ("run", {"request": {"function": {"name": "delete_user"}}}),
+        ("dispatch", {"tool_name": "functions.delete_user"}),
+    ],
+)
+def test_a_forbidden_tool_that_another_is_asked_to_call_is_a_warning_below_the_heading(tmp_path, tool, arguments):
+    ran = judge_trace(tmp_path, {**DENY, "required": True}, asking(tool, arguments))
+    assert (ran.code, [each["code"] for each in ran.results["warnings"]]) == (0, ["similar_tool"])
+    assert tool in second_line(ran)
+    known = [{**DENY, "required": True}, {"type": "tool_called", "tool": tool}]
+    assert judge_trace(tmp_path, known, asking(tool, arguments)).results["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "forbidden"),
+    [
+        ("get_tool", {"name": "delete_user"}, "delete_*"),
+        ("create_label", {"name": "search"}, "search"),
+        ("create_note", {"text": "delete_user", "title": "delete_user"}, "delete_*"),
+        ("create_role", {"name": "undelete_users"}, "delete_*"),
+        ("pay", {"name": 7, "tool": None, "function": ["pay"]}, "delete_*"),
+    ],
+)
+def test_a_name_in_other_arguments_is_no_warning(tmp_path, tool, arguments, forbidden):
+    check = {"type": "forbidden_tools", "tools": [forbidden], "required": True}
+    ran = judge_trace(tmp_path, check, asking(tool, arguments))
+    assert (ran.code, ran.results["warnings"]) == (0, [])
+
+
 @pytest.mark.parametrize("name", ["web_search", "file-search", "research", "search_web"])
 def test_a_name_that_ends_with_the_same_word_is_another_tool(tmp_path, name):
     ran = judge(tmp_path, {"type": "forbidden_tools", "tools": ["search"]}, name)

@@ -12,7 +12,12 @@ from evalgate.evaluators.core.evaluator import find_tool_fields
 from evalgate.evaluators.core.queries import MAY_NAME_TOOLS, find_names_looked_for
 from evalgate.evaluators.core.registry import evaluator_class
 from evalgate.evaluators.core.shorthands import iter_checks, list_names_in
-from evalgate.evaluators.kinds.calls.span_names import find_denied_span, find_span_names, is_outside
+from evalgate.evaluators.kinds.calls.span_names import (
+    find_denied_name,
+    find_denied_span,
+    find_span_names,
+    is_outside,
+)
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.similar_names import find_denied, find_pattern_for
 from evalgate.measures.values.json_values import mark_name
@@ -70,6 +75,15 @@ class _ScenarioNames(NamedTuple):
         which = "do not allow that tool" if denied is None else f"forbid or limit {mark_name(denied)}"
         return f"checks that {which} judge tool calls only: record what runs a tool as a tool"
 
+    def find_passed_advice(self, name: str, tool: str) -> str | None:
+        """What to do about a denied name that a tool was called with; None if a check names that tool."""
+        is_known = tool in self.named or any(matches_id(each, tool) for each in (*self.not_meant, *self.forbidden))
+        denied = None if is_known else find_denied([*self.forbidden, *self.exact], name)
+        if denied is None:
+            return None
+        to_do = f"they judge no call inside another: add a check of {mark_name(tool)}, which ends this warning"
+        return f"which checks forbid or limit; {to_do}"
+
     def add(self, fields: Mapping[str, Any], *, is_negated: bool) -> None:
         """Adds the names in a check as written."""
         kind = evaluator_class(str(fields.get("type")))
@@ -108,6 +122,7 @@ class SimilarTools:
         self._seen: set[tuple[int, str]] = set()
         self._found: dict[str, Warning_] = {}
         self._spans: dict[str, Warning_] = {}
+        self._passed: dict[str, Warning_] = {}
 
     def add(self, place: int, where: str, checks: Iterable[Any], called: Iterable[str]) -> None:
         """Adds the names that a trace calls; of its scenario are the index in the suite, and the checks as written."""
@@ -132,13 +147,21 @@ class SimilarTools:
                 message = f"{mark_name(name)} ran as a span that is no tool call, and {advice}"
                 self._spans.setdefault(name, {"code": "span_like_tool", "message": message, "where": where})
 
+    def add_passed(self, place: int, where: str, passed: Mapping[str, str]) -> None:
+        """Adds what `SpanNames.choose_denied` left of a trace, after `add` of the same trace."""
+        for name, tool in passed.items():
+            advice = self._names[place].find_passed_advice(name, tool)
+            if advice is not None and len(self._passed) < MAX_FOUND:
+                message = f"{mark_name(tool)} was called with {mark_name(name)}, {advice}"
+                self._passed.setdefault(message, {"code": "similar_tool", "message": message, "where": where})
+
     def explains(self, tool: str, called: str) -> bool:
         """Whether a warning says of a called name that it ends like this tool."""
         return called in self._found and find_pattern_for(tool, called) is not None
 
     def list_warnings(self) -> list[Warning_]:
         """One warning a name, in order of appearance."""
-        return [*self._found.values(), *self._spans.values()]
+        return [*self._found.values(), *self._spans.values(), *self._passed.values()]
 
 
 class SpanNames:
@@ -154,6 +177,10 @@ class SpanNames:
         if not self._patterns and not self._has_allowed:
             return {}
         return find_span_names(trace, self._patterns, has_allowed=self._has_allowed)
+
+    def choose_denied(self, passed: Mapping[str, str]) -> dict[str, str]:
+        """Of names in arguments those that one of the checks denies, with the tool that was called with each."""
+        return {name: tool for name, tool in passed.items() if find_denied_name(self._patterns, name) is not None}
 
 
 def _collect_names(checks: Iterable[Any]) -> _ScenarioNames:

@@ -39,9 +39,15 @@ def list_forms(name: str) -> tuple[str, ...]:
 
 def find_denied_span(patterns: Sequence[str], name: str) -> str | None:
     """The first pattern that fits the name of a span or of its function; those with hardly any letter fit none."""
-    specific = [each for each in patterns if "*" not in each or max(map(len, each.split("*"))) >= MIN_LITERAL]
-    found = (find_denied(specific, form) for form in list_forms(name))
+    found = (find_denied_name(patterns, form) for form in list_forms(name))
     return next((each for each in found if each is not None), None)
+
+
+def find_denied_name(patterns: Sequence[str], name: str) -> str | None:
+    """The first pattern that fits a name, of those with enough letters."""
+    return find_denied(
+        [each for each in patterns if max(map(len, each.split("*"))) >= MIN_LITERAL or "*" not in each], name
+    )
 
 
 def find_span_names(trace: Trace, patterns: Sequence[str], *, has_allowed: bool) -> dict[str, bool]:
