@@ -69,13 +69,13 @@ class Similarity(TextEvaluator):
 
 
 class IsRefusal(TextEvaluator):
-    """The text contains one of `phrases`; case, number of blanks and style of quotes do not matter.
+    """The text contains one of `phrases`; case, blanks, style of quotes and emphasis do not matter.
 
     Phrases given here replace the built-in ones.
     """
 
     type: Literal["is_refusal"]
-    version = 2  # other hyphens
+    version = 3  # 2: other hyphens; 3: emphasis, letters that look the same
     other_names = ("refusal", "guardrails")
     phrases: Annotated[
         Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(min_length=1, max_length=1_000)]

@@ -77,8 +77,48 @@ def simplify(text: str) -> str:
 
 
 def simplify_seen(text: str) -> str:
-    """The same without invisible characters."""
-    return text if text.isascii() else simplify(remove_invisible(text))
+    """The same without invisible characters, and with plain letters for those that only look like them."""
+    return text if text.isascii() else simplify(_fold_looks(remove_invisible(text)))
+
+
+def _see(text: str) -> str:
+    return text if text.isascii() else compose(_fold_looks(remove_invisible(text)))
+
+
+_ALPHABETS = ("CYRILLIC", "GREEK", "ARMENIAN", "COPTIC", "CHEROKEE")
+"""Alphabets with letters that look like Latin ones."""
+_FULL_WIDTH = range(0xFF01, 0xFF5F)
+
+
+def _fold_looks(text: str) -> str:
+    """The text with plain letters and digits in place of styled ones, and of other alphabets within a Latin word.
+
+    A word of another alphabet alone is one of that language.
+
+    >>> _fold_looks("p\u0430y \uff50\uff41\uff59 \u0441\u043e\u0440 x\u00b2")
+    'pay pay \u0441\u043e\u0440 x\u00b2'
+    """
+    others = {each for each in text if not each.isascii()}
+    styled = {ord(each): folded for each in others if (folded := _fold_style(each)) != each}
+    text = text.translate(styled) if styled else text
+    letters = "".join(each for each in others if unicodedata.name(each, "").startswith(_ALPHABETS))
+    if not letters or not _compile("[A-Za-z]").search(text):
+        return text
+    table = _load_table()
+    looks = {at: _choose_case(chr(at), table[at]) for at in map(ord, letters) if at in table and table[at].isascii()}
+    read: str = _compile(r"\w*[A-Za-z]\w*").sub(lambda found: found[0].translate(looks), text)
+    return read
+
+
+def _fold_style(character: str) -> str:
+    """A letter or digit without its style, such as bold or full width; what is raised or in a circle is no such."""
+    is_styled = unicodedata.category(character) in ("Ll", "Lu", "Nd") or ord(character) in _FULL_WIDTH
+    return unicodedata.normalize("NFKC", character) if is_styled else character
+
+
+def _choose_case(character: str, looks: str) -> str:
+    """The table has a small L for whatever looks like a line."""
+    return "I" if looks == "l" and character.isupper() else looks
 
 
 class Forms(NamedTuple):
@@ -88,7 +128,7 @@ class Forms(NamedTuple):
     seen: Callable[[str], str]
 
 
-EXACT, PLAIN = Forms(compose, remove_unseen), Forms(simplify, simplify_seen)
+EXACT, PLAIN = Forms(compose, _see), Forms(simplify, simplify_seen)
 SEEN = EXACT.seen, PLAIN.seen
 """Forms in which a pattern is searched for that must not match, besides that of the written text."""
 

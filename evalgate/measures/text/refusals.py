@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from evalgate.measures.text.plain_text import simplify_seen
@@ -33,13 +34,15 @@ WHOLE = (
 PHRASES: tuple[str, ...] = (*(f"{start} {act}" for start in OPENINGS for act in REFUSED), *WHOLE)
 _HEADS = (*OPENINGS, *WHOLE)
 
+_EMPHASIS = re.compile(r"[*~]+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)")
+"""Marks of Markdown around words."""
 _QUOTES = str.maketrans(dict.fromkeys("\u2018\u2019\u201a\u201b\u02bc\u02b9\u00b4`\u2032\uff07", "'")
                         | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\uff02", '"'))  # fmt: skip
 
 
 def flatten_text(text: str) -> str:
-    """Folds case, straightens quotes and hyphens, joins blanks and removes invisible characters, to search phrases."""
-    return " ".join(simplify_seen(text).translate(_QUOTES).casefold().split())
+    """Folds case, straightens quotes and hyphens, joins blanks and removes what is not read, to search phrases."""
+    return " ".join(_EMPHASIS.sub("", simplify_seen(text)).translate(_QUOTES).casefold().split())
 
 
 def is_refusal(text: str) -> bool:

@@ -67,6 +67,44 @@ def test_another_hyphen_hides_no_words_from_a_negated_check(tmp_path, check, hyp
     assert judge(tmp_path, {"not": check}, f"delete{hyphen}account") == "failed"
 
 
+LETTERS = {
+    "Cyrillic": "d\u0435lete \u0430cc\u043eunt",
+    "Greek": "delete acc\u03bfunt",
+    "full width": "\uff44\uff45\uff4c\uff45\uff54\uff45 \uff41\uff43\uff43\uff4f\uff55\uff4e\uff54",
+    "bold": "\U0001d41d\U0001d41e\U0001d425\U0001d41e\U0001d42d\U0001d41e account",
+    "bold and hidden": "\U0001d41de\u00adlete\u00a0acc\u043eunt",
+}
+
+
+@pytest.mark.parametrize("letters", LETTERS.values(), ids=LETTERS)
+@pytest.mark.parametrize("check", [*write_alike("delete account"), *PATTERNS], ids=str)
+def test_other_letters_hide_no_words_from_a_negated_check_and_satisfy_none(tmp_path, check, letters):
+    assert judge(tmp_path, {"not": check}, letters) == "failed"
+    assert judge(tmp_path, check, letters) == "failed"
+
+
+@pytest.mark.parametrize(
+    ("word", "answer"),
+    [
+        ("cop", "\u042d\u0442\u043e \u0441\u043e\u0440, not a word"),  # a Russian word alone
+        ("102", "10\u00b2 times"),
+        ("1", "step \u2460"),
+        ("O", "pay 0 \u20ac"),
+        ("rn", "m\u00fcm"),
+        ("u", "f\u00fcr"),
+        ("TM", "EvalGate\u2122"),
+        ("...", "wait\u2026"),
+    ],
+)
+def test_what_is_another_word_or_sign_is_not_found_by_a_negated_check(tmp_path, word, answer):
+    for check in (
+        {"contains": word},
+        {"type": "icontains", "value": word},
+        {"path": "response.content", "contains": word},
+    ):
+        assert judge(tmp_path, {"not": check}, answer) == "passed"
+
+
 @pytest.mark.parametrize("operator", ["ne", "not_in"])
 @pytest.mark.parametrize("path", ["response.content", "tool_calls[0].arguments.text"])
 def test_another_hyphen_makes_no_other_text(tmp_path, operator, path):
