@@ -34,7 +34,8 @@ class Shard(NamedTuple):
 class ShardHead(Struct, frozen=True, kw_only=True, rename={"schema_": "schema"}):
     """The heading of a shard.
 
-    Shards of one run agree in all fields but `shard`. `plan` is the fingerprint of the files to read,
+    Shards of one run agree in all fields but `shard`; `commit` is None if it is not known. `plan` is the fingerprint of
+    the files to read,
     `baseline` that of the baseline's results; `batches` are the numbers of batches of each suite.
     """
 
@@ -50,6 +51,7 @@ class ShardHead(Struct, frozen=True, kw_only=True, rename={"schema_": "schema"})
     format: Annotated[str, Meta(max_length=100)] | None
     scenarios: Annotated[list[Pattern], Meta(max_length=10_000)] = []
     batches: Annotated[list[Count], Meta(max_length=100_000)]
+    commit: Annotated[str, Meta(max_length=200)] | None = None
 
 
 class ShardDraft(Protocol):

@@ -115,7 +115,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
     if tools.shards is not None:
         from evalgate.application.parallel.shard_merge import check_shards
 
-        check_shards(tools.shards, configuration, baseline, keeps=request.baseline.makes_zip)
+        check_shards(tools.shards, configuration, baseline, request)
     tools.output.require_writable()  # fails before the work
     spool = _open_spool(request, tools)
     worst_trials, rules_baseline = WorstTrialRecorder(), baseline if base is None else base.baseline

@@ -10,6 +10,7 @@ from evalgate.application.parallel.batched_evaluation import BatchMerger
 from evalgate.application.parallel.shards import decode_batch, digest_of
 from evalgate.errors import Location, Problem, SettingError, ShardMissing
 from evalgate.ports.shards import Shard
+from evalgate.scoring.wording import cut_quote
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from evalgate.application.comparison.baseline import LoadedBaseline
     from evalgate.application.evaluation.evaluate import TraceChoice
-    from evalgate.application.messages.request import Tools
+    from evalgate.application.messages.request import JudgeRequest, Tools
     from evalgate.application.parallel.batched_evaluation import JudgedBatch
     from evalgate.models.run.run import Run
     from evalgate.ports import TraceArchive, TraceSpool
@@ -28,7 +29,9 @@ OTHER_SUITES = "use --config with the suites of the shards, at the commit that t
 OTHER_BASELINE = "run `merge` with the --baseline that the shards were judged with"
 UNFIT = "it refers to scenarios, checks or traces that do not exist"
 NO_TRACES = "use --no-baseline-zip here, or remove it where the shards are judged"
+OTHER_COMMIT = "judge all shards again at this commit, or name theirs by --commit"
 HEAD_MISMATCHES = {
+    "commit": "judged another commit",
     "evalgate_version": "was judged by a different version of EvalGate",
     "config_hash": "was judged by different suites",
     "baseline": "was compared with a different baseline",
@@ -71,15 +74,18 @@ def check_same_run(shards: Sequence[OpenShard]) -> ShardHead:
 
 
 def check_shards(
-    shards: Sequence[OpenShard], configuration: Configuration, baseline: LoadedBaseline, *, keeps: bool
+    shards: Sequence[OpenShard], configuration: Configuration, baseline: LoadedBaseline, request: JudgeRequest
 ) -> None:
     """Raises SettingError for shards of another run, ShardMissing if some are missing."""
-    head = check_same_run(shards)
+    head, commit = check_same_run(shards), request.subject.commit
+    if head.commit and commit and head.commit != commit[:200]:
+        message = f"the shards judged commit {cut_quote(head.commit)}, this is {cut_quote(commit)}"
+        raise SettingError(Problem(message, None, OTHER_COMMIT))
     if head.config_hash != config_hash(configuration) or len(head.batches) != len(configuration.suites):
         raise SettingError(Problem("the shards were judged by different suites than these", None, OTHER_SUITES))
     if head.baseline != digest_of(baseline.results):
         raise SettingError(Problem("the shards were compared with a different baseline", None, OTHER_BASELINE))
-    if keeps and not head.keeps_traces:
+    if request.baseline.makes_zip and not head.keeps_traces:
         raise SettingError(Problem("the shards hold no traces for a baseline", None, NO_TRACES))
 
 

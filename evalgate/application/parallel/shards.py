@@ -250,4 +250,5 @@ def _build_head(
         format=request.sources.form,
         scenarios=list(request.sources.scenarios),
         batches=[*share.counts, *[0] * (suites - len(share.counts))],
+        commit=request.subject.commit and request.subject.commit[:200],
     )

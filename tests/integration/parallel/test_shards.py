@@ -105,6 +105,14 @@ def test_shards_with_another_baseline_are_refused(few, shards):
     assert "the shards were compared with a different baseline" in message
 
 
+def test_shards_of_another_commit_are_refused(few):
+    of_other = str(judge_shard(few, 1, 1, "--commit", "abc"))
+    message = refused(few, of_other, "--commit", "def")
+    assert "the shards judged commit abc, this is def (judge all shards again at this commit" in message
+    code, _ = run_command(few.folder, "merge", of_other, *few.arguments, "--commit", "abc", "--output-dir", "same")
+    assert code == 1
+
+
 def test_shards_without_traces_make_no_baseline(few):
     bare = str(judge_shard(few, 1, 1, "--no-baseline-zip"))
     assert "the shards hold no traces for a baseline" in refused(few, bare)
@@ -116,6 +124,7 @@ def test_shards_without_traces_make_no_baseline(few):
     ("fields", "message"),
     [
         ({"plan": "0" * 64}, "read different traces"),
+        ({"commit": "abc"}, "judged another commit"),
         ({"config_hash": "0" * 64}, "was judged by different suites"),
         ({"evalgate_version": "9.9"}, "was judged by a different version of EvalGate"),
         ({"traces": ["x"]}, "was run with different --traces"),
