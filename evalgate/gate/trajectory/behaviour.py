@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from evalgate.measures.redaction.redact import redact_value
 from evalgate.measures.sequences.differences import excerpt_texts
 from evalgate.measures.sequences.trajectory_metrics import OrderedCall, order_alike, order_like
-from evalgate.measures.text.plain_text import simplify
+from evalgate.measures.text.plain_text import remove_emphasis, simplify
 from evalgate.measures.text.tool_words import changes_something
 from evalgate.measures.values.json_values import CURRENCIES, is_time_of_run, list_short_values, shorten
 from evalgate.measures.values.outputs import ended_in_error
@@ -53,6 +53,9 @@ _SIGN = r"$\u00a2-\u00a5\u20a0-\u20c0"
 _BEFORE_AMOUNT = re.compile(rf"(?:[{_SIGN}]|\b(?:{CURRENCIES}))\s?$")
 _AFTER_AMOUNT = re.compile(rf"\s?(?:[{_SIGN}%]|(?:{CURRENCIES}|euros?|dollars?|pounds?|percent)\b)")
 _END_OF_HEAD = re.compile(r"[.\[]")
+_WHOLE = re.compile(r"\A(-?\d+)\.0\Z")
+"""A whole number as some write it in JSON."""
+_CENTS = re.compile(r"(?<=\d)\.00\Z")
 _LONGEST_CODE = 5
 """Characters of a code, with a blank behind it and one character before it."""
 
@@ -278,7 +281,7 @@ def _compare_values(baseline: Sequence[Behaviour], current: Sequence[Behaviour],
         pair = [[trial.get(place) for trial in side] for side in sides]
         before, now = (_find_common_values(side) for side in pair)
         for key in before.keys() & now.keys() if before and now else ():
-            if before[key] != now[key]:
+            if _WHOLE.sub(r"\1", before[key]) != _WHOLE.sub(r"\1", now[key]):
                 kind, path = key
                 yield kind, _name_argument(place, path), before[key], now[key]
         yield from _compare_arguments(place, *pair)
@@ -368,16 +371,22 @@ def _compare_answers(baseline: Sequence[Behaviour], current: Sequence[Behaviour]
     """
     answers = _find_constants(baseline, current, lambda each: each.answer)
     if answers is not None:
-        if answers[0] != answers[1]:
+        if _read_words(answers[0]) != _read_words(answers[1]):
             literals = [find_literals(each) for each in answers]
             kind: DifferenceKind = "wording" if literals[0] and literals[0] == literals[1] else "answer"
             yield kind, "answer", *excerpt_texts(*answers, LONGEST_SIDE)
         return
     before, now = _list_literals(baseline), _list_literals(current)
-    gone = set[str].intersection(*before).difference(*now)
-    come = set[str].intersection(*now).difference(*before)
+    gone = set(before[0]).intersection(*before).difference(*now)
+    come = set(now[0]).intersection(*now).difference(*before)
     if (gone and come) or ((gone or come) and fewest >= ENOUGH and _change_the_same(baseline, current)):
-        yield "literals", "answer", _join_literals(gone), _join_literals(come)
+        first, second = (before[0][each] for each in gone), (now[0][each] for each in come)
+        yield "literals", "answer", _join_literals(first), _join_literals(second)
+
+
+def _read_words(answer: str) -> list[str]:
+    """An answer without Markdown's emphasis, kinds of blanks and cents of whole amounts."""
+    return [_CENTS.sub("", each) for each in remove_emphasis(answer).split()]
 
 
 def _change_the_same(baseline: Sequence[Behaviour], current: Sequence[Behaviour]) -> bool:
@@ -390,13 +399,14 @@ def _join_literals(literals: Iterable[str]) -> str:
     return ", ".join(sorted(literals)[:MOST_LITERALS])
 
 
-def _list_literals(side: Sequence[Behaviour]) -> list[set[str]]:
-    return [find_literals(each.answer or "") for each in side]
+def _list_literals(side: Sequence[Behaviour]) -> list[dict[str, str]]:
+    """The literals of each answer as they are compared, without cents of whole amounts, and as they are written."""
+    return [{_CENTS.sub("", text): text for text in find_literals(each.answer or "")} for each in side]
 
 
 def find_literals(answer: str) -> set[str]:
     """Numbers, ids, addresses, days and times in an answer, of three characters and more; amounts and shares of any."""
-    literals = ((each[0].strip(".:/+-"), each) for each in _LITERAL.finditer(answer))
+    literals = ((each[0].strip(".:/+-"), each) for each in _LITERAL.finditer(remove_emphasis(answer)))
     return {text for text, found in literals if len(text) >= ENOUGH or _is_amount(text, found)}
 
 

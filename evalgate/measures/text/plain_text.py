@@ -138,6 +138,19 @@ def choose_forms(wanted: Iterable[str]) -> Forms:
     return EXACT if any(each and not each.strip(_TYPOGRAPHIC) for each in wanted) else PLAIN
 
 
+_EMPHASIS = "[*~]+|(?<!\\w)[_`]+|[_`]+(?!\\w)"
+
+
+def remove_emphasis(text: str) -> str:
+    """The text without Markdown's marks around words.
+
+    >>> remove_emphasis("I **can't** `help` with snake_case")
+    "I can't help with snake_case"
+    """
+    plain: str = _compile(_EMPHASIS).sub("", text)
+    return plain
+
+
 def is_visible(text: str) -> bool:
     """Returns whether a text has a character that can be seen."""
     return any(not each.isspace() and each != _BLANK_BRAILLE for each in make_visible(text).replace("\ufffd", ""))

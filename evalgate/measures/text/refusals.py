@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from evalgate.measures.text.plain_text import simplify_seen
+from evalgate.measures.text.plain_text import remove_emphasis, simplify_seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,15 +33,13 @@ WHOLE = (
 PHRASES: tuple[str, ...] = (*(f"{start} {act}" for start in OPENINGS for act in REFUSED), *WHOLE)
 _HEADS = (*OPENINGS, *WHOLE)
 
-_EMPHASIS = re.compile(r"[*~]+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)")
-"""Marks of Markdown around words."""
 _QUOTES = str.maketrans(dict.fromkeys("\u2018\u2019\u201a\u201b\u02bc\u02b9\u00b4`\u2032\uff07", "'")
                         | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\uff02", '"'))  # fmt: skip
 
 
 def flatten_text(text: str) -> str:
     """Folds case, straightens quotes and hyphens, joins blanks and removes what is not read, to search phrases."""
-    return " ".join(_EMPHASIS.sub("", simplify_seen(text)).translate(_QUOTES).casefold().split())
+    return " ".join(remove_emphasis(simplify_seen(text)).translate(_QUOTES).casefold().split())
 
 
 def is_refusal(text: str) -> bool:

@@ -165,6 +165,41 @@ def test_a_short_amount_is_the_same_however_its_currency_is_written():
     assert [each[0] for each in differences(*sides)] == ["wording"]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Refund of **42 USD** for order `1234` is done. Bye",
+        "Refund of 42 USD for\norder 1234 is done.\n\n__Bye__",
+        "Refund of 42.00 USD for order 1234 is done. Bye",
+        "Refund of 42.00 USD for order *1234*  is done. Bye",
+    ],
+)
+def test_blanks_and_emphasis_and_cents_of_a_whole_amount_make_no_other_answer(answer):
+    before = "Refund of 42 USD for order 1234 is done. Bye"
+    assert differences(booked(response=before), booked(response=answer)) == []
+    sides = [[*booked(1, response=each), *booked(2, response=f"Yes. {each}")] for each in (before, answer)]
+    assert differences(*sides) == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Refund of 42.50 USD for order 1234 is done.",
+        "Refund of 420 USD for order 1234 is done.",
+        "Refund of 42 USD for order 12.34 is done.",
+    ],
+)
+def test_another_amount_is_another_answer(answer):
+    before = "Refund of 42 USD for order 1234 is done."
+    assert [each[0] for each in differences(booked(response=before), booked(response=answer))] == ["answer"]
+
+
+def test_equal_numbers_in_arguments_are_no_difference():
+    assert differences(booked(amount=42), booked(amount=42.0)) == []
+    assert differences(booked(amount=42), booked(amount=42.5)) == [("argument", "book_flight.amount", "42", "42.5")]
+    assert differences(booked(amount=42), booked(amount=4200)) == [("argument", "book_flight.amount", "42", "4200")]
+
+
 def test_what_is_not_one_and_the_same_in_all_trials_of_a_side_is_no_difference():
     mixed = [*booked(1), *booked(2, flight_id="TP534")]
     assert differences(booked(), mixed) == []
