@@ -18,7 +18,13 @@ from evalgate.measures.sequences.differences import excerpt_texts
 from evalgate.measures.sequences.trajectory_metrics import OrderedCall, order_alike, order_like
 from evalgate.measures.text.plain_text import remove_emphasis, simplify
 from evalgate.measures.text.tool_words import changes_something
-from evalgate.measures.values.json_values import CURRENCIES, is_time_of_run, list_short_values, shorten
+from evalgate.measures.values.json_values import (
+    CURRENCIES,
+    decode_json_text,
+    is_time_of_run,
+    list_short_values,
+    shorten,
+)
 from evalgate.measures.values.outputs import ended_in_error
 from evalgate.models.comparison.behaviour import Behaviour, BehaviourDifference, ComparedCall
 from evalgate.models.comparison.trajectory import TextPair
@@ -56,6 +62,9 @@ _END_OF_HEAD = re.compile(r"[.\[]")
 _WHOLE = re.compile(r"\A(-?\d+)\.0\Z")
 """A whole number as some write it in JSON."""
 _CENTS = re.compile(r"(?<=\d)\.00\Z")
+WORD_KEYS, LONGEST_WORD, LONGEST_RESULT = ("status", "state", "result"), 30, 20_000
+"""Keys at the top of a result under which it says how a call ended, and characters of that and of the result."""
+_WORDS = re.compile(r"[^\W\d_]+(?:[ _-][^\W\d_]+)*")
 _LONGEST_CODE = 5
 """Characters of a code, with a blank behind it and one character before it."""
 
@@ -66,10 +75,9 @@ def behaviour_from_trace(trace: Trace, *, with_sources: bool = False) -> Behavio
     changing = {name: changes_something(name, trace.tool_definitions) for name in {call["name"] for call in recorded}}
     raw = list_short_values([call["arguments"] for call in recorded], MOST_LEVELS, MOST_VALUES, trace.started_at)
     others = [_list_others(call["arguments"], each) for call, each in zip(recorded, raw, strict=True)]
-    values, others, answer = redact_value([raw, others, read_steady_answer(trace)])
-    calls = [
-        _build_call(call, changing[call["name"]], *each) for call, *each in zip(recorded, values, others, strict=True)
-    ]
+    words = [_list_words(call) if changing[call["name"]] else {} for call in recorded]
+    *rows, answer = redact_value([raw, others, words, read_steady_answer(trace)])
+    calls = [_build_call(call, changing[call["name"]], *each) for call, *each in zip(recorded, *rows, strict=True)]
     was_asked = trace.kept_view is not None and ARGUMENT_SOURCES in trace.kept_view.cache
     if with_sources or was_asked:
         calls = _add_sources(calls, trace)
@@ -100,8 +108,25 @@ def _build_call(
     changes: bool,  # noqa: FBT001  a field
     values: dict[str, str],
     others: list[str] | None,
+    words: dict[str, str],
 ) -> ComparedCall:
-    return ComparedCall(call["name"], changes, values, _name_outcome(call), step=call["step"], others=others)
+    outcome = _name_outcome(call)
+    return ComparedCall(call["name"], changes, values, outcome, step=call["step"], others=others, words=words)
+
+
+def _list_words(call: ToolCall) -> dict[str, str]:
+    """The words in which the result of a call that did not fail says how it ended."""
+    text = call["result_text"] if call["result"] is None else call["result"]
+    is_short = not isinstance(text, str) or len(text) <= LONGEST_RESULT
+    result = decode_json_text(text) if is_short and _name_outcome(call) != "error" else None
+    if not isinstance(result, dict):
+        return {}
+    found = {key: result.get(key) for key in WORD_KEYS}
+    return {
+        key: word
+        for key, word in found.items()
+        if isinstance(word, str) and len(word) <= LONGEST_WORD and _WORDS.fullmatch(word)
+    }
 
 
 def _list_others(arguments: Any, values: dict[str, str]) -> list[str] | None:
@@ -351,6 +376,7 @@ def _find_common(calls: Iterable[ComparedCall], read: Callable[[ComparedCall], M
 
 def _list_values(call: ComparedCall) -> dict[tuple[DifferenceKind, str], str]:
     values: dict[tuple[DifferenceKind, str], str] = {("argument", path): value for path, value in call.values.items()}
+    values |= {("outcome", f"result.{key}"): word for key, word in call.words.items()}
     return values | ({("outcome", ""): call.outcome} if call.outcome else {})
 
 

@@ -37,6 +37,7 @@ class ComparedCall(NamedTuple):
 
     `sources` are where each argument came from, in words; empty where no one asked. Calls of one `step`, unless that
     is 0, were made by one message. `others` are further arguments, of which no value is compared; None if not known.
+    `words` are those in which the result of a call that changes something says how it ended, by their keys.
     """
 
     name: str
@@ -46,6 +47,7 @@ class ComparedCall(NamedTuple):
     sources: dict[str, list[str]] = {}  # noqa: RUF012  never written to
     step: int = 0
     others: list[str] | None = None
+    words: dict[str, str] = {}  # noqa: RUF012  never written to
 
 
 class LeftPart(NamedTuple):

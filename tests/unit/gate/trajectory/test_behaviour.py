@@ -200,6 +200,51 @@ def test_equal_numbers_in_arguments_are_no_difference():
     assert differences(booked(amount=42), booked(amount=4200)) == [("argument", "book_flight.amount", "42", "4200")]
 
 
+def answered(*results, tool="issue_refund", **fields):
+    return [make_trace([{**make_call(tool, {"id": 1}), "result": each, **fields}]) for each in results]
+
+
+WORD = '{"status": "refunded", "ref": "R-77"}'
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"status": "declined", "ref": "R-78"},
+        '{"status": "declined"}',
+        {"id": 7, "status": "declined", "state": "refunded"},
+    ],
+)
+def test_the_word_in_which_a_result_says_how_a_call_that_changes_something_ended_is_compared(result):
+    line = ("outcome", "issue_refund.result.status", "refunded", "declined")
+    assert differences(answered(*[WORD] * 3), answered(*[result] * 3)) == [line]
+    assert differences(answered(WORD), answered(result)) == [line]
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ([WORD] * 3, [WORD, WORD, '{"status": "declined"}']),
+        ([WORD] * 3, ['{"status": "declined"}', '{"status": "pending"}', '{"status": "declined"}']),
+        ([WORD] * 3, ['{"ref": "R-77"}'] * 3),
+        ([WORD] * 3, ["refunded"] * 3),
+        (['{"status": "A-77"}'] * 3, ['{"status": "A-78"}'] * 3),
+        (['{"status": 1}'] * 3, ['{"status": 2}'] * 3),
+        ([f'{{"status": "{"a " * 20}a"}}'] * 3, [f'{{"status": "{"a " * 20}b"}}'] * 3),
+        (['{"order": {"status": "open"}}'] * 3, ['{"order": {"status": "closed"}}'] * 3),
+    ],
+)
+def test_other_words_in_results_are_no_difference(before, now):
+    assert differences(answered(*before), answered(*now)) == []
+
+
+def test_the_word_of_a_look_up_and_of_a_failed_call_make_no_line_of_their_own():
+    now = '{"status": "declined"}'
+    assert differences(answered(*[WORD] * 3, tool="get_order"), answered(*[now] * 3, tool="get_order")) == []
+    failed = answered(*['{"status": "failed", "error": "no money"}'] * 3, status="unknown")
+    assert differences(answered(*[WORD] * 3), failed) == [("outcome", "issue_refund", "no error", "error")]
+
+
 def test_what_is_not_one_and_the_same_in_all_trials_of_a_side_is_no_difference():
     mixed = [*booked(1), *booked(2, flight_id="TP534")]
     assert differences(booked(), mixed) == []
