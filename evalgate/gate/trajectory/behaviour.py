@@ -65,6 +65,7 @@ _CENTS = re.compile(r"(?<=\d)\.00\Z")
 WORD_KEYS, LONGEST_WORD, LONGEST_RESULT = ("status", "state", "result"), 30, 20_000
 """Keys at the top of a result under which it says how a call ended, and characters of that and of the result."""
 _WORDS = re.compile(r"[^\W\d_]+(?:[ _-][^\W\d_]+)*")
+_SCALAR = re.compile(r"-?\d+(?:\.\d+)?|true|false|null")
 _LONGEST_CODE = 5
 """Characters of a code, with a blank behind it and one character before it."""
 
@@ -76,8 +77,12 @@ def behaviour_from_trace(trace: Trace, *, with_sources: bool = False) -> Behavio
     raw = list_short_values([call["arguments"] for call in recorded], MOST_LEVELS, MOST_VALUES, trace.started_at)
     others = [_list_others(call["arguments"], each) for call, each in zip(recorded, raw, strict=True)]
     words = [_list_words(call) if changing[call["name"]] else {} for call in recorded]
-    *rows, answer = redact_value([raw, others, words, read_steady_answer(trace)])
-    calls = [_build_call(call, changing[call["name"]], *each) for call, *each in zip(recorded, *rows, strict=True)]
+    texts = [_list_texts(call["arguments"], each) for call, each in zip(recorded, raw, strict=True)]
+    *rows, answer = redact_value([raw, others, words, texts, read_steady_answer(trace)])
+    calls = [
+        ComparedCall(call["name"], changing[call["name"]], values, _name_outcome(call), {}, call["step"], *rest)
+        for call, values, *rest in zip(recorded, *rows, strict=True)
+    ]
     was_asked = trace.kept_view is not None and ARGUMENT_SOURCES in trace.kept_view.cache
     if with_sources or was_asked:
         calls = _add_sources(calls, trace)
@@ -103,15 +108,10 @@ def _read_left_state(trace: Trace) -> LeftState:
     return read_left_state(trace)
 
 
-def _build_call(
-    call: ToolCall,
-    changes: bool,  # noqa: FBT001  a field
-    values: dict[str, str],
-    others: list[str] | None,
-    words: dict[str, str],
-) -> ComparedCall:
-    outcome = _name_outcome(call)
-    return ComparedCall(call["name"], changes, values, outcome, step=call["step"], others=others, words=words)
+def _list_texts(arguments: Any, values: dict[str, str]) -> list[str]:
+    """The arguments that hold a number, a boolean or null as a text."""
+    named = arguments if isinstance(arguments, dict) else {}
+    return [path for path, value in values.items() if isinstance(named.get(path), str) and _SCALAR.fullmatch(value)]
 
 
 def _list_words(call: ToolCall) -> dict[str, str]:
@@ -306,10 +306,22 @@ def _compare_values(baseline: Sequence[Behaviour], current: Sequence[Behaviour],
         pair = [[trial.get(place) for trial in side] for side in sides]
         before, now = (_find_common_values(side) for side in pair)
         for key in before.keys() & now.keys() if before and now else ():
-            if _WHOLE.sub(r"\1", before[key]) != _WHOLE.sub(r"\1", now[key]):
-                kind, path = key
-                yield kind, _name_argument(place, path), before[key], now[key]
+            kind, path = key
+            first, second = _quote_text(path, (before[key], now[key]), pair) if path else (before[key], now[key])
+            if _WHOLE.sub(r"\1", first) != _WHOLE.sub(r"\1", second):
+                yield kind, _name_argument(place, path), first, second
         yield from _compare_arguments(place, *pair)
+
+
+def _quote_text(path: str, values: tuple[str, str], sides: Sequence[Sequence[ComparedCall | None]]) -> tuple[str, str]:
+    """Both values of an argument, the text in quotes where one is a text and the other a number, boolean or null."""
+    before, now = values
+    if not all(map(_SCALAR.fullmatch, values)):
+        return values
+    are_texts = [{path in call.texts for call in side if call and call.texts is not None} for side in sides]
+    if are_texts == [{True}, {False}]:
+        return f'"{before}"', now
+    return (before, f'"{now}"') if are_texts == [{False}, {True}] else values
 
 
 def _compare_arguments(

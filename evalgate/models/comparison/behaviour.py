@@ -38,6 +38,7 @@ class ComparedCall(NamedTuple):
     `sources` are where each argument came from, in words; empty where no one asked. Calls of one `step`, unless that
     is 0, were made by one message. `others` are further arguments, of which no value is compared; None if not known.
     `words` are those in which the result of a call that changes something says how it ended, by their keys.
+    `texts` are the arguments that hold a number, a boolean or null as a text; None in baselines of before.
     """
 
     name: str
@@ -48,6 +49,7 @@ class ComparedCall(NamedTuple):
     step: int = 0
     others: list[str] | None = None
     words: dict[str, str] = {}  # noqa: RUF012  never written to
+    texts: list[str] | None = None
 
 
 class LeftPart(NamedTuple):

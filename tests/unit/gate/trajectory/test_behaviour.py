@@ -200,6 +200,29 @@ def test_equal_numbers_in_arguments_are_no_difference():
     assert differences(booked(amount=42), booked(amount=4200)) == [("argument", "book_flight.amount", "42", "4200")]
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "line"),
+    [
+        (42, "42", ("42", '"42"')),
+        ("42", 42, ('"42"', "42")),
+        (True, "true", ("true", '"true"')),
+        (42, "43", ("42", '"43"')),
+        ("42", "43", ("42", "43")),
+        ("economy", "42", ("economy", "42")),
+    ],
+)
+def test_a_text_that_was_a_number_is_a_difference_of_an_argument(before, now, line):
+    assert differences(booked(seat=before), booked(seat=now)) == [("argument", "book_flight.seat", *line)]
+    assert differences(booked(seat=before), [*booked(2, seat=now), *booked(1, seat=before)]) == []
+
+
+def test_a_baseline_that_does_not_say_which_values_are_texts_makes_no_line():
+    sides = [[behaviour_from_trace(trace) for trace in booked(seat=seat)] for seat in (42, "42")]
+    for each in sides[0]:
+        each.calls = [call._replace(texts=None) for call in each.calls]
+    assert find_differences(*sides, None, passes=True) == []
+
+
 def answered(*results, tool="issue_refund", **fields):
     return [make_trace([{**make_call(tool, {"id": 1}), "result": each, **fields}]) for each in results]
 
