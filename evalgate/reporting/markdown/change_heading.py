@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalgate.models.run.run import HOLDS_NOT, UNWANTED
 from evalgate.reporting.markdown.statistics_rows import list_growth
 from evalgate.reporting.text.changes import (
     ACTS_DIFFERENTLY,
@@ -29,7 +30,7 @@ from evalgate.reporting.text.changes import (
     iter_changes,
 )
 from evalgate.reporting.text.ruling_lines import REMOVALS
-from evalgate.reporting.text.scenario_sections import find_first_reason
+from evalgate.reporting.text.scenario_sections import find_failed_checks, find_first_reason
 from evalgate.reporting.text.sentences import escape_like_names, unmark_parts
 from evalgate.reporting.text.wording import identify_reason, join_words, pluralize
 
@@ -228,6 +229,15 @@ def split_void(approval: ApprovalDoc) -> tuple[str, str]:
     """Why an approval does not count, and the names of the checks that it does not cover; these may be empty."""
     cause, _, names = unmark_parts(approval["message"]).partition(": ")
     return cause, names
+
+
+def describe_uncovered(document: ResultsDoc, approval: ApprovalDoc, escape: Callable[[str], str]) -> str:
+    """What the agent did that the one check which an approval does not cover fails by, cut; else empty."""
+    key, (_, name) = (approval["suite"], approval["scenario"], approval["variant"]), split_void(approval)
+    scenario = next((each.scenario for each in iter_changes(document) if each.key == key), None)
+    checks = find_failed_checks(scenario) if scenario is not None else []
+    reason = next((each.first.reason for each in checks if each.name == name), "")
+    return "" if reason.startswith((UNWANTED, HOLDS_NOT)) else _cut(reason, escape)
 
 
 def find_not_blocked(document: ResultsDoc) -> list[tuple[str, ScenarioDoc]]:

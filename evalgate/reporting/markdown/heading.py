@@ -12,6 +12,7 @@ from evalgate.reporting.markdown.change_heading import (
     cut_sentence,
     describe_comparison,
     describe_failed_comparison,
+    describe_uncovered,
     find_not_blocked,
     find_shared_reason,
     find_void_approvals,
@@ -346,7 +347,8 @@ def _describe_void_approvals(document: ResultsDoc, escape: Callable[[str], str])
     void = find_void_approvals(document)
     if len(void) == 1:
         cause, names = split_void(void[0])
-        lack = f"not cover {escape(names)}" if names else f"not count: {cause}"
+        done = describe_uncovered(document, void[0], escape) if names else ""
+        lack = f"not cover this: {done}" if done else f"not cover {escape(names)}" if names else f"not count: {cause}"
         return [f"the approval of {escape(void[0]['who'])} does {lack}"]
     if not void:
         return []

@@ -129,6 +129,13 @@ HEADINGS = {
         blocking="a",
         approvals=not_counted("void", "more failures than approved: x"),
     ),
+    "failed: known failure a got worse; the approval of ann does not cover this: "
+    "response.content lacks 'refund'": document(
+        known("a", "worse"),
+        verdict="fail",
+        blocking="a",
+        approvals=not_counted("void", "more failures than approved: check"),
+    ),
     "failed: known failure a got worse: response.content lacks 'refund'; "
     "the approval of ann does not count: expired on 2026-01-02": document(
         known("a", "worse"), verdict="fail", blocking="a", approvals=not_counted("expired", "expired on 2026-01-02")
