@@ -19,7 +19,7 @@ from evalgate.reporting.text.scenario_sections import (
     is_lost,
     sort_scenarios,
 )
-from evalgate.reporting.text.wording import pluralize
+from evalgate.reporting.text.wording import pluralize, scenario_name, scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -34,6 +34,8 @@ AS_IN_OTHERS = ", as in other scenarios of this report"
 MAX_SIMILAR = 8
 """Most groups with the same checks and different reasons that are shown one by one."""
 
+LEAST_SHARED = 3
+"""Scenarios of several groups whose common reason is stated once."""
 MAX_PASSING = 2_000
 """Most passing scenarios that are grouped: reports show far fewer."""
 
@@ -131,15 +133,37 @@ def group_scenarios(document: ResultsDoc) -> GroupedScenarios:
     """Sorts and groups the scenarios of a report, once for all that shows them."""
     sections = sort_scenarios(document)
     hidden = min(sections.hidden, MAX_PASSING)
+    failing = group_failures(sections.failures, sections.regressed, sections.below, sections.known)
     return GroupedScenarios(
         sections,
-        group_failures(sections.failures, sections.regressed, sections.below, sections.known),
+        state_shared_once(failing, many=len(document["suites"]) > 1),
         [
             *group_failures(list(filter(is_bad, sections.quarantined))),
             *(each for each in sections.quarantined if not is_bad(each)),
         ],
         [*group_failures(sections.passing[:hidden]), *sections.passing[hidden:]],
     )
+
+
+def state_shared_once(groups: Sequence[FailureGroup], *, many: bool) -> list[FailureGroup]:
+    """Leaves what a check says of failures of three scenarios to the first group that says it; others refer to it.
+
+    What differs, be it in the number of a call, stays.
+    """
+    sharing: dict[Hashable, list[tuple[FailureGroup, FailedCheck]]] = {}
+    for group in groups:
+        for check in group.checks if group.section == 0 and not group.is_lost and not group.reasons_differ else ():
+            sharing.setdefault((*_identify(check), *check.reasons), []).append((group, check))
+    told: dict[int, FailedCheck] = {}
+    for (first, stated), *others in sharing.values():
+        count = len(first.members) + sum(len(group.members) for group, _ in others)
+        if others and count >= LEAST_SHARED:
+            last = f"{stated.reasons[-1]} (the same in {count:,} scenarios)"
+            told[id(stated)] = stated._replace(reasons=[*stated.reasons[:-1], last])
+            suite, scenario = first.members[0].suite["suite"], first.members[0].scenario
+            place = scope(suite if many else None, scenario_name(scenario["id"], scenario["variant"]))
+            told |= {id(each): each._replace(reasons=[f"fails as in {mark_part(place)}"]) for _, each in others}
+    return [group._replace(checks=[told.get(id(each), each) for each in group.checks]) for group in groups]
 
 
 def _find_cause(section: int, item: SuiteScenario) -> FailureGroup:

@@ -2,7 +2,13 @@ from __future__ import annotations
 
 from results_builder import a_change, a_scenario, a_suite, a_trial, an_assertion
 
-from evalgate.reporting.text.grouping import MAX_SIMILAR, describe_causes, describe_failures, group_failures
+from evalgate.reporting.text.grouping import (
+    MAX_SIMILAR,
+    describe_causes,
+    describe_failures,
+    group_failures,
+    state_shared_once,
+)
 from evalgate.reporting.text.scenario_sections import SuiteScenario, find_failed_checks, find_reason
 
 SUITE = a_suite("s", [])
@@ -142,3 +148,38 @@ def test_failures__reason_of_a_trial_that_repeats_its_check__is_stated_once():
     reason = "1 of 1 trial could not be judged: json: path not found"
     item = an_item("a", broken, verdict="ERROR", change=None, reason=reason)
     assert describe_failures(item) == ["`json`: error: path not found"]
+
+
+def told(*items, many=False):
+    groups = state_shared_once(group_failures(items), many=many)
+    return [(group.members[0].scenario["id"], describe_causes(group)) for group in groups]
+
+
+DENIED = failed("allowed tools", "`find` is no allowed tool, but was called (first: call 1)")
+LATER = failed("allowed tools", "`find` is no allowed tool, but was called (first: call 2)")
+
+
+def test_a_reason_that_scenarios_of_several_groups_share__is_stated_once_with_their_number():
+    items = [an_item("a", DENIED), an_item("b", DENIED, failed()), an_item("d", failed(reason="x"), DENIED)]
+    assert told(*items, an_item("c", failed(reason="other"), LATER)) == [
+        ("a", [f"`allowed tools`: {DENIED.reason} (the same in 3 scenarios)"]),
+        ("b", ["`allowed tools`: fails as in `a`", "`check`: it is wrong"]),
+        ("d", ["`check`: x", "`allowed tools`: fails as in `a`"]),
+        ("c", ["`check`: other", f"`allowed tools`: {LATER.reason}"]),
+    ]
+
+
+def test_a_reason_that_only_two_scenarios_share__stands_in_both():
+    (_, first), (_, second) = told(an_item("a", DENIED), an_item("b", DENIED, failed()))
+    assert first[0] == second[0] == f"`allowed tools`: {DENIED.reason}"
+
+
+def test_a_reason_that_is_stated_once__names_the_suite_where_there_are_several():
+    found = told(an_item("a", DENIED), an_item("b", DENIED, failed()), an_item("a", DENIED, failed("x")), many=True)
+    assert [causes[0] for _, causes in found[1:]] == ["`allowed tools`: fails as in `s / a`"] * 2
+
+
+def test_a_reason_is_not_left_out_of_what_fails_alone_for_lack_of_evidence_or_was_known():
+    known = [an_item("b", DENIED, failed()), an_item("c", DENIED, failed("x"))]
+    groups = state_shared_once(group_failures([an_item("a", DENIED)], known), many=False)
+    assert [describe_causes(each)[0] for each in groups] == [f"`allowed tools`: {DENIED.reason}"] * 3
