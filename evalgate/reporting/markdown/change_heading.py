@@ -237,7 +237,7 @@ def describe_uncovered(document: ResultsDoc, approval: ApprovalDoc, escape: Call
     scenario = next((each.scenario for each in iter_changes(document) if each.key == key), None)
     checks = find_failed_checks(scenario) if scenario is not None else []
     reason = next((each.first.reason for each in checks if each.name == name), "")
-    return "" if reason.startswith((UNWANTED, HOLDS_NOT)) else _cut(reason, escape)
+    return "" if reason.startswith((UNWANTED, HOLDS_NOT)) else cut_sentence(reason, escape)
 
 
 def find_not_blocked(document: ResultsDoc) -> list[tuple[str, ScenarioDoc]]:
