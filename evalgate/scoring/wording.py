@@ -112,7 +112,7 @@ def _explain_row(found: AnyAssertion) -> str:
     return f"{cut_quote(found.name)}: {cut_quote(found.reason)}"
 
 
-_WORDS: dict[WeakeningKind, str] = {
+WEAKENING_WORDS: dict[WeakeningKind, str] = {
     "suite_removed": "the suite was removed",
     "scenario_removed": "the scenario was removed",
     "scenario_optional": "the scenario no longer needs a trace",
@@ -143,16 +143,26 @@ _WORDS: dict[WeakeningKind, str] = {
     "quarantine_added": "a quarantine was added",
     "quarantine_extended": "a quarantine was extended",
 }
+"""What became weaker, by the kind of weakening; `a check` stands for the one that has a name."""
+NAME_OF_ITS_OWN = '"name":'
 
 
 def describe_weakening(weakening: Weakening) -> str:
     """Describes one weakening without its place: what got weaker, which check, the value before and after."""
-    check = f" {cut_quote(weakening.assertion)}" if weakening.assertion else ""
-    move = _format_change(weakening.baseline, weakening.current)
+    check = f" {mark_part(cut_quote(weakening.assertion))}" if weakening.assertion else ""
+    move = "" if _is_stated(weakening) else _format_change(weakening.baseline, weakening.current)
     count = weakening.scenarios if weakening.scenario is None else 1
     where = f" in {count} scenarios" if count > 1 and weakening.kind != "suite_removed" else ""
     effect = f"{';' if check or move else ':'} {cut_quote(weakening.effect)}" if weakening.effect else ""
-    return f"{_WORDS[weakening.kind]}{where}{':' if check or move else ''}{check}{f' {move}' if move else ''}{effect}"
+    words = f"{WEAKENING_WORDS[weakening.kind]}{where}"
+    return f"{words}{':' if check or move else ''}{check}{f' {move}' if move else ''}{effect}"
+
+
+def _is_stated(weakening: Weakening) -> bool:
+    """Whether the name of a removed check says all of it: the default name is made of what the check is."""
+    written = weakening.baseline or ""
+    is_whole = weakening.kind == "check_removed" and weakening.assertion is not None and written.startswith("{")
+    return is_whole and NAME_OF_ITS_OWN not in written
 
 
 def _format_change(before: str | None, after: str | None) -> str:

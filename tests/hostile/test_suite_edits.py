@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from command import evalgate
 
+from evalgate.scoring.wording import WEAKENING_WORDS
 from hostile.suite_edits import PULL_REQUESTS, edits, write
 
 if TYPE_CHECKING:
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 
     from hostile.suite_edits import Edit, Files
 
-NAMED = ("was removed", "weaker than the baseline's", "would fail under the baseline's rules", "the gate was weakened")
+NAMED = (
+    *(words.removeprefix("a check ").replace("`", "") for words in WEAKENING_WORDS.values()),
+    *("weaker than the baseline's", "the gate was weakened"),
+)
 EDITS = list(edits())
 ENDS = {0, 1, 2, 3}
 

@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from command import CommandResult
 
 Traces = list[dict[str, Any]]
-NAMED = ("there are duplicate traces", "weaker than the baseline's", "would fail under the baseline's rules")
+NAMED = (
+    "there are duplicate traces",
+    "weaker than the baseline's",
+    "fewer trials were recorded",
+    "would fail under the baseline's rules",
+)
 SUITE = {
     **suite({"contains": "refunded"}, scenario={"trials": {"min_pass_rate": 0.7}}),
     "traces": ["traces/*"],

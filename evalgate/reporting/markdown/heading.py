@@ -29,7 +29,12 @@ from evalgate.reporting.text.changes import (
     is_unread,
 )
 from evalgate.reporting.text.escaping import to_one_line
-from evalgate.reporting.text.ruling_lines import ADDITIONS, OUTAGE, REMOVALS, find_approved_keys
+from evalgate.reporting.text.ruling_lines import (
+    OUTAGE,
+    REMOVALS,
+    describe_weakening_in_heading,
+    find_approved_keys,
+)
 from evalgate.reporting.text.scenario_sections import (
     count_passed,
     describe_pass_rule,
@@ -376,12 +381,9 @@ def describe_weaker_rules(document: ResultsDoc, escape: Callable[[str], str]) ->
 
 
 def _describe_weaker_requirements(weaker: Sequence[WeakeningDoc], escape: Callable[[str], str]) -> str:
-    name = weaker[0]["scenario"] if len(weaker) == 1 else None
-    of, kind = f" of {escape(name)}" if name else "", weaker[0]["kind"]
-    if len(weaker) == 1 and kind in ADDITIONS:
-        return f"{ADDITIONS[kind]}{of} was added"
-    verb = "is" if len(weaker) == 1 else "are"
-    return f"{pluralize(len(weaker), 'requirement')}{of} {verb} weaker than the baseline's"
+    if len(weaker) > 1:
+        return f"{len(weaker):,} requirements are weaker than the baseline's"
+    return describe_weakening_in_heading(weaker[0], escape)
 
 
 def _describe_outages(document: ResultsDoc, escape: Callable[[str], str]) -> list[str]:

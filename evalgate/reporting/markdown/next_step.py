@@ -11,12 +11,15 @@ from evalgate.reporting.markdown.statistics_rows import list_growth
 from evalgate.reporting.text.changes import count_changes, is_compared
 from evalgate.reporting.text.commands import build_approve_command, build_record_command
 from evalgate.reporting.text.escaping import escape_span
-from evalgate.reporting.text.ruling_lines import OUTAGE
+from evalgate.reporting.text.ruling_lines import OUTAGE, REMOVALS
 from evalgate.reporting.text.scenario_sections import is_crash, is_lost
 from evalgate.reporting.text.wording import join_words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalgate.models.results.results import LostFigureDoc, ResultsDoc, ScenarioDoc
+    from evalgate.models.results.results_sections import WeakeningDoc
     from evalgate.reporting.text.scenario_sections import ScenarioSections
 
 INTENDED = "If this is intended:"
@@ -43,8 +46,8 @@ def _describe_merge(document: ResultsDoc) -> NextStep:
     """What merging means for what got worse, weaker or more expensive and does not block."""
     if is_compared(document) and count_changes(document).has_bad:
         return NextStep("If the agent is wrong,", "fix it before you merge: later runs are compared with this one")
-    if any(each["kind"] != OUTAGE for each in document.get("weakenings") or ()):
-        return NextStep(INTENDED, "merge, and later runs are held to the weaker rules; else restore the rules")
+    if weaker := [each for each in document.get("weakenings") or () if each["kind"] != OUTAGE]:
+        return NextStep(INTENDED, f"merge, and later runs {_describe_weaker_runs(weaker)}")
     if list_growth(document):
         text = "merge, and later runs are compared with the new figures; else find the cause first"
         return NextStep(INTENDED, text)
@@ -53,6 +56,16 @@ def _describe_merge(document: ResultsDoc) -> NextStep:
         command = build_record_command(document, document["suites"])
         return NextStep("To record again:", escape_span(command)) if command else NextStep("", "")
     return NextStep("", "")
+
+
+def _describe_weaker_runs(weaker: Sequence[WeakeningDoc]) -> str:
+    """What becomes of later runs, and what else to do."""
+    kinds, is_one = {each["kind"] for each in weaker}, len(weaker) == 1
+    if kinds == {"check_removed"}:
+        return f"are judged without {'it; else restore the check' if is_one else 'them; else restore the checks'}"
+    if len(kinds) == 1 and (noun := REMOVALS.get(weaker[0]["kind"])):
+        return f"no longer judge {f'it; else restore the {noun}' if is_one else f'them; else restore the {noun}s'}"
+    return "are held to the weaker rules; else restore the rules"
 
 
 def _describe_case(document: ResultsDoc, scenarios: ScenarioSections) -> str:

@@ -221,7 +221,7 @@ def build_figures(document: ResultsDoc, *, in_detail: bool) -> tuple[Figure, ...
         Figure(
             "Passed",
             f"{current['passed']:,} of {current['scenarios']:,}",
-            wording.steps(current["passed"] - baseline["passed"]) if baseline else "",
+            wording.steps(_subtract_passed(document, current)),
         ),
         Figure("Cost", wording.cost(current), _format_growth(document, "cost")),
         Figure("Latency", _format_latency(current, _format_growth(document, "latency")), ""),
@@ -317,6 +317,16 @@ def _format_latency(summary: SummaryDoc, growth: str) -> str:
         return wording.UNKNOWN
     grown = f" ({growth})" if growth else ""
     return f"p50 {wording.seconds(summary['latency_p50_s'])}{grown}, p95 {wording.seconds(summary['latency_p95_s'])}"
+
+
+def _subtract_passed(document: ResultsDoc, current: SummaryDoc) -> int | None:
+    """How many more scenarios passed than in the baseline; also where some are gone, if none is new."""
+    baseline = document["baseline"]
+    summary = baseline["summary"] if baseline else None
+    if not summary or current["new"] or any(each.get("not_measured") for each in (summary, current)):
+        return None
+    is_whole = summary["scenarios"] == current["scenarios"] + current["removed"]
+    return current["passed"] - summary["passed"] if is_whole else None
 
 
 def _subtract(baseline: float | None, current: float | None) -> float | None:

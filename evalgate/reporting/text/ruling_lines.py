@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from evalgate.measures.text.globs import matches_id
+from evalgate.measures.values.json_values import mark_name
 from evalgate.reporting.text.escaping import escape_span
-from evalgate.reporting.text.sentences import escape_sentence
+from evalgate.reporting.text.sentences import escape_like_names, escape_sentence, unmark_parts
 from evalgate.reporting.text.wording import location, scope
+from evalgate.scoring.wording import WEAKENING_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from evalgate.models.comparison.weakening import WeakeningKind
     from evalgate.models.results.results import ResultsDoc, ScenarioDoc
     from evalgate.models.results.results_sections import ApprovalDoc, FlakyDoc, QuarantineDoc, WeakeningDoc
     from evalgate.models.run.trial_doc import LocationDoc
@@ -192,12 +195,10 @@ def list_weakenings(document: ResultsDoc) -> list[WeakeningDoc]:
 
 
 def _is_in_heading(weakening: WeakeningDoc, found: Sequence[WeakeningDoc]) -> bool:
-    """Whether a heading names it: the only removal of its kind, or the only other one if it is an addition."""
+    """Whether a heading says all of it: the only one beside removals, if it is an addition."""
     kind = weakening["kind"]
-    if weakening["variant"] is not None:
+    if weakening["variant"] is not None or kind in REMOVALS:
         return False
-    if kind in REMOVALS:
-        return sum(each["kind"] == kind for each in found) == 1
     others = [each for each in found if each["kind"] not in {*REMOVALS, "failure_masked", OUTAGE}]
     return kind in ADDITIONS and weakening["scenario"] is not None and len(others) == 1
 
@@ -210,13 +211,39 @@ def render_weakening(weakening: WeakeningDoc, place: Callable[[LocationDoc | Non
         escape_span(_weakening_scope(weakening), MAX_NAME),
         escape_sentence(weakening["message"], MAX_REASON),
     )
-    return f"{'fails the gate: ' if weakening['gates'] else ''}{scope} {message}{at}"
+    return f"{'fails the gate: ' if weakening['gates'] else ''}{scope}: {message}{at}"
 
 
 def format_weakening(weakening: WeakeningDoc) -> str:
     """Formats one weakening."""
     where = location(weakening["location"])
-    return f"weakened: {_weakening_scope(weakening)}: {weakening['message']}{f' ({where})' if where else ''}"
+    return f"weakened: {summarize_weakening(weakening)}{f' ({where})' if where else ''}"
+
+
+def summarize_weakening(weakening: WeakeningDoc) -> str:
+    """Formats one weakening without the place where it is written."""
+    return f"{_weakening_scope(weakening)}: {unmark_parts(weakening['message'])}"
+
+
+def describe_weakening_in_heading(only: WeakeningDoc, escape: Callable[[str], str]) -> str:
+    """What became weaker and where, as a phrase: `the threshold was lowered in refund`."""
+    kind, of = only["kind"], f" of {mark_name(only['scenario'])}" if only["scenario"] else ""
+    words = WEAKENING_WORDS.get(cast("WeakeningKind", kind))
+    if kind in ADDITIONS:
+        return escape_like_names(f"{ADDITIONS[kind]}{of} was added", escape)
+    if words is None:
+        return escape_like_names(f"1 requirement{of} is weaker than the baseline's", escape)
+    if only["assertion"]:
+        words = words.replace("a check", f"check {mark_name(only['assertion'])}")
+    where = f" {'from' if kind == 'check_removed' else 'in'} {_name_place(only)}" if only["suite"] else ""
+    return escape_like_names(f"{words}{where}", escape)
+
+
+def _name_place(weakening: WeakeningDoc) -> str:
+    if weakening["scenario"]:
+        return " ".join(mark_name(each) for each in (weakening["scenario"], weakening["variant"]) if each)
+    number = weakening.get("scenarios", 1)
+    return f"{number:,} scenarios" if number > 1 else f"suite {mark_name(weakening['suite'] or '')}"
 
 
 def _weakening_scope(weakening: WeakeningDoc) -> str:

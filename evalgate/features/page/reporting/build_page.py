@@ -17,7 +17,7 @@ from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.behaviour_lines import list_prompt_diffs
 from evalgate.reporting.text.escaping import clean_page_text
-from evalgate.reporting.text.ruling_lines import list_weakenings
+from evalgate.reporting.text.ruling_lines import list_weakenings, summarize_weakening
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -213,7 +213,7 @@ def describe_conversations(held: Held, trials: int, *, has_traces: bool) -> str:
 
 def _list_warnings(document: ResultsDoc) -> list[Fact]:
     texts = [(each["code"], each["message"]) for each in document["warnings"]]
-    texts += [("weakened", each["message"]) for each in list_weakenings(document)]
+    texts += [("weakened", summarize_weakening(each)) for each in list_weakenings(document)]
     facts = [Fact(clean_page_text(code), clean_page_text(text, MAX_TEXT)) for code, text in texts[:MAX_WARNINGS]]
     return [*facts, *_count_more(len(texts) - len(facts), "more warning")]
 

@@ -50,5 +50,11 @@ def test_a_weakening_of_many_scenarios__is_counted():
     assert describe_weakening(whole) == "the threshold was lowered in 12 scenarios: threshold: 0.9 -> 0.5"
     gone = Weakening("suite_removed", "support", baseline="3 scenarios", scenarios=3)
     assert describe_weakening(gone) == "the suite was removed: 3 scenarios"
+    check = 'answer contains "refund"'
+    written = '{"type":"output_contains","value":"refund"}'
+    removed = Weakening("check_removed", "s", "a", None, check, written)
+    assert describe_weakening(removed) == f"a check was removed: `{check}`"
+    named = removed._replace(assertion="R1", baseline=f'{{"name":"R1",{written[1:]}')
+    assert describe_weakening(named) == f'a check was removed: `R1` {{"name":"R1",{written[1:]}'
     replaced = Weakening("check_replaced", "s", "a", None, "says", '{"regex":"a: b"}', '{"regex":"a: c"}')
-    assert describe_weakening(replaced).endswith('says {"regex":"a: b"} -> {"regex":"a: c"}')
+    assert describe_weakening(replaced).endswith('`says` {"regex":"a: b"} -> {"regex":"a: c"}')

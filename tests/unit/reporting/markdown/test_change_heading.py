@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from msgspec.structs import replace
 from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite, a_trial, an_assertion, results
@@ -15,6 +17,7 @@ from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.markdown.links import RunPages
 from evalgate.reporting.markdown.render import render_comment, render_summary
 from evalgate.reporting.text.behaviour_lines import describe_first_act
+from evalgate.reporting.text.escaping import escape_span
 
 
 def known(id_, how="same", verdict="HARD_FAIL", kind="unchanged"):
@@ -445,13 +448,56 @@ def test_what_has_no_recording_did_not_break_anywhere_in_the_comment(kind, words
     assert words in text.partition("Details: ")[kind == "new" and 2]  # of one that broke the heading says it
 
 
+@pytest.mark.parametrize(
+    ("weakening", "words"),
+    [
+        (
+            {"kind": "check_removed", "assertion": 'answer contains "x"'},
+            'check `answer contains "x"` was removed from `a`',
+        ),
+        ({"kind": "weight_lowered", "assertion": "says"}, "the weight of check `says` was lowered in `a`"),
+        (
+            {"kind": "check_optional", "assertion": "says", "scenario": None},
+            "check `says` is no longer required in suite `s`",
+        ),
+        (
+            {"kind": "check_loosened", "assertion": "says", "scenario": None, "scenarios": 3},
+            "check `says` was loosened in 3 scenarios",
+        ),
+        (
+            {"kind": "check_removed", "assertion": "says", "scenario": None, "scenarios": 3},
+            "check `says` was removed from 3 scenarios",
+        ),
+        ({"kind": "check_removed", "assertion": "x" * 100}, f"check `{'x' * 60}\u2026 (40 more characters)` was removed from `a`"),
+        ({"kind": "fail_on_dropped", "scenario": None, "suite": None}, "a condition of `fail_on` was removed"),
+        ({"kind": "traces_changed", "scenario": None}, "other files are read in suite `s`"),
+        ({"kind": "of_a_newer_version"}, "1 requirement of `a` is weaker than the baseline's"),
+    ],
+)
+def test_the_heading_says_which_requirement_is_weaker(weakening, words):
+    found = {**gone("threshold_lowered", "a"), "scenarios": 1, **weakening}
+    given = document(same("a"), weakenings=[found])
+    assert build_heading(given).text == f"passed, but {words.replace('`', '')}"
+    assert build_heading(given, escape_span).text == "passed, but " + re.sub("`(.*?)`", r"` \1 `", words)
+
+
+def test_a_removed_scenario_has_a_box_and_a_smaller_number_that_passed():
+    gone_one = {"suite": "s", "id": "z", "variant": None, "verdict": "PASS", "score": 1.0}
+    before = a_baseline(branch="main", summary=document(same("a"), same("z"))["summary"])
+    found = document(same("a"), removed=[gone_one], weakenings=[gone("scenario_removed", "z")], baseline=before)
+    text = render_comment(found, key="k")
+    assert "> [!WARNING]\n> ` s / z `: m, at" in text
+    assert "**Passed** 1 of 1 (\u22121)" in text
+    assert f"{INTENDED}merge, and later runs no longer judge it; else restore the scenario\n" in text
+
+
 def test_the_list_of_weaker_rules_leaves_out_what_the_box_shows():
     one, other = gone("threshold_lowered", "a"), {**gone("check_removed", "a"), "message": "other"}
     for found, count in ([one], 0), ([one, other], 1):
         text = render_comment(document(same("a"), weakenings=found), key="k")
-        assert text.count("` s / a ` m, at") == 1
+        assert text.count("` s / a `: m, at") == 1
         assert text.count("<summary>Weaker than the baseline's rules (2)</summary>") == count
-        assert text.count("` s / a ` other") == count
+        assert text.count("` s / a `: other") == count
 
 
 @pytest.mark.parametrize(
@@ -616,7 +662,15 @@ CRASH = document(
             f"\nTo record them: ` {RECORD} `. If they are left out on purpose: remove them from the suite\n",
         ),
         (OLD, f"\nTo record again: ` {RECORD} `\n"),
-        (REMOVAL, f"{INTENDED}merge, and later runs are held to the weaker rules; else restore the rules\n"),
+        (REMOVAL, f"{INTENDED}merge, and later runs are judged without it; else restore the check\n"),
+        (
+            document(same("a"), weakenings=[gone("check_removed", "a"), gone("threshold_lowered", "a")]),
+            f"{INTENDED}merge, and later runs are held to the weaker rules; else restore the rules\n",
+        ),
+        (
+            document(same("a"), weakenings=[gone("scenario_removed", "y"), gone("scenario_removed", "z")]),
+            f"{INTENDED}merge, and later runs no longer judge them; else restore the scenarios\n",
+        ),
         (WORSE, "\nIf the agent is wrong, fix it before you merge: later runs are compared with this one\n"),
         (document(REGRESSED), "\nIf the agent is wrong, fix it before you merge"),
         (
