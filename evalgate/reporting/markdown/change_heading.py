@@ -160,7 +160,10 @@ def describe_failed_comparison(document: ResultsDoc, causes: Sequence[str], esca
         if are_proposed(document):
             return f"{text}; {who} {verb} until the proposed approval is merged"
         return f"{text}, but {who} still {verb}"
-    aside = "; ".join(filter(None, [_name_lost(new), _describe_other_agent(document, new), known]))
+    lost = _name_lost(new)
+    if lost and len(lacking := _find_lacking(document)) > len(new):
+        text, lost = f"{lost} in {pluralize(len(lacking), 'scenario')}; {text}", ""
+    aside = "; ".join(filter(None, [lost, _describe_other_agent(document, new), known]))
     return f"{text}{f' ({aside})' if aside else ''}{_join_reason(reason, good, growth) if reason else ''}"
 
 
@@ -200,6 +203,16 @@ def _name_lost(blocking: Sequence[ScenarioChange]) -> str:
     figures = {lost["figure"] for change in changes if change for lost in change.get("lost", ())}
     verb = "is" if len(figures) == 1 else "are"
     return f"{join_words(sorted(figures))} {verb} no longer recorded" if figures else ""
+
+
+def _find_lacking(document: ResultsDoc) -> list[ScenarioDoc]:
+    """The scenarios that lack a figure of the baseline in all trials."""
+    changes = ((each.scenario, each.scenario["change"]) for each in iter_changes(document))
+    return [
+        scenario
+        for scenario, change in changes
+        if change and any(each["missing"] == each["trials"] for each in change.get("lost", ()))
+    ]
 
 
 def _describe_other_agent(document: ResultsDoc, blocking: Iterable[ScenarioChange]) -> str:

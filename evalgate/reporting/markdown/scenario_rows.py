@@ -82,6 +82,8 @@ VERDICT_WORDS = {
     "MISSING": "\u26d4\u00a0MISSING",
     "NOT_EVALUABLE": "\u2753\u00a0NOT EVALUABLE",
 }
+_LOST_VERDICTS = frozenset({"FAIL", "PARTIAL", "HARD_FAIL"})
+"""Verdicts that do not say by themselves that evidence is missing."""
 _CHANGE_WORDS = {
     "broken": "broke",
     "regressed": "regressed",
@@ -196,15 +198,16 @@ def _join_names(names: Rows[str]) -> str:
 
 
 def _format_verdicts(group: FailureGroup) -> str:
-    verdicts = dict.fromkeys(map(_format_verdict, group.members))
+    verdicts = dict.fromkeys(_format_verdict(each, is_lost=group.is_lost) for each in group.members)
     return ", ".join(list(verdicts)[:MAX_CHECKS])
 
 
-def _format_verdict(item: SuiteScenario) -> str:
-    """The verdict; of a scenario that passes and stands among failures, what fails the gate if that is known."""
-    return (
-        "\u274c ACTS DIFFERENTLY" if fails_by_differences(item.scenario) else format_verdict(item.scenario["verdict"])
-    )
+def _format_verdict(item: SuiteScenario, *, is_lost: bool) -> str:
+    """The verdict; of a scenario that fails by no check, what fails the gate if that is known."""
+    if fails_by_differences(item.scenario):
+        return "\u274c ACTS DIFFERENTLY"
+    verdict = format_verdict(item.scenario["verdict"])
+    return f"{verdict[0]} can't be judged" if is_lost and item.scenario["verdict"] in _LOST_VERDICTS else verdict
 
 
 def _build_removed_row(removed: RemovedDoc, *, many: bool) -> ScenarioRow:
@@ -279,7 +282,8 @@ def _list_facts(item: SuiteScenario, links: Links, shared: Collection[str]) -> l
     if change and why and item.shown_kind != NOT_RECORDED:  # which its reason says
         is_in_word = why == NOT_MEASURED or item.kind == "new"
         reason = "" if is_in_word else f": {escape_sentence(why, MAX_REASON)}{rule if is_counted else ''}"
-        facts.append(f"{_format_change(item)}{reason}")
+        is_in_verdict = _format_change(item) == NOT_JUDGED and reason
+        facts.append(reason.removeprefix(": ") if is_in_verdict else f"{_format_change(item)}{reason}")
     if change and change["increases"]:
         facts.append(escape_sentence(", ".join(change["increases"]), MAX_REASON))
     if cause := _describe_cause(change, shared):

@@ -79,6 +79,12 @@ def lost(id_, figure, why=None):
     return scenario
 
 
+def without(id_, figure):
+    scenario = same(id_)
+    scenario["change"]["lost"] = [{"figure": figure, "missing": 1, "trials": 1, "why": None}]
+    return scenario
+
+
 def not_counted(status, message):
     return [{**each, "status": status, "message": message} for each in approve("a")]
 
@@ -122,6 +128,12 @@ HEADINGS = {
     ),
     "failed: scenario a can't be judged any more (cost is no longer recorded)": document(
         lost("a", "cost"), verdict="fail", blocking="a"
+    ),
+    "failed: cost is no longer recorded in 3 scenarios; scenario a can't be judged any more": document(
+        lost("a", "cost"), without("b", "cost"), without("c", "cost"), verdict="fail", blocking="a"
+    ),
+    "failed: cost and tokens are no longer recorded in 3 scenarios; 2 scenarios can't be judged any more": document(
+        lost("a", "cost"), lost("b", "tokens"), without("c", "cost"), verdict="fail", blocking="ab"
     ),
     "failed: new scenario a has no trace": document(
         moved("a", "new", "MISSING", before=None), verdict="fail", blocking="a"
@@ -468,7 +480,10 @@ def test_what_has_no_recording_did_not_break_anywhere_in_the_comment(kind, words
             {"kind": "check_removed", "assertion": "says", "scenario": None, "scenarios": 3},
             "check `says` was removed from 3 scenarios",
         ),
-        ({"kind": "check_removed", "assertion": "x" * 100}, f"check `{'x' * 60}\u2026 (40 more characters)` was removed from `a`"),
+        (
+            {"kind": "check_removed", "assertion": "x" * 100},
+            f"check `{'x' * 60}\u2026 (40 more characters)` was removed from `a`",
+        ),
         ({"kind": "fail_on_dropped", "scenario": None, "suite": None}, "a condition of `fail_on` was removed"),
         ({"kind": "traces_changed", "scenario": None}, "other files are read in suite `s`"),
         ({"kind": "of_a_newer_version"}, "1 requirement of `a` is weaker than the baseline's"),
@@ -709,6 +724,12 @@ def test_a_command_that_records_is_only_for_traces_that_it_could_have_written():
     missing = [moved("a", "broken", "MISSING"), same("b", trials=[foreign])]
     comment = render_comment(document(*missing, verdict="fail", blocking="a"), key="k")
     assert "\nRecord it again. If it is left out on purpose: remove it from the suite\n" in comment
+
+
+def test_what_can_not_be_judged_is_not_said_to_fail():
+    comment = render_comment(document(lost("a", "cost"), verdict="fail", blocking="a"), key="k")
+    assert "\n**\u274c can't be judged** ` a `\n" in comment
+    assert "can't be judged any more: " not in comment
 
 
 def test_what_lacks_a_figure_beside_what_failed_asks_for_no_recording():
