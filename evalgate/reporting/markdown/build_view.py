@@ -62,6 +62,7 @@ from evalgate.reporting.text.grouping import (
     list_other_warnings,
 )
 from evalgate.reporting.text.ruling_lines import (
+    REMOVALS,
     find_flaky,
     find_quarantined_keys,
     list_notable_approvals,
@@ -324,7 +325,9 @@ def _build_alert(document: ResultsDoc, failing: Sequence[FailureGroup], links: L
         return _build_failed_alert(document, failing, links)
     if describe_unblocked_failures(document) and (worst := _name_failing(failing)):
         return Alert("WARNING", worst, is_in_heading=_is_named(document, failing))
-    weakenings = list_weakenings(document)
+    weakenings = list_weakenings(document) or [
+        each for each in document.get("weakenings") or () if each["kind"] in REMOVALS
+    ]
     return Alert("WARNING", render_weakening(weakenings[0], links.place)) if weakenings else None
 
 

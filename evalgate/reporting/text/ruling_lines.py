@@ -195,10 +195,12 @@ def list_weakenings(document: ResultsDoc) -> list[WeakeningDoc]:
 
 
 def _is_in_heading(weakening: WeakeningDoc, found: Sequence[WeakeningDoc]) -> bool:
-    """Whether a heading says all of it: the only one beside removals, if it is an addition."""
+    """Whether a heading names it: the only removal of its kind, or the only other one if it is an addition."""
     kind = weakening["kind"]
-    if weakening["variant"] is not None or kind in REMOVALS:
+    if weakening["variant"] is not None:
         return False
+    if kind in REMOVALS:
+        return sum(each["kind"] == kind for each in found) == 1
     others = [each for each in found if each["kind"] not in {*REMOVALS, "failure_masked", OUTAGE}]
     return kind in ADDITIONS and weakening["scenario"] is not None and len(others) == 1
 
