@@ -11,12 +11,15 @@ from evalgate.application.comparison.price_comparison import (
     drop_incomparable_costs,
     reprice_baseline,
 )
-from evalgate.errors import Location
-from evalgate.gate.comparison.freshness import mark_stale
+from evalgate.errors import Location, Problem
+from evalgate.gate.comparison.freshness import explain_not_new, mark_stale
 from evalgate.gate.decision.failures import explain_verdict, find_failures
+from evalgate.measures.text.plain_text import mark_part
+from evalgate.measures.values.json_values import mark_name
 from evalgate.models.comparison.comparison import ScenarioKey, list_scenarios
 from evalgate.models.comparison.weakening import Weakening
 from evalgate.models.run.run import HARD_FAILS, NOT_EVALUATED, Run, SuiteResult
+from evalgate.models.run.trials import iter_trials
 from evalgate.scoring.wording import cut_quote
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Configuration, Suite
 
 MOST_NAMED = 3
+NO_FILE = "the baseline's globs find no file"
 
 
 class OldRules(NamedTuple):
@@ -52,7 +56,7 @@ class HiddenFailures(NamedTuple):
     """What weakens the gate, and notes on changes that turned out to be harmless."""
 
     weakenings: Sequence[Weakening] = ()
-    notes: Sequence[str] = ()
+    notes: Sequence[Problem] = ()
 
 
 class _Hidden(NamedTuple):
@@ -66,7 +70,7 @@ def find_hidden_failures(judged: JudgedRun, old: OldRules) -> HiddenFailures:
     if not pairs:
         return HiddenFailures()
     by_old = _judge_by_old_rules(judged, old)
-    weakenings, harmless = list[Weakening](), dict[str, list[str]]()
+    weakenings, notes, harmless = list[Weakening](), list[Problem](), dict[str, list[str]]()
     for suite in judged.run.suites:
         if suite.name not in pairs:
             continue
@@ -76,11 +80,48 @@ def find_hidden_failures(judged: JudgedRun, old: OldRules) -> HiddenFailures:
             weakenings += _build_masked(pair, hidden, _count_unchecked(suite, pair, old.cross_scorer))
             continue
         effect = _describe_effect(pair, hidden)
+        if _is_only_moved(pair):
+            doubt = _explain_not_new(suite, judged, old.results)
+            effect = f"{NO_FILE}, and {doubt}"
+            if doubt is None:
+                notes.append(_describe_moved(pair))
+                continue
         if effect is None:
             harmless.setdefault(_list_keys(pair), []).append(suite.name)
         else:
             weakenings += _build_weakenings(pair.new, pair.reading, effect)
-    return HiddenFailures(weakenings, [_describe_harmless(keys, suites) for keys, suites in harmless.items()])
+    notes += (Problem(_describe_harmless(keys, suites)) for keys, suites in harmless.items())
+    return HiddenFailures(weakenings, notes)
+
+
+def _is_only_moved(pair: RulePair) -> bool:
+    """Whether nothing of a suite's reading changed but where its files are, and none are where they were."""
+    kinds = [each.kind for each in pair.reading]
+    return kinds == ["traces_changed"] and pair.problem is None and not pair.read_files
+
+
+def _explain_not_new(suite: SuiteResult, judged: JudgedRun, baseline: BaselineRun) -> str | None:
+    """Why traces from another place may be old ones; None if all were recorded after those of the baseline.
+
+    If they were, they are no weaker evidence than new ones at the old place would be.
+    """
+    known = [
+        trial.trace for key, entry in baseline.entries.items() if key.suite == suite.name for trial in entry.trials
+    ]
+    return explain_not_new([trial.trace for trial in iter_trials(suite)], known, judged.present.now)
+
+
+def _describe_moved(pair: RulePair) -> Problem:
+    [change] = pair.reading
+    before, now = (mark_part(_show_globs(each or "")) for each in (change.before, change.after))
+    what = f"suite {mark_name(pair.new.name)} reads its traces from {now} instead of {before}, where none are now"
+    return Problem(f"{what}; all were recorded after the baseline's", Location(pair.new.path), code="moved_traces")
+
+
+def _show_globs(text: str) -> str:
+    """The globs of a change, without the brackets of a single one."""
+    listed = text.removeprefix("traces: ")
+    return listed if '","' in listed else listed.removeprefix('["').removesuffix('"]')
 
 
 def list_unchecked_readings(old: Configuration, new: Configuration, choice: TraceChoice) -> list[Weakening]:
@@ -118,7 +159,7 @@ def _describe_effect(pair: RulePair, hidden: Sequence[_Hidden]) -> str | None:
         return f"not checked: {pair.problem}"
     parts = []
     if pair.needs_files and not pair.read_files:
-        parts.append("the baseline's globs find no file")
+        parts.append(NO_FILE)
     if pair.lost_files:
         more = f" and {len(pair.lost_files) - 1:,} more" if len(pair.lost_files) > 1 else ""
         parts.append(f"{cut_quote(pair.lost_files[0])}{more} {'are' if more else 'is'} no longer read")

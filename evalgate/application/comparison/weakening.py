@@ -196,7 +196,7 @@ def weakening_problems(weakenings: WeakeningList | None) -> Iterator[Problem]:
     if weakenings.unknown is not None:
         message = "it is not known whether the baseline's suites and policies required more"
         yield Problem(f"{message}: {weakenings.unknown}")
-    yield from map(Problem, weakenings.notes)
+    yield from weakenings.notes
     if weakenings.left:
         yield Problem(f"{weakenings.left:,} more requirements are weaker than the baseline's")
     if weakenings.ignored:

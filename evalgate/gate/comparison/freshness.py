@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from evalgate.gate.common.wording import format_count
 from evalgate.measures.redaction.known_secrets import REDACTED
 from evalgate.measures.redaction.redact import redact
 from evalgate.models.run.trials import set_stale
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evalgate.models.comparison.weakening import FreshnessContext
+    from evalgate.models.results.baseline_run import BaselineTrace
     from evalgate.models.run.run import Run, ScenarioResult, TraceRef, Trial
     from evalgate.models.run.trial_doc import TraceDoc
     from evalgate.models.trace.trace import Warning_
@@ -113,6 +115,30 @@ def find_staleness(
             producer = _shorten_id(trace.agent_hash, SHORT_HASH)
             return f"its agent hash is {producer}, the watched files have {(watched or 'none')[:SHORT_HASH]}"
     return _check_age(trace.recorded_at, policy, present.now)
+
+
+def explain_not_new(traces: Sequence[TraceRef | TraceDoc], known: Sequence[BaselineTrace], now: datetime) -> str | None:
+    """Why traces that a changed suite reads may not be recordings since its baseline; None if all are."""
+    times = [_parse_timestamp(each.recorded_at) for each in known]
+    latest = max((each for each in times if each is not None), default=None)
+    if latest is None or None in times:
+        return "the baseline's traces are without a time"
+    digests = {each.digest for each in known if each.digest is not None}
+    recordings = {each.recording for each in known}
+    recorded = [_parse_timestamp(each.recorded_at) for each in traces]
+    doubts = {
+        "the same as in the baseline": [each.digest in digests for each in traces],
+        "of the same recording as the baseline's": [each.recording in recordings - {None} for each in traces],
+        "not written by `evalgate record`, unlike the baseline's": [
+            each.recording is None and None not in recordings for each in traces
+        ],
+        "without a time": [time is None or _is_future(time, now) for time in recorded],
+        "not recorded after the baseline's": [time is not None and time <= latest for time in recorded],
+    }
+    for doubt, found in doubts.items():
+        if count := sum(found):
+            return f"{count:,} of {format_count(len(traces), 'trace')} {'is' if count == 1 else 'are'} {doubt}"
+    return None if traces else "there is none"
 
 
 def _check_commit(commit: str | None, judged_commits: frozenset[str]) -> str | None:

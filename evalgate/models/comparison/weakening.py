@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import date, datetime
 
-    from evalgate.errors import Location
+    from evalgate.errors import Location, Problem
 
 
 WeakeningKind = Literal[
@@ -81,7 +81,7 @@ class WeakeningList(NamedTuple):
     left: int = 0
     failing: frozenset[str | None] = frozenset()
     unknown: str | None = None
-    notes: Sequence[str] = ()
+    notes: Sequence[Problem] = ()
     ignored: int = 0
 
 

@@ -23,7 +23,7 @@ TracePosition = tuple[str, int | None, int | None]
 
 
 class BaselineTrace(Struct, frozen=True):
-    """The trace of a trial: where it was read, and what it records of the agent."""
+    """The trace of a trial: where it was read, what it records of the agent, and when and by what it was recorded."""
 
     path: str
     line: int | None
@@ -35,6 +35,8 @@ class BaselineTrace(Struct, frozen=True):
     status: str | None = None
     digest: int | None = None
     skills: str | None = None
+    recorded_at: str | None = None
+    recording: str | None = None
 
 
 class BaselineCheck(Struct, frozen=True, gc=False):

@@ -337,6 +337,7 @@ NOTICED = frozenset(
     {
         "empty_glob",
         "end_not_recorded",
+        "moved_traces",
         "other_call_executed",
         "rules_left_out",
         "shared_recording",

@@ -128,6 +128,86 @@ def test_globs_that_find_nothing_any_more_are_named(folder: Path) -> None:
     assert run(folder, "--on-weakening", "fail").code == 1
 
 
+OLD, NEW = {"started_at": "2025-01-01T00:00:00Z"}, {"started_at": "2025-02-01T00:00:00Z"}
+BY_RECORD = {"metadata": {"evalgate.recording_id": "one"}}
+MOVED = "suite s reads its traces from recorded/*.json instead of traces/*.json, where none are now"
+
+
+def move(folder: Path, now: Any = NEW, before: Any = OLD, **suite: Any) -> CommandResult:
+    """A run whose suite reads another folder than its baseline's, which is not there any more."""
+    write_suite(folder)
+    write_trace(folder, "traces/a.json", **before)
+    run_base(folder)
+    (folder / "traces/a.json").unlink()
+    write_suite(folder, traces=["recorded/*.json"], **suite)
+    for number, each in enumerate(now if isinstance(now, list) else [now]):
+        write_trace(folder, f"recorded/{number}.json", **each)
+    return run(folder, "--on-weakening", "fail")
+
+
+def test_a_renamed_folder_with_new_recordings_weakens_nothing(tmp_path: Path) -> None:
+    ran = move(tmp_path)
+    assert (ran.code, ran.results["weakenings"]) == (0, [])
+    [warning] = [each for each in ran.results["warnings"] if each["code"] == "moved_traces"]
+    assert warning["message"].replace("`", "") == f"{MOVED}; all were recorded after the baseline's"
+    assert f"{MOVED};" in ran.stdout
+    assert "## \u2705 EvalGate passed: no change since the baseline" in ran.text("comment.md")
+
+
+def test_new_recordings_by_record_are_new_where_the_baselines_are_by_record(tmp_path: Path) -> None:
+    now = {**NEW, "metadata": {"evalgate.recording_id": "two"}}
+    assert move(tmp_path, now, {**OLD, **BY_RECORD}).results["weakenings"] == []
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "why"),
+    [
+        (OLD, OLD, "1 of 1 trace is the same as in the baseline"),
+        ({**OLD, "answer": "ok then"}, OLD, "1 of 1 trace is not recorded after the baseline's"),
+        ([NEW, {**OLD, "answer": "ok then"}], OLD, "1 of 2 traces is not recorded after the baseline's"),
+        ({"started_at": "2024-01-01T00:00:00Z"}, OLD, "1 of 1 trace is not recorded after the baseline's"),
+        ({"started_at": "2999-01-01T00:00:00Z"}, OLD, "1 of 1 trace is without a time"),
+        ({"answer": "ok then"}, OLD, "1 of 1 trace is without a time"),
+        ([{**OLD, "answer": "yes, ok"}, {**OLD, "answer": "ok 2"}], OLD, "2 of 2 traces are not recorded after the baseline's"),
+        (NEW, {}, "the baseline's traces are without a time"),
+        (NEW, {**OLD, **BY_RECORD}, "1 of 1 trace is not written by evalgate record, unlike the baseline's"),
+        ({**NEW, **BY_RECORD}, {**OLD, **BY_RECORD}, "1 of 1 trace is of the same recording as the baseline's"),
+    ],
+)
+def test_another_folder_whose_recordings_may_be_old_weakens(tmp_path: Path, now: Any, before: Any, why: str) -> None:
+    ran = move(tmp_path, now, before)
+    assert ran.code == 1
+    message = weakened(ran)["traces_changed"].replace("`", "")
+    assert message.endswith(f"; the baseline's globs find no file, and {why}")
+
+
+def test_new_recordings_elsewhere_hide_none_at_the_old_place(tmp_path: Path) -> None:
+    write_suite(tmp_path)
+    write_trace(tmp_path, "traces/a.json", **OLD)
+    run_base(tmp_path)
+    write_trace(tmp_path, "traces/a.json", "no", **NEW)
+    write_trace(tmp_path, "good/a.json", **NEW)
+    write_suite(tmp_path, traces=["good/*.json"])
+    assert "is no longer read" in weakened(run(tmp_path))["traces_changed"]
+
+
+def test_new_recordings_that_are_also_read_in_another_way_are_not_checked(tmp_path: Path) -> None:
+    custom = {"format": "custom", "custom": {"scenario_id": "scenario_id", "messages": "messages"}}
+    assert weakened(move(tmp_path, **custom)).keys() == {"traces_changed", "reading_changed"}
+
+
+def test_fewer_new_recordings_elsewhere_weaken(tmp_path: Path) -> None:
+    write_suite(tmp_path)
+    for name in "ab":
+        write_trace(tmp_path, f"traces/{name}.json", f"ok {name}", **OLD)
+    run_base(tmp_path)
+    for name in "ab":
+        (tmp_path / f"traces/{name}.json").unlink()
+    write_trace(tmp_path, "recorded/a.json", **NEW)
+    write_suite(tmp_path, traces=["recorded/*.json"])
+    assert weakened(run(tmp_path)).keys() == {"trials_missing"}
+
+
 def test_globs_given_by_a_flag_hold_on_both_sides(folder: Path) -> None:
     write_suite(folder, traces=["good/*.json"])
     ran = run(folder, "--traces", "traces/*.json")
