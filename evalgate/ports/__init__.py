@@ -102,11 +102,22 @@ class TraceSource(Protocol):
         """Valid names for `form`, besides `auto` and `custom`."""
 
 
+class NearbyTraces(NamedTuple):
+    """A folder below the working directory, and how many traces it holds; without `is_all` it may hold more."""
+
+    folder: str
+    traces: int
+    is_all: bool
+
+
 class TraceArchive(TraceSource, Protocol):
     """A trace source that also finds its files, and reads the traces kept in a baseline."""
 
     def find_files(self, patterns: Sequence[str], base: str) -> Sequence[FoundFile]:
         """The files that `read` reads, in this order; raises as it does."""
+
+    def find_nearby(self) -> Sequence[NearbyTraces]:
+        """The folders below the working directory that hold traces, the first few; a bounded search."""
 
     def encode_trace(self, trace: Trace) -> bytes:
         """Encodes a trace as a line of a baseline's traces, redacted."""

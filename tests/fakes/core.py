@@ -18,7 +18,7 @@ from evalgate.bootstrap.outputs import load_output
 from evalgate.bootstrap.sources import calibrate_history, make_mutation_comparer
 from evalgate.errors import SettingError, SuiteError, TraceError
 from evalgate.models.trace.trace_document import encode_trace
-from evalgate.ports import Baseline, ComparableBaseline, FoundFile
+from evalgate.ports import Baseline, ComparableBaseline, FoundFile, NearbyTraces
 from evalgate.reporting.results.load_results import convert_baseline_run
 from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.models import Configuration
@@ -71,6 +71,9 @@ class TraceList:
 
     def find_files(self, patterns: Sequence[str], base: str) -> Sequence[FoundFile]:
         return [FoundFile("t.json", "t.json", "t.json")] if self._records else []
+
+    def find_nearby(self) -> Sequence[NearbyTraces]:
+        return ()
 
     def formats(self) -> Sequence[str]:
         return ["native"]

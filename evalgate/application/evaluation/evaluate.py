@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from posixpath import join, normpath
+from posixpath import join, normpath, relpath
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -14,9 +14,10 @@ from evalgate.application.evaluation.suite_judge import JudgedRecord, SuiteJudge
 from evalgate.application.evaluation.trace_warnings import WarningCollector, format_location
 from evalgate.application.evaluation.trajectories import BaselineScenarios, WorstTrialRecorder
 from evalgate.errors import OverLimit, SettingError, TraceError
-from evalgate.measures.values.json_values import shorten
+from evalgate.measures.values.json_values import mark_name, shorten
 from evalgate.models.run.run import MAX_SCENARIOS, Run
 from evalgate.models.trace.trace import Trace
+from evalgate.scoring.wording import join_words
 from evalgate.suite.models import leave_out
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from evalgate.application.evaluation.suite_evaluation import KeepTrial
     from evalgate.models.run.run import SuiteResult
     from evalgate.models.trace.trace import TraceRecord
-    from evalgate.ports import PriceTable, Progress, TraceArchive, TraceSource
+    from evalgate.ports import NearbyTraces, PriceTable, Progress, TraceArchive, TraceSource
     from evalgate.suite.models import Configuration, Form, Suite
 
 
@@ -203,6 +204,24 @@ def note_empty_globs(run: Run, configuration: Configuration, choice: TraceChoice
         if len(patterns) == 1 and found.traces:
             continue  # it has found them
         found.empty_globs = [each for each in patterns if "://" not in each and not traces.find_files([each], folder)]
+    sides = zip(configuration.suites, run.suites, strict=True)
+    missing = [(found, choice.resolve_for_suite(suite)[1]) for suite, found in sides if not found.traces]
+    nearby = traces.find_nearby() if missing else ()
+    for found, folder in missing if nearby else ():
+        found.elsewhere = _describe_nearby(nearby, folder)
+
+
+def _describe_nearby(nearby: Sequence[NearbyTraces], folder: str) -> str:
+    """Which folders hold traces, and how `traces` names the first, from the folder of its globs."""
+    listed = [f"{mark_name(each.folder, 120)} holds {_format_traces(each)}" for each in nearby]
+    first = mark_name(relpath(nearby[0].folder, folder or "."), 120)
+    which = "them" if len(listed) == 1 else "those of the first"
+    return f"{join_words(listed)}: to judge {which}, write {first} in `traces`"
+
+
+def _format_traces(nearby: NearbyTraces) -> str:
+    number = f"{nearby.traces:,}{'' if nearby.is_all else ' or more'}"
+    return f"{number} trace{'' if nearby.traces == 1 and nearby.is_all else 's'}"
 
 
 def _keep_trace(trace: Trace, keep: Callable[[Trace], None]) -> None:

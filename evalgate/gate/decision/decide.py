@@ -257,9 +257,11 @@ def no_traces(suite: SuiteResult) -> Reason | None:
 
 def _advise_on_recording(suite: SuiteResult) -> str:
     """What to do about traces that were not found."""
+    hint = f"{suite.elsewhere}. Else see" if suite.elsewhere else "See"
     return (
-        "See the log of the step that records: an agent that crashes before its first model call leaves no trace. "
-        f"To record: {mark_part(build_record_command(suite.path))}; if the traces are elsewhere, correct `traces`."
+        f"{hint} the log of the step that records: an agent that crashes before its first model call leaves no trace. "
+        f"To record: {mark_part(build_record_command(suite.path))}"
+        f"{'' if suite.elsewhere else '; if the traces are elsewhere, correct `traces`'}."
     )
 
 

@@ -285,6 +285,7 @@ class SuiteResult(Struct):
     """One suite; `skipped` counts optional scenarios without a trace, which no other figure includes.
 
     `unmatched` names the globs of `traces` and their folder if no file matches, `empty_globs` each that matches none.
+    `elsewhere` says which folders hold traces then.
     `tool_digests` names each tool with its digest, by the `tools_hash` of the traces that define these.
     """
 
@@ -295,6 +296,7 @@ class SuiteResult(Struct):
     traces: int = 0
     unmatched: str | None = None
     empty_globs: Sequence[str] = ()
+    elsewhere: str | None = None
     latest: TraceRef | None = None  # the trace with the latest time
     tool_digests: Mapping[str, str] = {}
 

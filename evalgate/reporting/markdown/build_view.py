@@ -422,7 +422,7 @@ def _leave_out_heading(reason: ReasonDoc, document: ResultsDoc) -> ReasonDoc:
 
 def _format_reason(reason: ReasonDoc, links: Links) -> str:
     where = links.place(reason.get("location"))
-    message = escape_sentence(reason["message"], 400)
+    message = escape_sentence(reason["message"], 600)
     return f"{where} {message}" if where else message
 
 

@@ -379,7 +379,7 @@ class _RunTable:
         document = self._document
         for reason in document["reasons"][:20]:
             if not reason.get("scenario") and reason["code"] != "weakened":
-                yield from self._iter_note(f"{reason['code']}: {unmark_parts(reason['message'])}")
+                yield from self._iter_note(f"{reason['code']}: {unmark_parts(reason['message'])}", 2 * MAX_REASON)
         warnings = list_other_warnings(document, without=UNMET if document["verdict"] == "fail" else "")
         for warning in warnings[:MAX_NOTES]:
             where = f" ({warning.where}{warning.more_places})" if warning.where else warning.more_places

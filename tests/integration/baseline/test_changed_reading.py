@@ -168,7 +168,11 @@ def test_new_recordings_by_record_are_new_where_the_baselines_are_by_record(tmp_
         ({"started_at": "2024-01-01T00:00:00Z"}, OLD, "1 of 1 trace is not recorded after the baseline's"),
         ({"started_at": "2999-01-01T00:00:00Z"}, OLD, "1 of 1 trace is without a time"),
         ({"answer": "ok then"}, OLD, "1 of 1 trace is without a time"),
-        ([{**OLD, "answer": "yes, ok"}, {**OLD, "answer": "ok 2"}], OLD, "2 of 2 traces are not recorded after the baseline's"),
+        (
+            [{**OLD, "answer": "yes, ok"}, {**OLD, "answer": "ok 2"}],
+            OLD,
+            "2 of 2 traces are not recorded after the baseline's",
+        ),
         (NEW, {}, "the baseline's traces are without a time"),
         (NEW, {**OLD, **BY_RECORD}, "1 of 1 trace is not written by evalgate record, unlike the baseline's"),
         ({**NEW, **BY_RECORD}, {**OLD, **BY_RECORD}, "1 of 1 trace is of the same recording as the baseline's"),

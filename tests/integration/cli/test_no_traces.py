@@ -2,11 +2,13 @@
 
 import io
 import json
+import shutil
 from types import SimpleNamespace
 
 import pytest
 from markdown_check import read_text
 
+from evalgate.adapters.formats.open.nearby import MOST_FILES
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
 
@@ -130,6 +132,49 @@ def test_a_glob_of_the_command_line_is_named(project):
     found = evalgate(project, "run", "--traces", "elsewhere/**")
     assert found.returncode == 3
     assert "no traces found: nothing matches elsewhere/** below the working directory" in found.stdout
+
+
+def test_a_folder_that_was_renamed_is_named_with_how_to_read_it(project):
+    for id_ in ("a", "b", "c"):
+        trace(project, "traces", id_)
+    (project / "package.json").write_text('{"name": "shop", "scripts": {}}')
+    (project / "node_modules").mkdir()
+    shutil.copy(project / "evals/traces/a.json", project / "node_modules")
+    (project / "evals/traces").rename(project / "recordings")
+    found = evalgate(project, "run")
+    hint = "recordings holds 3 traces: to judge them, write ../recordings in traces. Else see the log of the step"
+    assert found.returncode == 3
+    assert hint in found.stdout
+    assert hint in read_text((project / ".evalgate/comment.md").read_text())
+    assert "node_modules" not in found.stdout
+    assert found.stdout.count("correct traces") == 0
+    glob = (project / "evals/one.yaml").read_text().replace("traces/*.json", "../recordings")
+    (project / "evals/one.yaml").write_text(glob)
+    assert evalgate(project, "run").returncode == 0
+
+
+def test_folders_with_traces_are_searched_within_bounds(project):
+    trace(project, "traces", "a")
+    (project / "evals/traces").rename(project / "few")
+    many = project / "many" / "first" / "a"
+    many.mkdir(parents=True)
+    for number in range(MOST_FILES + 1):
+        shutil.copy(project / "few/a.json", many / f"{number}.json")
+    (project / "many/notes.json").write_text("{}")
+    for number in range(3):
+        (project / f"deep{number}/b/c/d/e").mkdir(parents=True)
+        shutil.copy(project / "few/a.json", project / f"deep{number}/b/c/d/e")
+    said = evalgate(project, "run").stdout
+    assert (
+        "many/first/a holds 199 or more traces and few holds 1 trace: to judge those of the first, write ../many/first"
+        in said
+    )
+
+
+def test_a_folder_that_can_not_be_searched_is_not_named(project):
+    (project / "evals/loop").symlink_to(project / "evals")
+    trace(project, "old", "a")
+    assert "evals/old holds 1 trace" in evalgate(project, "run").stdout
 
 
 def test_one_glob_that_finds_something_makes_the_others_missing(project):

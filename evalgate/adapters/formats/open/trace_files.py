@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.open.beside import BesideFiles
     from evalgate.adapters.formats.open.trace_file import BesideParts
     from evalgate.models.trace.trace import Trace, TraceRecord
-    from evalgate.ports import Files, FoundFile
+    from evalgate.ports import Files, FoundFile, NearbyTraces
     from evalgate.suite.models import Form
 
     PartReader = Callable[[FoundFile, Format], FilePart | None]
@@ -168,6 +168,12 @@ class TraceFiles:
         if not any(prefix in file.real for file in ordered for prefix in PART_PREFIXES):
             return ordered
         return self._open_beside().leave_out_parts(ordered)
+
+    def find_nearby(self) -> Sequence[NearbyTraces]:
+        """The folders that hold traces."""
+        from evalgate.adapters.formats.open.nearby import find_nearby_traces  # only for suites that find none
+
+        return find_nearby_traces(self._files, TraceFiles)
 
     def _open_beside(self) -> BesideFiles:
         """What finds files beside others: made once one is needed."""
