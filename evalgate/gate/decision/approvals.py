@@ -174,7 +174,10 @@ def _scenario_key(approval: Approval) -> ScenarioKey:
 
 def _build_ruling(approval: Approval, objection: _Objection, today: date) -> ApprovalRuling:
     days = (approval.until - today).days
-    return ApprovalRuling(approval, objection.status, objection.message or _format_days_left(days), days)
+    message = objection.message or _format_days_left(days)
+    if objection.status == "proposed":
+        message = f"{message}; {_format_days_left(days)}"
+    return ApprovalRuling(approval, objection.status, message, days)
 
 
 def _format_days_left(days: int) -> str:
@@ -192,7 +195,7 @@ def _check_approval(approval: Approval, subjects: Mapping[ScenarioKey, ApprovalS
     if subject is None:
         return _Objection("unused", _explain_missing(approval, subjects))
     if not subject.is_worse:
-        return _Objection("unused", "the scenario passes without it: remove it")
+        return _Objection("unused", "the scenario passes without it (remove it once that is sure)")
     if subject.unknown is not None:
         return _Objection("void", f"the scenario {subject.unknown}")
     return _check_assertion(approval, subject) or _check_bounds(approval, subject)

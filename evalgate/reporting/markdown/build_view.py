@@ -202,7 +202,8 @@ def build_report(
         quarantined_failing=quarantined,
         quarantine_matters=quarantined > 0 or _is_quarantine_new(document),
         acts=sum(each.is_act for each in differences),
-        differences_block=any(each["code"] == "behaviour_changed" for each in document["reasons"]),
+        differences_block=(are_blocking := any(each["code"] == "behaviour_changed" for each in document["reasons"])),
+        differences_note="" if are_blocking else _NOTES[pages.makes_baseline],
         accept_lead=step.lead,
         accept=step.text,
         command=escape_span(build_command(document, scenarios), 600),
@@ -455,6 +456,13 @@ def _list_commands(document: ResultsDoc, scenarios: ScenarioSections, failing: S
     return escape_commands([each for each in commands if each])
 
 
+_NOTES = {
+    False: "No check fails. If this is wrong, fix the agent or add a check: once on the base branch, it is what later "
+    "runs are compared with, and no report says it again.",
+    True: "No check fails. If this is wrong, fix the agent or add a check: later runs are compared with this one, and "
+    "no report says it again.",
+}
+"""What follows where passing scenarios act differently, by whether the run is the baseline of later ones."""
 S = TypeVar("S")
 T = TypeVar("T")
 ROW_OVERHEAD, NAME_OVERHEAD = 60, 2

@@ -43,7 +43,7 @@ from evalgate.reporting.text.scenario_sections import (
     is_lost,
     would_fail,
 )
-from evalgate.reporting.text.wording import join_words, pluralize, scenario_name
+from evalgate.reporting.text.wording import join_words, pluralize, scenario_name, score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Sequence
@@ -453,6 +453,8 @@ def _describe_flawed(found: Sequence[ScenarioDoc], flaw: str, escape: Callable[[
     if len(found) > 1:
         return f"{len(found):,} {flaw}"
     name, rule = escape(scenario_name(found[0]["id"], found[0]["variant"])), describe_pass_rule(found[0])
+    if rule.startswith("score "):
+        rule = f"score {score(found[0]['score'])}, {rule.removeprefix('score ')}"
     passed = f"in {count_passed(found[0])} of {found[0]['n']} trials ({rule})" if rule else flaw
     return f"{name} {passed}"
 

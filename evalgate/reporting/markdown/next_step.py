@@ -89,8 +89,9 @@ def _describe_repair(scenarios: ScenarioSections) -> str:
     failures = [each.scenario for each in scenarios.failures]
     if not failures or any(map(is_lost, failures)):
         return INTENDED
-    what = "the agent or the scenario" if all(map(_is_new, failures)) else "the agent"
-    return f"Fix {what} and record again. {'To merge before that:' if _are_crashes(scenarios) else INTENDED}"
+    if all(map(_is_new, failures)):
+        return "Fix the agent or the scenario and record again. To merge it as it is:"
+    return f"Fix the agent and record again. {'To merge before that:' if _are_crashes(scenarios) else INTENDED}"
 
 
 def _are_crashes(scenarios: ScenarioSections) -> bool:

@@ -118,7 +118,7 @@ def test_an_unknown_result_is_never_approved(verdict):
 
 
 def test_a_passing_scenario_leaves_its_approval_unused():
-    rulings = [("unused", "the scenario passes without it: remove it")]
+    rulings = [("unused", "the scenario passes without it (remove it once that is sure)")]
     assert rule(make_scenario("PASS"), approval()) == (rulings, frozenset())
 
 

@@ -694,7 +694,7 @@ CRASH = document(
         ),
         (
             document(moved("a", "new", "HARD_FAIL", before=None), verdict="fail", blocking="a"),
-            "\nFix the agent or the scenario and record again. If this is intended: change the suite",
+            "\nFix the agent or the scenario and record again. To merge it as it is: change the suite",
         ),
         (CRASH, "\nFix the agent and record again. To merge before that: commit the file that"),
     ],

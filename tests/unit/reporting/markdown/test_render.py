@@ -287,7 +287,7 @@ def test_heading__checks_lacked_evidence__are_not_counted_as_failed():
     )
     document = results([a_suite("s", [lacking, failed, a_scenario("c")])])
     counts = "1 with failed trials, 1 with checks that could not be evaluated"
-    named = "` b ` in 1 of 2 trials (score 0.8 is enough), ` a ` with checks that could not be evaluated"
+    named = "` b ` in 1 of 2 trials (score 1.00, 0.8 is enough), ` a ` with checks that could not be evaluated"
     assert heading(document).endswith(f"all 3 scenarios pass, {named}")
     assert f"<summary>Passing (3), {counts}</summary>" in comment(document)
     assert heading(results([a_suite("s", [lacking])])).endswith(
