@@ -43,7 +43,9 @@ class Workspace:
         self._on_open = on_open  # called with each file that is opened
 
     def expand(self, pattern: str, base: str = "") -> Sequence[FoundFile]:
-        """The matching regular files, sorted by path, each once; a folder means everything below it.
+        """The matching files, sorted by path, each once; a folder means everything below it.
+
+        What matches and is no file, as a FIFO, is one of them, so that no run is lost: `open` refuses it.
 
         Relative patterns start from the folder `base`. Raises RefusedPath, OverLimit (too many files) or
         SettingError (invalid pattern).
@@ -148,6 +150,10 @@ class Workspace:
         try:
             handle = os.open(real, OPEN_FLAGS) if self._root is None else _open_inside(self._root, real, shown)
         except OSError as error:
+            if self._root is None and os.path.islink(real) and not isinstance(error, PermissionError):
+                raise RefusedPath(
+                    Problem("this is a link that leads to no file", Location(shown), "remove it, or mend its target")
+                ) from None
             raise _unreadable_error(error, shown, what) from None
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             os.close(handle)

@@ -126,7 +126,8 @@ class Walk:
                     deeper = self._position(position, entry)
                     if not (self._saw_link and _leads_back(deeper.real, above)):
                         waiting.append((deeper, inside, above | {deeper.real}))
-                elif is_match and self._is_file(entry):
+                elif is_match and not _is_folder(entry):  # what is no file either is refused when it is opened
+                    self._note_link(entry)
                     yield self._position(position, entry)
 
     def _position(self, folder: WalkPosition, entry: os.DirEntry[str]) -> WalkPosition:
@@ -155,15 +156,10 @@ class Walk:
         return OverLimit(Problem(problem, Location(self._show(folder)), "use a more specific folder"))
 
     def _is_folder(self, entry: os.DirEntry[str]) -> bool:
-        if not _is_kind(entry.is_dir):
+        if not _is_folder(entry):
             return False
         self._note_link(entry)
         return True
-
-    def _is_file(self, entry: os.DirEntry[str]) -> bool:
-        if entry.is_symlink():
-            self._note_link(entry)
-        return _is_kind(entry.is_file)
 
     def _note_link(self, entry: os.DirEntry[str]) -> None:
         if not entry.is_symlink():
@@ -186,10 +182,10 @@ def _leads_back(folder: str, above: frozenset[str]) -> bool:
     return os.path.realpath(folder) in map(os.path.realpath, above)
 
 
-def _is_kind(kind: Callable[[], bool]) -> bool:
-    """Whether an entry is a file (or a folder); False for a link that leads in a circle."""
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a folder; False for a link that leads in a circle."""
     try:
-        return kind()
+        return entry.is_dir()
     except OSError:
         return False
 

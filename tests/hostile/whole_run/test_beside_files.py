@@ -100,11 +100,13 @@ def test_a_shell_follows_a_link_as_it_does_for_the_session(tmp_path, place, glob
 
 
 @GLOBS
-def test_a_link_that_leads_nowhere_makes_calls_incomplete(tmp_path, glob):
+def test_a_link_that_leads_nowhere_is_refused_by_name(tmp_path, glob):
     lay_out(tmp_path, glob)
     link(tmp_path / SUB_AGENT, tmp_path / "inside", OUTER)
     (tmp_path / "inside/file").unlink()
-    assert incomplete(evalgate(tmp_path, ["evals/s.yaml"]))
+    ran = evalgate(tmp_path, ["evals/s.yaml"])
+    assert ran.code == 2
+    assert f"{SUB_AGENT}: this is a link that leads to no file" in ran.stderr
 
 
 def incomplete(ran: CommandResult) -> bool:

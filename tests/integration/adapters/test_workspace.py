@@ -194,20 +194,27 @@ def test_links_are_followed_in_a_shell_and_a_file_is_found_once(tree):
     link(tree, "traces/again.json", "a.json")
     link(tree, "traces/loop", "..")
     link(tree, "traces/out", "../../outside")
-    link(tree, "traces/dead.json", "nowhere")
     found = paths(shell(tree).expand("traces/**/*.json"))
     assert len(found) == len({os.path.realpath(tree / path) for path in found})
     assert "traces/out/secret.json" in found
     assert "traces/a.json" in found
     assert "traces/loop/evals/s.yaml" in paths(shell(tree).expand("traces/**/*.yaml"))
-    assert "traces/dead.json" not in found
 
 
-def test_a_circular_link_is_skipped_in_a_shell_and_refused_in_a_job(tree):
-    link(tree, "traces/circle.json", "circle.json")
-    assert "traces/circle.json" not in paths(shell(tree).expand("traces/*.json"))
+@pytest.mark.parametrize(("name", "target"), [("circle.json", "circle.json"), ("dead.json", "nowhere")])
+def test_a_link_to_no_file_is_found_in_a_shell_and_refused_when_it_is_opened(tree, name, target):
+    link(tree, f"traces/{name}", target)
+    found = {file.path: file for file in shell(tree).expand("traces/*.json")}
+    assert list(found) == ["traces/a.json", f"traces/{name}"]
+    with pytest.raises(RefusedPath, match=f"{name}: this is a link that leads to no file"):
+        shell(tree).open(found[f"traces/{name}"])
     with pytest.raises(RefusedPath, match="symbolic links are not followed"):
         inside(tree).expand("traces/*.json")
+
+
+def test_an_editors_hidden_link_to_nothing_is_not_found(tree):
+    link(tree, "traces/.#a.json", "user@host.123")
+    assert paths(shell(tree).expand("traces/*.json")) == ["traces/a.json"]
 
 
 def test_a_root_that_is_itself_reached_by_a_link_is_fine(tree):
@@ -247,8 +254,11 @@ def test_only_regular_files_are_opened(tree, make):
         server.bind(f"/proc/self/fd/{folder}/s.json" if sys.platform == "linux" else str(tree / "traces" / "s.json"))
         os.close(folder)
         files = make(tree)
-        assert paths(files.expand("traces/*.json")) == ["traces/a.json"]
+        found = {file.path: file for file in files.expand("traces/*.json")}
+        assert list(found) == ["traces/a.json", "traces/pipe.json", "traces/s.json"]
         for name in ("pipe.json", "s.json"):
+            with pytest.raises(RefusedPath, match=r"not a regular file|can.t be read"):
+                files.open(found[f"traces/{name}"])
             with pytest.raises(RefusedPath, match="not a regular file"):
                 files.expand(f"traces/{name}")
     with pytest.raises(RefusedPath):

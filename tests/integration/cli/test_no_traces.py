@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import shutil
 from types import SimpleNamespace
 
@@ -248,3 +249,13 @@ def test_a_run_without_traces_makes_no_baseline(project):
     made = evalgate(project, "baseline", "create", ".evalgate", "-o", "b.zip")
     assert made.returncode == 2
     assert not (project / "b.zip").exists()
+
+
+@pytest.mark.parametrize("make", [lambda path: path.symlink_to("nowhere"), os.mkfifo])
+def test_what_a_glob_matches_and_is_no_file_ends_the_run(project, make):
+    trace(project, "traces", "a")
+    make(project / "evals" / "traces" / "b.json")
+    out, err = io.StringIO(), io.StringIO()
+    code = main(["run", "evals/one.yaml"], Shell(out, err, {}, str(project)))
+    assert code == 2
+    assert "traces/b.json: this is " in err.getvalue()
