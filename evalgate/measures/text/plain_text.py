@@ -152,11 +152,17 @@ def remove_emphasis(text: str) -> str:
 
 
 def is_visible(text: str) -> bool:
-    """Returns whether a text has a character that can be seen."""
-    return any(not each.isspace() and each != _BLANK_BRAILLE for each in make_visible(text).replace("\ufffd", ""))
+    """Returns whether a text has a character that can be seen, and that is no mark for what could not be shown."""
+    return any(
+        not each.isspace() and each not in _BLANKS and unicodedata.category(each) not in _SHOWS_NOTHING
+        for each in make_visible(text)
+    )
 
 
-_BLANK_BRAILLE = "\u2800"
+_BLANKS = "\u2800\ufffc\ufffd"
+"""A blank of Braille, and what stands for an object or a character that could not be shown."""
+_SHOWS_NOTHING = frozenset({"Co", "Mc", "Me", "Mn"})
+"""Private use, and marks, which without a character below them are no text."""
 
 
 def is_all_visible(text: str) -> bool:
