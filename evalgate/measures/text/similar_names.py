@@ -88,6 +88,8 @@ SEPARATORS = ("__", ".", "/", ":")
 SERVERS = ("mcp_", "mcp-")
 """How the name of a server's tool begins where its parts are not told apart."""
 _WORDS = re.compile(r"[^_-][_-][^_-]")
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.:/-]*")
+"""What the name of a tool is made of; another one may be a call or a sentence that a model wrote as a name."""
 _NUMBER = re.compile(r"(?<=.):\d{1,9}\Z")
 
 
@@ -165,6 +167,23 @@ def find_pattern_for(pattern: str, name: str) -> str | None:
     may_follow = name.startswith(SERVERS) or ("*" not in pattern and bool(_WORDS.search(pattern)))
     cut = next((at for at in _find_cuts(name) if is_denied(pattern, name[at + 1 :])), None) if may_follow else None
     return None if cut is None else f"*{name[cut]}{pattern}"
+
+
+def find_pattern_within(pattern: str, name: str) -> str | None:
+    """Returns a pattern that would forbid a name that is no plain one and has a forbidden one as a word.
+
+    >>> find_pattern_within("refund", 'refund{"id":1}'), find_pattern_within("refund", "get refunds")
+    ('*refund*', None)
+    >>> find_pattern_within("delete_user", "d\u00e9lete_user"), find_pattern_within("delete", "delete-draft")
+    ('d\u00e9lete_user', None)
+    """
+    if "*" in pattern or _PLAIN_NAME.fullmatch(name):
+        return None
+    bare = "".join(each for each in unicodedata.normalize("NFD", name) if unicodedata.category(each) != "Mn")
+    if is_denied(pattern, bare):
+        return name
+    is_word = re.search(rf"(?<![\w-]){re.escape(_fold(pattern))}(?![\w-])", _fold(bare[:MAX_LENGTH]))
+    return f"*{pattern}*" if is_word else None
 
 
 def _find_cuts(name: str) -> Iterator[int]:

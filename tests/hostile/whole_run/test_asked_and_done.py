@@ -36,7 +36,7 @@ WRITTEN_ALIKE = {
     "Delete_User": "Delete_User",
     f"functions.{ZERO_WIDTH}d{CYRILLIC_E.upper()}LETE_user": "functions.<U+200B>d<U+0415>LETE_user",
 }
-OTHERS = ("undelete_user", "deletes", "user_delete_", "de-lete_user", "get_deleted", "d\u00e9lete_user")
+OTHERS = ("undelete_user", "deletes", "user_delete_", "de-lete_user", "get_deleted")
 
 
 def judge(folder: Path, checks: Any, *calls: str, **more: Any) -> CommandResult:
@@ -144,6 +144,25 @@ def test_a_limit_counts_calls_under_all_names(tmp_path):
     ran = judge(tmp_path, {"type": "tool_calls", "tool": "pay", "min": 1, "max": 2}, "pay", "functions.pay", "Pay")
     assert ran.code == 1
     assert "1 to 2 calls of `pay`, got 3" in reasons(ran)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ('delete_user{"id":1}', True),
+        ("delete_user(id=1)", True),
+        ("assistant<|channel|>commentary to=functions.delete_user", True),
+        ("look delete_user", True),
+        ("d\u00e9l\u00e9te_user", True),
+        ("look at delete_users", False),
+        ("undelete_user(id=1)", False),
+        ("suche f\u00fcr_user", False),
+    ],
+)
+def test_a_name_that_has_a_forbidden_one_as_a_word_is_a_warning(tmp_path, name, told):
+    ran = judge(tmp_path, {"type": "forbidden_tools", "tools": ["delete_user"]}, name)
+    assert ran.code == 0
+    assert ("similar_tool" in {each["code"] for each in ran.results["warnings"]}) is told
 
 
 @pytest.mark.parametrize(

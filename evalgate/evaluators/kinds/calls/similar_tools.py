@@ -19,7 +19,7 @@ from evalgate.evaluators.kinds.calls.span_names import (
     is_outside,
 )
 from evalgate.measures.text.globs import matches_id
-from evalgate.measures.text.similar_names import find_denied, find_pattern_for
+from evalgate.measures.text.similar_names import find_denied, find_pattern_for, find_pattern_within
 from evalgate.measures.values.json_values import mark_name
 
 if TYPE_CHECKING:
@@ -55,15 +55,20 @@ class _ScenarioNames(NamedTuple):
         alike = find_denied([*self.exact], name)
         if alike is not None and not matches_id(alike, name):
             return f"is written like {mark_name(alike)}, which a check compares exactly: `forbidden_tools` counts both"
-        found = ((each, find_pattern_for(each, name)) for each in (*self.forbidden, *self.exact))
-        forbidden, pattern = next((pair for pair in found if pair[1] is not None), ("", None))
+        found = (
+            (each, pattern, how)
+            for find, how in ((find_pattern_for, "ends like"), (find_pattern_within, "names"))
+            for each in (*self.forbidden, *self.exact)
+            if (pattern := find(each, name)) is not None
+        )
+        forbidden, pattern, how = next(found, ("", None, ""))
         if pattern is None:
             return None
         other = (
             mark_name(f"not_meant: [{name}]", 100) if self.forbidden.get(forbidden) else "name it in full in a check"
         )
         to_do = f"to include it, add {mark_name(pattern)}; if it is another tool, {other}"
-        return f"ends like a tool that a check forbids or limits: {to_do}"
+        return f"{how} a tool that a check forbids or limits: {to_do}"
 
     def find_span_advice(self, name: str, *, is_defined: bool) -> str | None:
         """What to do about a span that is no call of a tool; None if no check denies a tool of its name."""
