@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalgate.application.comparison.baseline import LoadedBaseline
+    from evalgate.models.comparison.comparison import BaselineInfo
     from evalgate.models.results.results_sections import RulesDoc
     from evalgate.ports import BaselineFiles
     from evalgate.suite.models import Configuration
@@ -51,6 +52,21 @@ def load_baseline_rules(
     if not baseline.renames or rules.configuration is None:
         return rules
     return rules._replace(configuration=_rename_suites(rules.configuration, baseline.renames))
+
+
+def name_changed_files(info: BaselineInfo | None, rules: BaselineRules | None, configuration: Configuration) -> None:
+    """Names in the drift of a baseline the suites whose content changed, and the settings of the project that did."""
+    before = rules.configuration if rules is not None else None
+    if info is None or info.drift is None or before is None:
+        return
+    old, new = ({suite.path: suite.content for suite in each.suites} for each in (before, configuration))
+    files = [path for path in dict.fromkeys([*new, *old]) if old.get(path) != new.get(path)]
+    old, new = before.project_content, configuration.project_content
+    settings = [key for key in sorted({*old, *new}) if old.get(key) != new.get(key)]
+    if settings:
+        project = configuration.project_path or before.project_path
+        files.append(f"{project}: {', '.join(settings)}" if project else ", ".join(settings))
+    info.drift = info.drift._replace(changed_files=files)
 
 
 def _rename_suites(configuration: Configuration, renames: Mapping[str, str]) -> Configuration:

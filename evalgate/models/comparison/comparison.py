@@ -245,6 +245,7 @@ class BaselineDrift(NamedTuple):
     original_status: BaselineStatus
     has_changed_suites: bool  # whether the suites or the project changed
     evaluators: Sequence[ChangedEvaluator]  # only evaluators that these suites use
+    changed_files: Sequence[str] = ()  # of suites, and of the project with its settings, where they are known
 
 
 class BaselineInfo(Struct):

@@ -120,11 +120,15 @@ class ChangedEvaluatorDoc(TypedDict):
 
 
 class DriftDoc(TypedDict):
-    """How a baseline's rules differ from this run's; `found` is the status it would have otherwise."""
+    """How a baseline's rules differ from this run's; `found` is the status it would have otherwise.
+
+    `files` are those of suites and settings that changed, at most 20, where the baseline has its own.
+    """
 
     found: str
     suites: bool
     evaluators: list[ChangedEvaluatorDoc]
+    files: NotRequired[list[str]]
 
 
 class BaselineDoc(TypedDict):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evalgate.models.approvals.review import TriggeringRun
-    from evalgate.models.results.results import BaselineDoc, ResultsDoc, ScenarioDoc
+    from evalgate.models.results.results import BaselineDoc, DriftDoc, ResultsDoc, ScenarioDoc
     from evalgate.reporting.markdown.links import Links
 
 
@@ -111,10 +111,17 @@ def _describe_drift(baseline: BaselineDoc) -> str:
     left = len(drift["evaluators"]) - MAX_TYPES
     more = [f"{left} more checks"] if left > 0 else []
     parts = [
-        *(["different suites or settings"] if drift["suites"] else []),
+        *([f"different suites or settings{_name_files(drift)}"] if drift["suites"] else []),
         *([f"different versions of {join_words([*types, *more])}"] if types else []),
     ]
     return f"evaluated with {join_words(parts) or 'different rules'}, which may cause changes"
+
+
+def _name_files(drift: DriftDoc) -> str:
+    files = drift.get("files", [])
+    left = len(files) - MAX_TYPES
+    names = [*(escape_span(each, MAX_BRANCH) for each in files[:MAX_TYPES]), *([f"{left} more"] if left > 0 else [])]
+    return f" ({join_words(names)})" if names else ""
 
 
 def _age(baseline: BaselineDoc) -> str:

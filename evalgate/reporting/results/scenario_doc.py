@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Warning_
 
 
+MOST_DRIFTED = 20
 MAX_DIGESTS = 20_000
 """Characters of the names and digests of the tools that a trace defines."""
 
@@ -129,7 +130,7 @@ def build_baseline_doc(baseline: BaselineInfo, summary: SummaryDoc | None) -> Ba
 
 
 def _build_drift_doc(drift: BaselineDrift) -> DriftDoc:
-    return {
+    document: DriftDoc = {
         "found": drift.original_status,
         "suites": drift.has_changed_suites,
         "evaluators": [
@@ -137,6 +138,9 @@ def _build_drift_doc(drift: BaselineDrift) -> DriftDoc:
             for each in drift.evaluators
         ],
     }
+    if drift.changed_files:
+        document["files"] = [clean_name(each) for each in drift.changed_files[:MOST_DRIFTED]]
+    return document
 
 
 def build_removed_doc(outcome: ScenarioOutcome) -> RemovedDoc:

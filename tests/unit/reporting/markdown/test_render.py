@@ -337,9 +337,9 @@ def test_heading__invalid_input__says_the_only_error_or_counts_them():
     assert heading(results([], "invalid", reasons=[unplaced])).endswith(f"could not run: {'word ' * 20}\u2026")
 
 
-def drifted(found, *, suites=False, types=(), **changes):
+def drifted(found, *, suites=False, types=(), files=(), **changes):
     evaluators = [{"type": each, "before": 1, "now": 2} for each in types]
-    drift = {"found": found, "suites": suites, "evaluators": evaluators}
+    drift = {"found": found, "suites": suites, "evaluators": evaluators, **({"files": [*files]} if files else {})}
     return a_baseline("drifted", drift=drift, **changes)
 
 
@@ -352,6 +352,11 @@ def drifted(found, *, suites=False, types=(), **changes):
         (a_baseline("latest"), "the latest of its branch, not the base commit"),
         (a_baseline(branch="main"), "` ba5e000 ` of ` main ` \u00b7 the base commit"),
         (drifted("exact", suites=True), "the base commit, evaluated with different suites or settings, which may cause changes"),
+        (
+            drifted("exact", suites=True, files=["evals/a|b.yaml", "evalgate.yaml: policy"]),
+            "evaluated with different suites or settings (` evals/a|b.yaml ` and ` evalgate.yaml: policy `), which may",
+        ),
+        (drifted("exact", suites=True, files="abcdefg"), "` d `, ` e ` and 2 more), which may cause changes"),
         (drifted("ancestor", distance=3), "3 commits before the base commit, evaluated with different rules"),
         (drifted("latest", types=["contains", "a|b"]), "evaluated with different versions of ` contains ` and ` a|b `, which"),
         (drifted("exact", types=[*"abcdefgh"]), "` d `, ` e ` and 3 more checks, which may cause changes"),
