@@ -16,12 +16,13 @@ from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.queries import compile_query
 from evalgate.evaluators.kinds.jmespath import ITS_VALUE, MAX_EXPRESSION, QueryAssertion
 from evalgate.measures.sequences.differences import ABSENT, PlaceChange, format_path, list_changes
-from evalgate.measures.text.globs import GlobError, compile_path_glob, matches_id
+from evalgate.measures.text.globs import GlobError, compile_file_glob, matches_id
+from evalgate.measures.text.plain_text import compose, remove_unseen
 from evalgate.measures.values.json_values import mark_name, mark_value, shorten
 from evalgate.strict_model import described
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evalgate.evaluators.core.operators import ValueCheck
     from evalgate.models.trace.trace import FileState, RunState, Trace
@@ -35,6 +36,9 @@ NO_FILES = "no files of the run are recorded: `evalgate record --state-files` re
 EMPTY = "the recorded state is empty before and after the run, so nothing shows that it would have changed"
 
 _INDEX = re.compile(r"\[(\d+|\*)\]")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_DOT = "\0"  # a dot within a key
+_OUTSIDE = re.compile(r"/|\.\./|[A-Za-z]:/")
 
 Text = Annotated[str, Field(min_length=1, max_length=512)]
 Texts = Annotated[
@@ -111,7 +115,8 @@ class StateUnchanged(Evaluator):
                 return missing
             if not changes and _is_empty(trace.state):
                 return empty
-            found = [each for each in changes if not _is_excepted(each.path, excepted)]
+            excepts = _find_excepts(excepted, trace.state or {})
+            found = [each for each in changes if not excepts(each.path)]
             if not found:
                 return passed
             paths = [format_path(each.path) for each in found[:MOST_LISTED]]
@@ -124,14 +129,29 @@ def _is_empty(state: RunState | None) -> bool:
     return state is not None and "after" in state and not state["after"] and not isinstance(state["after"], bool | int)
 
 
-def _is_excepted(path: Sequence[str | int], excepted: Iterable[str]) -> bool:
-    dotted = ".".join(map(str, path))
-    return any(matches_id(each, dotted) or matches_id(f"{each}.*", dotted) for each in excepted)
+def _find_excepts(excepted: Sequence[str], state: RunState) -> Callable[[Sequence[str | int]], bool]:
+    """Tells whether a path is excepted; keys with dots need no quotes where no other path is meant."""
+    sides = [state.get("before"), state.get("after")]
+    plain = {each for each in excepted if not any(_leads_somewhere(side, each.split(".")) for side in sides)}
+
+    def excepts(path: Sequence[str | int]) -> bool:
+        keys = [*map(str, path)]
+        starts = [keys[:count] for count in range(1, len(keys) + 1)]
+        marked = [".".join(key.replace(".", _DOT) for key in start) for start in starts]
+        return not plain.isdisjoint(map(".".join, starts)) or any(
+            matches_id(each, start) for each in excepted for start in marked
+        )
+
+    return excepts
+
+
+def _leads_somewhere(value: Any, keys: Sequence[str]) -> bool:
+    return not keys or (isinstance(value, dict) and keys[0] in value and _leads_somewhere(value[keys[0]], keys[1:]))
 
 
 def _write_dotted(path: str) -> str:
     """A JMESPath with a dot before every name and index, and without quotes."""
-    return _INDEX.sub(r".\1", path).replace('"', "")
+    return _QUOTED.sub(lambda found: found[1].replace(".", _DOT), _INDEX.sub(r".\1", path))
 
 
 def _describe(change: PlaceChange) -> str:
@@ -151,10 +171,11 @@ def _join(shown: Iterable[str], count: int) -> str:
 class FilesChanged(Evaluator):
     """The files that the run added, changed or removed match `only`, none matches `never`, and they are `max` at most.
 
-    `*` and `?` stay within a folder, `**` crosses folders.
+    `*` and `?` stay within a folder, `**` crosses folders. A folder's name means all below it.
     """
 
     type: Literal["files_changed"]
+    version = 2  # folders' names, and other spellings of a path
     orders: ClassVar[dict[str, Order]] = {"only": "allowed_paths", "never": "forbidden_paths", "max": "at_most"}
     no_limit: ClassVar = {"max": MANY}
     only: Annotated[Texts | None, described("Globs of the files that may change; `[]` allows none.", ["src/**"])] = None
@@ -177,20 +198,25 @@ class FilesChanged(Evaluator):
         """Returns a check of the paths of changed files; raises FieldProblemError if no change can fail it."""
         if self.holds_always():
             raise FieldProblemError("type", "files_changed needs `only`, `never` or `max` that a change can fail")
-        only, never = _compile_globs("only", self.only), _compile_globs("never", self.never)
+        only = _compile_globs("only", self.only)
+        never = _compile_globs("never", [each.lstrip("/\\") for each in self.never or ()])
         missing = Finding("not_evaluable", NO_FILES)
 
         def check(trace: Trace) -> Finding:
             if trace.state is None or "files" not in trace.state:
                 return missing
             changed = _list_changed(trace.state["files"])
-            wrong = [f"{each} against `never`" for path, each in changed.items() if _matches(path, never)]
+            wrong = [f"{each} against `never`" for path, each in changed if _matches(_list_forms(path), never)]
             if self.only is not None:
-                wrong += [f"{each} outside of `only`" for path, each in changed.items() if not _matches(path, only)]
+                wrong += [f"{each} outside of `only`" for path, each in changed if not _matches([path], only)]
             if self.max is not None and len(changed) > self.max:
                 wrong.append(f"{len(changed):,} files changed, limit {self.max:,}")
             if wrong:
-                return Finding("failed", _join(wrong[:MOST_NAMED], len(wrong)), {"changed": [*changed][:MOST_LISTED]})
+                return Finding(
+                    "failed",
+                    _join(wrong[:MOST_NAMED], len(wrong)),
+                    {"changed": [path for path, _ in changed[:MOST_LISTED]]},
+                )
             return Finding("passed", f"{len(changed):,} files changed")
 
         return check
@@ -198,19 +224,27 @@ class FilesChanged(Evaluator):
 
 def _compile_globs(field: str, globs: Sequence[str] | None) -> list[re.Pattern[str]]:
     try:
-        return [compile_path_glob(each) for each in globs or ()]
+        return [compile_file_glob(each) for each in globs or ()]
     except GlobError as error:
         raise FieldProblemError(field, str(error)) from None
 
 
-def _list_changed(files: Mapping[str, FileState]) -> dict[str, str]:
-    """What happened to each file that changed, by its path."""
-    return {
-        posixpath.normpath(path): f"{mark_name(path)} was {each['change']}"
+def _list_changed(files: Mapping[str, FileState]) -> list[tuple[str, str]]:
+    return [
+        (posixpath.normpath(compose(path).replace("\\", "/")), f"{mark_name(path)} was {each['change']}")
         for path, each in sorted(files.items())
         if "change" in each
-    }
+    ]
 
 
-def _matches(path: str, globs: Iterable[re.Pattern[str]]) -> bool:
-    return any(each.fullmatch(path) for each in globs)
+def _list_forms(path: str) -> list[str]:
+    """What a path may be below the working directory: also as it is seen, and each end of one from outside."""
+    forms = [*dict.fromkeys((path, remove_unseen(path)))]
+    if not _OUTSIDE.match(path):
+        return forms
+    parts = [each.split("/") for each in forms]
+    return ["/".join(each[start:]) for each in parts for start in range(1, len(each))[:100]]
+
+
+def _matches(forms: Iterable[str], globs: Sequence[re.Pattern[str]]) -> bool:
+    return any(each.fullmatch(form) for form in forms for each in globs)

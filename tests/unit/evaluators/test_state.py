@@ -177,8 +177,89 @@ def test_a_path_that_takes_a_detour_is_the_one_it_leads_to() -> None:
 
 
 @pytest.mark.parametrize(
+    ("glob", "path"),
+    [
+        (".github", ".github/ci.yml"),
+        (".github/", ".github/a/ci.yml"),
+        ("src/*/", "src/a/b.py"),
+        ("./.github/**", ".github/ci.yml"),
+        ("/.github/**", ".github/ci.yml"),
+        (".github//*", ".github/ci.yml"),
+        (".github\\*", ".github/ci.yml"),
+        ("a[0-9].sql", "a1.sql"),
+        ("a[!x].sql", "a1.sql"),
+        ("app/[id]/*.tsx", "app/[id]/page.tsx"),
+        ("a[z-b].sql", "a[z-b].sql"),
+        ("caf\u00e9.txt", "cafe\u0301.txt"),
+        (".github/**", ".git\u200bhub/ci.yml"),
+        (".github/**", ".github\\ci.yml"),
+        (".github/**", "/work/repo/.github/ci.yml"),
+        (".github/**", "C:\\repo\\.github\\ci.yml"),
+        (".github/**", "../repo/.github/ci.yml"),
+    ],
+)
+def test_never_finds_a_file_however_its_path_is_written(glob: str, path: str) -> None:
+    state = {"files": {path: {"change": "added"}}}
+    assert judge({"type": "files_changed", "never": [glob]}, state) == "failed"
+
+
+@pytest.mark.parametrize(
+    ("glob", "path"),
+    [
+        (".github", ".github2/ci.yml"),
+        (".github", "src/.github/ci.yml"),
+        ("src/*", "src/a/b.py"),
+        ("a[0-9].sql", "ab.sql"),
+        ("a[!x].sql", "ax.sql"),
+        ("README.md", "docs/README.md"),
+    ],
+)
+def test_never_leaves_other_files_alone(glob: str, path: str) -> None:
+    assert judge({"type": "files_changed", "never": [glob]}, {"files": {path: {"change": "added"}}}) == "passed"
+
+
+@pytest.mark.parametrize(
+    ("glob", "path", "expected"),
+    [
+        ("src", "src/a/b.py", "passed"),
+        ("./src/**", "src\\a.py", "passed"),
+        ("/work/src/**", "/work/src/a.py", "passed"),
+        ("src/**", "/src/a.py", "failed"),
+        ("src/**", "../src/a.py", "failed"),
+        ("src/*", "src/a/b.py", "failed"),
+    ],
+)
+def test_only_allows_a_folder_and_all_below_it(glob: str, path: str, expected: str) -> None:
+    assert judge({"type": "files_changed", "only": [glob]}, {"files": {path: {"change": "added"}}}) == expected
+
+
+@pytest.mark.parametrize(
+    ("excepted", "changed", "expected"),
+    [
+        ("orders.A7", ("orders", "A7.evil"), "failed"),
+        ("orders.A7.*", ("orders", "A7.evil"), "failed"),
+        ('orders."A7.evil"', ("orders", "A7.evil"), "passed"),
+        ('orders."A7.*"', ("orders", "A7.evil"), "passed"),
+        ("orders.*", ("orders", "A7.evil"), "passed"),
+        ("users.ann@example.com", ("users", "ann@example.com"), "passed"),
+        ("orders.A7", ("orders.A7", "x"), "failed"),
+        ("orders.A7", ("orders", "A7"), "passed"),
+    ],
+)
+def test_a_dot_within_a_key_is_not_taken_for_a_step(excepted: str, changed: tuple[str, str], expected: str) -> None:
+    before: dict[str, Any] = {"orders": {"A7": {"s": 1}}, "users": {}}
+    first, second = changed
+    after = {**before, first: {**before.get(first, {}), second: {"s": 2}}}
+    assert judge({"type": "state_unchanged", "except": [excepted]}, {"before": before, "after": after}) == expected
+
+
+@pytest.mark.parametrize(
     ("check", "message"),
     [
+        ({"type": "files_changed", "never": ["{.github,infra}/**"]}, "write a pattern for each"),
+        ({"type": "files_changed", "only": ["!src/**"]}, "no `!`"),
+        ({"type": "files_changed", "never": ["../x"]}, "or `..`"),
+        ({"type": "files_changed", "never": ["./"]}, "is a path below"),
         ({"type": "state_unchanged", "except": ["*"]}, "can't fail"),
         ({"type": "state_unchanged", "except": ["orders", "**"]}, "can't fail"),
         ({"type": "files_changed"}, "that a change can fail"),

@@ -60,7 +60,7 @@ def _parse_glob(text: str) -> FileGlob:
     parts = text.removeprefix("./").split("/")
     if not all(parts) or ".." in parts or "." in parts:
         raise SettingError(f"--state-files takes globs of paths below the working directory, not {text[:100]!r}")
-    fixed = next((at for at, part in enumerate(parts[:-1]) if "*" in part or "?" in part), len(parts) - 1)
+    fixed = next((at for at, part in enumerate(parts[:-1]) if any(each in part for each in "*?[")), len(parts) - 1)
     try:
         pattern = compile_path_glob("/".join(parts))
     except GlobError as error:
