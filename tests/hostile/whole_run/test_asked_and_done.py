@@ -165,6 +165,12 @@ def test_a_name_that_has_a_forbidden_one_as_a_word_is_a_warning(tmp_path, name, 
     assert ("similar_tool" in {each["code"] for each in ran.results["warnings"]}) is told
 
 
+@pytest.mark.parametrize("name", ["delete\u0332_user", "delete_user|x", "delete_user\u2800"])
+def test_such_a_name_is_one_warning(tmp_path, name):
+    ran = judge(tmp_path, {"type": "forbidden_tools", "tools": ["delete_user"]}, name)
+    assert [each["code"] for each in ran.results["warnings"]] == ["similar_tool"]
+
+
 @pytest.mark.parametrize(
     ("name", "pattern"),
     [

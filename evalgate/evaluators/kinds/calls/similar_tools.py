@@ -161,8 +161,8 @@ class SimilarTools:
                 self._passed.setdefault(message, {"code": "similar_tool", "message": message, "where": where})
 
     def explains(self, tool: str, called: str) -> bool:
-        """Whether a warning says of a called name that it ends like this tool."""
-        return called in self._found and find_pattern_for(tool, called) is not None
+        """Whether a warning says of a called name that it ends like this tool, or names it."""
+        return called in self._found and any(find(tool, called) for find in (find_pattern_for, find_pattern_within))
 
     def list_warnings(self) -> list[Warning_]:
         """One warning a name, in order of appearance."""
