@@ -107,6 +107,12 @@ def test_a_verb_that_no_job_runs_says_that_it_is_left_out(unpacked):
     assert done.stderr.startswith("error: `evalgate init` is not in this copy of EvalGate")
 
 
+def test_watching_says_that_it_is_left_out(unpacked):
+    done = run_unpacked(unpacked, "run", "evals/support.yaml", "--watch")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: `--watch` is not in this copy of EvalGate")
+
+
 def test_every_other_verb_is_in_it(unpacked):
     script = "from importlib import import_module as load; from evalgate.cli import VERBS\n"
     script += "left_out = []\nfor name, verb in VERBS.items():\n"
