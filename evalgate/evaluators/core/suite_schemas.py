@@ -1,4 +1,4 @@
-"""Compiles the JSON Schemas of suites: a misspelt keyword, which JSON Schema ignores, is an error here."""
+"""Compiles the JSON Schemas of suites: a misspelt keyword or format, which JSON Schema ignores, is an error here."""
 
 from __future__ import annotations
 
@@ -36,24 +36,60 @@ OWN = "x-"
 """How a keyword of the user's own begins."""
 MEANT = {"min": "minimum", "max": "maximum", "regex": "pattern", "values": "enum", "fields": "properties"}
 """Keywords of other languages of schemas."""
+OF_NUMBERS = _words("maximum minimum exclusiveMaximum exclusiveMinimum multipleOf")
+NO_TEXT = ["array", "boolean", "null", "number", "object"]
+OF_ALL_VALUES = _words("allOf anyOf items prefixItems then else additionalProperties properties patternProperties")
+"""Keywords whose schemas a value has to fit; under others, as `not`, a stricter schema may let more through."""
+FORMATS = _words("""
+    date date-time duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex
+    relative-json-pointer time uri uri-reference uri-template uuid
+""")
 MIN_SIMILARITY = 0.75
 MAX_DEPTH, MAX_LENGTH = 64, 200
 
 
-def compile_schema(value: Any, field: str, shown: str = "") -> Schema:
+def compile_schema(value: Any, field: str, shown: str = "", *, is_strict: bool = False) -> Schema:
     """Compiles the schema that a suite has in a field; `shown` ends the message about one that is no JSON Schema.
+
+    A strict one judges formats, and no text fits its limits of numbers, which JSON Schema does not judge.
 
     Raises FieldProblemError. A keyword that resembles none of JSON Schema is one of the user's own.
     """
     try:
-        schema = Schema(value)
+        schema = Schema(_limit_numbers(value) if is_strict else value, judges_formats=is_strict)
     except SchemaError as error:
         raise FieldProblemError(field, f"{error}{shown}") from None
     for keyword in iter_unknown_keywords(value):
         if (meant := _find_meant(keyword)) is not None:
             message = f"JSON Schema has no keyword {show(keyword, 60)}, which would check nothing"
             raise FieldProblemError(field, message, f"did you mean `{meant}`?")
+    for name in {each["format"] for each in _iter_schemas(value) if "format" in each} - FORMATS:
+        if found := get_close_matches(name[:MAX_LENGTH].lower(), sorted(FORMATS), 1, MIN_SIMILARITY):
+            message = f"JSON Schema has no format {show(name, 60)}, which would check nothing"
+            raise FieldProblemError(field, message, f"did you mean `{found[0]}`?")
     return schema
+
+
+def _limit_numbers(schema: Any, depth: int = 0) -> Any:
+    """The schema with a type wherever a limit of numbers has none.
+
+    >>> _limit_numbers({"properties": {"a": {"maximum": 9}}})["properties"]["a"]["type"]
+    ['array', 'boolean', 'null', 'number', 'object']
+    """
+    if isinstance(schema, list):
+        return [_limit_numbers(each, depth) for each in schema]
+    if not isinstance(schema, dict) or depth > MAX_DEPTH:
+        return schema
+    found = dict(schema)
+    for keyword in OF_ALL_VALUES & found.keys():
+        value = found[keyword]
+        is_named = keyword in BY_NAME and isinstance(value, dict)
+        found[keyword] = (
+            {name: _limit_numbers(each, depth + 1) for name, each in value.items()}
+            if is_named
+            else _limit_numbers(value, depth + 1)
+        )
+    return found if "type" in found or OF_NUMBERS.isdisjoint(found) else {**found, "type": NO_TEXT}
 
 
 def _find_meant(keyword: str) -> str | None:
@@ -66,18 +102,23 @@ def _normalize(keyword: str) -> str:
     return keyword[:MAX_LENGTH].lower().replace("_", "")
 
 
-def iter_unknown_keywords(schema: Any, depth: int = 0) -> Iterator[str]:
+def iter_unknown_keywords(schema: Any) -> Iterator[str]:
     """Yields the keywords of a schema and those inside that JSON Schema does not have.
 
     >>> list(iter_unknown_keywords({"properties": {"require": {"maxmum": 1}}, "x-note": ""}))
     ['maxmum']
     """
-    if not isinstance(schema, dict) or depth > MAX_DEPTH:
-        return
-    yield from (keyword for keyword in schema if keyword not in KEYWORDS and not keyword.startswith(OWN))
-    for keyword, value in schema.items():
-        for inner in _list_inner(keyword, value):
-            yield from iter_unknown_keywords(inner, depth + 1)
+    for each in _iter_schemas(schema):
+        yield from (keyword for keyword in each if keyword not in KEYWORDS and not keyword.startswith(OWN))
+
+
+def _iter_schemas(schema: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+    """Yields a schema and those inside."""
+    if isinstance(schema, dict) and depth <= MAX_DEPTH:
+        yield schema
+        for keyword, value in schema.items():
+            for inner in _list_inner(keyword, value):
+                yield from _iter_schemas(inner, depth + 1)
 
 
 def _list_inner(keyword: str, value: Any) -> list[Any]:

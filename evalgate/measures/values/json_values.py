@@ -237,12 +237,15 @@ class Schema:
 
     __slots__ = ("_validator",)
 
-    def __init__(self, schema: Any) -> None:
+    def __init__(self, schema: Any, *, judges_formats: bool = False) -> None:
         import jsonschema_rs  # imported only if a run has schemas
 
         try:
             self._validator = jsonschema_rs.Draft202012Validator(
-                schema, offline=True, pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=MAX_BACKTRACKING)
+                schema,
+                offline=True,
+                validate_formats=judges_formats,
+                pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=MAX_BACKTRACKING),
             )
         except Exception as error:  # noqa: BLE001  (panics of the library are not ValueError)
             path = "/".join(map(str, getattr(error, "instance_path", []) or []))

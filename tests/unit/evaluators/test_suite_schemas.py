@@ -28,6 +28,30 @@ INSIDE: list[Any] = [
     {"not": {"maxmum": 1}},
     {"$defs": {"a": {"if": {"maxmum": 1}}}},
 ]
+STRICT: list[tuple[Any, Any, bool]] = [
+    ({"properties": {"a": {"maximum": 9}}}, {"a": "5000"}, False),
+    ({"properties": {"a": {"maximum": 9}}}, {"a": 5}, True),
+    ({"properties": {"a": {"maximum": 9}}}, {"a": None}, True),
+    ({"properties": {"a": {"type": ["string", "number"], "maximum": 9}}}, {"a": "5000"}, True),
+    ({"properties": {"a": {"anyOf": [{"maximum": 9}, {"type": "string"}]}}}, {"a": "5000"}, True),
+    ({"not": {"properties": {"a": {"minimum": 9}}}}, {"a": "5000"}, False),
+    ({"properties": {"a": {"format": "email"}}}, {"a": "5000"}, False),
+    ({"properties": {"a": {"format": "email"}}}, {"a": "ann@example.com"}, True),
+    ({"properties": {"a": {"format": "date"}}}, {"a": "2026-11-29"}, True),
+    ({"properties": {"a": {"format": "int32"}}}, {"a": 5}, True),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "fits"), STRICT)
+def test_a_strict_schema_judges_formats_and_no_text_as_a_number(schema: Any, value: Any, fits: bool) -> None:
+    assert (compile_schema(schema, "schema", is_strict=True).first_difference(value) is None) is fits
+
+
+def test_a_misspelt_format_is_an_error() -> None:
+    with pytest.raises(FieldProblemError, match="no format"):
+        compile_schema({"properties": {"a": {"format": "emial"}}}, "schema")
+
+
 HARMLESS: list[Any] = [
     True,
     {},

@@ -56,7 +56,7 @@ class ToolArguments(Evaluator):
 
     type: Literal["tool_arguments"]
     other_names = ("trajectory:tool-args-match", "argument-correctness")
-    version = 3  # 2: `*` in the name of a tool; 3: also calls of names that are written alike
+    version = 4  # 2: `*` in the name of a tool; 3: also calls written alike; 4: formats, and no text as a number
     judges_calls_of = ("tool",)
     tool: NamedTool
     json_schema: Annotated[
@@ -75,7 +75,14 @@ class ToolArguments(Evaluator):
 
     def compile(self) -> Check:
         """Compiles the schema; raises FieldProblemError."""
-        target, suite_schema = CallFilter(self.tool, is_limit=True), self._compile_schema()
+        return self._compile(is_strict=True)
+
+    def compile_opposite(self) -> Check:
+        """Returns the check for a place where it must not pass: what is not judged fits the schema."""
+        return self._compile(is_strict=False)
+
+    def _compile(self, *, is_strict: bool) -> Check:
+        target, suite_schema = CallFilter(self.tool, is_limit=True), self._compile_schema(is_strict=is_strict)
         recorded_schemas, is_glob = _RecordedSchemas(), "*" in self.tool
 
         def check(trace: Trace) -> Finding:
@@ -91,10 +98,10 @@ class ToolArguments(Evaluator):
 
         return require_evidence(check, ARGUMENTS, FAILED)
 
-    def _compile_schema(self) -> Schema | None:
+    def _compile_schema(self, *, is_strict: bool) -> Schema | None:
         from evalgate.evaluators.core.suite_schemas import compile_schema  # only if a suite has schemas
 
-        return None if self.json_schema is None else compile_schema(self.json_schema, "schema")
+        return None if self.json_schema is None else compile_schema(self.json_schema, "schema", is_strict=is_strict)
 
 
 def _group_by_tool(calls: list[NumberedCall]) -> dict[str, list[NumberedCall]]:
