@@ -49,7 +49,8 @@ def test_a_baseline_of_other_suites_has_drifted_and_is_compared_all_the_same(hub
     assert int(step.outputs["baseline-age-seconds"]) < 600
     assert "the base commit, evaluated with different suites" in own_comments(hub)[0]
     written = json.loads((workspace / ".evalgate/results.json").read_bytes())
-    assert written["baseline"]["drift"] == {"found": "exact", "suites": True, "evaluators": []}
+    drift = {"found": "exact", "suites": True, "files": ["evals/support.yaml"], "evaluators": []}
+    assert written["baseline"]["drift"] == drift
     assert written["suites"][0]["scenarios"][0]["change"]["kind"] == "unchanged"
 
 
