@@ -34,9 +34,9 @@ class Shard(NamedTuple):
 class ShardHead(Struct, frozen=True, kw_only=True, rename={"schema_": "schema"}):
     """The heading of a shard.
 
-    Shards of one run agree in all fields but `shard`; `commit` is None if it is not known. `plan` is the fingerprint of
-    the files to read,
-    `baseline` that of the baseline's results; `batches` are the numbers of batches of each suite.
+    Shards of one run agree in all fields but `shard`. `plan` is the fingerprint of the names of files to read,
+    `baseline` that of the baseline's results; `batches` are the numbers of batches of each suite. `commit` is None if
+    it is not known.
     """
 
     schema_: Literal["evalgate.shard/2"] = "evalgate.shard/2"

@@ -46,7 +46,7 @@ MOST_CALLS, MOST_VALUES, MOST_LEVELS = 200, 50, 4
 LONGEST_ANSWER, LONGEST_SIDE = 4_000, 200
 MOST_NAMES, MOST_LITERALS, MOST_DIFFERENCES = 12, 5, 20
 MOST_ARGUMENTS, LONGEST_ARGUMENT = 2, 40
-"""Arguments that tell calls of one tool apart, and characters of one."""
+"""Arguments that distinguish calls of one tool, and characters of one."""
 UNSHOWN = "\u2026"
 """Stands for the value of an argument that is not one and the same, or too long."""
 SEVERAL, ENOUGH = 2, 3
@@ -78,10 +78,11 @@ def behaviour_from_trace(trace: Trace, *, with_sources: bool = False) -> Behavio
     others = [_list_others(call["arguments"], each) for call, each in zip(recorded, raw, strict=True)]
     words = [_list_words(call) if changing[call["name"]] else {} for call in recorded]
     texts = [_list_texts(call["arguments"], each) for call, each in zip(recorded, raw, strict=True)]
-    *rows, answer = redact_value([raw, others, words, texts, read_steady_answer(trace)])
+    values, answer = redact_value([raw, read_steady_answer(trace)])
+    rows = [values, *(redact_value(each) if any(each) else each for each in (others, words, texts))]
     calls = [
-        ComparedCall(call["name"], changing[call["name"]], values, _name_outcome(call), {}, call["step"], *rest)
-        for call, values, *rest in zip(recorded, *rows, strict=True)
+        ComparedCall(call["name"], changing[call["name"]], given, _name_outcome(call), {}, call["step"], *rest)
+        for call, given, *rest in zip(recorded, *rows, strict=True)
     ]
     was_asked = trace.kept_view is not None and ARGUMENT_SOURCES in trace.kept_view.cache
     if with_sources or was_asked:
@@ -276,17 +277,17 @@ def _name_sequences(
     counts = [Counter(name for name, _ in side) for side in sides]
     repeated = {name for count in counts for name in count if count[name] >= SEVERAL}
     shown = {
-        name: _find_telling([given for side in sides for each, given in side if each == name]) for name in repeated
+        name: _find_different([given for side in sides for each, given in side if each == name]) for name in repeated
     }
     before, now = ([_name_call(*each, shown.get(each[0], ())) for each in side] for side in sides)
     return _join_names(before), _join_names(now)
 
 
-def _find_telling(calls: Sequence[Mapping[str, str]]) -> list[str]:
-    """The paths of the first arguments that tell calls apart, of all if none does."""
+def _find_different(calls: Sequence[Mapping[str, str]]) -> list[str]:
+    """The paths of the first arguments that distinguish the calls, of all if none does."""
     paths = list(dict.fromkeys(path for given in calls for path in given))
-    telling = [path for path in paths if any(given.get(path) != calls[0].get(path) for given in calls)]
-    return (telling or paths)[:MOST_ARGUMENTS]
+    different = [path for path in paths if any(given.get(path) != calls[0].get(path) for given in calls)]
+    return (different or paths)[:MOST_ARGUMENTS]
 
 
 def _name_call(name: str, given: Mapping[str, str], shown: Iterable[str]) -> str:
@@ -305,23 +306,25 @@ def _compare_values(baseline: Sequence[Behaviour], current: Sequence[Behaviour],
     for place in sides[0][0]:
         pair = [[trial.get(place) for trial in side] for side in sides]
         before, now = (_find_common_values(side) for side in pair)
-        for key in before.keys() & now.keys() if before and now else ():
-            kind, path = key
-            first, second = _quote_text(path, (before[key], now[key]), pair) if path else (before[key], now[key])
-            if _WHOLE.sub(r"\1", first) != _WHOLE.sub(r"\1", second):
+        were_texts, are_texts = _find_other_types(*pair)
+        for kind, path in [key for key in before if key in now]:
+            first, second = before[kind, path], now[kind, path]
+            if kind == "argument" and path in were_texts and _SCALAR.fullmatch(second):
+                first = f'"{first}"'
+            elif kind == "argument" and path in are_texts and _SCALAR.fullmatch(first):
+                second = f'"{second}"'
+            if first != second and _WHOLE.sub(r"\1", first) != _WHOLE.sub(r"\1", second):
                 yield kind, _name_argument(place, path), first, second
         yield from _compare_arguments(place, *pair)
 
 
-def _quote_text(path: str, values: tuple[str, str], sides: Sequence[Sequence[ComparedCall | None]]) -> tuple[str, str]:
-    """Both values of an argument, the text in quotes where one is a text and the other a number, boolean or null."""
-    before, now = values
-    if not all(map(_SCALAR.fullmatch, values)):
-        return values
-    are_texts = [{path in call.texts for call in side if call and call.texts is not None} for side in sides]
-    if are_texts == [{True}, {False}]:
-        return f'"{before}"', now
-    return (before, f'"{now}"') if are_texts == [{False}, {True}] else values
+def _find_other_types(*sides: Sequence[ComparedCall | None]) -> tuple[set[str], set[str]]:
+    """The arguments that hold a number, a boolean or null as a text in all calls of one side only, of each side."""
+    texts = [[set(call.texts) for call in side if call is not None and call.texts is not None] for side in sides]
+    if any(len(known) < len(side) for known, side in zip(texts, sides, strict=True)):
+        return set(), set()
+    before, now = texts
+    return set[str].intersection(*before).difference(*now), set[str].intersection(*now).difference(*before)
 
 
 def _compare_arguments(
@@ -334,7 +337,7 @@ def _compare_arguments(
         return
     gone = set[str].intersection(*first).difference(*second)
     come = set[str].intersection(*second).difference(*first)
-    for names, calls, is_new in ((gone, before, False), (come, now, True)):
+    for names, calls, is_new in ((gone, before, False), (come, now, True)) if gone or come else ():
         values = {path: value for (kind, path), value in _find_common_values(calls).items() if kind == "argument"}
         for name in sorted(names):
             path = next((each for each in values if _name_head(each) == name), name)

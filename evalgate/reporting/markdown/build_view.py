@@ -175,6 +175,7 @@ def build_report(
     hidden = Counter(map(find_worst_outcome, flawed))
     quarantined = sum(each.scenario["verdict"] != "PASS" for each in scenarios.quarantined)
     step = describe_next_step(document, scenarios, merges=pages.merges)
+    are_blocking = any(each["code"] == "behaviour_changed" for each in document["reasons"])
     return Report(
         heading=str(build_heading(document, escape_span, makes_baseline=pages.makes_baseline)),
         notices=_format_notices(document),
@@ -202,7 +203,7 @@ def build_report(
         quarantined_failing=quarantined,
         quarantine_matters=quarantined > 0 or _is_quarantine_new(document),
         acts=sum(each.is_act for each in differences),
-        differences_block=(are_blocking := any(each["code"] == "behaviour_changed" for each in document["reasons"])),
+        differences_block=are_blocking,
         differences_note="" if are_blocking else _NOTES[pages.makes_baseline],
         accept_lead=step.lead,
         accept=step.text,

@@ -221,8 +221,8 @@ def _describe_errors(reasons: Sequence[ReasonDoc], escape: Callable[[str], str])
         line = f":{places[0].line}" if places and places[0].line else ""
         where = f"{escape(places[0].file + line)} " if places else ""
         return f"{where}{cut_sentence(reasons[0]['message'], escape)}"
-    files = {each.file for each in places}
-    where = escape(files.pop()) if len(files) == 1 and len(places) == len(reasons) else "what it reads"
+    files = {each.file for each in places} if len(places) == len(reasons) else set()
+    where = escape(*files) if len(files) == 1 else f"{len(files):,} files" if files else "its input"
     return f"{pluralize(len(reasons), 'error')} in {where}"
 
 

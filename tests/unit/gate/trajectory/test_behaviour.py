@@ -56,6 +56,12 @@ def test_arguments_of_a_baseline_that_does_not_name_them_all_are_not_new():
     assert find_differences(before, now, None, passes=True) == []
 
 
+def test_differences_have_the_order_of_the_arguments_whatever_the_seed_of_hashes():
+    names = [f"field_{letter}" for letter in "tgxacmrbqzfe"]
+    sides = [[make_trace([("book_flight", dict.fromkeys(names, value))], "Done.")] for value in ("old", "new")]
+    assert [each[1] for each in differences(*sides)] == [f"book_flight.{name}" for name in names]
+
+
 def test_with_one_trial_only_what_passes_on_both_sides_is_compared():
     assert differences(booked(1), booked(1, flight_id="TP534"), passes=False) == []
 
@@ -340,7 +346,7 @@ def looking_up(*titles):
     [
         (["Dune"], ["Dune", "Emma"], ("search(title: Dune), lend", "search(title: Dune), search(title: Emma), lend")),
         (["Dune", "Emma"], ["Emma"], ("search(title: Dune), search(title: Emma), lend", "search(title: Emma), lend")),
-        (  # nothing tells them apart
+        (  # no argument distinguishes them
             ["Dune"],
             ["Dune", "Dune"],
             (
@@ -478,17 +484,17 @@ def test_another_prompt_is_one_line_with_other_tools_or_alone():
 
 
 @pytest.mark.parametrize(
-    ("sides", "prompt", "said"),
+    ("sides", "prompt", "words"),
     [
         (("", ""), True, "other tool definitions and system prompt (one trial)"),
         (("a", "a"), True, "tool `a` has another definition, another system prompt (one trial)"),
         (("a b +2", "a c"), False, "tool `a` has another definition, tool `c` is new, tool `b` is gone, others differ"),
     ],
 )
-def test_the_tools_that_differ_are_named(sides, prompt, said):
+def test_the_tools_that_differ_are_named(sides, prompt, words):
     agent = AgentChange(None, tools=True, prompts=("a", "b") if prompt else None, tool_sides=sides)
     [found] = find_differences(*([behaviour_from_trace(booked(1)[0])] for _ in "ab"), agent, passes=True)
-    assert describe_difference(found).startswith(said)
+    assert describe_difference(found).startswith(words)
 
 
 def test_calls_that_may_be_missing_are_not_compared():

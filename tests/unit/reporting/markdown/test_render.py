@@ -332,7 +332,7 @@ def test_heading__invalid_input__says_the_only_error_or_counts_them():
     ]
     one_file = results([], "invalid", reasons=[reasons[0], reasons[0]])
     assert heading(one_file).endswith("could not run: 2 errors in ` a.yaml `")
-    assert heading(results([], "invalid", reasons=reasons)).endswith("could not run: 2 errors in what it reads")
+    assert heading(results([], "invalid", reasons=reasons)).endswith("could not run: 2 errors in 2 files")
     unplaced = a_reason("invalid_input", "word " * 40)
     assert heading(results([], "invalid", reasons=[unplaced])).endswith(f"could not run: {'word ' * 20}\u2026")
 
