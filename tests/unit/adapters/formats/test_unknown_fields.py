@@ -151,3 +151,57 @@ EMPTY: list[tuple[str, Any]] = [
 @pytest.mark.parametrize(("name", "document"), EMPTY)
 def test_an_empty_answer_is_known(name, document):
     assert read(name, document).response["content"] == ""
+
+
+PARSED = {"answer": "Done", "steps": ["a"], "action": "refund", "parameters": {"id": 1}, "note": None}
+AS_TEXT = '{"answer": "Done", "steps": ["a"], "action": "refund", "parameters": {"id": 1.0}}'
+OTHER_TEXT = AS_TEXT.replace("refund", "none")
+
+
+def parsed_copies(said: str) -> dict[str, tuple[str, Any]]:
+    """What SDKs add of a text that they parsed, beside that text."""
+    block = {"type": "text", "text": said}
+    item = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": said}]}
+    call = {**CALL_ITEM, "arguments": said}
+    response = {"id": "r", "object": "response", "status": "completed", "model": "m", "input": [USER]}
+    answer = {"id": "m", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn"}
+    chat_call = {"id": "c", "type": "function", "function": {"name": "search", "arguments": said}}
+    chat_call["function"]["parsed_arguments"] = PARSED
+    asked = {"role": "assistant", "content": None, "tool_calls": [chat_call]}
+    return {
+        "chat message": ("openai-chat", [USER, {"role": "assistant", "content": said, "parsed": PARSED}]),
+        "chat call": (
+            "openai-chat",
+            {"messages": [USER, asked, {"role": "tool", "tool_call_id": "c", "content": "ok"}]},
+        ),
+        "responses call": (
+            "openai-responses",
+            {**response, "output": [{**call, "parsed_arguments": PARSED}, OUTPUT_ITEM]},
+        ),
+        "responses part": (
+            "openai-responses",
+            [USER, CALL_ITEM, OUTPUT_ITEM, {**item, "content": [{**item["content"][0], "parsed": PARSED}]}],
+        ),
+        "anthropic block": (
+            "anthropic",
+            {"messages": [USER], "response": {**answer, "content": [{**block, "parsed_output": PARSED}]}},
+        ),
+        "anthropic message": (
+            "anthropic",
+            {"messages": [USER], "response": {**answer, "content": [block], "parsed_output": PARSED}},
+        ),
+    }
+
+
+@pytest.mark.parametrize("case", parsed_copies(AS_TEXT))
+def test_what_an_sdk_parsed_of_a_text_is_no_other_evidence(case):
+    trace = read(*parsed_copies(AS_TEXT)[case])
+    assert trace.gaps.get("calls") is None
+    assert [each for each in trace.warnings if each["code"] == "unknown_field"] == []
+
+
+@pytest.mark.parametrize("case", parsed_copies(OTHER_TEXT))
+def test_what_is_called_parsed_and_is_not_the_text_may_be_a_call(case):
+    reader, document = parsed_copies(OTHER_TEXT)[case]
+    found = read_record(get_reader(reader), get_reader(reader).split(document)[0], TraceLocation("a.json"), "a.json")
+    assert not isinstance(found, Trace) or "parsed" in found.gaps["calls"]

@@ -17,6 +17,7 @@ from evalgate.adapters.formats.core.builder.unread_calls import (
     format_path,
     is_result,
     is_result_key,
+    repeats_text,
 )
 from evalgate.adapters.formats.core.content import HARMLESS_PREFIXES, HARMLESS_TYPES, may_hold
 from evalgate.adapters.formats.core.format import EACH, Shape, words
@@ -70,7 +71,7 @@ def _list_unknown(record: Any, shapes: Sequence[Shape]) -> Iterator[Unknown]:
                     yield judge_unknown(named, value)
             if shape.fields is not None and not shape.fields.issuperset(value):
                 for key in value.keys() - shape.fields:
-                    if holds_objects(value[key]):
+                    if holds_objects(value[key]) and not repeats_text(value, key):
                         yield judge_unknown(f"`{format_path((path, key))}` is an unknown field", value[key], key)
 
 
@@ -202,7 +203,7 @@ def _note_fields_beside(trace: Trace, record: Any, reader: Reader) -> None:
         for each in (record if record.__class__ is list else (record,))
         if each.__class__ is dict
         for key, value in each.items()
-        if value and key not in read and may_hold(value) and not is_result_key(key)
+        if value and key not in read and may_hold(value) and not (is_result_key(key) or repeats_text(each, key))
     ]
     note_acts(trace, beside, lambda key: f"`{shorten(key)}`")
 

@@ -17,10 +17,12 @@ from msgspec import Struct
 
 from evalgate.adapters.formats.core.fields import FieldError
 from evalgate.adapters.formats.core.format import words
-from evalgate.adapters.formats.core.strict_json import make_printable
+from evalgate.adapters.formats.core.strict_json import decode_leniently, make_printable, require_shallow
+from evalgate.errors import TraceError
+from evalgate.measures.values.json_values import json_equal
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
     from collections.abc import Set as AbstractSet
 
 TOOL_NAME_KEYS = frozenset({"tool_name", "toolName", "function_name", "functionName", "recipient_name"})
@@ -78,13 +80,16 @@ TEXT_KEYS = frozenset({"content", "text", "thinking", "reasoning", "prompt", "de
 """Fields with words of people, models and tools: JSON in them is not a recorded call."""
 IDENTIFIERS = frozenset({"role", "tool_call_id"})
 """Fields that every reader checks, so that they are not searched."""
+COPY_KEYS = frozenset({"parsed", "parsed_output", "parsed_arguments", "output_parsed"})
+"""Fields in which SDKs add what they parsed of a text of the same object."""
+PARSED_TEXTS = ("content", "text", "arguments")
 MESSAGE_FIELDS = frozenset({"role", "tool_call_id", "content", "tool_calls"})
 CALL_FIELDS = frozenset({"id", "type", "name", "arguments", "function"})
 FUNCTION_FIELDS = frozenset({"name", "arguments"})
 REMEDY = "record calls as this format does, and other data in `metadata`"
 
 
-FieldRole = Literal["plain", "calls", "result", "tool", "text", "definitions"]
+FieldRole = Literal["plain", "calls", "result", "tool", "text", "definitions", "copy"]
 """What a field holds, by its name."""
 Fields = tuple[tuple[str, FieldRole], ...]
 
@@ -158,7 +163,7 @@ class CallScan:
                     self._enter_calls(each, (path, key))
                 elif role == "definitions":
                     self._enter_definitions(key, each, (path, key))
-                elif role != "result":
+                elif role != "result" and not (role == "copy" and repeats_text(value, key)):
                     self._stack.append((each, (path, key)))
 
     def _check_object(self, value: dict[str, Any], path: Any, layout: KeyLayout) -> Fields:
@@ -352,6 +357,8 @@ def find_role(key: str) -> FieldRole:
     """What a field of this name holds."""
     if key in SEARCHED_DEFINITIONS:
         return "definitions"
+    if key in COPY_KEYS:
+        return "copy"
     if is_call_key(key):
         return "calls"
     if is_result_key(key):
@@ -359,6 +366,38 @@ def find_role(key: str) -> FieldRole:
     if key in TOOL_NAME_KEYS or is_tool_name_key(key):
         return "tool"
     return "text" if key in TEXT_KEYS else "plain"
+
+
+def repeats_text(holder: dict[str, Any], key: str) -> bool:
+    """Whether a field is only what an SDK parsed of a text of the same object, which was read.
+
+    >>> repeats_text({"content": '{"action": "refund"}', "parsed": {"action": "refund", "note": None}}, "parsed")
+    True
+    >>> repeats_text({"content": "{}", "parsed": {"action": "refund"}}, "parsed")
+    False
+    """
+    if key not in COPY_KEYS:
+        return False
+    from evalgate.adapters.formats.core.builder.conversation import drop_nulls  # few records have such a field
+
+    try:
+        require_shallow(holder[key])
+        parsed = drop_nulls(holder[key])
+        return any(json_equal(drop_nulls(each), parsed) for each in _list_parsed_texts(holder))
+    except TraceError:
+        return False
+
+
+def _list_parsed_texts(holder: dict[str, Any]) -> Iterator[Any]:
+    """The values of the texts of an object that are JSON; raises TraceError for one that is nested too deep."""
+    for field in PARSED_TEXTS:
+        found = holder.get(field)
+        for each in found if found.__class__ is list else (found,):
+            text = each.get("text") if each.__class__ is dict else each
+            if text.__class__ is str and text.lstrip().startswith(JSON_STARTS):
+                value = decode_leniently(text.encode("utf-8", "surrogatepass"))
+                require_shallow(value)
+                yield value
 
 
 def may_be_call(keys: Collection[str]) -> bool:
