@@ -14,7 +14,7 @@ from documents import ROOT
 MOST_BYTES = 1_500_000
 NEEDED = (
     *("action.yml", "Dockerfile", "entrypoint.py", "LICENSE", "NOTICE", "pyproject.toml", "README.md"),
-    *("composite/action.yml", "composite/install.py", "requirements/image.txt", "requirements/build.txt"),
+    *("composite/action.yml", "composite/install.py", "requirements/image.txt"),
     *(
         "record/action.yml",
         "record/record.py",
