@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.builder.conversation import conversation_from_messages
-from evalgate.adapters.formats.core.builder.evidence_gaps import find_unknown, note_unknown
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, find_unknown, note_unknown
 from evalgate.adapters.formats.core.builder.run import add_warning, read_tags
 from evalgate.adapters.formats.core.builder.side_fields import (
     drop_recorder_keys,
@@ -14,6 +14,7 @@ from evalgate.adapters.formats.core.builder.side_fields import (
 )
 from evalgate.adapters.formats.core.fields import do_each, listing, mapping, text, time
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, words
+from evalgate.adapters.formats.core.missing_rest import find_missing_rest
 from evalgate.adapters.formats.core.python_literals import unwrap_text
 from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
 from evalgate.adapters.formats.core.usage import build_score, read_latency_seconds
@@ -40,24 +41,27 @@ SHAPES = (Shape(("observations", EACH), ROW_HOLDERS, frozenset(ROW_TYPES)),)
 
 
 class LangfuseExport(NamedTuple):
-    """The row of a trace and its observations."""
+    """The row of a trace and its observations; `missing` says what the file says to be on other pages."""
 
     trace: Any
     rows: list[Any]
+    is_whole: bool = False
+    missing: str | None = None
 
 
 def split(documents: list[Any]) -> Sequence[LangfuseExport]:
     """One export for each trace; separate observations are grouped by the trace they name."""
     found: list[LangfuseExport] = []
+    missing = find_missing_rest(documents)
     separate: dict[str, LangfuseExport] = {}
     for item in _list_items(documents):
         if is_langfuse_trace(item):
             is_wrapped = "trace" in item
             trace = item["trace"] if is_wrapped else item
-            found.append(LangfuseExport({**trace, "observations": None}, item["observations"]))
+            found.append(LangfuseExport({**trace, "observations": None}, item["observations"], True, missing))
         elif is_langfuse_row(item):
             trace_id = item["traceId"]
-            export = separate.setdefault(trace_id, LangfuseExport({"id": trace_id}, []))
+            export = separate.setdefault(trace_id, LangfuseExport({"id": trace_id}, [], False, missing))
             export.rows.append(item)
             for name, key in ROW_FIELDS.items():
                 if item.get(key):
@@ -91,6 +95,10 @@ def build(record: LangfuseExport) -> Trace:
         _add_answer(trace, head)
     _warn_of_estimates(trace, spans)
     note_unknown(trace, find_unknown({"observations": record.rows}, SHAPES))
+    if record.missing and record.is_whole:  # the traces of other pages may be in other files
+        add_warning(trace, "other_pages", record.missing)
+    elif record.missing:
+        add_gap(trace, "calls", record.missing)
     return trace
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.builder.evidence_gaps import find_unknown, note_unknown
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, find_unknown, note_unknown
 from evalgate.adapters.formats.core.builder.run import read_tags
 from evalgate.adapters.formats.core.builder.run_end import mark_incomplete
 from evalgate.adapters.formats.core.builder.side_fields import (
@@ -26,6 +26,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, words
+from evalgate.adapters.formats.core.missing_rest import find_missing_rest
 from evalgate.adapters.formats.core.provider_response import (
     LANGCHAIN_USAGE,
     ProviderResponse,
@@ -188,9 +189,10 @@ THREAD_KEYS = ("thread_id", "conversation_id", "session_id")
 
 
 class RunTree(NamedTuple):
-    """The runs of one trace."""
+    """The runs of one trace; `missing` says why others may be missing, if the file says so."""
 
     runs: list[dict[str, Any]]
+    missing: str | None = None
 
     @property
     def root(self) -> dict[str, Any]:
@@ -210,7 +212,8 @@ def split(documents: list[Any]) -> Sequence[RunTree]:
     traces: dict[str, list[dict[str, Any]]] = {}
     for run in runs.values():
         traces.setdefault(_trace_id(run, runs), []).append(run)
-    return [RunTree(found) for found in traces.values()]
+    missing = find_missing_rest(documents)
+    return [RunTree(found, missing) for found in traces.values()]
 
 
 def build(record: RunTree) -> Trace:
@@ -236,6 +239,8 @@ def build(record: RunTree) -> Trace:
     elif root.get("end_time") is None and trace.status == "ok":
         mark_incomplete(trace, "the run has no end time: it was stopped, or exported before it ended")
     note_unknown(trace, find_unknown({"runs": record.runs}, SHAPES))
+    if record.missing:
+        add_gap(trace, "calls", record.missing)
     return trace
 
 

@@ -13,6 +13,7 @@ from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, find_g
 from evalgate.adapters.formats.core.builder.side_fields import STATE_KEY, TRIAL_KEY
 from evalgate.adapters.formats.core.fields import FieldError
 from evalgate.adapters.formats.core.format import Identity, Reader, build_identity, no_identity
+from evalgate.adapters.formats.core.missing_rest import find_missing_rest
 from evalgate.adapters.formats.core.strict_json import encode_json, make_printable
 from evalgate.adapters.formats.core.usage import warn_of_doubts
 from evalgate.adapters.formats.spans import assemble, dialects
@@ -187,7 +188,7 @@ def build_span_reader(
     """Builds the reader of one span encoding; several files are joined by their trace ids."""
 
     def split(documents: Any) -> Sequence[AgentRun]:
-        span_file = SpanFile()
+        span_file = SpanFile(missing=find_missing_rest(documents))
         read_spans(documents, span_file)
         return runs_from_file(span_file)
 

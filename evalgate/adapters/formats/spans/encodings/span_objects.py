@@ -46,7 +46,6 @@ NESTED = ("llm", "openinference", "input", "output", "tool", "session", "agent",
 KEPT_OBJECTS = ("metadata", "llm.invocation_parameters", "tool.parameters")
 METADATA_KEYS = ("trace_metadata", "request_metadata", "tags")
 KNOWN_PREFIXES = ("mlflow.trace.", "evalgate.")
-MORE_PAGES = "the last page has a `next_cursor`: fetch the pages after it, and keep all of them in one file"
 
 
 def span_from_row(row: dict[str, Any]) -> dict[str, Any]:
@@ -93,16 +92,6 @@ def find_trace_facts(document: Any) -> dict[str, Any]:
     return {key: value for one in found for key, value in one.items() if key.startswith(KNOWN_PREFIXES)}
 
 
-def has_more_pages(documents: Sequence[Any]) -> bool:
-    """True if there are pages of Phoenix, and none of them is the last one."""
-    pages = [page for one in documents for page in (one if one.__class__ is list else [one]) if _is_page(page)]
-    return bool(pages) and all(page["next_cursor"] for page in pages)
-
-
-def _is_page(value: Any) -> bool:
-    return value.__class__ is dict and value.get("data").__class__ is list and "next_cursor" in value
-
-
 PARENT_IDS = ("parent_span_id", "parentSpanId", "parent_id", "parentId", "parentSpanID")
 SCOPES = ("scope", "instrumentationScope", "instrumentation_scope", "instrumentationLibrary")
 STARTS = ("start_time", "startTime")
@@ -128,8 +117,6 @@ FAILED = frozenset({"2", "ERROR", "STATUS_CODE_ERROR", "STATUSCODE.ERROR"})
 
 def read_spans(documents: Sequence[Any], span_file: SpanFile) -> None:
     """Adds all spans of the documents to `span_file`."""
-    if has_more_pages(documents):
-        span_file.missing = MORE_PAGES
     for value, path, facts in _iter_spans(documents):
         try:
             require_shallow(value)
