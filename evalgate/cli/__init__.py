@@ -38,7 +38,6 @@ _VERBS = {
     "evaluators": Verb("list the evaluators of suites, or describe one", f"{_CLI}.suites", loads_project=True),
     "query": Verb("evaluate JMESPath on a trace, or list its fields", f"{_CLI}.query"),
     "compare": Verb("compare two finished runs, scenario by scenario", f"{_CLI}.baselines"),
-    "backtest": Verb("judge past runs by the current suites", f"{_CLI}.baselines"),
     "convert": Verb("convert traces to native or OpenTelemetry traces", f"{_CLI}.query"),
     "merge": Verb("merge the shards of one run into its reports and verdict", f"{_CLI}.run", loads_project=True),
     "fingerprint": Verb("print a hash of the agent's files, to record in traces", f"{_CLI}.suites", loads_project=True),

@@ -6,8 +6,9 @@ EVIDENCE = Feature(
     "evidence",
     "whether another agent may replace the one in use, how often the gate is wrong, and whether a failure was chance",
     verbs={
+        "backtest": Verb("judge past runs by the current suites", f"{__package__}.cli.backtest", after="compare"),
         "migrate": Verb(
-            "compare two runs as arms: may we switch the model?", f"{__package__}.cli.migrate", after="compare"
+            "compare two runs as arms: may we switch the model?", f"{__package__}.cli.migrate", after="backtest"
         ),
         "calibrate": Verb(
             "how often the gate is red by chance, and what it misses",

@@ -33,6 +33,7 @@ LEFT_OUT = [
     "query",
     "cassettes",
     "mutate",
+    "backtest",
     "migrate",
     "calibrate",
     "confirm",
