@@ -205,3 +205,18 @@ def test_what_is_called_parsed_and_is_not_the_text_may_be_a_call(case):
     reader, document = parsed_copies(OTHER_TEXT)[case]
     found = read_record(get_reader(reader), get_reader(reader).split(document)[0], TraceLocation("a.json"), "a.json")
     assert not isinstance(found, Trace) or "parsed" in found.gaps["calls"]
+
+
+ACT = {"id": "c", "type": "function", "function": {"name": "search", "arguments": AS_TEXT}}
+ASKED = {"role": "assistant", "content": None, "tool_calls": [ACT]}
+
+
+@pytest.mark.parametrize(
+    ("name", "document"),
+    [
+        ("openai-chat", [USER, ASKED, {"role": "tool", "tool_call_id": "c", "content": "ok"}, DONE]),
+        ("openai-responses", [USER, {**CALL_ITEM, "arguments": AS_TEXT}, OUTPUT_ITEM, DONE]),
+    ],
+)
+def test_arguments_of_a_call_in_a_bare_list_may_name_an_act(name, document):
+    assert read(name, document).gaps.get("calls") is None

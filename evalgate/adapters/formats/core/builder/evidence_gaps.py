@@ -150,6 +150,8 @@ REPLACED = "a part of type `compaction` stands for earlier messages: record them
 NO_ANSWER = "nothing that the agent did is recorded, neither a message nor a call: record its answers too"
 JSON_FOR_A_NAME = "the name of a called tool is JSON, so the tool is not known: record the name as text"
 MAX_FIELDS = 5
+CALLS_OF_MESSAGES = words("tool_calls function_call arguments")
+"""Fields of messages in a list; `CallScan` searches them for calls that were not read."""
 CONVERSATIONS = DEFINITION_KEYS | words("messages contents content parts events")
 """Fields with what readers read message by message, with definitions and with free data."""
 
@@ -197,6 +199,8 @@ def find_gaps(trace: Trace, record: Any, reader: Reader) -> None:
 def _note_fields_beside(trace: Trace, record: Any, reader: Reader) -> None:
     """Searches the fields of a record, and of its lines, that the reader's shapes do not begin with."""
     begun = {step for shape in reader.shapes for step in shape.path[:2]}
+    if record.__class__ is list:
+        begun |= CALLS_OF_MESSAGES
     read = CONVERSATIONS | PROGRAM_FIELDS | reader.reads_fields | reader.without_calls | begun
     beside = [
         (key, value)
