@@ -10,7 +10,7 @@ from evalgate.adapters.formats.core.format import words
 CHAT_FIELDS = words("""
     role content tool_calls function_call refusal reasoning_content name annotations audio images logprobs citations
     metadata usage timings reasoning reasoning_details thinking_blocks thinking provider_specific_fields
-    cache_control extra_body token_ids prompt_token_ids extra_content
+    cache_control extra_body token_ids prompt_token_ids extra_content provider_metadata
 """)
 """Of OpenAI's chat messages, as OpenAI and the servers that imitate it write them."""
 ROLE_FIELDS = CHAT_FIELDS | {

@@ -62,11 +62,15 @@ def build(record: Any) -> Trace:
     trace.trace_id = trace.trace_id or text(answer.get("id"), "id") or ""
     _add_end(trace, answer, chat.failure)
     _add_final_output(trace, document.get("final_output"))
-    for name in LISTS:
-        note_unknown(trace, responses.find_unnamed(document.get(name), name))
-    note_unknown(trace, responses.find_unnamed(answer.get("output"), "output"))
+    note_unnamed(trace, {**document, "output": answer.get("output")})
     _note_elsewhere(trace, document, answer)
     return trace
+
+
+def note_unnamed(trace: Trace, document: dict[str, Any]) -> None:
+    """Notes items of unknown types in any list of a document."""
+    for name in (*LISTS, "output"):
+        note_unknown(trace, responses.find_unnamed(document.get(name), name))
 
 
 def _note_elsewhere(trace: Trace, document: dict[str, Any], answer: dict[str, Any]) -> None:

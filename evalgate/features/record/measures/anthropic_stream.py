@@ -7,12 +7,15 @@ from typing import Any
 from msgspec import Struct
 
 from evalgate.features.record.measures.provider_json import decode_repaired
+from evalgate.features.record.measures.stream_rest import Rest, add_rest, join_rest
 from evalgate.measures.text.half_characters import repair_text
 
 TEXTS = ("text", "thinking", "signature")
 CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 EVENTS = frozenset(f"{part}_{end}" for part in ("message", "content_block") for end in ("start", "delta", "stop"))
 """Types of events that have a part of an answer."""
+EVENT_FIELDS = frozenset({"type", "index", "delta", "content_block", "message", "usage"})
+DELTA_FIELDS = frozenset({*TEXTS, "type", "partial_json"})
 NO_BLOCK = "a part of its stream belongs to no block"
 
 
@@ -46,11 +49,19 @@ class Block(Struct):
 class AnthropicStream:
     """One answer."""
 
+    own_events: tuple[dict[str, Any], ...] = ()
+
     def __init__(self) -> None:
         self._answer: dict[str, Any] = {"type": "message", "role": "assistant"}
         self._blocks: list[Block] = []
         self._has_ended = False
         self.problem: str | None = None
+        self._beside: Rest = {}
+
+    @property
+    def beside(self) -> dict[str, Any]:
+        """An answer of what its events have beside what is read of them."""
+        return join_rest(self._beside)
 
     @property
     def has_halves(self) -> bool:
@@ -65,6 +76,9 @@ class AnthropicStream:
     def add(self, event: dict[str, Any]) -> None:
         """Adds an event of one of these types."""
         kind = event["type"]
+        add_rest(self._beside, event, EVENT_FIELDS)
+        for part in (event.get("message"), event.get("delta")):
+            self._add_beside(part if type(part) is dict else {})
         if kind == "message_start" and type(event.get("message")) is dict:
             self._answer = dict(event["message"])
         elif kind == "content_block_start" and type(event.get("content_block")) is dict:
@@ -79,6 +93,13 @@ class AnthropicStream:
         """The answer as far as it came, its blocks in the order of their indexes."""
         blocks = sorted(self._blocks, key=lambda block: block.index)
         return {"stop_reason": None, **self._answer, "content": [block.build() for block in blocks]}
+
+    def _add_beside(self, part: dict[str, Any]) -> None:
+        """Adds content that is in no block, and the fields of a delta that are not read."""
+        if type(part.get("content")) is list:
+            self._beside.setdefault("content", []).append(part["content"])
+        elif part.get("type") not in ("message", None) and not DELTA_FIELDS.issuperset(part):
+            self._beside.setdefault("content", []).append(part)
 
     def _continue_block(self, event: dict[str, Any]) -> None:
         index = _read_index(event, len(self._blocks) - 1)

@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from evalgate.features.record.measures.call_deltas import CallDeltas
+from evalgate.features.record.measures.stream_rest import Rest, add_rest, join_rest
 
 TEXTS = ("content", "refusal", "reasoning_content")
 FACTS = ("id", "model", "usage", "created")
+CHUNK_FIELDS = frozenset({*FACTS, "object", "choices"})
+CHOICE_FIELDS = frozenset({"index", "finish_reason", "delta", "message"})
+MESSAGE_FIELDS = frozenset({*TEXTS, "role"})
+DELTA_FIELDS = MESSAGE_FIELDS | {"tool_calls", "function_call"}
 OTHER_CALLS = "it has several answers, and another than the first asks for a call"
 
 
@@ -15,6 +20,7 @@ class ChatStream:
     """One answer: its first choice."""
 
     has_halves = False
+    own_events: tuple[dict[str, Any], ...] = ()
 
     def __init__(self) -> None:
         self._answer: dict[str, Any] = {}
@@ -22,6 +28,16 @@ class ChatStream:
         self._choice: dict[str, Any] = {}
         self._calls, self._legacy = CallDeltas(), CallDeltas()
         self._has_other_calls = False
+        self._beside: Rest = {}
+        self._beside_choice: Rest = {}
+        self._beside_message: Rest = {}
+
+    @property
+    def beside(self) -> dict[str, Any]:
+        """An answer of what its parts have beside what is read of them."""
+        message, choice = join_rest(self._beside_message), join_rest(self._beside_choice)
+        shown = [{**choice, "message": message}] if message or choice else []
+        return {**join_rest(self._beside), "choices": shown}
 
     @property
     def problem(self) -> str | None:
@@ -38,7 +54,9 @@ class ChatStream:
         for key in FACTS:
             if event.get(key) is not None:
                 self._answer[key] = event[key]
+        add_rest(self._beside, event, CHUNK_FIELDS)
         for choice in event["choices"]:
+            self._add_beside(choice)
             if type(choice) is dict and choice.get("index", 0) in (0, None):
                 self._add_choice(choice)
             elif type(choice) is dict and _asks_for_call(choice.get("delta")):
@@ -53,6 +71,14 @@ class ChatStream:
         for call in self._legacy.build():
             self._message["function_call"] = call["function"]
         return {**self._answer, "choices": [{**self._choice, "message": self._message}]}
+
+    def _add_beside(self, choice: Any) -> None:
+        """Adds what is not read of a choice; a message beside a delta repeats the text of all deltas."""
+        add_rest(self._beside_choice, choice, CHOICE_FIELDS)
+        if type(choice) is dict:
+            is_only = "delta" not in choice
+            add_rest(self._beside_message, choice.get("delta"), DELTA_FIELDS)
+            add_rest(self._beside_message, choice.get("message"), DELTA_FIELDS if is_only else MESSAGE_FIELDS)
 
     def _add_choice(self, choice: dict[str, Any]) -> None:
         self._choice.setdefault("index", 0)

@@ -17,7 +17,7 @@ _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 _BLANK_LINE = re.compile(rb"(?>\r\n|\r|\n)(?>\r\n|\r|\n)")
 _LONGEST_END = len(b"\r\n\r\n")
 BYTE_ORDER_MARK = "\ufeff".encode()
-DATA = "data"
+DATA, NAME = "data", "event"
 FIRST_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 """What a stream begins with; some servers give it another content type."""
 
@@ -72,6 +72,12 @@ def read_data(event: str) -> str | None:
     """The data of an event, its lines joined; None without any, as for a comment that keeps a connection open."""
     found = [part for line in split_lines(event) if (part := line.data) is not None]
     return "\n".join(found) if found else None
+
+
+def read_name(event: str) -> str | None:
+    """What an event is called; most have no name, or that of the type in their data."""
+    names = (line.text.partition(":") for line in split_lines(event))
+    return next((value.strip() for field, _, value in names if field == NAME), None)
 
 
 def split_events(body: bytes) -> Iterator[bytes]:

@@ -14,9 +14,11 @@ from evalgate.adapters.formats.core.builder.unread_calls import (
     PRINTED,
     RESULT_FIELDS,
     CallScan,
+    find_called_name,
     format_path,
     is_result,
     is_result_key,
+    may_be_call,
     repeats_text,
 )
 from evalgate.adapters.formats.core.content import HARMLESS_PREFIXES, HARMLESS_TYPES, may_hold
@@ -27,6 +29,7 @@ from evalgate.models.trace.trace import OPAQUE, OPAQUE_START, list_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
     from evalgate.adapters.formats.core.format import Reader
     from evalgate.models.trace.trace import EvidenceKind, Message, Trace, Warning_
@@ -176,17 +179,13 @@ def find_gaps(trace: Trace, record: Any, reader: Reader) -> None:
     note_opaque(trace)
     names = {call["name"] for call in trace.tool_calls}
     names.update(call["requested"]["name"] for call in trace.tool_calls if "requested" in call)
-    scan = CallScan(names | reader.not_tools, reader.without_calls, reader.copy_flag)
-    if isinstance(record, dict | list):
-        scan.search(record)
-    else:
-        scan.search([{"content": one["content"]} for one in trace.messages if PRINTED in (one["content"] or "")])
     note_unknown(trace, find_unknown_part(trace.messages))
     _note_replaced(trace)
     if isinstance(record, dict | list):
-        note_unknown(trace, find_unknown(record, reader.shapes))
-        _note_fields_beside(trace, record, reader)
-    note_places(trace, scan.incomplete)
+        note_unread(trace, record, reader, names)
+    else:
+        printed = [{"content": one["content"]} for one in trace.messages if PRINTED in (one["content"] or "")]
+        search_calls(trace, printed, names | reader.not_tools)
     if any(name.startswith(JSON_STARTS) for name in names):
         add_gap(trace, "calls", JSON_FOR_A_NAME)
     if any(warning["code"] == "result_without_call" for warning in trace.warnings):
@@ -196,7 +195,28 @@ def find_gaps(trace: Trace, record: Any, reader: Reader) -> None:
     _note_missing_answers(trace)
 
 
-def _note_fields_beside(trace: Trace, record: Any, reader: Reader) -> None:
+def note_unread(trace: Trace, record: Any, reader: Reader, names: AbstractSet[str]) -> None:
+    """Searches an object or a list for calls that were not read; `names` are those of the calls that were.
+
+    Raises FieldError for a call, or notes a gap.
+    """
+    scan = CallScan(names | reader.not_tools, reader.without_calls, reader.copy_flag)
+    scan.search(record)
+    note_unknown(trace, find_unknown(record, reader.shapes))
+    _note_fields_beside(trace, record, reader, names)
+    note_places(trace, scan.incomplete)
+
+
+def search_calls(
+    trace: Trace, record: Any, names: AbstractSet[str], without_calls: frozenset[str] = frozenset()
+) -> None:
+    """Searches data of no known shape as `note_unread` does a record, for what is surely a call."""
+    scan = CallScan(names, without_calls)
+    scan.search(record)
+    note_places(trace, scan.incomplete)
+
+
+def _note_fields_beside(trace: Trace, record: Any, reader: Reader, names: AbstractSet[str]) -> None:
     """Searches the fields of a record, and of its lines, that the reader's shapes do not begin with."""
     begun = {step for shape in reader.shapes for step in shape.path[:2]}
     if record.__class__ is list:
@@ -207,18 +227,33 @@ def _note_fields_beside(trace: Trace, record: Any, reader: Reader) -> None:
         for each in (record if record.__class__ is list else (record,))
         if each.__class__ is dict
         for key, value in each.items()
-        if value and key not in read and may_hold(value) and not (is_result_key(key) or repeats_text(each, key))
+        if value and key not in read and may_hold(value) and not repeats_text(each, key)
     ]
-    note_acts(trace, beside, lambda key: f"`{shorten(key)}`")
+    note_acts(trace, [each for each in beside if not is_result_key(each[0])], lambda key: f"`{shorten(key)}`", names)
+    for key, value in beside:
+        if is_result_key(key) and (name := _find_call_of_result(value, names)) is not None:
+            add_gap(trace, "calls", f"`{shorten(key)}` has a result of `{shorten(name)}`: {RESULT_WITHOUT_CALL}")
 
 
-def note_acts(trace: Trace, fields: Sequence[tuple[Place, Any]], describe: Callable[[Place], str]) -> None:
+def _find_call_of_result(value: Any, names: AbstractSet[str]) -> str | None:
+    """The name of a call that was not read, and has its arguments, beside a result of it."""
+    entries = [each for each in (value if value.__class__ is list else [value]) if each.__class__ is dict]
+    found = (find_called_name(each) for each in entries if may_be_call(each))
+    return next((name for name in found if name is not None and name not in names), None)
+
+
+def note_acts(
+    trace: Trace,
+    fields: Sequence[tuple[Place, Any]],
+    describe: Callable[[Place], str],
+    names: AbstractSet[str] = frozenset(),
+) -> None:
     """Makes the evidence of calls incomplete if one of the fields, each with its place, says what was done."""
     if not fields:
         return
     from evalgate.adapters.formats.core.builder.recorded_acts import find_act  # many records have no such fields
 
-    known = {name for call in trace.tool_calls for name in list_names(call)}
+    known = names | {name for call in trace.tool_calls for name in list_names(call)}
     for place, value in fields:
         if (name := find_act(value, known)) is not None:
             add_gap(trace, "calls", f"{describe(place)} says that `{shorten(name)}` was done: {ADVICE}")
@@ -231,9 +266,7 @@ def note_unread_calls(trace: Trace, record: Any, without_calls: frozenset[str]) 
     Raises FieldError for a call that was not read, or notes a gap.
     """
     names = {call["requested"]["name"] for call in trace.tool_calls if "requested" in call}
-    scan = CallScan(names | {call["name"] for call in trace.tool_calls}, without_calls)
-    scan.search(record)
-    note_places(trace, scan.incomplete)
+    search_calls(trace, record, names | {call["name"] for call in trace.tool_calls}, without_calls)
 
 
 def _note_missing_answers(trace: Trace) -> None:

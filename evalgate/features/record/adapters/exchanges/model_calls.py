@@ -27,13 +27,23 @@ from evalgate.adapters.formats.messages.kept_elsewhere import (
     find_replaced,
 )
 from evalgate.errors import TraceError
-from evalgate.features.record.measures.other_paths import ANTHROPIC, CHAT, RESPONSES, find_api, may_hold_calls
+from evalgate.features.record.adapters.exchanges.beside import build_records, select_results
+from evalgate.features.record.measures.other_paths import (
+    ANTHROPIC,
+    CHAT,
+    RESPONSES,
+    asks_nothing,
+    find_api,
+    may_hold_calls,
+)
 from evalgate.features.record.measures.provider_error import find_error_message
 from evalgate.features.record.measures.provider_json import Decoded, decode_repaired
 from evalgate.features.record.measures.streams import read_answer
 from evalgate.features.record.models.exchange import FIRST_ERROR
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalgate.features.record.models.exchange import Exchange
     from evalgate.models.trace.trace import ModelError
 
@@ -71,6 +81,11 @@ class ExchangeCall(Struct):
     """The tool that the request makes the model call."""
     problem: str | None = None
     """Why not all of its messages could be read."""
+    new: list[dict[str, Any]] = field(default_factory=list)
+    """The messages or items of its request that no earlier one had, as they are."""
+    shown: list[Any] = field(default_factory=list)
+    """What it shows, as files hold it: what was not read of it is no call that may vanish."""
+    own_events: Sequence[dict[str, Any]] = ()
     has_halves: bool = False
     """Whether a half character was replaced by U+FFFD."""
 
@@ -87,6 +102,7 @@ class Seen(Struct):
     """
 
     messages: dict[bytes, list[RawMessage]] = field(default_factory=dict)
+    items: set[bytes] = field(default_factory=set)
     kept: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
@@ -99,7 +115,11 @@ def read_model_call(exchange: Exchange, seen: Seen) -> ExchangeCall:
     answer, is_whole = found.value, found.is_complete and not exchange.answer.is_broken
     call.error = _read_error(exchange, answer, is_whole=is_whole)
     call.response = read_provider_response(answer)
+    has_failed = exchange.answer.status >= FIRST_ERROR
+    call.own_events = () if has_failed else found.own_events
     if call.api is None:
+        if request.method == "POST" and not has_failed and not asks_nothing(path):
+            call.shown = [each for each in (body, answer) if each]
         if exchange.answer.status < FIRST_ERROR and may_hold_calls(
             request.method, path, exchange.answer.body, seen.kept
         ):
@@ -107,7 +127,7 @@ def read_model_call(exchange: Exchange, seen: Seen) -> ExchangeCall:
         _keep(call, answer, seen)
         return call
     call.has_halves = has_halves or found.has_halves
-    call.problem = found.problem if exchange.answer.status < FIRST_ERROR else None
+    call.problem = None if has_failed else found.problem
     if type(body) is not dict:
         call.problem = REQUEST_NOT_JSON
         return call
@@ -117,6 +137,9 @@ def read_model_call(exchange: Exchange, seen: Seen) -> ExchangeCall:
         {CHAT: _read_chat, RESPONSES: _read_responses, ANTHROPIC: _read_anthropic}[call.api](call, body, answer, seen)
     except TraceError as error:
         call.problem = str(error)
+    if not has_failed:
+        key = "input" if call.api == RESPONSES else "messages"
+        call.shown = build_records(call.api, {**select_results(body), key: call.new}, [answer, found.beside])
     requests = [request for message in call.answer for request in message.calls]
     if not is_whole:
         _forget_cut_arguments(requests, ("",))
@@ -224,6 +247,7 @@ def _read_list(call: ExchangeCall, value: Any, seen: Seen) -> list[RawMessage]:
         key = orjson.dumps(message)
         if key not in seen.messages:
             seen.messages[key] = roles.read_message(message)
+            call.new.append(message)
         found += seen.messages[key]
     return found
 
@@ -232,6 +256,11 @@ def _read_items(call: ExchangeCall, value: Any, seen: Seen) -> list[RawMessage]:
     items = [] if value is None else _list_objects(call, value)
     call.elsewhere.append(find_replaced(items, seen.kept.keys()))
     items = [seen.kept.get(str(item.get("id"))) or item if item.get("type") == REFERENCE else item for item in items]
+    for item in items:
+        key = orjson.dumps(item)
+        if key not in seen.items:
+            seen.items.add(key)
+            call.new.append(item)
     key = orjson.dumps(items)
     if key not in seen.messages:
         seen.messages[key] = responses.read_messages(items)

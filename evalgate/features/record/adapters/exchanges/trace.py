@@ -11,6 +11,7 @@ from evalgate.adapters.formats.core.builder.sub_agents import merge_sub_agents
 from evalgate.adapters.formats.core.usage import finish_reason, none_if_uncounted, sum_call_usages, warn_of_doubts
 from evalgate.adapters.formats.messages.kept_elsewhere import note_elsewhere
 from evalgate.features.record.adapters.exchanges.agents import find_agents, number_answers, time_answers
+from evalgate.features.record.adapters.exchanges.beside import note_beside, note_own_events
 from evalgate.features.record.adapters.exchanges.model_calls import ExchangeCall, Seen, read_model_call
 from evalgate.features.record.adapters.exchanges.threads import CallThread, Threads, find_threads, list_messages
 from evalgate.features.record.models.exchange import format_time
@@ -41,6 +42,7 @@ def build_trace(exchanges: Iterable[Exchange], run: ProcessRun) -> Trace:
     warn_of_doubts(trace)
     _add_times(trace, main, counted)
     _add_notes(trace, threads, calls)
+    _note_beside(trace, calls)
     _add_end(trace, counted)
     trial = run.trial
     trace.trace_id, trace.scenario_id, trace.trial = run.trace_id, trial.scenario, trial.trial
@@ -166,6 +168,16 @@ def _add_notes(trace: Trace, threads: Threads, calls: Sequence[ExchangeCall]) ->
         add_gap(trace, "messages", "no recorded model call has messages")
     if any(len(message["content"] or "") > MAX_TEXT for message in trace.messages):
         add_warning(trace, "text_cut", f"a text longer than {MAX_TEXT:,} characters was cut", "messages")
+
+
+def _note_beside(trace: Trace, calls: Sequence[ExchangeCall]) -> None:
+    """Judges what was shown beside the messages by the names of all calls that were read, examples among them."""
+    read = (message for call in calls for message in (*call.messages, *call.answer))
+    names = {request.name for message in read for request in message.calls}
+    for call in calls:
+        for record in call.shown:
+            note_beside(trace, call.api, record, names)
+        note_own_events(trace, call.own_events, names)
 
 
 def _is_superseded(call: ExchangeCall, calls: Sequence[ExchangeCall]) -> bool:
