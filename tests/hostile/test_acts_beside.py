@@ -46,6 +46,14 @@ def _read(document: Any) -> Trace:
     return found
 
 
+@pytest.mark.parametrize("name", GOOD)
+def test_a_result_beside_the_messages_with_the_name_and_arguments_of_no_recorded_call_is_not_dropped(name):
+    entry = {"name": "erase_all", "arguments": {"id": 1}, "output": "ok"}
+    assert "erase_all" in _read({**GOOD[name], "tool_results": [entry]}).gaps["calls"]
+    for harmless in ({"tool_call_id": "c1", "output": "ok"}, {"name": "Ann", "input": None}, {"name": "erase_all"}):
+        assert _read({**GOOD[name], "tool_results": [harmless]}).gaps == {}
+
+
 def _load_spans(place: str, value: Any) -> list[Any]:
     (document,) = load((RECORDINGS / "otlp/spans.json").read_bytes())
     resource = document["resourceSpans"][0]
