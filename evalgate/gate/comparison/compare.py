@@ -27,9 +27,11 @@ from evalgate.gate.comparison.trial_tests import (
 from evalgate.measures.numeric.boschloo import rejected_tables
 from evalgate.measures.numeric.means import DIGITS, mean_amount
 from evalgate.models.comparison.comparison import (
+    GREAT_GROWTH,
     NOT_MEASURED,
     Change,
     Comparison,
+    GrownFigure,
     RecordingCount,
     ScenarioKey,
     StatisticalPower,
@@ -148,10 +150,25 @@ def _complete_change(change: Change, pair: _Pair) -> None:
         return
     change.lost = find_lost_figures(baseline, current)
     change.increases = [*find_increases(baseline, current, pair.policy), *_list_lost_limits(change.lost, pair.policy)]
+    change.grown = _find_grown(baseline, current)
     if baseline.score is not None and current.score is not None:
         change.score_delta = round(current.score - baseline.score, DIGITS)
     if len(baseline.passed) > 1 and True in baseline.passed and False in baseline.passed:
         change.flags.append("flaky")
+
+
+def _find_grown(baseline: ScenarioOutcome, current: ScenarioOutcome) -> Sequence[GrownFigure]:
+    """The known means of cost and tokens of both sides, if one of them grew much; else none."""
+    costs = GrownFigure(COST, _find_mean(baseline.costs), _find_mean(current.costs))
+    tokens = GrownFigure(TOKENS, _find_mean(baseline.tokens), _find_mean(current.tokens))
+    figures = [each for each in (costs, tokens) if each.before and each.now]
+    return figures if any(each.now >= each.before * (1 + GREAT_GROWTH) for each in figures) else ()
+
+
+def _find_mean(amounts: Sequence[float | None]) -> float:
+    """The mean; 0 if one is unknown."""
+    known = [each for each in amounts if each is not None]
+    return round(fsum(known) / len(known), DIGITS) if known and len(known) == len(amounts) else 0.0
 
 
 def _judge_change(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import fsum
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from evalgate.gate.common.scenarios import find_baseline_key
-from evalgate.models.comparison.comparison import CallsDiff, list_scenarios
+from evalgate.measures.numeric.means import DIGITS
+from evalgate.models.comparison.comparison import CallsDiff, GrownFigure, list_scenarios
 from evalgate.models.run.arms import ArmCalls
 from evalgate.models.run.trials import list_measured
 
@@ -66,6 +68,20 @@ def add_tool_calls(comparison: Comparison, run: Run, baseline: BaselineRun) -> N
         other = next((trial for trial in trials if list(trial.tool_calls) not in known), None)
         if other is not None:
             change.calls = _compare_calls(baseline_trials, other)
+
+
+MOST_COUNTED = 20
+"""Scenarios whose calls are counted: it reads their trials again."""
+
+
+def add_numbers_of_calls(comparison: Comparison, run: Run, baseline: BaselineRun) -> None:
+    """Adds, to the costs or tokens that grew most, how many calls a trial made in the baseline, and makes now."""
+    grown = [change for change in comparison.changes.values() if change.grown]
+    grown.sort(key=lambda change: change.grown[0].before - change.grown[0].now)
+    wanted = {id(change) for change in grown[:MOST_COUNTED]}
+    for _, change, *sides in _iter_sides(comparison, run, baseline, lambda _, change: id(change) in wanted):
+        means = (fsum(len(each.tool_calls) for each in side) / len(side) for side in sides)
+        change.grown = [*change.grown, GrownFigure("calls", *(round(each, DIGITS) for each in means))]
 
 
 def compare_worst_calls(control: Sequence[Trial], treatment: Sequence[Trial]) -> ArmCalls:

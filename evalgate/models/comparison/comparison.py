@@ -176,6 +176,18 @@ class LostFigure(NamedTuple):
         return self.name in ("model", "tool definitions")
 
 
+GREAT_GROWTH = 0.5
+"""From which growth on a figure is emphasized, and named in the heading."""
+
+
+class GrownFigure(NamedTuple):
+    """A mean of a scenario's trials in the baseline and now: a cost or tokens that grew much, or what explains that."""
+
+    figure: str
+    before: float
+    now: float
+
+
 class RecordingCount(NamedTuple):
     """How many recordings there are, and how many of them are those of the baseline."""
 
@@ -204,6 +216,7 @@ class Change(Struct):
     it got worse and both traces are available, `cause` if the run was judged by other rules than the
     baseline or the agent's model, tools or prompt changed, and `agent` if they did. `p_corrected` is the p-value
     after the policy's correction, None without one. `lost` names figures that are no longer recorded.
+    `grown` has cost, tokens and calls if one of the first two grew much.
     `trials_needed` a side would decide an inconclusive one; None if it was decided, or more than 64 would.
     """
 
@@ -227,6 +240,7 @@ class Change(Struct):
         None  # what the user asked for first in the baseline, where there are differences; not redacted
     )
     lost: Sequence[LostFigure] = ()
+    grown: Sequence[GrownFigure] = ()
     trials_needed: int | None = None
     known_failure: KnownFailure | None = None  # set if the scenario passes on neither side
 

@@ -159,13 +159,22 @@ class LostFigureDoc(TypedDict):
     why: str | None
 
 
+class GrownFigureDoc(TypedDict):
+    """A mean per trial before and now: of `cost` in USD, of `tokens`, or of the number of tool `calls`."""
+
+    figure: str
+    before: float
+    now: float
+
+
 class ChangeDoc(TypedDict):
     """How a scenario changed since the baseline; `calls` is present if it does not pass, is worse or calls other tools.
 
     `test` names the test that gave `p_value`, and `p_corrected` is the p-value corrected for many scenarios, present if
     a policy asks for that. `behaviour` is present if the scenario got worse and the traces of both sides are available,
     `cause` if it is known whether the agent, its model or tools, or rules other than the baseline's caused the change.
-    `lost` names figures that are no longer recorded; absent if there are none. `known_failure` is present if the
+    `lost` names figures that are no longer recorded; absent if there are none. `grown` is present if cost or
+    tokens grew by half and more. `known_failure` is present if the
     scenario passes on neither side: `same`, `worse`, or `other` if a check fails that passed in the baseline.
     `comes_with` names what the traces record of the agent that the baseline's do not: model, tool definitions, system
     prompt. `prompts` are the hashes of the system prompt before and now, present if it changed.
@@ -186,6 +195,7 @@ class ChangeDoc(TypedDict):
     comes_with: NotRequired[list[str]]
     prompts: NotRequired[list[str]]
     lost: NotRequired[list[LostFigureDoc]]
+    grown: NotRequired[list[GrownFigureDoc]]
     known_failure: NotRequired[str]
 
 

@@ -14,6 +14,7 @@ from evalgate.measures.text.plain_text import mark_unseen
 from evalgate.reporting.markdown.header_lines import (
     describe_agent_changes,
     describe_false_alarms,
+    describe_growth,
     describe_lost_figures,
     describe_mutations,
     describe_noise,
@@ -188,6 +189,7 @@ def build_report(
         comes_with=describe_agent_changes(document, escape_span),
         confirmation=_describe_confirmation(document),
         lost_figures=describe_lost_figures(document, escape_span),
+        growth=describe_growth(document, escape_span),
         recordings=describe_other_recordings(document),
         other_calls="",
         is_compared=_is_compared(document),

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.models.comparison.comparison import IMPROVEMENTS, MODEL, OTHER_PROMPT, OTHER_TOOLS, REGRESSIONS
+from evalgate.reporting.markdown.statistics_rows import list_growth
 from evalgate.reporting.text.changes import describe_off, is_off
 from evalgate.reporting.text.escaping import escape_span
 from evalgate.reporting.text.scenario_sections import is_certain, list_scenarios
-from evalgate.reporting.text.wording import DAY, age, join_words, percent, pluralize, rare_percent, scenario_name
+from evalgate.reporting.text.wording import (
+    DAY,
+    age,
+    dollars,
+    join_words,
+    mean_count,
+    percent,
+    pluralize,
+    rare_percent,
+    scenario_name,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from evalgate.models.approvals.review import TriggeringRun
-    from evalgate.models.results.results import BaselineDoc, DriftDoc, ResultsDoc, ScenarioDoc
+    from evalgate.models.results.results import BaselineDoc, DriftDoc, GrownFigureDoc, ResultsDoc, ScenarioDoc
     from evalgate.reporting.markdown.links import Links
 
 
@@ -207,6 +218,63 @@ def describe_lost_figures(document: ResultsDoc, escape: Callable[[str], str]) ->
     left = len(partly) - MOST_NAMED
     listed = [*whole, *partly[:MOST_NAMED], *([f"{left:,} more"] if left > 0 else [])]
     return f"No longer recorded: {join_words(listed)}." if listed else ""
+
+
+MOST_GROWN = 2
+"""Sets of scenarios that grew alike, of which the figures are shown."""
+
+
+def describe_growth(document: ResultsDoc, escape: Callable[[str], str]) -> str:
+    """Returns one line that names the scenarios whose cost or tokens grew most, if those of the run grew much."""
+    scenarios = list_scenarios(document) if list_growth(document) else []
+    grown = [(each, figures) for each in scenarios if (figures := _find_grown(each))]
+    grown.sort(key=lambda each: (each[1][0]["figure"] != "cost", each[1][0]["before"] - each[1][0]["now"]))
+    alike: dict[tuple[Any, ...], list[ScenarioDoc]] = {}
+    for scenario, figures in grown:
+        alike.setdefault(tuple(map(_list_sides, figures)), []).append(scenario)
+    shown = [
+        f"{_name_alike(found, len(scenarios), escape)}: {_describe_figures(_find_grown(found[0]))}"
+        for found in list(alike.values())[:MOST_GROWN]
+    ]
+    left = sum(len(found) for found in list(alike.values())[MOST_GROWN:])
+    return f"Grew most: {'; '.join([*shown, *([f'{left:,} more by less'] if left else [])])}." if shown else ""
+
+
+def _find_grown(scenario: ScenarioDoc) -> list[GrownFigureDoc]:
+    return scenario["change"].get("grown", []) if scenario["change"] else []
+
+
+def _list_sides(figure: GrownFigureDoc) -> tuple[str | float, ...]:
+    """What is said of a figure: of calls only that they are as many, if they are."""
+    name, before, now = figure["figure"], figure["before"], figure["now"]
+    return (name,) if name == "calls" and before == now else (name, before, now)
+
+
+def _name_alike(found: Sequence[ScenarioDoc], whole: int, escape: Callable[[str], str]) -> str:
+    if len(found) == whole > 1:
+        return f"all {whole:,} scenarios alike"
+    names = [escape(scenario_name(each["id"], each["variant"])) for each in found[:MOST_NAMED]]
+    left = len(found) - MOST_NAMED
+    return join_words([*names, *([f"{left:,} more"] if left > 0 else [])])
+
+
+ABOUT_EQUAL = 0.05
+"""Up to which share of a figure a change of it is not worth a word."""
+
+
+def _describe_figures(figures: Sequence[GrownFigureDoc]) -> str:
+    """What a trial cost and took, before and now, and whether it made other calls."""
+    of = {each["figure"]: each for each in figures}
+    cost, tokens, calls = of.get("cost"), of.get("tokens"), of.get("calls")
+    moved = [f"{dollars(cost['before']).removesuffix(' USD')} \u2192 {dollars(cost['now'])}"] if cost else []
+    same = ["tokens"] if tokens and abs(tokens["now"] / tokens["before"] - 1) <= ABOUT_EQUAL else []
+    if tokens and not same:
+        moved.append(f"{mean_count(tokens['before'])} \u2192 {mean_count(tokens['now'])} tokens")
+    if calls is None or calls["before"] == calls["now"]:
+        same += ["tool calls"] if calls else []
+        return f"{join_words(moved)} a trial{f', with as many {join_words(same)}' if same else ''}"
+    others = f"{calls['now']:.3g} tool call{'' if calls['now'] == 1 else 's'} instead of {calls['before']:.3g}"
+    return f"{join_words(moved)} a trial, with {join_words([*(f'as many {each}' for each in same), others])}"
 
 
 MAX_SUITES = 5

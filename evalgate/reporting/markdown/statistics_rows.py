@@ -6,7 +6,7 @@ from collections import Counter
 from math import fsum
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from evalgate.models.comparison.comparison import NOT_MEASURED, REGRESSIONS
+from evalgate.models.comparison.comparison import GREAT_GROWTH, NOT_MEASURED, REGRESSIONS
 from evalgate.reporting.markdown.view import CostlyAssertionRow, Figure, StatisticsRow, SuiteRow, VariantRow
 from evalgate.reporting.text import statistics_text, wording
 from evalgate.reporting.text.escaping import escape_cell
@@ -233,8 +233,6 @@ def build_figures(document: ResultsDoc, *, in_detail: bool) -> tuple[Figure, ...
     return tuple(figure for figure in figures if figure.value not in ("", wording.DASH, wording.UNKNOWN))
 
 
-GREAT_GROWTH = 0.5
-"""From which growth on a figure is emphasized, and named in the heading."""
 NOTABLE_SECONDS = 1.0
 """From which growth on a latency is emphasized: less may be noise of the machine."""
 _AMOUNTS: dict[str, Literal["cost_usd", "latency_p50_s", "total_tokens"]] = {

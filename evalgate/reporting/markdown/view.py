@@ -280,6 +280,7 @@ class Report(Struct, frozen=True, eq=False):
     mutations: str  # how many small changes the changed suites notice, and how many before; may be empty
     comes_with: str  # the changed model, tools or prompt that regressions come with; may be empty
     recordings: str  # how many recordings are those of the baseline, unless the heading says so; may be empty
+    growth: str  # the scenarios whose cost or tokens grew most, if those of the run grew much; may be empty
     lost_figures: str  # figures that the baseline has and this run lacks, as in `notices`; may be empty
     other_calls: str  # always empty: templates of users may name it
     is_compared: bool  # false: the columns of changes would be empty

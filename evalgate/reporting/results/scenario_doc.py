@@ -252,6 +252,8 @@ def _build_change_doc(change: Change, *, passes: bool) -> ChangeDoc:
             {"figure": each.name, "missing": each.missing, "trials": each.trials, "why": each.why}
             for each in change.lost
         ]
+    if change.grown:
+        document["grown"] = [{"figure": each.figure, "before": each.before, "now": each.now} for each in change.grown]
     if change.known_failure is not None:
         document["known_failure"] = change.known_failure
     if change.trajectory_diff is not None:

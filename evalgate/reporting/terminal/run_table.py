@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from evalgate.models.comparison.comparison import REGRESSIONS
 from evalgate.reporting.markdown.header_lines import (
     describe_agent_changes,
+    describe_growth,
     describe_lost_figures,
     describe_noise,
     find_agent_changes,
@@ -221,7 +222,8 @@ class _RunTable:
             yield from self._iter_notes()
             comes_with = describe_agent_changes(self._document, escape_terminal)
             lost = describe_lost_figures(self._document, escape_terminal)
-            for sentence in filter(None, [comes_with, lost, describe_noise(self._document)]):
+            grown = describe_growth(self._document, escape_terminal).replace("\u2192", "->")
+            for sentence in filter(None, [comes_with, lost, grown, describe_noise(self._document)]):
                 yield from self._iter_note(sentence)
             if self._document["summary"]:
                 for line in _format_summary(self._document["summary"]):

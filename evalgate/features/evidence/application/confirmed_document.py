@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 REPLACED = ("verdict", "exit_code", "report_only", "reasons", "summary", "figures")
 """Fields that follow from all trials; the first run's warnings, approvals, weakenings and the like stay."""
-OF_FIRST_TRIALS = ("calls", "behaviour", "cause", "comes_with", "lost")
+OF_FIRST_TRIALS = ("calls", "behaviour", "cause", "comes_with", "lost", "grown")
 """What a change says of the first trials, whose traces it was found in."""
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from run_builders import make_scenario_outcome
 
-from evalgate.gate.comparison.compare import find_increases
+from evalgate.gate.comparison.compare import compare, find_increases
 from evalgate.suite.policy import IncreaseLimit, RegressionPolicy
 
 FIFTH = RegressionPolicy(cost=IncreaseLimit(max_increase=0.2))
@@ -68,3 +68,21 @@ def test_latency_and_tokens_have_separate_limits():
     before = make_scenario_outcome(costs=[1.0], latencies=[1.0], tokens=[100])
     now = make_scenario_outcome(costs=[9.0], latencies=[1.5], tokens=[300])
     assert find_increases(before, now, policy) == ["latency +50% (limit +0%)", "tokens +200% (limit +100%)"]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "figures"),
+    [
+        (([1.0], [10]), ([1.5], [10]), [("cost", 1, 1.5), ("tokens", 10, 10)]),
+        (([1.0, 3.0], [10, 10]), ([2.0, 2.1], [20, 30]), [("cost", 2, 2.05), ("tokens", 10, 25)]),
+        (([None], [10]), ([2.0], [15]), [("tokens", 10, 15)]),
+        (([1.0], [10]), ([1.4], [14]), []),
+        (([0.0], [0]), ([2.0], [10]), []),
+        (([1.0], [10]), ([None], [None]), []),
+    ],
+)
+def test_the_figures_of_both_sides_are_kept_where_cost_or_tokens_grew_much(before, now, figures):
+    sides = [make_scenario_outcome(costs=costs, tokens=tokens) for costs, tokens in (before, now)]
+    key = sides[0].key
+    change = compare({key: sides[1]}, {key: sides[0]}, {}).changes[key]
+    assert [tuple(each) for each in change.grown] == figures

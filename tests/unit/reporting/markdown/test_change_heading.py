@@ -732,6 +732,58 @@ def test_what_can_not_be_judged_is_not_said_to_fail():
     assert "can't be judged any more: " not in comment
 
 
+ALIKE = "a trial, with as many tool calls"
+
+
+def grown(id_, cost, tokens, calls=(1, 1)):
+    scenario = same(id_)
+    figures = (("cost", cost), ("tokens", tokens), ("calls", calls))
+    scenario["change"]["grown"] = [{"figure": name, "before": a, "now": b} for name, (a, b) in figures]
+    return scenario
+
+
+@pytest.mark.parametrize(
+    ("scenarios", "line"),
+    [
+        (
+            [grown("a", (0.004, 0.009), (960, 2160)), same("b")],
+            "` a `: 0.004 \u2192 0.009 USD and 960 \u2192 2,160 tokens a trial, with as many tool calls.",
+        ),
+        (
+            [grown("a", (0.1, 0.2), (100, 104), (2, 1))],
+            "` a `: 0.1 \u2192 0.2 USD a trial, with as many tokens and 1 tool call instead of 2.",
+        ),
+        (
+            [grown("a", (0.1, 0.2), (100, 97))],
+            "` a `: 0.1 \u2192 0.2 USD a trial, with as many tokens and tool calls.",
+        ),
+        (
+            [grown(each, (0.01, 0.03), (10, 30), (1, 2.5)) for each in "ab"],
+            "all 2 scenarios alike: 0.01 \u2192 0.03 USD and 10 \u2192 30 tokens a trial, with 2.5 tool calls instead of 1.",
+        ),
+        (
+            [
+                same("z"),
+                *(grown(each, (0.1, 0.2), (10, 20)) for each in "abcd"),
+                grown("e", (0.1, 0.4), (1, 2)),
+                grown("f", (0.1, 0.15), (1, 2)),
+            ],
+            (
+                f"` e `: 0.1 \u2192 0.4 USD and 1 \u2192 2 tokens {ALIKE}; ` a `, ` b `, ` c ` and 1 more: "
+                f"0.1 \u2192 0.2 USD and 10 \u2192 20 tokens {ALIKE}; 1 more by less."
+            ),
+        ),
+    ],
+)
+def test_the_comment_names_what_grew_most(scenarios, line):
+    before = document(*scenarios)["summary"]
+    baseline = a_baseline(branch="main", summary={**before, "cost_usd": before["cost_usd"] / 2})
+    comment = render_comment(document(*scenarios, baseline=baseline), key="k")
+    assert "(**+100%**)" in comment
+    assert f"\nGrew most: {line}\n" in comment
+    assert "Grew most" not in render_comment(document(*scenarios), key="k")
+
+
 def test_what_lacks_a_figure_beside_what_failed_asks_for_no_recording():
     found = document(lost("a", "cost"), moved("b", "broken", "HARD_FAIL"), verdict="fail", blocking="ab")
     assert INTENDED.strip() in render_comment(found, key="k")
