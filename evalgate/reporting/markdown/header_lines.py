@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.comparison.comparison import IMPROVEMENTS, MODEL, OTHER_PROMPT, OTHER_TOOLS, REGRESSIONS
 from evalgate.reporting.markdown.statistics_rows import list_growth
@@ -220,6 +221,7 @@ def describe_lost_figures(document: ResultsDoc, escape: Callable[[str], str]) ->
     return f"No longer recorded: {join_words(listed)}." if listed else ""
 
 
+_Sides = tuple[str, float, float]
 MOST_GROWN = 2
 """Sets of scenarios that grew alike, of which the figures are shown."""
 
@@ -229,12 +231,12 @@ def describe_growth(document: ResultsDoc, escape: Callable[[str], str]) -> str:
     scenarios = list_scenarios(document) if list_growth(document) else []
     grown = [(each, figures) for each in scenarios if (figures := _find_grown(each))]
     grown.sort(key=lambda each: (each[1][0]["figure"] != "cost", each[1][0]["before"] - each[1][0]["now"]))
-    alike: dict[tuple[Any, ...], list[ScenarioDoc]] = {}
+    alike: dict[frozenset[_Sides], list[ScenarioDoc]] = {}
     for scenario, figures in grown:
-        alike.setdefault(tuple(map(_list_sides, figures)), []).append(scenario)
+        alike.setdefault(frozenset(map(_list_sides, figures)), []).append(scenario)
     shown = [
-        f"{_name_alike(found, len(scenarios), escape)}: {_describe_figures(_find_grown(found[0]))}"
-        for found in list(alike.values())[:MOST_GROWN]
+        f"{_name_alike(found, len(scenarios), escape)}: {_describe_figures(figures)}"
+        for figures, found in list(alike.items())[:MOST_GROWN]
     ]
     left = sum(len(found) for found in list(alike.values())[MOST_GROWN:])
     return f"Grew most: {'; '.join([*shown, *([f'{left:,} more by less'] if left else [])])}." if shown else ""
@@ -244,10 +246,12 @@ def _find_grown(scenario: ScenarioDoc) -> list[GrownFigureDoc]:
     return scenario["change"].get("grown", []) if scenario["change"] else []
 
 
-def _list_sides(figure: GrownFigureDoc) -> tuple[str | float, ...]:
-    """What is said of a figure: of calls only that they are as many, if they are."""
-    name, before, now = figure["figure"], figure["before"], figure["now"]
-    return (name,) if name == "calls" and before == now else (name, before, now)
+def _list_sides(figure: GrownFigureDoc) -> _Sides:
+    """A figure before and now; of calls only that they are as many, if they are."""
+    before, now = figure["before"], figure["now"]
+    return (
+        (figure["figure"], 0, 0) if figure["figure"] == "calls" and before == now else (figure["figure"], before, now)
+    )
 
 
 def _name_alike(found: Sequence[ScenarioDoc], whole: int, escape: Callable[[str], str]) -> str:
@@ -262,18 +266,19 @@ ABOUT_EQUAL = 0.05
 """Up to which share of a figure a change of it is not worth a word."""
 
 
-def _describe_figures(figures: Sequence[GrownFigureDoc]) -> str:
+@lru_cache(maxsize=16)
+def _describe_figures(figures: frozenset[_Sides]) -> str:
     """What a trial cost and took, before and now, and whether it made other calls."""
-    of = {each["figure"]: each for each in figures}
+    of = {name: sides for name, *sides in figures}
     cost, tokens, calls = of.get("cost"), of.get("tokens"), of.get("calls")
-    moved = [f"{dollars(cost['before']).removesuffix(' USD')} \u2192 {dollars(cost['now'])}"] if cost else []
-    same = ["tokens"] if tokens and abs(tokens["now"] / tokens["before"] - 1) <= ABOUT_EQUAL else []
+    moved = [f"{dollars(cost[0]).removesuffix(' USD')} \u2192 {dollars(cost[1])}"] if cost else []
+    same = ["tokens"] if tokens and abs(tokens[1] / tokens[0] - 1) <= ABOUT_EQUAL else []
     if tokens and not same:
-        moved.append(f"{mean_count(tokens['before'])} \u2192 {mean_count(tokens['now'])} tokens")
-    if calls is None or calls["before"] == calls["now"]:
+        moved.append(f"{mean_count(tokens[0])} \u2192 {mean_count(tokens[1])} tokens")
+    if calls is None or calls[0] == calls[1]:
         same += ["tool calls"] if calls else []
         return f"{join_words(moved)} a trial{f', with as many {join_words(same)}' if same else ''}"
-    others = f"{calls['now']:.3g} tool call{'' if calls['now'] == 1 else 's'} instead of {calls['before']:.3g}"
+    others = f"{calls[1]:.3g} tool call{'' if calls[1] == 1 else 's'} instead of {calls[0]:.3g}"
     return f"{join_words(moved)} a trial, with {join_words([*(f'as many {each}' for each in same), others])}"
 
 
