@@ -54,11 +54,13 @@ def load_baseline_rules(
     return rules._replace(configuration=_rename_suites(rules.configuration, baseline.renames))
 
 
-def name_changed_files(info: BaselineInfo | None, rules: BaselineRules | None, configuration: Configuration) -> None:
-    """Names in the drift of a baseline the suites whose content changed, and the settings of the project that did."""
+def name_changed_files(
+    info: BaselineInfo | None, rules: BaselineRules | None, configuration: Configuration
+) -> BaselineInfo | None:
+    """The baseline, with the suites whose content changed in its drift, and the settings of the project that did."""
     before = rules.configuration if rules is not None else None
     if info is None or info.drift is None or before is None:
-        return
+        return info
     old, new = ({suite.path: suite.content for suite in each.suites} for each in (before, configuration))
     files = [path for path in dict.fromkeys([*new, *old]) if old.get(path) != new.get(path)]
     old, new = before.project_content, configuration.project_content
@@ -66,7 +68,7 @@ def name_changed_files(info: BaselineInfo | None, rules: BaselineRules | None, c
     if settings:
         project = configuration.project_path or before.project_path
         files.append(f"{project}: {', '.join(settings)}" if project else ", ".join(settings))
-    info.drift = info.drift._replace(changed_files=files)
+    return replace(info, drift=info.drift._replace(changed_files=files))
 
 
 def _rename_suites(configuration: Configuration, renames: Mapping[str, str]) -> Configuration:

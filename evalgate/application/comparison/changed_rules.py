@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 
 from evalgate.application.comparison.baseline import needs_baseline_checks
-from evalgate.application.comparison.baseline_rules import load_baseline_rules, name_changed_files
+from evalgate.application.comparison.baseline_rules import load_baseline_rules
 from evalgate.application.evaluation.evaluate import TraceChoice
 from evalgate.models.comparison.comparison import list_scenarios
 from evalgate.models.run.run import RUN_FAILED
@@ -68,8 +68,7 @@ class ChangedRules(Struct, frozen=True):
     def assign_causes(
         self, run: Run, baseline: LoadedBaseline, comparison: Comparison | None, policies: Policies
     ) -> None:
-        """Adds to each change whether it comes from the agent, its model or tools, or changed rules; names those."""
-        name_changed_files(baseline.info, self.baseline_rules, self.configuration)
+        """Adds to each change whether it comes from the agent, its model or tools, or changed rules."""
         if comparison is None or baseline.results is None or baseline.info is None:
             return
         from evalgate.gate.trajectory.cause import name_agent_causes

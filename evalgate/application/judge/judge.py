@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from evalgate.application.approvals.approvals import approvals_of, rule_on_approvals
 from evalgate.application.comparison.baseline import NAME, build_baseline_parts, identify_rules, load_baseline, rules_of
+from evalgate.application.comparison.baseline_rules import name_changed_files
 from evalgate.application.comparison.changed_rules import RuleSources, find_changed_rules, list_weakening_problems
 from evalgate.application.comparison.policies import (
     JudgedRun,
@@ -109,9 +110,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
     policies = policies_of(configuration, request.rules.fail_on)
     approvals, approval_warnings = approvals_of(request, tools.suites)
     present = present_of(request, policies, tools.fingerprints, now)
-    loaded = load_baseline(request.baseline, tools.baselines, rules_of(configuration), now)
-    baseline, approvals = _prepare_baseline(loaded, approvals, configuration, tools)
-    approvals = _propose_added(approvals, baseline) if request.approvals.of_baseline else approvals
+    baseline, approvals = _load_baseline(request, approvals, configuration, tools, now)
     if tools.shards is not None:
         from evalgate.application.parallel.shard_merge import check_shards
 
@@ -120,6 +119,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
     spool = _open_spool(request, tools)
     worst_trials, rules_baseline = WorstTrialRecorder(), baseline if base is None else base.baseline
     rules = find_changed_rules(own, rules_baseline, _rule_sources(tools), request, cross_scores=base is None)
+    baseline = replace(baseline, info=name_changed_files(baseline.info, rules.baseline_rules, own))
     try:
         baseline_scenarios, behaviours = BaselineScenarios(baseline.results), BehaviourRecorder()
         choice = TraceChoice(
@@ -176,10 +176,11 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
             spool.close()
 
 
-def _prepare_baseline(
-    baseline: LoadedBaseline, approvals: Approvals, configuration: Configuration, tools: Tools
+def _load_baseline(
+    request: JudgeRequest, approvals: Approvals, configuration: Configuration, tools: Tools, now: datetime
 ) -> tuple[LoadedBaseline, Approvals]:
     """The baseline at today's prices, and both with today's names of suites that had another one."""
+    baseline = load_baseline(request.baseline, tools.baselines, rules_of(configuration), now)
     results, names = baseline.results, {suite.name for suite in configuration.suites}
     if results is not None and results.suite_sizes.keys() != names:
         from evalgate.application.comparison.renamed_suites import follow_renames, rename_approvals
@@ -190,13 +191,11 @@ def _prepare_baseline(
         from evalgate.application.comparison.price_comparison import reprice_baseline
 
         baseline = replace(baseline, results=reprice_baseline(results, configuration, tools.prices))
+    if request.approvals.of_baseline:
+        from evalgate.application.comparison.weakening import propose_added
+
+        approvals = propose_added(approvals, baseline.results)
     return baseline, approvals
-
-
-def _propose_added(approvals: Approvals, baseline: LoadedBaseline) -> Approvals:
-    from evalgate.application.comparison.weakening import propose_added
-
-    return propose_added(approvals, baseline.results)
 
 
 class _KeptRun(NamedTuple):

@@ -16,8 +16,7 @@ def configure(project, **suites):
 
 def named(before, now):
     info = BaselineInfo("drifted", drift=BaselineDrift("exact", has_changed_suites=True, evaluators=()))
-    name_changed_files(info, BaselineRules(before), now)
-    return info.drift.changed_files
+    return name_changed_files(info, BaselineRules(before), now).drift.changed_files
 
 
 def test_changed_added_and_removed_suites_are_named_and_no_other():
