@@ -131,10 +131,12 @@ def _iter_values(traces: list[Trace], expression: Query | None, shell: Shell) ->
             yield trace, get_view(trace).whole()
             continue
         try:
-            value = expression.search(get_view(trace))
+            value, *others = [each.search(get_view(trace)) for each in expression.list_readings()]
         except QueryFailedError as error:
             shell.note(f"error: {trace.source.path}: {error}")
             continue
+        if others and others != [value]:
+            shell.note(f"note: {trace.source.path}: a comparison of text with a number decides what it finds")
         if value is None:
             shell.note(f"note: {trace.source.path}: {nothing}")
         yield trace, value

@@ -19,6 +19,7 @@ from evalgate.models.trace.trace_view import get_view
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evalgate.measures.jmespath.query import Query
     from evalgate.models.run.run import TraceRef
     from evalgate.models.trace.trace import DamagedTrace, TraceLocation
     from evalgate.suite.models import Match, Scenario, Suite
@@ -42,7 +43,7 @@ class ScenarioClaim(NamedTuple):
 
 
 class UndecidedMatchError(Exception):
-    """A `where` needs evidence that the trace lacks, so that its scenario is unknown."""
+    """A `where` needs evidence that the trace lacks, or compares text with a number: its scenario is unknown."""
 
 
 class ScenarioCandidate(NamedTuple):
@@ -229,8 +230,17 @@ def _matches_where(match: Match, trace: Trace) -> bool:
         raise UndecidedMatchError(
             f"match.where {shorten(match.where.expression, 60)}: {describe_missing(trace, missing)}"
         )
+    found = {_finds_something(each, trace) for each in match.where.list_readings()}
+    if len(found) > 1:
+        raise UndecidedMatchError(
+            f"match.where {shorten(match.where.expression, 60)}: a comparison of text with a number decides it"
+        )
+    return True in found
+
+
+def _finds_something(query: Query, trace: Trace) -> bool:
     try:
-        value = match.where.search(get_view(trace))
+        value = query.search(get_view(trace))
     except QueryFailedError:
         return False
     empty: tuple[Any, ...] = (None, False, "", [], {})  # what JMESPath calls false

@@ -18,9 +18,10 @@ from evalgate.measures.values.json_values import mark_name, shorten, show
 from evalgate.strict_model import described
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from evalgate.evaluators.core.operators import ValueCheck
+    from evalgate.models.run.run import Outcome
     from evalgate.models.trace.trace import Trace
 
 SEARCHES = frozenset({"contains", "eq", "in", "regex"})
@@ -33,6 +34,7 @@ _IDLE_VALUES: dict[str, list[Any]] = {"contains": [""], "matches_schema": [True,
 _OF_CLOSED_SETS = frozenset({"status", "role", "requestor", "source", "evidence"})
 """Fields of which every value is one of a few words, and the section whose fields all are."""
 ITS_VALUE = "the value of the expression"
+COUNTED = " (text that is a number counts as one)"
 
 
 class QueryAssertion(Evaluator):
@@ -43,7 +45,7 @@ class QueryAssertion(Evaluator):
     """
 
     type: Literal["jmespath"]
-    version = 3  # 2: NFC, and what can't be seen where the check is negated; 3: typographic signs are plain ones
+    version = 4  # 2: NFC, and what can't be seen where negated; 3: typographic signs; 4: text that is a number
     compares_with = "value"
     expression: Annotated[str, described("A JMESPath expression over the trace.", "length(tool_calls)")]
     operator: Annotated[
@@ -86,13 +88,13 @@ class QueryAssertion(Evaluator):
 
     def compile(self) -> Check:
         """Compiles the expression and validates the value; raises FieldProblemError."""
-        return self._compile(self._build_written(is_denied=self.operator in DENIES))
+        return self._compile(self._build_written(is_denied=self.operator in DENIES), "failed")
 
     def compile_opposite(self) -> Check:
         """Returns a check that a text also passes if it does as it is seen."""
         find_problem = self._build_written(is_denied=False)
         if self.operator not in SEARCHES:
-            return self._compile(find_problem)
+            return self._compile(find_problem, "passed")
         if self.operator == "regex":
             others = [self._build_check(remove_unseen, form) for form in SEEN]
         else:
@@ -102,7 +104,7 @@ class QueryAssertion(Evaluator):
             problem = find_problem(actual)
             return problem and (problem if all(each(actual) for each in others) else None)
 
-        return self._compile(find_every_problem)
+        return self._compile(find_every_problem, "passed")
 
     def _build_written(self, *, is_denied: bool) -> ValueCheck:
         """The check of a value as it is written: typographic signs are plain in what was said, and if denied."""
@@ -120,15 +122,17 @@ class QueryAssertion(Evaluator):
         find_problem = build_value_check(self.operator, _prepare_texts(self.value, prepare))
         return lambda actual: find_problem(_prepare_texts(actual, form or prepare))
 
-    def _compile(self, find_problem: ValueCheck) -> Check:
+    def _compile(self, find_problem: ValueCheck, decisive: Outcome) -> Check:
+        """Builds the check; the `decisive` outcome counts if text that is a number leads to it as text or as one."""
         query = compile_query(self.expression, "expression")
         if self.operator == "exists" and _finds_always(query):
             message = "`exists` says the same of every trace: this always finds something, if only an empty list"
             raise FieldProblemError("value", message, "`length: {gte: 1}` demands an entry, `length: 0` allows none")
         if self.operator in COMPARES_TEXTS and any(each in self.expression for each in _OF_CLOSED_SETS):
             _refuse_same(query, find_problem, self.operator)
-        getter = build_getter(query)
-        check = self._build_judge(getter, _mark_subject(self.expression), find_problem)
+        getters = [build_getter(each) for each in query.list_readings()]
+        subject, getter = _mark_subject(self.expression), getters[0]
+        check = judge_readings([self._build_judge(each, subject, find_problem) for each in getters], decisive)
 
         def was_found(found: Finding, trace: Trace) -> bool:
             return must_exist and found.outcome == "passed" and bool(getter(trace))
@@ -155,6 +159,26 @@ class QueryAssertion(Evaluator):
             return passed if problem is None else Finding("failed", f"expected {subject} {problem}", whole)
 
         return check
+
+
+def judge_readings(checks: Sequence[Check], decisive: Outcome) -> Check:
+    """A check of both readings of an expression: text that is a number as text, and as a number, if there is a second.
+
+    A decisive outcome of one of them stays.
+    """
+    check, *others = checks
+    if not others:
+        return check
+    (check_numbers,) = others
+
+    def check_both(trace: Trace) -> Finding:
+        found = check(trace)
+        if found.outcome in (decisive, "error"):
+            return found
+        other = check_numbers(trace)
+        return other._replace(reason=f"{other.reason}{COUNTED}") if other.outcome in (decisive, "error") else found
+
+    return check_both
 
 
 def _refuse_same(query: Query, find_problem: ValueCheck, operator: str) -> None:

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field
 from evalgate.evaluators.core.evaluator import MANY, MAX_TOOLS, Check, Count, Evaluator, Finding, Order, wrap_in_list
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.queries import compile_query
-from evalgate.evaluators.kinds.jmespath import ITS_VALUE, MAX_EXPRESSION, QueryAssertion
+from evalgate.evaluators.kinds.jmespath import ITS_VALUE, MAX_EXPRESSION, QueryAssertion, judge_readings
 from evalgate.measures.sequences.differences import ABSENT, PlaceChange, format_path, list_changes
 from evalgate.measures.text.globs import GlobError, compile_file_glob, matches_id
 from evalgate.measures.text.plain_text import compose, remove_unseen
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evalgate.evaluators.core.operators import ValueCheck
+    from evalgate.models.run.run import Outcome
     from evalgate.models.trace.trace import FileState, RunState, Trace
 
 MOST_NAMED = 3
@@ -55,7 +56,7 @@ class StateAssertion(QueryAssertion):
     """
 
     type: Literal["state"]  # type: ignore[assignment]
-    version = 2  # `ne`, `not_in` and negated checks find what looks the same
+    version = 3  # 2: `ne`, `not_in` and negated checks find what looks the same; 3: text that is a number
     expression: Annotated[
         str, Field(alias="path"), described("A JMESPath expression over the state after the run.", "orders.A7.status")
     ]
@@ -67,16 +68,21 @@ class StateAssertion(QueryAssertion):
         """The check in words."""
         return f"{'state' if self.part == 'after' else f'state ({self.part})'} {super().label()}"
 
-    def _compile(self, find_problem: ValueCheck) -> Check:
-        search, part = compile_query(self.expression, "path", reads="record").search_value, self.part
+    def _compile(self, find_problem: ValueCheck, decisive: Outcome) -> Check:
+        query, part = compile_query(self.expression, "path", reads="record"), self.part
         shown = " ".join(self.expression.split())
         subject = mark_name(shown) if len(shown) <= MAX_EXPRESSION else ITS_VALUE
-        judge = self._build_judge(lambda trace: search(_parts_of(trace)[part]), subject, find_problem)
+        getters = [_read_part(part, each.search_value) for each in query.list_readings()]
+        judge = judge_readings([self._build_judge(each, subject, find_problem) for each in getters], decisive)
         missing = Finding("not_evaluable", NO_FILES if part == "files" else NO_STATE)
         return lambda trace: judge(trace) if part in _parts_of(trace) else missing
 
     def _finds_size(self) -> bool:
         return False
+
+
+def _read_part(part: str, search: Callable[[Any], Any]) -> Callable[[Trace], Any]:
+    return lambda trace: search(_parts_of(trace)[part])
 
 
 def _parts_of(trace: Trace) -> Mapping[str, Any]:

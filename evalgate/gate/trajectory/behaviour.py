@@ -20,6 +20,7 @@ from evalgate.measures.text.plain_text import remove_emphasis, simplify
 from evalgate.measures.text.tool_words import changes_something
 from evalgate.measures.values.json_values import (
     CURRENCIES,
+    CURRENCY_SIGNS,
     decode_json_text,
     is_time_of_run,
     list_short_values,
@@ -55,9 +56,8 @@ _BY_CHANCE = re.compile(r"(?:think|calculate|compute|transfer_to|hand_?(?:off|ov
 """Calls that change nothing outside of the conversation, or end it: between two single trials they differ by chance."""
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
 _LITERAL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[\w$\u20ac.:/+-]*\d[\w.:/+%-]*")
-_SIGN = r"$\u00a2-\u00a5\u20a0-\u20c0"
-_BEFORE_AMOUNT = re.compile(rf"(?:[{_SIGN}]|\b(?:{CURRENCIES}))\s?$")
-_AFTER_AMOUNT = re.compile(rf"\s?(?:[{_SIGN}%]|(?:{CURRENCIES}|euros?|dollars?|pounds?|percent)\b)")
+_BEFORE_AMOUNT = re.compile(rf"(?:[{CURRENCY_SIGNS}]|\b(?:{CURRENCIES}))\s?$")
+_AFTER_AMOUNT = re.compile(rf"\s?(?:[{CURRENCY_SIGNS}%]|(?:{CURRENCIES}|euros?|dollars?|pounds?|percent)\b)")
 _END_OF_HEAD = re.compile(r"[.\[]")
 _WHOLE = re.compile(r"\A(-?\d+)\.0\Z")
 """A whole number as some write it in JSON."""
@@ -457,7 +457,7 @@ def _is_amount(text: str, found: re.Match[str]) -> bool:
     end = start + len(found[0].rstrip(".:/+-"))
     before = answer[max(0, start - _LONGEST_CODE) : start]
     is_beside = _BEFORE_AMOUNT.search(before) or _AFTER_AMOUNT.match(answer, end)
-    return (text.isdigit() and is_beside is not None) or re.search(f"[{_SIGN}%]", text) is not None
+    return (text.isdigit() and is_beside is not None) or re.search(f"[{CURRENCY_SIGNS}%]", text) is not None
 
 
 def _find_example(kind: DifferenceKind, before: Behaviour, now: Behaviour) -> TextPair | UnsetType:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.measures.jmespath.interpreter import ORDERS, Functions, build_equality, build_ordering
+from evalgate.measures.jmespath.interpreter import Functions, build_comparisons
 from evalgate.measures.jmespath.parse_tree import JSON_TEXT, Node, cost_of, is_finite, links
 from evalgate.measures.values.json_values import decode_json_text
 
@@ -97,11 +97,8 @@ def _compile_condition(node: Node, budget: QueryBudget) -> Step:
     find = compile_tree(node["children"][0], budget)
     if name == "eq" and isinstance(literal, str):
         return lambda value: find(value) == literal
-    if name in ORDERS:
-        orders = build_ordering(name)
-        return lambda value: orders(find(value), literal)
-    equals, is_wanted = build_equality(budget), name == "eq"
-    return lambda value: equals(find(value), literal) is is_wanted
+    compare = build_comparisons(budget)[name]
+    return lambda value: compare(find(value), literal)
 
 
 def _build_length(node: Node, budget: QueryBudget) -> Step:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from jmespath import functions, visitor
 
-from evalgate.measures.values.json_values import COMPARE, decode_json_text
+from evalgate.measures.values.json_values import COMPARE, decode_json_text, read_amount
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +24,10 @@ LONG_TEXT = 1_000
 
 class QueryFailedError(ValueError):
     """A valid expression failed on this input: a wrong type for a function, or too much work."""
+
+
+class UnsureQueryError(QueryFailedError):
+    """What an expression finds depends on whether text that is a number is one beside a number."""
 
 
 class QueryBudget:
@@ -116,13 +120,9 @@ class Interpreter(visitor.TreeInterpreter):
     def __init__(self, budget: QueryBudget, functions: Functions) -> None:
         super().__init__(visitor.Options(custom_functions=functions))
         self._budget = budget
-        equals = build_equality(budget)
-        self.COMPARATOR_FUNC = {  # type: ignore[misc]  # of this instance only
-            **visitor.TreeInterpreter.COMPARATOR_FUNC,
-            "eq": equals,
-            "ne": lambda left, right: not equals(left, right),
-            **{name: build_ordering(name) for name in ORDERS},
-        }
+        # Of this instance only. The library lets values of all kinds through to those that it takes for equality.
+        self.COMPARATOR_FUNC = build_comparisons(budget)  # type: ignore[misc]
+        self._EQUALITY_OPS = [*self.COMPARATOR_FUNC]
 
     def visit(self, node: Any, *args: Any, **kwargs: Any) -> Any:
         """Returns the value of one node. Raises QueryFailedError and what the library raises."""
@@ -148,6 +148,29 @@ class Interpreter(visitor.TreeInterpreter):
 
 
 ORDERS = ("lt", "lte", "gt", "gte")
+AS_NUMBERS = " as numbers"
+"""The end of the name of a comparison for which text that is a number is one beside a number."""
+
+
+def build_comparisons(budget: QueryBudget) -> dict[str, Callable[[Any, Any], bool | None]]:
+    """The comparisons of JMESPath by name, each as it is and with text that is a number as one."""
+    equals = build_equality(budget)
+    plain: dict[str, Callable[[Any, Any], bool | None]] = {
+        "eq": equals,
+        "ne": lambda left, right: not equals(left, right),
+        **{name: build_ordering(name) for name in ORDERS},
+    }
+    return plain | {f"{name}{AS_NUMBERS}": _take_numbers(name, compare) for name, compare in plain.items()}
+
+
+def _take_numbers(name: str, compare: Callable[[Any, Any], bool | None]) -> Callable[[Any, Any], bool | None]:
+    def compares(left: Any, right: Any) -> bool | None:
+        numbers = [read_amount(each) if type(each) is str else each for each in (left, right)]
+        is_of_texts = type(left) is type(right) is str and name not in ORDERS
+        are_numbers = not is_of_texts and type(numbers[0]) in NUMBERS and type(numbers[1]) in NUMBERS
+        return compare(*numbers) if are_numbers else compare(left, right)
+
+    return compares
 
 
 def build_ordering(name: str) -> Callable[[Any, Any], bool | None]:

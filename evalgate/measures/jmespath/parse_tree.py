@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalgate.measures.values.json_values import read_amount
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from collections.abc import Set as AbstractSet
@@ -86,6 +88,24 @@ def equality_of(node: Node) -> Equality | None:
     path, text = path_of(sides[0]), sides[1].get("value")
     is_text = sides[1]["type"] == "literal" and isinstance(text, str)
     return Equality(path, text) if is_text and len(path) > 1 else None
+
+
+def may_compare_numbers(node: Node) -> bool:
+    """Returns whether the expression may compare text that is a number with a number."""
+    return any(each["type"] == "comparator" and _may_have_numbers(each) for each in _walk(node))
+
+
+def _may_have_numbers(comparator: Node) -> bool:
+    """Any text of a literal that is no number, and any other value of one, compare alike with text and number."""
+    values = [side["value"] for side in comparator["children"] if side["type"] == "literal"]
+    numbers = [read_amount(each) if isinstance(each, str) else each for each in values]
+    return all(type(each) in (int, float) for each in numbers)
+
+
+def mark_comparisons(node: Node, end: str) -> Node:
+    """The tree with an end behind the name of each comparison."""
+    children = [mark_comparisons(child, end) if isinstance(child, dict) else child for child in node["children"]]
+    return {**node, "children": children} | ({"value": node["value"] + end} if node["type"] == "comparator" else {})
 
 
 def uses_root(node: Node) -> bool:

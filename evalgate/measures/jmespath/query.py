@@ -9,30 +9,34 @@ from jmespath import exceptions, functions
 
 from evalgate.measures.jmespath.closures import UnsupportedExpression, compile_tree
 from evalgate.measures.jmespath.interpreter import (
+    AS_NUMBERS,
     MAX_ELEMENTS,
     MAX_SECONDS,
     Functions,
     Interpreter,
     QueryBudget,
     QueryFailedError,
+    UnsureQueryError,
 )
 from evalgate.measures.jmespath.parse_tree import (
     FIXED_COST,
     SELECTIONS,
     Node,
     equality_of,
+    mark_comparisons,
     mark_json_texts,
+    may_compare_numbers,
     node_types,
     path_of,
     uses_root,
 )
-from evalgate.measures.values.json_values import show
+from evalgate.measures.values.json_values import json_equal, show
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from collections.abc import Set as AbstractSet
 
-__all__ = ["MAX_ELEMENTS", "MAX_SECONDS", "Query", "QueryError", "QueryFailedError", "View"]
+__all__ = ["MAX_ELEMENTS", "MAX_SECONDS", "Query", "QueryError", "QueryFailedError", "UnsureQueryError", "View"]
 
 MAX_LENGTH = 1_000
 MAX_NODES = 200
@@ -66,9 +70,14 @@ class Query:
     `path` has the names of a plain path; it is empty if the expression does anything else. `equality` is what a
     comparison of such a path with a text says, None for any other expression. `tree` is its parse tree. Text in one
     of the `json_fields` is decoded where the expression goes on into it.
+
+    JMESPath has no order of `"5000"` and 100, and drops the comparison without a word. `takes_numbers` says whether
+    text that is a number is one where it is compared with a number; without it, a search fails where that matters.
     """
 
     __slots__ = (
+        "_as_number",
+        "_as_text",
         "_budget",
         "_find",
         "_has_fixed_cost",
@@ -80,17 +89,33 @@ class Query:
         "tree",
     )
 
-    def __init__(self, expression: str, json_fields: AbstractSet[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        expression: str,
+        json_fields: AbstractSet[str] = frozenset(),
+        *,
+        takes_numbers: bool | None = None,
+    ) -> None:
         self.expression = expression
         self.tree = tree = mark_json_texts(_parse(expression), json_fields)
         _check(tree)
+        self._as_text = self._as_number = None
+        if takes_numbers:
+            self.tree = tree = mark_comparisons(tree, AS_NUMBERS)
+        elif takes_numbers is None and may_compare_numbers(tree):
+            self._as_text = Query(expression, json_fields, takes_numbers=False)
+            self._as_number = Query(expression, json_fields, takes_numbers=True)
         found = node_types(tree)
         self._needs_whole = uses_root(tree)
         self._may_multiply = bool(found & SELECTIONS)
         self._has_fixed_cost = found <= FIXED_COST
         self._budget = QueryBudget()
         self._find = _compile_tree(tree, self._budget)
-        self.path, self.equality = path_of(tree), equality_of(tree)
+        self.path, self.equality = path_of(tree), None if self._as_number else equality_of(tree)
+
+    def list_readings(self) -> list[Query]:
+        """The query that takes text as text, and if they may differ the one that takes text that is a number as one."""
+        return [each for each in (self._as_text, self._as_number) if each is not None] or [self]
 
     def search(self, view: View) -> Any:
         """Returns what the expression finds, None for nothing. Raises QueryFailedError."""
@@ -100,6 +125,11 @@ class Query:
 
     def search_value(self, value: Any) -> Any:
         """Returns the same for plain JSON."""
+        if self._as_text is not None and self._as_number is not None:
+            found = self._as_text.search_value(value)
+            if json_equal(found, self._as_number.search_value(value)):
+                return found
+            raise UnsureQueryError("a comparison of text with a number decides what it finds")
         if self._has_fixed_cost:
             return self._find(value)
         try:

@@ -23,6 +23,10 @@ _LOOKAHEAD = 2_000
 
 CURRENCIES = "USD|EUR|GBP|JPY|CNY|INR|CHF|CAD|AUD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|KRW"
 """Codes that make a number an amount, as a pattern."""
+CURRENCY_SIGNS = r"$\u00a2-\u00a5\u20a0-\u20c0"
+"""Signs that do, as the members of a set of a pattern."""
+_UNIT = f"(?:[{CURRENCY_SIGNS}%]|{CURRENCIES})"
+_AMOUNT = re.compile(rf"\s*([-+]?)(?:{_UNIT}\s?)?(\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:\s?{_UNIT})?\s*")
 LONGEST_VALUE, MOST_WORDS = 80, 8
 """Longer texts are free text, which models word differently each time."""
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
@@ -114,6 +118,18 @@ def as_number(value: Any) -> float | int | None:
         except ValueError:
             return None
     return value if is_number(value) else None
+
+
+def read_amount(text: str) -> float | int | None:
+    """The number that a text is, also with commas, a sign or code of a currency, or a percent sign; else None.
+
+    >>> read_amount("$5,000"), read_amount("42.5 USD"), read_amount("order 7")
+    (5000.0, 42.5, None)
+    """
+    if len(text) > LONGEST_VALUE:
+        return None
+    found = _AMOUNT.fullmatch(text)
+    return as_number(f"{found[1]}{found[2].replace(',', '')}") if found else as_number(text)
 
 
 def show(value: Any, limit: int = 80) -> str:

@@ -165,6 +165,15 @@ def test_where__on_calls_that_may_be_missing_makes_the_record_unreadable():
     assert damage_of(suite, make_trace(calls=["x"])) is None
 
 
+def test_where__that_a_comparison_of_text_with_a_number_decides_makes_the_record_unreadable():
+    suite = suite_of("  - id: a\n    match: {where: 'tool_calls[?arguments.amount > `100`]'}\n  - id: b\n")
+    reason = damage_of(suite, make_trace(calls=[("refund", {"amount": "5000"})]))
+    assert reason is not None
+    assert reason.endswith("a comparison of text with a number decides it")
+    for amount in (5000, "50", None, "much"):
+        assert damage_of(suite, make_trace(calls=[("refund", {"amount": amount})])) is None
+
+
 def test_where__on_other_evidence_is_decided():
     suite = suite_of("  - id: a\n    match: {where: 'response.content'}\n")
     assert damage_of(suite, with_gap(make_trace())) is None
