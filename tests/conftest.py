@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
-from network_guard import OutsideNetworkError, is_local
+from network_guard import OutsideNetworkError, is_local, network_variables
 from store_fixtures import (  # noqa: F401  fixtures
     empty_postgres_url,
     postgres_database,
@@ -93,9 +93,8 @@ def _receive_interrupts() -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def _forget_the_job() -> Iterator[None]:
-    mine = {
-        name: os.environ.pop(name) for name in list(os.environ) if name.startswith(("GITHUB_", "ACTIONS_", "INPUT_"))
-    }
+    of_job = [name for name in os.environ if name.startswith(("GITHUB_", "ACTIONS_", "INPUT_"))]
+    mine = {name: os.environ.pop(name) for name in [*of_job, *network_variables(os.environ)]}
     yield
     os.environ.update(mine)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from network_guard import network_variables
 
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
@@ -67,14 +68,10 @@ def evalgate(folder: Path, *words: str, env: dict[str, str] | None = None) -> Ru
     return _run(folder, [*words], env)
 
 
-NETWORK = {"SSL_CERT_FILE", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"}
-"""Variables that libraries read from the environment of the process, not from that of the shell."""
-
-
 def _run(folder: Path, words: list[str], env: dict[str, str] | None) -> Run:
     """Runs EvalGate in this process, which starts the agent; in one of its own where the network is another one."""
     variables = env or environ()
-    if not NETWORK.isdisjoint(name.upper() for name in {*variables, *os.environ}):
+    if network_variables(variables):
         line = [sys.executable, "-m", "evalgate", *words]
         done = subprocess.run(line, cwd=folder, env=variables, capture_output=True, text=True, timeout=100, check=False)
         return Run(done.returncode, done.stdout, done.stderr)
