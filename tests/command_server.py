@@ -1,4 +1,4 @@
-"""A program in place of `python -m evalgate`, which runs the command in the process of the test: starting one takes longer."""
+"""A program in place of `evalgate` or `python -m evalgate`, which runs the command in the process of the test: starting one takes longer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ CLIENT = """#!{python} -IS
 import json, os, socket, sys
 with socket.socket(socket.AF_UNIX) as line:
     line.connect({address!r})
-    given = {{"words": sys.argv[3:], "environ": dict(os.environ), "cwd": os.getcwd()}}
+    words = sys.argv[3:] if sys.argv[1:3] == ["-m", "evalgate"] else sys.argv[1:]
+    given = {{"words": words, "environ": dict(os.environ), "cwd": os.getcwd()}}
     line.sendall(json.dumps(given).encode() + b"\\n")
     found = json.loads(line.makefile("rb").readline())
 sys.stdout.write(found["out"])
@@ -39,7 +40,7 @@ class _Handler(StreamRequestHandler):
 
 
 def run_script(command: list[str], program: Path, environ: Mapping[str, str], cwd: Path) -> tuple[int, str]:
-    """Runs a command in which `program -m evalgate WORDS` runs the words here; its exit code and what it printed.
+    """Runs a command in which `program WORDS` or `program -m evalgate WORDS` runs the words here; its exit code and output.
 
     In the main thread, as commands that start agents handle signals.
     """

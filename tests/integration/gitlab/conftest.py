@@ -8,6 +8,7 @@ import pytest
 from fakes.gitlab import HEAD, JOB, JOB_TOKEN, PROJECT_TOKEN, READ_ONLY_TOKEN, GitLab, serve
 from in_process_command import CommandResult
 
+from evalgate.adapters.http import RequestDeadline
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
 
@@ -52,6 +53,12 @@ def workspace(tmp_path):
     """A checkout with a suite."""
     (tmp_path / "evals").mkdir()
     (tmp_path / "evals/support.yaml").write_text(SUITE)
+
+
+@pytest.fixture
+def hurried(monkeypatch):
+    """A second of waiting between tries lasts a tenth of one."""
+    monkeypatch.setitem(RequestDeadline.__init__.__kwdefaults__, "pace", 0.1)
 
 
 @pytest.fixture

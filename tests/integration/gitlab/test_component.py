@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from command_server import run_script
 from fakes.gitlab import Pipeline
 from other_ci import component
 
@@ -29,34 +30,58 @@ class Done(NamedTuple):
 
 
 @pytest.fixture
-def environ(environ):
-    """The variables of the job, and a path with the command."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    return {**environ, "PATH": path}
+def start(tmp_path, tmp_path_factory):
+    """Runs lines by a shell in the checkout, in which `evalgate` runs in this process."""
+    program = tmp_path_factory.mktemp("bin") / "evalgate"
+
+    def run(lines: list[str], variables: dict[str, str]) -> tuple[int, str]:
+        path = os.pathsep.join([str(program.parent), os.environ["PATH"]])
+        return run_script(["sh", "-e", "-c", "\n".join(lines)], program, {**variables, "PATH": path}, tmp_path)
+
+    return run
 
 
 @pytest.fixture
-def play(environ, gitlab, tmp_path):
+def start_processes(tmp_path):
+    """Runs lines by a shell in the checkout, in which `evalgate` is a process of its own."""
+
+    def run(lines: list[str], variables: dict[str, str]) -> tuple[int, str]:
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        command = ["sh", "-e", "-c", "\n".join(lines)]
+        variables = {**variables, "PATH": path}
+        done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    return run
+
+
+def player(start, environ, gitlab, folder):
     """Runs the job with inputs of the component, on an answer of the agent; `changed` replaces its variables."""
 
     def run(answer: str, changed: dict[str, str] | None = None, **inputs: str) -> Done:
         [[name, job]] = component(**inputs)[1].items()
-        (tmp_path / "traces").mkdir(exist_ok=True)
+        (folder / "traces").mkdir(exist_ok=True)
         trace = {"schema": "evalgate.trace/1", "scenario_id": "refund"}
         trace["messages"] = [{"role": "assistant", "content": answer}]
-        (tmp_path / "traces/refund.json").write_text(json.dumps(trace))
+        (folder / "traces/refund.json").write_text(json.dumps(trace))
         variables = {**environ, "CI_JOB_NAME": name, **job["variables"], **(changed or {})}
-        parts = []
-        for lines in (job["script"], job["after_script"]):
-            command = ["sh", "-e", "-c", "\n".join(lines)]
-            parts.append(
-                subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
-            )
+        code, log = start(job["script"], variables)
+        _, log_after = start(job["after_script"], variables)
         note = gitlab.notes[-1]["body"] if gitlab.notes else ""
-        log = "".join(part.stdout + part.stderr for part in parts)
-        return Done(parts[0].returncode, log, note.splitlines()[1] if note else "", note)
+        return Done(code, log + log_after, note.splitlines()[1] if note else "", note)
 
     return run
+
+
+@pytest.fixture
+def play(start, environ, gitlab, tmp_path):
+    return player(start, environ, gitlab, tmp_path)
+
+
+@pytest.fixture
+def play_alone(start_processes, environ, gitlab, tmp_path):
+    """The same with a process for each command."""
+    return player(start_processes, environ, gitlab, tmp_path)
 
 
 ON_MAIN = {"CI_MERGE_REQUEST_IID": "", "CI_COMMIT_BRANCH": "main"}
@@ -80,15 +105,15 @@ def loosen(folder: Path) -> None:
     suite.write_text(suite.read_text().replace("refunded", "No"))
 
 
-def test_it_compares_reports_and_keeps_the_exit_code(play, main_run):
+def test_it_compares_reports_and_keeps_the_exit_code(play_alone, main_run):
     assert main_run("It is refunded.").code == 0
-    done = play("No.")
+    done = play_alone("No.")
     assert (done.code, done.heading) == (
         1,
         '## ❌ EvalGate failed: scenario ` refund ` broke: expected the answer to contain ` "refunded" `, got ` "No." `',
     )
     assert "note written" in done.log
-    assert play("It is refunded.").code == 0
+    assert play_alone("It is refunded.").code == 0
     [job] = component()[1].values()
     assert job["rules"][1]["allow_failure"] is True
     assert "allow_failure" not in job["rules"][0]
@@ -172,18 +197,19 @@ def test_a_comparison_that_is_required_can_not_be_turned_off(play, main_run, dem
     assert "` EVALGATE_BASELINE=none ` was set" in done.note.split("**Blocks merging")[0]
 
 
-def test_the_command_that_repeats_the_run_comes_after_the_one_that_gets_its_baseline(play, main_run, environ, tmp_path):
+def test_the_command_that_repeats_the_run_comes_after_the_one_that_gets_its_baseline(
+    play, main_run, environ, start, tmp_path
+):
     main_run("It is refunded.")
     note = play("No.").note.splitlines()
     [number] = [number for number, line in enumerate(note) if "evalgate fetch-baseline" in line]
     assert note[number + 1].startswith("evalgate run --baseline .evalgate-main.zip ")
 
     (tmp_path / ".evalgate-main.zip").unlink()
-    at_home = {name: environ[name] for name in ("PATH", "CI_API_V4_URL", "EVALGATE_GITLAB_TOKEN")}
-    command = ["sh", "-c", "\n".join(note[number : number + 2])]
-    done = subprocess.run(command, cwd=tmp_path, env=at_home, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "refund broke" in done.stdout + done.stderr
+    at_home = {name: environ[name] for name in ("CI_API_V4_URL", "EVALGATE_GITLAB_TOKEN")}
+    code, log = start(note[number : number + 2], at_home)
+    assert code == 1
+    assert "refund broke" in log
 
 
 @pytest.mark.parametrize(("inputs", "changed"), [({"report_only": "true"}, {}), ({}, {"EVALGATE_REPORT_ONLY": "true"})])
@@ -204,6 +230,6 @@ def test_variables_change_neither_the_day_nor_the_commit_nor_what_event_it_was(p
     assert "the same as in the baseline" in play("It is refunded.", false).log
 
 
-def test_code_of_the_branch_is_not_imported_for_a_path_of_all_jobs(play, tmp_path):
+def test_code_of_the_branch_is_not_imported_for_a_path_of_all_jobs(play_alone, tmp_path):
     (tmp_path / "sitecustomize.py").write_text("print('of the branch')")
-    assert "of the branch" not in play("No.").log
+    assert "of the branch" not in play_alone("No.").log

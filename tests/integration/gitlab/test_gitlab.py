@@ -147,6 +147,7 @@ def test_only_a_note_of_its_own_is_updated_and_each_job_has_one(job, gitlab, tmp
     )
 
 
+@pytest.mark.usefixtures("hurried")
 @pytest.mark.parametrize("verb", [("fetch-baseline", "--from"), ("comment", "--to")])
 @pytest.mark.parametrize(
     ("changed", "message"),
@@ -183,6 +184,7 @@ def test_a_refused_token_of_the_job_is_called_so(job, gitlab):
     )
 
 
+@pytest.mark.usefixtures("hurried")
 @pytest.mark.parametrize(("failures", "code"), [(1, 0), (2, 0), (3, 4)])
 def test_a_server_that_is_down_is_asked_three_times(job, gitlab, tmp_path, failures, code):
     leave(gitlab, ZIP)
