@@ -191,12 +191,13 @@ def _build_length(value: Any) -> ValueCheck:
     return judge
 
 
-def _build_matches_schema(value: Any) -> ValueCheck:
+def build_schema_check(value: Any, *, is_strict: bool = True) -> ValueCheck:
+    """Builds the check of `matches_schema`; not strict where it must not pass. Raises FieldProblemError on `value`."""
     if not isinstance(value, dict | bool):
         raise FieldProblemError("value", f"`matches_schema` takes a JSON Schema, not {json_type(value)}")
     from evalgate.evaluators.core.suite_schemas import compile_schema  # only if a suite has schemas
 
-    schema = compile_schema(value, "value")
+    schema = compile_schema(value, "value", is_strict=is_strict)
 
     def judge(actual: Any) -> str | None:
         difference = schema.first_difference(actual)
@@ -222,5 +223,5 @@ _BUILDERS: dict[str, Callable[[Any], ValueCheck]] = {
     "in": _build_in,
     "not_in": _build_not_in,
     "length": _build_length,
-    "matches_schema": _build_matches_schema,
+    "matches_schema": build_schema_check,
 }

@@ -36,10 +36,24 @@ OWN = "x-"
 """How a keyword of the user's own begins."""
 MEANT = {"min": "minimum", "max": "maximum", "regex": "pattern", "values": "enum", "fields": "properties"}
 """Keywords of other languages of schemas."""
-OF_NUMBERS = _words("maximum minimum exclusiveMaximum exclusiveMinimum multipleOf")
-NO_TEXT = ["array", "boolean", "null", "number", "object"]
+KEYWORDS_OF = {
+    "number": _words("maximum minimum exclusiveMaximum exclusiveMinimum multipleOf"),
+    "string": _words("maxLength minLength pattern"),
+    "array": _words("""
+        additionalItems contains items maxContains maxItems minContains minItems prefixItems unevaluatedItems
+        uniqueItems
+    """),
+    "object": _words("""
+        additionalProperties dependencies dependentRequired dependentSchemas maxProperties minProperties
+        patternProperties properties propertyNames required unevaluatedProperties
+    """),
+}
+"""Keywords that let every value of another type through."""
 OF_ALL_VALUES = _words("allOf anyOf items prefixItems then else additionalProperties properties patternProperties")
-"""Keywords whose schemas a value has to fit; under others, as `not`, a stricter schema may let more through."""
+"""Keywords whose schemas a value has to fit."""
+DEFINITIONS = _words("$defs definitions")
+LOOSENING = _words("contains if not oneOf")
+"""Keywords under which a stricter schema may let more through, also where it refers to a definition."""
 FORMATS = _words("""
     date date-time duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex
     relative-json-pointer time uri uri-reference uri-template uuid
@@ -51,12 +65,12 @@ MAX_DEPTH, MAX_LENGTH = 64, 200
 def compile_schema(value: Any, field: str, shown: str = "", *, is_strict: bool = False) -> Schema:
     """Compiles the schema that a suite has in a field; `shown` ends the message about one that is no JSON Schema.
 
-    A strict one judges formats, and no text fits its limits of numbers, which JSON Schema does not judge.
+    A strict one judges formats, and a keyword of one type no other type fits, which JSON Schema lets through.
 
     Raises FieldProblemError. A keyword that resembles none of JSON Schema is one of the user's own.
     """
     try:
-        schema = Schema(_limit_numbers(value) if is_strict else value, judges_formats=is_strict)
+        schema = Schema(_limit_types(value, _list_limited(value)) if is_strict else value, judges_formats=is_strict)
     except SchemaError as error:
         raise FieldProblemError(field, f"{error}{shown}") from None
     for keyword in iter_unknown_keywords(value):
@@ -70,26 +84,36 @@ def compile_schema(value: Any, field: str, shown: str = "", *, is_strict: bool =
     return schema
 
 
-def _limit_numbers(schema: Any, depth: int = 0) -> Any:
-    """The schema with a type wherever a limit of numbers has none.
+def _list_limited(schema: Any) -> frozenset[str]:
+    is_loose = any(not LOOSENING.isdisjoint(each) for each in _iter_schemas(schema))
+    return OF_ALL_VALUES if is_loose else OF_ALL_VALUES | DEFINITIONS
 
-    >>> _limit_numbers({"properties": {"a": {"maximum": 9}}})["properties"]["a"]["type"]
-    ['array', 'boolean', 'null', 'number', 'object']
+
+def _limit_types(schema: Any, limited: frozenset[str], depth: int = 0) -> Any:
+    """The schema with a type wherever its keywords are about a type and none is given; null fits below the top.
+
+    So are the schemas under the `limited` keywords.
+
+    >>> _limit_types({"properties": {"a": {"maximum": 9}}}, OF_ALL_VALUES)
+    {'properties': {'a': {'maximum': 9, 'type': ['number', 'null']}}, 'type': ['object']}
     """
     if isinstance(schema, list):
-        return [_limit_numbers(each, depth) for each in schema]
+        return [_limit_types(each, limited, depth) for each in schema]
     if not isinstance(schema, dict) or depth > MAX_DEPTH:
         return schema
     found = dict(schema)
-    for keyword in OF_ALL_VALUES & found.keys():
+    for keyword in limited & found.keys():
         value = found[keyword]
         is_named = keyword in BY_NAME and isinstance(value, dict)
         found[keyword] = (
-            {name: _limit_numbers(each, depth + 1) for name, each in value.items()}
+            {name: _limit_types(each, limited, depth + 1) for name, each in value.items()}
             if is_named
-            else _limit_numbers(value, depth + 1)
+            else _limit_types(value, limited, depth + 1)
         )
-    return found if "type" in found or OF_NUMBERS.isdisjoint(found) else {**found, "type": NO_TEXT}
+    types = [kind for kind, keywords in KEYWORDS_OF.items() if not keywords.isdisjoint(found)]
+    if found.get("format") in FORMATS and "string" not in types:
+        types.append("string")
+    return {**found, "type": [*types, *(["null"] if depth else [])]} if types and "type" not in found else found
 
 
 def _find_meant(keyword: str) -> str | None:

@@ -8,7 +8,14 @@ from pydantic import BeforeValidator, model_validator
 
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, require_evidence
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.core.operators import Alias, Operator, build_value_check, resolve_alias, sign
+from evalgate.evaluators.core.operators import (
+    Alias,
+    Operator,
+    build_schema_check,
+    build_value_check,
+    resolve_alias,
+    sign,
+)
 from evalgate.evaluators.core.queries import FOUND_NOTHING, build_getter, compile_query, query_evidence
 from evalgate.evaluators.core.shorthands import DEFAULT_PATH, finds_prose
 from evalgate.measures.jmespath.query import Query, QueryFailedError
@@ -45,7 +52,7 @@ class QueryAssertion(Evaluator):
     """
 
     type: Literal["jmespath"]
-    version = 4  # 2: NFC, and what can't be seen where negated; 3: typographic signs; 4: text that is a number
+    version = 4  # 2: NFC, and what can't be seen where negated; 3: typographic signs; 4: text that is a number, schemas
     compares_with = "value"
     expression: Annotated[str, described("A JMESPath expression over the trace.", "length(tool_calls)")]
     operator: Annotated[
@@ -92,6 +99,8 @@ class QueryAssertion(Evaluator):
 
     def compile_opposite(self) -> Check:
         """Returns a check that a text also passes if it does as it is seen."""
+        if self.operator == "matches_schema":
+            return self._compile(build_schema_check(self.value, is_strict=False), "passed")
         find_problem = self._build_written(is_denied=False)
         if self.operator not in SEARCHES:
             return self._compile(find_problem, "passed")

@@ -116,7 +116,10 @@ class TextCondition(TextEvaluator):
 
     def build_judge(self) -> Callable[[str], Finding]:
         """Builds the judge from the condition."""
-        find_problem, passed, subject = (self.build_condition(), Finding("passed", self.label()), self.mark_subject())
+        return self._judge_by(self.build_condition())
+
+    def _judge_by(self, find_problem: Callable[[str], str | None]) -> Callable[[str], Finding]:
+        passed, subject = Finding("passed", self.label()), self.mark_subject()
 
         def judge(text: str) -> Finding:
             problem = find_problem(text)
@@ -405,6 +408,7 @@ class IsJson(TextCondition):
     """The whole text is one JSON value, and fits the JSON Schema `schema` (2020-12) if one is given."""
 
     type: Literal["is_json"]
+    version = 2  # a schema judges formats, and the type that its keywords are about
     other_names = ("json", "json-schema", "valid-json")
     orders: ClassVar[dict[str, Order]] = {"schema_": "equal_if_given"}
     schema_: Annotated[
@@ -419,7 +423,14 @@ class IsJson(TextCondition):
 
     def build_condition(self) -> Callable[[str], str | None]:
         """Compiles the schema; raises FieldProblemError."""
-        schema = self._compile_schema()
+        return self._build_condition(is_strict=True)
+
+    def build_opposite_judge(self) -> Callable[[str], Finding]:
+        """Builds a judge that a value also passes where the schema judges nothing of its type."""
+        return self._judge_by(self._build_condition(is_strict=False))
+
+    def _build_condition(self, *, is_strict: bool) -> Callable[[str], str | None]:
+        schema = self._compile_schema(is_strict=is_strict)
 
         def find_problem(text: str) -> str | None:
             try:
@@ -431,11 +442,13 @@ class IsJson(TextCondition):
 
         return find_problem
 
-    def _compile_schema(self) -> Schema | None:
+    def _compile_schema(self, *, is_strict: bool) -> Schema | None:
         from evalgate.evaluators.core.suite_schemas import compile_schema  # only if a suite has schemas
 
         schema = self.schema_
-        return None if schema is None else compile_schema(schema, "schema", f": {show_typed(schema, 60)}")
+        if schema is None:
+            return None
+        return compile_schema(schema, "schema", f": {show_typed(schema, 60)}", is_strict=is_strict)
 
 
 def _describe_place(text: str, error: orjson.JSONDecodeError) -> str:

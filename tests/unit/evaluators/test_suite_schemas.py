@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from assess_assertion import outcome
+from builders import make_trace
 from command import WRONG_INPUT, evalgate
 from hostile.suite_edits import suite, trace, write
 
@@ -39,12 +41,47 @@ STRICT: list[tuple[Any, Any, bool]] = [
     ({"properties": {"a": {"format": "email"}}}, {"a": "ann@example.com"}, True),
     ({"properties": {"a": {"format": "date"}}}, {"a": "2026-11-29"}, True),
     ({"properties": {"a": {"format": "int32"}}}, {"a": 5}, True),
+    ({"properties": {"a": {"format": "date"}}}, {"a": 20261129}, False),
+    ({"required": ["a"]}, ["a"], False),
+    ({"required": ["a"]}, None, False),
+    ({"properties": {"a": {"required": ["b"]}}}, {"a": "b"}, False),
+    ({"properties": {"a": {"required": ["b"]}}}, {"a": None}, True),
+    ({"properties": {"a": {"pattern": "^A"}}}, {"a": 5}, False),
+    ({"properties": {"a": {"minLength": 1, "minimum": 1}}}, {"a": 5}, True),
+    ({"items": {"pattern": "^A"}}, "B", False),
+    ({"items": {"pattern": "^A"}}, ["A", "A7"], True),
+    ({"$defs": {"n": {"maximum": 9}}, "properties": {"a": {"$ref": "#/$defs/n"}}}, {"a": "5000"}, False),
+    ({"$defs": {"n": {"maximum": 9}}, "not": {"$ref": "#/$defs/n"}}, "5000", False),
+    ({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}, {"a": 1}, True),
+    ({"if": {"properties": {"a": {"const": 1}}}, "then": {"required": ["b"]}}, {"a": 1, "b": 2}, True),
 ]
 
 
 @pytest.mark.parametrize(("schema", "value", "fits"), STRICT)
 def test_a_strict_schema_judges_formats_and_no_text_as_a_number(schema: Any, value: Any, fits: bool) -> None:
     assert (compile_schema(schema, "schema", is_strict=True).first_difference(value) is None) is fits
+
+
+ANSWERS = [
+    ('{"status": "paid", "amount": "5000"}', False),
+    ('["status"]', False),
+    ('"status"', False),
+    ('{"status": "paid", "amount": 42, "day": "soon"}', False),
+    ('{"status": "paid", "amount": 42, "day": "2026-11-29"}', True),
+    ('{"status": "paid", "amount": null}', True),
+    ('{"status": "paid"}', True),
+]
+ANSWER = {"required": ["status"], "properties": {"amount": {"maximum": 100}, "day": {"format": "date"}}}
+
+
+@pytest.mark.parametrize(("answer", "fits"), ANSWERS)
+@pytest.mark.parametrize(
+    "check", [{"type": "is_json", "schema": ANSWER}, {"path": "response.json", "matches_schema": ANSWER}]
+)
+def test_a_schema_of_an_answer_is_strict_and_not_where_it_must_not_fit(check: Any, answer: str, fits: bool) -> None:
+    found = make_trace(response=answer)
+    assert outcome(check, found) == ("passed" if fits else "failed")
+    assert outcome({"not": check}, found) == "failed", "JSON Schema lets each of these through"
 
 
 def test_a_misspelt_format_is_an_error() -> None:

@@ -56,7 +56,7 @@ class ToolArguments(Evaluator):
 
     type: Literal["tool_arguments"]
     other_names = ("trajectory:tool-args-match", "argument-correctness")
-    version = 4  # 2: `*` in the name of a tool; 3: also calls written alike; 4: formats, and no text as a number
+    version = 4  # 2: `*` in the name of a tool; 3: also calls written alike; 4: formats, types of keywords
     judges_calls_of = ("tool",)
     tool: NamedTool
     json_schema: Annotated[
