@@ -17,7 +17,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from evalgate.bootstrap.sources import build_trace_files
-from evalgate.gate.trajectory.behaviour import behaviour_from_trace, find_differences
+from evalgate.gate.trajectory.behaviour import behaviour_from_trace
+from evalgate.gate.trajectory.behaviour_differences import find_differences
 from evalgate.measures.numeric.estimates import wilson_interval
 from evalgate.models.trace.trace import Trace
 

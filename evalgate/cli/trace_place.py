@@ -146,7 +146,7 @@ def _find_unclaimed(text: str, document: ResultsDoc) -> UnclaimedDoc | None:
 
 def _find_trial(text: str, document: ResultsDoc) -> tuple[SuiteDoc, TrialDoc, str] | None:
     """The first trial of a scenario that did not pass, else its first, in words too; None if there is no such id."""
-    from evalgate.application.documents.scenario_ids import choose_id
+    from evalgate.application.evaluation.scenario_selection import choose_id
     from evalgate.measures.text.ids import find_ids
     from evalgate.models.trace.trace import format_place
 

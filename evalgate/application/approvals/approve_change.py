@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.application.documents.run_documents import changes_of, run_of
-from evalgate.application.documents.scenario_ids import choose_id
 from evalgate.application.documents.untrusted_report import report_of
+from evalgate.application.evaluation.scenario_selection import choose_id
 from evalgate.errors import InvalidInput, Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
 from evalgate.gate.decision.approvals import collect_subjects, rule_by_date, rule_on_approvals

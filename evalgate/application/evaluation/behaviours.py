@@ -62,7 +62,7 @@ def add_differences(
     comparison: Comparison, run: Run, baseline: BaselineRun, recorder: BehaviourRecorder, stored: StoredTraces
 ) -> None:
     """Adds the differences of behaviour to the changes of scenarios whose traces are known on both sides."""
-    from evalgate.gate.trajectory.behaviour import find_differences
+    from evalgate.gate.trajectory.behaviour_differences import find_differences
     from evalgate.gate.trajectory.cause import compare_agents, join_digests, parts_of_baseline
 
     compared = [

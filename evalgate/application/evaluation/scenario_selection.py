@@ -1,4 +1,4 @@
-"""The scenarios that `--scenario` selects: a part of the run, compared with the same part of the baseline."""
+"""The scenarios that a person names: one by its id, or those of `--scenario`, a part of the run and its baseline."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from evalgate.application.documents.scenario_ids import choose_id
+from evalgate.errors import Problem, SettingError
+from evalgate.measures.redaction.redact import redact
 from evalgate.measures.text.globs import matches_id
-from evalgate.measures.text.ids import find_ids
+from evalgate.measures.text.ids import find_ids, list_ids, suggest_id
 from evalgate.measures.values.json_values import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from evalgate.models.results.baseline_run import BaselineRun
     from evalgate.models.results.results import SelectionDoc
@@ -51,6 +52,20 @@ def resolve_patterns(run: Run, patterns: Sequence[str]) -> list[str]:
         else choose_id(each, ids, f"no scenario matches --scenario {shorten(each, MAX_SHOWN)}", names)
         for each in patterns
     ]
+
+
+def choose_id(given: str, known: Iterable[str], message: str, names: Iterable[str] = ()) -> str:
+    """The one known id that is meant, else the one of `names`, longer forms of the ids; `message` is for none.
+
+    Raises SettingError if no id begins so, with the nearest one, or if several do.
+    """
+    ids, longer = set(known), set(names)
+    found = find_ids(given, ids) or find_ids(redact(given), ids) or find_ids(given, longer)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise SettingError(Problem(message, None, f"{len(found):,} begin so: {list_ids(found)}"))
+    raise SettingError(Problem(message, None, suggest_id(given, longer or ids)))
 
 
 def _spell(scenario_id: str, variant: str | None) -> list[str]:

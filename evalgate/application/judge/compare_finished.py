@@ -13,8 +13,8 @@ from evalgate.application.comparison.policies import fail_on_words, flag_changes
 from evalgate.application.comparison.price_comparison import compare_costs_alike, drop_incomparable_costs
 from evalgate.application.comparison.weakening import weakening_between, weakening_problems
 from evalgate.application.documents.run_documents import run_of
-from evalgate.application.documents.scenario_ids import choose_id
 from evalgate.application.evaluation.behaviours import add_differences, add_prompt_changes, record_behaviours
+from evalgate.application.evaluation.scenario_selection import choose_id
 from evalgate.application.evaluation.trajectories import StoredTraces, iterate_stored, load_trajectories
 from evalgate.application.judge.report import warning_of
 from evalgate.errors import InvalidInput, Problem, SettingError

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.models.comparison.behaviour import ComparedCall
+    from evalgate.models.comparison.behaviour import ComparedCall, FoundDifference
     from evalgate.models.trace.trace import Trace
 
 MOST_VALUES = 50
@@ -37,10 +37,12 @@ def list_call_sources(trace: Trace, number: int) -> dict[str, list[str]]:
     return found
 
 
-def compare_sources(before: Sequence[ComparedCall], now: Sequence[ComparedCall]) -> Iterator[tuple[str, str, str]]:
-    """Yields path and sources of each argument that has one in all trials of a side, and none of them on the other."""
-    for path in before[0].sources:
-        sides = [[set(call.sources.get(path, ())) for call in side] for side in (before, now)]
+def compare_sources(
+    before: Sequence[ComparedCall | None], now: Sequence[ComparedCall | None]
+) -> Iterator[FoundDifference]:
+    """Yields the sources of each argument that has one in all trials of a side, and none of them on the other."""
+    for path in before[0].sources if before[0] else ():
+        sides = [[set(call.sources.get(path, ()) if call else ()) for call in side] for side in (before, now)]
         first, second = (set[str].intersection(*side) for side in sides)
         if first and second and set[str].union(*sides[0]).isdisjoint(set[str].union(*sides[1])):
-            yield path, ", ".join(sorted(first)), ", ".join(sorted(second))
+            yield "source", path, ", ".join(sorted(first)), ", ".join(sorted(second))

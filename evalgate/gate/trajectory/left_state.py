@@ -22,7 +22,7 @@ from evalgate.models.comparison.behaviour import ADDED, CHANGED, DIGEST, NOT_TOU
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from evalgate.models.comparison.behaviour import DifferenceKind
+    from evalgate.models.comparison.behaviour import DifferenceKind, FoundDifference
     from evalgate.models.trace.trace import FileState, RunState, Trace
 
     Pair = tuple[str, str, str]
@@ -132,9 +132,7 @@ def _compute_digest(value: Any) -> str:
     return f"{DIGEST}{hashlib.sha256(document).hexdigest()[:12]}"
 
 
-def compare_left_states(
-    before: Sequence[LeftState], now: Sequence[LeftState]
-) -> Iterator[tuple[DifferenceKind, str, str, str]]:
+def compare_left_states(before: Sequence[LeftState], now: Sequence[LeftState]) -> Iterator[FoundDifference]:
     """Yields kind, place, and both sides of each difference, at most five of a kind and how many more.
 
     Contents are words of a model, so that they are compared only between several trials.

@@ -25,6 +25,8 @@ DifferenceKind = Literal[
     "prompt",
     "status",
 ]
+FoundDifference = tuple[DifferenceKind, str, str, str]
+"""Its kind, what it is about, and both sides of it."""
 NOT_TOUCHED, ADDED, CHANGED, REMOVED = "not touched", "added", "changed", "removed"
 """What may have happened to a place of a state, or to a file, in words, which no JSON is."""
 HAPPENED = frozenset({NOT_TOUCHED, ADDED, CHANGED, REMOVED})

@@ -8,7 +8,8 @@ import pytest
 from builders import make_trace
 from command import evalgate
 
-from evalgate.gate.trajectory.behaviour import find_literals, read_steady_answer
+from evalgate.gate.trajectory.answers import find_literals
+from evalgate.gate.trajectory.behaviour import read_steady_answer
 from evalgate.measures.text.text_similarity import measure_quality
 from hostile.suite_edits import suite, trace, write
 

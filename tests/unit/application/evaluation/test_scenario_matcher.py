@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from evalgate.adapters.suites.yaml_tree import load
-from evalgate.application.evaluation.entry_index import EntryIndex
-from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher, natural
+from evalgate.application.evaluation.scenario_matcher import EntryIndex, ScenarioMatcher, natural
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
 from evalgate.application.evaluation.suite_judge import SuiteJudge, resolve_scenario_id
 from evalgate.application.evaluation.trajectories import BaselineScenarios

@@ -2,7 +2,9 @@ import pytest
 from builders import make_call, make_trace
 from msgspec.structs import astuple
 
-from evalgate.gate.trajectory.behaviour import behaviour_from_trace, find_differences, find_literals
+from evalgate.gate.trajectory.answers import find_literals
+from evalgate.gate.trajectory.behaviour import behaviour_from_trace
+from evalgate.gate.trajectory.behaviour_differences import find_differences
 from evalgate.models.comparison.comparison import AgentChange
 from evalgate.scoring.wording import describe_difference
 

@@ -3,7 +3,8 @@
 import pytest
 from builders import make_trace
 
-from evalgate.gate.trajectory.behaviour import behaviour_from_trace, find_differences
+from evalgate.gate.trajectory.behaviour import behaviour_from_trace
+from evalgate.gate.trajectory.behaviour_differences import find_differences
 from evalgate.scoring.wording import describe_difference
 
 PAID = {"orders": {"A7": {"status": "paid"}, "B2": {"status": "paid"}}}

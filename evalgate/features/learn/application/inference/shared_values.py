@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from evalgate.features.learn.application.inference.checks import InferredCheck
 from evalgate.features.learn.application.inference.contrast import FEW, count_other_values
 from evalgate.features.learn.measures.usable_names import is_usable_name
-from evalgate.gate.trajectory.behaviour import find_literals, read_steady_answer
+from evalgate.gate.trajectory.answers import find_literals
+from evalgate.gate.trajectory.behaviour import read_steady_answer
 from evalgate.measures.redaction.redact import redact, redact_field, redact_value
 from evalgate.measures.sequences.differences import ABSENT, format_path, list_changes
 from evalgate.measures.text.tool_words import changes_something

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
-from evalgate.application.documents.scenario_ids import choose_id
+from evalgate.application.evaluation.scenario_selection import choose_id
 from evalgate.errors import Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
 from evalgate.features.store.ports import EVERYTHING, Subject

@@ -1,0 +1,97 @@
+"""Answers, as far as two sides of a scenario are compared in them: whole, or by the literals in them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from evalgate.measures.sequences.differences import excerpt_texts
+from evalgate.measures.text.plain_text import remove_emphasis
+from evalgate.measures.values.json_values import CURRENCIES, CURRENCY_SIGNS
+from evalgate.models.comparison.trajectory import TextPair
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from evalgate.models.comparison.behaviour import FoundDifference
+
+LONGEST_SIDE, MOST_LITERALS, SHORTEST_LITERAL = 200, 5, 3
+_LITERAL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[\w$\u20ac.:/+-]*\d[\w.:/+%-]*")
+_BEFORE_AMOUNT = re.compile(rf"(?:[{CURRENCY_SIGNS}]|\b(?:{CURRENCIES}))\s?$")
+_AFTER_AMOUNT = re.compile(rf"\s?(?:[{CURRENCY_SIGNS}%]|(?:{CURRENCIES}|euros?|dollars?|pounds?|percent)\b)")
+_LONGEST_CODE = 5
+"""Characters of a code, with a blank behind it and one character before it."""
+_CENTS = re.compile(r"(?<=\d)\.00\Z")
+
+
+def compare_answers(
+    before: Sequence[str | None], now: Sequence[str | None], *, counts_one_side: bool
+) -> Iterator[FoundDifference]:
+    """The whole answers if each side always gives the same, else the literals that all trials of a side share.
+
+    Literals that only one side shares are a difference if the other one has some, too, or if `counts_one_side`.
+    """
+    first, second = _find_only(before), _find_only(now)
+    if first is not None and second is not None:
+        yield from _compare_whole(first, second)
+    else:
+        yield from _compare_literals(before, now, counts_one_side=counts_one_side)
+
+
+def _find_only(answers: Sequence[str | None]) -> str | None:
+    """The answer of all trials; None if they have several."""
+    return answers[0] if len({*answers}) == 1 else None
+
+
+def _compare_whole(before: str, now: str) -> Iterator[FoundDifference]:
+    """Answers with the same literals, if there are any, differ only in their wording."""
+    if _read_words(before) != _read_words(now):
+        literals = find_literals(before)
+        is_wording = literals and literals == find_literals(now)
+        yield "wording" if is_wording else "answer", "answer", *excerpt_texts(before, now, LONGEST_SIDE)
+
+
+def _read_words(answer: str) -> list[str]:
+    """An answer without Markdown's emphasis, kinds of blanks and cents of whole amounts."""
+    return [_CENTS.sub("", each) for each in remove_emphasis(answer).split()]
+
+
+def _compare_literals(
+    before: Sequence[str | None], now: Sequence[str | None], *, counts_one_side: bool
+) -> Iterator[FoundDifference]:
+    first, second = [*map(_index_literals, before)], [*map(_index_literals, now)]
+    gone = set(first[0]).intersection(*first).difference(*second)
+    come = set(second[0]).intersection(*second).difference(*first)
+    if (gone and come) or ((gone or come) and counts_one_side):
+        shown = _join_literals(first[0][each] for each in gone), _join_literals(second[0][each] for each in come)
+        yield "literals", "answer", *shown
+
+
+def _index_literals(answer: str | None) -> dict[str, str]:
+    """The literals of an answer as they are written, by how they are compared: without cents of whole amounts."""
+    return {_CENTS.sub("", text): text for text in find_literals(answer or "")}
+
+
+def _join_literals(literals: Iterable[str]) -> str:
+    return ", ".join(sorted(literals)[:MOST_LITERALS])
+
+
+def find_literals(answer: str) -> set[str]:
+    """Numbers, ids, addresses, days and times in an answer, of three characters and more; amounts and shares of any."""
+    literals = ((each[0].strip(".:/+-"), each) for each in _LITERAL.finditer(remove_emphasis(answer)))
+    return {text for text, found in literals if len(text) >= SHORTEST_LITERAL or _is_amount(text, found)}
+
+
+def _is_amount(text: str, found: re.Match[str]) -> bool:
+    """Whether a sign or code of a currency, or a percent sign, is part of a number or beside it."""
+    answer, start = found.string, found.start()
+    end = start + len(found[0].rstrip(".:/+-"))
+    before = answer[max(0, start - _LONGEST_CODE) : start]
+    is_beside = _BEFORE_AMOUNT.search(before) or _AFTER_AMOUNT.match(answer, end)
+    return (text.isdigit() and is_beside is not None) or re.search(f"[{CURRENCY_SIGNS}%]", text) is not None
+
+
+def quote_answers(before: str | None, now: str | None) -> TextPair:
+    """The answers of two trials, cut."""
+    shown = excerpt_texts(before or "", now or "", LONGEST_SIDE)
+    return TextPair(shown[0] or None, shown[1] or None)
