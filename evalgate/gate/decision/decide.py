@@ -51,8 +51,7 @@ def decide(
     """Decides about a run.
 
     The policy of the run is that of the project: its `min_evaluated` counts over all scenarios, and it applies to
-    suites without a policy. Of `max_not_measured`
-    the lowest of all suites counts over all trials. `baseline` is None
+    suites without a policy. Of `max_not_measured` the lowest of all suites counts over all trials. `baseline` is None
     if none was requested, `comparison` None if there was nothing to compare with.
 
     A failure (exit code 1) outranks missing evidence (3), which outranks an unreachable baseline (4). A suite
@@ -73,14 +72,13 @@ def decide(
     unmeasured = too_many_unmeasured(run, _find_measured_limit(run, policies))
     missing = [] if unmeasured is None else [unmeasured]
     missing += _find_run_reasons(run, policies.run, [*found, *missing])
-    reasons = _sort_reasons([*found, *weakened, *missing])
+    return _conclude(run, _sort_reasons([*found, *weakened, *missing]), by_suite)
+
+
+def _conclude(run: Run, reasons: list[Reason], by_suite: Mapping[str, Sequence[Reason]]) -> Decision:
     code = _exit_code(reasons)
-    return Decision(
-        VERDICTS[code],
-        code,
-        reasons,
-        suite_verdicts={suite.name: _suite_verdict(suite, by_suite[suite.name]) for suite in run.suites},
-    )
+    verdicts = {suite.name: _suite_verdict(suite, by_suite[suite.name]) for suite in run.suites}
+    return Decision(VERDICTS[code], code, reasons, suite_verdicts=verdicts)
 
 
 def _find_variant_reasons(run: Run, policies: Mapping[str, Policy]) -> list[Reason]:
@@ -101,12 +99,8 @@ def _find_variant_reasons(run: Run, policies: Mapping[str, Policy]) -> list[Reas
 def apply_late_approvals(run: Run, decision: Decision, approved: Container[ScenarioKey]) -> Decision:
     """The decision without reasons for scenarios that a person approved after it was made."""
     reasons = [reason for reason in decision.reasons if not _is_approved(reason, approved)]
-    code = _exit_code(reasons)
-    verdicts = {
-        suite.name: _suite_verdict(suite, [each for each in reasons if each.suite == suite.name])
-        for suite in run.suites
-    }
-    return Decision(VERDICTS[code], code, reasons, suite_verdicts=verdicts).for_report_only(decision.report_only)
+    by_suite = {suite.name: [each for each in reasons if each.suite == suite.name] for suite in run.suites}
+    return _conclude(run, reasons, by_suite).for_report_only(decision.report_only)
 
 
 def _is_approved(reason: Reason, approved: Container[ScenarioKey]) -> bool:

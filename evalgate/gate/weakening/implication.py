@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 from pydantic import ValidationError
 
 from evalgate.evaluators.core.evaluator import Evaluator, EvaluatorSettings
@@ -60,32 +61,17 @@ class Requirement(Struct, frozen=True):
 def parse_requirement(raw: Any) -> Requirement | None:
     """Parses a check as written in a suite; None if this version does not understand it."""
     try:
-        canonical_fields = expand_shorthand(raw).fields
-        kind = canonical_fields["type"]
-        is_group = kind in GROUPS and kind in canonical_fields
+        written = expand_shorthand(raw).fields
+        kind = written["type"]
+        is_group = kind in GROUPS and kind in written
         model = EvaluatorSettings if is_group else evaluator_class(kind)
         if model is None:
             return None
-        settings_fields = (
-            {name: value for name, value in canonical_fields.items() if name in _COMMON}
-            if is_group
-            else canonical_fields
-        )
-        settings = model.model_validate(settings_fields)
+        given = {name: value for name, value in written.items() if name in _COMMON} if is_group else written
+        settings = model.model_validate(given)
     except (ShorthandError, KeyError, TypeError, ValidationError):
         return None
-    values = settings.model_dump(warnings=False)  # some validators return other types than those declared
-    fields = {name: value for name, value in values.items() if name not in _COMMON}
-    demands = _merge_fields(settings, fields) if isinstance(settings, Evaluator) else {}
-    condition: Requirement | None = None
-    members: tuple[Requirement, ...] = ()
-    if is_group:
-        condition, fields, raw_members = _parse_group(kind, canonical_fields)
-        parsed = [parse_requirement(each) for each in raw_members]
-        members = tuple(each for each in parsed if each is not None)
-        if len(members) != len(parsed) or (kind == "when" and condition is None):
-            return None
-    return Requirement(
+    found = Requirement(
         type=kind,
         name=settings.name,
         weight=settings.weight,
@@ -93,20 +79,26 @@ def parse_requirement(raw: Any) -> Requirement | None:
         is_skippable=settings.on_missing == "skip",
         negate=settings.negate,
         agent=settings.agent,
-        fields=fields,
-        demands=demands,
-        members=members,
-        condition=condition,
     )
+    return _add_fields(found, settings) if isinstance(settings, Evaluator) else _add_members(found, written)
 
 
-def _parse_group(kind: str, canonical_fields: dict[str, Any]) -> tuple[Requirement | None, dict[str, Any], list[Any]]:
-    """A group's condition, its fields, and its members as written."""
-    if kind == "when":
-        return parse_requirement(canonical_fields["when"]), {}, list(canonical_fields["then"])
+def _add_fields(found: Requirement, settings: Evaluator) -> Requirement:
+    values = settings.model_dump(warnings=False)  # some validators return other types than those declared
+    fields = {name: value for name, value in values.items() if name not in _COMMON}
+    return replace(found, fields=fields, demands=_merge_fields(settings, fields))
+
+
+def _add_members(group: Requirement, written: Mapping[str, Any]) -> Requirement | None:
+    """The group with what it holds; None if this version does not understand all of it."""
+    kind, fields = group.type, dict[str, Any]()
+    condition, listed = None, written["then"] if kind == "when" else written[kind]
+    if kind == "when" and (condition := parse_requirement(written["when"])) is None:
+        return None
     if kind == "at_least":
-        return None, {"k": canonical_fields[kind]["k"]}, list(canonical_fields[kind]["of"])
-    return None, {}, list(canonical_fields[kind])
+        fields, listed = {"k": listed["k"]}, listed["of"]
+    members = tuple(parse_requirement(each) for each in listed)
+    return None if None in members else replace(group, fields=fields, members=members, condition=condition)
 
 
 def _merge_fields(settings: Evaluator, fields: dict[str, Any]) -> dict[str, Any]:

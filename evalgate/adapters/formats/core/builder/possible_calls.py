@@ -21,6 +21,7 @@ from evalgate.adapters.formats.core.content import JSON_STARTS, may_hold
 from evalgate.adapters.formats.core.format import words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from collections.abc import Set as AbstractSet
 
 ENVELOPE = words("""
@@ -58,19 +59,12 @@ def has_call_shape(value: Any) -> bool:
     >>> has_call_shape([["delete_user", {"id": 1}]]), has_call_shape([["delete_user", "lookup"], [{"id": 1}]])
     (True, False)
     """
-    waiting = [value]
-    while waiting:
-        each = waiting.pop()
-        if each.__class__ is str:
-            each = decode(each)
+    for each in iterate_held(value):
         if each.__class__ is dict:
             if _has_name_and_arguments(each, ENVELOPE) or _has_name_alone(each):
                 return True
-            waiting += each.values()
-        elif each.__class__ is list:
-            if _lists_name_and_arguments(each):
-                return True
-            waiting += each
+        elif each is not _BROKEN and _lists_name_and_arguments(each):
+            return True
     return False
 
 
@@ -85,20 +79,11 @@ def can_be_call(value: Any, key: str = "", envelope: AbstractSet[str] = ENVELOPE
     >>> can_be_call({"do": "delete_user", "with": {"id": 1}}), can_be_call({"in": 2, "out": 3}, "metrics")
     (True, False)
     """
-    waiting = [{key: value} if key else value]
-    while waiting:
-        each = waiting.pop()
-        if each.__class__ is str:
-            each = decode(each)
-        if each.__class__ is list:
-            if any(inner.__class__ is str and inner for inner in each):
-                return True
-            waiting += each
-        elif each.__class__ is dict:
+    for each in iterate_held({key: value} if key else value):
+        if each.__class__ is dict:
             if _is_named(each, envelope) or _has_name_and_arguments(each, envelope):
                 return True
-            waiting += each.values()
-        elif each is _BROKEN:
+        elif each is _BROKEN or any(inner.__class__ is str and inner for inner in each):
             return True
     return False
 
@@ -106,7 +91,24 @@ def can_be_call(value: Any, key: str = "", envelope: AbstractSet[str] = ENVELOPE
 _BROKEN = object()
 
 
-def decode(text: str) -> Any:
+def iterate_held(value: Any) -> Iterator[Any]:
+    """Every object and list in a value, also in texts that are JSON; `_BROKEN` for one that only begins like it."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if each.__class__ is str:
+            each = _decode(each)
+        if each.__class__ is dict:
+            yield each
+            waiting += each.values()
+        elif each.__class__ is list:
+            yield each
+            waiting += each
+        elif each is _BROKEN:
+            yield each
+
+
+def _decode(text: str) -> Any:
     """The object or list that a text is; `_BROKEN` if it begins like one and is not JSON, else None."""
     if not text.lstrip().startswith(JSON_STARTS):
         return None

@@ -14,7 +14,7 @@ from evalgate.adapters.formats.core.builder.possible_calls import (
     ID_WORDS,
     KIND_KEYS,
     PARTS_OF_WORDS,
-    decode,
+    iterate_held,
     split_words,
 )
 from evalgate.adapters.formats.core.content import may_hold
@@ -40,18 +40,9 @@ def find_act(value: Any, known: AbstractSet[str]) -> str | None:
     >>> find_act([{"do": "delete_user", "with": {"id": 1}}], {"delete_user"})
     >>> find_act({"name": "Ann", "address": {"city": "Bern"}, "runs": [{"run": "nightly", "config": {"x": 1}}]}, set())
     """
-    waiting = [value]
-    while waiting:
-        each = waiting.pop()
-        if each.__class__ is str:
-            each = decode(each)
-        if each.__class__ is list:
-            waiting += each
-        elif each.__class__ is dict:
-            if (name := _name_of_act(each)) is not None and name not in known:
-                return name
-            waiting += each.values()
-    return None
+    objects = (each for each in iterate_held(value) if each.__class__ is dict)
+    names = filter(None, map(_name_of_act, objects))
+    return next((name for name in names if name not in known), None)
 
 
 def _name_of_act(value: dict[str, Any]) -> str | None:

@@ -205,24 +205,16 @@ def read_records(reader: Reader, document: Any, source: TraceLocation, relative_
 def read_record(reader: Reader, record: Any, source: TraceLocation, relative_path: str) -> TraceRecord:
     """The trace of one record; a damaged one keeps scenario id and trial if they can be read."""
     is_one_of_several = source.line is not None or source.record is not None
+    in_path = None if reader.read_path is None or is_one_of_several else reader.read_path(source.path)
     try:
-        trace = reader.build(record)
-        warn_of_doubts(trace)
-        require_content(trace)
-        apply_exit_codes(trace)
-        if reader.is_of_one_agent:
-            _note_started_agents(trace)
-        find_gaps(trace, record, reader)
-        _expand_parallel_calls(trace)
-        if not reader.reads_texts:
-            _note_written_calls(trace)
+        trace = _build_whole(reader, record)
     except TraceError as error:
-        ids = reader.identify(record)
-        if reader.read_path is not None and ids[0] is None and not is_one_of_several:
-            ids = reader.read_path(source.path)[0], ids[1]
-        return DamagedTrace(str(error), source, name_damaged_record(relative_path, source), *ids)
-    if reader.read_path is not None and not is_one_of_several:
-        set_from_path(trace, *reader.read_path(source.path))
+        scenario_id, trial = reader.identify(record)
+        if scenario_id is None and in_path is not None:
+            scenario_id = in_path[0]
+        return DamagedTrace(str(error), source, name_damaged_record(relative_path, source), scenario_id, trial)
+    if in_path is not None:
+        set_from_path(trace, *in_path)
     set_origin(trace)
     _note_last_answer(trace)
     add_plausibility_warnings(trace)
@@ -238,6 +230,21 @@ def read_record(reader: Reader, record: Any, source: TraceLocation, relative_pat
         trace.trace_id = f"{(source.sha256 or '')[:32]}{suffix}"
     if trace.scenario_id is None:
         trace.scenario_id = name_scenario(trace, relative_path, is_one_of_several=is_one_of_several)
+    return trace
+
+
+def _build_whole(reader: Reader, record: Any) -> Trace:
+    """The trace that the reader builds, completed by what no reader does by itself; raises TraceError."""
+    trace = reader.build(record)
+    warn_of_doubts(trace)
+    require_content(trace)
+    apply_exit_codes(trace)
+    if reader.is_of_one_agent:
+        _note_started_agents(trace)
+    find_gaps(trace, record, reader)
+    _expand_parallel_calls(trace)
+    if not reader.reads_texts:
+        _note_written_calls(trace)
     return trace
 
 
