@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from evalgate.bootstrap.features import load_port
 from evalgate.bootstrap.shell_tools import find_baseline, find_run, is_file
@@ -12,33 +12,21 @@ from evalgate.models.results.document_names import OUTPUT_FOLDER
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator, Sequence
 
-    from evalgate.application.judge.compare_finished import Explanation
+    from evalgate.application.judge.explained_scenarios import Explanation
     from evalgate.cli.shell import Shell
-    from evalgate.models.results.results import ResultsDoc
     from evalgate.ports import BaselineFiles
-    from evalgate.reporting.text.scenario_sections import SuiteScenario
-
-
-MAX_IDS, MOST_EXPLAINED = 8, 3
-ONE = "evalgate explain SCENARIO"
-
-
-class UnnamedScenarios(NamedTuple):
-    """The scenarios to explain, and a sentence about others that act differently; both may be empty."""
-
-    found: Sequence[Explanation]
-    rest: str = ""
 
 
 def explain_scenario(arguments: Namespace, shell: Shell) -> int:
     """Finds the scenario, or without its name what fails or acts differently, and prints the reasons; returns 0."""
-    from evalgate.application.judge.compare_finished import (
+    from evalgate.application.judge.compare_finished import add_details, load_compared
+    from evalgate.application.judge.explained_scenarios import (
+        ONE,
+        ChosenScenarios,
         ExplainRequest,
-        add_details,
+        choose_unnamed,
         find_scenario,
-        load_compared,
     )
     from evalgate.bootstrap.sources import build_baseline_files, build_trace_files
     from evalgate.reporting.markdown.heading import build_heading
@@ -57,10 +45,10 @@ def explain_scenario(arguments: Namespace, shell: Shell) -> int:
         return 0
     document = load_compared(files, traces, path, baseline)
     if word is None:
-        chosen = _choose_unnamed(document, arguments.suite, arguments.variant, path)
+        chosen = choose_unnamed(document, arguments.suite, arguments.variant, path)
     else:
         request = ExplainRequest(word, arguments.suite, arguments.variant)
-        chosen = UnnamedScenarios([find_scenario(document, request, path)])
+        chosen = ChosenScenarios([find_scenario(document, request, path)])
     for number, found in enumerate(chosen.found):
         add_details(files, traces, found, path, baseline)
         shell.report_problems(found.warnings, "warning")
@@ -71,71 +59,6 @@ def explain_scenario(arguments: Namespace, shell: Shell) -> int:
     if not chosen.found:
         shell.print_safe(f"EvalGate {build_heading(document).text} ({ONE} explains one)")
     return 0
-
-
-def _choose_unnamed(document: ResultsDoc, suite: str | None, variant: str | None, results: str) -> UnnamedScenarios:
-    """Chooses the only scenario that fails; where none does, the first that act differently.
-
-    Raises SettingError if several fail, or the run has no scenario.
-    """
-    from evalgate.application.judge.compare_finished import ExplainRequest, Explanation, check_suite, find_scenario
-
-    check_suite(document, suite, results)
-    if not any(each["scenarios"] for each in document["suites"]):
-        raise SettingError(f"{results} has no scenario to explain")
-    items = [each for each in _list_items(document) if _is_chosen(each, suite, variant)]
-    failing = [each for each in items if _is_failing(each)]
-    differing = [each for each in items if not _is_failing(each)]
-    ids = [*dict.fromkeys(each.scenario["id"] for each in failing)]
-    if len(ids) > 1:
-        raise SettingError(
-            Problem(f"{len(ids):,} scenarios {_name_fault(failing)}", None, f"name one of them: {_join(ids)}")
-        )
-    if ids:
-        found = find_scenario(document, ExplainRequest(ids[0], suite, variant), results)
-        return UnnamedScenarios([found], _name_rest(differing))
-    shown = [Explanation(document, each.suite, each.scenario) for each in differing[:MOST_EXPLAINED]]
-    return UnnamedScenarios(shown, _name_rest(differing[MOST_EXPLAINED:]))
-
-
-def _list_items(document: ResultsDoc) -> Iterator[SuiteScenario]:
-    """What a report names, then what does not pass and is quarantined or of a suite without traces."""
-    from evalgate.reporting.text.behaviour_lines import list_notable
-    from evalgate.reporting.text.scenario_sections import SuiteScenario
-
-    notable = list_notable(document)
-    known = {id(each.scenario) for each in notable}
-    every = (SuiteScenario(each, scenario) for each in document["suites"] for scenario in each["scenarios"])
-    yield from notable
-    yield from (each for each in every if each.scenario["verdict"] != "PASS" and id(each.scenario) not in known)
-
-
-def _is_chosen(item: SuiteScenario, suite: str | None, variant: str | None) -> bool:
-    return suite in (None, item.suite["suite"]) and variant in (None, item.scenario["variant"])
-
-
-def _is_failing(item: SuiteScenario) -> bool:
-    from evalgate.models.comparison.comparison import REGRESSIONS
-
-    return item.scenario["verdict"] != "PASS" or item.kind in REGRESSIONS
-
-
-def _name_fault(failing: Sequence[SuiteScenario]) -> str:
-    is_worse = any(each.scenario["verdict"] == "PASS" for each in failing)
-    return "do not pass or got worse" if is_worse else "do not pass"
-
-
-def _name_rest(items: Sequence[SuiteScenario]) -> str:
-    from evalgate.reporting.text.wording import pluralize, scenario_name
-
-    names = [scenario_name(each.scenario["id"], each.scenario["variant"]) for each in items]
-    verb = "acts" if len(names) == 1 else "act"
-    return f"{pluralize(len(names), 'more scenario')} {verb} differently ({ONE}): {_join(names)}" if names else ""
-
-
-def _join(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MAX_IDS:,} more" if len(names) > MAX_IDS else ""
-    return f"{', '.join(names[:MAX_IDS])}{more}"
 
 
 def _print_explanation(found: Explanation, shell: Shell, *, full: bool, is_first: bool) -> None:

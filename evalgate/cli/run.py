@@ -59,7 +59,7 @@ def run(arguments: Namespace, shell: Shell) -> int:
 def _watch(arguments: Namespace, shell: Shell) -> int:
     """Judges again and again, and writes the reports each time; no run is stored or becomes a baseline."""
     try:
-        from evalgate.cli.watch.loop import watch
+        from evalgate.cli.watch import watch
     except ModuleNotFoundError:  # the archive that jobs of the Action download has none, as nobody edits there
         from evalgate.cli import LEFT_OUT
 
@@ -329,20 +329,19 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= DIGITS
 
 
+HEAD_OR_BASE: dict[str, Any] = {"choices": ["head", "base"], "default": "head"}
 DECISION = (
     flag(Inputs.baseline),
     flag(Inputs.fail_on),
     flag(Inputs.on_weakening),
     option(
         "--policy-from",
-        choices=["head", "base"],
-        default="head",
+        **HEAD_OR_BASE,
         help="whose suites and policy decide: those given (default), or the baseline's",
     ),
     option(
         "--approvals-from",
-        choices=["head", "base"],
-        default="head",
+        **HEAD_OR_BASE,
         help="which approvals count: all (default), or only those that the baseline's run had",
     ),
     option(

@@ -1,24 +1,21 @@
-"""Compares two finished runs, and looks up one scenario for a person who asks why it failed."""
+"""Compares two finished runs, and adds to one scenario what a person who asks why it failed sees."""
 
 from __future__ import annotations
 
 import posixpath
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
-
-from msgspec import Struct, field
+from typing import TYPE_CHECKING
 
 from evalgate.application.comparison.policies import fail_on_words, flag_changes
 from evalgate.application.comparison.price_comparison import compare_costs_alike, drop_incomparable_costs
 from evalgate.application.comparison.weakening import weakening_between, weakening_problems
 from evalgate.application.documents.run_documents import run_of
 from evalgate.application.evaluation.behaviours import add_differences, add_prompt_changes, record_behaviours
-from evalgate.application.evaluation.scenario_selection import choose_id
 from evalgate.application.evaluation.trajectories import StoredTraces, iterate_stored, load_trajectories
+from evalgate.application.judge.explained_scenarios import find_scenario
 from evalgate.application.judge.report import warning_of
-from evalgate.errors import InvalidInput, Problem, SettingError
-from evalgate.evaluators.core.field_problems import suggest
+from evalgate.errors import InvalidInput, Problem
 from evalgate.gate.comparison.golden_changes import add_golden_changes
 from evalgate.gate.comparison.outcomes import compute_run_statistics
 from evalgate.gate.decision.decide import decide, no_traces
@@ -33,9 +30,10 @@ from evalgate.suite.policy import Policies, Policy
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from evalgate.application.judge.explained_scenarios import ExplainRequest, Explanation
     from evalgate.models.comparison.trajectory import Trajectory
     from evalgate.models.results.baseline_run import BaselineRun, TracePosition
-    from evalgate.models.results.results import RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
+    from evalgate.models.results.results import ResultsDoc, ScenarioDoc, SuiteDoc
     from evalgate.models.run.run import Trial
     from evalgate.models.trace.trace import Trace
     from evalgate.ports import BaselineFiles, TraceArchive
@@ -85,26 +83,7 @@ def compare_finished(
 
 OWN_TRACES = "baseline.zip"
 """The file next to a run's results that holds its traces."""
-MOST_NAMED, MOST_TRACES = 10, 50
-
-
-class ExplainRequest(NamedTuple):
-    """Which scenario to explain: suite and variant are only needed if its id is ambiguous."""
-
-    id: str
-    suite: str | None = None
-    variant: str | None = None
-
-
-class Explanation(Struct):
-    """The scenario in its document; `removed` instead if only the baseline has it. `traces` are those of its trials."""
-
-    document: ResultsDoc
-    suite: SuiteDoc | None = None
-    scenario: ScenarioDoc | None = None
-    removed: RemovedDoc | None = None
-    warnings: Sequence[Problem] = field(default_factory=tuple)
-    traces: Mapping[TracePosition, Trace] = field(default_factory=dict)
+MOST_TRACES = 50
 
 
 def explain(
@@ -172,67 +151,6 @@ def _load_traces(
     trials = sorted(scenario["trials"], key=lambda trial: trial.status == "passed")
     places = [(each.trace.path, each.trace.line, each.trace.record) for each in trials[:MOST_TRACES]]
     return dict(iterate_stored(StoredTraces(read_own_traces(files, results), traces.restore_trace), places))
-
-
-def find_scenario(document: ResultsDoc, request: ExplainRequest, results: str) -> Explanation:
-    """Finds the scenario in a document; raises SettingError if there is none, or several."""
-    request = request._replace(id=_choose_id(document, request, results))
-    matches = [
-        Explanation(document, suite, scenario)
-        for suite in document["suites"]
-        for scenario in suite["scenarios"]
-        if _is_requested(request, suite["suite"], scenario)
-    ]
-    gone = [
-        Explanation(document, removed=removed)
-        for removed in document["removed"]
-        if _is_requested(request, removed["suite"], removed)
-    ]
-    if len(matches + gone) == 1:
-        return (matches + gone)[0]
-    if matches or gone:
-        raise SettingError(_describe_ambiguity(matches + gone))
-    raise SettingError(f"scenario `{request.id}` has no variant `{request.variant}` in these results")
-
-
-def _is_requested(request: ExplainRequest, suite: str, scenario: ScenarioDoc | RemovedDoc) -> bool:
-    return (
-        scenario["id"] == request.id
-        and request.suite in (None, suite)
-        and request.variant in (None, scenario["variant"])
-    )
-
-
-def _describe_ambiguity(matches: Sequence[Explanation]) -> Problem:
-    """The problem that several scenarios match, with the flags that select one."""
-    named = []
-    for match in matches[:MOST_NAMED]:
-        scenario = match.scenario or match.removed
-        suite = match.suite["suite"] if match.suite else match.removed["suite"] if match.removed else ""
-        variant = f" --variant {scenario['variant']}" if scenario and scenario["variant"] else ""
-        named.append(f"--suite {suite}{variant}")
-    left = len(matches) - len(named)
-    more = f" and {left} more" if left else ""
-    return Problem(f"{len(matches)} scenarios have this id", None, f"add one of: {'; '.join(named)}{more}")
-
-
-def _choose_id(document: ResultsDoc, request: ExplainRequest, results: str) -> str:
-    """The id that is meant, of the requested suite if there is one; raises SettingError with a suggestion."""
-    pairs = [(suite["suite"], each["id"]) for suite in document["suites"] for each in suite["scenarios"]]
-    pairs += [(removed["suite"], removed["id"]) for removed in document["removed"]]
-    check_suite(document, request.suite, results)
-    where = f"no suite of {results} has" if request.suite is None else f"suite `{request.suite}` has no"
-    if request.suite is None and request.id in {each["scenario_id"] for each in document["unclaimed"]}:
-        where = f"traces of the run record it, but {where}"
-    ids = (id_ for suite, id_ in pairs if request.suite in (None, suite))
-    return choose_id(request.id, ids, f"{where} scenario `{request.id}`")
-
-
-def check_suite(document: ResultsDoc, suite: str | None, results: str) -> None:
-    """Raises SettingError if a suite is named that the results do not have."""
-    suites = {each["suite"] for each in (*document["suites"], *document["removed"])}
-    if suite is not None and suite not in suites:
-        raise SettingError(Problem(f"{results} has no suite `{suite}`", None, suggest(suite, suites)))
 
 
 def add_behaviour(

@@ -15,7 +15,7 @@ import pytest
 
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
-from evalgate.cli.watch.loop import describe_run
+from evalgate.cli.watch import describe_run
 
 SUITE = """suite: support
 traces: [../traces/*.jsonl]

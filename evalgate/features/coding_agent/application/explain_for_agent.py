@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.application.judge.compare_finished import Explanation, add_behaviour, compare_finished, explain
+from evalgate.application.judge.compare_finished import add_behaviour, compare_finished, explain
+from evalgate.application.judge.explained_scenarios import Explanation
 from evalgate.errors import Problem, SettingError
 from evalgate.features.coding_agent.reporting.agent_text import AgentBrief, build_agent_text
 from evalgate.reporting.text.behaviour_lines import list_notable
@@ -14,7 +15,7 @@ from evalgate.reporting.text.scenario_sections import SuiteScenario
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.application.judge.compare_finished import ExplainRequest
+    from evalgate.application.judge.explained_scenarios import ExplainRequest
     from evalgate.models.results.results import ResultsDoc
     from evalgate.ports import BaselineFiles, TraceArchive
 

@@ -7,7 +7,8 @@ from builders import make_trace
 from fakes.core import MemoryBaselines, TraceList
 from results_builder import a_baseline, a_change, a_scenario, a_suite, a_trial, results
 
-from evalgate.application.judge.compare_finished import ExplainRequest, explain
+from evalgate.application.judge.compare_finished import explain
+from evalgate.application.judge.explained_scenarios import ExplainRequest
 from evalgate.errors import SettingError
 from evalgate.models.comparison.trajectory import ValueDifference
 

@@ -1,15 +1,19 @@
-"""Judges whenever a file changes or a key is pressed, and prints a line each time."""
+"""`run --watch`: judges whenever a file changes or a key is pressed, and prints a line each time."""
 
 from __future__ import annotations
 
+import os
+import posixpath
 import queue
 import threading
 import time
 from typing import TYPE_CHECKING
 
-from evalgate.cli.watch.files import PolledFiles
+from evalgate.adapters.suites import FALLBACK
+from evalgate.bootstrap.sources import build_suite_files, build_workspace
 from evalgate.errors import EvalGateError, Problem, SettingError
 from evalgate.gate.common.scenarios import list_scenario_docs
+from evalgate.models.results.document_names import OUTPUT_FOLDER, PROJECT
 from evalgate.reporting.text.wording import scenario_name
 
 if TYPE_CHECKING:
@@ -48,7 +52,7 @@ def watch(arguments: Namespace, shell: Shell, judge: Callable[[Sequence[str]], R
 class _Watcher:
     def __init__(self, arguments: Namespace, shell: Shell, judge: Callable[[Sequence[str]], ResultsDoc | None]) -> None:
         self._scenarios, self._shell, self._judge = list(arguments.scenarios), shell, judge
-        self._files = PolledFiles(arguments, shell.cwd)
+        self._files = _PolledFiles(arguments, shell.cwd)
         self._keys: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._verdicts: Verdicts = {}
         self._seen: dict[str, tuple[int, int]] = {}
@@ -94,6 +98,55 @@ class _Watcher:
     def _read_keys(self) -> None:
         for line in self._shell.stdin or ():
             self._keys.put(line.strip()[:1].lower())
+
+
+class _PolledFiles:
+    """Time and size of each file whose change starts a run: suites, the project file, traces and the template.
+
+    A suite with errors leaves the traces that were watched.
+    """
+
+    def __init__(self, arguments: Namespace, cwd: str) -> None:
+        self._arguments, self._cwd = arguments, cwd
+        self._workspace = build_workspace(cwd)
+        self._suites: list[str] = []
+        self._traces: list[tuple[str, str]] = []
+
+    def look(self) -> dict[str, tuple[int, int]]:
+        """The files there are now, by path."""
+        arguments = self._arguments
+        named = [*(arguments.configs or (PROJECT, FALLBACK)), *filter(None, [arguments.template]), *self._suites]
+        return self._stat([*((path, ".") for path in named), *self._traces])
+
+    def find_traces(self) -> None:
+        """Finds out which traces the suites name now."""
+        try:
+            suites = build_suite_files(self._cwd).load(self._arguments.configs).suites
+        except EvalGateError:
+            return
+        self._suites = [suite.path for suite in suites]
+        given = self._arguments.traces
+        self._traces = [(glob, ".") for glob in given or ()] or [
+            (glob, suite.traces_folder) for suite in suites for glob in suite.traces or ()
+        ]
+
+    def _stat(self, patterns: list[tuple[str, str]]) -> dict[str, tuple[int, int]]:
+        found: dict[str, tuple[int, int]] = {}
+        output = posixpath.join(os.path.realpath(self._cwd), OUTPUT_FOLDER, "")
+        for pattern, base in dict.fromkeys(patterns):
+            try:
+                files = self._workspace.expand(pattern, base)
+            except EvalGateError:
+                continue
+            for file in files:
+                if file.real.startswith(output):
+                    continue
+                try:
+                    seen = os.stat(file.real)  # noqa: PTH116  (a text, and many of them)
+                except OSError:
+                    continue
+                found[file.real] = (seen.st_mtime_ns, seen.st_size)
+        return found
 
 
 def collect_verdicts(results: ResultsDoc) -> Verdicts:
