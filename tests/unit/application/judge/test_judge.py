@@ -286,7 +286,7 @@ def test_baseline__found_with_another_version_of_an_evaluator_that_is_used_is_ca
     assert results["baseline"]["drift"] == {
         "found": "exact",
         "suites": False,
-        "evaluators": [{"type": "jmespath", "before": 7, "now": 3}],
+        "evaluators": [{"type": "jmespath", "before": 7, "now": 4}],
     }
     assert outputs_of(results, {})["baseline-drift"] == "evaluators"
 
