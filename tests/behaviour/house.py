@@ -152,7 +152,7 @@ def most_parameters() -> tuple[int, str]:
             f"{name}.{node.name}",
         )
         for name, tree in modules().items()
-        for node in ast.walk(tree)
+        for node in statements(tree.body)
         if isinstance(node, ast.FunctionDef)
     ]
     return max(found)

@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from contextlib import closing, suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -108,13 +109,21 @@ def send_split_key(send: Any) -> None:
         send(event[30:])
 
 
-BOMB = gzip.compress(b"0" * 400 * MB, 9)
+@cache
+def bomb() -> bytes:
+    return gzip.compress(b"0" * 400 * MB, 9)
+
+
+def send_bomb(send: Any) -> None:
+    plain("200 OK", bomb(), Content_Encoding="gzip", Content_Type="application/json")(send)
+
+
 ANSWERS: dict[str, Callable[[Any], None]] = {
     "stream": send_endless_stream,
     "event": send_endless_event,
     "headers": send_endless_headers,
     "header": send_large_header,
-    "gzip": plain("200 OK", BOMB, Content_Encoding="gzip", Content_Type="application/json"),
+    "gzip": send_bomb,
     "compress": plain("200 OK", b"xx", Content_Encoding="compress", Content_Type="application/json"),
     "file": plain("302 Found", Location="file:///etc/passwd"),
     "metadata": plain("307 Temporary Redirect", Location="http://169.254.169.254/latest/meta-data/"),
