@@ -17,11 +17,19 @@ if TYPE_CHECKING:
 
 LONGEST_SIDE, MOST_LITERALS, SHORTEST_LITERAL = 200, 5, 3
 _LITERAL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[\w$\u20ac.:/+-]*\d[\w.:/+%-]*")
-_BEFORE_AMOUNT = re.compile(rf"(?:[{CURRENCY_SIGNS}]|\b(?:{CURRENCIES}))\s?$")
-_AFTER_AMOUNT = re.compile(rf"\s?(?:[{CURRENCY_SIGNS}%]|(?:{CURRENCIES}|euros?|dollars?|pounds?|percent)\b)")
+_BEFORE_AMOUNT = re.compile(rf"([{CURRENCY_SIGNS}]|\b(?:{CURRENCIES}))\s?$")
+_AFTER_AMOUNT = re.compile(rf"\s?([{CURRENCY_SIGNS}%]|(?:{CURRENCIES}|euro|dollar|pound|percent)(?=s?\b))")
+_AMOUNT = re.compile(rf"(?:US)?([{CURRENCY_SIGNS}]?)(\d+(?:\.\d+)?)(%?)")
+_SIGN_OF = {
+    **dict.fromkeys(("USD", "dollar"), "$"),
+    **dict.fromkeys(("EUR", "euro"), "\u20ac"),
+    **dict.fromkeys(("GBP", "pound"), "\u00a3"),
+    "percent": "%",
+}
+"""Signs of units that are written as a word as well."""
 _LONGEST_CODE = 5
 """Characters of a code, with a blank behind it and one character before it."""
-_CENTS = re.compile(r"(?<=\d)\.00\Z")
+_CENTS = re.compile(r"(?<=\d)\.00(?![.\d]*\d)")
 
 
 def compare_answers(
@@ -46,8 +54,8 @@ def _find_only(answers: Sequence[str | None]) -> str | None:
 def _compare_whole(before: str, now: str) -> Iterator[FoundDifference]:
     """Answers with the same literals, if there are any, differ only in their wording."""
     if _read_words(before) != _read_words(now):
-        literals = find_literals(before)
-        is_wording = literals and literals == find_literals(now)
+        literals = _index_literals(before).keys()
+        is_wording = literals and literals == _index_literals(now).keys()
         yield "wording" if is_wording else "answer", "answer", *excerpt_texts(before, now, LONGEST_SIDE)
 
 
@@ -68,8 +76,8 @@ def _compare_literals(
 
 
 def _index_literals(answer: str | None) -> dict[str, str]:
-    """The literals of an answer as they are written, by how they are compared: without cents of whole amounts."""
-    return {_CENTS.sub("", text): text for text in find_literals(answer or "")}
+    """The literals of an answer as they are shown, by how they are compared: without cents of whole amounts."""
+    return {_CENTS.sub("", shown): shown for _, shown in _iterate_literals(answer or "")}
 
 
 def _join_literals(literals: Iterable[str]) -> str:
@@ -78,17 +86,31 @@ def _join_literals(literals: Iterable[str]) -> str:
 
 def find_literals(answer: str) -> set[str]:
     """Numbers, ids, addresses, days and times in an answer, of three characters and more; amounts and shares of any."""
-    literals = ((each[0].strip(".:/+-"), each) for each in _LITERAL.finditer(remove_emphasis(answer)))
-    return {text for text, found in literals if len(text) >= SHORTEST_LITERAL or _is_amount(text, found)}
+    return {text for text, _ in _iterate_literals(answer)}
 
 
-def _is_amount(text: str, found: re.Match[str]) -> bool:
-    """Whether a sign or code of a currency, or a percent sign, is part of a number or beside it."""
+def _iterate_literals(answer: str) -> Iterator[tuple[str, str]]:
+    """Yields them as they are written, and amounts and shares with the sign of their unit."""
+    for found in _LITERAL.finditer(remove_emphasis(answer)):
+        text = found[0].strip(".:/+-")
+        amount = _read_amount(text, found)
+        if len(text) >= SHORTEST_LITERAL or amount is not None:
+            yield text, amount or text
+
+
+def _read_amount(text: str, found: re.Match[str]) -> str | None:
+    """An amount or share with its unit, which is part of the number or beside it; None for any other text."""
+    number = _AMOUNT.fullmatch(text)
+    if number is None:
+        return text if re.search(f"[{CURRENCY_SIGNS}%]", text) else None
     answer, start = found.string, found.start()
-    end = start + len(found[0].rstrip(".:/+-"))
-    before = answer[max(0, start - _LONGEST_CODE) : start]
-    is_beside = _BEFORE_AMOUNT.search(before) or _AFTER_AMOUNT.match(answer, end)
-    return (text.isdigit() and is_beside is not None) or re.search(f"[{CURRENCY_SIGNS}%]", text) is not None
+    before = _BEFORE_AMOUNT.search(answer[max(0, start - _LONGEST_CODE) : start])
+    after = _AFTER_AMOUNT.match(answer, start + len(found[0].rstrip(".:/+-")))
+    unit = number[1] or number[3] or (before and before[1]) or (after and after[1])
+    if not unit:
+        return None
+    unit = _SIGN_OF.get(unit, unit)
+    return f"{number[2]}{unit}" if unit == "%" else f"{unit}{' ' if unit.isalpha() else ''}{number[2]}"
 
 
 def quote_answers(before: str | None, now: str | None) -> TextPair:

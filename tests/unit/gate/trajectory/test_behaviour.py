@@ -123,6 +123,14 @@ def test_another_time_in_all_answers_is_a_difference_unless_it_is_that_of_the_ru
         ("Free: 14:00.", "Free: 15:00.", "answer"),
         ("It is booked.", "It can't be booked.", "answer"),
         ("Booked: 1234.", "Booked.", "answer"),
+        ("Refund of 42 USD.", "Refund of $42.", "wording"),
+        ("Refund of 42 USD.", "Refund of US$42.00.", "wording"),
+        ("Refund of 1234.50 dollars.", "Refund of $1234.50.", "wording"),
+        ("Refund of EUR 42.", "Refund of 42 euros.", "wording"),
+        ("Off by 5 percent.", "Off by 5%.", "wording"),
+        ("Refund of 42 USD.", "Refund of 42 EUR.", "answer"),
+        ("Refund of $1234.", "Refund of \u20ac1234.", "answer"),
+        ("Refund of 42 CAD.", "Refund of $42.", "answer"),
     ],
 )
 def test_answers_that_tell_the_same_values_differ_in_wording_only(before, now, kind):
@@ -463,6 +471,16 @@ def test_an_example_of_no_answer_says_so_and_shows_no_secret():
     assert found.example.current is None
     assert describe_difference(found).endswith("-> nothing")
     assert token not in describe_difference(found)
+
+
+def test_another_currency_in_all_answers_is_a_difference():
+    before, now = (
+        [f"Refund of 1234.50 {unit} for {name} is done." for name in ("Ann", "Ben", "Cy")] for unit in ("USD", "EUR")
+    )
+    found = compare_answers(before, now)
+    assert (found.kind, found.before, found.now) == ("literals", "$1234.50", "\u20ac1234.50")
+    dollars = [f"{name}, $1234.50 is back." for name in ("Ann", "Ben", "Cy")]
+    assert differences(*[[make_trace(response=each) for each in side] for side in (before, dollars)]) == []
 
 
 def test_answers_that_are_always_the_same_are_compared_as_texts():
