@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.redaction.redact import redact_value
 from evalgate.measures.text.plain_text import simplify
-from evalgate.measures.text.tool_words import changes_something
+from evalgate.measures.text.tool_words import changes_something, separate_words
 from evalgate.measures.values.json_values import decode_json_text, is_time_of_run, list_short_values
 from evalgate.measures.values.outputs import ended_in_error
 from evalgate.models.comparison.behaviour import Behaviour, ComparedCall
@@ -24,6 +26,10 @@ LONGEST_ANSWER = 4_000
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
 WORD_KEYS, LONGEST_WORD, LONGEST_RESULT = ("status", "state", "result"), 30, 20_000
 """Keys at the top of a result under which it says how a call ended, and characters of that and of the result."""
+MOST_FLAGS = 10
+_END = re.compile(r"ok|okay|success|successful|successfully|done|valid|sent|paid|[a-z]+[a-df-z]ed")
+_NO_END = re.compile("cach|compress|expect|need|pagin|queue|requir|retri|trunc")
+"""How words begin that end alike and are about how the result was made, or what is to be done."""
 _WORDS = re.compile(r"[^\W\d_]+(?:[ _-][^\W\d_]+)*")
 SCALAR = re.compile(r"-?\d+(?:\.\d+)?|true|false|null")
 split_path = re.compile(r"[.\[]").split
@@ -79,11 +85,19 @@ def _list_words(call: ToolCall) -> dict[str, str]:
     if not isinstance(result, dict):
         return {}
     found = {key: result.get(key) for key in WORD_KEYS}
-    return {
+    words = {
         key: word
         for key, word in found.items()
         if isinstance(word, str) and len(word) <= LONGEST_WORD and _WORDS.fullmatch(word)
     }
+    flags = ((key, value) for key, value in result.items() if isinstance(value, bool) and _names_end(key))
+    return words | {key: json.dumps(value) for key, value in islice(flags, MOST_FLAGS)}
+
+
+def _names_end(key: str) -> bool:
+    """Whether a field that is true or false says how a call ended, such as `ok`, `approved` or `isRefunded`."""
+    last = re.split("[_ -]", separate_words(key[:LONGEST_WORD]).lower())[-1]
+    return key in WORD_KEYS or (_END.fullmatch(last) is not None and _NO_END.match(last) is None)
 
 
 def _list_texts(arguments: Any, values: dict[str, str]) -> list[str]:

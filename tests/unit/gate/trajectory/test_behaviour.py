@@ -277,6 +277,27 @@ def test_other_words_in_results_are_no_difference(before, now):
     assert differences(answered(*before), answered(*now)) == []
 
 
+@pytest.mark.parametrize("key", ["ok", "success", "approved", "isRefunded", "was_sent", "result", "order_cancelled"])
+def test_a_flag_of_how_a_call_that_changes_something_ended_is_compared(key):
+    before, now = ([f'{{"{key}": {value}, "ref": "R-77"}}'] * 3 for value in ("true", "false"))
+    found = differences(answered(*before), answered(*now))
+    assert found in (
+        [("outcome", f"issue_refund.result.{key}", "true", "false")],
+        [("outcome", "issue_refund", "no error", "error")],
+    )
+    assert differences(answered(*before), answered(*before)) == []
+    assert differences(answered(*before), answered(*before[1:], now[0])) == []
+    assert differences(answered(*before, tool="get_order"), answered(*now, tool="get_order")) == []
+
+
+@pytest.mark.parametrize(
+    "key", ["cached", "is_cached", "truncated", "retried", "has_more", "red", "first_order", "feed"]
+)
+def test_another_flag_of_a_result_is_no_difference(key):
+    before, now = ([f'{{"{key}": {value}, "ref": "R-77"}}'] * 3 for value in ("true", "false"))
+    assert differences(answered(*before), answered(*now)) == []
+
+
 def test_the_word_of_a_look_up_and_of_a_failed_call_make_no_line_of_their_own():
     now = '{"status": "declined"}'
     assert differences(answered(*[WORD] * 3, tool="get_order"), answered(*[now] * 3, tool="get_order")) == []
