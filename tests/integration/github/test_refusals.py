@@ -10,6 +10,7 @@ from fakes.hub import site_of
 from markdown_check import read_text
 
 from evalgate.adapters.github.artifacts import Artifacts
+from evalgate.adapters.http import RequestDeadline
 from evalgate.errors import Unreachable
 
 DEPENDABOT = {"GITHUB_ACTOR": "dependabot[bot]", "GITHUB_TRIGGERING_ACTOR": "dependabot[bot]"}
@@ -114,7 +115,7 @@ def test_rules_of_base_that_the_token_may_not_read_are_reported_with_the_reason(
 
 def test_a_baseline_that_can_not_be_fetched_now_may_be_fetched_later(hub, act):
     hub.fail({"kind": "status", "status": 503}, times=-1, op="actions/list-artifacts-for-repo")
-    step = act(fail_on="regression")
+    step = act(fail_on="regression", budget=RequestDeadline(pace=0.1))
     assert step.exit_code == 4
     assert "fetched: GitHub returned status 503; run the job again" in "\n".join(step.log)
 

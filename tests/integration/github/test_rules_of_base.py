@@ -8,6 +8,8 @@ import json
 import pytest
 from fakes.agent import SUITE, next_run, on_main, own_comments, trace, write_trace
 
+from evalgate.adapters.http import RequestDeadline
+
 WEAKER = SUITE.replace("      - {type: tool_called, tool: lookup_order, required: true}\n", "")
 
 
@@ -114,7 +116,7 @@ def test_a_baseline_in_the_checkout_gives_no_rules(act, workspace, baseline):
 
 def test_where_github_does_not_answer_the_run_ends_in_4(hub, act, workspace):
     hub.fail({"kind": "status", "status": 500}, times=-1, op="actions/list-artifacts-for-repo")
-    step = act(policy_from="base")
+    step = act(policy_from="base", budget=RequestDeadline(pace=0.1))
     assert (step.exit_code, results(workspace)["reasons"][0]["code"]) == (4, "unreachable")
 
 
