@@ -11,6 +11,8 @@ from evalgate.models.run.run import NOT_EVALUATED
 from evalgate.models.run.trials import identify_failure, list_measured, summarize
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalgate.models.comparison.comparison import Change, Comparison, KnownFailure
     from evalgate.models.results.baseline_run import BaselineEntry, BaselineRun
     from evalgate.models.run.run import Run, ScenarioResult
@@ -50,8 +52,16 @@ def _is_worse_verdict(now: str, before: str) -> bool:
 
 
 def _has_fallen(scenario: ScenarioResult, entry: BaselineEntry) -> bool:
-    before = [trial.passed for trial in entry.measured]
-    now = [trial.status == "passed" for trial in list_measured(scenario.trials)]
+    return has_fallen([trial.passed for trial in entry.measured], list_passed(scenario))
+
+
+def list_passed(scenario: ScenarioResult) -> Sequence[bool]:
+    """Of each measured trial whether it passed."""
+    return [trial.status == "passed" for trial in list_measured(scenario.trials)]
+
+
+def has_fallen(before: Sequence[bool], now: Sequence[bool]) -> bool:
+    """Whether so many fewer trials passed that a person should look, whatever a test of them says."""
     if not before or not now:
         return False
     return round(sum(before) / len(before) - sum(now) / len(now), DIGITS) >= GREATEST_FALL

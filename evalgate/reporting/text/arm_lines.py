@@ -23,9 +23,9 @@ from evalgate.reporting.text.wording import MINUS, dollars, join_words, mean_cou
 from evalgate.scoring.wording import format_p_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from evalgate.models.run.arms import AmountRatio, ArmComparison, Confirmation, PairedScenario
+    from evalgate.models.run.arms import AddedTrials, AmountRatio, ArmComparison, Confirmation, PairedScenario
 
 _FORMATS: dict[str, Callable[[float | None], str]] = {"cost": dollars, "tokens": mean_count, "latency": seconds}
 """What formats each amount."""
@@ -161,7 +161,20 @@ def describe_confirmation(found: Confirmation) -> str:
         for name, words in _OUTCOMES.items()
         if counts[name]
     ]
-    return f"{pluralize(counts.total(), 'scenario')} got worse at first: recorded again, {join_words(parts)}"
+    worse = f"{pluralize(counts.total(), 'scenario')} got worse at first: recorded again, {join_words(parts)}"
+    return f"{worse}{_count_lucky(found)}"
+
+
+def _count_lucky(found: Confirmation) -> str:
+    """How many of all trials passed on either side, of scenarios that the base fails too; empty without one."""
+    lucky = [each for each in found.scenarios if each.finding == BASE_WAS_LUCKY]
+    base, head = (_count_passed(side) for side in ([each.base for each in lucky], [each.head for each in lucky]))
+    return f" (passed {base} on the base, {head} here)" if lucky else ""
+
+
+def _count_passed(sides: Sequence[AddedTrials]) -> str:
+    passed = sum(each.passed + each.more_passed for each in sides)
+    return f"{passed:,} of {sum(each.trials + each.more_trials for each in sides):,}"
 
 
 def summarize_confirmation(found: Confirmation) -> str:

@@ -44,7 +44,7 @@ PASSED = "EvalGate passed, but 1 scenario got worse at first: recorded again, it
 STORIES = {
     "regression": ("pppppp", "ffffff", "failure", "EvalGate failed: scenario ` refund ` broke", "0.0555"),
     "flaky_recovery": ("pppppp", "fppppp", "success", f"{PASSED} recovered", "0.074"),
-    "base_was_lucky": ("pfffff", "ffffff", "success", f"{PASSED} fails on the base too", "0.037"),
+    "base_was_lucky": ("pfffff", "ffffff", "success", f"{PASSED} fails on the base too (passed 1 of 6", "0.037"),
     "no change": ("pppppp", "pppppp", "success", "EvalGate passed: no change since the baseline", ""),
 }
 """Trials that pass on the base and on the pull request, how the job ends, the comment's heading, what was added in USD."""

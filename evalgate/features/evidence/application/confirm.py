@@ -19,6 +19,7 @@ from evalgate.features.evidence.application.plan_trials import (
 )
 from evalgate.features.evidence.models import ConfirmedRun
 from evalgate.gate.common.scenarios import ScenarioIndex
+from evalgate.gate.comparison.known_failures import has_fallen, list_passed
 from evalgate.gate.decision.decide import decide
 from evalgate.models.comparison.comparison import REGRESSIONS, BaselineInfo, ScenarioKey, list_scenarios
 from evalgate.models.comparison.decision import Reason
@@ -32,6 +33,7 @@ from evalgate.models.run.arms import (
     Confirmation,
     ConfirmedScenario,
 )
+from evalgate.models.run.run import NOT_EVALUATED
 from evalgate.models.run.trials import summarize
 from evalgate.scoring.scenario import judge_scenario
 
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evalgate.features.evidence.application.added_trials import RecordedSide
-    from evalgate.models.comparison.comparison import Change, Comparison
+    from evalgate.models.comparison.comparison import Change, Comparison, KnownFailure
     from evalgate.models.comparison.decision import Decision
     from evalgate.models.run.run import Run, ScenarioResult, SuiteResult, Trial
     from evalgate.ports import BaselineFiles
@@ -142,7 +144,8 @@ def _describe(
 ) -> ConfirmedScenario:
     old, new = (dict(list_scenarios(run.suites))[key] for run in judged)
     base, head = (_count(side, key) for side in sides)
-    return ConfirmedScenario(*key, _find(old, new, change, head), base, head, change.reason)
+    change.known_failure = _compare_failures(old, new, change)
+    return ConfirmedScenario(*key, _find(new, change, head), base, head, change.reason)
 
 
 def _count(side: RecordedSide, key: ScenarioKey) -> AddedTrials:
@@ -151,15 +154,26 @@ def _count(side: RecordedSide, key: ScenarioKey) -> AddedTrials:
     return AddedTrials(passed, len(first), more, len(added))
 
 
-def _find(old: ScenarioResult, new: ScenarioResult, change: Change, head: AddedTrials) -> str:
-    """Recovered: the verdict is PASS, or all added trials passed. Lucky: the base fails all that fails now."""
+def _find(new: ScenarioResult, change: Change, head: AddedTrials) -> str:
+    """Recovered: the verdict is PASS, or all added trials passed. Lucky: the base fails the same."""
     if change.kind in REGRESSIONS:
         return REGRESSION
     if new.verdict == "PASS" or head.more_passed == head.more_trials:
         return FLAKY_RECOVERY
-    if old.verdict != "PASS" and _list_failed(new) <= _list_failed(old):
-        return BASE_WAS_LUCKY
-    return UNDECIDED
+    return BASE_WAS_LUCKY if change.known_failure == "same" else UNDECIDED
+
+
+def _compare_failures(old: ScenarioResult, new: ScenarioResult, change: Change) -> KnownFailure | None:
+    """How the failure compares with that of all trials of the base; None where a side passes.
+
+    The verdict is not compared: one trial of many that passed makes it better, and the base passed at first.
+    """
+    if "PASS" in (old.verdict, new.verdict):
+        return None
+    if change.kind in REGRESSIONS or has_fallen(list_passed(old), list_passed(new)):
+        return "worse"
+    is_known = old.verdict not in NOT_EVALUATED and _list_failed(new) <= _list_failed(old)
+    return "same" if is_known else "other"
 
 
 def _list_failed(scenario: ScenarioResult) -> set[str]:

@@ -10,14 +10,13 @@ from evalgate.gate.comparison.outcomes import compute_run_statistics
 from evalgate.gate.decision.decide import apply_late_approvals
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.decision import VERDICTS, Decision, exit_code_of
-from evalgate.models.run.arms import BASE_WAS_LUCKY, Confirmation
+from evalgate.models.run.arms import Confirmation
 from evalgate.reporting.results.clean_values import clean_record
 from evalgate.reporting.results.results_json import RunFindings, RunOrigin, build_results_document
 from evalgate.reporting.results.statistics_doc import build_summary
-from evalgate.reporting.text.scenario_sections import KNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from evalgate.models.comparison.comparison import Comparison
     from evalgate.models.comparison.decision import Reason
@@ -40,8 +39,8 @@ def build_confirmed_document(
     """
     base, run = sides
     built = _build_whole(first, run, comparison, reasons)
-    findings = {ScenarioKey(each.suite, each.id, each.variant): each.finding for each in found.scenarios}
-    suites = [_merge_suite(old, new, findings) for old, new in zip(first["suites"], built["suites"], strict=True)]
+    keys = {ScenarioKey(each.suite, each.id, each.variant) for each in found.scenarios}
+    suites = [_merge_suite(old, new, keys) for old, new in zip(first["suites"], built["suites"], strict=True)]
     replaced: dict[str, Any] = {name: built[name] for name in REPLACED if name in built}  # type: ignore[literal-required]
     document: dict[str, Any] = {**first, **replaced, "suites": suites, "command": None}
     document.pop("fetch_command", None)
@@ -60,27 +59,23 @@ def _build_whole(first: ResultsDoc, run: Run, comparison: Comparison, reasons: S
     return build_results_document(run, comparison, decision, origin, RunFindings(statistics=statistics))
 
 
-def _merge_suite(old: SuiteDoc, new: SuiteDoc, findings: Mapping[ScenarioKey, str]) -> SuiteDoc:
+def _merge_suite(old: SuiteDoc, new: SuiteDoc, keys: Collection[ScenarioKey]) -> SuiteDoc:
     merged: SuiteDoc = {**old, "verdict": new["verdict"], "score": new["score"]}
     if "figures" in new:
         merged["figures"] = new["figures"]
     pairs = zip(old["scenarios"], new["scenarios"], strict=True)
     merged["scenarios"] = [
-        _merge_scenario(one, other, finding)
-        if (finding := findings.get(ScenarioKey(old["suite"], one["id"], one["variant"])))
-        else one
+        _merge_scenario(one, other) if ScenarioKey(old["suite"], one["id"], one["variant"]) in keys else one
         for one, other in pairs
     ]
     return merged
 
 
-def _merge_scenario(old: ScenarioDoc, new: ScenarioDoc, finding: str) -> ScenarioDoc:
+def _merge_scenario(old: ScenarioDoc, new: ScenarioDoc) -> ScenarioDoc:
     before, now = old["change"], new["change"]
     if before is not None and now is not None:
         kept = {name: before[name] for name in OF_FIRST_TRIALS if name in before}  # type: ignore[literal-required]
         now.update(kept)  # type: ignore[typeddict-item]
-        if finding == BASE_WAS_LUCKY:
-            now["known_failure"] = KNOWN
     return new
 
 

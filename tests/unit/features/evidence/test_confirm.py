@@ -113,7 +113,10 @@ def test_plan__of_a_run_that_got_no_worse_is_empty(runs):
         ("ppppp", "ppppp", "flaky_recovery", 0),
         ("fffff", "fffff", "base_was_lucky", 0),
         ("ppppp", "ppppf", "undecided", 1),
-        ("ppfff", "fffff", "base_was_lucky", 0),
+        ("pffff", "fffff", "base_was_lucky", 0),
+        ("ppfff", "fffff", "undecided", 1),
+        ("pppff", "fffff", "undecided", 1),
+        ("ppfff", "pffff", "base_was_lucky", 0),
     ],
 )
 def test_all_trials_together__decide(tmp_path, base_more, more, finding, code):
@@ -131,7 +134,8 @@ def test_all_trials_together__decide(tmp_path, base_more, more, finding, code):
     results = json.loads((tmp_path / "out/results.json").read_text())
     assert (results["exit_code"], results["verdict"] == "pass") == (code, code == 0)
     assert results["confirmation"]["scenarios"] == shown["scenarios"]
-    if base_more != "ppfff":  # as another one
+    assert "so this change is not the cause" not in comment
+    if base_more in ("fffff", "ppppp"):
         expect(f"confirm-{finding}.md", comment)
 
 
@@ -140,6 +144,23 @@ def expect(name, text):
     if os.environ.get("EVALGATE_REFRESH"):
         (GOLDEN / name).write_text(text)
     assert text == (GOLDEN / name).read_text()
+
+
+@pytest.mark.parametrize(
+    ("base_more", "heading"),
+    [
+        (
+            "pffff",
+            "recorded again, it fails on the base too (passed 2 of 6 on the base, 0 of 6 here)",
+        ),
+        ("ppfff", "failed: known failure ` a ` fails in 6 of 6 trials, 3 of 6 before: "),
+        ("pppff", "failed: known failure ` a ` fails in 6 of 6 trials, 2 of 6 before: "),
+    ],
+)
+def test_a_base_that_passes_in_many_more_trials__was_not_lucky(tmp_path, base_more, heading):
+    record_all(tmp_path, "p", "f", base_more, "fffff", SUITE.replace("hard_fail, broken", "broken"))
+    confirm(tmp_path, "--output-dir", "out")
+    assert heading in (tmp_path / "out/comment.md").read_text().splitlines()[1]
 
 
 def test_first_trials__always_count_so_that_a_hard_fail_stays_one(tmp_path):
