@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,7 +76,8 @@ GLOB_HINT = "globs are relative to the working directory"
 class FileFingerprints:
     """Implements `Fingerprints`: sha256 over sorted paths (from the working directory) and each file's sha256.
 
-    Only names and contents count: no times, no modes, no git.
+    Only names and contents count: no times, no modes, no git. The content of a link to nothing is where it leads; in
+    a job, every link is refused.
     """
 
     def __init__(self, files: Files, max_bytes: int = MAX_BYTES) -> None:
@@ -100,7 +103,10 @@ class FileFingerprints:
         return WatchedFiles(hashlib.sha256(lines.encode()).hexdigest(), digests)
 
     def _digest(self, file: FoundFile) -> str:
-        digest = hashlib.sha256()
+        target = _read_dead_link(file.real)
+        digest = hashlib.sha256(b"" if target is None else b"link to " + target)
+        if target is not None:
+            return digest.hexdigest()
         try:
             with self._files.open(file) as stream:
                 while block := stream.read(BLOCK):
@@ -111,3 +117,15 @@ class FileFingerprints:
         except OSError:
             raise RefusedPath(Problem("the file can't be read", Location(file.path))) from None
         return digest.hexdigest()
+
+
+DEAD = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+
+
+def _read_dead_link(path: str) -> bytes | None:
+    """Where a link to nothing leads, as there are in folders of packages; None for any other entry."""
+    try:
+        Path(path).stat()
+    except OSError as error:
+        return os.fsencode(Path(path).readlink()) if error.errno in DEAD and Path(path).is_symlink() else None
+    return None

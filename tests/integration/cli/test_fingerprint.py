@@ -82,6 +82,30 @@ def test_any_change_of_a_watched_file_changes_it(project, change):
     assert fingerprint(project) != before
 
 
+@pytest.mark.parametrize("target", ["gone.js", "/nowhere/python3", "link", "main.py/x"])
+def test_a_link_to_nothing_counts_by_where_it_leads(project, target):
+    before = fingerprint(project)
+    link = project / "agent/link"
+    link.symlink_to(target)
+    with_link = fingerprint(project)
+    assert with_link != before
+    assert fingerprint(project) == with_link
+    link.unlink()
+    link.symlink_to("elsewhere")
+    assert fingerprint(project) not in (before, with_link)
+    link.unlink()
+    assert fingerprint(project) == before
+
+
+def test_a_fifo_is_refused_and_a_link_to_a_file_counts_by_its_content(project):
+    (project / "agent/link").symlink_to("../prompt.md")
+    before = fingerprint(project, "agent/**")
+    (project / "prompt.md").write_text("Be rude.")
+    assert fingerprint(project, "agent/**") != before
+    os.mkfifo(project / "agent/pipe")
+    assert command(project, "fingerprint", "agent/**").code == 2
+
+
 def test_a_glob_that_finds_nothing_is_an_error(project):
     done = command(project, "fingerprint", "agnet/**")
     assert (done.code, done.out) == (2, "")
@@ -99,6 +123,10 @@ def test_in_a_job_nothing_outside_the_workspace_is_watched(project):
     for globs in (["agent/**"], ["../**"]):
         with pytest.raises(RefusedPath):
             inside.compute_fingerprint(globs)
+    (project / "agent/link.py").unlink()
+    (project / "agent/link.py").symlink_to("gone.py")
+    with pytest.raises(RefusedPath):
+        inside.compute_fingerprint(["agent/**"])
 
 
 # --- the gate -------------------------------------------------------------------------------------------------
