@@ -196,7 +196,7 @@ def error_from_response(answer: HttpResponse, method: str, url: str) -> Unreacha
         return TokenRejected(Problem(f"GitHub does not accept the token (401){quoted}", hint=_BAD_CREDENTIALS))
     if status == FORBIDDEN:
         lacks_permission = not message or _MISSING_PERMISSION.search(message)
-        place = "that token" if "personal access token" in message else "`permissions:`"
+        place = "that token" if "personal access token" in message else "`permissions:` in the workflow"
         hint = f"add {_permission_lines(answer, method, url)} to {place}" if lacks_permission else None
         return Forbidden(Problem(f"GitHub refuses it (403){quoted}", hint=hint))
     if status == NOT_FOUND:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.models.comparison.comparison import NO_PRICE, NO_USAGE, LostFigure
+from evalgate.models.comparison.comparison import NO_MODEL, NO_PRICE, NO_USAGE, LostFigure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,6 +55,8 @@ def _list_figures(outcome: ScenarioOutcome) -> list[tuple[str, list[bool]]]:
 
 
 def _explain_cost(current: ScenarioOutcome) -> str:
-    """Why a cost is unknown: without tokens there is nothing to price."""
+    """Why a cost is unknown: without tokens there is nothing to price, and without a model no price."""
     figures = zip(current.costs, current.tokens, strict=True)
-    return NO_PRICE if any(cost is None and tokens is not None for cost, tokens in figures) else NO_USAGE
+    if not any(cost is None and tokens is not None for cost, tokens in figures):
+        return NO_USAGE
+    return NO_PRICE if any(each.model for each in current.recorded) else NO_MODEL

@@ -255,7 +255,7 @@ def _advise_on_recording(suite: SuiteResult) -> str:
     return (
         f"{hint} the log of the step that records: an agent that crashes before its first model call leaves no trace. "
         f"To record: {mark_part(build_record_command(suite.path))}"
-        f"{'' if suite.elsewhere else '; if the traces are elsewhere, correct `traces`'}."
+        f"{'' if suite.elsewhere else '; if the traces are elsewhere, correct `traces` in ' + mark_part(suite.path)}."
     )
 
 
@@ -322,7 +322,8 @@ def check_baseline(baseline: BaselineInfo | None, fail_on: Collection[str]) -> R
     needed = sorted(NEEDS_BASELINE.intersection(fail_on))
     if baseline is not None and baseline.status == "unreachable" and needed:
         listed, problem = ", ".join(needed), baseline.problem or "run the job again"
-        message = f"the baseline could not be fetched: {problem}; without it, `fail_on: [{listed}]` can't be judged"
+        lack = f"without it, what the policy fails on can't be judged (`fail_on: [{listed}]`)"
+        message = f"the baseline could not be fetched: {problem}; {lack}"
         return Reason("unreachable", message)
     status = baseline.status if baseline is not None else "none"
     if "no_baseline" not in fail_on or status not in ABSENT:

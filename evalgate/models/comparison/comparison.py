@@ -154,6 +154,7 @@ class ScenarioOutcome(Struct):
 
 
 NO_USAGE, NO_PRICE = "usage is missing", "the traces record none, and no price is known for their model"
+NO_MODEL = "the traces record none, nor a model whose price is known"
 """Why a cost is not known any more."""
 
 

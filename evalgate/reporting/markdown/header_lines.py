@@ -30,14 +30,16 @@ if TYPE_CHECKING:
     from evalgate.reporting.markdown.links import Links
 
 
-def format_origin(run: TriggeringRun, run_url: str, links: Links) -> str:
-    """Formats one line of Markdown; a fork's own results are marked as no proof."""
+def format_origin(run: TriggeringRun, run_url: str, links: Links, *, passes: bool) -> str:
+    """Formats one line of Markdown; a fork's own results that pass are marked as no proof."""
     where = f"Evaluated in [run {run.id}]({run_url}) at {links.head(run.head_sha)}"
     if run.is_same_repository:
         return f"{where}."
     repository = escape_span(run.head_repository, 200)
-    what = "a pass is no proof. Review the change, or run it on a branch of this repository."
-    return f"{where} of the fork {repository}, which controls the results: {what}"
+    controls = f"{where} of the fork {repository}, which controls the results"
+    if not passes:
+        return f"{controls}. A later pass is no proof: review the change, or run it on a branch of this repository."
+    return f"{controls}: a pass is no proof. Review the change, or run it on a branch of this repository."
 
 
 MAX_BRANCH = 60

@@ -20,7 +20,6 @@ from evalgate.reporting.markdown.change_heading import (
 )
 from evalgate.reporting.markdown.statistics_rows import list_growth
 from evalgate.reporting.text.changes import (
-    KNOWN_FAILURE,
     UNREAD,
     describe_off,
     is_attention_due,
@@ -36,7 +35,7 @@ from evalgate.reporting.text.ruling_lines import (
     find_approved_keys,
 )
 from evalgate.reporting.text.scenario_sections import (
-    count_passed,
+    describe_fewer_passes,
     describe_pass_rule,
     find_worst_outcome,
     has_failed_trials,
@@ -134,8 +133,8 @@ def build_heading(
     heading, leg, selection = _build_verdict(document, escape), document.get("leg"), document.get("selection")
     if (recordings := document.get("recordings")) and recordings["is_asked"] and is_old(recordings):
         heading = heading._replace(text=_add_old_recordings(document, recordings, heading.text))
-    other = _describe_other_branch(document, heading.text, escape, makes_baseline=makes_baseline)
-    parts = ["; ".join([heading.text, *other]), *([escape(leg)] if leg else [])]
+    text = _add_other_branch(document, heading.text, escape, makes_baseline=makes_baseline)
+    parts = [text, *([escape(leg)] if leg else [])]
     if selection:
         judged = f"{selection['judged']:,} of {pluralize(selection['of'], 'scenario')} judged"
         parts.append(f"{judged} (--scenario), which is not the gate")
@@ -146,28 +145,26 @@ RECORD_AGAIN = "to judge a change of the agent, record it again"
 
 
 def _add_old_recordings(document: ResultsDoc, recordings: RecordingsDoc, text: str) -> str:
-    """That nothing was recorded comes first where nothing changed, else last."""
+    """That nothing was recorded is all there is to say where nothing changed; else it comes last."""
     before, same, rest = text.partition("no change since ")
     if before != "passed: " or not same or recordings["new_rules"]:
         return f"{text}{', but' if text.startswith('passed:') else ';'} {describe_recordings(document)}"
-    branch, _, result = rest.partition("; ")
-    whose = f"the only recording is the same as that of {branch}"
-    if recordings["of"] > 1:
-        whose = f"all {recordings['of']:,} recordings are the same as those of {branch}"
-    return f"{before}{whose}; {result}; {RECORD_AGAIN}"
+    branch, _, _ = rest.partition("; ")
+    number = recordings["of"]
+    whose = f"all {number:,} recordings are those" if number > 1 else "the only recording is that"
+    return f"{before}nothing new was recorded ({whose} of {branch}); {RECORD_AGAIN}"
 
 
-def _describe_other_branch(
-    document: ResultsDoc, text: str, escape: Callable[[str], str], *, makes_baseline: bool
-) -> list[str]:
-    """Says that the baseline is another branch's, as the run's own has none; `text` may name that branch already."""
+def _add_other_branch(document: ResultsDoc, text: str, escape: Callable[[str], str], *, makes_baseline: bool) -> str:
+    """Adds that the baseline is another branch's, as the run's own has none; `text` may name that branch already."""
     baseline = document["baseline"]
     target, branch = (baseline.get("target"), baseline.get("branch")) if baseline else (None, None)
     if not target or not branch or document["summary"] is None:
-        return []
+        return text
     lack = f"first baseline of {escape(target)}" if makes_baseline else f"{escape(target)} has no baseline"
     since = f" since {escape(branch)}"
-    return [lack if since in text else f"compared with {escape(branch)}: {lack}"]
+    before, named, after = text.partition(since)
+    return f"{before}{since} ({lack}){after}" if named else f"{text}; compared with {escape(branch)}: {lack}"
 
 
 def is_old(recordings: RecordingsDoc) -> bool:
@@ -309,6 +306,8 @@ def _build_passed(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[s
     if not summary["scenarios"]:
         return Heading(ATTENTION, "passed, but there was nothing to evaluate")
     passed = _describe_all_passed(document, summary["scenarios"], escape)
+    if off and not is_off(document):
+        return Heading(ATTENTION, f"passed, but {'; '.join([*duplicates, passed])}")
     return Heading(PASSED, "; ".join([f"passed: {passed}", *duplicates]))
 
 
@@ -325,12 +324,13 @@ def _build_passed_comparison(document: ResultsDoc, summary: SummaryDoc, escape: 
     if reasons or _describe_duplicates(document, DECISIVE):
         changed = [text] if found.is_changed or known else []
         return Heading(ATTENTION, f"passed, but {'; '.join([*reasons, *duplicates, *changed])}")
-    if found.changes.counts[KNOWN_FAILURE]:
-        return Heading(ATTENTION, "; ".join([f"passed: {text}", *duplicates]))
-    passed = [_describe_all_passed(document, summary["scenarios"], escape)] if summary["scenarios"] else []
+    number = summary["scenarios"]
+    passed = [_describe_all_passed(document, number, escape)] if number and not known else []
+    is_clean = not passed or passed == [_format_all_passed(number)]
+    parts = [text, *passed] if found.is_changed or is_clean else [*passed, text]
     is_loud = any(is_attention_due(each) for suite in document["suites"] for each in suite["scenarios"])
-    is_calm = passed and not is_loud and not list_growth(document)
-    return Heading(PASSED if is_calm else ATTENTION, "; ".join([f"passed: {text}", *passed, *duplicates]))
+    is_calm = number and found.changes.are_known_excused and not is_loud and not list_growth(document)
+    return Heading(PASSED if is_calm else ATTENTION, f"passed: {'; '.join([*parts, *duplicates])}")
 
 
 def _describe_no_baseline(document: ResultsDoc, escape: Callable[[str], str]) -> list[str]:
@@ -455,8 +455,7 @@ def _describe_flawed(found: Sequence[ScenarioDoc], flaw: str, escape: Callable[[
     name, rule = escape(scenario_name(found[0]["id"], found[0]["variant"])), describe_pass_rule(found[0])
     if rule.startswith("score "):
         rule = f"score {score(found[0]['score'])}, {rule.removeprefix('score ')}"
-    passed = f"in {count_passed(found[0])} of {found[0]['n']} trials ({rule})" if rule else flaw
-    return f"{name} {passed}"
+    return f"{name}{describe_fewer_passes(found[0])} ({rule})" if rule else f"{name} {flaw}"
 
 
 def _format_all_passed(number: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.models.comparison.comparison import NO_PRICE
+from evalgate.models.comparison.comparison import NO_MODEL, NO_PRICE
 from evalgate.reporting.markdown.header_lines import MAX_BRANCH
 from evalgate.reporting.markdown.heading import is_old
 from evalgate.reporting.markdown.statistics_rows import list_growth
@@ -12,7 +12,13 @@ from evalgate.reporting.text.changes import count_changes, is_compared
 from evalgate.reporting.text.commands import build_approve_command, build_record_command
 from evalgate.reporting.text.escaping import escape_span
 from evalgate.reporting.text.ruling_lines import OUTAGE, REMOVALS
-from evalgate.reporting.text.scenario_sections import is_crash, is_lost
+from evalgate.reporting.text.scenario_sections import (
+    RULE_OF_ALL,
+    count_passed,
+    describe_pass_rule,
+    is_crash,
+    is_lost,
+)
 from evalgate.reporting.text.wording import join_words
 
 if TYPE_CHECKING:
@@ -23,6 +29,7 @@ if TYPE_CHECKING:
     from evalgate.reporting.text.scenario_sections import ScenarioSections
 
 INTENDED = "If this is intended:"
+_ASK_FOR_MODEL = ", or the model, by which it is priced"
 
 
 class NextStep(NamedTuple):
@@ -38,14 +45,19 @@ def describe_next_step(document: ResultsDoc, scenarios: ScenarioSections, *, mer
         return NextStep("", "")
     if document["verdict"] == "pass":
         return _describe_merge(document) if merges else NextStep("", "")
-    text = _describe_acceptance(document, scenarios) if document["verdict"] == "fail" else ""
+    text = _describe_acceptance(document, scenarios, merges=merges) if document["verdict"] == "fail" else ""
     return NextStep(_describe_case(document, scenarios) if text else "", text)
 
 
 def _describe_merge(document: ResultsDoc) -> NextStep:
     """What merging means for what got worse, weaker or more expensive and does not block."""
     if is_compared(document) and count_changes(document).has_bad:
-        return NextStep("If the agent is wrong,", "fix it before you merge: later runs are compared with this one")
+        return NextStep(
+            "If the agent is wrong,",
+            "fix it before you merge: else this is the new baseline, and later reports show no change",
+        )
+    if expired := _describe_expiry(document):
+        return NextStep("To compare before you merge:", expired)
     if weaker := [each for each in document.get("weakenings") or () if each["kind"] != OUTAGE]:
         return NextStep(INTENDED, f"merge, and later runs {_describe_weaker_runs(weaker)}")
     if list_growth(document):
@@ -56,6 +68,17 @@ def _describe_merge(document: ResultsDoc) -> NextStep:
         command = build_record_command(document, document["suites"])
         return NextStep("To record again:", escape_span(command)) if command else NextStep("", "")
     return NextStep("", "")
+
+
+def _describe_expiry(document: ResultsDoc) -> str:
+    """How to get a new baseline in place of an expired one, and why that does not block; else empty."""
+    baseline = document["baseline"]
+    if not baseline or baseline["status"] != "expired":
+        return ""
+    where = escape_span(baseline.get("target") or "the base branch", MAX_BRANCH)
+    return (
+        f"run the workflow on {where}, then this check again. It does not block: no pull request can renew a baseline"
+    )
 
 
 def _describe_weaker_runs(weaker: Sequence[WeakeningDoc]) -> str:
@@ -72,16 +95,21 @@ def _describe_case(document: ResultsDoc, scenarios: ScenarioSections) -> str:
     """Describes when what blocks may be accepted: a failure that the baseline has, too, is not of this change."""
     if lost := _list_lost(scenarios):
         figures = sorted({each["figure"] for each in lost})
-        price = _describe_pricing(scenarios) if {each["why"] for each in lost} == {NO_PRICE} else ""
+        causes = {each["why"] for each in lost}
+        price = _describe_pricing(scenarios) if causes == {NO_PRICE} else _ASK_FOR_MODEL if causes == {NO_MODEL} else ""
         return f"Record the {join_words(figures)} again{price}. {_describe_purpose(len(figures))}"
     if not scenarios.known_blocking and {each.scenario["verdict"] for each in scenarios.failures} == {"MISSING"}:
         return _describe_recording(document, scenarios)
     if not _is_inherited(document, scenarios):
         return _describe_repair(scenarios)
-    branch = document["baseline"].get("branch") if document["baseline"] else None
+    branch = _find_branch(document)
     where = f"on {escape_span(branch, MAX_BRANCH)}" if branch else "in the baseline"
     verb, them = ("It fails", "it") if scenarios.known_blocking == 1 else ("They fail", "them")
     return f"{verb} {where} too, so this change is not the cause; fix {them} there, or"
+
+
+def _find_branch(document: ResultsDoc) -> str | None:
+    return document["baseline"].get("branch") if document["baseline"] else None
 
 
 def _describe_repair(scenarios: ScenarioSections) -> str:
@@ -137,7 +165,7 @@ def _is_inherited(document: ResultsDoc, scenarios: ScenarioSections) -> bool:
     return bool(scenarios.known_blocking) and not scenarios.failures and not any(of_run)
 
 
-def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections) -> str:
+def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections, *, merges: bool) -> str:
     verdicts = {each.scenario["verdict"] for each in scenarios.failures}
     if verdicts == {"ERROR"}:
         return ""  # broken input: repair it
@@ -148,13 +176,25 @@ def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections) -> s
         if (each.suite["suite"], each.scenario["id"]) not in proposed
     ]
     is_fault_of_agent = _is_inherited(document, scenarios) or _are_crashes(scenarios)
-    change = "" if is_fault_of_agent else "change the suite or its policy, or "
+    suite = f"the suite{_describe_pass_rate(scenarios)}"
+    change = "" if is_fault_of_agent else f"change {suite} or its policy, or "
     if known or verdicts - {"ERROR", "MISSING"}:
         command = escape_span(build_approve_command([*scenarios.failures, *known]))
-        return f"{change}commit the file that {command} writes"
+        branch = _find_branch(document) if merges else None
+        where = f" to {escape_span(branch, MAX_BRANCH)}" if branch else ""
+        return f"{change}commit{where} the file that {command} writes"
     reasons = {(each.get("suite"), each.get("scenario")) for each in document["reasons"]}
     if proposed and reasons <= proposed:
         return f"{change}merge past this check, if you may: the proposed approval counts from then on"
     if verdicts == {"MISSING"}:
         return f"remove {'it' if len(scenarios.failures) == 1 else 'them'} from the suite"
-    return "change the suite or its policy"
+    return f"change {suite} or its policy"
+
+
+def _describe_pass_rate(scenarios: ScenarioSections) -> str:
+    """The setting by which the only failure would pass, if each trial must pass and some did; else empty."""
+    failures = [each.scenario for each in scenarios.failures]
+    if len(failures) != 1 or describe_pass_rule(failures[0]) != RULE_OF_ALL:
+        return ""
+    allowed = f"{count_passed(failures[0])} of {failures[0]['n']}"
+    return f" ({escape_span('trials.min_pass_rate')} can allow {allowed})"

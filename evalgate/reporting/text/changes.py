@@ -192,6 +192,7 @@ class RunChanges(NamedTuple):
     only: Mapping[ChangeWords, ScenarioName]  # of what happened to one scenario
     approved: int  # known failures that a person approved
     quarantined: int  # known failures in quarantine
+    excused: int  # known failures that are one or the other
     is_same: bool  # nothing of what was compared differs
     bad: Sequence[ScenarioChange]  # those that a person should look at
 
@@ -199,6 +200,11 @@ class RunChanges(NamedTuple):
     def has_bad(self) -> bool:
         """Whether there is anything that a person should look at."""
         return any(self.counts[each] for each in BAD)
+
+    @property
+    def are_known_excused(self) -> bool:
+        """Whether a person approved each known failure, or set it in quarantine."""
+        return self.counts[KNOWN_FAILURE] <= self.excused
 
     def describe(
         self, escape: Callable[[str], str], words: tuple[ChangeWords, ...] = ORDER, *, is_named: bool = False
@@ -251,6 +257,7 @@ def count_changes(document: ResultsDoc) -> RunChanges:
         dict(named),
         approved=sum(each.is_approved for each in known),
         quarantined=sum(bool(each.scenario.get("quarantined")) for each in known),
+        excused=sum(each.is_approved or bool(each.scenario.get("quarantined")) for each in known),
         is_same=not removed
         and not document.get("weakenings")
         and _is_behaviour_compared(document)

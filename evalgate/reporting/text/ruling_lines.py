@@ -75,9 +75,9 @@ def render_approval(approval: ApprovalDoc) -> str:
     """Formats one approval."""
     reason, *details = _list_details(approval)
     parts = [f"{_word(approval, APPROVAL_STATUSES)}: {escape_span(_approval_scope(approval), MAX_NAME)}"]
-    parts += [escape_sentence(approval["message"], MAX_REASON), f"by {escape_span(reason, MAX_NAME + MAX_REASON)}"]
+    parts += [f"by {escape_span(reason, MAX_NAME + MAX_REASON)}"]
     parts += [f"**{each}**" if each == SELF_APPROVED else escape_span(each, MAX_NAME) for each in details]
-    return ", ".join(parts)
+    return f"{', '.join(parts)}; {escape_sentence(approval['message'], MAX_REASON)}"
 
 
 def format_approval(approval: ApprovalDoc) -> str:

@@ -47,6 +47,7 @@ NOT_RECORDED, NOT_JUDGED = "no trace now", "can't be judged any more"
 """What people read of a scenario that broke only for lack of evidence: of its trace, or of some of its figures."""
 FAILS_NOW, FAILS_MORE, MAY_BE_FIXED = "fails now", "fails in more trials", "may be fixed"
 """What people read of a failure that no test of its trials confirms, and that needs none, and of its end."""
+RULE_OF_ALL = "all must pass"
 NOT_FAILED = ("not evaluable: ", "error: ")
 FAILED_STATUSES = frozenset({"failed", "hard_fail", "error"})
 
@@ -403,11 +404,24 @@ def describe_share(scenario: ScenarioDoc) -> str:
 
 def describe_more_failures(scenario: ScenarioDoc) -> str:
     """` in 4 of 4 trials, 1 of 4 before` of a scenario that fails in more trials; empty if that is not known."""
-    found = _PASSED.search(scenario["change"]["reason"]) if scenario["change"] else None
-    if found is None:
+    counts = _find_counts(scenario)
+    if counts is None:
         return ""
-    before, of_before, now, of_now = map(int, found.groups())
+    before, of_before, now, of_now = counts
     return f" in {of_now - now} of {of_now} trials, {of_before - before} of {of_before} before"
+
+
+def describe_fewer_passes(scenario: ScenarioDoc) -> str:
+    """` in 3 of 4 trials, 4 of 4 before` of a scenario that passes; without what was before if that is not known."""
+    counts = _find_counts(scenario)
+    before = f", {counts[0]} of {counts[1]} before" if counts else ""
+    return f" in {count_passed(scenario)} of {scenario['n']} trials{before}"
+
+
+def _find_counts(scenario: ScenarioDoc) -> tuple[int, ...] | None:
+    """Trials that passed in the baseline, and of how many; the same of this run; None if they are not known."""
+    found = _PASSED.search(scenario["change"]["reason"]) if scenario["change"] else None
+    return tuple(map(int, found.groups())) if found else None
 
 
 def describe_unmet_rule(scenario: ScenarioDoc) -> str:
@@ -425,9 +439,9 @@ def describe_pass_rule(scenario: ScenarioDoc) -> str:
     if not 0 < passed < scenario["n"]:
         return ""
     if needed and (passed < needed or scenario["verdict"] == "PASS"):
-        return "all must pass" if needed == scenario["n"] else f"at least {needed} must pass"
+        return RULE_OF_ALL if needed == scenario["n"] else f"at least {needed} must pass"
     if scenario["verdict"] == "HARD_FAIL":  # documents of earlier versions have a pass rate in the reason only
-        return "" if _UNMET_RULE.search(scenario["reason"] or "") else "all must pass"
+        return "" if _UNMET_RULE.search(scenario["reason"] or "") else RULE_OF_ALL
     return f"score {scenario['threshold']:g} is enough" if scenario["verdict"] == "PASS" else ""
 
 
@@ -462,11 +476,10 @@ def _name_undecided(scenario: ScenarioDoc, change: ChangeDoc) -> str:
 
 def is_certain(scenario: ScenarioDoc) -> bool:
     """Whether no statistics are needed: a required check failed, or all trials passed on one side only."""
-    change = scenario["change"]
-    found = _PASSED.search(change["reason"]) if change else None
-    if found is None:
+    counts = _find_counts(scenario)
+    if counts is None:
         return scenario["verdict"] == "HARD_FAIL"
-    before, of_before, now, of_now = map(int, found.groups())
+    before, of_before, now, of_now = counts
     return scenario["verdict"] == "HARD_FAIL" or (before, now) in ((of_before, 0), (0, of_now))
 
 

@@ -387,7 +387,7 @@ def test_without_actions_read_the_error_names_the_permission(hub, tmp_path, budg
     ).find()
     client.close()
     assert found.info.status == "unreachable"
-    assert "(add `actions: read` to `permissions:`)" in found.refused[0]
+    assert "(add `actions: read` to `permissions:` in the workflow)" in found.refused[0]
     assert found.info.problem in found.refused[0]
 
 

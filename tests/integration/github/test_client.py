@@ -142,7 +142,7 @@ def refuse(hub, client, status, body, **headers):
 def test_a_missing_permission_is_named_as_a_line_of_the_workflow(hub, client, header, permission):
     message = "Resource not accessible by integration"
     found = refuse(hub, client, 403, {"message": message}, **{"X-Accepted-GitHub-Permissions": header})
-    assert found == f'GitHub refuses it (403): "{message}" (add {permission} to `permissions:`)'
+    assert found == f'GitHub refuses it (403): "{message}" (add {permission} to `permissions:` in the workflow)'
 
 
 def test_a_permission_that_a_persons_token_lacks_is_not_one_of_the_workflow(hub, client):

@@ -46,8 +46,8 @@ def test_dependabots_token_that_may_write_posts_comment_and_check_run(hub, act, 
 def test_dependabots_token_that_may_not_is_tried_once_and_the_report_is_left(hub, act, workspace, mode):
     step = act(token="ghs_readonly", variables=DEPENDABOT, comment=mode, check_run="true")
     assert messages(step) == [
-        ("notice", f"no comment: {NO_ACCESS} (add `pull-requests: write` to `permissions:`); {LEFT}"),
-        ("notice", f"no check run: {NO_ACCESS} (add `checks: write` to `permissions:`); {STAYS_PENDING}"),
+        ("notice", f"no comment: {NO_ACCESS} (add `pull-requests: write` to `permissions:` in the workflow); {LEFT}"),
+        ("notice", f"no check run: {NO_ACCESS} (add `checks: write` to `permissions:` in the workflow); {STAYS_PENDING}"),
     ]
     assert step.exit_code == 0
     assert [len(writes(hub, path)) for path in ("/comments", "/check-runs")] == [1, 1]
@@ -92,13 +92,14 @@ def test_a_missing_permission_to_read_the_baseline_is_named_where_it_matters(hub
     assert act("push").exit_code == 0
     next_run(hub, "success")
     step = act(token="ghs_noactions", fail_on=fail_on)
-    reason = f"{NO_ACCESS} (add `actions: read` to `permissions:`)"
+    reason = f"{NO_ACCESS} (add `actions: read` to `permissions:` in the workflow)"
     document = json.loads((workspace / ".evalgate/results.json").read_bytes())
     assert step.outputs["baseline-status"] == "unreachable"
     assert [each["message"] for each in document["warnings"]] == [f"the baseline could not be looked up: {reason}"]
     assert "could not be fetched, so changes can't be shown; the warning above gives the reason" in step.summary
     assert "add actions: read to permissions:" in read_text(step.summary)
-    expected = f"the baseline could not be fetched: {reason}; without it, `fail_on: [regression]` can't be judged"
+    lack = "without it, what the policy fails on can't be judged (`fail_on: [regression]`)"
+    expected = f"the baseline could not be fetched: {reason}; {lack}"
     assert [each["message"] for each in document["reasons"]] == ([expected] if "regression" in fail_on else [])
     assert step.exit_code == (4 if "regression" in fail_on else 0)
 
@@ -109,7 +110,7 @@ def test_rules_of_base_that_the_token_may_not_read_are_reported_with_the_reason(
     next_run(hub, "success")
     step = act(token="ghs_noactions", policy_from="base")
     assert step.exit_code == 4
-    reason = f"{NO_ACCESS} (add `actions: read` to `permissions:`)"
+    reason = f"{NO_ACCESS} (add `actions: read` to `permissions:` in the workflow)"
     assert f"- the rules of the base branch are not available: {reason}" in step.log
 
 

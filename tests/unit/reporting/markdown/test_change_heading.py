@@ -252,7 +252,7 @@ def test_the_heading_has_the_reason_of_what_is_bad_if_it_is_one(scenarios, text)
 def test_the_heading_says_that_the_baseline_is_of_another_branch(makes_baseline, words):
     found = document(same("a"), baseline={**a_baseline(branch="main"), "target": "release/1"})
     text = render_summary(found, pages=RunPages(makes_baseline=makes_baseline))
-    assert text.partition("\n")[0].endswith(f" since ` main `; the only scenario passes; {words}")
+    assert text.partition("\n")[0].endswith(f" since ` main ` ({words}); the only scenario passes")
 
 
 def test_the_heading_names_the_branch_that_it_compares_with_once():
@@ -566,9 +566,7 @@ def test_the_line_below_the_heading_answers_whether_merging_is_blocked(found, an
 
 def test_a_failure_that_the_baseline_has_too_is_not_blamed_on_this_change():
     inherited = document(known("a"), verdict="fail", blocking="a")
-    advice = (
-        "It fails on ` main ` too, so this change is not the cause; fix it there, or commit the file that ` evalgate"
-    )
+    advice = "It fails on ` main ` too, so this change is not the cause; fix it there, or commit to ` main ` the file that ` evalgate"
     assert advice in render_comment(inherited, key="k")
     new = document(known("a"), moved("b", "broken", "HARD_FAIL"), verdict="fail", blocking="ab")
     weakened = document(
@@ -686,7 +684,10 @@ CRASH = document(
             document(same("a"), weakenings=[gone("scenario_removed", "y"), gone("scenario_removed", "z")]),
             f"{INTENDED}merge, and later runs no longer judge them; else restore the scenarios\n",
         ),
-        (WORSE, "\nIf the agent is wrong, fix it before you merge: later runs are compared with this one\n"),
+        (
+            WORSE,
+            "\nIf the agent is wrong, fix it before you merge: else this is the new baseline, and later reports show no change\n",
+        ),
         (document(REGRESSED), "\nIf the agent is wrong, fix it before you merge"),
         (
             document(moved("a", "broken", "HARD_FAIL"), verdict="fail", blocking="a"),
@@ -696,7 +697,7 @@ CRASH = document(
             document(moved("a", "new", "HARD_FAIL", before=None), verdict="fail", blocking="a"),
             "\nFix the agent or the scenario and record again. To merge it as it is: change the suite",
         ),
-        (CRASH, "\nFix the agent and record again. To merge before that: commit the file that"),
+        (CRASH, "\nFix the agent and record again. To merge before that: commit to ` main ` the file that"),
     ],
 )
 def test_the_next_step_stands_above_what_is_folded(found, advice):

@@ -56,7 +56,7 @@ def test_each_cause_is_written_once():
 
 def test_what_to_do_about_chance_is_not_cut_off():
     [row] = [line for line in made("mixed").split("\n") if "may be chance" in line]
-    assert re.search(r"3 of 4 now: record at least \d+ trials on each side \|$", row)
+    assert re.search(r"3 of 4 now: record at least \d+ trials on each side to be sure \|$", row)
 
 
 def test_a_name_in_hebrew_moves_no_number_of_the_line():

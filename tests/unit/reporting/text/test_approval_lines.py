@@ -42,7 +42,7 @@ def document(*approvals, verdicts=("HARD_FAIL",), change=None):
 
 
 def test_an_approval_is_shown_with_person_reason_and_expiry():
-    assert render_approval(an_approval()) == ("approved: ` support / s1 `, expires in 3 days, by ` Ana: outage `")
+    assert render_approval(an_approval()) == ("approved: ` support / s1 `, by ` Ana: outage `; expires in 3 days")
 
 
 def test_the_limits_of_an_approval_are_shown():
@@ -65,14 +65,14 @@ ORIGIN = {
 def test_an_approval_of_a_comment_is_shown_with_comment_commit_and_permission():
     approval = an_approval(provenance=ORIGIN)
     assert render_approval(approval).endswith(
-        "by ` Ana: outage `, ` comment 12, for abcdef0 only, permission: maintain `"
+        "by ` Ana: outage `, ` comment 12, for abcdef0 only, permission: maintain `; expires in 3 days"
     )
     assert format_approval(approval).endswith("by Ana: outage, comment 12, for abcdef0 only, permission: maintain")
 
 
 def test_a_self_approved_change_is_marked():
     approval = an_approval(provenance={**ORIGIN, "self_approved": True})
-    assert render_approval(approval).endswith(", **self-approved**")
+    assert render_approval(approval).endswith(", **self-approved**; expires in 3 days")
     assert format_approval(approval).endswith(", self-approved")
 
 
