@@ -47,7 +47,10 @@ def test_dependabots_token_that_may_not_is_tried_once_and_the_report_is_left(hub
     step = act(token="ghs_readonly", variables=DEPENDABOT, comment=mode, check_run="true")
     assert messages(step) == [
         ("notice", f"no comment: {NO_ACCESS} (add `pull-requests: write` to `permissions:` in the workflow); {LEFT}"),
-        ("notice", f"no check run: {NO_ACCESS} (add `checks: write` to `permissions:` in the workflow); {STAYS_PENDING}"),
+        (
+            "notice",
+            f"no check run: {NO_ACCESS} (add `checks: write` to `permissions:` in the workflow); {STAYS_PENDING}",
+        ),
     ]
     assert step.exit_code == 0
     assert [len(writes(hub, path)) for path in ("/comments", "/check-runs")] == [1, 1]

@@ -10,10 +10,10 @@ from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite,
 
 from evalgate.measures.text.plain_text import MARK
 from evalgate.models.comparison.behaviour import BehaviourDifference
-from evalgate.models.comparison.comparison import NO_PRICE, NO_USAGE
+from evalgate.models.comparison.comparison import NO_MODEL, NO_PRICE, NO_USAGE
 from evalgate.models.run.run import RUN_FAILED
 from evalgate.models.run.trial_doc import LocationDoc
-from evalgate.reporting.markdown.heading import build_heading
+from evalgate.reporting.markdown.heading import ATTENTION, PASSED, build_heading
 from evalgate.reporting.markdown.links import RunPages
 from evalgate.reporting.markdown.render import render_comment, render_summary
 from evalgate.reporting.text.behaviour_lines import describe_first_act
@@ -259,6 +259,34 @@ def test_the_heading_names_the_branch_that_it_compares_with_once():
     baseline = {**a_baseline(branch="main"), "target": "release/1"}
     found = document(moved("a", "fixed", before="FAIL"), baseline=baseline)
     assert build_heading(found).text.endswith("; compared with main: release/1 has no baseline")
+
+
+@pytest.mark.parametrize(
+    ("found", "sign"),
+    [
+        (document(known("a"), approvals=approve("a")), PASSED),
+        (document({**known("a"), "quarantined": True}), PASSED),
+        (document(known("a")), ATTENTION),
+        (document(known("a"), known("b"), approvals=approve("a")), ATTENTION),
+        (document(known("a", "worse", kind="regressed"), approvals=approve("a")), ATTENTION),
+        (document({**same("a"), "change": None}, baseline=a_baseline("none")), PASSED),
+        (document({**same("a"), "change": None}, baseline=a_baseline("expired")), ATTENTION),
+        (document({**same("a"), "change": None}, baseline=a_baseline("unreachable")), ATTENTION),
+    ],
+)
+def test_what_a_person_decided_before_is_green_and_what_was_not_compared_is_not(found, sign):
+    assert build_heading(found).sign == sign
+
+
+def test_a_scenario_that_passes_less_often_comes_before_what_did_not_change():
+    reason = "passed 4 of 4 before, 3 of 4 now: record at least 15 trials on each side to be sure"
+    trials = [a_trial(0, "failed"), *(a_trial(number, "passed") for number in (1, 2, 3))]
+    slipped = moved("a", "inconclusive", trials=trials)
+    slipped["change"]["reason"] = reason
+    assert build_heading(document(slipped, same("b"))).text == (
+        "passed: all 2 scenarios pass, a in 3 of 4 trials, 4 of 4 before (score 1.00, 0.8 is enough); "
+        "no verdict changed since main"
+    )
 
 
 def test_a_run_that_is_only_not_compared_says_how_many_pass():
@@ -661,6 +689,18 @@ CRASH = document(
         (
             document(lost("a", "cost", NO_PRICE), verdict="fail", blocking="a"),
             "\nRecord the cost again, or give the model a price under ` prices ` in ` evals/s.yaml `. If it is left out on",
+        ),
+        (
+            document(lost("a", "cost", NO_MODEL), verdict="fail", blocking="a"),
+            "\nRecord the cost again, or the model, by which it is priced. If it is left out on",
+        ),
+        (
+            document({**same("a"), "change": None}, baseline={**a_baseline("expired"), "target": "main"}),
+            "\nTo compare before you merge: run the workflow on ` main `, then this check again. It does not block: no",
+        ),
+        (
+            document(failing("a", "no x", "new", 4, 1), verdict="fail", blocking="a"),
+            "To merge it as it is: change the suite (` trials.min_pass_rate ` can allow 3 of 4) or its policy, or commit to",
         ),
         (
             document(lost("a", "cost", NO_USAGE), lost("b", "tokens"), verdict="fail", blocking="ab"),
