@@ -176,7 +176,7 @@ def mixed(work: Workspace) -> str:
     work.judge_main()
     changed = {
         "refund-in-window": ([LOOKUP, REFUND], "Your refund of 42.50 is on its way."),
-        "refund-outside-window": ([LOOKUP, REFUND], "Done: 34.00 has been refunded."),
+        "refund-outside-window": ([LOOKUP, REFUND], "Done: 42.50 has been refunded."),
     }
     found = [each for name, (calls, answer) in {**GREEN, **changed}.items() for each in trials(name, calls, answer)]
     late = [make_trace("where-is-my-order", 3, [LOOKUP], "I could not reach the carrier.", cost_usd=0.02)]
@@ -260,7 +260,7 @@ def suites(work: Workspace) -> str:
         work.add(make_suite(name, RULES), green_traces())
     work.judge_main()
     for name in ("stock", "vouchers", "zones"):
-        bad = trials("refund-outside-window", [LOOKUP, REFUND], "Done: 34.00 has been refunded.")
+        bad = trials("refund-outside-window", [LOOKUP, REFUND], "Done: 42.50 has been refunded.")
         others = [each for each in green_traces() if each["scenario_id"] != "refund-outside-window"]
         slow = trials("where-is-my-order", [LOOKUP], "I could not reach the carrier.")
         kept = [each for each in others if name != "zones" or each["scenario_id"] != "where-is-my-order"]

@@ -143,7 +143,7 @@ def records_again(story: Story) -> None:
 
 
 def refunds_too_much(story: Story) -> None:
-    story.begin().record("refund-outside-window", [LOOKUP, REFUND], "Done: 34.00 has been refunded.")
+    story.begin().record("refund-outside-window", [LOOKUP, REFUND], "Done: 42.50 has been refunded.")
     story.push_to_pull()
 
 
@@ -281,8 +281,8 @@ def comes_from_a_fork(story: Story) -> None:
     story.pull.write(story.folder)
     step = story.runner.act(pr=8, token="ghs_readonly", comment_key="evalgate")
     notices = "".join(f"- {each['type']}: {each['message']}\n" for each in step.annotations if "file" not in each)
-    heading = next(line for line in step.summary.split("\n") if line.startswith("## "))
-    story.shown = f"(in the job's log, without a comment)\n\n{notices}\n(in the job's summary)\n\n{heading}\n"
+    summary = step.summary[step.summary.index("## ") :]
+    story.shown = f"(in the job's log, without a comment)\n\n{notices}\n(in the job's summary)\n\n{summary}\n"
 
 
 def is_published(story: Story) -> None:

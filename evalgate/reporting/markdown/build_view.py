@@ -24,7 +24,13 @@ from evalgate.reporting.markdown.header_lines import (
 from evalgate.reporting.markdown.heading import build_heading, describe_other_recordings, describe_unblocked_failures
 from evalgate.reporting.markdown.links import Links, RunPages
 from evalgate.reporting.markdown.next_step import describe_next_step
-from evalgate.reporting.markdown.scenario_rows import build_failure, build_scenario_row, format_name, format_request
+from evalgate.reporting.markdown.scenario_rows import (
+    build_changed_row,
+    build_failure,
+    build_scenario_row,
+    format_name,
+    format_request,
+)
 from evalgate.reporting.markdown.statistics_rows import (
     build_check_row,
     build_figures,
@@ -92,6 +98,8 @@ if TYPE_CHECKING:
     from evalgate.reporting.text.scenario_sections import ScenarioSections, SuiteScenario
 
 RESERVED_CHARS = 4_000
+MOST_DESCRIBED = 10
+"""Scenarios that changed without failing, of which new ones are shown with their checks."""
 """Characters reserved for the parts of a report outside of any group."""
 
 
@@ -124,6 +132,8 @@ def build_report(
     many = len(document["suites"]) > 1
     shared, suites = find_agent_changes(document).of_all, sorted(document["suites"], key=is_green)
     row = partial(build_scenario_row, many=many, shared=shared)
+    is_short = len(scenarios.other_changes) <= MOST_DESCRIBED
+    changed = partial(build_changed_row, many=many, shared=shared) if is_short else row
     detail = partial(build_failure, many=many, links=links, shared=shared)
     flaky = partial(render_flaky, quarantined=find_quarantined_keys(document))
     known = [each for each in found if each.section == KNOWN_SECTION]
@@ -137,7 +147,7 @@ def build_report(
         "suites": Group(suites, lambda suite: build_suite_row(suite, document), 0.1, layout.rows),
         "below": Group(below, row, 0.05, layout.rows),
         "known": Group(known, row, 0.02, layout.rows),
-        "other_changes": Group(scenarios.other_changes, row, 0.09, layout.rows),
+        "other_changes": Group(scenarios.other_changes, changed, 0.09, layout.rows),
         "reasons": Group(_list_other_reasons(document), partial(_format_reason, links=links), 0.05, layout.rows),
         "quarantined": Group(grouped.quarantined, row, 0.05, layout.rows),
         "quarantines": Group(sort_quarantines(document), render_quarantine, 0.03, layout.rows),
@@ -175,10 +185,11 @@ def build_report(
     flawed = [each.scenario for each in scenarios.passing[: scenarios.hidden]]
     hidden = Counter(map(find_worst_outcome, flawed))
     quarantined = sum(each.scenario["verdict"] != "PASS" for each in scenarios.quarantined)
+    heading = str(build_heading(document, escape_span, makes_baseline=pages.makes_baseline))
     step = describe_next_step(document, scenarios, merges=pages.merges)
     are_blocking = any(each["code"] == "behaviour_changed" for each in document["reasons"])
     return Report(
-        heading=str(build_heading(document, escape_span, makes_baseline=pages.makes_baseline)),
+        heading=heading,
         notices=_format_notices(document),
         origin=pages.origin,
         alert=_build_alert(document, new, links),
@@ -190,7 +201,7 @@ def build_report(
         confirmation=_describe_confirmation(document),
         lost_figures=describe_lost_figures(document, escape_span),
         growth=describe_growth(document, escape_span),
-        recordings=describe_other_recordings(document),
+        recordings=describe_other_recordings(document, heading),
         other_calls="",
         is_compared=_is_compared(document),
         figures=build_figures(document, in_detail=layout.all_goldens),
@@ -459,11 +470,12 @@ def _list_commands(document: ResultsDoc, scenarios: ScenarioSections, failing: S
     return escape_commands([each for each in commands if each])
 
 
+_WRONG = (
+    "No check fails. If this is wrong, fix the agent or add a check (`fail_on: [behaviour_changed]` blocks all such)"
+)
 _NOTES = {
-    False: "No check fails. If this is wrong, fix the agent or add a check: once on the base branch, it is what later "
-    "runs are compared with, and no report says it again.",
-    True: "No check fails. If this is wrong, fix the agent or add a check: later runs are compared with this one, and "
-    "no report says it again.",
+    False: f"{_WRONG}: once on the base branch, it is what later runs are compared with, and no report says it again.",
+    True: f"{_WRONG}: later runs are compared with this one, and no report says it again.",
 }
 """What follows where passing scenarios act differently, by whether the run is the baseline of later ones."""
 S = TypeVar("S")

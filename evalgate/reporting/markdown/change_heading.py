@@ -30,12 +30,12 @@ from evalgate.reporting.text.changes import (
     iter_changes,
 )
 from evalgate.reporting.text.ruling_lines import REMOVALS
-from evalgate.reporting.text.scenario_sections import find_failed_checks, find_first_reason
+from evalgate.reporting.text.scenario_sections import find_failed_checks, list_grave_reasons
 from evalgate.reporting.text.sentences import escape_like_names, unmark_parts
 from evalgate.reporting.text.wording import identify_reason, join_words, pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
     from evalgate.models.results.results import ReasonDoc, ResultsDoc, ScenarioDoc
     from evalgate.models.results.results_sections import ApprovalDoc
@@ -94,14 +94,18 @@ def describe_reason(changes: RunChanges, escape: Callable[[str], str]) -> str:
 
 
 def find_shared_reason(scenarios: Sequence[ScenarioDoc], escape: Callable[[str], str]) -> str:
-    """The first reason of the scenarios, cut, if it is that of each; else empty."""
-    first = ""
-    for each in scenarios if len(scenarios) <= MOST_EXPLAINED else ():
-        reason = find_first_reason(each)
-        if not reason or (first not in ("", reason) and identify_reason(reason) != identify_reason(first)):
+    """The gravest reason that all scenarios share, cut; else empty."""
+    shared: dict[Hashable, str] = {}
+    for number, each in enumerate(scenarios if len(scenarios) <= MOST_EXPLAINED else ()):
+        reasons = [reason for reason in list_grave_reasons(each) if reason]
+        if number:
+            found = {*map(identify_reason, reasons)}
+            shared = {key: reason for key, reason in shared.items() if key in found}
+        else:
+            shared = {identify_reason(reason): reason for reason in reasons}
+        if not shared:
             return ""
-        first = first or reason
-    return cut_sentence(first, escape)
+    return cut_sentence(next(iter(shared.values()), ""), escape)
 
 
 def cut_sentence(sentence: str, escape: Callable[[str], str]) -> str:

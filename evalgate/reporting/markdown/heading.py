@@ -131,7 +131,7 @@ def build_heading(
     `makes_baseline` is whether the run is the baseline of its branch, which has none.
     """
     heading, leg, selection = _build_verdict(document, escape), document.get("leg"), document.get("selection")
-    if (recordings := document.get("recordings")) and recordings["is_asked"] and is_old(recordings):
+    if (recordings := document.get("recordings")) and is_old(recordings):
         heading = heading._replace(text=_add_old_recordings(document, recordings, heading.text))
     text = _add_other_branch(document, heading.text, escape, makes_baseline=makes_baseline)
     parts = [text, *([escape(leg)] if leg else [])]
@@ -145,9 +145,16 @@ RECORD_AGAIN = "to judge a change of the agent, record it again"
 
 
 def _add_old_recordings(document: ResultsDoc, recordings: RecordingsDoc, text: str) -> str:
-    """That nothing was recorded is all there is to say where nothing changed; else it comes last."""
+    """That nothing was recorded is all there is to say where nothing changed; else it comes last, if it is asked.
+
+    In a shell, where a baseline is given, it is not: what failed may just be judged again.
+    """
     before, same, rest = text.partition("no change since ")
-    if before != "passed: " or not same or recordings["new_rules"]:
+    is_given = document["baseline"] is not None and document["baseline"]["status"] == "given"
+    is_all = before == "passed: " and bool(same) and not recordings["new_rules"]
+    if not recordings["is_asked"] and not (is_all and is_given):
+        return text
+    if not is_all:
         return f"{text}{', but' if text.startswith('passed:') else ';'} {describe_recordings(document)}"
     branch, _, _ = rest.partition("; ")
     number = recordings["of"]
@@ -186,10 +193,10 @@ def describe_recordings(document: ResultsDoc) -> str:
     return f"{which} the same as in the baseline: {RECORD_AGAIN}"
 
 
-def describe_other_recordings(document: ResultsDoc) -> str:
+def describe_other_recordings(document: ResultsDoc, heading: str) -> str:
     """Describes the same as a sentence, unless the heading does."""
-    phrase, found = describe_recordings(document), document.get("recordings")
-    if not found or (found["is_asked"] and is_old(found)):
+    phrase = describe_recordings(document)
+    if not phrase or phrase in heading or RECORD_AGAIN in heading:
         return ""
     return f"{phrase[:1].upper()}{phrase[1:]}."
 

@@ -43,6 +43,7 @@ from evalgate.reporting.text.scenario_sections import (
     count_passed,
     count_trials,
     describe_change,
+    describe_checks,
     describe_pass_rule,
     describe_unmet_rule,
     fails_by_differences,
@@ -95,8 +96,8 @@ _CHANGE_WORDS = {
     "unchanged": "",
     **{words: words for words in ("may be chance", FAILS_NOW, FAILS_MORE, MAY_BE_FIXED, NOT_RECORDED, NOT_JUDGED)},
 }
+_EXCUSED, _EXCUSES = "\U0001f7e1", frozenset({"approved", "quarantined"})
 _FLAG_WORDS = {
-    "approved": "approved",
     "single_trial": "single trial",
 }
 
@@ -104,6 +105,14 @@ _FLAG_WORDS = {
 def format_verdict(verdict: str) -> str:
     """Formats a verdict with its sign; an unknown one is escaped as code."""
     return VERDICT_WORDS.get(verdict) or escape_cell(verdict, MAX_NAME)
+
+
+def build_changed_row(item: SuiteScenario | RemovedDoc, *, many: bool, shared: Collection[str] = ()) -> ScenarioRow:
+    """Builds the row of a scenario that changed without failing; of a new one with its checks."""
+    row = build_scenario_row(item, many=many, shared=shared)
+    if not isinstance(item, SuiteScenario) or item.kind != "new" or row.note:
+        return row
+    return replace(row, note=escape_sentence_cell(describe_checks(item.scenario), MAX_REASON))
 
 
 def build_scenario_row(
@@ -118,7 +127,7 @@ def build_scenario_row(
     name = format_name(item.suite["suite"], scenario, many=many)
     return ScenarioRow(
         name=escape_pipes(name),
-        verdict=f"{format_verdict(scenario['verdict'])}{_format_passed_share(scenario)}",
+        verdict=_mark_excused(f"{format_verdict(scenario['verdict'])}{_format_passed_share(scenario)}", item),
         change=_format_change(item),
         score=wording.score(scenario["score"]),
         score_delta=wording.points(change["score_delta"], scenario["score"]) if change else "",
@@ -207,7 +216,17 @@ def _format_verdict(item: SuiteScenario, *, is_lost: bool) -> str:
     if fails_by_differences(item.scenario):
         return "\u274c ACTS DIFFERENTLY"
     verdict = format_verdict(item.scenario["verdict"])
-    return f"{verdict[0]} can't be judged" if is_lost and item.scenario["verdict"] in _LOST_VERDICTS else verdict
+    if is_lost and item.scenario["verdict"] in _LOST_VERDICTS:
+        verdict = f"{verdict[0]} can't be judged"
+    return _mark_excused(verdict, item)
+
+
+def _mark_excused(verdict: str, item: SuiteScenario) -> str:
+    """The verdict, in yellow if the failure is excused; the section of scenarios in quarantine says why they are."""
+    is_approved = "approved" in item.flags
+    if item.scenario["verdict"] == "PASS" or not (is_approved or item.scenario.get("quarantined")):
+        return verdict
+    return f"{_EXCUSED}{verdict[1:]}{' (approved)' if is_approved else ''}"
 
 
 def _build_removed_row(removed: RemovedDoc, *, many: bool) -> ScenarioRow:
@@ -236,13 +255,13 @@ def format_name_cell(suite: str, scenario: ScenarioDoc | RemovedDoc, *, many: bo
 
 
 def _format_change(item: SuiteScenario) -> str:
-    """What changed; that it is in quarantine, the section of such scenarios says."""
+    """What changed; that it is excused, its verdict says, or the section of scenarios in quarantine."""
     change = item.scenario["change"]
     if change is None:
         return ""
     kind = item.shown_kind
     words = _CHANGE_WORDS[kind] if kind in _CHANGE_WORDS else escape_cell(kind, MAX_NAME)
-    flags = [_FLAG_WORDS.get(flag) or escape_cell(flag, MAX_NAME) for flag in item.flags if flag != "quarantined"]
+    flags = [_FLAG_WORDS.get(flag) or escape_cell(flag, MAX_NAME) for flag in item.flags if flag not in _EXCUSES]
     return f"{words} ({', '.join(flags)})" if flags and words else words or ", ".join(flags)
 
 
@@ -399,14 +418,17 @@ def _format_calls_and_answer(found: TrajectoryDiff) -> str:
     if any(line.sign for group in groups for line in group):
         lines = _abridge_groups(groups)
         return _format_block("Tool calls and final answer", [*lines, GAP, *answer]) if answer else _format_calls(lines)
-    same = _count_same_calls(len(steps) + found.steps_left)
+    same = _name_same_calls([step.name for step in steps], len(steps) + found.steps_left)
     if answer:
-        return _format_block("Final answer", answer, f" (after {same})" if same else "")
-    return f"{same.capitalize()} as in the baseline, with the same arguments." if same else ""
+        return _format_block("Final answer", answer, f" (after the same {same})" if same else "")
+    return f"The same {same} as in the baseline, with the same arguments." if same else ""
 
 
-def _count_same_calls(count: int) -> str:
-    return "" if not count else "the same tool call" if count == 1 else f"the same {count:,} tool calls"
+def _name_same_calls(names: Sequence[str], count: int) -> str:
+    """A single call by its name, else how many there are; empty if there is none."""
+    return (
+        f"call of {escape_id(names[0], MAX_NAME)}" if names and count == 1 else f"{count:,} tool calls" if count else ""
+    )
 
 
 def _format_names(calls: CallsDiff) -> str:
@@ -415,7 +437,7 @@ def _format_names(calls: CallsDiff) -> str:
     if not baseline + current:
         return ""
     if baseline == current:
-        return f"{_count_same_calls(len(current)).capitalize()} as in the baseline."
+        return f"The same {_name_same_calls(current, len(current))} as in the baseline."
     runs = groupby(diff_lists(baseline, current), key=lambda step: step.kind)
     return _format_calls(
         _abridge_groups([merge_equal_lines(_SIGNS[kind], [step.name for step in run]) for kind, run in runs])

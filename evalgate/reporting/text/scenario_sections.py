@@ -21,7 +21,7 @@ from evalgate.models.run.golden import is_unjudged_dimension
 from evalgate.models.run.run import FAILED_OUTCOMES, HARD_FAILS, HOLDS_NOT, NOT_EVALUATED, RUN_FAILED, UNWANTED
 from evalgate.models.run.trials import TrialDocs
 from evalgate.reporting.text.ruling_lines import find_approved_keys
-from evalgate.reporting.text.wording import MOST_READ, list_reasons
+from evalgate.reporting.text.wording import MOST_READ, join_words, list_reasons
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -86,6 +86,18 @@ def find_request(scenario: ScenarioDoc) -> str:
     """What the user asked for first in the first failed trial, else where it acts differently; may be empty."""
     trial = find_failed_trial(scenario)
     return (trial.trace.request if trial is not None else scenario.get("request")) or ""
+
+
+MOST_CHECKS = 5
+"""Checks of a scenario that a sentence names."""
+
+
+def describe_checks(scenario: ScenarioDoc) -> str:
+    """`checked by` with the names of the checks of a scenario, those of its first trial; may be empty."""
+    names = [mark_part(each.name) for trial in scenario["trials"][:1] for each in trial.assertions]
+    left = len(names) - MOST_CHECKS
+    listed = join_words([*names[:MOST_CHECKS], *([f"{left:,} more"] if left > 0 else [])])
+    return listed and f"checked by {listed}"
 
 
 def find_failed_outcomes(scenario: ScenarioDoc) -> set[str]:
@@ -379,13 +391,20 @@ def find_reason(scenario: ScenarioDoc) -> str:
     return f"{checks[0].name}: {checks[0].reason}"
 
 
-def find_first_reason(scenario: ScenarioDoc) -> str:
-    """Why its worst check failed, or its first trial could not be judged; may be empty."""
+def list_grave_reasons(scenario: ScenarioDoc) -> list[str]:
+    """Why its worst check failed, and others as grave as it; or why its first trial could not be judged."""
     checks = find_failed_checks(scenario)
     if scenario["verdict"] == "ERROR" or not checks:
-        return next(iter(list_trial_reasons(scenario)), "")
-    reason = checks[0].first.reason
-    return f"{mark_part(checks[0].name)}: {reason}" if reason.startswith((UNWANTED, HOLDS_NOT)) else reason
+        return list_trial_reasons(scenario)[:1]
+    worst = checks[0].first
+    grave = [each for each in checks[1:] if (each.first.outcome, each.is_required) == (worst.outcome, worst.required)]
+    return [_name_bare_reason(each) for each in (checks[0], *grave)]
+
+
+def _name_bare_reason(check: FailedCheck) -> str:
+    """The reason of its first failure, with its name if the reason does not say what was demanded."""
+    reason = check.first.reason
+    return f"{mark_part(check.name)}: {reason}" if reason.startswith((UNWANTED, HOLDS_NOT)) else reason
 
 
 def is_crash(scenario: ScenarioDoc) -> bool:

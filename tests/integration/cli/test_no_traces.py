@@ -16,7 +16,8 @@ from evalgate.cli.shell import Shell
 HEADING = "cannot judge: no traces found: nothing matches traces/*.json below evals"
 ADVICE = (
     "See the log of the step that records: an agent that crashes before its first model call leaves no trace. "
-    "To record: evalgate record --suite evals/one.yaml -- YOUR AGENT; if the traces are elsewhere, correct traces."
+    "To record: evalgate record --suite evals/one.yaml -- YOUR AGENT; "
+    "if the traces are elsewhere, correct traces in evals/one.yaml."
 )
 ALL = "hard_fail,new_hard_fail,broken,regression,below_threshold,not_evaluable,weakened"
 

@@ -130,7 +130,9 @@ def test_explain_without_a_name_claims_nothing_of_a_run_that_was_not_compared(tm
     assert LINE in verb(tmp_path / "head", "explain", "--baseline", "../base/.evalgate")
     run(tmp_path / "same", "TP533", "--baseline", "../base/.evalgate")
     out = verb(tmp_path / "same", "explain")
-    assert out.startswith("EvalGate passed: no change since the baseline; the only scenario passes")
+    assert out.startswith(
+        "EvalGate passed: nothing new was recorded (all 3 recordings are those of the baseline); to judge"
+    )
     assert out.count("\n") == 1
 
 

@@ -22,8 +22,8 @@ from evalgate.reporting.text.scenario_sections import (
     describe_change,
     describe_pass_rule,
     describe_unmet_rule,
-    find_first_reason,
     is_crash,
+    list_grave_reasons,
 )
 from evalgate.reporting.text.sentences import unmark_parts
 
@@ -88,7 +88,7 @@ def _count_passed(scenario: ScenarioDoc) -> str:
 def _find_finding(item: SuiteScenario, recorded: RecordedPair) -> str:
     """How the run ended if that failed it, or what differs most in a few words, else the first failed check."""
     text = describe_first_act(item.scenario) if acts_differently(item) else ""
-    text = find_first_reason(item.scenario) if is_crash(item.scenario) else text
+    text = next(iter(list_grave_reasons(item.scenario)), "") if is_crash(item.scenario) else text
     if text:
         return clean_page_text(shorten(unmark_parts(text), MAX_FINDING))
     found = find_difference(find_shown_change(item.scenario), is_unanswered=is_unanswered(recorded.now))

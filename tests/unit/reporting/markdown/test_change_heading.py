@@ -219,10 +219,12 @@ def test_the_alarm_names_what_is_new_only():
     assert alarm == "> Hard-failed: ` d ` and ` e `"
 
 
-def failing(id_, reason, kind="broken", trials=1, failed=1):
-    check = an_assertion("c", "failed", required=True, reason=reason)
+def failing(id_, reason, kind="broken", trials=1, failed=1, *, also="", hint=""):
+    checks = [an_assertion("c", "failed", required=True, reason=reason)]
+    checks += [an_assertion("d", "failed", required=True, reason=also)] if also else []
+    checks += [an_assertion("e", "failed", reason=hint)] if hint else []
     found = [
-        a_trial(n, *(["hard_fail"] if n < failed else []), assertions=[check] * (n < failed)) for n in range(trials)
+        a_trial(n, *(["hard_fail"] if n < failed else []), assertions=checks * (n < failed)) for n in range(trials)
     ]
     return moved(id_, kind, "HARD_FAIL", before=None if kind == "new" else "PASS", trials=found)
 
@@ -233,6 +235,8 @@ def failing(id_, reason, kind="broken", trials=1, failed=1):
         ([failing("a", "no `x` in call 2")], "scenario a broke: no x in call 2"),
         ([failing("a", "no `x` in call 2"), failing("b", "no `x` in call 3")], "2 scenarios broke: no x in call 2"),
         ([failing("a", "no x"), failing("b", "no y")], "2 scenarios broke"),
+        ([failing("a", "no x", also="no z"), failing("b", "no y", also="no z")], "2 scenarios broke: no z"),
+        ([failing("a", "no x", hint="no z"), failing("b", "no y", hint="no z")], "2 scenarios broke"),
         ([failing("a", "no x"), moved("b", "fixed", before="FAIL")], "scenario a broke: no x; b fixed"),
         ([failing("a", "no x"), moved("b", "broken", "MISSING")], "scenario a broke and b has no trace now"),
         ([failing("a", "must not hold, but does")], "scenario a broke: c: must not hold, but does"),

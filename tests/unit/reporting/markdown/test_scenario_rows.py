@@ -50,7 +50,7 @@ def test_a_long_difference_ends_in_a_count():
     assert text[-1] == "\u2502 \u2026 and 17 more lines"
 
 
-@pytest.mark.parametrize(("calls", "words"), [(["a", "b"], "2 tool calls"), (["a"], "tool call")])
+@pytest.mark.parametrize(("calls", "words"), [(["a", "b"], "2 tool calls"), (["a"], "call of ` a `")])
 def test_equal_calls_are_one_sentence(calls, words):
     text = format_trajectory_diff(a_change("broken", calls=some_calls(calls, list(calls))))
     assert text == f"The same {words} as in the baseline."
@@ -104,7 +104,7 @@ def test_a_diff_of_traces_shows_changed_arguments():
 def test_of_traces_with_the_same_calls_the_answers_are_shown():
     text = diff_of_traces(make_trace(["a"], "It costs $10 now."), make_trace(["a"], "It costs $100 now."))
     assert text.split("\n\n") == [
-        "Final answer, in the baseline (\u2212) and now (+) (after the same tool call):",
+        "Final answer, in the baseline (\u2212) and now (+) (after the same call of ` a `):",
         "```diff\n- It costs $10 now.\n+ It costs $100 now.\n```",
     ]
 
