@@ -44,7 +44,7 @@ def save(arguments: Namespace, shell: Shell) -> int:
     with open_named(path, shell.cwd) as stream:
         stream.write(content)
     if not is_stdout(path):
-        shell.print_safe(f"saved: {path}, of a run that {build_heading(results).text}")
+        shell.print_safe(f"saved: {path}, of a run that {build_heading(results).sentence}")
     if results["verdict"] == "fail":
         shell.note("warning: the saved run failed; what fails in a baseline can't count as broken later")
     return 0

@@ -57,7 +57,7 @@ def explain_scenario(arguments: Namespace, shell: Shell) -> int:
         shell.print_line("")
         shell.print_safe(chosen.rest)
     if not chosen.found:
-        shell.print_safe(f"EvalGate {build_heading(document).text} ({ONE} explains one)")
+        shell.print_safe(f"EvalGate {build_heading(document).sentence} ({ONE} explains one)")
     return 0
 
 

@@ -16,8 +16,8 @@ LINE = re.compile(
 )
 LAST_RUN_LEAD = "**The run before this one** "
 LAST_RUN = re.compile(rf".*\n\n{re.escape(LAST_RUN_LEAD)}(.+)")
-HEADING = re.compile(r"\S+ EvalGate (.{1,400})(?=\n|$)")
-"""The heading of a report, short enough to be repeated."""
+HEADING = re.compile(r"\S+ (?:`.{1,300}?`: )?EvalGate (.{1,400})(?=\n|$)")
+"""The heading of a report, that of a matrix leg behind its name, short enough to be repeated."""
 
 
 class CommentOrigin(Struct, frozen=True):

@@ -47,7 +47,7 @@ def approve_report(
     results["warnings"] += [{"code": NOTE, "message": each, "where": None} for each in (*notes, *messages)]
     refused = tuple((consent.provenance.comment_id or 0, why) for consent, why in resolved.refused)
     approvals = [build_approval_doc(ruling) for ruling in rulings]
-    return ApprovedReport(render(results, run), build_heading(results).text, approvals, refused)
+    return ApprovedReport(render(results, run), build_heading(results).sentence, approvals, refused)
 
 
 def decide_with_approvals(results: ResultsDoc, approvals: Sequence[Approval], today: date) -> Sequence[ApprovalRuling]:

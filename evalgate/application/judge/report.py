@@ -104,7 +104,7 @@ def render_judgement(
         files,
         build_annotations(source.shown, source.grouped.sections),
         warnings=warnings,
-        heading=build_heading(source.shown).text,
+        heading=build_heading(source.shown).sentence,
         grouped=source.grouped if source.shown is results else None,
     )
     return judgement, source
@@ -168,7 +168,7 @@ def render_invalid(request: JudgeRequest, error: EvalGateError, now: datetime) -
         files,
         build_annotations(source.shown),
         error.problems,
-        heading=build_heading(results).text,
+        heading=build_heading(results).sentence,
     )
 
 

@@ -108,18 +108,24 @@ _NOT_COMPARED = {
 
 
 class Heading(NamedTuple):
-    """A sign and the sentence of the verdict."""
+    """A sign and the verdict, and the matrix leg of which it is, if it is one."""
 
     sign: str
     text: str
+    leg: str = ""
 
     @property
     def tone(self) -> Literal["good", "warn", "bad"]:
         """The colour of the sign, which terminal and page have, too: green, yellow or red."""
         return "good" if self.sign == PASSED else "warn" if self.sign == ATTENTION else "bad"
 
+    @property
+    def sentence(self) -> str:
+        """The verdict, and of which leg it is."""
+        return " \u00b7 ".join(filter(None, (self.text, self.leg)))
+
     def __str__(self) -> str:
-        return f"{self.sign} EvalGate {self.text}"
+        return f"{self.sign} {f'{self.leg}: ' if self.leg else ''}EvalGate {self.text}"
 
 
 def build_heading(
@@ -134,11 +140,10 @@ def build_heading(
     if (recordings := document.get("recordings")) and is_old(recordings):
         heading = heading._replace(text=_add_old_recordings(document, recordings, heading.text))
     text = _add_other_branch(document, heading.text, escape, makes_baseline=makes_baseline)
-    parts = [text, *([escape(leg)] if leg else [])]
     if selection:
         judged = f"{selection['judged']:,} of {pluralize(selection['of'], 'scenario')} judged"
-        parts.append(f"{judged} (--scenario), which is not the gate")
-    return heading._replace(text=" \u00b7 ".join(parts))
+        text = f"{text} \u00b7 {judged} (--scenario), which is not the gate"
+    return heading._replace(text=text, leg=escape(leg) if leg else "")
 
 
 RECORD_AGAIN = "to judge a change of the agent, record it again"

@@ -232,7 +232,7 @@ class _RunTable:
                     yield from self._iter_note(f"cost unknown: {why}")
         heading = build_heading(self._document, escape_terminal)
         colour = _TONE_COLOURS[heading.tone]
-        yield from (self._paint(line, colour) for line in self._iter_note(f"EvalGate {heading.text}", MAX_HEADING))
+        yield from (self._paint(line, colour) for line in self._iter_note(f"EvalGate {heading.sentence}", MAX_HEADING))
         if recordings := describe_other_recordings(self._document, heading.text):
             yield from (self._paint(line, "dim") for line in self._iter_note(recordings))
         for notice in list_notices(self._document):

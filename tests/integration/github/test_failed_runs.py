@@ -11,7 +11,7 @@ from fakes.agent import FORK, SUITE, current, next_run, own_comments, without_or
 from evalgate.adapters.http import RequestDeadline
 
 STOP = "\u26d4 EvalGate could not run"
-STOP_OR_UNSURE = re.compile("\u26d4 EvalGate (could not run|cannot judge)")
+STOP_OR_UNSURE = re.compile("\u26d4 (` .+ `: )?EvalGate (could not run|cannot judge)")
 
 
 def with_green_comment(hub, act) -> None:
@@ -117,7 +117,7 @@ def test_a_leg_of_a_matrix_replaces_its_own_report_only(hub, act, workspace, pau
     assert judge("b") == 2
     [comment] = own_comments(hub)
     assert "EvalGate did not pass in 1 of 2 legs" in comment
-    assert (comment.count("EvalGate passed"), comment.count(STOP)) == (1, 1)
+    assert (comment.count("EvalGate passed"), comment.count("` model: b `: EvalGate could not run")) == (1, 1)
 
 
 def test_a_refused_comment_changes_nothing_else(hub, act, workspace, budget):

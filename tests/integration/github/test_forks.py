@@ -164,7 +164,7 @@ def test_a_published_report_names_leg_and_paths_as_the_run_itself_would(hub, eva
     evaluate(working_directory="deep", matrix={"suite": "support"})
     publish(conclusion="failure", working_directory="elsewhere")
     [comment] = own_comments(hub)
-    assert comment.split("\n")[2].endswith(" \u00b7 ` suite: support `")
+    assert comment.split("\n")[2].startswith("## \u274c ` suite: support `: EvalGate failed: ")
     assert re.search(r"/mallory/agent/blob/[0-9a-f]{40}/deep/evals/support\.yaml#L5\)", comment)
 
 

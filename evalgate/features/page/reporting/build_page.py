@@ -74,8 +74,8 @@ def build_page(
         for each in document["removed"][:MAX_REMOVED]
     ]
     return PageView(
-        clean_page_text(f"EvalGate {heading.text} ({format_time(document['created_at'])})", MAX_TEXT),
-        CellView(clean_page_text(heading.text, MAX_TEXT), heading.tone),
+        clean_page_text(f"EvalGate {heading.sentence} ({format_time(document['created_at'])})", MAX_TEXT),
+        CellView(clean_page_text(heading.sentence, MAX_TEXT), heading.tone),
         [split_marks(each["message"]) for each in document["reasons"] if not each.get("scenario")][:MAX_REASONS],
         _list_facts(document, items),
         count_changes(items) if is_compared(document) else "",
