@@ -140,9 +140,13 @@ def _list_good(document: ResultsDoc, changes: RunChanges) -> tuple[ChangeWords, 
 
 def describe_no_change(document: ResultsDoc, changes: RunChanges, escape: Callable[[str], str]) -> str:
     """That nothing changed, as far as it was compared."""
+    return f"no {'change' if changes.is_same else 'verdict changed'} since {name_baseline(document, escape)}"
+
+
+def name_baseline(document: ResultsDoc, escape: Callable[[str], str]) -> str:
+    """The branch of the baseline, if it is known."""
     branch = document["baseline"].get("branch") if document["baseline"] else None
-    since = escape(branch) if branch else "the baseline"
-    return f"no {'change' if changes.is_same else 'verdict changed'} since {since}"
+    return escape(branch) if branch else "the baseline"
 
 
 def describe_failed_comparison(document: ResultsDoc, causes: Sequence[str], escape: Callable[[str], str]) -> str:

@@ -16,6 +16,7 @@ from evalgate.reporting.markdown.change_heading import (
     find_not_blocked,
     find_shared_reason,
     find_void_approvals,
+    name_baseline,
     split_void,
 )
 from evalgate.reporting.markdown.statistics_rows import list_growth
@@ -138,7 +139,8 @@ def build_heading(
     """
     heading, leg, selection = _build_verdict(document, escape), document.get("leg"), document.get("selection")
     if (recordings := document.get("recordings")) and is_old(recordings):
-        heading = heading._replace(text=_add_old_recordings(document, recordings, heading.text))
+        since = name_baseline(document, escape)
+        heading = heading._replace(text=_add_old_recordings(document, recordings, heading.text, since))
     text = _add_other_branch(document, heading.text, escape, makes_baseline=makes_baseline)
     if selection:
         judged = f"{selection['judged']:,} of {pluralize(selection['of'], 'scenario')} judged"
@@ -149,22 +151,23 @@ def build_heading(
 RECORD_AGAIN = "to judge a change of the agent, record it again"
 
 
-def _add_old_recordings(document: ResultsDoc, recordings: RecordingsDoc, text: str) -> str:
+def _add_old_recordings(document: ResultsDoc, recordings: RecordingsDoc, text: str, since: str) -> str:
     """That nothing was recorded is all there is to say where nothing changed; else it comes last, if it is asked.
 
     In a shell, where a baseline is given, it is not: what failed may just be judged again.
     """
-    before, same, rest = text.partition("no change since ")
+    before, same, rest = text.partition(f"no change since {since}")
     is_given = document["baseline"] is not None and document["baseline"]["status"] == "given"
     is_all = before == "passed: " and bool(same) and not recordings["new_rules"]
     if not recordings["is_asked"] and not (is_all and is_given):
         return text
     if not is_all:
         return f"{text}{', but' if text.startswith('passed:') else ';'} {describe_recordings(document)}"
-    branch, _, _ = rest.partition("; ")
-    number = recordings["of"]
-    whose = f"all {number:,} recordings are those" if number > 1 else "the only recording is that"
-    return f"{before}nothing new was recorded ({whose} of {branch}); {RECORD_AGAIN}"
+    known, number = rest.partition("; ")[0].removeprefix(" (").removesuffix(")"), recordings["of"]
+    same = (
+        f"all {number:,} recordings are the same as those" if number > 1 else "the only recording is the same as that"
+    )
+    return "; ".join(filter(None, [f"{before}nothing new was recorded ({same} of {since})", known, RECORD_AGAIN]))
 
 
 def _add_other_branch(document: ResultsDoc, text: str, escape: Callable[[str], str], *, makes_baseline: bool) -> str:
