@@ -79,7 +79,12 @@ def _severity_key(item: SuiteScenario) -> tuple[bool, bool, int, int, float, boo
 def _name_change(item: SuiteScenario) -> str:
     if not acts_differently(item):
         return item.kind
-    return _ACTS if name_differences(item.scenario.get("differences", ())) is ACTS_DIFFERENTLY else _OTHER
+    return _ACTS if _has_other_acts(item) else _OTHER
+
+
+def _has_other_acts(item: SuiteScenario) -> bool:
+    """Whether it acts differently by what headings count as that, which another model or other words are not."""
+    return acts_differently(item) and name_differences(item.scenario["differences"]) is ACTS_DIFFERENTLY
 
 
 def _rank(order: tuple[str, ...], word: str) -> int:
@@ -116,8 +121,8 @@ def list_groups(item: SuiteScenario) -> list[str]:
         "broken": item.kind in REGRESSIONS,
         "before": has_failed_before(item),
         "fixed": item.kind in IMPROVEMENTS,
-        "other": acts_differently(item),
-        "changed": item.kind != "unchanged",
+        "other": _has_other_acts(item),
+        "changed": item.kind != "unchanged" or acts_differently(item),
     }
     return [group for group in GROUPS if is_in[group]]
 

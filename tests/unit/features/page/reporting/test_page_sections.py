@@ -211,18 +211,20 @@ def test_filter_counts_the_scenarios_of_each_group_and_the_list_marks_what_acts_
         a_compared("c", "PASS", "fixed", before="FAIL"),
         a_scenario("e", "PASS", a_change("unchanged", previous_verdict="PASS", calls=calls)),
         other,
+        a_compared("f", "PASS", "unchanged"),
     ]
+    scenarios[-1]["differences"] = [BehaviourDifference("prompt", "system prompt", "", "", 4, 4)]
     page = a_page(results([a_suite("support", scenarios, "fail")], "fail"), {})
     options = re.findall('<option value="([a-z]+)">([^<]+)</option>', page)
 
     assert options == [
-        ("all", "all (5)"),
+        ("all", "all (6)"),
         ("failing", "failing (2)"),
         ("broken", "broken or worse (1)"),
         ("before", "still failing (1)"),
         ("fixed", "fixed or better (1)"),
         ("other", "passing, acting differently (1)"),
-        ("changed", "changed (2)"),
+        ("changed", "changed (4)"),
     ]
     marked = [read(row) for row in re.findall("<tr data-.*?</tr>", page) if "data-other" in row]
     assert [row.split()[:1] for row in marked] == [["d"]]
