@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from evalgate.measures.text.plain_text import mark_unseen
+from evalgate.reporting.markdown.failure_heading import describe_unblocked_failures
 from evalgate.reporting.markdown.header_lines import (
     describe_agent_changes,
     describe_false_alarms,
@@ -21,7 +22,7 @@ from evalgate.reporting.markdown.header_lines import (
     find_agent_changes,
     format_baseline,
 )
-from evalgate.reporting.markdown.heading import build_heading, describe_other_recordings, describe_unblocked_failures
+from evalgate.reporting.markdown.heading import build_heading, describe_other_recordings
 from evalgate.reporting.markdown.links import Links, RunPages
 from evalgate.reporting.markdown.next_step import describe_next_step
 from evalgate.reporting.markdown.scenario_rows import (
