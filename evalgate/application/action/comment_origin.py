@@ -14,7 +14,7 @@ LINE = re.compile(
     r"<!-- evalgate:origin v1 run=([0-9]{1,18}) attempt=([0-9]{1,6}) step=([0-9a-f]{12}) job=([0-9a-f]{12})"
     r" passed=(yes|no) -->\s*"
 )
-LAST_RUN_LEAD = "**The run before this one** "
+LAST_RUN_LEAD = "**The previous run of this pull request** "
 LAST_RUN = re.compile(rf".*\n\n{re.escape(LAST_RUN_LEAD)}(.+)")
 HEADING = re.compile(r"\S+ (?:`.{1,300}?`: )?EvalGate (.{1,400})(?=\n|$)")
 """The heading of a report, that of a matrix leg behind its name, short enough to be repeated."""

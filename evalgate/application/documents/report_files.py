@@ -148,6 +148,16 @@ def _list_codes(source: OutputSource) -> list[str]:
     return [each["code"] for each in source.results["reasons"]]
 
 
+_DIFFERENT = " What acts differently here is their baseline: no later report mentions it."
+
+
+def _acts_differently(source: OutputSource) -> bool:
+    """Whether a scenario passes and does otherwise what a heading is yellow for."""
+    from evalgate.reporting.text.changes import is_attention_due
+
+    return any(is_attention_due(each) for suite in source.results["suites"] for each in suite["scenarios"])
+
+
 def _describe_event(source: OutputSource, *, makes_baseline: bool) -> str:
     """That a run is of a branch itself, not of a pull request, and what that means for later ones; else empty."""
     from evalgate.reporting.text.escaping import escape_span
@@ -160,12 +170,12 @@ def _describe_event(source: OutputSource, *, makes_baseline: bool) -> str:
         return f"{begin}."
     blocks = source.results["verdict"] == "fail" and not source.results["report_only"]
     if not blocks:
-        later = ""
+        later = _DIFFERENT if _acts_differently(source) else ""
     elif _OF_STATE.isdisjoint(_list_codes(source)):
         later = " What got worse here does not block them: it is their baseline."
     else:
         later = " What fails here blocks them, too, until it is fixed or approved."
-    return f"{begin}: later pull requests are compared with this run.{later}"
+    return f"{begin}: later pull requests into it are compared with this run.{later}"
 
 
 class JUnitFile(FileOutput):

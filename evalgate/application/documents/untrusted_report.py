@@ -88,7 +88,7 @@ def render_report(
     pages = options.pages and replace(
         options.pages, head_repository=head or options.pages.repository, commit=run.head_sha
     )
-    origin = format_origin(run, options.run_url or "", Links(pages), passes=results["verdict"] == "pass")
+    origin = format_origin(run, options.run_url or "", Links(pages))
     subject = RunSubject(run.head_sha, run.head_branch, str(run.id))
     source = make_source(results, subject, replace(options, pages=pages), origin)
     contents, warnings = render_outputs({COMMENT: None, SUMMARY: None, **asked}, source, load)

@@ -119,15 +119,16 @@ def _add_calibration(results: ResultsDoc, decided: DecidedRun) -> None:
 
 
 def add_recordings(results: ResultsDoc, comparison: Comparison, baseline: LoadedBaseline, subject: RunSubject) -> None:
-    """Adds how many recordings are those of the baseline; a push to its branch brings none, and says nothing of it."""
+    """Adds how many recordings are those of the baseline; of a pull request also that none is."""
     counts = comparison.recordings.values()
-    unchanged = sum(count.unchanged for count in counts)
-    if unchanged:
+    unchanged, of = sum(count.unchanged for count in counts), sum(count.of for count in counts)
+    is_asked = (subject.event or "").startswith("pull_request")
+    if unchanged or (is_asked and of):
         results["recordings"] = {
             "unchanged": unchanged,
-            "of": sum(count.of for count in counts),
+            "of": of,
             "new_rules": baseline.has_same_suites is False,
-            "is_asked": (subject.event or "").startswith("pull_request"),
+            "is_asked": is_asked,
         }
 
 

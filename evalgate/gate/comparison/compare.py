@@ -92,6 +92,8 @@ def _count_recordings(
     """Counts, by suite, the recordings that the baseline has, of whatever scenario."""
     found: dict[str, RecordingCount] = {}
     old = {digest for outcome in baseline.values() for digest in outcome.digests} - {None}
+    if not old:  # a baseline that does not say which recordings it has
+        return found
     for key, outcome in current.items():
         count = found.get(key.suite, RecordingCount(0, 0))
         same = sum(digest in old for digest in outcome.digests)

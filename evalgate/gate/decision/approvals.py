@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 APPROVABLE = frozenset({"hard_fail", "new_hard_fail", "below_threshold", "broken", "regression", "model_changed"})
 """Words of `fail_on` that an approved scenario does not trigger."""
-PROPOSED = "added by this pull request: it counts once merged (at once with the input `approvals-from: head`)"
+PROPOSED = "added by this pull request: it counts once merged (at once with the action's input `approvals-from: head`)"
 ANOTHER_FAILS = "a different failure than the approved one"
 MORE_FAILS = "more failures than approved"
 UNREAD_TRACE = "a trial's trace"

@@ -22,7 +22,7 @@ from evalgate.reporting.markdown.header_lines import (
     find_agent_changes,
     format_baseline,
 )
-from evalgate.reporting.markdown.heading import build_heading, describe_other_recordings
+from evalgate.reporting.markdown.heading import Heading, build_heading, describe_other_recordings
 from evalgate.reporting.markdown.links import Links, RunPages
 from evalgate.reporting.markdown.next_step import describe_next_step
 from evalgate.reporting.markdown.scenario_rows import (
@@ -186,15 +186,16 @@ def build_report(
     flawed = [each.scenario for each in scenarios.passing[: scenarios.hidden]]
     hidden = Counter(map(find_worst_outcome, flawed))
     quarantined = sum(each.scenario["verdict"] != "PASS" for each in scenarios.quarantined)
-    heading = str(build_heading(document, escape_span, makes_baseline=pages.makes_baseline))
+    heading = build_heading(document, escape_span, makes_baseline=pages.makes_baseline)
+    merging = _describe_merging(document, heading) if pages.merges else ""
     step = describe_next_step(document, scenarios, merges=pages.merges)
     are_blocking = any(each["code"] == "behaviour_changed" for each in document["reasons"])
     return Report(
-        heading=heading,
+        heading=str(heading),
         notices=_format_notices(document),
         origin=pages.origin,
         alert=_build_alert(document, new, links),
-        baseline=format_baseline(document, links, merges=pages.merges, makes_baseline=pages.makes_baseline),
+        baseline=format_baseline(document, links, merging, makes_baseline=pages.makes_baseline),
         noise=describe_noise(document),
         false_alarms=describe_false_alarms(document),
         mutations=describe_mutations(document, escape_span),
@@ -202,7 +203,7 @@ def build_report(
         confirmation=_describe_confirmation(document),
         lost_figures=describe_lost_figures(document, escape_span),
         growth=describe_growth(document, escape_span),
-        recordings=describe_other_recordings(document, heading),
+        recordings=describe_other_recordings(document, heading.text),
         other_calls="",
         is_compared=_is_compared(document),
         figures=build_figures(document, in_detail=layout.all_goldens),
@@ -471,8 +472,14 @@ def _list_commands(document: ResultsDoc, scenarios: ScenarioSections, failing: S
     return escape_commands([each for each in commands if each])
 
 
+def _describe_merging(document: ResultsDoc, heading: Heading) -> str:
+    """Whether the run blocks merging, and whether a person should look before."""
+    return "yes" if document["exit_code"] else "no, but look before you merge" if heading.tone != "good" else "no"
+
+
 _WRONG = (
-    "No check fails. If this is wrong, fix the agent or add a check (`fail_on: [behaviour_changed]` blocks all such)"
+    "No check fails. If this is wrong, fix the agent or add a check "
+    "(`fail_on: [behaviour_changed]` in the suite's `policy` blocks all such)"
 )
 _NOTES = {
     False: f"{_WRONG}: once on the base branch, it is what later runs are compared with, and no report says it again.",

@@ -30,23 +30,21 @@ if TYPE_CHECKING:
     from evalgate.reporting.markdown.links import Links
 
 
-def format_origin(run: TriggeringRun, run_url: str, links: Links, *, passes: bool) -> str:
-    """Formats one line of Markdown; a fork's own results that pass are marked as no proof."""
+def format_origin(run: TriggeringRun, run_url: str, links: Links) -> str:
+    """Formats one line of Markdown; a fork's own results are marked as no proof."""
     where = f"Evaluated in [run {run.id}]({run_url}) at {links.head(run.head_sha)}"
     if run.is_same_repository:
         return f"{where}."
     repository = escape_span(run.head_repository, 200)
-    controls = f"{where} of the fork {repository}, which controls the results"
-    if not passes:
-        return f"{controls}. A later pass is no proof: review the change, or run it on a branch of this repository."
-    return f"{controls}: a pass is no proof. Review the change, or run it on a branch of this repository."
+    what = "so even a pass proves nothing: review the change, or run it on a branch of this repository."
+    return f"{where} of the fork {repository}, which controls the results, {what}"
 
 
 MAX_BRANCH = 60
 MAX_TYPES = 5
 MAX_TYPE = 60
 _STATUS_WORDS = {
-    "exact": "the base commit",
+    "exact": "",
     "latest": "the latest of its branch, not the base commit",
     "given": "chosen with --baseline",
 }
@@ -59,11 +57,11 @@ _MISSING_WORDS = {
 }
 
 
-def format_baseline(document: ResultsDoc, links: Links, *, merges: bool = True, makes_baseline: bool = False) -> str:
-    """Formats as one line of Markdown whether the run blocks merging, if it `merges`, commit, baseline and rules."""
+def format_baseline(document: ResultsDoc, links: Links, merging: str, *, makes_baseline: bool = False) -> str:
+    """Formats as one line of Markdown whether the run blocks `merging`, if it is asked, commit, baseline and rules."""
     baseline = document["baseline"]
     commit = document["commit"]
-    merging = f"**Blocks merging: {'yes' if document['exit_code'] else 'no'}** \u00b7 " if merges else ""
+    merging = f"**Blocks merging: {merging}** \u00b7 " if merging else ""
     if document["summary"] is None:
         return f"{merging}{f'**Commit** {links.head(commit)} was not judged' if commit else 'Nothing was judged'}"
     tested = f"{merging}**Commit** {links.head(commit)} \u00b7 " if commit else merging
@@ -78,7 +76,8 @@ def format_baseline(document: ResultsDoc, links: Links, *, merges: bool = True, 
         return f"{tested}**Baseline** {_MISSING_WORDS[status]}{remedy}"
     facts = [fact for fact in (_status(baseline), _age(baseline), _describe_drift(baseline)) if fact]
     own = f"{_name_creating_push(baseline)} its own" if baseline.get("target") and not makes_baseline else ""
-    return f"{tested}**Baseline** {_commit(baseline, links)} \u00b7 {', '.join(facts)}{own}{_rules(document)}"
+    found = " \u00b7 ".join(filter(None, [_commit(baseline, links), ", ".join(facts)]))
+    return f"{tested}**Baseline** {found}{own}{_rules(document)}"
 
 
 def _name_creating_push(baseline: BaselineDoc) -> str:
@@ -111,7 +110,8 @@ def _status(baseline: BaselineDoc) -> str:
     if status == "ancestor":
         back = f"{pluralize(distance, 'commit')} before" if distance else "an ancestor of"
         return f"{back} the base commit"
-    return _STATUS_WORDS.get(status) or escape_span(status)
+    words = _STATUS_WORDS.get(status)
+    return escape_span(status) if words is None else words
 
 
 def _describe_drift(baseline: BaselineDoc) -> str:

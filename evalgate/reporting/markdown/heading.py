@@ -105,9 +105,12 @@ def build_heading(
     `makes_baseline` is whether the run is the baseline of its branch, which has none.
     """
     heading, leg, selection = _build_verdict(document, escape), document.get("leg"), document.get("selection")
-    if (recordings := document.get("recordings")) and is_old(recordings):
+    if recordings := document.get("recordings"):
         since = name_baseline(document, escape)
-        heading = heading._replace(text=_add_old_recordings(document, recordings, heading.text, since))
+        if is_old(recordings):
+            heading = heading._replace(text=_add_old_recordings(document, recordings, heading.text, since))
+        else:
+            heading = heading._replace(text=_add_new_recordings(recordings, heading.text, since))
     text = _add_other_branch(document, heading.text, escape, makes_baseline=makes_baseline)
     if selection:
         judged = f"{selection['judged']:,} of {pluralize(selection['of'], 'scenario')} judged"
@@ -116,6 +119,14 @@ def build_heading(
 
 
 RECORD_AGAIN = "to judge a change of the agent, record it again"
+
+
+def _add_new_recordings(recordings: RecordingsDoc, text: str, since: str) -> str:
+    """On how many recordings it rests that nothing changed, if all are new."""
+    same, number = f"passed: no change since {since}", recordings["of"]
+    if recordings["unchanged"] or not text.startswith(same):
+        return text
+    return f"{same} in {pluralize(number, 'new recording')}{text.removeprefix(same)}"
 
 
 def _add_old_recordings(document: ResultsDoc, recordings: RecordingsDoc, text: str, since: str) -> str:
@@ -157,7 +168,7 @@ def is_old(recordings: RecordingsDoc) -> bool:
 def describe_recordings(document: ResultsDoc) -> str:
     """Describes how many recordings are those of the baseline, as a phrase; empty if none is known to be."""
     found = document.get("recordings")
-    if not found:
+    if not found or not found["unchanged"]:
         return ""
     number = pluralize(found["of"], "recording")
     if not is_old(found):
@@ -362,14 +373,17 @@ def _describe_all_passed(document: ResultsDoc, number: int, escape: Callable[[st
     words = [each for each in (_FAILED_TRIALS, _DID_NOT_PASS, _NOT_EVALUATED) if each in flawed]
     if number == 1:
         return ", ".join(["the only scenario passes", *words])
+    slipped = flawed.get(_FAILED_TRIALS, [])
+    if words == [_FAILED_TRIALS] and len(slipped) == 1 and describe_pass_rule(slipped[0]):
+        return f"{_describe_flawed(slipped, _FAILED_TRIALS, escape, ' passes')}; {format_all_passed(number)}"
     return ", ".join([format_all_passed(number), *(_describe_flawed(flawed[each], each, escape) for each in words)])
 
 
-def _describe_flawed(found: Sequence[ScenarioDoc], flaw: str, escape: Callable[[str], str]) -> str:
+def _describe_flawed(found: Sequence[ScenarioDoc], flaw: str, escape: Callable[[str], str], verb: str = "") -> str:
     """How many have the flaw; of one its name, and in how many trials it passes by which rule."""
     if len(found) > 1:
         return f"{len(found):,} {flaw}"
     name, rule = escape(scenario_name(found[0]["id"], found[0]["variant"])), describe_pass_rule(found[0])
     if rule.startswith("score "):
         rule = f"score {score(found[0]['score'])}, {rule.removeprefix('score ')}"
-    return f"{name}{describe_fewer_passes(found[0])} ({rule})" if rule else f"{name} {flaw}"
+    return f"{name}{verb}{describe_fewer_passes(found[0])} ({rule})" if rule else f"{name} {flaw}"

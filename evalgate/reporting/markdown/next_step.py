@@ -46,7 +46,7 @@ def describe_next_step(document: ResultsDoc, scenarios: ScenarioSections, *, mer
     if document["verdict"] == "pass":
         return _describe_merge(document) if merges else NextStep("", "")
     text = _describe_acceptance(document, scenarios, merges=merges) if document["verdict"] == "fail" else ""
-    return NextStep(_describe_case(document, scenarios) if text else "", text)
+    return NextStep(_describe_case(document, scenarios, merges=merges) if text else "", text)
 
 
 def _describe_merge(document: ResultsDoc) -> NextStep:
@@ -76,9 +76,7 @@ def _describe_expiry(document: ResultsDoc) -> str:
     if not baseline or baseline["status"] != "expired":
         return ""
     where = escape_span(baseline.get("target") or "the base branch", MAX_BRANCH)
-    return (
-        f"run the workflow on {where}, then this check again. It does not block: no pull request can renew a baseline"
-    )
+    return f"run the workflow on {where}, then this check again. It does not block, as a pull request can't mend it"
 
 
 def _describe_weaker_runs(weaker: Sequence[WeakeningDoc]) -> str:
@@ -91,7 +89,7 @@ def _describe_weaker_runs(weaker: Sequence[WeakeningDoc]) -> str:
     return "are held to the weaker rules; else restore the rules"
 
 
-def _describe_case(document: ResultsDoc, scenarios: ScenarioSections) -> str:
+def _describe_case(document: ResultsDoc, scenarios: ScenarioSections, *, merges: bool) -> str:
     """Describes when what blocks may be accepted: a failure that the baseline has, too, is not of this change."""
     if lost := _list_lost(scenarios):
         figures = sorted({each["figure"] for each in lost})
@@ -101,7 +99,7 @@ def _describe_case(document: ResultsDoc, scenarios: ScenarioSections) -> str:
     if not scenarios.known_blocking and {each.scenario["verdict"] for each in scenarios.failures} == {"MISSING"}:
         return _describe_recording(document, scenarios)
     if not _is_inherited(document, scenarios):
-        return _describe_repair(scenarios)
+        return _describe_repair(scenarios, merges=merges)
     branch = _find_branch(document)
     where = f"on {escape_span(branch, MAX_BRANCH)}" if branch else "in the baseline"
     verb, them = ("It fails", "it") if scenarios.known_blocking == 1 else ("They fail", "them")
@@ -112,13 +110,13 @@ def _find_branch(document: ResultsDoc) -> str | None:
     return document["baseline"].get("branch") if document["baseline"] else None
 
 
-def _describe_repair(scenarios: ScenarioSections) -> str:
+def _describe_repair(scenarios: ScenarioSections, *, merges: bool) -> str:
     """What repairs the failures, and when they may be accepted instead: nobody intends that a run crashes."""
     failures = [each.scenario for each in scenarios.failures]
     if not failures or any(map(is_lost, failures)):
         return INTENDED
     if all(map(_is_new, failures)):
-        return "Fix the agent or the scenario and record again. To merge it as it is:"
+        return f"Fix the agent or the scenario and record again. To {'merge' if merges else 'accept'} it as it is:"
     return f"Fix the agent and record again. {'To merge before that:' if _are_crashes(scenarios) else INTENDED}"
 
 
@@ -152,7 +150,8 @@ def _describe_recording(document: ResultsDoc, scenarios: ScenarioSections) -> st
     """How scenarios without a trace are recorded."""
     found = scenarios.failures
     suites = {each.suite["path"]: each.suite for each in found}
-    command = build_record_command(document, [*suites.values()])
+    only = found[0].scenario["id"] if len(found) == 1 else ""
+    command = build_record_command(document, [*suites.values()], only)
     again = " again" if all(each.kind == "broken" for each in found) else ""
     what = f"{'it' if len(found) == 1 else 'them'}{again}"
     how = f"To record {what}: {escape_span(command)}" if command else f"Record {what}"
@@ -181,11 +180,11 @@ def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections, *, m
     if known or verdicts - {"ERROR", "MISSING"}:
         command = escape_span(build_approve_command([*scenarios.failures, *known]))
         branch = _find_branch(document) if merges else None
-        where = f" to {escape_span(branch, MAX_BRANCH)}" if branch else ""
+        where = f" to {escape_span(branch, MAX_BRANCH)}, by a pull request of its own," if branch else ""
         return f"{change}commit{where} the file that {command} writes"
     reasons = {(each.get("suite"), each.get("scenario")) for each in document["reasons"]}
     if proposed and reasons <= proposed:
-        return f"{change}merge past this check, if you may: the proposed approval counts from then on"
+        return f"{change}merge past this check, if you may: an approval counts once it is on the branch"
     if verdicts == {"MISSING"}:
         return f"remove {'it' if len(scenarios.failures) == 1 else 'them'} from the suite"
     return f"change {suite} or its policy"

@@ -266,8 +266,8 @@ def _format_change(item: SuiteScenario) -> str:
 
 
 def _format_passed_share(scenario: ScenarioDoc) -> str:
-    """Formats how many of several trials passed, as ` 3/4` after the verdict; empty for one trial."""
-    trials = count_trials(scenario)
+    """Formats how many of several trials passed, as ` 3/4 trials` after the verdict; empty for one trial."""
+    trials = count_trials(scenario, "\u00a0trials")
     return f"\u00a0{trials}" if trials else ""
 
 
@@ -302,7 +302,9 @@ def _list_facts(item: SuiteScenario, links: Links, shared: Collection[str]) -> l
         is_in_word = why == NOT_MEASURED or item.kind == "new"
         reason = "" if is_in_word else f": {escape_sentence(why, MAX_REASON)}{rule if is_counted else ''}"
         is_in_verdict = _format_change(item) == NOT_JUDGED and reason
-        facts.append(reason.removeprefix(": ") if is_in_verdict else f"{_format_change(item)}{reason}")
+        facts.append(
+            reason.removeprefix(": ").partition(", ")[0] if is_in_verdict else f"{_format_change(item)}{reason}"
+        )
     if change and change["increases"]:
         facts.append(escape_sentence(", ".join(change["increases"]), MAX_REASON))
     if cause := _describe_cause(change, shared):

@@ -169,7 +169,7 @@ def build_statistics_row(entry: NamedStatistics) -> StatisticsRow:
         name="All suites" if entry.name is None else escape_cell(entry.name, MAX_NAME),
         trials=_format_trials(figures),
         pass_rate=statistics_text.pass_rate(figures),
-        pass_rate_delta=statistics_text.pass_rate_delta(delta),
+        pass_rate_delta=_format_pass_rate_delta(figures),
         tries=statistics_text.tries(figures),
         score=statistics_text.score(figures),
         score_delta=statistics_text.score_delta(delta),
@@ -180,6 +180,14 @@ def build_statistics_row(entry: NamedStatistics) -> StatisticsRow:
         latency=statistics_text.latency(figures),
         latency_delta=statistics_text.latency_delta(delta),
     )
+
+
+def _format_pass_rate_delta(figures: StatisticsDoc) -> str:
+    """The change in points, with over how many scenarios if the baseline lacks some."""
+    delta = figures["delta"]
+    text = statistics_text.pass_rate_delta(delta)
+    is_part = bool(text) and delta is not None and delta["scenarios"] != figures["scenarios"]
+    return f"{text} over {delta['scenarios']:,} that both runs have" if is_part and delta else text
 
 
 def _format_trials(figures: StatisticsDoc) -> str:

@@ -55,23 +55,27 @@ def build_show_command(suite: SuiteDoc, trial: TrialDoc, folder: str = "") -> st
     return shlex.join(["evalgate", "show", *needed, _make_relative(find_place(trial), folder)])
 
 
-def build_record_command(document: ResultsDoc, suites: Sequence[SuiteDoc]) -> str:
-    """The command that records suites as they were recorded; empty if `evalgate record` did not write their traces."""
+def build_record_command(document: ResultsDoc, suites: Sequence[SuiteDoc], scenario: str = "") -> str:
+    """The command that records suites, or a scenario, as they were; empty if `evalgate record` did not write traces."""
     trials = (trial for suite in suites for each in suite["scenarios"] for trial in each["trials"])
     if next((each.trace.format for each in trials), RECORDED) != RECORDED:
         return ""
     paths = {_make_relative(suite["path"], document.get("working_directory", "")) for suite in suites}
-    return record_command(paths.pop() if len(paths) == 1 else "SUITE")
+    return record_command(paths.pop() if len(paths) == 1 else "SUITE", scenario if _is_plain(scenario) else "")
 
 
 def _make_relative(path: str, folder: str) -> str:
     return posixpath.relpath(path, folder) if folder and not path.startswith("/") else path
 
 
+def _is_plain(id_: str) -> bool:
+    return len(id_) <= MAX_ID and re.fullmatch(_PLAIN_ID, id_) is not None
+
+
 def build_approve_command(failing: list[SuiteScenario]) -> str:
     """The command that approves a failure; it names the scenario if it is the only one, with a short plain id."""
     id_ = failing[0].scenario["id"] if len(failing) == 1 else ""
-    name = id_ if len(id_) <= MAX_ID and re.fullmatch(_PLAIN_ID, id_) else "SCENARIO"
+    name = id_ if _is_plain(id_) else "SCENARIO"
     return f"evalgate approve {name} --until DATE --because REASON"
 
 

@@ -464,9 +464,12 @@ def describe_pass_rule(scenario: ScenarioDoc) -> str:
     return f"score {scenario['threshold']:g} is enough" if scenario["verdict"] == "PASS" else ""
 
 
-def count_trials(scenario: ScenarioDoc) -> str:
-    """How many of several trials passed, with the rule that decides: `3/4, all must pass`; empty for one trial."""
-    share = f"{count_passed(scenario)}/{scenario['n']}" if scenario["n"] > 1 else ""
+def count_trials(scenario: ScenarioDoc, noun: str = "") -> str:
+    """How many of several trials passed, with the rule that decides: `3/4, all must pass`; empty for one trial.
+
+    `noun` follows the share.
+    """
+    share = f"{count_passed(scenario)}/{scenario['n']}{noun}" if scenario["n"] > 1 else ""
     return ", ".join(filter(None, [share, describe_pass_rule(scenario)]))
 
 

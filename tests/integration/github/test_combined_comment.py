@@ -74,7 +74,7 @@ def test_the_legs_of_an_older_run_go_and_with_them_one_that_is_gone():
     assert legs_of(comment) == list(NAMES[:5])
 
 
-LAST_RUN = "**The run before this one** "
+LAST_RUN = "**The previous run of this pull request** "
 
 
 def find_last_run(comment):

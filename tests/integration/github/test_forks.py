@@ -129,7 +129,9 @@ def test_a_published_report_says_how_the_last_run_ended_where_it_was_otherwise(h
         [green] = own_comments(hub)
         assert f" run={run} attempt=1 " in green.split("\n")[1]
         assert green.split("\n")[2].startswith("## \u2705 EvalGate passed")
-        assert green.split("\n")[4] == red[2].replace("## \u274c EvalGate ", "**The run before this one** ")
+        assert green.split("\n")[4] == red[2].replace(
+            "## \u274c EvalGate ", "**The previous run of this pull request** "
+        )
         assert green.split("\n")[6].startswith(f"Evaluated in [run {run}]")
 
 
@@ -141,7 +143,7 @@ def test_a_report_that_cannot_be_read_after_one_that_passed_says_what_was(hub, e
     publish(after_run=run)
     [comment] = own_comments(hub)
     assert comment.split("\n")[2].startswith("## \u26d4 EvalGate could not run")
-    assert comment.split("\n")[4].startswith("**The run before this one** passed")
+    assert comment.split("\n")[4].startswith("**The previous run of this pull request** passed")
 
 
 def test_a_report_of_the_run_itself_and_the_published_one_replace_each_other_without_a_warning(

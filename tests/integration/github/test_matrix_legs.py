@@ -89,7 +89,7 @@ def test_of_two_comments_that_legs_created_at_once_the_failed_one_stays(hub, act
     assert "it shows another job or step of this run, which did not pass" in step.annotations[0]["message"]
     [comment] = own_comments(hub)
     assert "1 scenario hard-failed: " in comment.splitlines()[2]
-    assert comment.splitlines()[2].endswith(" \u00b7 ` suite: billing `")
+    assert comment.splitlines()[2].startswith("## \u274c ` suite: billing `: EvalGate failed")
 
 
 def test_two_calls_of_a_reusable_workflow_in_one_run_warn(hub, act, runner):

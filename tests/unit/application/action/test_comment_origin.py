@@ -100,11 +100,11 @@ def find_second_line(pull_request):
 @pytest.mark.parametrize("next_run", [NEXT_PUSH, RERUN])
 def test_the_line_below_the_heading_says_what_the_last_run_was_where_it_ended_otherwise(next_run):
     fixed = write_after(FAILED, replace(OWN, passed=False), PASSED, next_run)
-    assert find_second_line(fixed) == "**The run before this one** failed: scenario ` a ` broke"
+    assert find_second_line(fixed) == "**The previous run of this pull request** failed: scenario ` a ` broke"
     broke = write_after(PASSED, OWN, FAILED, replace(next_run, passed=False))
-    assert find_second_line(broke) == "**The run before this one** passed: no change"
+    assert find_second_line(broke) == "**The previous run of this pull request** passed: no change"
     post(fixed, next_run, passed=True, body=PASSED.replace("body", "body with a link"))
-    assert find_second_line(fixed).startswith("**The run before this one** failed")
+    assert find_second_line(fixed).startswith("**The previous run of this pull request** failed")
     third = replace(next_run, run="9003")
     post(fixed, third, passed=True, body=PASSED)
     assert find_second_line(fixed) == "body"
@@ -116,7 +116,7 @@ def test_the_line_below_the_heading_says_what_the_last_run_was_where_it_ended_ot
         (PASSED, OWN),
         (FAILED, replace(OTHER_LEG, passed=False)),
         (BODY, replace(OWN, passed=False)),
-        (f"{PASSED}\n\n**The run before this one** [x](https://example.org)\n", NEXT_PUSH),
+        (f"{PASSED}\n\n**The previous run of this pull request** [x](https://example.org)\n", NEXT_PUSH),
         (FAILED.replace("broke", "b" * 500), replace(OWN, passed=False)),
     ],
 )

@@ -6,7 +6,7 @@ from results_builder import a_reason, a_scenario, a_suite, results
 from evalgate.application.documents.report_files import SummaryFile, make_source
 from evalgate.ports.outputs import RenderOptions, RunSubject
 
-LATER = ": later pull requests are compared with this run."
+LATER = ": later pull requests into it are compared with this run."
 
 
 def summarize(event, codes=(), *, makes_baseline=True, branch="main"):

@@ -288,7 +288,7 @@ def test_a_scenario_that_passes_less_often_comes_before_what_did_not_change():
     slipped = moved("a", "inconclusive", trials=trials)
     slipped["change"]["reason"] = reason
     assert build_heading(document(slipped, same("b"))).text == (
-        "passed: all 2 scenarios pass, a in 3 of 4 trials, 4 of 4 before (score 1.00, 0.8 is enough); "
+        "passed: a passes in 3 of 4 trials, 4 of 4 before (score 1.00, 0.8 is enough); all 2 scenarios pass; "
         "no verdict changed since main"
     )
 
@@ -582,10 +582,13 @@ def test_a_push_does_not_wait_for_the_push_that_creates_a_baseline(status):
     ("found", "answer"),
     [
         (document(same("a")), "no"),
-        (document(moved("a", "broken", "FAIL", quarantined=True)), "no"),
+        (document(moved("a", "broken", "FAIL", quarantined=True)), "no, but look before you merge"),
         (document(known("a"), approvals=approve("a")), "no"),
         (document(known("a"), verdict="fail", blocking="a"), "yes"),
-        (document(known("a"), verdict="fail", blocking="a", report_only=True, exit_code=0), "no"),
+        (
+            document(known("a"), verdict="fail", blocking="a", report_only=True, exit_code=0),
+            "no, but look before you merge",
+        ),
         (results([], "cannot_judge", reasons=[a_reason("min_evaluated", "too few")]), "yes"),
         (results([], "invalid", reasons=[a_reason("invalid_input", "x")]), "yes"),
     ],
@@ -598,7 +601,10 @@ def test_the_line_below_the_heading_answers_whether_merging_is_blocked(found, an
 
 def test_a_failure_that_the_baseline_has_too_is_not_blamed_on_this_change():
     inherited = document(known("a"), verdict="fail", blocking="a")
-    advice = "It fails on ` main ` too, so this change is not the cause; fix it there, or commit to ` main ` the file that ` evalgate"
+    advice = (
+        "It fails on ` main ` too, so this change is not the cause; fix it there, or commit to ` main `, "
+        "by a pull request of its own, the file that ` evalgate"
+    )
     assert advice in render_comment(inherited, key="k")
     new = document(known("a"), moved("b", "broken", "HARD_FAIL"), verdict="fail", blocking="ab")
     weakened = document(
@@ -674,6 +680,7 @@ REGRESSED = moved("a", "regressed")
 REMOVAL = document(same("a"), weakenings=[gone("check_removed", "a")])
 WORSE = document(known("a", "worse"), approvals=approve("a"))
 RECORD = "evalgate record --suite evals/s.yaml -- YOUR AGENT"
+RECORD_A = RECORD.replace(" -- ", " --scenario a -- ")
 OLD = document(same("a"), recordings={"unchanged": 2, "of": 2, "is_asked": True, "new_rules": False})
 ENDED = an_assertion("run", "failed", type=RUN_FAILED, reason="the agent ended with exit code 1")
 CRASH = document(
@@ -700,7 +707,7 @@ CRASH = document(
         ),
         (
             document({**same("a"), "change": None}, baseline={**a_baseline("expired"), "target": "main"}),
-            "\nTo compare before you merge: run the workflow on ` main `, then this check again. It does not block: no",
+            "\nTo compare before you merge: run the workflow on ` main `, then this check again. It does not block, as",
         ),
         (
             document(failing("a", "no x", "new", 4, 1), verdict="fail", blocking="a"),
@@ -712,7 +719,7 @@ CRASH = document(
         ),
         (
             document(moved("a", "broken", "MISSING"), verdict="fail", blocking="a"),
-            f"\nTo record it again: ` {RECORD} `. If it is left out on purpose: remove it from the suite\n",
+            f"\nTo record it again: ` {RECORD_A} `. If it is left out on purpose: remove it from the suite\n",
         ),
         (
             document(*(moved(each, "new", "MISSING") for each in "ab"), verdict="fail", blocking="ab"),
@@ -741,7 +748,10 @@ CRASH = document(
             document(moved("a", "new", "HARD_FAIL", before=None), verdict="fail", blocking="a"),
             "\nFix the agent or the scenario and record again. To merge it as it is: change the suite",
         ),
-        (CRASH, "\nFix the agent and record again. To merge before that: commit to ` main ` the file that"),
+        (
+            CRASH,
+            "\nFix the agent and record again. To merge before that: commit to ` main `, by a pull request of its own, the file that",
+        ),
     ],
 )
 def test_the_next_step_stands_above_what_is_folded(found, advice):

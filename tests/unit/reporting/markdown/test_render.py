@@ -347,11 +347,11 @@ def drifted(found, *, suites=False, types=(), files=(), **changes):
     ("baseline", "words"),
     [
         (None, "**Baseline** none given, so changes can't be shown"),
-        (a_baseline(), "`` ba5e000 `` \u00b7 the base commit".replace("``", "`")),
+        (a_baseline(), "**Baseline** ` ba5e000 `\n"),
         (a_baseline("ancestor", distance=3), "3 commits before the base commit"),
         (a_baseline("latest"), "the latest of its branch, not the base commit"),
-        (a_baseline(branch="main"), "` ba5e000 ` of ` main ` \u00b7 the base commit"),
-        (drifted("exact", suites=True), "the base commit, evaluated with different suites or settings, which may cause changes"),
+        (a_baseline(branch="main"), "` ba5e000 ` of ` main `\n"),
+        (drifted("exact", suites=True), "` ba5e000 ` \u00b7 evaluated with different suites or settings, which may cause changes"),
         (
             drifted("exact", suites=True, files=["evals/a|b.yaml", "evalgate.yaml: policy"]),
             "evaluated with different suites or settings (` evals/a|b.yaml ` and ` evalgate.yaml: policy `), which may",
@@ -656,7 +656,7 @@ def test_comment__passing_scenarios_with_failures__show_them_first_and_named():
     assert "<summary>Passing (8), 1 with failed trials, 6 with checks that did not pass</summary>" in text
     rows = [line for line in text.split("\n") if "PASS" in line and line.startswith("|")]
     assert rows == [
-        "| ` shaky ` | \u2705\u00a0PASS\u00a01/3, score 0.8 is enough | 0.90 | ` in time ` (2 of 3 trials): it took 9 s |",
+        "| ` shaky ` | \u2705\u00a0PASS\u00a01/3\u00a0trials, score 0.8 is enough | 0.90 | ` in time ` (2 of 3 trials): it took 9 s |",
         "| ` slow0 ` and 5 more | \u2705\u00a0PASS | 0.80 | ` in time `: it took 9 s |",
     ]
     assert "\n\u2705\u00a0PASS, score 1.00: ` fine `\n" in text

@@ -145,7 +145,7 @@ def test_summary_has_the_statistics_of_each_suite_and_of_the_run():
     rows = [line for line in texts if line.startswith(("| All suites |", "| ` one ` | 80", "| ` two ` | 80"))]
     assert len(rows) == 3
     assert rows[0] == (
-        "| All suites | 80 | 75% of scenarios (53% to 89%); \u221210 points (\u221225 to +6)"
+        "| All suites | 80 | 75% of scenarios (53% to 89%); \u221210 points (\u221225 to +6) over 18 that both runs have"
         " | pass@4 95% (\u00b10 points), pass^4 60% (\u221220 points)"
         " | mean 0.82, least 0.10, p50 0.90, p95 1.00; \u22120.04 (\u22120.10 to +0.02)"
         " | 1.60 USD, 0.02 USD a trial; +0.005 USD a trial | 72,000, 900 a trial; \u221210 a trial"
