@@ -26,6 +26,8 @@ NEEDED = (
 )
 STORE_GROUP = ["store", "history", "goldens", "feedback", "export", "import"]
 LEFT_OUT = [
+    "traces",
+    "show",
     "init",
     "skill",
     "view",
