@@ -47,7 +47,7 @@ def test_a_baseline_of_other_suites_has_drifted_and_is_compared_all_the_same(hub
     assert (step.exit_code, *status) == (0, "drifted", "suites")
     assert step.outputs["baseline-sha"] == hub.state["refs"]["refs/heads/main"]
     assert int(step.outputs["baseline-age-seconds"]) < 600
-    assert "the base commit, evaluated with different suites" in own_comments(hub)[0]
+    assert " \u00b7 evaluated with different suites" in own_comments(hub)[0]
     written = json.loads((workspace / ".evalgate/results.json").read_bytes())
     drift = {"found": "exact", "suites": True, "files": ["evals/support.yaml"], "evaluators": []}
     assert written["baseline"]["drift"] == drift
