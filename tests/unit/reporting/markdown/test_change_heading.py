@@ -726,7 +726,10 @@ CRASH = document(
             f"\nTo record them: ` {RECORD} `. If they are left out on purpose: remove them from the suite\n",
         ),
         (OLD, f"\nTo record again: ` {RECORD} `\n"),
-        (REMOVAL, f"{INTENDED}merge, and later runs are judged without it; else restore the check\n"),
+        (
+            REMOVAL,
+            f"{INTENDED}merge, and later runs are judged without it (no scenario would fail by it now); else restore the check\n",
+        ),
         (
             document(same("a"), weakenings=[gone("check_removed", "a"), gone("threshold_lowered", "a")]),
             f"{INTENDED}merge, and later runs are held to the weaker rules; else restore the rules\n",
