@@ -173,7 +173,7 @@ def test_trial_that_an_outage_left_unmeasured_is_told_where_others_pass(tmp_path
     assert found.code == 0
     assert heading(found) == "## \U0001f7e1 EvalGate passed, but an outage left 1 trial unmeasured"
     comment = found.text("comment.md")
-    assert "| ` a ` | \u2705\u00a0PASS\u00a02/2 | 1.00 | 1 of 3 trials not measured |" in comment
+    assert "| ` a ` | \u2705\u00a0PASS\u00a02/2\u00a0trials | 1.00 | 1 of 3 trials not measured |" in comment
     assert "**Not measured** 1 trial" in comment
     assert "    1 of 3 trials not measured" in found.stdout
     assert "suite desk: 6 scenarios, 7 trials, 1 not measured" in found.stdout
