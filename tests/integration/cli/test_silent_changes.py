@@ -198,7 +198,7 @@ def test_an_answer_that_lost_its_values_is_shown_beside_that_of_the_baseline_in_
     head = evalgate(tmp_path / "head", ["suite.yaml", "--baseline", str(base.folder / "baseline.zip")])
     [found] = head.results["suites"][0]["scenarios"][0]["differences"]
     assert (found["kind"], found["example"]["before"]) == ("literals", answers["base"])
-    gone = "no longer in the answer: 120, TP533 in 3 of 3"
+    gone = "no longer in the answer: TP533, \u20ac120 in 3 of 3"
     line = f"{gone}; for example: {answers['base']} -> Sorry, I can't book it."
     verb(tmp_path / "head", "view")
     page = (head.folder / "report.html").read_text()

@@ -487,7 +487,7 @@ def test_printed_page_shows_every_failing_or_changed_scenario(chromium: Chromium
     assert chromium.evaluate(shown) == 1
     chromium.evaluate("dispatchEvent(new Event('beforeprint'))")
     wanted = "document.querySelectorAll('.list tr[data-failing], .list tr[data-changed]').length"
-    assert chromium.evaluate(shown) == chromium.evaluate(wanted) == 6
+    assert chromium.evaluate(shown) == chromium.evaluate(wanted) == 8
     chromium.evaluate("dispatchEvent(new Event('afterprint'))")
     assert chromium.evaluate(shown) == 1
 
