@@ -30,13 +30,14 @@ class Annotation(NamedTuple):
 class Pages(Struct, frozen=True):
     """Where GitHub shows the files and commits of a run: server, repository, and the judged commit.
 
-    `head_repository` has the judged commit: a fork, or `repository` itself.
+    `head_repository` has the judged commit: a fork, or `repository` itself. `attempt` is how often the run was begun.
     """
 
     server_url: str
     repository: str
     head_repository: str
     commit: str
+    attempt: int = 1
 
 
 Conclusion = Literal["success", "failure", "neutral"]

@@ -290,7 +290,7 @@ class Settings(Struct, frozen=True):
         """Where GitHub shows the judged commit: for a pull request its head, as a merge commit is replaced."""
         job, pull_request = self.job, self.event.pull_request
         head = pull_request.head_repository if pull_request else ""
-        return Pages(job.server_url, job.repository, head or job.repository, self.commit)
+        return Pages(job.server_url, job.repository, head or job.repository, self.commit, job.attempt)
 
 
 def _check_event(inputs: Inputs, job: Job) -> list[Problem]:

@@ -168,6 +168,7 @@ class PullRequestReview:
             as_text(entry.get("head_branch")),
             head,
             is_same_repository=repository == self._client.site.repository_id,
+            attempt=as_int(entry.get("run_attempt")) or 1,
         )
         return GateRun(run, begun, as_int(dig(entry, "actor", "id")))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from evalgate.application.action.comment_origin import LAST_RUN_LEAD
+from evalgate.application.action.comment_origin import LAST_RUN_LEAD, RunCount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,15 +22,21 @@ BEGIN = re.compile(
     re.MULTILINE,
 )
 END = "<!-- evalgate:sections-end -->"
-LAST_RUN = re.compile(r"<!-- evalgate:last-run v1 failed=([0-9]{1,6}) legs=([0-9]{1,6}) -->")
-"""The second line of a comment, where no report is: how many legs failed in the last run, or in its last attempt."""
+LAST_RUN = re.compile(
+    r"<!-- evalgate:last-run v1 failed=([0-9]{1,6}) legs=([0-9]{1,6})"
+    r"(?: commit=([0-9a-f]{40,64}) failed=([0-9]{1,6}) runs=([0-9]{1,6}))? -->"
+)
+"""The second line of a comment, where no report is: how many legs failed in the last run, or in its last attempt.
+
+Then which commit the legs judged, and how many runs of it failed before.
+"""
 ELSEWHERE = "The report of this leg is in the summary of its job: this comment has no room for it."
 NO_HEADING = "EvalGate"
 YELLOW = "\U0001f7e1"
 
 
 class Leg(Struct, frozen=True):
-    """The leg that writes, and the comment that it shares: its key, and the most characters of it."""
+    """The leg that writes, what it judged, and the comment that it shares: its key, and the most characters of it."""
 
     key: str
     name: str
@@ -38,6 +44,7 @@ class Leg(Struct, frozen=True):
     attempt: int
     passed: bool
     max_chars: int
+    commit: str = ""
 
 
 class LegCount(Struct, frozen=True):
@@ -45,6 +52,14 @@ class LegCount(Struct, frozen=True):
 
     failed: int
     legs: int
+
+
+class LastRun(Struct, frozen=True):
+    """What a comment says of the last run, None before the second, and of earlier runs of the commit it judges."""
+
+    legs: LegCount | None = None
+    commit: str = ""
+    before: RunCount = RunCount()
 
 
 class Section(Struct, frozen=True):
@@ -98,14 +113,25 @@ def merge_section(leg: Leg, body: str, posted: Sequence[str]) -> str | None:
     return render_comment(leg, [*kept, _make_section(leg, body)], last)
 
 
-def _find_last_run(leg: Leg, sections: Sequence[Section], posted: Sequence[str]) -> LegCount | None:
-    """What the comment said before the first leg of this run or attempt wrote; None if it is the first."""
-    newest = max(((each.run, each.attempt) for each in sections), default=(leg.run, leg.attempt))
-    if newest < (leg.run, leg.attempt):
-        return _count_legs([each for each in sections if each.run == newest[0]])
+def _find_last_run(leg: Leg, sections: Sequence[Section], posted: Sequence[str]) -> LastRun:
+    """What the comment said before the first leg of this run or attempt wrote."""
     lines = (text.lstrip().partition("\n")[2].partition("\n")[0].rstrip() for text in posted)
-    found = next(filter(None, map(LAST_RUN.fullmatch, lines)), None)
-    return found and LegCount(int(found[1]), int(found[2]))
+    found = next(filter(None, map(_read_last_run, lines)), LastRun(commit=leg.commit))
+    newest = max(((each.run, each.attempt) for each in sections), default=(leg.run, leg.attempt))
+    if newest >= (leg.run, leg.attempt):
+        return found
+    legs = _count_legs([each for each in sections if each.run == newest[0]])
+    is_same = leg.commit and leg.commit == found.commit
+    return LastRun(legs, leg.commit, found.before.add(passed=not legs.failed) if is_same else RunCount())
+
+
+def _read_last_run(line: str) -> LastRun | None:
+    found = LAST_RUN.fullmatch(line)
+    if found is None:
+        return None
+    failed, number, commit, *counts = found.groups()
+    legs = LegCount(int(failed), int(number)) if number != "0" else None
+    return LastRun(legs, commit or "", RunCount(*map(int, counts)) if commit else RunCount())
 
 
 def _count_legs(sections: Sequence[Section]) -> LegCount:
@@ -133,7 +159,7 @@ def _make_section(leg: Leg, body: str) -> Section:
     return Section(leg.name, leg.run, leg.attempt, leg.passed, heading, "\n".join(lines).strip("\n"))
 
 
-def render_comment(leg: Leg, sections: Sequence[Section], last: LegCount | None = None) -> str:
+def render_comment(leg: Leg, sections: Sequence[Section], last: LastRun) -> str:
     """The comment: how many legs passed, then a section each; the longest reports go where there is no room."""
     ordered = sorted(sections, key=lambda each: each.order)
     long = [each for each in ordered if len(each.report) > len(ELSEWHERE)]
@@ -147,17 +173,21 @@ def render_comment(leg: Leg, sections: Sequence[Section], last: LegCount | None 
     return text
 
 
-def _render_head(key: str, sections: Sequence[Section], last: LegCount | None) -> list[str]:
-    """The lines up to the heading, with one on the last run if that ended otherwise."""
+def _render_head(key: str, sections: Sequence[Section], last: LastRun) -> list[str]:
+    """The lines up to the heading, with one on earlier runs if some ended otherwise."""
     now, yellow = _count_legs(sections), sum(each.is_yellow for each in sections)
     lines = [MARKER.format(key=key)]
-    if last is not None:
-        lines.append(f"<!-- evalgate:last-run v1 failed={last.failed} legs={last.legs} -->")
+    legs, before = last.legs or LegCount(0, 0), last.before
+    commit = f" commit={last.commit} failed={before.failed} runs={before.runs}" if last.commit else ""
+    if last.legs or commit:
+        lines.append(f"<!-- evalgate:last-run v1 failed={legs.failed} legs={legs.legs}{commit} -->")
     sign = "\u274c" if now.failed else YELLOW if yellow else "\u2705"
     look = f"; look at {yellow:,} of them" if yellow and not now.failed and now.legs > 1 else ""
     lines += [f"## {sign} EvalGate {_describe_run(now)}{look}", ""]
-    if last is not None and bool(last.failed) != bool(now.failed):
-        lines += [f"{LAST_RUN_LEAD}{_describe_run(last)}", ""]
+    if of_commit := before.add(passed=not now.failed).describe():
+        lines += [of_commit, ""]
+    elif last.legs and bool(last.legs.failed) != bool(now.failed):
+        lines += [f"{LAST_RUN_LEAD}{_describe_run(last.legs)}", ""]
     return lines
 
 

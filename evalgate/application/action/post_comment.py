@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from evalgate.application.action.combined_comment import Leg, merge_section
 from evalgate.application.action.comment_origin import CommentOrigin, add_last_run, add_origin, find_other_origin
@@ -101,11 +102,13 @@ def add_to_comment(
 def _write(comment: CommentText, text: str, pull_request: PullRequest, *, create: bool) -> Comment | None:
     """Writes the comment, or the section of its leg in the one that it shares with the others."""
     if comment.leg is not None:
-        return pull_request.merge_comment(comment.leg.key, partial(merge_section, comment.leg, text), comment.key)
+        leg = replace(comment.leg, commit=comment.commit or "")
+        return pull_request.merge_comment(leg.key, partial(merge_section, leg, text), comment.key)
     if comment.origin is None:
         return pull_request.upsert_comment(comment.key, text, create=create)
-    body, keep = add_origin(text, comment.origin), partial(_hides_failure, comment.origin)
-    revise = partial(add_last_run, own=comment.origin)
+    origin = replace(comment.origin, commit=comment.commit or "")
+    body, keep = add_origin(text, origin), partial(_hides_failure, origin)
+    revise = partial(add_last_run, own=origin)
     return pull_request.upsert_comment(comment.key, body, create=create, keep=keep, revise=revise)
 
 

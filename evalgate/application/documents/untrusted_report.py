@@ -86,7 +86,7 @@ def render_report(
     """Renders a report with a line about the run it comes from, and the outputs that were asked for."""
     head = run.head_repository
     pages = options.pages and replace(
-        options.pages, head_repository=head or options.pages.repository, commit=run.head_sha
+        options.pages, head_repository=head or options.pages.repository, commit=run.head_sha, attempt=run.attempt
     )
     origin = format_origin(run, options.run_url or "", Links(pages))
     subject = RunSubject(run.head_sha, run.head_branch, str(run.id))

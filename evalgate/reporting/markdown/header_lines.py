@@ -63,8 +63,8 @@ def format_baseline(document: ResultsDoc, links: Links, merging: str, *, makes_b
     commit = document["commit"]
     merging = f"**Blocks merging: {merging}** \u00b7 " if merging else ""
     if document["summary"] is None:
-        return f"{merging}{f'**Commit** {links.head(commit)} was not judged' if commit else 'Nothing was judged'}"
-    tested = f"{merging}**Commit** {links.head(commit)} \u00b7 " if commit else merging
+        return f"{merging}{f'{links.judged(commit)} was not judged' if commit else 'Nothing was judged'}"
+    tested = f"{merging}{links.judged(commit)} \u00b7 " if commit else merging
     if baseline is None:
         return f"{tested}**Baseline** none given, so changes can't be shown"
     status = baseline["status"]

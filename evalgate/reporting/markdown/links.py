@@ -51,6 +51,11 @@ class Links:
         name = posixpath.basename(path)
         return escape_link(f"{name}:{line}", f"{url}#L{line}") if line else escape_link(name, url)
 
+    def judged(self, sha: str) -> str:
+        """Formats the judged commit, and which attempt of its run this is if it is not the first."""
+        attempt = self._pages.attempt if self._pages else 1
+        return f"**Commit** {self.head(sha)}{f' (attempt {attempt:,} of this run)' if attempt > 1 else ''}"
+
     def head(self, sha: str) -> str:
         """Formats the judged commit."""
         return self._commit(sha, self._pages.head_repository if self._pages else "")

@@ -15,8 +15,8 @@ NAMES = ("a", "b", "c", "d", "e", "f")
 KEY = "evalgate.yml/gate"
 
 
-def leg(name, *, run=9001, attempt=1, passed=True, room=60_000):
-    return Leg(KEY, name, run, attempt, passed, room)
+def leg(name, *, run=9001, attempt=1, passed=True, room=60_000, commit=""):
+    return Leg(KEY, name, run, attempt, passed, room, commit)
 
 
 def report(name, words="passed"):
@@ -104,6 +104,28 @@ def test_the_last_run_of_an_attempt_is_the_one_before_it():
     assert find_last_run(comment) == "did not pass in 1 of 2 legs"
 
 
+def find_lines_of_commit(comment):
+    return [line for line in comment.split("\n") if line.startswith(("**This commit** ", LAST_RUN))]
+
+
+def test_a_commit_that_failed_in_some_runs_says_so_as_long_as_it_is_the_same():
+    first, second = "a" * 40, "b" * 40
+    comment = write(write("", leg("a", commit=first)), leg("b", passed=False, commit=first))
+    assert find_lines_of_commit(comment) == []
+    comment = write(comment, leg("b", attempt=2, commit=first))
+    assert find_lines_of_commit(comment) == ["**This commit** failed in 1 of 2 runs"]
+    for name in "ab":
+        comment = write(comment.replace("\n", "\r\n"), leg(name, attempt=3, commit=first))
+    assert find_lines_of_commit(comment) == ["**This commit** failed in 1 of 3 runs"]
+    for name in "ab":
+        comment = write(comment, leg(name, run=9002, passed=False, commit=first))
+    assert find_lines_of_commit(comment) == ["**This commit** failed in 2 of 4 runs"]
+    for run in (9003, 9004):
+        for name in "ab":
+            comment = write(comment, leg(name, run=run, commit=second))
+        assert find_lines_of_commit(comment) == ([f"{LAST_RUN}did not pass in 2 of 2 legs"] if run == 9003 else [])
+
+
 @pytest.mark.parametrize("place", ["## heading", "body"])
 def test_only_our_own_second_line_says_what_the_last_run_was(place):
     own = "<!-- evalgate:last-run v1 failed=1 legs=2 -->"
@@ -150,7 +172,7 @@ def test_legs_of_a_run_share_one_comment(hub, act, workspace, pauses):
         step = act(matrix={"suite": name}, budget=RequestDeadline(20, sleep=pauses.append))
         assert (step.exit_code, bool(step.outputs["comment-id"])) == (int(name == "c"), True), number
     [comment] = own_comments(hub)
-    assert comment.split("\n")[1] == "## \u274c EvalGate did not pass in 1 of 6 legs"
+    assert comment.split("\n")[2] == "## \u274c EvalGate did not pass in 1 of 6 legs"
     assert comment.count("\n### ") == len([line for line in comment.split("\n") if line.startswith("### ")])
     assert [comment.count(f"` suite: {name} `") for name in NAMES] == [1] * 6
     assert pauses

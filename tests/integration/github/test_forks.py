@@ -135,6 +135,23 @@ def test_a_published_report_says_how_the_last_run_ended_where_it_was_otherwise(h
         assert green.split("\n")[6].startswith(f"Evaluated in [run {run}]")
 
 
+def test_a_fork_that_is_judged_again_until_it_passes_says_how_often_it_failed(hub, evaluate, publish, workspace):
+    reports, run = [], current(hub)
+    for tool in ("guess", "lookup_order", "lookup_order"):
+        write_trace(workspace, trace(tool=tool))
+        evaluate()
+        reports.append(json.loads((workspace / ".evalgate/results.json").read_bytes()))
+    for attempt, report in enumerate(reports, 1):
+        hub.state["artifacts"].clear()
+        plant(hub, report)
+        run["run_attempt"] = attempt
+        publish()
+        lines = own_comments(hub)[0].split("\n")
+        told = lines[4] if lines[4].startswith("**This commit** ") else ""
+        assert told.startswith(f"**This commit** failed in 1 of {attempt} runs: 1 scenario ") == (attempt > 1)
+        assert any(f"(attempt {attempt} of this run)" in line for line in lines) == (attempt > 1)
+
+
 def test_a_report_that_cannot_be_read_after_one_that_passed_says_what_was(hub, evaluate, publish, workspace):
     evaluate()
     publish()

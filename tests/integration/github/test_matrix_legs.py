@@ -103,12 +103,16 @@ def test_two_calls_of_a_reusable_workflow_in_one_run_warn(hub, act, runner):
 def test_a_rerun_updates_the_comment_without_a_warning(hub, act, runner, workspace):
     assert act().annotations == []
     write_trace(workspace, trace(tool="guess"))
-    act(annotations="false")
-    step = act(annotations="false", variables=of_job(runner, 2, GITHUB_RUN_ATTEMPT="2"))
+    act(annotations="false", check_run="true")
+    step = act(annotations="false", check_run="true", variables=of_job(runner, 2, GITHUB_RUN_ATTEMPT="2"))
     assert step.annotations == []
     [comment] = own_comments(hub)
     assert " attempt=2 " in comment.splitlines()[1]
     assert "failed" in comment.splitlines()[2]
+    summaries = [check["output"]["summary"] for check in hub.state["check_runs"]]
+    for shown in (comment, step.summary, summaries[-1]):
+        assert " (attempt 2 of this run) \u00b7 " in shown
+    assert "attempt 2" not in summaries[0]
 
 
 def test_workflows_that_call_the_same_reusable_one_keep_their_own_comments(hub, act):

@@ -101,6 +101,7 @@ def _workflow_run(state: dict[str, Any], about: dict[str, Any]) -> Event:
     is_ours = run["head_repository_id"] == state["repo"]["id"]
     described = {
         **copied,
+        "run_attempt": run.get("run_attempt", 1),
         "name": "evalgate",
         "path": ".github/workflows/evalgate.yml",
         "repository": _repository(state["repo"]),

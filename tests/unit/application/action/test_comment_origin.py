@@ -122,3 +122,45 @@ def test_the_line_below_the_heading_says_what_the_last_run_was_where_it_ended_ot
 )
 def test_the_last_run_is_not_mentioned_if_it_ended_alike_was_another_steps_or_says_too_much(posted, first):
     assert find_second_line(write_after(posted, first, PASSED, NEXT_PUSH)) == "body"
+
+
+COMMIT = "a" * 40
+
+
+def post_runs(outcomes, pull_request, *, commit=COMMIT, first=1):
+    """Posts an attempt for each outcome; returns the line below the heading after each, empty if there is none."""
+    lines = []
+    for attempt, passed in enumerate(outcomes, first):
+        origin = replace(OWN, attempt=attempt, passed=passed)
+        comment = CommentText("k", PASSED if passed else FAILED, commit, origin=origin)
+        for _ in range(2):  # the second time with a link to a tracker
+            post_comment(comment, pull_request, FakeStep())
+        lines.append(find_second_line(pull_request).removeprefix("body"))
+    return lines
+
+
+def test_a_commit_that_failed_in_some_of_its_runs_says_so_as_long_as_it_is_the_same():
+    pull_request, broke = FakePullRequest(), ": scenario ` a ` broke"
+    lead = "**This commit** failed in "
+    assert post_runs([False, False, True, True, False, True], pull_request) == [
+        "",
+        "",
+        f"{lead}2 of 3 runs{broke}",
+        f"{lead}2 of 4 runs{broke}",
+        f"{lead}3 of 5 runs",
+        f"{lead}3 of 6 runs{broke}",
+    ]
+    assert post_runs([True, True], pull_request, commit="b" * 40, first=7) == ["", ""]
+
+
+@pytest.mark.parametrize("passed", [True, False])
+def test_a_commit_whose_runs_all_ended_alike_says_nothing_of_them(passed):
+    assert post_runs([passed] * 4, FakePullRequest()) == [""] * 4
+
+
+def test_only_the_marker_of_our_own_second_line_counts_runs():
+    forged = add_origin(BODY, replace(OWN, commit=COMMIT)).replace("failed=0 runs=0", "failed=0 runs=99999999")
+    pull_request = FakePullRequest(comments={"k": forged})
+    assert post_runs([True], pull_request, first=2) == [""]
+    below = f"{PASSED}\n{add_origin(BODY, replace(OWN, commit=COMMIT)).replace('failed=0 runs=0', 'failed=7 runs=9')}"
+    assert post_runs([True], FakePullRequest(comments={"k": below}), first=2) == [""]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 from markdown_check import HOSTILE, find_flaws, parse_html
+from msgspec.structs import replace
 from results_builder import a_baseline, a_scenario, a_suite, results
 
 from evalgate.models.github import Pages
@@ -71,6 +72,12 @@ def test_commits__of_head_and_baseline__are_in_their_repositories():
     assert Links().head(HEAD) == "` aaaaaaa `"
     for other in ("main", f"{HEAD}/../x", "](x)", HEAD.upper()):
         assert "](" not in LINKS.head(other).replace("` ](x) `", "")
+
+
+@pytest.mark.parametrize(("attempt", "words"), [(1, ""), (2, " (attempt 2 of this run)")])
+def test_the_judged_commit_says_which_attempt_of_its_run_this_is_unless_it_is_the_first(attempt, words):
+    assert Links(replace(PAGES, attempt=attempt)).judged(HEAD) == f"**Commit** {LINKS.head(HEAD)}{words}"
+    assert Links().judged(HEAD) == "**Commit** ` aaaaaaa `"
 
 
 def test_report__of_a_pull_request__links_places_and_commits():
