@@ -27,6 +27,10 @@ class Annotation(NamedTuple):
     column: int | None = None
 
 
+BASELINE_ARTIFACT = "evalgate-baseline"
+"""How the names of artifacts with a baseline begin, unless a workflow names them otherwise."""
+
+
 class Pages(Struct, frozen=True):
     """Where GitHub shows the files and commits of a run: server, repository, and the judged commit.
 

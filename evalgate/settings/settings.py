@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalgate.errors import Problem, SettingError
-from evalgate.models.github import BASELINE_EVENTS, Pages
+from evalgate.models.github import BASELINE_ARTIFACT, BASELINE_EVENTS, Pages
 from evalgate.settings.inputs import Inputs
 from evalgate.settings.job import Job, TriggerEvent, read_event, read_job
 from evalgate.settings.read_inputs import read_values
@@ -31,7 +31,6 @@ UNSAFE_EVENTS = {
 }
 """Events with a write token while the workspace may be untrusted, and what to use instead."""
 INVALID_KEY_CHARS = re.compile(r"(?:[^A-Za-z0-9._/-]|-)+")
-BASELINE_ARTIFACT = "evalgate-baseline"
 PUBLISHING_EVENT = "workflow_run"
 APPROVING_EVENT = "issue_comment"
 MISSING_CA_BUNDLE = (

@@ -12,6 +12,7 @@ from evalgate.adapters.github.provenance import ArtifactProvenance, find_origin_
 from evalgate.adapters.github.responses import Artifact, as_int, objects
 from evalgate.errors import Unreachable
 from evalgate.measures.values.dig import dig
+from evalgate.models.github import BASELINE_ARTIFACT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
@@ -152,3 +153,23 @@ class BaselineArtifacts:
         entries = [entry for entry in objects(page, "artifacts") if entry.get("name") == self._name]
         self._add(filter(None, map(Artifact.from_entry, entries)))
         return isinstance(dig(page, "artifacts"), list)
+
+
+def find_other_names(client: Client, name: str, branch: str) -> list[str]:
+    """The names under which a branch has baselines, but for `name`, among the newest artifacts of the repository.
+
+    Only what a report says depends on it: without an answer there are none.
+    """
+    try:
+        page = client.get("/actions/artifacts", per_page=PER_PAGE)
+    except Unreachable:
+        return []
+    artifacts = filter(None, map(Artifact.from_entry, objects(page, "artifacts")))
+    repository = client.site.repository_id
+    found = {
+        each.name
+        for each in artifacts
+        if each.name.startswith(BASELINE_ARTIFACT) and each.head_branch == branch and not each.expired
+        if find_origin_problem(each, repository) is None
+    }
+    return sorted(found - {name})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from evalgate.adapters.github.ancestry import Ancestry
-from evalgate.adapters.github.baseline_artifacts import BaselineArtifacts
+from evalgate.adapters.github.baseline_artifacts import BaselineArtifacts, find_other_names
 from evalgate.adapters.github.provenance import (
     LARGEST_BASELINE,
     ArtifactProvenance,
@@ -43,13 +43,17 @@ MAX_REFUSALS_SHOWN = 10
 
 
 class BaselineRequest(Struct, frozen=True):
-    """Which baseline to find: artifact name, branch, the workflow that creates it, and the commit."""
+    """Which baseline to find: artifact name, branch, the workflow that creates it, and the commit.
+
+    `names_others`: if the branch has none of this name, name those it has; a run that creates one needs none.
+    """
 
     artifact: str
     branch: str
     default_branch: str
     workflow: str
     reference: Reference
+    names_others: bool = True
 
 
 class BaselineCandidate(Struct, frozen=True):
@@ -110,7 +114,10 @@ class Baselines:
         if self._refused:
             return BaselineInfo("refused")
         has_expired = any(artifact.expired and artifact.head_branch in branches for artifact in artifacts.known)
-        return BaselineInfo("expired" if has_expired else "none", target=request.branch)
+        if has_expired:
+            return BaselineInfo("expired", target=request.branch)
+        others = find_other_names(self._client, request.artifact, request.branch) if request.names_others else []
+        return BaselineInfo("none", target=request.branch, artifact=request.artifact, others=others)
 
     def _find_candidates(
         self, artifacts: BaselineArtifacts, branches: tuple[str, ...], commit: str | None

@@ -69,6 +69,7 @@ class Artifact(Struct, frozen=True):
     """An artifact as the API lists it, with the run that made it."""
 
     id: int
+    name: str
     size: int
     expired: bool
     digest: str | None
@@ -88,6 +89,7 @@ class Artifact(Struct, frozen=True):
         digest = entry.get("digest")
         return cls(
             id=number,
+            name=as_text(entry.get("name")),
             size=as_int(entry.get("size_in_bytes")) or 0,
             expired=entry.get("expired") is not False,
             digest=digest if isinstance(digest, str) else None,

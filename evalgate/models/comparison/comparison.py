@@ -267,7 +267,8 @@ class BaselineInfo(Struct):
     """Which baseline a run was compared with, and how it was found; `drift` is set if it drifted.
 
     `problem` is why it could not be fetched, `off_by` the setting that turned the comparison off. `run_id`, `artifact`
-    and `branch` are those of a downloaded one, `target` is the branch that was asked for, if that one has none.
+    and `branch` are those of a downloaded one, `target` is the branch that was asked for, if that one has none, and
+    `others` are then names of its baselines, but for `artifact`, which was asked for.
     """
 
     status: BaselineStatus
@@ -282,6 +283,7 @@ class BaselineInfo(Struct):
     branch: str = ""
     target: str = ""
     off_by: str = ""
+    others: Sequence[str] = ()
 
 
 class StatisticalPower(NamedTuple):

@@ -135,7 +135,8 @@ class BaselineDoc(TypedDict):
     """The baseline of the comparison; `summary` is the baseline's, if one was loaded.
 
     `drift` is present if the status is `drifted`, `branch` if the baseline was found on GitHub, and
-    `target` if the branch that was asked for has none, `off_by` if a setting turned the comparison off.
+    `target` if the branch that was asked for has none, `off_by` if a setting turned the comparison off, `others` if the
+    branch has none of the name `artifact`, but baselines of these names.
     """
 
     status: str
@@ -148,6 +149,8 @@ class BaselineDoc(TypedDict):
     branch: NotRequired[str]
     target: NotRequired[str]
     off_by: NotRequired[ShownText]
+    artifact: NotRequired[str]
+    others: NotRequired[list[str]]
 
 
 class LostFigureDoc(TypedDict):

@@ -126,6 +126,9 @@ def build_baseline_doc(baseline: BaselineInfo, summary: SummaryDoc | None) -> Ba
         document["target"] = clean_name(baseline.target)
     if baseline.off_by:
         document["off_by"] = clean_text(baseline.off_by)
+    if baseline.others:
+        document["artifact"] = clean_name(baseline.artifact)
+        document["others"] = [clean_name(each) for each in baseline.others]
     return document
 
 

@@ -20,7 +20,7 @@ from evalgate.reporting.text.scenario_sections import (
     is_known_failure,
     is_lost,
 )
-from evalgate.reporting.text.wording import pluralize
+from evalgate.reporting.text.wording import join_words, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -105,6 +105,24 @@ def describe_off(document: ResultsDoc, escape: Callable[[str], str]) -> str:
     """The setting that turned the comparison off, as a phrase."""
     setting = document["baseline"].get("off_by") if document["baseline"] else ""
     return f"compared with nothing: {escape(setting or 'baseline: none')} was set"
+
+
+MOST_OTHERS = 3
+"""Names of baselines that a report shows."""
+
+
+def describe_other_names(document: ResultsDoc, escape: Callable[[str], str]) -> str:
+    """That the branch has baselines, but none of the name that the run asked for, as a phrase; else empty."""
+    baseline = document["baseline"]
+    others = baseline.get("others", ()) if baseline else ()
+    if baseline is None or not others:
+        return ""
+    left = len(others) - MOST_OTHERS
+    more = [f"{left:,} more"] if left > 0 else []
+    names = join_words([*map(escape, others[:MOST_OTHERS]), *more])
+    branch, asked = escape(baseline.get("target", "")), escape(baseline.get("artifact", ""))
+    noun = "baseline" if len(others) == 1 else "baselines"
+    return f"compared with nothing: {branch} has the {noun} {names}, this run asked for {asked}"
 
 
 def find_change(scenario: ScenarioDoc, *, is_approved: bool = False) -> ChangeWords:

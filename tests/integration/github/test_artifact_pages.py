@@ -115,15 +115,15 @@ def test_a_commit_with_many_nightly_baselines_is_located_once(hub, find, commits
     assert asked(hub)[COMPARE] == 2
 
 
-def test_without_artifacts_one_request_is_enough(hub, find):
+def test_without_artifacts_one_request_is_enough_and_one_for_those_of_other_names(hub, find):
     assert find().info.status == "none"
-    assert asked(hub) == {LIST: 1}
+    assert asked(hub) == {LIST: 2}
 
 
 def test_a_list_without_a_usable_artifact_is_read_to_its_end(hub, find, commits):
     hub.plant_many(commits * 14, event="pull_request", head_branch="feature/x")
     assert find().info.status == "none"
-    assert asked(hub) == {LIST: 3, COMMIT: 1, RUNS: 1}
+    assert asked(hub) == {LIST: 4, COMMIT: 1, RUNS: 1}
 
 
 def test_expired_artifacts_on_a_later_page_are_reported(hub, find, commits):

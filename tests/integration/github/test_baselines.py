@@ -108,6 +108,24 @@ def test_no_artifact_at_all_is_a_clean_state(hub, find):
     assert (found.info.status, found.info.path, found.refused) == ("none", None, [])
 
 
+def test_a_branch_that_has_baselines_of_other_names_only_is_reported_with_them(hub, find):
+    for name in ("evalgate-baseline", "evalgate-baseline-billing", "evalgate-report-evalgate", "coverage"):
+        hub.plant(name=name)
+    hub.plant(name="evalgate-baseline-fork", run={"head_repository_id": 2002})
+    hub.plant(name="evalgate-baseline-branch", run={"head_branch": "feature/x"})
+    hub.plant(name="evalgate-baseline-old", expired=True)
+    info = find(artifact="evalgate-baseline-v2").info
+    assert (info.status, info.target, info.artifact) == ("none", "main", "evalgate-baseline-v2")
+    assert info.others == ["evalgate-baseline", "evalgate-baseline-billing"]
+
+
+def test_without_an_answer_to_what_else_there_is_there_is_just_no_baseline(hub, find):
+    hub.plant(name="evalgate-baseline")
+    hub.fail({"kind": "status", "status": 403}, path=r"/actions/artifacts$", skip=1)
+    info = find(artifact="evalgate-baseline-v2").info
+    assert (info.status, info.others) == ("none", [])
+
+
 def test_an_expired_one_is_reported_as_expired(hub, find):
     hub.plant(expired=True)
     assert find().info.status == "expired"

@@ -16,6 +16,27 @@ def test_it_is_judged_by_its_suites_alone(hub, act):
     assert "none yet, so changes can't be shown; the next push to ` main ` creates it" in comment
 
 
+@pytest.mark.parametrize("inputs", [{"baseline_artifact": "evalgate-baseline-v2"}, {"matrix": {"py": "3.13"}}])
+def test_a_gate_for_which_main_has_baselines_of_other_names_only_is_yellow(hub, act, inputs):
+    hub.plant()
+    asked = inputs.get("baseline_artifact", "evalgate-baseline-3.13-84a3d187")
+    step = act(comment="always", **inputs)
+    assert (step.exit_code, step.outputs["baseline-status"]) == (0, "none")
+    said = f"compared with nothing: ` main ` has the baseline ` evalgate-baseline `, this run asked for ` {asked} `"
+    heading = next(line for line in step.summary.splitlines() if line.startswith("## "))
+    assert heading.startswith("## \U0001f7e1 ")
+    assert f"passed, but {said}; " in heading
+    assert f"**Baseline** none: {said}" in step.summary
+    assert "none yet" not in step.summary
+
+
+def test_a_push_that_makes_the_first_baseline_of_a_name_is_green(hub, act):
+    hub.plant()
+    step = act("push", baseline_artifact="evalgate-baseline-v2")
+    assert (step.exit_code, step.outputs["baseline-status"]) == (0, "none")
+    assert step.summary.count("## \u2705 ") == 1
+
+
 def test_what_fails_by_itself_blocks(act, workspace):
     write_trace(workspace, trace(tool="guess"))
     assert act().exit_code == 1
