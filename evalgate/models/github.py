@@ -34,7 +34,8 @@ BASELINE_ARTIFACT = "evalgate-baseline"
 class Pages(Struct, frozen=True):
     """Where GitHub shows the files and commits of a run: server, repository, and the judged commit.
 
-    `head_repository` has the judged commit: a fork, or `repository` itself. `attempt` is how often the run was begun.
+    `head_repository` has the judged commit: a fork, or `repository` itself. `attempt` is how often the run was begun,
+    `failure` how it ended if it failed although its report says that the gate passed.
     """
 
     server_url: str
@@ -42,6 +43,7 @@ class Pages(Struct, frozen=True):
     head_repository: str
     commit: str
     attempt: int = 1
+    failure: str = ""
 
 
 Conclusion = Literal["success", "failure", "neutral"]

@@ -270,6 +270,7 @@ def _parse_pull_request(payload: dict[str, Any]) -> PullRequestEvent | None:
 
 HARMLESS = ("success", "skipped", "neutral")
 """Conclusions of runs that may have had nothing to judge."""
+CONCLUSION = re.compile("[a-z_]{1,30}")
 
 
 def _parse_triggering_run(payload: dict[str, Any], problems: list[Problem]) -> TriggeringRun | None:
@@ -296,8 +297,16 @@ def _parse_triggering_run(payload: dict[str, Any], problems: list[Problem]) -> T
         head_sha=head_sha,
         is_same_repository=head == repo,
         attempt=_as_id(dig(run, "run_attempt")) or 1,
-        has_failed=dig(run, "conclusion") not in HARMLESS,
+        failure=_read_failure(dig(run, "conclusion")),
     )
+
+
+def _read_failure(conclusion: Any) -> str:
+    """How a run ended, as GitHub names it, if that is not harmless; else empty."""
+    name = _as_text(conclusion)
+    if name in HARMLESS:
+        return ""
+    return name if CONCLUSION.fullmatch(name) else "an unknown conclusion"
 
 
 def _as_id(value: Any) -> int | None:

@@ -164,7 +164,7 @@ def _read_report(options: PublishOptions, ports: PublishPorts) -> RenderedReport
     if path is None:
         remedy = "both workflows need the same `comment-key`, and the run must have reached a verdict"
         missing = f"run {run.id} uploaded no artifact named {options.artifact}: {remedy}"
-        kind = _NoReport if run.has_failed else _NothingToPost
+        kind = _NoReport if run.failure else _NothingToPost
         raise kind("notice" if run.is_same_repository else "warning", missing)
     render_options = replace(options.render_options, template=load_template(ports.template, ports.step))
     try:

@@ -86,7 +86,11 @@ def render_report(
     """Renders a report with a line about the run it comes from, and the outputs that were asked for."""
     head = run.head_repository
     pages = options.pages and replace(
-        options.pages, head_repository=head or options.pages.repository, commit=run.head_sha, attempt=run.attempt
+        options.pages,
+        head_repository=head or options.pages.repository,
+        commit=run.head_sha,
+        attempt=run.attempt,
+        failure=run.failure if results["verdict"] == "pass" else "",
     )
     origin = format_origin(run, options.run_url or "", Links(pages))
     subject = RunSubject(run.head_sha, run.head_branch, str(run.id))

@@ -106,7 +106,7 @@ class TriggeringRun(Struct, frozen=True):
     head_sha: str
     is_same_repository: bool  # the commit is in this repository, not in a fork
     attempt: int = 1
-    has_failed: bool = False  # or was ended from outside, or never began
+    failure: str = ""  # how it ended, if it failed, was ended from outside or never began
 
     @property
     def head_owner(self) -> str:

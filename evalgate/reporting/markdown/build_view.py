@@ -22,7 +22,7 @@ from evalgate.reporting.markdown.header_lines import (
     find_agent_changes,
     format_baseline,
 )
-from evalgate.reporting.markdown.heading import Heading, build_heading, describe_other_recordings
+from evalgate.reporting.markdown.heading import ATTENTION, Heading, build_heading, describe_other_recordings
 from evalgate.reporting.markdown.links import Links, RunPages
 from evalgate.reporting.markdown.next_step import describe_next_step
 from evalgate.reporting.markdown.scenario_rows import (
@@ -187,6 +187,8 @@ def build_report(
     hidden = Counter(map(find_worst_outcome, flawed))
     quarantined = sum(each.scenario["verdict"] != "PASS" for each in scenarios.quarantined)
     heading = build_heading(document, escape_span, makes_baseline=pages.makes_baseline)
+    if links.failure:  # only a passing report of a run that failed has it
+        heading = heading._replace(sign=ATTENTION)
     merging = _describe_merging(document, heading) if pages.merges else ""
     step = describe_next_step(document, scenarios, merges=pages.merges)
     are_blocking = any(each["code"] == "behaviour_changed" for each in document["reasons"])

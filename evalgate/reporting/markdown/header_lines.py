@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 def format_origin(run: TriggeringRun, run_url: str, links: Links) -> str:
     """Formats one line of Markdown; a fork's own results are marked as no proof."""
     where = f"Evaluated in [run {run.id}]({run_url}) at {links.head(run.head_sha)}"
+    if links.failure:
+        where = f"**The run itself ended with {links.failure.replace('_', ' ')}; its report says pass.** {where}"
     if run.is_same_repository:
         return f"{where}."
     repository = escape_span(run.head_repository, 200)

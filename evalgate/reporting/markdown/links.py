@@ -51,6 +51,11 @@ class Links:
         name = posixpath.basename(path)
         return escape_link(f"{name}:{line}", f"{url}#L{line}") if line else escape_link(name, url)
 
+    @property
+    def failure(self) -> str:
+        """How the run ended, if its report says otherwise; else empty."""
+        return self._pages.failure if self._pages else ""
+
     def judged(self, sha: str) -> str:
         """Formats the judged commit, and which attempt of its run this is if it is not the first."""
         attempt = self._pages.attempt if self._pages else 1

@@ -152,6 +152,32 @@ def test_a_fork_that_is_judged_again_until_it_passes_says_how_often_it_failed(hu
         assert any(f"(attempt {attempt} of this run)" in line for line in lines) == (attempt > 1)
 
 
+@pytest.mark.parametrize("conclusion", ["failure", "cancelled", "timed_out"])
+@pytest.mark.parametrize("is_fork", [True, False])
+def test_a_passing_report_of_a_run_that_failed_is_yellow_and_says_so(hub, evaluate, publish, conclusion, is_fork):
+    evaluate()
+    if not is_fork:
+        hub.state["pulls"]["8"]["head"]["repo_id"] = 1001
+        current(hub).update(head_repository_id=1001, pulls=[8])
+    publish(conclusion=conclusion)
+    [comment] = own_comments(hub)
+    lines = comment.split("\n")
+    assert lines[2].startswith("## \U0001f7e1 EvalGate passed")
+    ended = conclusion.replace("_", " ")
+    assert lines[4].startswith(f"**The run itself ended with {ended}; its report says pass.** Evaluated in [run 9001]")
+    assert "**Blocks merging: no** " not in comment
+
+
+@pytest.mark.parametrize(("tool", "conclusion"), [("lookup_order", "success"), ("guess", "failure")])
+def test_a_report_that_says_how_its_run_ended_has_no_line_of_it(hub, evaluate, publish, workspace, tool, conclusion):
+    write_trace(workspace, trace(tool=tool))
+    evaluate()
+    publish(conclusion=conclusion)
+    [comment] = own_comments(hub)
+    assert "its report says pass" not in comment
+    assert "\U0001f7e1" not in comment.split("\n")[2]
+
+
 def test_a_report_that_cannot_be_read_after_one_that_passed_says_what_was(hub, evaluate, publish, workspace):
     evaluate()
     publish()
