@@ -58,6 +58,9 @@ class Files(Protocol):
     def size(self, file: FoundFile) -> int:
         """Bytes of the file on disk; 0 if unknown, in which case reading it reports why."""
 
+    def digest(self, file: FoundFile) -> str:
+        """SHA-256 of the file; of a remote one, of what its store says of its content."""
+
     def read(self, path: str, limit: int, *, what: str) -> bytes:
         """Reads a whole file of at most `limit` bytes; `what` names it in the error."""
 

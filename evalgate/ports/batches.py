@@ -76,6 +76,9 @@ class BatchSource(Protocol):
     def size(self, files: Sequence[FoundFile]) -> int:
         """Total size of the files on disk, in bytes."""
 
+    def digest(self, file: FoundFile) -> str:
+        """SHA-256 of a file, as `Files` has it."""
+
     def batches(self, files: Sequence[FoundFile], form: Form, size: int) -> Iterator[Batch]:
         """Splits the files into batches of about `size` bytes."""
 

@@ -35,17 +35,18 @@ class ShardHead(Struct, frozen=True, kw_only=True, rename={"schema_": "schema"})
     """The heading of a shard.
 
     Shards of one run agree in all fields but `shard`. `plan` is the fingerprint of the names of files to read,
-    `baseline` that of the baseline's results; `batches` are the numbers of batches of each suite. `commit` is None if
-    it is not known.
+    `contents` has the digest of each, by path, `baseline` is that of the baseline's results; `batches` are the numbers
+    of batches of each suite. `commit` is None if it is not known.
     """
 
-    schema_: Literal["evalgate.shard/2"] = "evalgate.shard/2"
+    schema_: Literal["evalgate.shard/3"] = "evalgate.shard/3"
     evalgate_version: Annotated[str, Meta(max_length=50)]
     shard: Annotated[int, Meta(ge=1, le=MAX_SHARDS)]
     of: Annotated[int, Meta(ge=1, le=MAX_SHARDS)]
     config_hash: Digest
     baseline: Digest | None
     plan: Digest
+    contents: Annotated[list[tuple[Pattern, Digest]], Meta(max_length=1_000_000)]
     keeps_traces: bool
     traces: Annotated[list[Pattern], Meta(max_length=10_000)] | None
     format: Annotated[str, Meta(max_length=100)] | None

@@ -4,6 +4,7 @@
 # Paths are strings here: creating a Path per file would cost more than opening it.
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from typing import TYPE_CHECKING, BinaryIO
@@ -95,6 +96,17 @@ class Workspace:
             return os.stat(file.real).st_size
         except OSError:
             return 0
+
+    def digest(self, file: FoundFile) -> str:
+        """SHA-256 of the file, as it is on disk."""
+        digest = hashlib.sha256()
+        with self.open(file) as stream:
+            try:
+                while block := stream.read(READ_BUFFER):
+                    digest.update(block)
+            except OSError as error:
+                raise _unreadable_error(error, file.path, "the file") from None
+        return digest.hexdigest()
 
     def read(self, path: str, limit: int, *, what: str) -> bytes:
         """Reads a whole file of at most `limit` bytes; `what` names it in errors.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from evalgate.errors import Location, OverLimit, Problem, RefusedPath, SettingError
@@ -55,12 +56,18 @@ class CachedFiles:
         """The file's size on disk in bytes."""
         return self._files.size(file)
 
+    def digest(self, file: FoundFile) -> str:
+        """SHA-256 of the file."""
+        return self._files.digest(file)
+
     def read(self, path: str, limit: int, *, what: str) -> bytes:
         """Reads a whole file."""
         return self._files.read(path, limit, what=what)
 
 
 URL = "://"
+TAGS = ("ETag", "etag", "md5Hash")
+"""What stores call the tag that changes with the content of a file."""
 MAX_ENTRIES = 1_000_000
 HINT = "install evalgate-action[dask] and the fsspec package for this kind of URL (s3fs, gcsfs, ...)"
 
@@ -71,6 +78,7 @@ class RemoteFiles:
     def __init__(self, local_files: Files) -> None:
         self._local_files = local_files
         self._sizes: dict[str, int] = {}
+        self._tags: dict[str, str] = {}
 
     def expand(self, pattern: str, base: str) -> Sequence[FoundFile]:
         """The matching files, sorted by path."""
@@ -90,6 +98,7 @@ class RemoteFiles:
             if details.get("type") == "file":
                 url = f"{scheme}{URL}{name}"
                 self._sizes[url] = int(details.get("size") or 0)
+                self._tags[url] = next((str(details[name]) for name in TAGS if details.get(name)), "")
                 files.append(FoundFile(url, _relative_path(name, _fixed_part(glob_pattern)), url))
         return sorted(files)
 
@@ -106,6 +115,12 @@ class RemoteFiles:
     def size(self, file: FoundFile) -> int:
         """The file's size in bytes; of a remote file, the size when it was found."""
         return self._sizes.get(file.real, 0) if URL in file.real else self._local_files.size(file)
+
+    def digest(self, file: FoundFile) -> str:
+        """SHA-256 of the file; of a remote one, which is not read for it, that of its size and tag."""
+        if URL not in file.real:
+            return self._local_files.digest(file)
+        return hashlib.sha256(f"{self.size(file)} {self._tags.get(file.real, '')}".encode()).hexdigest()
 
     def read(self, path: str, limit: int, *, what: str) -> bytes:
         """Reads a whole local file."""

@@ -236,6 +236,11 @@ class BatchPlan:
         self.size = sum(map(source.size, self._files))
         self._batch_size = max(SMALLEST, min(LARGEST, self.size // (workers * EACH)))
 
+    def digest_files(self) -> Iterator[tuple[str, str]]:
+        """The paths and digests of all files, in the order of the paths."""
+        files = {file.path: file for files in self._files for file in files}
+        return ((path, self.source.digest(files[path])) for path in sorted(files))
+
     def form(self, suite: int) -> Any:
         """The format of a suite's traces."""
         return self._chosen[suite][2]

@@ -29,6 +29,7 @@ OTHER_SUITES = "use --config with the suites of the shards, at the commit that t
 OTHER_BASELINE = "run `merge` with the --baseline that the shards were judged with"
 UNFIT = "it refers to scenarios, checks or traces that do not exist"
 NO_TRACES = "use --no-baseline-zip here, or remove it where the shards are judged"
+OTHER_CONTENT = "record once, before the shards, and judge them all by these traces"
 OTHER_COMMIT = "judge all shards again at this commit, or name theirs by --commit"
 HEAD_MISMATCHES = {
     "commit": "judged another commit",
@@ -60,6 +61,7 @@ def check_same_run(shards: Sequence[OpenShard]) -> ShardHead:
         for name, what in HEAD_MISMATCHES.items():
             if getattr(other.head, name) != getattr(first.head, name):
                 raise SettingError(Problem(f"{_shard_name(other)} {what} than {first.path}", Location(other.path)))
+        _require_same_content(first, other)
     if first.head.evalgate_version != __version__:
         message = f"the shards were judged by EvalGate {first.head.evalgate_version[:20]}, this is {__version__}"
         raise SettingError(Problem(message, Location(first.path)))
@@ -71,6 +73,15 @@ def check_same_run(shards: Sequence[OpenShard]) -> ShardHead:
             f"{'are' if several else 'is'} missing: {'their' if several else 'its'} results are unknown"
         )
     return first.head
+
+
+def _require_same_content(first: OpenShard, other: OpenShard) -> None:
+    """Raises SettingError if a file had another content for the other shard."""
+    pairs = zip(first.head.contents, other.head.contents, strict=False)
+    path = next((before[0] for before, now in pairs if before != now), "a file")
+    if first.head.contents != other.head.contents:
+        message = f"{_shard_name(other)} read different content of {cut_quote(path)} than {first.path}"
+        raise SettingError(Problem(message, Location(other.path), OTHER_CONTENT))
 
 
 def check_shards(

@@ -169,6 +169,7 @@ def judge_shard(
     chosen = [choice.resolve_for_suite(suite)[:2] for suite in configuration.suites]
     source, engine, encode_line = pools.open(chosen) or pools.open_in_process()
     plan = BatchPlan(configuration, source, choice, shard.of)
+    contents = [(_without_secrets(path)[:4_096], digest) for path, digest in plan.digest_files()]
     share = _Share(shard, draft, keeps=request.baseline.makes_zip, crosses=rules.cross_scorer is not None)
     try:
         engine.begin(BatchJudge(configuration, choice, source, encode_line))
@@ -178,7 +179,7 @@ def judge_shard(
     finally:
         engine.close()
         tools.progress.finish()
-    draft.finish(_build_head(request, configuration, shard, share, digest))
+    draft.finish(_build_head(request, configuration, shard, share, digest, contents))
     return ShardSummary(share.traces, share.batches, sum(share.counts))
 
 
@@ -235,7 +236,12 @@ def _fingerprint(batch: NumberedBatch) -> list[Any]:
 
 
 def _build_head(
-    request: JudgeRequest, configuration: Configuration, shard: Shard, share: _Share, digest: str | None
+    request: JudgeRequest,
+    configuration: Configuration,
+    shard: Shard,
+    share: _Share,
+    digest: str | None,
+    contents: list[tuple[str, str]],
 ) -> ShardHead:
     suites = len(configuration.suites)
     return ShardHead(
@@ -245,6 +251,7 @@ def _build_head(
         config_hash=config_hash(configuration),
         baseline=digest,
         plan=share.plan(),
+        contents=contents,
         keeps_traces=share.keeps,
         traces=None if request.sources.traces is None else list(request.sources.traces),
         format=request.sources.form,

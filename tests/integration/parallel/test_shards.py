@@ -130,11 +130,28 @@ def test_shards_without_traces_make_no_baseline(few):
         ({"traces": ["x"]}, "was run with different --traces"),
         ({"shard": 0}, "this shard can't be merged"),
         ({"of": 10**9}, "this shard can't be merged"),
-        ({"schema": "evalgate.shard/1"}, "its shard.json was not written by this version of EvalGate"),
+        ({"schema": "evalgate.shard/2"}, "its shard.json was not written by this version of EvalGate"),
     ],
 )
 def test_a_header_of_another_run_is_refused(few, shards, tmp_path, fields, message):
     assert message in refused(few, *altered(shards, tmp_path, of_head(**fields)))
+
+
+def test_shards_of_two_recordings_are_refused_though_their_files_have_the_same_names(few, tmp_path):
+    folder = tmp_path / "again"
+    shutil.copytree(few.folder, folder)
+    again = few._replace(folder=folder)
+    before = [judge_shard(again, number, 2) for number in (1, 2)]
+    assert merge_shards(again, before, "whole")[0] == 1
+    kept = [shutil.copy(path, tmp_path / f"{number}.zip") for number, path in enumerate(before)]
+    (folder / "lines.jsonl").write_text((folder / "lines.jsonl").read_text() + "\n")
+    now = [judge_shard(again, number, 2) for number in (1, 2)]
+    assert merge_shards(again, now, "anew")[0] == 1
+    for pair in ((kept[0], now[1]), (now[0], kept[1])):
+        code, message = run_command(folder, "merge", *map(str, pair), "--output-dir", "mixed", "-q")
+        assert code == 2
+        assert "read different content of lines.jsonl than" in message
+        assert "(record once, before the shards" in message
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,10 @@ class BatchedTraces(TraceFiles):
         """Bytes of all files together, before unpacking."""
         return sum(map(self._files.size, files))
 
+    def digest(self, file: FoundFile) -> str:
+        """SHA-256 of a file."""
+        return self._files.digest(file)
+
     def batches(self, files: Sequence[FoundFile], form: Form, size: int) -> Iterator[Batch]:
         """The files in batches of about `size` bytes; larger files of lines are cut at line ends."""
         choice = choose(form)
