@@ -15,7 +15,7 @@ CHAT_FIELDS = words("""
 """Of OpenAI's chat messages, as OpenAI and the servers that imitate it write them."""
 ROLE_FIELDS = CHAT_FIELDS | {
     *("additional_kwargs", "response_metadata", "usage_metadata", "invalid_tool_calls", "tool_call_chunks"),
-    *("container", "context_management", "diagnostics", "stop_details", "artifact"),
+    *("container", "context_management", "diagnostics", "output_config", "stop_details", "artifact"),
     *("providerOptions", "providerMetadata", "experimental_providerMetadata", "experimental_attachments"),
 }
 """Of messages with a role of any framework: Anthropic, LangChain, Vercel."""

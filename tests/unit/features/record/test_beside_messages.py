@@ -278,6 +278,11 @@ HONEST = {
             stop_details={"type": "refusal", "category": None},
         )
     ),
+    "settings of a message, as Claude Code sends them": send(
+        "/messages",
+        {"messages": [USER, {"role": "system", "content": [TEXT], "output_config": {"effort": "high"}}]},
+        message(TEXT),
+    ),
     "a stream of Anthropic": blocks(
         {"type": "citations_delta", "citation": CITATION},
         end={"stop_sequence": None, "container": {"id": "c1", "expires_at": "2026-01-01T00:00:00Z"}},
