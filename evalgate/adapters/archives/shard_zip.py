@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NAME = "shard.zip"
 HEAD, BATCHES, TRACES = "shard.json", "found.jsonl", "traces.jsonl"
 MAX_PACKED, MAX_UNPACKED = 512_000_000, 4_000_000_000
-MAX_HEAD, MAX_LINE = 256_000_000, 64_000_000
+MAX_HEAD, MAX_LINE = 64_000_000, 64_000_000
 
 
 class ShardWriter:

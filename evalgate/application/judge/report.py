@@ -119,11 +119,12 @@ def _add_calibration(results: ResultsDoc, decided: DecidedRun) -> None:
 
 
 def add_recordings(results: ResultsDoc, comparison: Comparison, baseline: LoadedBaseline, subject: RunSubject) -> None:
-    """Adds how many recordings are those of the baseline; of a pull request also that none is."""
+    """Adds how many recordings are those of the baseline; of a pull request also that none is, if that is known."""
     counts = comparison.recordings.values()
     unchanged, of = sum(count.unchanged for count in counts), sum(count.of for count in counts)
     is_asked = (subject.event or "").startswith("pull_request")
-    if unchanged or (is_asked and of):
+    are_new = bool(of) and not any(count.unknown for count in counts)
+    if unchanged or (is_asked and are_new):
         results["recordings"] = {
             "unchanged": unchanged,
             "of": of,

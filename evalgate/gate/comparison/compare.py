@@ -97,7 +97,10 @@ def _count_recordings(
     for key, outcome in current.items():
         count = found.get(key.suite, RecordingCount(0, 0))
         same = sum(digest in old for digest in outcome.digests)
-        found[key.suite] = RecordingCount(count.unchanged + same, count.of + len(outcome.digests))
+        unknown = outcome.digests.count(None)
+        found[key.suite] = RecordingCount(
+            count.unchanged + same, count.of + len(outcome.digests), count.unknown + unknown
+        )
     return found
 
 

@@ -322,7 +322,7 @@ def check_baseline(baseline: BaselineInfo | None, fail_on: Collection[str]) -> R
     needed = sorted(NEEDS_BASELINE.intersection(fail_on))
     if baseline is not None and baseline.status == "unreachable" and needed:
         listed, problem = ", ".join(needed), baseline.problem or "run the job again"
-        lack = f"without it nobody knows what changed, and the policy fails on changes (`fail_on: [{listed}]`)"
+        lack = f"without it changes are unknown, and the policy fails on some (`fail_on: [{listed}]`)"
         message = f"the baseline could not be fetched: {problem}; {lack}"
         return Reason("unreachable", message)
     status = baseline.status if baseline is not None else "none"

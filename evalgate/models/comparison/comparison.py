@@ -190,10 +190,14 @@ class GrownFigure(NamedTuple):
 
 
 class RecordingCount(NamedTuple):
-    """How many recordings there are, and how many of them are those of the baseline."""
+    """How many recordings there are, how many of them are those of the baseline, and how many may be.
+
+    One that was replayed, or that a version before judged, does not say which recording it is.
+    """
 
     unchanged: int
     of: int
+    unknown: int = 0
 
     @property
     def is_old(self) -> bool:

@@ -139,8 +139,13 @@ def _list_good(document: ResultsDoc, changes: RunChanges) -> tuple[ChangeWords, 
 
 
 def describe_no_change(document: ResultsDoc, changes: RunChanges, escape: Callable[[str], str]) -> str:
-    """That nothing changed, as far as it was compared."""
-    return f"no {'change' if changes.is_same else 'verdict changed'} since {name_baseline(document, escape)}"
+    """That nothing changed, as far as it was compared, and on how many recordings that rests if all are new."""
+    since, recordings = f"since {name_baseline(document, escape)}", document.get("recordings")
+    if not changes.is_same:
+        return f"no verdict changed {since}"
+    are_new = recordings is not None and not recordings["unchanged"]
+    number = f" in {pluralize(recordings['of'], 'new recording')}" if recordings and are_new else ""
+    return f"no change {since}{number}"
 
 
 def name_baseline(document: ResultsDoc, escape: Callable[[str], str]) -> str:

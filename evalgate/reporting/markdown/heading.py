@@ -106,12 +106,9 @@ def build_heading(
     `makes_baseline` is whether the run is the baseline of its branch, which has none.
     """
     heading, leg, selection = _build_verdict(document, escape), document.get("leg"), document.get("selection")
-    if recordings := document.get("recordings"):
+    if (recordings := document.get("recordings")) and is_old(recordings):
         since = name_baseline(document, escape)
-        if is_old(recordings):
-            heading = heading._replace(text=_add_old_recordings(document, recordings, heading.text, since))
-        else:
-            heading = heading._replace(text=_add_new_recordings(recordings, heading.text, since))
+        heading = heading._replace(text=_add_old_recordings(document, recordings, heading.text, since))
     text = _add_other_branch(document, heading.text, escape, makes_baseline=makes_baseline)
     if selection:
         judged = f"{selection['judged']:,} of {pluralize(selection['of'], 'scenario')} judged"
@@ -120,14 +117,6 @@ def build_heading(
 
 
 RECORD_AGAIN = "to judge a change of the agent, record it again"
-
-
-def _add_new_recordings(recordings: RecordingsDoc, text: str, since: str) -> str:
-    """On how many recordings it rests that nothing changed, if all are new."""
-    same, number = f"passed: no change since {since}", recordings["of"]
-    if recordings["unchanged"] or not text.startswith(same):
-        return text
-    return f"{same} in {pluralize(number, 'new recording')}{text.removeprefix(same)}"
 
 
 def _add_old_recordings(document: ResultsDoc, recordings: RecordingsDoc, text: str, since: str) -> str:
@@ -279,7 +268,8 @@ def _build_passed_comparison(document: ResultsDoc, summary: SummaryDoc, escape: 
     is_clean = not passed or passed == [format_all_passed(number)]
     parts = [text, *passed] if found.is_changed or is_clean else [*passed, text]
     is_loud = any(is_attention_due(each) for suite in document["suites"] for each in suite["scenarios"])
-    is_calm = number and found.changes.are_known_excused and not is_loud and not list_growth(document)
+    is_excused = not known or (found.changes.are_known_excused and found.changes.is_same)
+    is_calm = number and is_excused and not is_loud and not list_growth(document)
     return Heading(PASSED if is_calm else ATTENTION, f"passed: {'; '.join([*parts, *duplicates])}")
 
 

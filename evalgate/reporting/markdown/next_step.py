@@ -84,7 +84,9 @@ def _describe_weaker_runs(weaker: Sequence[WeakeningDoc]) -> str:
     kinds, is_one = {each["kind"] for each in weaker}, len(weaker) == 1
     if kinds == {"check_removed"}:  # this run was judged with them, too
         them, checks = ("it", "check") if is_one else ("them", "checks")
-        return f"are judged without {them} (no scenario would fail by {them} now); else restore the {checks}"
+        return (
+            f"are judged without {them} (no scenario that passes would fail by {them} now); else restore the {checks}"
+        )
     if len(kinds) == 1 and (noun := REMOVALS.get(weaker[0]["kind"])):
         return f"no longer judge {f'it; else restore the {noun}' if is_one else f'them; else restore the {noun}s'}"
     return "are held to the weaker rules; else restore the rules"

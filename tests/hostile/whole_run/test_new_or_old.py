@@ -220,6 +220,27 @@ def test_a_pull_request_without_a_new_recording_says_so_in_its_heading(
     assert ("recordings" in result.text("comment.md")) is is_said
 
 
+LATEST = {**NEW, "started_at": "2026-11-27T10:05:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("now", "words"),
+    [
+        ((NEW, LATEST), "no change since the baseline in 2 new recordings;"),
+        ((NEW, TWO), "no change since the baseline;"),
+        ((REPLAYED, LATEST), "no change since the baseline;"),
+        ((REPLAYED, {**REPLAYED, "started_at": "2026-11-27T10:05:00Z"}), "no change since the baseline;"),
+    ],
+    ids=["new ones", "one of the baseline", "one that was replayed", "all were replayed"],
+)
+def test_a_pull_request_rests_on_new_recordings_only_where_all_are_known_to_be(
+    now: Any, words: str, tmp_path: Path
+) -> None:
+    case = Case("new or not", {SUITE: suite(CHECK), **trials(*now)}, PASS, before=BEFORE)
+    text = case.run(tmp_path, {"GITHUB_EVENT_NAME": "pull_request"}).text("comment.md")
+    assert words in next(line for line in text.splitlines() if line.startswith("## "))
+
+
 FORBIDS = check("forbidden_tools", tools=["delete_user"])
 ALL_IDS = {**suite(FORBIDS), "scenarios": [{"id": "*", "assertions": [FORBIDS]}]}
 

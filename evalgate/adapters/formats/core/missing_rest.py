@@ -65,9 +65,9 @@ def _find_cut(envelope: dict[str, Any]) -> str | None:
         for key in PARTIAL_SUCCESS:
             success = place.get(key)
             if _is_object(success) and (rejected := max(_read_count(success.get(each)) for each in REJECTED)):
-                told = _quote(success.get("errorMessage", success.get("error_message")))
-                return f"{rejected} spans were rejected{told}: {EXPORT}"
-    return next((f"Jaeger says{_quote(told)}: {EXPORT}" for told in _list_losses(envelope)), None)
+                reason = _quote(success.get("errorMessage", success.get("error_message")))
+                return f"{rejected} spans were rejected{reason}: {EXPORT}"
+    return next((f"Jaeger reports{_quote(loss)}: {EXPORT}" for loss in _list_losses(envelope)), None)
 
 
 def _list_losses(envelope: dict[str, Any]) -> Iterator[str]:
@@ -83,8 +83,8 @@ def _list_losses(envelope: dict[str, Any]) -> Iterator[str]:
                     yield warning
 
 
-def _quote(told: Any) -> str:
-    return f" (`{make_printable(told[:SHOWN_CHARS])}`)" if told.__class__ is str and told else ""
+def _quote(text: Any) -> str:
+    return f" (`{make_printable(text[:SHOWN_CHARS])}`)" if text.__class__ is str and text else ""
 
 
 def _read_count(value: Any) -> int:

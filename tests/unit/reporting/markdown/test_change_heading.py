@@ -24,6 +24,11 @@ def known(id_, how="same", verdict="HARD_FAIL", kind="unchanged"):
     return a_scenario(id_, verdict, a_change(kind, previous_verdict=verdict, known_failure=how))
 
 
+def of_two_trials(id_):
+    """A known failure whose trials were compared: of a single one nothing but the verdict is."""
+    return {**known(id_), "trials": [a_trial(number, "hard_fail") for number in range(2)]}
+
+
 def same(id_, **more):
     return a_scenario(id_, "PASS", a_change("unchanged", previous_verdict="PASS", score_delta=0.0), **more)
 
@@ -268,8 +273,11 @@ def test_the_heading_names_the_branch_that_it_compares_with_once():
 @pytest.mark.parametrize(
     ("found", "sign"),
     [
-        (document(known("a"), approvals=approve("a")), PASSED),
-        (document({**known("a"), "quarantined": True}), PASSED),
+        (document(of_two_trials("a"), approvals=approve("a"), comparison=compared(1)), PASSED),
+        (document({**of_two_trials("a"), "quarantined": True}, comparison=compared(1)), PASSED),
+        (document(of_two_trials("a"), comparison=compared(1)), ATTENTION),
+        (document(of_two_trials("a"), approvals=approve("a")), ATTENTION),
+        (document(known("a"), approvals=approve("a"), comparison=compared(1)), ATTENTION),
         (document(known("a")), ATTENTION),
         (document(known("a"), known("b"), approvals=approve("a")), ATTENTION),
         (document(known("a", "worse", kind="regressed"), approvals=approve("a")), ATTENTION),
@@ -583,7 +591,8 @@ def test_a_push_does_not_wait_for_the_push_that_creates_a_baseline(status):
     [
         (document(same("a")), "no"),
         (document(moved("a", "broken", "FAIL", quarantined=True)), "no, but look before you merge"),
-        (document(known("a"), approvals=approve("a")), "no"),
+        (document(known("a"), approvals=approve("a")), "no, but look before you merge"),
+        (document(of_two_trials("a"), approvals=approve("a"), comparison=compared(1)), "no"),
         (document(known("a"), verdict="fail", blocking="a"), "yes"),
         (
             document(known("a"), verdict="fail", blocking="a", report_only=True, exit_code=0),
@@ -728,7 +737,7 @@ CRASH = document(
         (OLD, f"\nTo record again: ` {RECORD} `\n"),
         (
             REMOVAL,
-            f"{INTENDED}merge, and later runs are judged without it (no scenario would fail by it now); else restore the check\n",
+            f"{INTENDED}merge, and later runs are judged without it (no scenario that passes would fail by it now); else restore the check\n",
         ),
         (
             document(same("a"), weakenings=[gone("check_removed", "a"), gone("threshold_lowered", "a")]),
