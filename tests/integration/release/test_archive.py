@@ -29,6 +29,7 @@ LEFT_OUT = [
     "traces",
     "show",
     "init",
+    "explain",
     "skill",
     "view",
     "import-suite",
