@@ -114,7 +114,7 @@ class _Job:
             settings.event.default_branch,
             settings.baseline_workflow,
             Reference(*settings.baseline_reference),
-            names_others=not settings.makes_baseline,
+            explains_none=not settings.makes_baseline,
         )
         outputs = self._prepare_outputs()
         request = replace(_build_judge_request(settings), outputs=options_for_judge(outputs))

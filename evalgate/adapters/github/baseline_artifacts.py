@@ -8,9 +8,10 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from evalgate.adapters.github.client import PER_PAGE, Client, ListTooLong
+from evalgate.adapters.github.commit_files import read_file_in_commit
 from evalgate.adapters.github.provenance import ArtifactProvenance, find_origin_problem, find_run_problem
-from evalgate.adapters.github.responses import Artifact, as_int, objects
-from evalgate.errors import Unreachable
+from evalgate.adapters.github.responses import Artifact, as_int, as_sha, objects
+from evalgate.errors import OverLimit, Unreachable
 from evalgate.measures.values.dig import dig
 from evalgate.models.github import BASELINE_ARTIFACT
 
@@ -173,3 +174,26 @@ def find_other_names(client: Client, name: str, branch: str) -> list[str]:
         if find_origin_problem(each, repository) is None
     }
     return sorted(found - {name})
+
+
+GATE = b"evalgate"
+"""A workflow that has the gate names it: the action, or the workflow that it calls."""
+LARGEST_WORKFLOW = 512 * 1024
+
+
+def count_gate_runs(client: Client, workflow: str, branch: str) -> int:
+    """How many runs of a workflow for pushes to a branch succeeded, if the newest of them had the gate.
+
+    Only what a report says depends on it: without an answer there is none.
+    """
+    file = quote(workflow.rpartition("/")[2], safe="")
+    try:
+        wanted = {"branch": branch, "event": "push", "status": "success", "per_page": 1}
+        page = client.get(f"/actions/workflows/{file}/runs", **wanted)
+        commits = [as_sha(dig(run, "head_sha")) for run in objects(page, "workflow_runs")]
+        if not commits or commits[0] is None:
+            return 0
+        text = read_file_in_commit(client, workflow, commits[0], limit=LARGEST_WORKFLOW, what="the workflow")
+    except (Unreachable, OverLimit):
+        return 0
+    return max(1, as_int(dig(page, "total_count")) or 0) if GATE in text.lower() else 0

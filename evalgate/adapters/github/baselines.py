@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from evalgate.adapters.github.ancestry import Ancestry
-from evalgate.adapters.github.baseline_artifacts import BaselineArtifacts, find_other_names
+from evalgate.adapters.github.baseline_artifacts import BaselineArtifacts, count_gate_runs, find_other_names
 from evalgate.adapters.github.provenance import (
     LARGEST_BASELINE,
     ArtifactProvenance,
@@ -45,7 +45,7 @@ MAX_REFUSALS_SHOWN = 10
 class BaselineRequest(Struct, frozen=True):
     """Which baseline to find: artifact name, branch, the workflow that creates it, and the commit.
 
-    `names_others`: if the branch has none of this name, name those it has; a run that creates one needs none.
+    `explains_none`: find out why there is none; a run that creates one need not say it.
     """
 
     artifact: str
@@ -53,7 +53,7 @@ class BaselineRequest(Struct, frozen=True):
     default_branch: str
     workflow: str
     reference: Reference
-    names_others: bool = True
+    explains_none: bool = True
 
 
 class BaselineCandidate(Struct, frozen=True):
@@ -116,8 +116,11 @@ class Baselines:
         has_expired = any(artifact.expired and artifact.head_branch in branches for artifact in artifacts.known)
         if has_expired:
             return BaselineInfo("expired", target=request.branch)
-        others = find_other_names(self._client, request.artifact, request.branch) if request.names_others else []
-        return BaselineInfo("none", target=request.branch, artifact=request.artifact, others=others)
+        info = BaselineInfo("none", target=request.branch, artifact=request.artifact)
+        if request.explains_none:
+            info.others = find_other_names(self._client, request.artifact, request.branch)
+            info.runs = 0 if info.others else count_gate_runs(self._client, request.workflow, request.branch)
+        return info
 
     def _find_candidates(
         self, artifacts: BaselineArtifacts, branches: tuple[str, ...], commit: str | None

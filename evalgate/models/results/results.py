@@ -136,7 +136,8 @@ class BaselineDoc(TypedDict):
 
     `drift` is present if the status is `drifted`, `branch` if the baseline was found on GitHub, and
     `target` if the branch that was asked for has none, `off_by` if a setting turned the comparison off, `others` if the
-    branch has none of the name `artifact`, but baselines of these names.
+    branch has none of the name `artifact`, but baselines of these names, `runs` if it has none at all, although so many
+    runs of the workflow succeeded on it.
     """
 
     status: str
@@ -151,6 +152,7 @@ class BaselineDoc(TypedDict):
     off_by: NotRequired[ShownText]
     artifact: NotRequired[str]
     others: NotRequired[list[str]]
+    runs: NotRequired[int]
 
 
 class LostFigureDoc(TypedDict):

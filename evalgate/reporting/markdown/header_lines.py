@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.comparison.comparison import IMPROVEMENTS, MODEL, OTHER_PROMPT, OTHER_TOOLS, REGRESSIONS
 from evalgate.reporting.markdown.statistics_rows import list_growth
-from evalgate.reporting.text.changes import describe_off, describe_other_names, is_off
+from evalgate.reporting.text.changes import describe_lack, describe_off, is_off
 from evalgate.reporting.text.escaping import escape_span
 from evalgate.reporting.text.scenario_sections import is_certain, list_scenarios
 from evalgate.reporting.text.wording import (
@@ -72,8 +72,8 @@ def format_baseline(document: ResultsDoc, links: Links, merging: str, *, makes_b
     status = baseline["status"]
     if is_off(document):
         return f"{tested}**Baseline** none: {describe_off(document, escape_span)}"
-    if other_names := describe_other_names(document, escape_span):
-        return f"{tested}**Baseline** none: {other_names}"
+    if lack := describe_lack(document, escape_span):
+        return f"{tested}**Baseline** none: {lack}{'; run it again there' if baseline.get('runs') else ''}"
     if status in _MISSING_WORDS:
         push = "" if makes_baseline or status not in _CREATED_BY_PUSH else _name_creating_push(baseline)
         remedy = f"{push} {'a new one' if status == 'expired' else 'it'}" if push else ""

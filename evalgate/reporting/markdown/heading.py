@@ -26,8 +26,8 @@ from evalgate.reporting.markdown.failure_heading import (
 )
 from evalgate.reporting.markdown.statistics_rows import list_growth
 from evalgate.reporting.text.changes import (
+    describe_lack,
     describe_off,
-    describe_other_names,
     is_attention_due,
     is_compared,
     is_off,
@@ -277,8 +277,8 @@ def _describe_no_baseline(document: ResultsDoc, escape: Callable[[str], str]) ->
     """Says that nothing was compared, unless there never was a baseline."""
     if is_off(document):
         return [describe_off(document, escape)]
-    if other_names := describe_other_names(document, escape):
-        return [other_names]
+    if lack := describe_lack(document, escape):
+        return [lack]
     status = document["baseline"]["status"] if document["baseline"] else "none"
     return [f"not compared: the last baseline {_NOT_COMPARED[status]}"] if status in _NOT_COMPARED else []
 

@@ -129,6 +129,8 @@ def build_baseline_doc(baseline: BaselineInfo, summary: SummaryDoc | None) -> Ba
     if baseline.others:
         document["artifact"] = clean_name(baseline.artifact)
         document["others"] = [clean_name(each) for each in baseline.others]
+    if baseline.runs:
+        document["runs"] = baseline.runs
     return document
 
 

@@ -111,11 +111,17 @@ MOST_OTHERS = 3
 """Names of baselines that a report shows."""
 
 
-def describe_other_names(document: ResultsDoc, escape: Callable[[str], str]) -> str:
-    """That the branch has baselines, but none of the name that the run asked for, as a phrase; else empty."""
-    baseline = document["baseline"]
-    others = baseline.get("others", ()) if baseline else ()
-    if baseline is None or not others:
+def describe_lack(document: ResultsDoc, escape: Callable[[str], str]) -> str:
+    """That the branch should have a baseline, or has some of other names than the run asked for, as a phrase.
+
+    Else empty.
+    """
+    baseline = document["baseline"] or {}
+    others, runs = baseline.get("others", ()), baseline.get("runs", 0)
+    if runs:
+        ran = f"{escape(baseline.get('target', ''))} has {pluralize(runs, 'successful run')} of this workflow"
+        return f"compared with nothing: {ran} and no baseline: it was deleted, or none is uploaded"
+    if not others:
         return ""
     left = len(others) - MOST_OTHERS
     more = [f"{left:,} more"] if left > 0 else []

@@ -18,6 +18,7 @@ EVALGATE = ".github/workflows/evalgate.yml"
 LIST, RUNS, RUN = "actions/list-artifacts-for-repo", "actions/list-workflow-runs", "actions/get-workflow-run"
 OF_RUN = "actions/list-workflow-run-artifacts"
 COMMIT, COMPARE = "repos/get-commit", "repos/compare-commits-with-basehead"
+CONTENT = "repos/get-content"
 DOWNLOAD = {"actions/download-artifact": 1, "blob/GET": 1}
 
 
@@ -115,15 +116,17 @@ def test_a_commit_with_many_nightly_baselines_is_located_once(hub, find, commits
     assert asked(hub)[COMPARE] == 2
 
 
-def test_without_artifacts_one_request_is_enough_and_one_for_those_of_other_names(hub, find):
+@pytest.mark.parametrize(("runs", "of_workflow"), [(1, {RUNS: 1, CONTENT: 1}), (0, {RUNS: 1})])
+def test_without_artifacts_few_requests_tell_why(hub, find, runs, of_workflow):
+    del hub.state["runs"][0 : 0 if runs else 1]
     assert find().info.status == "none"
-    assert asked(hub) == {LIST: 2}
+    assert asked(hub) == {LIST: 2, **of_workflow}
 
 
 def test_a_list_without_a_usable_artifact_is_read_to_its_end(hub, find, commits):
     hub.plant_many(commits * 14, event="pull_request", head_branch="feature/x")
     assert find().info.status == "none"
-    assert asked(hub) == {LIST: 4, COMMIT: 1, RUNS: 1}
+    assert asked(hub) == {LIST: 4, COMMIT: 1, RUNS: 2, CONTENT: 1}
 
 
 def test_expired_artifacts_on_a_later_page_are_reported(hub, find, commits):

@@ -119,6 +119,22 @@ def test_a_branch_that_has_baselines_of_other_names_only_is_reported_with_them(h
     assert info.others == ["evalgate-baseline", "evalgate-baseline-billing"]
 
 
+def test_a_branch_that_ran_the_gate_and_has_no_baseline_is_reported_with_its_successful_pushes(hub, find):
+    hub.write(EVALGATE, b"uses: org/evalgate@v1", C2)
+    for changed in ({}, {"conclusion": "failure"}, {"head_branch": "feature/x"}, {"event": "pull_request"}):
+        hub.state["runs"].append({**hub.state["runs"][0], "id": 7000 + len(hub.state["runs"]), **changed})
+    info = find().info
+    assert (info.status, info.runs) == ("none", 2)
+
+
+@pytest.mark.parametrize("path", [r"/workflows/evalgate.yml/runs$", "/contents/"])
+def test_without_an_answer_to_whether_it_ran_there_is_just_no_baseline(hub, find, path):
+    hub.write(EVALGATE, b"uses: org/evalgate@v1", C2)
+    hub.fail({"kind": "status", "status": 403}, path=path)
+    info = find().info
+    assert (info.status, info.runs) == ("none", 0)
+
+
 def test_without_an_answer_to_what_else_there_is_there_is_just_no_baseline(hub, find):
     hub.plant(name="evalgate-baseline")
     hub.fail({"kind": "status", "status": 403}, path=r"/actions/artifacts$", skip=1)

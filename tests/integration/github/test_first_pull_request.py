@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 from fakes.agent import own_comments, trace, write_trace
+from fakes.github.start import MAIN
 
+WORKFLOW = ".github/workflows/evalgate.yml"
 APPROVAL = "approvals:\n  - {suite: support, scenario: refund, reason: r, who: w, until: 2999-01-01}\n"
 
 
@@ -35,6 +37,32 @@ def test_a_push_that_makes_the_first_baseline_of_a_name_is_green(hub, act):
     step = act("push", baseline_artifact="evalgate-baseline-v2")
     assert (step.exit_code, step.outputs["baseline-status"]) == (0, "none")
     assert step.summary.count("## \u2705 ") == 1
+
+
+def test_a_gate_that_main_ran_before_and_that_has_no_baseline_is_yellow(hub, act):
+    hub.write(WORKFLOW, b"steps:\n  - uses: org/EvalGate@v1\n", MAIN)
+    step = act(comment="always")
+    assert (step.exit_code, step.outputs["baseline-status"]) == (0, "none")
+    said = "compared with nothing: ` main ` has 1 successful run of this workflow and no baseline: it was deleted, or"
+    heading = next(line for line in step.summary.splitlines() if line.startswith("## "))
+    assert heading.startswith(f"## \U0001f7e1 EvalGate passed, but {said} none is uploaded; ")
+    assert f"**Baseline** none: {said} none is uploaded; run it again there" in step.summary
+    assert "none yet" not in step.summary
+
+
+def test_a_gate_that_main_ran_for_pull_requests_only_is_green(hub, act):
+    hub.write(WORKFLOW, b"steps:\n  - uses: org/evalgate@v1\n", MAIN)
+    hub.state["runs"][0]["event"] = "pull_request"
+    assert "## \u2705 " in act().summary
+
+
+@pytest.mark.parametrize("before", [b"steps:\n  - run: make test\n", None])
+def test_a_gate_that_comes_into_a_workflow_that_main_ran_without_it_is_green(hub, act, before):
+    if before:
+        hub.write(WORKFLOW, before, MAIN)
+    step = act()
+    assert "## \u2705 " in step.summary
+    assert "none yet, so changes can't be shown; the next push to ` main ` creates it" in step.summary
 
 
 def test_what_fails_by_itself_blocks(act, workspace):
