@@ -188,8 +188,8 @@ def count_gate_runs(client: Client, workflow: str, branch: str) -> int:
     """
     file = quote(workflow.rpartition("/")[2], safe="")
     try:
-        wanted = {"branch": branch, "event": "push", "status": "success", "per_page": 1}
-        page = client.get(f"/actions/workflows/{file}/runs", **wanted)
+        runs = f"/actions/workflows/{file}/runs"
+        page = client.get(runs, branch=branch, event="push", status="success", per_page=1)
         commits = [as_sha(dig(run, "head_sha")) for run in objects(page, "workflow_runs")]
         if not commits or commits[0] is None:
             return 0

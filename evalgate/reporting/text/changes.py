@@ -116,9 +116,11 @@ def describe_lack(document: ResultsDoc, escape: Callable[[str], str]) -> str:
 
     Else empty.
     """
-    baseline = document["baseline"] or {}
-    others, runs = baseline.get("others", ()), baseline.get("runs", 0)
-    if runs:
+    baseline = document["baseline"]
+    if baseline is None:
+        return ""
+    others = baseline.get("others", ())
+    if runs := baseline.get("runs"):
         ran = f"{escape(baseline.get('target', ''))} has {pluralize(runs, 'successful run')} of this workflow"
         return f"compared with nothing: {ran} and no baseline: it was deleted, or none is uploaded"
     if not others:
