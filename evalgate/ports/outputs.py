@@ -44,6 +44,11 @@ class RunSubject(Struct, frozen=True):
     event: str | None = None
     makes_baseline: bool = False
 
+    @property
+    def commits(self) -> frozenset[str]:
+        """The commits that are judged: a pull request's head, and what merges it."""
+        return frozenset(filter(None, (self.commit, self.merge_commit)))
+
 
 class RenderOptions(Struct, frozen=True):
     """How to render a report. `run_url` is the page of the run, linked where a report is shortened."""

@@ -90,8 +90,7 @@ def present_of(
     request: JudgeRequest, policies: Policies, fingerprints: Fingerprints | None, now: datetime
 ) -> FreshnessContext:
     """What this run knows about itself. Raises InvalidInput if files to watch are missing."""
-    commits = frozenset(each for each in (request.subject.commit, request.subject.merge_commit) if each)
-    return FreshnessContext(now, commits, _read_watched_files(policies, fingerprints))
+    return FreshnessContext(now, request.subject.commits, _read_watched_files(policies, fingerprints))
 
 
 def _read_watched_files(policies: Policies, fingerprints: Fingerprints | None) -> Mapping[str, WatchedFiles]:

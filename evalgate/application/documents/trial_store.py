@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sys import intern
 from typing import TYPE_CHECKING
 
 import orjson
@@ -61,6 +62,7 @@ class TrialStore:
             len(document),
             recorded=trace.recorded,
             digest=trace.digest,
+            commit=trace.commit and intern(trace.commit),
         )
 
     def read(self, trial: StoredTrial) -> bytes:

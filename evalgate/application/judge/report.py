@@ -11,6 +11,7 @@ from msgspec import Struct
 from evalgate.application.comparison.baseline import LoadedBaseline
 from evalgate.application.documents.report_files import load_report_file, make_source, render_outputs
 from evalgate.application.messages.request import Judgement
+from evalgate.gate.comparison.freshness import find_origins
 from evalgate.gate.comparison.outcomes import compute_run_statistics
 from evalgate.models.comparison.decision import Decision, Reason
 from evalgate.models.run.run import Run
@@ -84,8 +85,8 @@ def render_judgement(
         decided.mutations,
     )
     results = build_results_document(decided.run, decided.comparison, decided.decision, origin, found)
-    if decided.comparison is not None and request.subject.event != "push":
-        add_recordings(results, decided.comparison, decided.baseline, request.subject)
+    if request.subject.event != "push":
+        add_recordings(results, decided, request.subject)
     if decided.selection is not None:
         leave_only_selected(results, decided.selection)
     elif request.history is not None:
@@ -118,19 +119,28 @@ def _add_calibration(results: ResultsDoc, decided: DecidedRun) -> None:
             results["history"]["calibration"] = decided.calibration
 
 
-def add_recordings(results: ResultsDoc, comparison: Comparison, baseline: LoadedBaseline, subject: RunSubject) -> None:
-    """Adds how many recordings are those of the baseline; of a pull request also that none is, if that is known."""
-    counts = comparison.recordings.values()
-    unchanged, of = sum(count.unchanged for count in counts), sum(count.of for count in counts)
-    is_asked = (subject.event or "").startswith("pull_request")
-    are_new = bool(of) and not any(count.unknown for count in counts)
-    if unchanged or (is_asked and are_new):
-        results["recordings"] = {
-            "unchanged": unchanged,
-            "of": of,
-            "new_rules": baseline.has_same_suites is False,
-            "is_asked": is_asked,
-        }
+def add_recordings(results: ResultsDoc, decided: DecidedRun, subject: RunSubject) -> None:
+    """Adds how many recordings are those of the baseline; of a pull request also that none is, if that is known.
+
+    And which of the others were replayed, or made at another commit.
+    """
+    is_asked, baseline = (subject.event or "").startswith("pull_request"), decided.baseline
+    if decided.comparison is not None:
+        counts = decided.comparison.recordings.values()
+        unchanged, of = sum(count.unchanged for count in counts), sum(count.of for count in counts)
+        are_new = bool(of) and not any(count.unknown for count in counts)
+        if unchanged or (is_asked and are_new):
+            results["recordings"] = {
+                "unchanged": unchanged,
+                "of": of,
+                "new_rules": baseline.has_same_suites is False,
+                "is_asked": is_asked,
+            }
+    known = {} if decided.comparison is None or baseline.results is None else baseline.results.entries
+    digests = {trial.trace.digest for each in known.values() for trial in each.trials}
+    origins = find_origins(decided.run, subject.commits, digests, is_asked=is_asked)
+    if origins is not None:
+        results["origins"] = origins
 
 
 MOST_WATCHED, WATCHED_DIGITS = 1_000, 16

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -9,15 +11,16 @@ from typing import TYPE_CHECKING
 from evalgate.gate.common.wording import format_count
 from evalgate.measures.redaction.known_secrets import REDACTED
 from evalgate.measures.redaction.redact import redact
-from evalgate.models.run.trials import set_stale
+from evalgate.models.run.trials import list_origins, set_stale
 from evalgate.models.trace.trace import format_place
 from evalgate.scoring.wording import cut_quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from evalgate.models.comparison.weakening import FreshnessContext
     from evalgate.models.results.baseline_run import BaselineTrace
+    from evalgate.models.results.results import OriginsDoc
     from evalgate.models.run.run import Run, ScenarioResult, TraceRef, Trial
     from evalgate.models.run.trial_doc import TraceDoc
     from evalgate.models.trace.trace import Warning_
@@ -25,7 +28,8 @@ if TYPE_CHECKING:
 
 SHORT_SHA = 7
 SHORT_HASH = 12
-MAX_WARNINGS = 50
+MAX_WARNINGS, MOST_COMMITS = 50, 3
+_COMMIT = re.compile(r"[0-9a-f]{7,64}")
 CODE = "stale_evidence"
 NO_COMMIT = "it does not record its commit (`evalgate.commit`)"
 NO_HASH = "it does not record a hash of the agent's files (`evalgate.agent_hash`)"
@@ -146,16 +150,49 @@ def _check_commit(commit: str | None, judged_commits: frozenset[str]) -> str | N
         return NO_COMMIT
     if not judged_commits:
         return NO_HEAD
-    if any(_is_same_commit(commit, each) for each in judged_commits):
+    if _is_any_commit(commit, judged_commits):
         return None
     listed = " or ".join(sorted(each[:SHORT_SHA] for each in judged_commits))
     return f"recorded at commit {_shorten_id(commit, SHORT_SHA)}, expected {listed}"
+
+
+def find_origins(
+    run: Run, judged_commits: frozenset[str], known: Container[int | None], *, is_asked: bool
+) -> OriginsDoc | None:
+    """Which recordings were replayed or made at another commit; None if none was. `known` are the baseline's.
+
+    One that is committed can't name the commit that holds it, so a report only says so: `require: head` refuses it.
+    """
+    found = [each for suite in run.suites for one in suite.scenarios for each in list_origins(one.trials)]
+    commits = Counter(
+        commit
+        for digest, commit in found
+        if commit
+        and judged_commits
+        and (digest is None or digest not in known)
+        and not _is_any_commit(commit, judged_commits)
+    )
+    replayed = sum(digest is None for digest, _ in found)
+    if not commits and not replayed:
+        return None
+    names = dict.fromkeys(commit[:SHORT_SHA] for commit, _ in commits.most_common() if _COMMIT.fullmatch(commit))
+    return {
+        "of": len(found),
+        "replayed": replayed,
+        "elsewhere": commits.total(),
+        "commits": [*names][:MOST_COMMITS],
+        "is_asked": is_asked,
+    }
 
 
 def _shorten_id(text: str, length: int) -> str:
     """The first characters of an untrusted text; all of it if something in it was redacted."""
     clean = redact(text)
     return cut_quote(clean if REDACTED in clean else clean[:length])
+
+
+def _is_any_commit(commit: str, judged_commits: frozenset[str]) -> bool:
+    return any(_is_same_commit(commit, each) for each in judged_commits)
 
 
 def _is_same_commit(one: str, other: str) -> bool:

@@ -307,6 +307,19 @@ class RecordingsDoc(TypedDict):
     is_asked: bool
 
 
+class OriginsDoc(TypedDict):
+    """How many recordings were replayed from cassettes, and how many others were made `elsewhere`: at other commits.
+
+    The baseline's are among neither. `commits` are the first of these commits, in short; `is_asked` as above.
+    """
+
+    of: Count
+    replayed: Count
+    elsewhere: Count
+    commits: list[ShownText]
+    is_asked: bool
+
+
 class SelectionDoc(TypedDict):
     """Which scenarios were judged, if not all: those that match one of the patterns, so many of all."""
 
@@ -323,7 +336,8 @@ class ResultsDoc(TypedDict):
     scenarios were judged, `mutations` if they were requested and suites changed, `variant_comparisons` if a policy
     compares variants, `confirmation` if trials were recorded again that all together decide.
     `prompt_changes` is how system prompts differ, present if scenarios have another one and both sides keep its text.
-    `recordings` is present if some are those of the baseline, `watched` if suites watch files of the agent.
+    `recordings` is present if some are those of the baseline, `origins` if some were replayed or made at another
+    commit, `watched` if suites watch files of the agent.
     In a workflow `leg` names the values of the job's matrix, and `working_directory` the
     folder that paths are relative to; both may be absent.
     """
@@ -357,6 +371,7 @@ class ResultsDoc(TypedDict):
     leg: NotRequired[ShownText]
     working_directory: NotRequired[ShownText]
     recordings: NotRequired[RecordingsDoc]
+    origins: NotRequired[OriginsDoc]
     watched: NotRequired[WatchedDoc]
     command: str | None
     fetch_command: NotRequired[str]

@@ -202,6 +202,7 @@ class StoredTrial(Struct):
     stale: str | None = None
     recorded: Recorded = Recorded()
     digest: int | None = None
+    commit: str | None = None
 
     @property
     def document(self) -> bytes:

@@ -107,6 +107,15 @@ def list_agent_parts(trials: Sequence[Trial]) -> list[AgentParts]:
     return [trial.trace.agent for trial in list_measured(trials)]
 
 
+def list_origins(trials: Sequence[Trial]) -> list[tuple[int | None, str | None]]:
+    """What identifies the recording of each trial that was judged, None if it was replayed, and its commit."""
+    return [
+        (trial.digest, trial.commit) if isinstance(trial, StoredTrial) else (trial.trace.digest, trial.trace.commit)
+        for trial in trials
+        if trial.status != "error"
+    ]
+
+
 def set_stale(trial: Trial, why: str | None) -> None:
     """Records in a trial why its trace is no longer evidence."""
     if isinstance(trial, StoredTrial):

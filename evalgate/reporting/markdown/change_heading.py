@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -51,6 +52,8 @@ OTHER_CAUSES = {
 """What blocks a scenario of which no change says so, by the code of the reason."""
 
 
+SHORT_SHA = 7
+_SHORT = re.compile(f"[0-9a-f]{{{SHORT_SHA}}}")
 MOST_EXPLAINED, MAX_REASON = 1_000, 100
 """Scenarios of which a heading looks for one reason, and its characters."""
 _WITH_REASON = (
@@ -143,9 +146,31 @@ def describe_no_change(document: ResultsDoc, changes: RunChanges, escape: Callab
     since, recordings = f"since {name_baseline(document, escape)}", document.get("recordings")
     if not changes.is_same:
         return f"no verdict changed {since}"
+    if (origins := document.get("origins")) and origins["is_asked"]:
+        return "; ".join([f"no change {since}", *describe_origins(document)])
     are_new = recordings is not None and not recordings["unchanged"]
     number = f" in {pluralize(recordings['of'], 'new recording')}" if recordings and are_new else ""
     return f"no change {since}{number}"
+
+
+def describe_origins(document: ResultsDoc) -> list[str]:
+    """How many recordings were replayed, or made at another commit, as phrases."""
+    found = document.get("origins")
+    if not found:
+        return []
+    replayed = [f"{_count_recordings(found['replayed'], found['of'])} replayed from cassettes"]
+    names = [*filter(_SHORT.fullmatch, found["commits"])]
+    where = f"commit{'s' if len(names) > 1 else ''} {join_words(names)}" if names else "another commit"
+    this = judged if _SHORT.fullmatch(judged := (document["commit"] or "")[:SHORT_SHA]) else "this one"
+    made = [f"{_count_recordings(found['elsewhere'], found['of'])} made at {where}, not at {this}"]
+    return [*(replayed if found["replayed"] else []), *(made if found["elsewhere"] else [])]
+
+
+def _count_recordings(number: int, of: int) -> str:
+    if of == 1:
+        return "the only recording was"
+    which = f"all {of:,}" if number == of else f"{number:,} of {of:,}"
+    return f"{which} recordings {'was' if number == 1 else 'were'}"
 
 
 def name_baseline(document: ResultsDoc, escape: Callable[[str], str]) -> str:

@@ -10,6 +10,7 @@ from evalgate.reporting.markdown.change_heading import (
     are_proposed,
     cut_sentence,
     describe_comparison,
+    describe_origins,
     describe_uncovered,
     find_not_blocked,
     find_void_approvals,
@@ -171,10 +172,9 @@ def describe_recordings(document: ResultsDoc) -> str:
 
 def describe_other_recordings(document: ResultsDoc, heading: str) -> str:
     """Describes the same as a sentence, unless the heading does."""
-    phrase = describe_recordings(document)
-    if not phrase or phrase in heading or RECORD_AGAIN in heading:
-        return ""
-    return f"{phrase[:1].upper()}{phrase[1:]}."
+    phrase = "" if RECORD_AGAIN in heading else describe_recordings(document)
+    found = [each for each in (phrase, *describe_origins(document)) if each and each not in heading]
+    return " ".join(f"{each[:1].upper()}{each[1:]}." for each in found)
 
 
 def _build_verdict(document: ResultsDoc, escape: Callable[[str], str]) -> Heading:

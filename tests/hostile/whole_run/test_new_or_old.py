@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from evalgate.cli import main
+from evalgate.cli.shell import Shell
 from hostile.whole_run.case import ALL, FAILED, PASS, SUITE, Case, check, suite, trace, trials
 
 if TYPE_CHECKING:
@@ -228,8 +231,11 @@ LATEST = {**NEW, "started_at": "2026-11-27T10:05:00Z"}
     [
         ((NEW, LATEST), "no change since the baseline in 2 new recordings;"),
         ((NEW, TWO), "no change since the baseline;"),
-        ((REPLAYED, LATEST), "no change since the baseline;"),
-        ((REPLAYED, {**REPLAYED, "started_at": "2026-11-27T10:05:00Z"}), "no change since the baseline;"),
+        ((REPLAYED, LATEST), "no change since the baseline; 1 of 2 recordings was replayed from cassettes;"),
+        (
+            (REPLAYED, {**REPLAYED, "started_at": "2026-11-27T10:05:00Z"}),
+            "no change since the baseline; all 2 recordings were replayed from cassettes;",
+        ),
     ],
     ids=["new ones", "one of the baseline", "one that was replayed", "all were replayed"],
 )
@@ -239,6 +245,54 @@ def test_a_pull_request_rests_on_new_recordings_only_where_all_are_known_to_be(
     case = Case("new or not", {SUITE: suite(CHECK), **trials(*now)}, PASS, before=BEFORE)
     text = case.run(tmp_path, {"GITHUB_EVENT_NAME": "pull_request"}).text("comment.md")
     assert words in next(line for line in text.splitlines() if line.startswith("## "))
+
+
+HEAD, OTHER, THIRD = "9ce7d4a" + "0" * 33, "461f896" + "0" * 33, "79b87dc" + "0" * 33
+
+
+@pytest.mark.parametrize(
+    ("commits", "words"),
+    [
+        ((OTHER, HEAD), "1 of 2 recordings was made at commit 461f896, not at 9ce7d4a"),
+        ((OTHER, OTHER), "all 2 recordings were made at commit 461f896, not at 9ce7d4a"),
+        ((OTHER, THIRD), "all 2 recordings were made at commits 461f896 and 79b87dc, not at 9ce7d4a"),
+        (("*main*", HEAD), "1 of 2 recordings was made at another commit, not at 9ce7d4a"),
+        ((HEAD, HEAD[:7]), ""),
+        ((None, HEAD), ""),
+    ],
+)
+@pytest.mark.parametrize("event", ["pull_request", "push", ""])
+def test_recordings_of_another_commit_than_the_judged_one_are_named(
+    commits: tuple[str | None, str], words: str, event: str, tmp_path: Path
+) -> None:
+    now = [{**each, "commit": commit} for each, commit in zip((NEW, LATEST), commits, strict=True)]
+    case = Case("commits", {SUITE: suite(CHECK), **trials(*now)}, PASS, (), ("--commit", HEAD), BEFORE)
+    result = case.run(tmp_path, {"GITHUB_EVENT_NAME": event})
+    text = result.text("comment.md")
+    heading = next(line for line in text.splitlines() if line.startswith("## "))
+    assert heading.startswith("## \u2705")
+    assert ("made at" in text) is (bool(words) and event != "push")
+    assert (f"; {words};" in heading) is (bool(words) and event == "pull_request")
+    if words and event != "push":
+        assert words.lower() in text.lower()
+        assert words.lower() in result.stdout.lower()
+        assert main(["view"], Shell(io.StringIO(), io.StringIO(), {}, str(tmp_path / "now"))) == 0
+        assert words.lower() in result.text("report.html").lower()
+
+
+def test_the_commit_of_a_recording_that_the_baseline_has_is_not_named(tmp_path: Path) -> None:
+    now = trials({**ONE, "commit": OTHER}, {**NEW, "commit": HEAD})
+    case = Case("old", {SUITE: suite(CHECK), **now}, PASS, (), ("--commit", HEAD), BEFORE, silent=["made at"])
+    assert case.find_faults(case.run(tmp_path, {"GITHUB_EVENT_NAME": "pull_request"})) == []
+
+
+def test_a_failing_run_says_below_its_heading_which_recordings_are_not_new(tmp_path: Path) -> None:
+    files = {SUITE: suite(check("tool_called", tool="send_mail")), **trials({**REPLAYED, "commit": OTHER})}
+    says = [
+        "\nThe only recording was replayed from cassettes. The only recording was made at commit 461f896, not at 9ce7d4a."
+    ]
+    case = Case("fails", files, FAILED, says, ("--commit", HEAD))
+    assert case.find_faults(case.run(tmp_path, {"GITHUB_EVENT_NAME": "pull_request"})) == []
 
 
 FORBIDS = check("forbidden_tools", tools=["delete_user"])

@@ -13,7 +13,7 @@ from evalgate.features.page.reporting.scenario_order import GROUPS, count_change
 from evalgate.features.page.reporting.scenario_view import MAX_NAME
 from evalgate.measures.text.plain_text import mark_part
 from evalgate.reporting.markdown.header_lines import describe_agent_changes, describe_noise
-from evalgate.reporting.markdown.heading import build_heading
+from evalgate.reporting.markdown.heading import build_heading, describe_other_recordings
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.behaviour_lines import list_prompt_diffs
 from evalgate.reporting.text.escaping import clean_page_text
@@ -80,7 +80,7 @@ def build_page(
         _list_facts(document, items),
         count_changes(items) if is_compared(document) else "",
         _describe_passed(document) if is_compared(document) else "",
-        _list_remarks(document),
+        _list_remarks(document, heading.text),
         _list_prompts(document),
         _list_choices(items),
         conversations,
@@ -98,10 +98,11 @@ def build_page(
     )
 
 
-def _list_remarks(document: ResultsDoc) -> list[Sequence[str]]:
-    """What holds for all scenarios: how many changes may be noise, and what the regressions come with."""
+def _list_remarks(document: ResultsDoc, heading: str) -> list[Sequence[str]]:
+    """What holds for all scenarios: old recordings, how many changes may be noise, what the regressions come with."""
     changed = describe_agent_changes(document, lambda text: mark_part(text.replace("->", "\u2192")))
-    return [split_marks(text) for text in (describe_noise(document), changed) if text]
+    described = describe_other_recordings(document, heading)
+    return [split_marks(text) for text in (described, describe_noise(document), changed) if text]
 
 
 def _list_prompts(document: ResultsDoc) -> list[PromptView]:
