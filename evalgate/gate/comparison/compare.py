@@ -29,6 +29,7 @@ from evalgate.measures.numeric.means import DIGITS, mean_amount
 from evalgate.models.comparison.comparison import (
     GREAT_GROWTH,
     NOT_MEASURED,
+    UNJUDGED_BEFORE,
     Change,
     Comparison,
     GrownFigure,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evalgate.models.comparison.comparison import ChangeKind, LostFigure, ScenarioOutcome
+    from evalgate.models.run.run import Verdict
     from evalgate.suite.policy import IncreaseLimit, RegressionPolicy
 
 
@@ -52,6 +54,11 @@ class _Pair(NamedTuple):
     baseline: ScenarioOutcome
     current: ScenarioOutcome
     policy: RegressionPolicy
+
+    @property
+    def is_judged_only_now(self) -> bool:
+        """Whether the baseline could not judge it and this run did: nothing is known of what changed."""
+        return self.baseline.verdict in NOT_EVALUATED and self.current.verdict not in NOT_EVALUATED
 
 
 def compare(
@@ -65,21 +72,23 @@ def compare(
     """
     default = _default_policy()
     baseline_keys = {key: find_baseline_key(key, baseline) for key in current}
-    pairs = [
+    both = [
         _Pair(key, baseline[baseline_keys[key]], outcome, policies.get(key.suite, default))
         for key, outcome in current.items()
         if baseline_keys[key] in baseline
     ]
+    pairs = [pair for pair in both if not pair.is_judged_only_now]
     testable = [pair for pair in pairs if _is_testable(pair)]
     families: Counter[str] = Counter(pair.policy.correction for pair in testable)
     found = _find_changes(pairs, families)
+    found |= {pair.key: call_unjudged(pair.baseline.verdict) for pair in both if pair.is_judged_only_now}
     changes = {key: found.get(key) or _judge_unpaired(outcome) for key, outcome in current.items()}
     removed = sorted(baseline.keys() - baseline_keys.values(), key=lambda key: (key.suite, key.id, key.variant or ""))
     return Comparison(
         changes,
         [baseline[key] for key in removed],
         {pair.key: pair.baseline for pair in pairs},
-        {pair.key: (len(pair.baseline.trials), len(pair.current.trials) + pair.current.unmeasured) for pair in pairs},
+        {pair.key: (len(pair.baseline.trials), len(pair.current.trials) + pair.current.unmeasured) for pair in both},
         _measure_evidence(pairs, testable, families),
         current,
         recordings=_count_recordings(current, baseline),
@@ -107,6 +116,12 @@ def _count_recordings(
 def _judge_unpaired(current: ScenarioOutcome) -> Change:
     """The change of a scenario that the baseline lacks, or did not measure."""
     return Change("inconclusive", NOT_MEASURED) if current.is_unmeasured else Change("new", "not in the baseline")
+
+
+def call_unjudged(verdict: Verdict, why: str = "") -> Change:
+    """The change of a scenario that the baseline could not judge: neither fixed nor a known failure."""
+    was = f"it was {format_verdict(verdict)}"
+    return Change("new", f"{UNJUDGED_BEFORE}: {f'{was}: {why}' if why else was}", previous_verdict=verdict)
 
 
 def _default_policy() -> RegressionPolicy:
@@ -208,8 +223,8 @@ def _format_verdicts(baseline: ScenarioOutcome, current: ScenarioOutcome) -> str
 def _judge_flip(
     baseline: ScenarioOutcome, current: ScenarioOutcome, policy: RegressionPolicy, kind: ChangeKind
 ) -> Change | UndecidedChange:
-    """A scenario that passes on one side only; if a side was not evaluated, there is nothing to test."""
-    if {baseline.verdict, current.verdict} & NOT_EVALUATED:
+    """A scenario that passes on one side only; if this run did not judge it, there is nothing to test."""
+    if current.verdict in NOT_EVALUATED:
         return Change(kind, _format_verdicts(baseline, current))
     return run_flip_test(Change(kind, _format_passes(baseline, current)), baseline, current, policy)
 

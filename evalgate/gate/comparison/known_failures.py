@@ -1,14 +1,17 @@
-"""Marks the failures that the baseline has, too, so that reports lead with what is new."""
+"""Marks the failures that the baseline has, too, so that reports lead with what is new, and what it could not judge."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from evalgate.gate.common.scenarios import find_baseline_key
+from evalgate.gate.comparison.compare import call_unjudged
+from evalgate.gate.comparison.outcomes import VERDICTS, read_verdict
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.comparison.comparison import list_scenarios
 from evalgate.models.run.run import NOT_EVALUATED
 from evalgate.models.run.trials import identify_failure, list_measured, summarize
+from evalgate.scoring.wording import cut_quote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,13 +26,22 @@ BEST_FIRST = ("PASS", "PARTIAL", "FAIL", "HARD_FAIL")
 
 
 def mark_known_failures(comparison: Comparison, run: Run, baseline: BaselineRun) -> None:
-    """Sets, in the change of each scenario that passes on neither side, how its failure compares."""
+    """Sets, in the change of each scenario that passes on neither side, how its failure compares.
+
+    Of one that the baseline has and could not judge, the change says why.
+    """
+    verdicts = {entry.verdict for entry in baseline.entries.values()}
+    comparison.judged_before = not verdicts or not verdicts.isdisjoint(VERDICTS - NOT_EVALUATED)
     for key, scenario in list_scenarios(run.suites):
-        if scenario.verdict == "PASS":
-            continue
         change = comparison.changes.get(key)
+        if change is None or (scenario.verdict == "PASS" and change.kind != "new"):
+            continue
         entry = baseline.entries.get(find_baseline_key(key, baseline.entries))
-        if change is not None and entry is not None and change.previous_verdict not in (None, "PASS"):
+        if entry is None:
+            continue
+        if change.kind == "new":
+            comparison.changes[key] = call_unjudged(read_verdict(entry), cut_quote(entry.reason or ""))
+        elif change.previous_verdict not in (None, "PASS"):
             change.known_failure = compare_failures(scenario, entry, change)
 
 
@@ -37,7 +49,7 @@ def compare_failures(scenario: ScenarioResult, entry: BaselineEntry, change: Cha
     """How the failure of a scenario compares with the one that the baseline has.
 
     It is `worse` also if by chance: so much fewer trials passed that a person should look. `other`: a check fails that
-    passed in the baseline, or the scenario was evaluated on one side only.
+    passed in the baseline, or this run did not judge the scenario as the baseline did.
     """
     if {scenario.verdict, entry.verdict} & NOT_EVALUATED:
         return "same" if scenario.verdict == entry.verdict else "other"

@@ -51,18 +51,20 @@ def outcomes_from_run(run: Run) -> dict[ScenarioKey, ScenarioOutcome]:
 
 
 def outcomes_from_baseline(baseline: BaselineRun) -> dict[ScenarioKey, ScenarioOutcome]:
-    """The outcome of every scenario of the baseline, by key, but for those that an outage left unmeasured.
-
-    A verdict that this version does not know counts as NOT_EVALUABLE.
-    """
+    """The outcome of every scenario of the baseline, by key, but for those that an outage left unmeasured."""
     return {key: _outcome_of_entry(key, entry) for key, entry in baseline.entries.items() if not entry.is_absent}
+
+
+def read_verdict(entry: BaselineEntry) -> Verdict:
+    """Its verdict; one that this version does not know counts as NOT_EVALUABLE."""
+    return cast("Verdict", entry.verdict) if entry.verdict in VERDICTS else UNKNOWN_VERDICT
 
 
 def _outcome_of_entry(key: ScenarioKey, entry: BaselineEntry) -> ScenarioOutcome:
     trials = entry.measured
     return ScenarioOutcome(
         key,
-        cast("Verdict", entry.verdict) if entry.verdict in VERDICTS else UNKNOWN_VERDICT,
+        read_verdict(entry),
         entry.score,
         [trial.passed for trial in trials],
         [trial.score for trial in trials],

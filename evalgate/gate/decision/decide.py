@@ -117,7 +117,8 @@ def _find_suite_reasons(
     approved: Container[ScenarioKey],
 ) -> list[Reason]:
     """Every reason of a suite: failures first, then missing evidence."""
-    missing = [no_traces(suite), check_baseline(baseline, policy.fail_on)]
+    is_judged = comparison is None or comparison.judged_before
+    missing = [no_traces(suite), check_baseline(baseline, policy.fail_on, is_judged=is_judged)]
     if missing[0] is not None:
         return [reason for reason in missing if reason is not None]
     fail_on = set(policy.fail_on)
@@ -220,6 +221,7 @@ def _first(scenarios: Collection[ScenarioResult]) -> str:
 
 RUN_AGAIN = "run the agent again once its model provider answers"
 EVALUATED = frozenset({"passed", "failed", "hard_fail"})
+JUDGED_NOTHING = "judged no scenario"
 ABSENT = {"none": "was not found", "expired": "has expired", "refused": "was refused", "off": "is off"}
 """Statuses of a baseline that there is none of, and what a reason says of it."""
 
@@ -317,8 +319,8 @@ def too_few_evaluated(scenarios: Sequence[ScenarioResult], min_share: float, sui
     return Reason("min_evaluated", f"{prefix}{found}, `min_evaluated` requires a share of {min_share:g}", suite)
 
 
-def check_baseline(baseline: BaselineInfo | None, fail_on: Collection[str]) -> Reason | None:
-    """A reason if `fail_on` needs a baseline that does not exist or could not be fetched from GitHub."""
+def check_baseline(baseline: BaselineInfo | None, fail_on: Collection[str], *, is_judged: bool = True) -> Reason | None:
+    """A reason if `fail_on` needs a baseline that does not exist, judged nothing, or could not be fetched."""
     needed = sorted(NEEDS_BASELINE.intersection(fail_on))
     if baseline is not None and baseline.status == "unreachable" and needed:
         listed, problem = ", ".join(needed), baseline.problem or "run the job again"
@@ -326,11 +328,11 @@ def check_baseline(baseline: BaselineInfo | None, fail_on: Collection[str]) -> R
         message = f"the baseline could not be fetched: {problem}; {lack}"
         return Reason("unreachable", message)
     status = baseline.status if baseline is not None else "none"
-    if "no_baseline" not in fail_on or status not in ABSENT:
+    if "no_baseline" not in fail_on or (status not in ABSENT and is_judged):
         return None
     off_by = baseline.off_by if baseline is not None else ""
     advice = f"{off_by} was set" if off_by else "run the gate on the base branch first"
-    message = f"`fail_on` contains no_baseline, and the baseline {ABSENT[status]}: {advice}"
+    message = f"`fail_on` contains no_baseline, and the baseline {ABSENT.get(status, JUDGED_NOTHING)}: {advice}"
     return Reason("no_baseline", message)
 
 

@@ -8,7 +8,7 @@ from evalgate.gate.common.wording import format_count, format_verdict
 from evalgate.gate.decision.approvals import APPROVABLE
 from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey, list_scenarios
 from evalgate.models.comparison.decision import EXCUSES, Reason
-from evalgate.models.run.run import HARD_FAILS
+from evalgate.models.run.run import HARD_FAILS, NOT_EVALUATED
 from evalgate.models.run.trials import identify_failure, list_stale_reasons, summarize
 from evalgate.scoring.wording import describe_difference, join_names, join_words
 
@@ -82,10 +82,11 @@ def _explain_hard_fail(scenario: ScenarioResult, _change: Change | None) -> str 
 def _explain_new_hard_fail(scenario: ScenarioResult, change: Change | None) -> str | None:
     if scenario.verdict not in HARD_FAILS:
         return None
-    if change is not None and change.previous_verdict in HARD_FAILS:
+    baseline_verdict = change and change.previous_verdict
+    is_judged_only_now = baseline_verdict in NOT_EVALUATED and scenario.verdict not in NOT_EVALUATED
+    if change is not None and baseline_verdict in HARD_FAILS and not is_judged_only_now:
         found = _list_new_failures(scenario, change)
         return f"{explain_verdict(scenario)} (new since the baseline: {join_names(found)})" if found else None
-    baseline_verdict = change and change.previous_verdict
     before = f"{format_verdict(baseline_verdict)} in" if baseline_verdict else "not in"
     return f"{explain_verdict(scenario)} ({before} the baseline)"
 

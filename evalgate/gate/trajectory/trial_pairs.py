@@ -48,7 +48,7 @@ def _iter_sides(
 ) -> Iterator[BaselineSide]:
     for key, scenario in list_scenarios(run.suites):
         change = comparison.changes.get(key)
-        if change is None or not is_wanted(scenario, change):
+        if change is None or change.kind == "new" or not is_wanted(scenario, change):
             continue
         baseline_trials = baseline.find_trials(find_baseline_key(key, baseline.entries))
         measured_trials = list_measured(scenario.trials)

@@ -103,6 +103,8 @@ SINGLE_TRIAL_CAVEAT = ", single trial: may be noise"
 
 NOT_MEASURED = "not measured"
 """The reason of a change that an outage leaves open."""
+UNJUDGED_BEFORE = "could not be judged in the baseline"
+"""How the reason of a change begins of which nothing is known but its end."""
 REGRESSIONS: frozenset[ChangeKind] = frozenset({"regressed", "broken"})
 IMPROVEMENTS: frozenset[ChangeKind] = frozenset({"improved", "fixed"})
 
@@ -311,7 +313,8 @@ class Comparison(Struct):
 
     `baseline_outcomes` has the baseline's outcomes by the scenario's key in the run; `trial_counts` the
     numbers of trials measured in the baseline and recorded now; `outcomes` this run's outcomes, which are dropped
-    once its statistics are computed; `unrecorded` the suites of the run that need traces and have none.
+    once its statistics are computed; `unrecorded` the suites of the run that need traces and have none;
+    `judged_before` is false if the baseline has scenarios and judged none of them.
     """
 
     changes: dict[ScenarioKey, Change]
@@ -322,6 +325,7 @@ class Comparison(Struct):
     outcomes: Mapping[ScenarioKey, ScenarioOutcome] = field(default_factory=dict)
     baseline_critical_issues: Mapping[str, int] = field(default_factory=dict)  # numbers of golden issues, by suite
     unrecorded: frozenset[str] = frozenset()
+    judged_before: bool = True
     recordings: Mapping[str, RecordingCount] = field(default_factory=dict)  # by suite
     behaviour_compared: int = 0  # scenarios whose behaviour was compared, trace by trace
     prompt_changes: Sequence[PromptChange] = ()

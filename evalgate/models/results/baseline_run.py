@@ -91,6 +91,7 @@ class BaselineEntry(Struct, frozen=True):
     trials: list[BaselineTrial]
     variant: str | None = None
     location: Any = None
+    reason: str | None = None
 
     @property
     def measured(self) -> list[BaselineTrial]:

@@ -15,6 +15,7 @@ from evalgate.reporting.text.changes import (
     FAILS_MORE,
     FAILS_NOW,
     FAILS_OTHERWISE,
+    FAILS_UNCOMPARED,
     GOOD,
     GOT_WORSE,
     KNOWN_FAILURE,
@@ -57,7 +58,7 @@ _SHORT = re.compile(f"[0-9a-f]{{{SHORT_SHA}}}")
 MOST_EXPLAINED, MAX_REASON = 1_000, 100
 """Scenarios of which a heading looks for one reason, and its characters."""
 _WITH_REASON = (
-    *(BROKE, NEW_FAILS, FAILS_NOW, GOT_WORSE, FAILS_OTHERWISE, FAILS_MORE),
+    *(BROKE, NEW_FAILS, FAILS_NOW, FAILS_UNCOMPARED, GOT_WORSE, FAILS_OTHERWISE, FAILS_MORE),
     *(MAY_BE_WORSE, MAY_BE_CHANCE, UNEVALUATED),
 )
 

@@ -27,6 +27,7 @@ from evalgate.reporting.markdown.failure_heading import (
 )
 from evalgate.reporting.markdown.statistics_rows import list_growth
 from evalgate.reporting.text.changes import (
+    UNCOMPARED,
     describe_lack,
     describe_off,
     is_attention_due,
@@ -269,7 +270,8 @@ def _build_passed_comparison(document: ResultsDoc, summary: SummaryDoc, escape: 
     parts = [text, *passed] if found.is_changed or is_clean else [*passed, text]
     is_loud = any(is_attention_due(each) for suite in document["suites"] for each in suite["scenarios"])
     is_excused = not known or (found.changes.are_known_excused and found.changes.is_same)
-    is_calm = number and is_excused and not is_loud and not list_growth(document)
+    is_blind = found.changes.counts[UNCOMPARED] and not document.get("comparison", {}).get("compared")
+    is_calm = number and is_excused and not is_loud and not is_blind and not list_growth(document)
     return Heading(PASSED if is_calm else ATTENTION, f"passed: {'; '.join([*parts, *duplicates])}")
 
 

@@ -37,6 +37,7 @@ from evalgate.reporting.text.scenario_sections import (
     FAILS_MORE,
     FAILS_NOW,
     MAY_BE_FIXED,
+    NOT_COMPARED,
     NOT_JUDGED,
     NOT_RECORDED,
     SuiteScenario,
@@ -94,7 +95,10 @@ _CHANGE_WORDS = {
     "removed": "removed",
     "not measured": "not measured",
     "unchanged": "",
-    **{words: words for words in ("may be chance", FAILS_NOW, FAILS_MORE, MAY_BE_FIXED, NOT_RECORDED, NOT_JUDGED)},
+    **{
+        words: words
+        for words in ("may be chance", FAILS_NOW, FAILS_MORE, MAY_BE_FIXED, NOT_RECORDED, NOT_JUDGED, NOT_COMPARED)
+    },
 }
 _EXCUSED, _EXCUSES = "\U0001f7e1", frozenset({"approved", "quarantined"})
 _FLAG_WORDS = {
@@ -110,7 +114,7 @@ def format_verdict(verdict: str) -> str:
 def build_changed_row(item: SuiteScenario | RemovedDoc, *, many: bool, shared: Collection[str] = ()) -> ScenarioRow:
     """Builds the row of a scenario that changed without failing; of a new one with its checks."""
     row = build_scenario_row(item, many=many, shared=shared)
-    if not isinstance(item, SuiteScenario) or item.kind != "new" or row.note:
+    if not isinstance(item, SuiteScenario) or item.shown_kind != "new" or row.note:
         return row
     return replace(row, note=escape_sentence_cell(describe_checks(item.scenario), MAX_REASON))
 
@@ -279,7 +283,7 @@ def _format_note(item: SuiteScenario, shared: Collection[str]) -> str:
     parts = [each for each in parts if not _TRIALS_FAILED.fullmatch(each)] if passes else parts[:1]
     if cause := _describe_cause(change, shared):
         parts.insert(0 if passes else 1, cause)
-    if change and item.kind not in ("unchanged", "new"):
+    if change and item.shown_kind not in ("unchanged", "new"):
         why = describe_change(scenario)
         is_in_column = "score " in why and change["score_delta"] is not None
         reasons = [*([] if is_in_column else [why]), *change["increases"]]
@@ -299,7 +303,7 @@ def _list_facts(item: SuiteScenario, links: Links, shared: Collection[str]) -> l
     unmeasured = scenario.get("not_measured", 0)
     facts += [f"{pluralize(unmeasured, 'trial')} not measured"] if unmeasured else []
     if change and why and item.shown_kind != NOT_RECORDED:  # which its reason says
-        is_in_word = why == NOT_MEASURED or item.kind == "new"
+        is_in_word = why == NOT_MEASURED or item.shown_kind == "new"
         reason = "" if is_in_word else f": {escape_sentence(why, MAX_REASON)}{rule if is_counted else ''}"
         is_in_verdict = _format_change(item) == NOT_JUDGED and reason
         facts.append(

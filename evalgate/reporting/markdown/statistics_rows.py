@@ -10,7 +10,14 @@ from evalgate.models.comparison.comparison import GREAT_GROWTH, NOT_MEASURED, RE
 from evalgate.reporting.markdown.view import CostlyAssertionRow, Figure, StatisticsRow, SuiteRow, VariantRow
 from evalgate.reporting.text import statistics_text, wording
 from evalgate.reporting.text.escaping import escape_cell
-from evalgate.reporting.text.scenario_sections import FAILS_MORE, FAILS_NOW, NOT_JUDGED, NOT_RECORDED, name_change
+from evalgate.reporting.text.scenario_sections import (
+    FAILS_MORE,
+    FAILS_NOW,
+    NOT_COMPARED,
+    NOT_JUDGED,
+    NOT_RECORDED,
+    name_change,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +34,7 @@ _KINDS = {
     "regressed": "regressed",
     "fixed": "fixed",
     "improved": "improved",
+    NOT_COMPARED: NOT_COMPARED,
     "new": "new",
     **{words: words for words in (FAILS_NOW, FAILS_MORE, "may be chance")},
     NOT_MEASURED: NOT_MEASURED,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.models.comparison.comparison import NOT_MEASURED, REGRESSIONS
+from evalgate.models.comparison.comparison import NOT_MEASURED, REGRESSIONS, UNJUDGED_BEFORE
+from evalgate.models.run.run import NOT_EVALUATED
 from evalgate.reporting.text.ruling_lines import find_approved_keys
 from evalgate.reporting.text.scenario_sections import MAY_BE_FIXED as MAYBE
 from evalgate.reporting.text.scenario_sections import (
@@ -19,6 +20,7 @@ from evalgate.reporting.text.scenario_sections import (
     is_certain,
     is_known_failure,
     is_lost,
+    is_unjudged_before,
 )
 from evalgate.reporting.text.wording import join_words, pluralize
 
@@ -63,6 +65,8 @@ FAILS_NOW = ChangeWords("fail now", "fails now")
 MAY_BE_CHANCE = ChangeWords("may fail by chance", "may fail by chance")
 UNEVALUATED = ChangeWords("could not be evaluated", "could not be evaluated")
 REGRESSED, FIXED = ChangeWords("regressed", "regressed"), ChangeWords("fixed", "fixed")
+FAILS_UNCOMPARED = ChangeWords(f"fail and {UNJUDGED_BEFORE}", f"fails and {UNJUDGED_BEFORE}")
+UNCOMPARED = ChangeWords(UNJUDGED_BEFORE, UNJUDGED_BEFORE)
 IMPROVED, MAY_BE_FIXED = ChangeWords("improved", "improved"), ChangeWords(MAYBE, MAYBE)
 ACTS_DIFFERENTLY = ChangeWords("act differently", "acts differently")
 OTHER_MODEL = ChangeWords("run with another model", "runs with another model")
@@ -75,13 +79,13 @@ UNCHANGED = ChangeWords("", "")
 
 LOST = (LOST_TRACE, LOST_EVIDENCE)
 BAD = (
-    *(BROKE, NEW_FAILS, FAILS_NOW, UNREAD, GOT_WORSE, FAILS_OTHERWISE, FAILS_MORE, *LOST, NEW_WITHOUT_TRACE),
-    *(MAY_BE_WORSE, MAY_BE_CHANCE, UNEVALUATED, REGRESSED),
+    *(BROKE, NEW_FAILS, FAILS_NOW, FAILS_UNCOMPARED, UNREAD, GOT_WORSE, FAILS_OTHERWISE, FAILS_MORE, *LOST),
+    *(NEW_WITHOUT_TRACE, MAY_BE_WORSE, MAY_BE_CHANCE, UNEVALUATED, REGRESSED),
 )
 """What a person should look at, the worst first."""
 GOOD = (
     *(ACTS_DIFFERENTLY, OTHER_MODEL, OTHER_TOOLS, OTHER_PROMPT, OTHER_WORDS),
-    *(FIXED, MAY_BE_FIXED, IMPROVED, ADDED, REMOVED),
+    *(FIXED, MAY_BE_FIXED, IMPROVED, UNCOMPARED, ADDED, REMOVED),
 )
 ORDER = (*BAD, *GOOD)
 _OF_KINDS = {"model": OTHER_MODEL, "tools": OTHER_TOOLS, "prompt": OTHER_PROMPT, "wording": OTHER_WORDS}
@@ -156,6 +160,8 @@ def _find_change_of_passing(scenario: ScenarioDoc, change: ChangeDoc) -> ChangeW
     if change["kind"] == "inconclusive" and change["previous_verdict"] not in (None, "PASS"):
         return MAY_BE_FIXED
     found = _OF_PASSING.get(change["kind"], UNCHANGED)
+    if found is ADDED and is_unjudged_before(scenario):
+        return UNCOMPARED
     return name_differences(scenario.get("differences", ())) if found is UNCHANGED else found
 
 
@@ -180,6 +186,8 @@ def is_attention_due(scenario: ScenarioDoc) -> bool:
 
 def _find_change_of_known(scenario: ScenarioDoc, change: ChangeDoc) -> ChangeWords | None:
     known = change.get("known_failure", "")
+    if known == OTHER and scenario["verdict"] in NOT_EVALUATED:
+        return LOST_TRACE if scenario["verdict"] == "MISSING" else UNEVALUATED
     if known != WORSE or change["kind"] != "inconclusive":
         return _OF_KNOWN.get(known)
     if fails_in_more_trials(change):
@@ -195,7 +203,8 @@ def _find_change_of_failing(scenario: ScenarioDoc, change: ChangeDoc) -> ChangeW
     if is_unread(scenario):
         return UNREAD
     if change["kind"] == "new":
-        return NEW_WITHOUT_TRACE if scenario["verdict"] == "MISSING" else NEW_FAILS
+        fails = FAILS_UNCOMPARED if is_unjudged_before(scenario) else NEW_FAILS
+        return NEW_WITHOUT_TRACE if scenario["verdict"] == "MISSING" else fails
     if change["kind"] in _OF_FAILING:
         return _OF_FAILING[change["kind"]]
     return FAILS_NOW if is_certain(scenario) else MAY_BE_CHANCE

@@ -45,6 +45,8 @@ KNOWN, WORSE, OTHER = "same", "worse", "other"
 """How a failure compares with the baseline's, as a document says."""
 NOT_RECORDED, NOT_JUDGED = "no trace now", "can't be judged any more"
 """What people read of a scenario that broke only for lack of evidence: of its trace, or of some of its figures."""
+NOT_COMPARED = "not judged before"
+"""What people read of a scenario that the baseline has and could not judge."""
 FAILS_NOW, FAILS_MORE, MAY_BE_FIXED = "fails now", "fails in more trials", "may be fixed"
 """What people read of a failure that no test of its trials confirms, and that needs none, and of its end."""
 RULE_OF_ALL = "all must pass"
@@ -339,7 +341,13 @@ def is_known_failure(scenario: ScenarioDoc, *, is_approved: bool = False) -> boo
     if known is not None:
         return known == KNOWN or (is_approved and known == OTHER)
     was_failing = change["previous_verdict"] not in (None, "PASS")
-    return was_failing and change["kind"] not in REGRESSIONS and change["reason"] != NOT_MEASURED
+    return was_failing and change["kind"] not in {*REGRESSIONS, "new"} and change["reason"] != NOT_MEASURED
+
+
+def is_unjudged_before(scenario: ScenarioDoc) -> bool:
+    """Whether the baseline has it and could not judge it, so that nothing is known of what changed."""
+    change = scenario["change"]
+    return change is not None and change["kind"] == "new" and change["previous_verdict"] is not None
 
 
 def _find_implied_flags(document: ResultsDoc) -> frozenset[str]:
@@ -482,7 +490,7 @@ def name_change(scenario: ScenarioDoc) -> str:
         return NOT_MEASURED if change["reason"] == NOT_MEASURED else _name_undecided(scenario, change)
     if change["kind"] == "broken" and is_lost(scenario):
         return NOT_RECORDED if scenario["verdict"] == "MISSING" else NOT_JUDGED
-    return change["kind"]
+    return NOT_COMPARED if is_unjudged_before(scenario) else change["kind"]
 
 
 def _name_undecided(scenario: ScenarioDoc, change: ChangeDoc) -> str:

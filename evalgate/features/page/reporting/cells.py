@@ -8,7 +8,7 @@ from evalgate.features.page.reporting.page_view import CellView
 from evalgate.measures.text.plain_text import split_parts
 from evalgate.models.comparison.comparison import NOT_MEASURED
 from evalgate.reporting.text.escaping import clean_page_text
-from evalgate.reporting.text.scenario_sections import FAILS_NOW, NOT_JUDGED, NOT_RECORDED
+from evalgate.reporting.text.scenario_sections import FAILS_NOW, NOT_COMPARED, NOT_JUDGED, NOT_RECORDED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ TONES = {
     **dict.fromkeys(("FAIL", "HARD_FAIL", "ERROR", "MISSING", "failed", "hard_fail", "error", "fail"), "bad"),
     **dict.fromkeys(("broken", FAILS_NOW, NOT_RECORDED, NOT_JUDGED, "regressed", "invalid", "removed"), "bad"),
     **dict.fromkeys(("PARTIAL", "NOT_EVALUABLE", "not_evaluable", "not_measured", "cannot_judge"), "warn"),
-    **dict.fromkeys(("may be chance", NOT_MEASURED, "new"), "warn"),
+    **dict.fromkeys(("may be chance", NOT_MEASURED, NOT_COMPARED, "new"), "warn"),
 }
 
 

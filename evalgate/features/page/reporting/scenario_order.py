@@ -12,7 +12,14 @@ from evalgate.features.page.reporting.trace_details import NOTHING_RECORDED, is_
 from evalgate.models.comparison.comparison import IMPROVEMENTS, NOT_MEASURED, REGRESSIONS
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.changes import ACTS_DIFFERENTLY, is_attention_due, name_differences
-from evalgate.reporting.text.scenario_sections import FAILS_NOW, NOT_JUDGED, NOT_RECORDED, SuiteScenario, is_clean
+from evalgate.reporting.text.scenario_sections import (
+    FAILS_NOW,
+    NOT_COMPARED,
+    NOT_JUDGED,
+    NOT_RECORDED,
+    SuiteScenario,
+    is_clean,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -95,7 +102,7 @@ def has_failed_before(item: SuiteScenario) -> bool:
     """Whether it does not pass, and did not in the baseline either."""
     change = item.scenario["change"]
     is_known = change is not None and change["previous_verdict"] not in (None, "PASS")
-    return item.scenario["verdict"] != "PASS" and is_known and item.kind not in REGRESSIONS
+    return item.scenario["verdict"] != "PASS" and is_known and item.kind not in {*REGRESSIONS, "new"}
 
 
 def compare_with_baseline(item: SuiteScenario) -> CellView:
@@ -133,6 +140,6 @@ def count_changes(items: Iterable[SuiteScenario]) -> str:
         STILL_FAILING if has_failed_before(item) else item.shown_kind for item in items if item.scenario["change"]
     )
     moved = "broken", FAILS_NOW, NOT_RECORDED, NOT_JUDGED, "regressed"
-    words = (*moved, STILL_FAILING, "may be chance", NOT_MEASURED, "new", "fixed", "improved")
+    words = (*moved, STILL_FAILING, "may be chance", NOT_MEASURED, NOT_COMPARED, "new", "fixed", "improved")
     found = [f"{counts[word]:,} {word}" for word in words if counts.get(word)]
     return wording.join_words(found) if found else "no verdict changed"

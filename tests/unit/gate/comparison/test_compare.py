@@ -8,6 +8,7 @@ from run_builders import make_scenario_outcome
 from evalgate.gate.comparison.compare import compare
 from evalgate.measures.redaction.redact import redact
 from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.run.run import NOT_EVALUATED
 from evalgate.suite.policy import IncreaseLimit, RegressionPolicy
 
 KEY = ScenarioKey("support", "s1", None)
@@ -94,13 +95,22 @@ def test_if_a_run_was_not_evaluable_the_flip_decides_without_p_value(verdict):
     broken = change(of_trials("PASS", 2, 0), nothing, require_evidence=True)
     assert (broken.kind, broken.flags, broken.p_value) == ("broken", [], None)
     assert broken.reason == f"PASS -> {verdict.replace('_', ' ')}"
-    assert change(nothing, of_trials("PASS", 2, 0)).kind == "fixed"
-    assert change(nothing, of_trials("FAIL", 0, 2)).kind == "unchanged"
     assert change(of_trials("FAIL", 0, 2), nothing).kind == "unchanged"
+    assert change(nothing, nothing).kind == "unchanged"
+
+
+@pytest.mark.parametrize("verdict", ["MISSING", "ERROR", "NOT_EVALUABLE"])
+def test_what_the_baseline_could_not_judge_is_neither_fixed_nor_as_before(verdict):
+    for now in (of_trials("PASS", 2, 0), of_trials("FAIL", 0, 2)):
+        comparison = compare({KEY: now}, {KEY: make_scenario_outcome(verdict, [0.0])}, {})
+        found = comparison.changes[KEY]
+        assert (found.kind, found.previous_verdict, found.score_delta) == ("new", verdict, None)
+        assert found.reason == f"could not be judged in the baseline: it was {verdict.replace('_', ' ')}"
+        assert (comparison.baseline_outcomes, comparison.removed) == ({}, [])
 
 
 def test_score_of_an_error_is_not_a_move():
-    assert change(make_scenario_outcome("ERROR", [0.0]), make_scenario_outcome("FAIL", [0.7])).kind == "unchanged"
+    assert change(make_scenario_outcome("FAIL", [0.7]), make_scenario_outcome("ERROR", [0.0])).kind == "unchanged"
 
 
 # --- scores ---------------------------------------------------------------------------------------------------
@@ -234,9 +244,10 @@ def test_swapped_sides_mirror_the_kinds(one, other, policy):
     there = compare(one, other, {"support": policy})
     back = compare(other, one, {"support": policy})
     for key in one.keys() & other.keys():
-        kind = there.changes[key].kind
-        assert back.changes[key].kind == MIRROR.get(kind, kind)
-    new = [key for key, found in there.changes.items() if found.kind == "new"]
+        if NOT_EVALUATED.isdisjoint({one[key].verdict, other[key].verdict}):
+            kind = there.changes[key].kind
+            assert back.changes[key].kind == MIRROR.get(kind, kind)
+    new = [key for key, found in there.changes.items() if found.kind == "new" and found.previous_verdict is None]
     assert sorted(new) == sorted(one.keys() - other.keys())
     assert back.removed == [one[key] for key in sorted(new)]
 

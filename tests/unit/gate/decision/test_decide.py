@@ -98,14 +98,15 @@ def test_regression_is_broken_or_regressed_or_an_increase_over_a_limit():
     ]
 
 
-@pytest.mark.parametrize("before", ["HARD_FAIL", "ERROR", "MISSING"])
-def test_hard_fail_of_the_baseline_is_not_new(before):
-    changes = {key(): Change("unchanged", "unchanged", previous_verdict=before)}
-    found = decide_run(make_run(make_scenario("HARD_FAIL")), ["new_hard_fail"], changes=changes, baseline=EXACT)
+@pytest.mark.parametrize("verdict", ["HARD_FAIL", "ERROR", "MISSING"])
+def test_hard_fail_of_the_baseline_is_not_new(verdict):
+    changes = {key(): Change("unchanged", "unchanged", previous_verdict=verdict)}
+    run = make_run(make_scenario(verdict), make_scenario("PASS", "b"))
+    found = decide_run(run, ["new_hard_fail"], changes=changes, baseline=EXACT)
     assert (found.exit_code, found.reasons) == (0, [])
 
 
-@pytest.mark.parametrize("before", ["PASS", "FAIL", "NOT_EVALUABLE"])
+@pytest.mark.parametrize("before", ["PASS", "FAIL", "NOT_EVALUABLE", "ERROR", "MISSING"])
 def test_hard_fail_that_passed_in_the_baseline_is_new(before):
     changes = {key(): Change("inconclusive", "who knows", previous_verdict=before)}
     run = make_run(make_scenario("HARD_FAIL", reason="refunded twice"))
