@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from evalgate.errors import EvalGateError
     from evalgate.ports import StepOutput
 
-REPORTING = ("github-token", "comment-key", "matrix", "comment", "check-run", "job-summary", "mode", "upload-report")
+REPORTING = (
+    *("github-token", "comment-key", "matrix", "legs"),
+    *("comment", "check-run", "job-summary", "mode", "upload-report"),
+)
 """The inputs that say where a report is posted."""
 
 

@@ -405,7 +405,13 @@ def _make_leg(settings: Settings) -> Leg | None:
         return None
     job, most = settings.job, settings.inputs.max_comment_chars
     return Leg(
-        settings.shared_comment_key, settings.leg_slug, int(job.run_id), job.attempt, passed=False, max_chars=most
+        settings.shared_comment_key,
+        settings.leg_slug,
+        int(job.run_id),
+        job.attempt,
+        passed=False,
+        max_chars=most,
+        of=settings.inputs.legs or 0,
     )
 
 
@@ -442,6 +448,7 @@ def _build_judge_request(settings: Settings) -> JudgeRequest:
             merge_commit=job.sha,
             event=job.event_name or None,
             makes_baseline=settings.makes_baseline,
+            legs=inputs.legs or 0,
         ),
         baseline=BaselinePlan(
             BaselineInfo("given", path=inputs.baseline) if is_given else found[inputs.baseline],

@@ -34,7 +34,7 @@ class RunSubject(Struct, frozen=True):
     """What the run is about. `merge_commit` is the commit checked out, if it merges a pull request into its base.
 
     `event` is the event of GitHub that started it, None without one; `makes_baseline` is whether it is to be the
-    baseline of its branch.
+    baseline of its branch. `legs` is how many legs the job's matrix has, 0 if that is unknown.
     """
 
     commit: str | None = None
@@ -43,6 +43,7 @@ class RunSubject(Struct, frozen=True):
     merge_commit: str | None = None
     event: str | None = None
     makes_baseline: bool = False
+    legs: int = 0
 
     @property
     def commits(self) -> frozenset[str]:

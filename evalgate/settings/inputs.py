@@ -312,4 +312,14 @@ class Inputs(SettingGroup):
             expression="${{ toJSON(matrix) }}",
         ),
     )
+    legs: Setting[int | None] = Setting(
+        None,
+        Count(1, 100_000),
+        Text(
+            "How many legs the job's matrix has, which is compared with main's; leave it out",
+            "tells whether [legs that main has](#several-gates) are gone; leave it out",
+            shown="the number of legs of the job's matrix",
+            expression="${{ strategy.job-total }}",
+        ),
+    )
     debug = Setting(False, read_flag, Text("true to log the requests to GitHub", "log more detail"))

@@ -58,13 +58,14 @@ class FakeRunner:
         heard: Mapping[str, Any] | None = None,
         action: str = "created",
         matrix: Mapping[str, Any] | None = None,
+        legs: int | str = 1,
         variables: Mapping[str, str] = MappingProxyType({}),
         **inputs: str,
     ) -> dict[str, str]:
         """What the process of the Action finds in its environment.
 
         `after_run` is the run that a `workflow_run` event is about, `heard` the comment of an `issue_comment`,
-        `matrix` the job's leg; `variables` replace what the runner sets.
+        `matrix` the job's leg, one of `legs`; `variables` replace what the runner sets.
         """
         name = "workflow_dispatch" if event == "issue_comment" and heard is None else event
         about = {"pr": pr, "ref": ref, "after_run": after_run, "heard": heard, "action": action}
@@ -72,7 +73,12 @@ class FakeRunner:
         home = Path(tempfile.mkdtemp(dir=self._folder))
         environ = job_environment(self._hub.state, self._hub.info, made, home)
         environ |= {"GITHUB_EVENT_NAME": name, "GITHUB_WORKSPACE": str(self._workspace.resolve())}
-        contexts = {"${{ github.token }}": token, "${{ toJSON(matrix) }}": json.dumps(matrix, indent=2)}
+        values = {
+            "github.token": token,
+            "toJSON(matrix)": json.dumps(matrix, indent=2),
+            "strategy.job-total": f"{legs}",
+        }
+        contexts = {f"${{{{ {name} }}}}": value for name, value in values.items()}
         declared = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["inputs"]
         for name, described in declared.items():
             default = described["default"]

@@ -36,7 +36,10 @@ YELLOW = "\U0001f7e1"
 
 
 class Leg(Struct, frozen=True):
-    """The leg that writes, what it judged, and the comment that it shares: its key, and the most characters of it."""
+    """The leg that writes, what it judged, and the comment that it shares: its key, and the most characters of it.
+
+    `of` is how many legs the run has, 0 if that is unknown.
+    """
 
     key: str
     name: str
@@ -45,6 +48,7 @@ class Leg(Struct, frozen=True):
     passed: bool
     max_chars: int
     commit: str = ""
+    of: int = 0
 
 
 class LegCount(Struct, frozen=True):
@@ -164,7 +168,7 @@ def render_comment(leg: Leg, sections: Sequence[Section], last: LastRun) -> str:
     ordered = sorted(sections, key=lambda each: each.order)
     long = [each for each in ordered if len(each.report) > len(ELSEWHERE)]
     by_size = sorted(long, key=lambda each: (not each.passed, each.is_yellow, -len(each.report), each.leg))
-    head = _render_head(leg.key, sections, last)
+    head = _render_head(leg, sections, last)
     texts = (_render_all(head, ordered, {each.leg for each in by_size[:count]}) for count in range(len(long) + 1))
     text = ""
     for text in texts:
@@ -173,17 +177,19 @@ def render_comment(leg: Leg, sections: Sequence[Section], last: LastRun) -> str:
     return text
 
 
-def _render_head(key: str, sections: Sequence[Section], last: LastRun) -> list[str]:
+def _render_head(leg: Leg, sections: Sequence[Section], last: LastRun) -> list[str]:
     """The lines up to the heading, with one on earlier runs if some ended otherwise."""
     now, yellow = _count_legs(sections), sum(each.is_yellow for each in sections)
-    lines = [MARKER.format(key=key)]
+    missing = max(0, leg.of - now.legs)
+    lines = [MARKER.format(key=leg.key)]
     legs, before = last.legs or LegCount(0, 0), last.before
     commit = f" commit={last.commit} failed={before.failed} runs={before.runs}" if last.commit else ""
     if last.legs or commit:
         lines.append(f"<!-- evalgate:last-run v1 failed={legs.failed} legs={legs.legs}{commit} -->")
-    sign = "\u274c" if now.failed else YELLOW if yellow else "\u2705"
+    sign = "\u274c" if now.failed else YELLOW if yellow or missing else "\u2705"
     look = f"; look at {yellow:,} of them" if yellow and not now.failed and now.legs > 1 else ""
-    lines += [f"## {sign} EvalGate {_describe_run(now)}{look}", ""]
+    late = f"; {missing:,} {'has' if missing == 1 else 'have'} not reported" if missing else ""
+    lines += [f"## {sign} EvalGate {_describe_run(now, missing)}{look}{late}", ""]
     if of_commit := before.add(passed=not now.failed).describe():
         lines += [of_commit, ""]
     elif last.legs and bool(last.legs.failed) != bool(now.failed):
@@ -191,12 +197,12 @@ def _render_head(key: str, sections: Sequence[Section], last: LastRun) -> list[s
     return lines
 
 
-def _describe_run(run: LegCount) -> str:
+def _describe_run(run: LegCount, missing: int = 0) -> str:
     from evalgate.reporting.text.wording import pluralize  # what it loads, a job without legs has no use for
 
-    number = pluralize(run.legs, "leg")
-    if run.failed:
-        return f"did not pass in {run.failed:,} of {number}"
+    number = pluralize(run.legs + missing, "leg")
+    if run.failed or missing:
+        return f"{'did not pass' if run.failed else 'passed'} in {run.failed or run.legs:,} of {number}"
     return f"passed in {'its only leg' if run.legs == 1 else f'all {number}'}"
 
 

@@ -213,7 +213,9 @@ def _complete_info(info: BaselineInfo, baseline: ComparableBaseline, now: dateti
     age = info.age_seconds
     if age is None:
         age = max(0, int((now - datetime.fromisoformat(baseline.run.created_at)).total_seconds()))
-    return replace(info, sha=info.sha or baseline.run.commit, age_seconds=age)
+    legs = (baseline.manifest or {}).get("legs")
+    known = legs if isinstance(legs, int) else 0
+    return replace(info, sha=info.sha or baseline.run.commit, age_seconds=age, legs=known)
 
 
 def _other_versions(manifest: Mapping[str, Any], rules: Rules) -> list[Problem]:
@@ -239,6 +241,7 @@ def build_baseline_parts(
         "paths_hash": paths_hash(configuration),
         "evalgate_version": __version__,
         "evaluators": versions_of(configuration),
+        **({"legs": subject.legs} if subject.legs else {}),
     }
     suites = {"schema": SUITES_SCHEMA, **list_suites(configuration)}
     suites_json = orjson.dumps(suites, option=orjson.OPT_SORT_KEYS)

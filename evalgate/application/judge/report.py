@@ -188,6 +188,8 @@ def _add_job(results: ResultsDoc, request: JudgeRequest) -> None:
     """Adds what a workflow's reports show beyond the run itself."""
     if request.leg:
         results["leg"] = clean_text(request.leg)
+    if request.subject.legs:
+        results["legs"] = request.subject.legs
     if request.folder:
         results["working_directory"] = clean_text(request.folder)
 

@@ -137,7 +137,7 @@ class BaselineDoc(TypedDict):
     `drift` is present if the status is `drifted`, `branch` if the baseline was found on GitHub, and
     `target` if the branch that was asked for has none, `off_by` if a setting turned the comparison off, `others` if the
     branch has none of the name `artifact`, but baselines of these names, `runs` if it has none at all, although so many
-    runs of the workflow succeeded on it.
+    runs of the workflow succeeded on it. `legs` is how many legs the matrix of its job had, if that is known.
     """
 
     status: str
@@ -153,6 +153,7 @@ class BaselineDoc(TypedDict):
     artifact: NotRequired[str]
     others: NotRequired[list[str]]
     runs: NotRequired[int]
+    legs: NotRequired[int]
 
 
 class LostFigureDoc(TypedDict):
@@ -338,7 +339,7 @@ class ResultsDoc(TypedDict):
     `prompt_changes` is how system prompts differ, present if scenarios have another one and both sides keep its text.
     `recordings` is present if some are those of the baseline, `origins` if some were replayed or made at another
     commit, `watched` if suites watch files of the agent.
-    In a workflow `leg` names the values of the job's matrix, and `working_directory` the
+    In a workflow `leg` names the values of the job's matrix, `legs` is how many it has, and `working_directory` the
     folder that paths are relative to; both may be absent.
     """
 
@@ -369,6 +370,7 @@ class ResultsDoc(TypedDict):
     rules: NotRequired[RulesDoc]
     prompt_changes: NotRequired[list[PromptChange]]
     leg: NotRequired[ShownText]
+    legs: NotRequired[int]
     working_directory: NotRequired[ShownText]
     recordings: NotRequired[RecordingsDoc]
     origins: NotRequired[OriginsDoc]

@@ -29,6 +29,7 @@ from evalgate.reporting.markdown.statistics_rows import list_growth
 from evalgate.reporting.text.changes import (
     UNCOMPARED,
     describe_lack,
+    describe_missing_legs,
     describe_off,
     is_attention_due,
     is_compared,
@@ -223,6 +224,7 @@ def _add_reservations(document: ResultsDoc, heading: Heading, escape: Callable[[
     outages = [] if is_failed_by_outage(document) else describe_outages(document, escape)
     reasons = [
         *_describe_void_approvals(document, escape),
+        *describe_missing_legs(document, escape),
         *([] if is_weakened else describe_weaker_rules(document, escape)),
         *outages,
         *_describe_duplicates(document, DUPLICATES),
@@ -258,7 +260,11 @@ def _build_passed_comparison(document: ResultsDoc, summary: SummaryDoc, escape: 
         excuse = "; ".join(filter(None, [_explain_not_blocked(document), known]))
         heading = Heading(ATTENTION, f"passed, but {found.text} ({excuse}){found.more}")
         return _add_reservations(document, heading, escape)
-    reasons = [*describe_weaker_rules(document, escape), *describe_outages(document, escape)]
+    reasons = [
+        *describe_missing_legs(document, escape),
+        *describe_weaker_rules(document, escape),
+        *describe_outages(document, escape),
+    ]
     duplicates = _describe_duplicates(document, DUPLICATES)
     text = f"{found.text} ({known})" if known else found.text
     if reasons or _describe_duplicates(document, DECISIVE):

@@ -131,6 +131,8 @@ def build_baseline_doc(baseline: BaselineInfo, summary: SummaryDoc | None) -> Ba
         document["others"] = [clean_name(each) for each in baseline.others]
     if baseline.runs:
         document["runs"] = baseline.runs
+    if baseline.legs:
+        document["legs"] = baseline.legs
     return document
 
 

@@ -137,6 +137,17 @@ def describe_lack(document: ResultsDoc, escape: Callable[[str], str]) -> str:
     return f"compared with nothing: {branch} has the {noun} {names}, this run asked for {asked}"
 
 
+def describe_missing_legs(document: ResultsDoc, escape: Callable[[str], str]) -> list[str]:
+    """That the job's matrix has fewer legs than the baseline's had, as a phrase: what those judged is not judged."""
+    baseline = document["baseline"]
+    before = baseline.get("legs", 0) if baseline else 0
+    gone = before - document.get("legs", before)
+    if baseline is None or gone <= 0:
+        return []
+    verb = "does" if gone == 1 else "do"
+    return [f"{gone:,} of the {before:,} legs that {escape(baseline.get('branch', ''))} has {verb} not run here"]
+
+
 def find_change(scenario: ScenarioDoc, *, is_approved: bool = False) -> ChangeWords:
     """The words for what a scenario did since the baseline: only what failed a check broke."""
     change = scenario["change"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 
+import pytest
 from fakes.agent import BOT, SUITE, next_run, on_main, own_comments, trace, write_trace
 
 SUPPORT, BILLING = {"suite": "support"}, {"suite": "billing"}
@@ -45,6 +46,43 @@ def test_each_leg_may_keep_its_comment_and_finds_its_own_baseline(hub, act, work
         "EvalGate (evalgate.yml/gate/billing-09eb40fa)",
     ]
     assert hub.state["check_runs"][0]["output"]["title"].endswith(" \u00b7 suite: support")
+
+
+def judge_on_main(hub, act, *legs):
+    on_main(hub)
+    for leg in legs:
+        act("push", matrix=leg, legs=len(legs))
+    next_run(hub, "success")
+
+
+@pytest.mark.parametrize(("matrix", "legs"), [([SUPPORT], 1), ([SUPPORT, BILLING], 2), ([SUPPORT, BILLING], 0)])
+def test_a_leg_that_main_has_and_the_run_has_not_makes_it_yellow(hub, act, budget, matrix, legs):
+    judge_on_main(hub, act, SUPPORT, BILLING)
+    steps = [act(matrix=leg, legs=legs or "", budget=budget) for leg in matrix]
+    [comment] = own_comments(hub)
+    said = "passed, but 1 of the 2 legs that ` main ` has does not run here; "
+    for report in (steps[-1].summary, comment):
+        assert ("\U0001f7e1" in report, said in report) == (legs == 1, legs == 1)
+    assert steps[-1].exit_code == 0
+
+
+def test_a_leg_that_fails_says_too_which_legs_do_not_run(hub, act, workspace):
+    judge_on_main(hub, act, SUPPORT, BILLING, {"suite": "third"})
+    write_trace(workspace, trace(tool="guess"))
+    step = act(matrix=SUPPORT)
+    assert step.exit_code == 1
+    assert "; 2 of the 3 legs that ` main ` has do not run here" in step.summary.split("\n")[0]
+
+
+def test_the_shared_comment_is_yellow_until_all_legs_reported(hub, act, budget):
+    headings = []
+    for leg in (SUPPORT, BILLING):
+        act(matrix=leg, legs=2, budget=budget)
+        headings.append(own_comments(hub)[0].split("\n")[2])
+    assert headings == [
+        "## \U0001f7e1 EvalGate passed in 1 of 2 legs; 1 has not reported",
+        "## \u2705 EvalGate passed in all 2 legs",
+    ]
 
 
 def test_a_job_without_a_matrix_updates_the_comment_of_the_last_version(hub, act):
