@@ -6,7 +6,9 @@ import json
 import subprocess
 import sys
 from io import StringIO
+from pathlib import Path
 from socketserver import StreamRequestHandler, UnixStreamServer
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from evalgate.cli import main
@@ -14,7 +16,6 @@ from evalgate.cli.shell import Shell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 CLIENT = """#!{python} -IS
 import json, os, socket, sys
@@ -44,15 +45,15 @@ def run_script(command: list[str], program: Path, environ: Mapping[str, str], cw
 
     In the main thread, as commands that start agents handle signals.
     """
-    address = program.with_name("s")
     program.parent.mkdir(parents=True, exist_ok=True)
-    program.write_text(CLIENT.format(python=sys.executable, address=str(address)))
-    program.chmod(0o755)
-    with UnixStreamServer(str(address), _Handler) as server:
-        server.timeout = 0.02
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-        running = subprocess.Popen(command, env=environ, cwd=cwd, text=True, **pipes)
-        while running.poll() is None:
-            server.handle_request()
-    address.unlink()
+    with TemporaryDirectory() as short:  # a socket's path has 108 bytes at most
+        address = str(Path(short, "s"))
+        program.write_text(CLIENT.format(python=sys.executable, address=address))
+        program.chmod(0o755)
+        with UnixStreamServer(address, _Handler) as server:
+            server.timeout = 0.02
+            pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+            running = subprocess.Popen(command, env=environ, cwd=cwd, text=True, **pipes)
+            while running.poll() is None:
+                server.handle_request()
     return running.returncode, running.communicate()[0]
