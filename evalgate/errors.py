@@ -192,6 +192,10 @@ class NotFound(Unreachable):
     """GitHub has no such resource."""
 
 
+class ArtifactExists(Unreachable):
+    """The run has an artifact of this name already, which stays."""
+
+
 class StoreUnreachable(Unreachable):
     """A store that can't be read or written now; messages never contain its credentials."""
 

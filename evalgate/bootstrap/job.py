@@ -114,6 +114,7 @@ class _Job:
             settings.event.default_branch,
             settings.baseline_workflow,
             Reference(*settings.baseline_reference),
+            int(settings.job.run_id) if settings.job.run_id.isdecimal() else None,
             explains_none=not settings.makes_baseline,
         )
         outputs = self._prepare_outputs()
@@ -161,7 +162,7 @@ class _Job:
             step=self._step,
             pull_request=Comments(client, pull_request.number) if pull_request else None,
             checks=CheckRuns(client) if settings.inputs.check_run else None,
-            artifacts=Artifacts(self._site, self._deadline)
+            artifacts=Artifacts(self._site, self._deadline, settings.job.attempt)
             if (settings.uploads_baseline or settings.may_upload_report) and not settings.job.uploads_by_step
             else None,
             reports=self._build_report_zips() if settings.may_upload_report else None,

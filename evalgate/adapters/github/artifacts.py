@@ -18,7 +18,7 @@ from evalgate.adapters.github.connection import Site, origin
 from evalgate.adapters.github.responses import read_error_message
 from evalgate.adapters.github.retries import AnswerLost, send_with_retries
 from evalgate.adapters.http import Http, HttpRequest, HttpResponse, NoAnswer, RequestDeadline
-from evalgate.errors import Unreachable
+from evalgate.errors import ArtifactExists, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,8 +35,8 @@ STORAGE_VERSION = "2025-11-05"
 class Artifacts:
     """Implements `ArtifactStore`. The service is undocumented, so every failure raises Unreachable."""
 
-    def __init__(self, site: Site, deadline: RequestDeadline | None = None) -> None:
-        self._site = site
+    def __init__(self, site: Site, deadline: RequestDeadline | None = None, attempt: int = 1) -> None:
+        self._site, self._attempt = site, attempt
         self._http = Http(site.network, deadline or RequestDeadline())
 
     def upload(self, name: str, path: str, expires_at: datetime | None = None) -> int:
@@ -51,8 +51,11 @@ class Artifacts:
             size, digest = self._store(target, Path(path))
             return self._finalize(service, name, size, digest)
         except Conflict:
+            if self._attempt > 1:
+                text = f"an earlier attempt of this run left the artifact {name!r}, which stays"
+                raise ArtifactExists(text) from None
             remedy = "give each gate its own `baseline-artifact` and `comment-key`"
-            raise Unreachable(f"this run already has an artifact called {name!r}: {remedy}") from None
+            raise ArtifactExists(f"this run already has an artifact called {name!r}: {remedy}") from None
 
     def _require_service(self) -> None:
         host = urlsplit(self._site.server_url).hostname or ""

@@ -33,11 +33,14 @@ class RunArtifact(Struct, frozen=True):
 class BaselineArtifacts:
     """The artifacts of one name, read as far as needed.
 
-    `refuse` is called with each that is not from this repository, and with the reason.
+    `refuse` is called with each that is not from this repository, and with the reason. Those of `own_run` are left out.
     """
 
-    def __init__(self, client: Client, name: str, workflow: str, refuse: Callable[[Artifact, str], None]) -> None:
+    def __init__(
+        self, client: Client, name: str, workflow: str, refuse: Callable[[Artifact, str], None], own_run: int | None
+    ) -> None:
         self._client, self._name, self._workflow, self._refuse = client, name, workflow, refuse
+        self._own_run = own_run
         self._pages = client.pages("/actions/artifacts", name=name)
         self._latest: dict[int | None, Artifact] = {}
         self._last_id: int | None = None  # of the last artifact read
@@ -122,6 +125,8 @@ class BaselineArtifacts:
 
     def _add(self, artifacts: Iterable[Artifact]) -> None:
         for artifact in artifacts:
+            if artifact.run_id is not None and artifact.run_id == self._own_run:
+                continue
             reason = find_origin_problem(artifact, self._client.site.repository_id)
             if reason:
                 self._refuse(artifact, reason)

@@ -45,6 +45,7 @@ MAX_REFUSALS_SHOWN = 10
 class BaselineRequest(Struct, frozen=True):
     """Which baseline to find: artifact name, branch, the workflow that creates it, and the commit.
 
+    `run` is the run that asks: what an earlier attempt of it left is not its baseline.
     `explains_none`: find out why there is none; a run that creates one need not say it.
     """
 
@@ -53,6 +54,7 @@ class BaselineRequest(Struct, frozen=True):
     default_branch: str
     workflow: str
     reference: Reference
+    run: int | None = None
     explains_none: bool = True
 
 
@@ -95,7 +97,7 @@ class Baselines:
 
     def _search(self) -> BaselineInfo:
         request = self._request
-        artifacts = BaselineArtifacts(self._client, request.artifact, request.workflow, self._refuse)
+        artifacts = BaselineArtifacts(self._client, request.artifact, request.workflow, self._refuse, request.run)
         while artifacts.read_page() and not artifacts.known and not artifacts.may_have_more:
             pass
         is_any = artifacts.known or artifacts.may_have_more

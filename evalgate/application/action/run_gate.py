@@ -23,7 +23,7 @@ from evalgate.application.action.post_comment import (
 from evalgate.application.action.step_outputs import outputs_of
 from evalgate.application.approvals.approvals import with_approvals
 from evalgate.application.messages.request import with_history, write_outputs
-from evalgate.errors import Unreachable
+from evalgate.errors import ArtifactExists, Unreachable
 from evalgate.models.run.chunks import join_chunks
 from evalgate.ports.outputs import AskedOutput, deliver, list_unkept
 
@@ -247,9 +247,8 @@ def _upload_baseline(options: GateOptions, ports: GatePorts, judgement: Judgemen
     if options.artifact is not None and judgement.baseline_zip is not None:
         path = f"{options.shown_folder}/baseline.zip"
         upload = _Upload("baseline", options.artifact, judgement.baseline_zip, options.expires_at)
-        failure = _upload_zip(ports, upload)
-        if failure:
-            add_annotation(ports.step, "warning", f"{failure}. {_upload_hint(options.artifact, path)}")
+        if failure := _upload_zip(ports, upload, path):
+            add_annotation(ports.step, "warning", failure)
 
 
 def _upload_report(options: GateOptions, ports: GatePorts, judgement: Judgement) -> None:
@@ -257,9 +256,9 @@ def _upload_report(options: GateOptions, ports: GatePorts, judgement: Judgement)
     if options.report_artifact is not None and ports.reports is not None and "comment.md" in judgement.files:
         path = f"{options.shown_folder}/results.json"
         packed = ports.reports.pack(join_chunks(judgement.files["results.json"]))
-        failure = _upload_zip(ports, _Upload("report", options.report_artifact, packed, options.report_expires_at))
-        if failure:
-            add_annotation(ports.step, "notice", f"{failure}. {_upload_hint(options.report_artifact, path)}")
+        upload = _Upload("report", options.report_artifact, packed, options.report_expires_at)
+        if failure := _upload_zip(ports, upload, path):
+            add_annotation(ports.step, "notice", failure)
 
 
 class _Upload(Struct, frozen=True):
@@ -269,15 +268,20 @@ class _Upload(Struct, frozen=True):
     expires_at: datetime | None
 
 
-def _upload_zip(ports: GatePorts, upload: _Upload) -> str:
-    """Uploads one zip, or names it for the step that does; returns why that failed, empty if it succeeded."""
+def _upload_zip(ports: GatePorts, upload: _Upload, shown: str) -> str:
+    """Uploads one zip, or names it for the step that does; returns why that failed, empty if it succeeded.
+
+    Where another step can upload the file, which later steps see as `shown`, that is said.
+    """
     if ports.artifacts is None:
         ports.step.outputs({f"{upload.what}-artifact": upload.name})
         return ""
     try:
         number = ports.artifacts.upload(upload.name, upload.path, upload.expires_at)
-    except Unreachable as trouble:
+    except ArtifactExists as trouble:
         return f"the {upload.what} was not uploaded: {trouble}"
+    except Unreachable as trouble:
+        return f"the {upload.what} was not uploaded: {trouble}. {_upload_hint(upload.name, shown)}"
     kept = f", kept until {upload.expires_at:%Y-%m-%d}" if upload.expires_at else ""
     ports.step.log(f"The {upload.what} was uploaded as artifact {upload.name} ({number}){kept}.")
     return ""

@@ -175,6 +175,10 @@ def _describe_event(source: OutputSource, *, makes_baseline: bool) -> str:
         later = " What got worse here does not block them: it is their baseline."
     else:
         later = " What fails here blocks them, too, until it is fixed or approved."
+    pages = source.options.pages
+    if pages is not None and pages.attempt > 1:
+        which = "this run, by the attempt whose baseline was uploaded last"
+        return f"{begin}, attempt {pages.attempt}: later pull requests into it are compared with {which}."
     return f"{begin}: later pull requests into it are compared with this run.{later}"
 
 

@@ -24,8 +24,8 @@ class Noon:
 
 @pytest.fixture
 def find(client, tmp_path):
-    def _find(*, branch="main", reference=None, artifact="evalgate-baseline"):
-        wanted = BaselineRequest(artifact, branch, "main", EVALGATE, reference or Reference("parent", MERGE))
+    def _find(*, branch="main", reference=None, artifact="evalgate-baseline", run=None):
+        wanted = BaselineRequest(artifact, branch, "main", EVALGATE, reference or Reference("parent", MERGE), run)
         return Baselines(client, wanted, tmp_path, Noon()).find()
 
     return _find
@@ -140,6 +140,13 @@ def test_without_an_answer_to_what_else_there_is_there_is_just_no_baseline(hub, 
     hub.fail({"kind": "status", "status": 403}, path=r"/actions/artifacts$", skip=1)
     info = find(artifact="evalgate-baseline-v2").info
     assert (info.status, info.others) == ("none", [])
+
+
+def test_what_an_earlier_attempt_of_the_run_left_is_not_its_own_baseline(hub, find):
+    own = good(hub, status="in_progress", conclusion=None)
+    found = find(run=own["run_id"])
+    assert (found.info.status, found.refused) == ("none", [])
+    assert find(run=1).info.status == "refused"
 
 
 def test_an_expired_one_is_reported_as_expired(hub, find):

@@ -138,6 +138,16 @@ def test_two_calls_of_a_reusable_workflow_in_one_run_warn(hub, act, runner):
     assert len(own_comments(hub)) == 1
 
 
+def test_a_push_that_is_run_again_keeps_the_baseline_of_its_first_attempt(hub, act):
+    on_main(hub)
+    act("push")
+    step = act("push", variables={"GITHUB_RUN_ATTEMPT": "2"})
+    assert step.outputs["baseline-status"] == "none"
+    [warning] = [each["message"] for each in step.annotations]
+    left = "an earlier attempt of this run left the artifact 'evalgate-baseline', which stays"
+    assert warning == f"the baseline was not uploaded: {left}"
+
+
 def test_a_rerun_updates_the_comment_without_a_warning(hub, act, runner, workspace):
     assert act().annotations == []
     write_trace(workspace, trace(tool="guess"))

@@ -4,6 +4,7 @@ import pytest
 from results_builder import a_reason, a_scenario, a_suite, results
 
 from evalgate.application.documents.report_files import SummaryFile, make_source
+from evalgate.models.github import Pages
 from evalgate.ports.outputs import RenderOptions, RunSubject
 
 LATER = ": later pull requests into it are compared with this run."
@@ -31,6 +32,14 @@ def test_a_run_that_merges_nothing_says_what_it_is(event, words):
     assert f"\n{words}{LATER}\n" in summarize(event)
     assert f"\n{words}.\n" in summarize(event, makes_baseline=False)
     assert "Blocks merging" not in summarize(event) + summarize(event, ["hard_fail"])
+
+
+def test_a_run_that_was_run_again_does_not_say_that_it_is_the_baseline():
+    document = results([a_suite("s", [a_scenario("a", "PASS")])], "pass")
+    pages = Pages("https://github.com", "acme/agent", "acme/agent", "a" * 40, attempt=2)
+    subject = RunSubject(None, "main", event="push", makes_baseline=True)
+    text = SummaryFile().render(make_source(document, subject, RenderOptions(pages=pages)), None).content.decode()
+    assert f"\nPush to ` main `, attempt 2{LATER[:-1]}, by the attempt whose baseline was uploaded last.\n" in text
 
 
 @pytest.mark.parametrize("event", [None, "pull_request", "merge_group", "workflow_run"])
