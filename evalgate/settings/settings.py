@@ -44,6 +44,11 @@ NO_REPOSITORY_ID = (
     "repository can't be distinguished from one of a fork; `baseline` may name a file"
 )
 
+OWN_RULES = (
+    "`policy-from: base` holds on pull requests and in the merge queue only: this run of another branch was judged by "
+    "the rules of its own commit"
+)
+
 
 class Settings(Struct, frozen=True):
     """Inputs, job and event of one run. `notes` are problems that don't stop it."""
@@ -70,7 +75,8 @@ class Settings(Struct, frozen=True):
             notes.append(MISSING_CA_BUNDLE)
         if inputs.baseline == "auto" and not job.repository_id:
             notes.append(NO_REPOSITORY_ID)
-        return cls(inputs, job, event, tuple(notes))
+        made = cls(inputs, job, event, tuple(notes))
+        return replace(made, notes=(*notes, OWN_RULES)) if made._ignores_base_rules else made
 
     @property
     def logs_details(self) -> bool:
@@ -193,6 +199,12 @@ class Settings(Struct, frozen=True):
         """Whether the base branch's suites and policy decide: for pull requests and merge groups."""
         proposes = self.event.pull_request is not None or self.event.queue_base_sha is not None
         return self.inputs.policy_from == "base" and proposes
+
+    @property
+    def _ignores_base_rules(self) -> bool:
+        """Whether a run of another branch than the baseline's is judged by its own rules, although base's are asked."""
+        judges = not self.is_approving and self.inputs.mode != "publish"
+        return judges and self.inputs.policy_from == "base" and not (self.uses_base_rules or self._on_baseline_branch)
 
     @property
     def report_artifact(self) -> str:

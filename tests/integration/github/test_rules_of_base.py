@@ -56,6 +56,17 @@ def test_a_pull_request_that_drops_the_failing_check_fails_by_mains_rules(hub, a
     assert "**Rules** from the baseline, which differ from the commit's own" in comment
 
 
+@pytest.mark.parametrize(("ref", "says"), [("refs/heads/feature/x", True), ("refs/heads/main", False)])
+@pytest.mark.parametrize("event", ["push", "workflow_dispatch"])
+@pytest.mark.usefixtures("after_main")
+def test_a_run_of_another_branch_says_that_its_own_rules_decided(act, event, ref, says):
+    variables = {"GITHUB_REF": ref, "GITHUB_REF_NAME": ref.removeprefix("refs/heads/")}
+    step = act(event, policy_from="base", variables=variables)
+    words = "holds on pull requests and in the merge queue only: this run of another branch was judged by the rules of"
+    assert (words in step.summary) == says
+    assert words not in act(event, variables=variables).summary
+
+
 @pytest.mark.usefixtures("after_main")
 def test_the_same_verdict_comes_from_the_judges_own_process(act, workspace):
     weaken(workspace)
