@@ -450,6 +450,7 @@ def _build_judge_request(settings: Settings) -> JudgeRequest:
             event=job.event_name or None,
             makes_baseline=settings.makes_baseline,
             legs=inputs.legs or 0,
+            attempt=job.attempt,
         ),
         baseline=BaselinePlan(
             BaselineInfo("given", path=inputs.baseline) if is_given else found[inputs.baseline],

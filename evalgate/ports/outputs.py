@@ -34,7 +34,8 @@ class RunSubject(Struct, frozen=True):
     """What the run is about. `merge_commit` is the commit checked out, if it merges a pull request into its base.
 
     `event` is the event of GitHub that started it, None without one; `makes_baseline` is whether it is to be the
-    baseline of its branch. `legs` is how many legs the job's matrix has, 0 if that is unknown.
+    baseline of its branch. `legs` is how many legs the job's matrix has, 0 if that is unknown, `attempt` how
+    often the run was begun.
     """
 
     commit: str | None = None
@@ -44,6 +45,7 @@ class RunSubject(Struct, frozen=True):
     event: str | None = None
     makes_baseline: bool = False
     legs: int = 0
+    attempt: int = 1
 
     @property
     def commits(self) -> frozenset[str]:

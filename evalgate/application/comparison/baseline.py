@@ -213,9 +213,10 @@ def _complete_info(info: BaselineInfo, baseline: ComparableBaseline, now: dateti
     age = info.age_seconds
     if age is None:
         age = max(0, int((now - datetime.fromisoformat(baseline.run.created_at)).total_seconds()))
-    legs = (baseline.manifest or {}).get("legs")
-    known = legs if isinstance(legs, int) else 0
-    return replace(info, sha=info.sha or baseline.run.commit, age_seconds=age, legs=known)
+    manifest = baseline.manifest or {}
+    legs, attempt = (found if isinstance(found := manifest.get(name), int) else 0 for name in ("legs", "attempt"))
+    made = replace(info, legs=legs, attempt=max(1, attempt), event=str(manifest.get("event") or ""))
+    return replace(made, sha=info.sha or baseline.run.commit, age_seconds=age)
 
 
 def _other_versions(manifest: Mapping[str, Any], rules: Rules) -> list[Problem]:
@@ -242,6 +243,7 @@ def build_baseline_parts(
         "evalgate_version": __version__,
         "evaluators": versions_of(configuration),
         **({"legs": subject.legs} if subject.legs else {}),
+        **({"event": subject.event, "attempt": subject.attempt} if subject.event else {}),
     }
     suites = {"schema": SUITES_SCHEMA, **list_suites(configuration)}
     suites_json = orjson.dumps(suites, option=orjson.OPT_SORT_KEYS)

@@ -275,7 +275,8 @@ class BaselineInfo(Struct):
     `problem` is why it could not be fetched, `off_by` the setting that turned the comparison off. `run_id`, `artifact`
     and `branch` are those of a downloaded one, `target` is the branch that was asked for, if that one has none, and
     `others` are then names of its baselines, but for `artifact`, which was asked for. If it has no baseline at all,
-    `runs` is how many runs of the workflow should have left one. `legs` is how many its job had.
+    `runs` is how many runs of the workflow should have left one. `legs` is how many its job had,
+    `event` what started its run, and `attempt` how often that was begun.
     """
 
     status: BaselineStatus
@@ -293,6 +294,8 @@ class BaselineInfo(Struct):
     others: Sequence[str] = ()
     runs: int = 0
     legs: int = 0
+    event: str = ""
+    attempt: int = 1
 
 
 class StatisticalPower(NamedTuple):

@@ -137,7 +137,8 @@ class BaselineDoc(TypedDict):
     `drift` is present if the status is `drifted`, `branch` if the baseline was found on GitHub, and
     `target` if the branch that was asked for has none, `off_by` if a setting turned the comparison off, `others` if the
     branch has none of the name `artifact`, but baselines of these names, `runs` if it has none at all, although so many
-    runs of the workflow succeeded on it. `legs` is how many legs the matrix of its job had, if that is known.
+    runs of the workflow succeeded on it. `legs` is how many legs the matrix of its job had, if that is known. `event`
+    and `attempt` are those of its run, unless they are a push and the first.
     """
 
     status: str
@@ -154,6 +155,8 @@ class BaselineDoc(TypedDict):
     others: NotRequired[list[str]]
     runs: NotRequired[int]
     legs: NotRequired[int]
+    event: NotRequired[str]
+    attempt: NotRequired[int]
 
 
 class LostFigureDoc(TypedDict):

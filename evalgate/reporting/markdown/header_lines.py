@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.comparison.comparison import IMPROVEMENTS, MODEL, OTHER_PROMPT, OTHER_TOOLS, REGRESSIONS
 from evalgate.reporting.markdown.statistics_rows import list_growth
-from evalgate.reporting.text.changes import describe_lack, describe_off, is_off
+from evalgate.reporting.text.changes import describe_baseline_run, describe_lack, describe_off, is_off
 from evalgate.reporting.text.escaping import escape_span
 from evalgate.reporting.text.scenario_sections import is_certain, list_scenarios
 from evalgate.reporting.text.wording import (
@@ -78,7 +78,8 @@ def format_baseline(document: ResultsDoc, links: Links, merging: str, *, makes_b
         push = "" if makes_baseline or status not in _CREATED_BY_PUSH else _name_creating_push(baseline)
         remedy = f"{push} {'a new one' if status == 'expired' else 'it'}" if push else ""
         return f"{tested}**Baseline** {_MISSING_WORDS[status]}{remedy}"
-    facts = [fact for fact in (_status(baseline), _age(baseline), _describe_drift(baseline)) if fact]
+    made = f"of {run}" if (run := describe_baseline_run(document)) else ""
+    facts = [fact for fact in (made, _status(baseline), _age(baseline), _describe_drift(baseline)) if fact]
     own = f"{_name_creating_push(baseline)} its own" if baseline.get("target") and not makes_baseline else ""
     found = " \u00b7 ".join(filter(None, [_commit(baseline, links), ", ".join(facts)]))
     return f"{tested}**Baseline** {found}{own}{_rules(document)}"

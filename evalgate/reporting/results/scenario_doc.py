@@ -133,6 +133,10 @@ def build_baseline_doc(baseline: BaselineInfo, summary: SummaryDoc | None) -> Ba
         document["runs"] = baseline.runs
     if baseline.legs:
         document["legs"] = baseline.legs
+    if baseline.event not in ("", "push"):
+        document["event"] = clean_name(baseline.event)
+    if baseline.attempt > 1:
+        document["attempt"] = baseline.attempt
     return document
 
 

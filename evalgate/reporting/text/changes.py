@@ -148,6 +148,19 @@ def describe_missing_legs(document: ResultsDoc, escape: Callable[[str], str]) ->
     return [f"{gone:,} of the {before:,} legs that {escape(baseline.get('branch', ''))} has {verb} not run here"]
 
 
+def describe_baseline_run(document: ResultsDoc) -> str:
+    """That the baseline is of a run that somebody started by hand or again, as a phrase; else empty.
+
+    An agent that answers at random fails in some run, if it is run often enough: what fails is known then.
+    """
+    baseline = document["baseline"]
+    if baseline is None:
+        return ""
+    attempt, is_by_hand = baseline.get("attempt", 1), baseline.get("event") == "workflow_dispatch"
+    run = "a run started by hand" if is_by_hand else "its run"
+    return f"attempt {attempt:,} of {run}" if attempt > 1 else run if is_by_hand else ""
+
+
 def find_change(scenario: ScenarioDoc, *, is_approved: bool = False) -> ChangeWords:
     """The words for what a scenario did since the baseline: only what failed a check broke."""
     change = scenario["change"]
@@ -241,6 +254,7 @@ class RunChanges(NamedTuple):
     excused: int  # known failures that are one or the other
     is_same: bool  # nothing of what was compared differs
     bad: Sequence[ScenarioChange]  # those that a person should look at
+    known_from: str = ""  # the run of the baseline that knows them, if it was started by hand or again
 
     @property
     def has_bad(self) -> bool:
@@ -285,7 +299,8 @@ class RunChanges(NamedTuple):
             for count, word in ((self.approved, "approved"), (self.quarantined, "quarantined"))
             if count
         ]
-        return ", ".join([self._format_subject(KNOWN_FAILURE, KNOWN_FAILURE.noun, escape), *excused])
+        origin = [f"by a baseline of {self.known_from}"] if self.known_from else []
+        return ", ".join([self._format_subject(KNOWN_FAILURE, KNOWN_FAILURE.noun, escape), *excused, *origin])
 
 
 def count_changes(document: ResultsDoc) -> RunChanges:
@@ -309,6 +324,7 @@ def count_changes(document: ResultsDoc) -> RunChanges:
         and _is_behaviour_compared(document)
         and all(_is_same(each.scenario) for each in found),
         bad=[each for each in found if each.words in BAD],
+        known_from=describe_baseline_run(document),
     )
 
 

@@ -148,6 +148,31 @@ def test_a_push_that_is_run_again_keeps_the_baseline_of_its_first_attempt(hub, a
     assert warning == f"the baseline was not uploaded: {left}"
 
 
+@pytest.mark.parametrize(
+    ("event", "attempt", "words"),
+    [
+        ("push", "1", ""),
+        ("push", "3", "attempt 3 of its run"),
+        ("workflow_dispatch", "1", "a run started by hand"),
+        ("workflow_dispatch", "2", "attempt 2 of a run started by hand"),
+        ("schedule", "1", ""),
+    ],
+)
+def test_a_failure_that_only_a_chosen_baseline_knows_says_so(hub, act, workspace, event, attempt, words):
+    on_main(hub, event)
+    write_trace(workspace, trace(tool="guess"))
+    act(event, fail_on="broken", variables={"GITHUB_RUN_ATTEMPT": attempt})
+    next_run(hub, "success")
+    step = act(fail_on="broken")
+    heading = step.summary.split("\n")[0]
+    assert "known failure ` refund `" in heading
+    assert ("by a baseline of" in heading, f", by a baseline of {words}" in heading) == (bool(words), bool(words))
+    assert (" of ` main ` \u00b7 of" in step.summary, f" of ` main ` \u00b7 of {words}" in step.summary) == (
+        bool(words),
+        bool(words),
+    )
+
+
 def test_a_rerun_updates_the_comment_without_a_warning(hub, act, runner, workspace):
     assert act().annotations == []
     write_trace(workspace, trace(tool="guess"))
