@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from evalgate.application.comparison.baseline_rules import list_base_checks
 from evalgate.errors import InvalidInput, Problem, Unreachable
-from evalgate.gate.common.scenarios import ScenarioIndex
-from evalgate.models.approvals.approval import Approvals, IdentifiedCheck
+from evalgate.models.approvals.approval import Approvals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalgate.application.comparison.baseline_rules import BaselineRules
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.models.approvals.approval import Approval, ApprovalRulings
-    from evalgate.models.comparison.comparison import Comparison, ScenarioKey
+    from evalgate.models.comparison.comparison import Comparison
     from evalgate.models.run.run import Run
     from evalgate.ports import ApprovalSource, SuiteSource
 
@@ -55,25 +55,10 @@ def rule_on_approvals(
     from evalgate.gate.decision.approvals import rule_on_approvals
 
     changes = comparison.changes if comparison is not None else {}
-    rulings = rule_on_approvals(run, changes, approvals, today, partial(_list_base_checks, base))
+    rulings = rule_on_approvals(run, changes, approvals, today, partial(list_base_checks, base))
     for key in rulings.approved & changes.keys():
         changes[key].flags.append("approved")
     return rulings
-
-
-def _list_base_checks(base: BaselineRules | None, key: ScenarioKey) -> Sequence[IdentifiedCheck] | None:
-    """The checks that the base's suites have for a scenario; None if its suites are not known."""
-    if base is None or base.configuration is None:
-        return None
-    suite = next((each for each in base.configuration.suites if each.name == key.suite), None)
-    if suite is None:
-        return None if base.unknown else []
-    scenario = ScenarioIndex(suite).find_scenarios(key.id).get(key.variant)
-    return (
-        [IdentifiedCheck(each.name, each.digest, each.type) for each in scenario.assertions]
-        if scenario is not None
-        else []
-    )
 
 
 def with_approvals(

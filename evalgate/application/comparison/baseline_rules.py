@@ -13,12 +13,14 @@ from msgspec.structs import replace
 
 from evalgate.application.comparison.baseline import config_hash
 from evalgate.errors import BaselineUnreadable, InvalidInput, RulesMissing, RulesUnreachable
+from evalgate.gate.common.scenarios import ScenarioIndex
+from evalgate.models.approvals.approval import IdentifiedCheck
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from evalgate.application.comparison.baseline import LoadedBaseline
-    from evalgate.models.comparison.comparison import BaselineInfo
+    from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey
     from evalgate.models.results.results_sections import RulesDoc
     from evalgate.ports import BaselineFiles
     from evalgate.suite.models import Configuration
@@ -38,6 +40,23 @@ class BaselineRules(NamedTuple):
     configuration: Configuration | None
     is_same: bool = False
     unknown: str | None = None
+
+
+def list_base_checks(base: BaselineRules | None, key: ScenarioKey) -> Sequence[IdentifiedCheck] | None:
+    """The checks that the base's suites have for a scenario; None if its suites are not known."""
+    if base is None or base.configuration is None:
+        return None
+    found = list_checks(base.configuration, key)
+    return None if found is None and base.unknown else found or []
+
+
+def list_checks(configuration: Configuration, key: ScenarioKey) -> Sequence[IdentifiedCheck] | None:
+    """The checks of a scenario; None without its suite."""
+    suite = next((each for each in configuration.suites if each.name == key.suite), None)
+    if suite is None:
+        return None
+    scenario = ScenarioIndex(suite).find_scenarios(key.id).get(key.variant)
+    return [IdentifiedCheck(each.name, each.digest, each.type) for each in scenario.assertions] if scenario else []
 
 
 def load_baseline_rules(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 
 from evalgate.application.comparison.baseline import needs_baseline_checks
-from evalgate.application.comparison.baseline_rules import load_baseline_rules
+from evalgate.application.comparison.baseline_rules import list_base_checks, list_checks, load_baseline_rules
 from evalgate.application.evaluation.evaluate import TraceChoice
 from evalgate.models.comparison.comparison import list_scenarios
 from evalgate.models.run.run import RUN_FAILED
@@ -82,6 +82,19 @@ class ChangedRules(Struct, frozen=True):
                 add_causes(comparison, run, self.cross_scorer, policies, stored)
             add_causes_of_errors(comparison, failed, stored)
         name_agent_causes(comparison.changes.values())
+        self._name_added_checks(run, comparison)
+
+    def _name_added_checks(self, run: Run, comparison: Comparison) -> None:
+        """Adds to each scenario that fails the names of its checks that the baseline's suite lacks."""
+        if self.baseline_rules is None or self.baseline_rules.is_same:
+            return
+        for key, scenario in list_scenarios(run.suites):
+            change = comparison.changes.get(key)
+            if change is None or change.kind == "new" or scenario.verdict == "PASS":
+                continue
+            known = {each.digest for each in list_base_checks(self.baseline_rules, key) or ()}
+            checks = list_checks(self.configuration, key) or ()
+            change.added_checks = [each.name for each in checks if known and each.digest not in known]
 
     def find_weakenings(
         self,

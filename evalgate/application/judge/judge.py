@@ -379,13 +379,13 @@ def compare_runs(run: Run, costs: ComparableCosts, policies: Policies) -> Compar
     from evalgate.application.comparison.price_comparison import compare_costs_alike
     from evalgate.gate.comparison.known_failures import mark_known_failures
     from evalgate.gate.trajectory.cause import add_agent_changes, join_digests, parts_of_baseline
-    from evalgate.gate.trajectory.trial_pairs import add_numbers_of_calls, add_tool_calls
+    from evalgate.gate.trajectory.trial_pairs import add_explaining_figures, add_tool_calls
 
     comparison, baseline = compare_costs_alike(run, costs, policies), costs.baseline
     comparison.unrecorded = frozenset(suite.name for suite in run.suites if no_traces(suite) is not None)
     mark_known_failures(comparison, run, baseline)
     add_tool_calls(comparison, run, baseline)
-    add_numbers_of_calls(comparison, run, baseline)
+    add_explaining_figures(comparison, run, baseline)
     add_agent_changes(comparison, run, parts_of_baseline(baseline), join_digests(run, baseline.tool_digests))
     return comparison
 

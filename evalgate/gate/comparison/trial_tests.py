@@ -110,7 +110,7 @@ def ask_for_trials(change: Change, trials: int | None) -> Change:
 
 def format_advice(trials: int | None) -> str:
     """How many trials a side would be enough; nothing where more would hardly help (None)."""
-    return "" if trials is None else f"{MORE_TRIALS}{trials} trials on each side to be sure"
+    return "" if trials is None else f"{MORE_TRIALS}{trials} trials on each side (`--trials {trials}`) to be sure"
 
 
 def apply_corrections(found: Iterable[UndecidedChange], families: Mapping[str, int]) -> None:

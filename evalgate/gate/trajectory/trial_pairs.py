@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from math import fsum
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from evalgate.gate.common.scenarios import find_baseline_key
-from evalgate.measures.numeric.means import DIGITS
+from evalgate.measures.numeric.means import DIGITS, mean_amount
 from evalgate.models.comparison.comparison import CallsDiff, GrownFigure, list_scenarios
 from evalgate.models.run.arms import ArmCalls
 from evalgate.models.run.trials import list_measured
@@ -70,18 +69,27 @@ def add_tool_calls(comparison: Comparison, run: Run, baseline: BaselineRun) -> N
             change.calls = _compare_calls(baseline_trials, other)
 
 
+_EXPLAINING: tuple[tuple[str, Callable[[Any], float | None]], ...] = (
+    ("input_tokens", lambda trial: trial.input_tokens),
+    ("output_tokens", lambda trial: trial.output_tokens),
+    ("calls", lambda trial: len(trial.tool_calls)),
+)
 MOST_COUNTED = 20
 """Scenarios whose calls are counted: it reads their trials again."""
 
 
-def add_numbers_of_calls(comparison: Comparison, run: Run, baseline: BaselineRun) -> None:
-    """Adds, to the costs or tokens that grew most, how many calls a trial made in the baseline, and makes now."""
-    grown = [change for change in comparison.changes.values() if change.grown]
-    grown.sort(key=lambda change: change.grown[0].before - change.grown[0].now)
-    wanted = {id(change) for change in grown[:MOST_COUNTED]}
+def add_explaining_figures(comparison: Comparison, run: Run, baseline: BaselineRun) -> None:
+    """Adds, to the costs or tokens that grew most, a trial's input and output tokens and calls, before and now."""
+    changes = [change for change in comparison.changes.values() if change.grown]
+    changes.sort(key=lambda change: change.grown[0].before - change.grown[0].now)
+    wanted = {id(change) for change in changes[:MOST_COUNTED]}
     for _, change, *sides in _iter_sides(comparison, run, baseline, lambda _, change: id(change) in wanted):
-        means = (fsum(len(each.tool_calls) for each in side) / len(side) for side in sides)
-        change.grown = [*change.grown, GrownFigure("calls", *(round(each, DIGITS) for each in means))]
+        grown = list(change.grown)
+        for name, count in _EXPLAINING:
+            before, now = (mean_amount([count(each) for each in side]) for side in sides)
+            if before is not None and now is not None:
+                grown.append(GrownFigure(name, round(before, DIGITS), round(now, DIGITS)))
+        change.grown = grown
 
 
 def compare_worst_calls(control: Sequence[Trial], treatment: Sequence[Trial]) -> ArmCalls:

@@ -223,7 +223,8 @@ class Change(Struct):
     it got worse and both traces are available, `cause` if the run was judged by other rules than the
     baseline or the agent's model, tools or prompt changed, and `agent` if they did. `p_corrected` is the p-value
     after the policy's correction, None without one. `lost` names figures that are no longer recorded.
-    `grown` has cost, tokens and calls if one of the first two grew much.
+    `grown` has cost, all tokens, those of input and output, and calls if one of the first two grew much.
+    `added_checks` are names of checks that the baseline's suite lacks, of a scenario that fails.
     `trials_needed` a side would decide an inconclusive one; None if it was decided, or more than 64 would.
     """
 
@@ -249,6 +250,7 @@ class Change(Struct):
     lost: Sequence[LostFigure] = ()
     grown: Sequence[GrownFigure] = ()
     trials_needed: int | None = None
+    added_checks: Sequence[str] = ()
     known_failure: KnownFailure | None = None  # set if the scenario passes on neither side
 
 

@@ -58,6 +58,8 @@ class BaselineTrial(Struct, frozen=True):
     tool_calls: list[str]
     trace: BaselineTrace
     total_tokens: Tokens | None = None
+    input_tokens: Tokens | None = None
+    output_tokens: Tokens | None = None
     pricing: PricingDoc | None = None
     assertions: tuple[BaselineCheck, ...] = ()
 

@@ -169,7 +169,10 @@ class LostFigureDoc(TypedDict):
 
 
 class GrownFigureDoc(TypedDict):
-    """A mean per trial before and now: of `cost` in USD, of `tokens`, or of the number of tool `calls`."""
+    """A mean per trial before and now: of `cost` in USD, of tokens, or of the number of tool calls.
+
+    `figure` is `cost`, `tokens`, `input_tokens`, `output_tokens` or `calls`.
+    """
 
     figure: str
     before: float
@@ -185,6 +188,7 @@ class ChangeDoc(TypedDict):
     `lost` names figures that are no longer recorded; absent if there are none. `grown` is present if cost or
     tokens grew by half and more. `known_failure` is present if the
     scenario passes on neither side: `same`, `worse`, or `other` if a check fails that passed in the baseline.
+    `added_checks` names the checks of a scenario that fails which the baseline's suite lacks; absent if there are none.
     `comes_with` names what the traces record of the agent that the baseline's do not: model, tool definitions, system
     prompt. `prompts` are the hashes of the system prompt before and now, present if it changed.
     """
@@ -206,6 +210,7 @@ class ChangeDoc(TypedDict):
     lost: NotRequired[list[LostFigureDoc]]
     grown: NotRequired[list[GrownFigureDoc]]
     known_failure: NotRequired[str]
+    added_checks: NotRequired[list[str]]
 
 
 class ScenarioDoc(TypedDict):

@@ -278,15 +278,25 @@ def _describe_figures(figures: frozenset[_Sides]) -> str:
     """What a trial cost and took, before and now, and whether it made other calls."""
     of = {name: sides for name, *sides in figures}
     cost, tokens, calls = of.get("cost"), of.get("tokens"), of.get("calls")
+    parts = [_describe_part(word, of.get(f"{word}_tokens")) for word in ("input", "output")]
     moved = [f"{dollars(cost[0]).removesuffix(' USD')} \u2192 {dollars(cost[1])}"] if cost else []
     same = ["tokens"] if tokens and abs(tokens[1] / tokens[0] - 1) <= ABOUT_EQUAL else []
     if tokens and not same:
-        moved.append(f"{mean_count(tokens[0])} \u2192 {mean_count(tokens[1])} tokens")
+        split = f" ({join_words(parts)})" if all(parts) else ""
+        moved.append(f"{mean_count(tokens[0])} \u2192 {mean_count(tokens[1])} tokens{split}")
     if calls is None or calls[0] == calls[1]:
         same += ["tool calls"] if calls else []
         return f"{join_words(moved)} a trial{f', with as many {join_words(same)}' if same else ''}"
     others = f"{calls[1]:.3g} tool call{'' if calls[1] == 1 else 's'} instead of {calls[0]:.3g}"
     return f"{join_words(moved)} a trial, with {join_words([*(f'as many {each}' for each in same), others])}"
+
+
+def _describe_part(word: str, sides: Sequence[float] | None) -> str:
+    """A part of the tokens: `input 900 -> 2,100`, or `output 60`; empty if it is unknown."""
+    if sides is None:
+        return ""
+    before, now = map(mean_count, sides)
+    return f"{word} {before}" if before == now else f"{word} {before} \u2192 {now}"
 
 
 MAX_SUITES = 5

@@ -133,11 +133,17 @@ def build_scenario_row(
         name=escape_pipes(name),
         verdict=_mark_excused(f"{format_verdict(scenario['verdict'])}{_format_passed_share(scenario)}", item),
         change=_format_change(item),
-        score=wording.score(scenario["score"]),
+        score=_format_score(scenario),
         score_delta=wording.points(change["score_delta"], scenario["score"]) if change else "",
         note=_format_note(item, shared),
         names=Rows((name,), 1),
     )
+
+
+def _format_score(scenario: ScenarioDoc) -> str:
+    """The score, and the threshold that it misses."""
+    score = wording.score(scenario["score"])
+    return f"{score}, {wording.score(scenario['threshold'])} needed" if _is_below(scenario) else score
 
 
 def _build_group_row(group: FailureGroup, *, many: bool, shared: Collection[str]) -> ScenarioRow:
@@ -299,7 +305,7 @@ def _list_facts(item: SuiteScenario, links: Links, shared: Collection[str]) -> l
     rule = f", {each}" if not unmet and (each := describe_pass_rule(scenario)) else ""
     facts = [unmet or f"{count_passed(scenario)} of {pluralize(scenario['n'], 'trial')} passed{rule}"]
     is_counted = _PASSED_NOW.search(why) is not None
-    facts = facts if scenario["n"] > 1 and (unmet or not is_counted) else _describe_score(scenario, why)
+    facts = facts if scenario["n"] > 1 and (unmet or not is_counted) else []
     unmeasured = scenario.get("not_measured", 0)
     facts += [f"{pluralize(unmeasured, 'trial')} not measured"] if unmeasured else []
     if change and why and item.shown_kind != NOT_RECORDED:  # which its reason says
@@ -309,6 +315,8 @@ def _list_facts(item: SuiteScenario, links: Links, shared: Collection[str]) -> l
         facts.append(
             reason.removeprefix(": ").partition(", ")[0] if is_in_verdict else f"{_format_change(item)}{reason}"
         )
+    if not unmet and item.shown_kind != NOT_JUDGED:
+        facts += _describe_score(scenario)
     if change and change["increases"]:
         facts.append(escape_sentence(", ".join(change["increases"]), MAX_REASON))
     if cause := _describe_cause(change, shared):
@@ -318,11 +326,17 @@ def _list_facts(item: SuiteScenario, links: Links, shared: Collection[str]) -> l
     return [*facts, *_name_trace(scenario, "trace")]
 
 
-def _describe_score(scenario: ScenarioDoc, why: str) -> list[str]:
+def _describe_score(scenario: ScenarioDoc) -> list[str]:
     """The score of a scenario that fails by it alone, with the threshold that it misses."""
-    if scenario["verdict"] != "FAIL" or why or scenario["score"] is None or scenario["score"] >= scenario["threshold"]:
+    if not _is_below(scenario):
         return []
     return [f"score {wording.score(scenario['score'])}, threshold {wording.score(scenario['threshold'])}"]
+
+
+def _is_below(scenario: ScenarioDoc) -> bool:
+    """Whether it fails by its score alone: no required check does."""
+    score = scenario["score"]
+    return scenario["verdict"] == "FAIL" and score is not None and score < scenario["threshold"]
 
 
 def _name_trace(scenario: ScenarioDoc, lead: str) -> list[str]:
@@ -370,11 +384,17 @@ def _build_check_row(cause: FailedCheck | MissingEvidence, group: FailureGroup) 
     return CheckRow(
         name=f"{', '.join(map(_format_check_name, names[:MAX_CHECKS]))}{more}",
         is_required=cause.is_required,
+        is_new=all(check.first.name in _list_added(member.scenario) for member in group.members),
         failed=check.failed,
         trials=check.trials if len(group.members) == 1 else 1,
         reason=f"{example}{f'{missing.outcome}: ' if missing else ''}{'; '.join(map(_escape_reason, reasons))}",
         scenarios=missing.scenarios if missing and is_shared else 0,
     )
+
+
+def _list_added(scenario: ScenarioDoc) -> Sequence[str]:
+    """The checks that the baseline's suite lacks."""
+    return scenario["change"].get("added_checks", ()) if scenario["change"] else ()
 
 
 def _escape_reason(reason: str) -> str:

@@ -233,7 +233,7 @@ def build_figures(document: ResultsDoc, *, in_detail: bool) -> tuple[Figure, ...
     baseline = _find_comparable_summary(document, current)
     score_delta = _subtract(baseline["score"] if baseline else None, current["score"])
     figures = (
-        Figure("Score", wording.score(current["score"]), wording.points(score_delta, current["score"])),
+        Figure("Score", wording.score(current["score"]), _format_score_change(document, score_delta)),
         Figure(
             "Passed",
             f"{current['passed']:,} of {current['scenarios']:,}",
@@ -247,6 +247,16 @@ def build_figures(document: ResultsDoc, *, in_detail: bool) -> tuple[Figure, ...
         Figure("Not measured", wording.unmeasured(current), ""),
     )
     return tuple(figure for figure in figures if figure.value not in ("", wording.DASH, wording.UNKNOWN))
+
+
+def _format_score_change(document: ResultsDoc, delta: float | None) -> str:
+    """How much the score changed; over the scenarios that both runs have, if others are new or gone."""
+    current, figures = document["summary"], document.get("figures")
+    common = figures["delta"] if figures else None
+    if delta is not None or not current or not common or common["score"] is None:
+        return wording.points(delta, current["score"]) if current else ""
+    moved = wording.points(common["score"], current["score"]) or "as before"
+    return f"{moved} in the {common['scenarios']:,} that both runs have"
 
 
 NOTABLE_SECONDS = 1.0

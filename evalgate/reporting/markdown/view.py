@@ -79,12 +79,14 @@ class SuiteRow(Struct, frozen=True, eq=False):
 class CheckRow(Struct, frozen=True, eq=False):
     """A check that did not pass: in how many trials, and why in the first of those.
 
+    `is_new` is whether the baseline's suite lacks it.
     `scenarios` is the number of all scenarios that lack the same evidence, else 0. If the failure stands for several
     scenarios, `trials` is 1; `name` may hold several names.
     """
 
     name: str
     is_required: bool
+    is_new: bool
     failed: int
     trials: int
     reason: str

@@ -230,11 +230,13 @@ def _list_interval(interval: tuple[float, float] | None) -> list[float] | None:
     return None if interval is None else list(interval)
 
 
-def _add_agent(document: ChangeDoc, change: Change) -> None:
+def _add_agent_and_rules(document: ChangeDoc, change: Change) -> None:
     if change.agent is not None:
         document["comes_with"] = [clean_text(item) for item in change.agent.items]
     if change.prompts is not None:
         document["prompts"] = list(change.prompts)
+    if change.added_checks:
+        document["added_checks"] = [clean_text(each) for each in change.added_checks]
 
 
 def _build_change_doc(change: Change, *, passes: bool) -> ChangeDoc:
@@ -257,7 +259,7 @@ def _build_change_doc(change: Change, *, passes: bool) -> ChangeDoc:
             document["calls"] = calls
     if change.cause is not None:
         document["cause"] = clean_record(change.cause, Cause)
-    _add_agent(document, change)
+    _add_agent_and_rules(document, change)
     if change.lost:
         document["lost"] = [
             {"figure": each.name, "missing": each.missing, "trials": each.trials, "why": each.why}

@@ -100,8 +100,8 @@ def _word(ruling: Mapping[str, Any], statuses: Mapping[str, str]) -> str:
 def _approval_scope(approval: ApprovalDoc) -> str:
     named = scope(approval["suite"], approval["scenario"], approval["variant"], approval["assertion"])
     bounds = [approval["change"]] if approval["change"] else []
-    bounds += [f"score at least {approval['limit']['score']:g}"] if approval["limit"] else []
-    return f"{named} ({', '.join(bounds)})" if bounds else named
+    bounds += [f"score at least {approval['limit']['score']:g}" if approval["limit"] else "at any score"]
+    return f"{named} ({', '.join(bounds)})"
 
 
 def _list_details(approval: ApprovalDoc) -> list[str]:

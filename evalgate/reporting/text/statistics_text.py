@@ -30,14 +30,14 @@ def pass_rate_delta(delta: DeltaDoc | None) -> str:
 
 
 def tries(figures: StatisticsDoc) -> str:
-    """Results for the largest number of tries: `pass@4 62%, pass^4 20%`; empty if that is 1."""
+    """Results for the largest number of tries, `pass@4 (at least 1 of 4) 62%, pass^4 (all 4) 20%`; empty if it is 1."""
     if not figures["pass_k"] or figures["pass_k"][-1]["k"] == 1:
         return ""
     found, delta = figures["pass_k"][-1], figures["delta"]
     k = found["k"]
     moved = next((each for each in delta["pass_k"] if each["k"] == k), None) if delta else None
-    once = f"pass@{k} {wording.percent(found['pass_at_k'])}"
-    always = f"pass^{k} {wording.percent(found['pass_hat_k'])}"
+    once = f"pass@{k} (at least 1 of {k}) {wording.percent(found['pass_at_k'])}"
+    always = f"pass^{k} (all {k}) {wording.percent(found['pass_hat_k'])}"
     if moved:
         once += f" ({_format_points(moved['pass_at_k'], with_unit=True)})"
         always += f" ({_format_points(moved['pass_hat_k'], with_unit=True)})"

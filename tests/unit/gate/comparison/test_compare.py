@@ -48,7 +48,7 @@ def test_single_trial_in_one_run_only_is_still_single():
 def test_single_trial_where_evidence_is_required_is_inconclusive():
     found = change(make_scenario_outcome(), make_scenario_outcome("FAIL", [0.0]), require_evidence=True)
     assert (found.kind, found.flags) == ("inconclusive", ["single_trial"])
-    assert found.reason.endswith("record at least 4 trials on each side to be sure")
+    assert found.reason.endswith("record at least 4 trials on each side (`--trials 4`) to be sure")
 
 
 def test_four_of_four_to_none_of_four_is_broken_with_its_p_value():
@@ -61,7 +61,7 @@ def test_four_of_four_to_none_of_four_is_broken_with_its_p_value():
 def test_four_trials_at_a_stricter_alpha_are_inconclusive():
     found = change(of_trials("PASS", 4, 0), of_trials("FAIL", 1, 3), alpha=0.01)
     assert found.kind == "inconclusive"
-    assert found.reason.endswith(": record at least 6 trials on each side to be sure")
+    assert found.reason.endswith(": record at least 6 trials on each side (`--trials 6`) to be sure")
 
 
 def test_p_equal_to_alpha_is_evidence_enough():
@@ -79,7 +79,10 @@ def test_two_against_none_of_two_is_broken_and_flagged():
 def test_one_of_two_trials_that_stopped_passing_may_be_chance():
     found = change(of_trials("PASS", 2, 0), of_trials("FAIL", 1, 1))
     assert (found.kind, found.flags) == ("inconclusive", [])
-    assert found.reason == "passed 2 of 2 before, 1 of 2 now: record at least 7 trials on each side to be sure"
+    assert (
+        found.reason
+        == "passed 2 of 2 before, 1 of 2 now: record at least 7 trials on each side (`--trials 7`) to be sure"
+    )
 
 
 def test_flip_without_a_difference_in_passes_is_noise():
@@ -163,7 +166,7 @@ def test_scores_that_overlap_are_inconclusive():
 def test_scores_of_two_against_two_trials_need_more_trials():
     found = change(make_scenario_outcome("PASS", [1.0, 1.0]), make_scenario_outcome("PASS", [0.8, 0.8]))
     assert found.kind == "inconclusive"
-    assert found.reason.endswith("(\u22120.20): record at least 4 trials on each side to be sure")
+    assert found.reason.endswith("(\u22120.20): record at least 4 trials on each side (`--trials 4`) to be sure")
     assert (found.test, found.p_value) == ("permutation", pytest.approx(1 / 3))
 
 
@@ -280,7 +283,10 @@ def test_four_pairs_are_too_few():
     before, now = numbered(of_trials("PASS", 4, 0)), numbered(of_trials("FAIL", 0, 4))
     found = change(before, now, pair_by="trial")
     assert found.kind == "inconclusive"
-    assert found.reason == "passed 4 of 4 before, 0 of 4 now: record at least 6 trials on each side to be sure"
+    assert (
+        found.reason
+        == "passed 4 of 4 before, 0 of 4 now: record at least 6 trials on each side (`--trials 6`) to be sure"
+    )
 
 
 def test_trials_are_paired_by_number_and_not_by_position():
@@ -315,7 +321,7 @@ def test_scores_of_few_pairs_need_more_trials():
     assert change(before, now).kind == "regressed"
     found = change(before, now, pair_by="trial")
     assert (found.kind, found.p_value) == ("inconclusive", 0.125)
-    assert found.reason.endswith("record at least 6 trials on each side to be sure")
+    assert found.reason.endswith("record at least 6 trials on each side (`--trials 6`) to be sure")
     apart = change(before, numbered(now, 6, 7, 8, 9), pair_by="trial")
     assert apart.reason.endswith("fewer than two trials have the same number on both sides")
 
@@ -324,7 +330,7 @@ def test_single_trial_where_pairs_are_evidence_needs_six():
     found = change(
         make_scenario_outcome(), make_scenario_outcome("FAIL", [0.0]), require_evidence=True, pair_by="trial"
     )
-    assert found.reason.endswith("record at least 6 trials on each side to be sure")
+    assert found.reason.endswith("record at least 6 trials on each side (`--trials 6`) to be sure")
 
 
 def family(size, *, suite="support", broken=1, trials=4):
@@ -342,7 +348,9 @@ def test_correction_over_many_scenarios_hides_a_break_of_four_trials(correction)
     assert (plain.kind, plain.p_corrected) == ("broken", None)
     found = compare(now, before, {"support": RegressionPolicy(correction=correction)}).changes[first]
     assert (found.kind, found.p_value, found.p_corrected) == ("inconclusive", plain.p_value, 0.390625)
-    assert found.reason == ("passed 4 of 4 before, 0 of 4 now: record at least 6 trials on each side to be sure")
+    assert found.reason == (
+        "passed 4 of 4 before, 0 of 4 now: record at least 6 trials on each side (`--trials 6`) to be sure"
+    )
 
 
 def test_correction_lets_a_break_of_enough_trials_through():

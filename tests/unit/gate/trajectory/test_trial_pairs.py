@@ -4,7 +4,7 @@ import pytest
 from results_builder import a_scenario, a_suite, a_trial, results
 from run_builders import make_scenario, make_suite, make_trial
 
-from evalgate.gate.trajectory.trial_pairs import MOST_COUNTED, add_numbers_of_calls, add_tool_calls
+from evalgate.gate.trajectory.trial_pairs import MOST_COUNTED, add_explaining_figures, add_tool_calls
 from evalgate.models.comparison.comparison import CallsDiff, Change, Comparison, GrownFigure, ScenarioKey
 from evalgate.models.run.run import Run
 from evalgate.reporting.results.load_results import convert_baseline_run
@@ -75,14 +75,16 @@ def test_a_scenario_missing_from_the_baseline_has_no_pair():
     assert pair_calls(a_run(trial("failed", 0, "x"), id_="other"), "new", key=key) is None
 
 
-def test_the_numbers_of_calls_stand_beside_the_costs_that_grew_most():
+def test_tokens_that_are_known_and_numbers_of_calls_stand_beside_the_costs_that_grew_most():
     keys = [ScenarioKey("support", f"s{number}", None) for number in range(MOST_COUNTED + 2)]
     changes = {key: Change("unchanged", "", grown=[GrownFigure("cost", 1, 3 + at)]) for at, key in enumerate(keys)}
     changes[keys[-1]].grown = ()
     made = [make_scenario("PASS", key.id, trials=[trial("passed", 0, "x", "x"), trial("passed", 1)]) for key in keys]
+    for scenario in made:
+        scenario.trials[0].input_tokens, scenario.trials[1].input_tokens = 100, 300
     earlier = [a_scenario(key.id, trials=[a_trial(0, tool_calls=["x", "x", "x"])]) for key in keys]
     before = convert_baseline_run(results([a_suite("support", earlier)]))
-    add_numbers_of_calls(Comparison(changes, []), Run([make_suite(*made, name="support")]), before)
+    add_explaining_figures(Comparison(changes, []), Run([make_suite(*made, name="support")]), before)
     found = [list(each.grown) for each in changes.values()]
-    assert found[1] == [GrownFigure("cost", 1, 4), GrownFigure("calls", 3, 1)]
+    assert found[1] == [GrownFigure("cost", 1, 4), GrownFigure("input_tokens", 800, 200), GrownFigure("calls", 3, 1)]
     assert (found[0], found[-1]) == ([GrownFigure("cost", 1, 3)], [])

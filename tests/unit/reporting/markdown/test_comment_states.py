@@ -48,7 +48,7 @@ def test_300_failures_are_counted_and_named():
 def test_each_cause_is_written_once():
     lines = unfolded(made("mixed")).split("\n")
     assert [line for line in lines if "must not be called" in line] == [
-        "- ` no refund ` (required): ` issue_refund ` must not be called, but was (call 2)"
+        "- ` no refund ` (required: a hard fail): ` issue_refund ` must not be called, but was (call 2)"
     ]
     assert sum("passed 4 of 4 before, 0 of 4 now" in line for line in lines) == 2
     assert not [line for line in lines if "0 of 4 trials passed" in line or "in 4 of 4 trials" in line]
@@ -56,7 +56,7 @@ def test_each_cause_is_written_once():
 
 def test_what_to_do_about_chance_is_not_cut_off():
     [row] = [line for line in made("mixed").split("\n") if "may be chance" in line]
-    assert re.search(r"3 of 4 now: record at least \d+ trials on each side to be sure \|$", row)
+    assert re.search(r"3 of 4 now: record at least (\d+) trials on each side \(` --trials \1 `\) to be sure \|$", row)
 
 
 def test_a_name_in_hebrew_moves_no_number_of_the_line():

@@ -42,7 +42,9 @@ def document(*approvals, verdicts=("HARD_FAIL",), change=None):
 
 
 def test_an_approval_is_shown_with_person_reason_and_expiry():
-    assert render_approval(an_approval()) == ("approved: ` support / s1 `, by ` Ana: outage `; expires in 3 days")
+    assert render_approval(an_approval()) == (
+        "approved: ` support / s1 (at any score) `, by ` Ana: outage `; expires in 3 days"
+    )
 
 
 def test_the_limits_of_an_approval_are_shown():
