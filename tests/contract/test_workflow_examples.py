@@ -44,7 +44,8 @@ def test_every_workflow_limits_its_time_and_what_runs_at_once(text):
         assert set(workflow["concurrency"]) == {"group", "cancel-in-progress"}
         assert "github.workflow" in workflow["concurrency"]["group"]
     for name, job in workflow["jobs"].items():
-        assert isinstance(job["timeout-minutes"], int), name
+        # the job of a reusable workflow has its own time
+        assert "uses" in job or isinstance(job["timeout-minutes"], int), name
 
 
 @pytest.mark.parametrize("text", WORKFLOWS.values(), ids=WORKFLOWS)
@@ -101,9 +102,38 @@ def test_the_checkers_find_nothing(command, tmp_path):
     assert IN_PAGES
 
 
-@pytest.fixture
-def required():
-    return yaml.safe_load((FOLDER / "required-check.yml").read_text(encoding="utf-8"))
+WHAT_DECIDES = [
+    "my_agent.py",
+    "evals/support.yaml",
+    "evalgate.yaml",
+    "evalgate-approvals.yaml",
+    "traces/a.json",
+    "requirements.txt",
+    "src/library.py",
+    "prompts/README.md",
+    ".github/workflows/evalgate.yml",
+]
+"""Files of which a change can change the verdict: the agent, what it imports, its rules, its recordings."""
+
+
+@pytest.fixture(params=["required-check.yml", "organization.yml"])
+def required(request):
+    return yaml.safe_load((FOLDER / request.param).read_text(encoding="utf-8"))
+
+
+def listed(names: str | list[str]) -> list[str]:
+    """The jobs that a job needs: YAML may name one or a list."""
+    return [names] if isinstance(names, str) else names
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_no_last_job_is_skipped_if_a_job_before_it_fails(path):
+    """A skipped job counts as passed where its check is required."""
+    jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
+    needed = {name for job in jobs.values() for name in listed(job.get("needs", []))}
+    for name, job in jobs.items():
+        if "needs" in job and name not in needed:
+            assert "always()" in job.get("if", "") or "!cancelled()" in job.get("if", ""), name
 
 
 def git(folder, *words):
@@ -115,8 +145,8 @@ def git(folder, *words):
     ("event", "changed", "expected"),
     [
         ("pull_request", "README.md", "agent=false\n"),
-        ("pull_request", "evals/support.yaml", "agent=true\n"),
-        ("pull_request", "my_agent.py", "agent=true\n"),
+        ("pull_request", "docs/prompts.md", "agent=false\n"),
+        *(("pull_request", name, "agent=true\n") for name in WHAT_DECIDES),
         ("push", "README.md", "agent=true\n"),
         ("merge_group", "README.md", "agent=true\n"),
     ],
@@ -127,7 +157,7 @@ def test_the_agent_runs_if_its_paths_changed(required, tmp_path, event, changed,
     repository.mkdir()
     git(repository, "init", "-q")
     git(repository, "commit", "-q", "--allow-empty", "-m", "base")
-    (repository / changed).parent.mkdir(exist_ok=True)
+    (repository / changed).parent.mkdir(parents=True, exist_ok=True)
     (repository / changed).write_text("x")
     git(repository, "add", ".")
     git(repository, "commit", "-q", "-m", "change")
