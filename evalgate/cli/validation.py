@@ -74,15 +74,15 @@ def validate(arguments: Namespace, shell: Shell) -> int:
 
 
 def _find_misspelt(configuration: Configuration, shell: Shell, limits: Limits) -> list[Problem]:
-    """Tools in sequences that no recording has; recordings that can't be read are for `run` to report."""
-    from evalgate.application.evaluation.named_tools import find_misspelt_steps
+    """Tools that checks name and no recording has; recordings that can't be read are for `run` to report."""
+    from evalgate.application.evaluation.named_tools import find_misspelt_tools
     from evalgate.bootstrap.sources import build_trace_files
 
     traces = build_trace_files(shell.cwd, None, limits)
     found: list[Problem] = []
     for suite in configuration.suites:
         try:
-            found += find_misspelt_steps(suite, traces)
+            found += find_misspelt_tools(suite, traces)
         except EvalGateError as error:
             shell.note(f"note: tools of {suite.path} are not compared with its traces: {error.problems[0].message}")
     return found

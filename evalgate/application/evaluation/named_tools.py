@@ -1,20 +1,20 @@
 """Compares the tools and the arguments that a suite names with those that its traces call and record.
 
-A named tool that no trace knows, although one with a similar name is called, is a likely typo; only those count
-without which a check passes or is skipped: others make it fail, which is seen. So is an argument
-that no call has if one with a similar name is there.
+A named tool that no trace knows, although one with a similar name is called, is a likely typo: a check that forbids it
+passes, and one that demands it fails as if the agent were wrong. So is an argument that no call has if one with a
+similar name is there.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.errors import Problem
 from evalgate.evaluators.core.queries import MAY_NAME_ARGUMENTS, MAY_NAME_TOOLS, find_names_looked_for
 from evalgate.evaluators.core.registry import evaluator_class
-from evalgate.evaluators.core.shorthands import iter_checks, list_names_in
+from evalgate.evaluators.core.shorthands import iter_checks, list_names_in, list_steps_in
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.similar_names import find_similar_name, find_similar_part
 from evalgate.measures.text.tool_words import changes_something, unwrap_definition
@@ -41,14 +41,15 @@ _OTHER_PATTERN = re.compile(r"[|{}^$%,\\]|[_-]\.\*|^\.\*")
 class NamedTool(NamedTuple):
     """A tool that a check names; `is_forbidden` if it is one that must not be called.
 
-    `beside`: all names of its expression, which may list the spellings of one tool. `is_part`: the name is a glob
-    for a part of a name that an expression looks for.
+    `beside`: all names of its expression or its alternatives, which may be the spellings of one tool. `is_part`: the
+    name is a glob for a part of a name that an expression looks for. `is_demanded`: the check is not silent without it.
     """
 
     name: str
     is_forbidden: bool
     beside: tuple[str, ...] = ()
     is_part: bool = False
+    is_demanded: bool = False
 
 
 class LikelyTypo(NamedTuple):
@@ -60,21 +61,30 @@ class LikelyTypo(NamedTuple):
 
 
 class NamedTools:
-    """The tools without which checks of a suite pass, by their whole name, and what its traces call and define."""
+    """The tools that checks of a suite name, by their whole name, and what its traces call and define."""
 
     def __init__(self, suite: Suite) -> None:
         self._places: dict[str, tuple[NamedTool, Location | None]] = {}
         self.forbids = False
+        demanded: dict[str, tuple[NamedTool, Location | None]] = {}
         for assertion in (each for scenario in suite.scenarios for each in scenario.assertions):
             for tool in _find_tools(assertion.written, is_negated=False):
                 self.forbids = self.forbids or tool.is_forbidden
                 is_named = tool.is_part or "*" not in tool.name or _is_other_pattern(tool)
-                if is_named and len(self._places) < MAX_NAMES:
-                    self._places.setdefault(tool.name, (tool, assertion.location))
+                places = demanded if tool.is_demanded else self._places
+                if is_named and len(places) < MAX_NAMES:
+                    places.setdefault(tool.name, (tool, assertion.location))
+        self._names_of_words = [name for name in self._places if "_" in name]
+        self._places |= {name: place for name, place in demanded.items() if name not in self._places}
         self._parts = [name for name, (tool, _) in self._places.items() if tool.is_part]
         self._names_arguments = may_name_arguments(suite)
         self._called: set[str] = set()
         self._defined: set[str] = set()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the suite names no tool."""
+        return not self._places
 
     def find_known(self, trace: Trace) -> tuple[list[str], list[str]]:
         """The named tools that a trace defines, and the arguments that it has, if the suite names any."""
@@ -88,8 +98,8 @@ class NamedTools:
         return name in self._places or any(matches_id(part, name) for part in self._parts)
 
     def list_names(self) -> list[str]:
-        """The names of several words."""
-        return [name for name in self._places if "_" in name]
+        """The names of several words without which checks pass."""
+        return self._names_of_words
 
     def add(self, called: Iterable[str], defined: Iterable[str]) -> None:
         """Adds what a trace calls and defines."""
@@ -122,20 +132,45 @@ def _is_other_pattern(tool: NamedTool) -> bool:
 
 def build_typo_warning(typo: LikelyTypo, suite: Suite) -> Warning_:
     """A check that forbids a misspelt tool passes whatever the agent does."""
+    where = suite.path if typo.location is None else f"{typo.location.file}:{typo.location.line}"
+    return {"code": "unknown_tool", "message": f"suite {suite.name}: {_describe_typo(typo)}", "where": where}
+
+
+def _describe_typo(typo: LikelyTypo) -> str:
     name = mark_name(typo.tool.name)
-    tool = f"{FORBIDDEN}{name}" if typo.tool.is_forbidden else f"{NEEDED}{name}{PASSES}"
+    tool = f"{FORBIDDEN if typo.tool.is_forbidden else NEEDED}{name}"
+    if not typo.tool.is_forbidden and not typo.tool.is_demanded:
+        tool += PASSES
     meant = ": only `*` matches other characters, and each tool is a name of its own"
     if typo.similar is not None:
         meant = f", did you mean {mark_name(typo.similar)}?"
-    message = f"suite {suite.name}: no trace calls or defines {tool}{meant}"
-    where = suite.path if typo.location is None else f"{typo.location.file}:{typo.location.line}"
-    return {"code": "unknown_tool", "message": message, "where": where}
+    return f"no trace calls or defines {tool}{meant}"
 
 
 def _find_tools(written: Any, *, is_negated: bool) -> Iterator[NamedTool]:
-    """The tools without which an entry of a suite passes or is skipped, also inside groups."""
-    for fields, is_opposite in iter_checks(written, is_negated=is_negated):
+    """The tools that an entry of a suite names, also inside groups."""
+    checks = list(iter_checks(written, is_negated=is_negated))
+    demanded = [found for fields, is_opposite in checks for found in _list_demanded(fields, is_negated=is_opposite)]
+    are_alternatives = isinstance(written, dict) and ("any_of" in written or "at_least" in written)
+    for names in [tuple(chain.from_iterable(demanded))] if are_alternatives else demanded:
+        yield from (NamedTool(name, is_forbidden=False, beside=names, is_demanded=True) for name in names)
+    for fields, is_opposite in checks:
         yield from _list_tools(fields, is_negated=is_opposite)
+
+
+def _list_demanded(fields: Mapping[str, Any], *, is_negated: bool) -> Iterator[tuple[str, ...]]:
+    """The tools of a check that is not silent without a call of them, those together that may stand for each other.
+
+    Not those that alone may be called: another that is called is named.
+    """
+    kind = evaluator_class(str(fields.get("type")))
+    if kind is None:
+        return
+    unseen = chain(*kind.find_unseen(fields, is_negated=is_negated))
+    silent = {*unseen, *(name for name, order in kind.orders.items() if order == "allowed")}
+    for name in (*kind.forbids, *kind.demands, *kind.judges_calls_of):
+        if name not in silent:
+            yield from list_steps_in(fields, name)
 
 
 def _list_tools(fields: Mapping[str, Any], *, is_negated: bool) -> Iterator[NamedTool]:
@@ -274,40 +309,20 @@ def _list_in_expression(fields: Mapping[str, Any]) -> list[str]:
     return []
 
 
-def find_misspelt_steps(suite: Suite, traces: TraceSource) -> Iterator[Problem]:
-    """A warning for each such tool, where it is written; raises what reading the recordings raises."""
-    places = _list_steps(suite)
-    if not places or not suite.traces:
+def find_misspelt_tools(suite: Suite, traces: TraceSource) -> Iterator[Problem]:
+    """A warning for each likely typo, where it is written; raises what reading the recordings raises."""
+    tools = NamedTools(suite)
+    if tools.is_empty or not suite.traces:
         return
-    tools = _read_tools(traces.read(suite.traces, suite.traces_folder, suite.form))
-    if tools is None:
-        return
-    called, defined = tools
-    for name, location in places.items():
-        similar = None if name in called | defined else find_similar_name(name, sorted(called))
-        if similar is not None:
-            message = f"no trace calls or defines the tool {mark_name(name)}, did you mean {mark_name(similar)}?"
-            yield Problem(message, location, code="unknown_tool")
+    if _read_tools(tools, traces.read(suite.traces, suite.traces_folder, suite.form)):
+        for typo in tools.find_typos():
+            yield Problem(_describe_typo(typo), typo.location, code="unknown_tool")
 
 
-def _list_steps(suite: Suite) -> dict[str, Location | None]:
-    """The tools in the sequences that must pass; patterns are no names."""
-    places: dict[str, Location | None] = {}
-    for assertion in (each for scenario in suite.scenarios for each in scenario.assertions):
-        for fields, is_negated in iter_checks(assertion.written):
-            if fields.get("type") == "tool_sequence" and not is_negated:
-                names = [name for name in list_names_in(fields, "sequence") if "*" not in name]
-                places |= dict.fromkeys((name for name in names if name not in places), assertion.location)
-    return places
-
-
-def _read_tools(records: Iterable[TraceRecord]) -> tuple[set[str], set[str]] | None:
-    """The tools that recordings call and define; None if not all of them are known."""
-    called, defined = set[str](), set[str]()
+def _read_tools(tools: NamedTools, records: Iterable[TraceRecord]) -> bool:
+    """Adds what all recordings call and define; False if not all of them are known."""
     for number, record in enumerate(records):
         if number >= MAX_TRACES or not isinstance(record, Trace):
-            return None
-        called.update(record.called)
-        names = (unwrap_definition(each).get("name") for each in record.tool_definitions)
-        defined.update(name for name in names if isinstance(name, str))
-    return called, defined
+            return False
+        tools.add(record.called, tools.find_known(record)[0])
+    return True

@@ -93,6 +93,16 @@ def list_names_in(fields: Mapping[str, Any], name: str) -> Iterator[str]:
     return _list_names(_find_field(fields, name))
 
 
+def list_steps_in(fields: Mapping[str, Any], name: str) -> Iterator[tuple[str, ...]]:
+    """The names of tools in a field of a check as written, those together of which one is enough."""
+    waiting = [_find_field(fields, name)]
+    for each in waiting:  # which grows
+        if isinstance(each, list):
+            waiting += each
+        elif names := tuple(_list_names(each)):
+            yield names
+
+
 def _find_field(fields: Mapping[str, Any], name: str) -> Any:
     """A field as written, or with a dot the field of an object: `source.tool` is none if `source` is a path."""
     name, _, inner = name.partition(".")

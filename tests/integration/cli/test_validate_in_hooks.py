@@ -108,6 +108,22 @@ def test_a_misspelt_tool_of_a_sequence_is_a_warning(tmp_path: Path, steps: str, 
     assert validate(tmp_path, "--only-suites", "s.yaml")[2] == "", "hooks read no traces"
 
 
+@pytest.mark.parametrize(
+    "check",
+    [
+        "type: tool_calls, tool: lend_bok, exactly: 1",
+        "type: tool_called, tool: lend_bok",
+        "type: no_tool, tool: lend_bok",
+    ],
+)
+def test_a_misspelt_tool_of_any_check_is_a_warning(tmp_path: Path, check: str) -> None:
+    calls = [{"id": "1", "type": "function", "function": {"name": "lend_book", "arguments": "{}"}}]
+    trace = {"messages": [{"role": "user", "content": "Dune"}, {"role": "assistant", "tool_calls": calls}]}
+    write(tmp_path, s_yaml=f"suite: s\ntraces: [t.json]\nscenarios:\n  - id: a\n    assertions: [{{{check}}}]\n")
+    (tmp_path / "t.json").write_text(json.dumps(trace), encoding="utf-8")
+    assert "`lend_bok`, did you mean `lend_book`?" in validate(tmp_path, "s.yaml")[2]
+
+
 def test_errors_of_several_projects_are_reported_together(tmp_path: Path) -> None:
     project = "version: 1\nsuites: [evals/*.yaml]\n"
     write(tmp_path, one__evalgate_yaml=project, one__evals__a_yaml=BROKEN, evals__c_yaml=BROKEN)

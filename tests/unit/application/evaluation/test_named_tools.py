@@ -1,4 +1,4 @@
-"""A forbidden tool that no trace knows, with a name like that of a called one, is a warning: its check can't fail."""
+"""A tool that a check names and no trace knows is a warning where one with a similar name is called."""
 
 from __future__ import annotations
 
@@ -90,14 +90,35 @@ def test_a_misspelt_tool_without_which_a_check_passes_or_is_skipped_is_a_warning
     [
         {"type": "tool_called", "tool": "UpdateFlights"},
         {"type": "expected_tool", "tool": "UpdateFlights"},
+        {"type": "expected_tool", "expected_tool": "UpdateFlights"},
+        {"type": "tool_calls", "tool": "UpdateFlights", "exactly": 1},
         {"type": "tool_calls", "tool": "UpdateFlights", "min": 1, "max": 2},
+        {"type": "tool_sequence", "sequence": ["update_flights", {"tool": "UpdateFlights"}]},
+        {"type": "tool_sequence", "sequence": [{"one_of": ["UpdateFlights", "book"]}]},
+        {"type": "trajectory_score", "reference": ["UpdateFlights"], "metric": "f1", "min_score": 0.5},
+        {"type": "has_timing", "tool": "UpdateFlights"},
         {"when": {"type": "no_tool", "tool": "UpdateFlights"}, "then": [{"type": "not_empty"}]},
         {"not": {"type": "no_tool", "tool": "UpdateFlights"}},
+        {"any_of": [{"type": "tool_called", "tool": "UpdateFlights"}, {"type": "not_empty"}]},
         {"type": "tool_latency_limit", "tool": "UpdateFlights", "max_seconds": 1},
-        {"type": "output_contains", "source": "UpdateFlights", "value": "b", "on_missing": "skip"},
     ],
 )
-def test_a_misspelt_tool_whose_check_fails_or_runs_all_the_same_is_no_warning(
+def test_a_misspelt_tool_of_any_other_check_is_a_warning(tmp_path: Path, assertion: dict[str, Any]) -> None:
+    (found,) = _run(tmp_path, assertion)
+    said = "suite s: no trace calls or defines the tool `UpdateFlights`, did you mean `update_flights`?"
+    assert found["message"] == said
+
+
+@pytest.mark.parametrize(
+    "assertion",
+    [
+        {"type": "output_contains", "source": "UpdateFlights", "value": "b", "on_missing": "skip"},
+        {"type": "allowed_tools", "tools": ["UpdateFlights", "update_flights"]},
+        {"type": "tool_sequence", "sequence": [{"one_of": ["UpdateFlights", "update_flights"]}]},
+        {"any_of": [{"type": "tool_called", "tool": name} for name in ("UpdateFlights", "update_flights")]},
+    ],
+)
+def test_a_tool_whose_check_runs_all_the_same_or_that_is_an_alternative_is_no_warning(
     tmp_path: Path, assertion: dict[str, Any]
 ) -> None:
     assert _run(tmp_path, assertion) == []
