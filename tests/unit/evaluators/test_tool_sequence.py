@@ -244,7 +244,10 @@ def test_reason__of_a_step_after_the_last_call():
 def test_reason__of_a_step_that_was_never_called__says_so():
     assert assess(["a", "b"], ["a", "x"]).reason == "expected `b` second, but it was not called (got `x`)"
     assert assess(["a", "b", "c"], ["b", "c"]).reason == "expected `a` first, but it was not called (got `b`)"
-    assert assess(["a", "b"], ["b", "a", "c"]).reason == "expected `a` first, got `b`"
+    assert assess(["a", "b"], ["b", "a", "c"]).reason == "expected `a` first, got `b`; `a` was call 2"
+    assert assess(["a", "a", "c"], ["a", "c"]).reason == "expected `a` second, got `c`"
+    came_too_early = "expected `a` first, got `c`; `a` was call 3; called, but not there: `b`"
+    assert assess(["a", "b", "c"], ["c", "b", "a"]).reason == came_too_early
     assert assess(["a", SEARCH_A], ["a", "x"]).reason == (
         'expected `search{"q":"a"}` second, but it was not called (got `x`)'
     )

@@ -345,8 +345,14 @@ def describe_failure(
     parts = []
     if alignment.missing:
         parts.append(_describe_divergence(alignment, steps, calls, closed=closed, ordered=ordered))
-        if alignment.missing[1:]:
-            parts.append(f"also missing: {_mark_steps(steps, alignment.missing[1:])}")
+        others = alignment.missing[1:]
+        early = {slot for slot in others if ordered and _find_unplaced(alignment, steps.plan.slots[slot].kind, calls)}
+        for word, slots in (
+            ("also missing", [slot for slot in others if slot not in early]),
+            ("called, but not there", [slot for slot in others if slot in early]),
+        ):
+            if slots:
+                parts.append(f"{word}: {_mark_steps(steps, slots)}")
     if closed and alignment.extra:
         first, *others = alignment.extra
         if alignment.missing:
@@ -377,19 +383,32 @@ def _describe_divergence(
         others = list(dict.fromkeys(calls.name(at) for at in alignment.extra))
         got = f" (other calls: {mark_names(others)})" if others and not closed else ""
         wanted = sum(each.kind == steps.plan.slots[slot].kind for each in steps.plan.slots)
-        if made := sum(calls.difference(steps.plan.slots[slot].kind, at) is not None for at in range(calls.count)):
-            return f"{expected}, but it was called {_often(made)}, expected {_often(wanted)}{got}"
+        if often := len(_find_calls_of(steps.plan.slots[slot].kind, calls)):
+            return f"{expected}, but it was called {_often(often)}, expected {_often(wanted)}{got}"
         return f"{expected}, but it was not called{got}"
     if position >= calls.count:
         return f"{expected}, got no more calls"
     got = f"got {mark_name(calls.name(_find_place(alignment, steps, slot, position)))}"
     kind = steps.plan.slots[slot].kind
-    is_called = any(calls.difference(kind, at) is not None for at in range(calls.count))
-    if is_called:
-        return f"{expected}, {got}"
+    if _find_calls_of(kind, calls):
+        elsewhere = [
+            f"; {mark_name(calls.name(at))} was call {at + 1}" for at in _find_unplaced(alignment, kind, calls)
+        ]
+        return f"{expected}, {got}{''.join(elsewhere[:1])}"
     called = list(dict.fromkeys(calls.name(at) for at in range(calls.count)))
     similar = suggest_name([step.tool for step in steps.kinds[kind]], called)
     return f"{expected}, but it was not called ({got}){similar}"
+
+
+def _find_calls_of(kind: int, calls: NamedCalls) -> list[int]:
+    """The calls of a step's tool, whatever their place and arguments."""
+    return [at for at in range(calls.count) if calls.difference(kind, at) is not None]
+
+
+def _find_unplaced(alignment: Alignment, kind: int, calls: NamedCalls) -> list[int]:
+    """The calls of a step's tool that stand for no step: they came too early or too late."""
+    placed = {at for slot, at in alignment.rows if slot is not None}
+    return [at for at in _find_calls_of(kind, calls) if at not in placed]
 
 
 def _find_place(alignment: Alignment, steps: CompiledSequence, slot: int, position: int) -> int:
