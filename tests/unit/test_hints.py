@@ -86,6 +86,14 @@ def test_a_tab_in_the_indentation_is_named_with_its_place(project: Path, text: s
     assert f"evals/shop.yaml:{place}: a tab indents this line (YAML allows only spaces there)" in err
 
 
+@pytest.mark.parametrize("key", ["   prompt: hello", " weight: 1"])
+def test_a_key_with_another_indentation_is_called_no_list(project: Path, key: str) -> None:
+    suite = f"suite: a\nscenarios:\n  - id: x\n    assertions: [{{type: not_empty}}]\n{key}\n"
+    (project / "evals/shop.yaml").write_text(suite)
+    _, _, err = run(project, "validate", "evals/shop.yaml")
+    assert "the indentation does not match the lines above" in err
+
+
 def test_an_error_of_the_project_file_is_printed_once(project: Path) -> None:
     (project / "evalgate.yaml").write_text("version: [1\n")
     code, _, err = run(project, "validate")

@@ -12,7 +12,7 @@ import orjson
 from evalgate.adapters.archives.baseline_writer import MANIFEST, RESULTS, SUITES, TRACES, ZipLimits
 from evalgate.adapters.file_writer import open_to_write
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
-from evalgate.errors import EvalGateError, OverLimit, Problem, SettingError
+from evalgate.errors import EvalGateError, Location, OverLimit, Problem, SettingError
 from evalgate.models.results.document_names import (
     BASELINE_SCHEMA,
     BASELINE_SCHEMA_1,
@@ -36,7 +36,7 @@ NESTED, JSON = "baseline.zip", ".json"
 MAX_SUITES = 64_000_000
 MAX_MANIFEST = 1_000_000
 HOW_TO_KEEP = "run without --no-baseline-zip to include them"
-HOW_TO_FINISH = "pass the --output-dir of a finished `evalgate run`"
+HOW_TO_FINISH = "run `evalgate run` first, or pass the --output-dir of a finished one"
 HOW_TO_WRITE = f"run again without --no-baseline-zip or --watch, and not compared with that {NESTED}"
 JUDGED = frozenset({"pass", "fail"})
 
@@ -104,9 +104,19 @@ class BaselineZips:
             return archive.read(SUITES, MAX_SUITES)
 
     def _read(self, path: str) -> bytes:
+        try:
+            return self._read_file(path)
+        except SettingError as error:
+            if error.problems[0].message != f"{WHAT} does not exist":
+                raise
+            saved = self._files.expand(SAVED, ".")
+            hint = f"did you mean {saved[0].path}?" if saved else HOW_TO_SAVE
+            raise SettingError(Problem(error.problems[0].message, Location(path), hint)) from None
+
+    def _read_file(self, path: str) -> bytes:
         if path.endswith(JSON):  # what the archive has of it may be as large
             return self._files.read(path, self._limits.unpacked, what="file of results")
-        return self._files.read(path, self._limits.packed, what="baseline")
+        return self._files.read(path, self._limits.packed, what=WHAT)
 
     def _open_archive(self, path: str, content: bytes) -> SafeZip | _UnpackedZip | None:
         """The archive, also one that was unpacked beside its manifest; None if the file is neither.
@@ -232,6 +242,9 @@ def _add_path_to_errors(path: str) -> Iterator[None]:
 
 
 _SUFFIXES = (".zip", ".json")
+WHAT = "baseline"
+SAVED = ".evalgate/saved/*.zip"
+HOW_TO_SAVE = "`evalgate baseline save` keeps the one of the last run"
 WHAT_IT_IS = "a baseline is the baseline.zip or results.json of an earlier run, or the folder that holds one"
 UNFIT = {
     "not_measured": "outages left it unmeasured",
@@ -250,7 +263,7 @@ def _require_measured(finished: ResultsDoc, folder: str) -> None:
 
 
 def _no_run_error(folder: str) -> SettingError:
-    return SettingError(Problem(f"{folder} contains no results.json", None, HOW_TO_FINISH))
+    return SettingError(Problem(f"there is no finished run at {folder}", None, HOW_TO_FINISH))
 
 
 def _unfinished_run_error(path: str) -> SettingError:

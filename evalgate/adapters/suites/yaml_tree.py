@@ -27,7 +27,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C parser where Py
 _SYNTAX = {
     "mapping values are not allowed": "a `: ` is not allowed here; quote the text, or fix the indentation",
     "did not find expected key": "the indentation does not match the lines above",
-    "did not find expected '-' indicator": "the indentation of this list does not match",
+    "did not find expected '-' indicator": "the indentation does not match the lines above",
     "could not find expected ':'": "a key without `:`",
     "found character that cannot start any token": "a special character begins a value; quote it",
     "found undefined tag handle": "tags are not allowed in a suite",

@@ -22,7 +22,7 @@ def require_extra() -> None:
     from importlib.util import find_spec
 
     if find_spec("aiohttp") is None:
-        hint = 'pip install "evalgate-action[record]"'
+        hint = 'pip install "evalgate-action[record] @ git+https://github.com/org/evalgate"'
         raise SettingError(Problem("evalgate record needs the extra `record`", None, hint))
 
 

@@ -106,7 +106,10 @@ def test_run__invalid_reports_every_error_with_its_location(project):
         (["query", "good.json", "tool_calls"], "(the expression comes first, then the trace)"),
         (["query", "evals/traces/good.json", "--number", "9"], "no trace number 9"),
         (["baseline", "show", "gone.zip"], "gone.zip"),
-        (["baseline", "create", "gone", "-o", "x.zip"], "gone contains no results.json"),
+        (
+            ["baseline", "create", "gone", "-o", "x.zip"],
+            "there is no finished run at gone (run `evalgate run` first, or pass the --output-dir of a finished one)",
+        ),
         (["schema", "suit"], "suit"),
         (["rnu"], "rnu"),
     ],

@@ -231,7 +231,19 @@ def test_save__of_a_run_that_could_not_judge_is_refused(project):
 
 
 def test_save__without_a_run_is_refused(project):
-    refused(project, ".evalgate contains no results.json (pass the --output-dir of a finished `evalgate run`)")
+    refused(
+        project,
+        "there is no finished run at .evalgate (run `evalgate run` first, or pass the --output-dir of a finished one)",
+    )
+
+
+def test_a_baseline_that_is_not_there_names_the_saved_one_or_how_to_save_one(project):
+    message = "error: .evalgate/saved/base.zip: baseline does not exist"
+    evalgate(project, "run")
+    words = ("run", "--baseline", ".evalgate/saved/base.zip")
+    assert f"{message} (`evalgate baseline save` keeps the one of the last run)" in evalgate(project, *words).err
+    evalgate(project, "baseline", "save")
+    assert f"{message} (did you mean .evalgate/saved/baseline.zip?)" in evalgate(project, *words).err
 
 
 @pytest.mark.parametrize("words", [["--no-baseline-zip"], ["--baseline", ".evalgate/baseline.zip"]])

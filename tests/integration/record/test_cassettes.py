@@ -243,3 +243,4 @@ def test_a_run_without_a_scenario_is_written_with_a_warning(fake, tmp_path):
     done = record(tmp_path, *fake.flags)
     assert (done.code, (tmp_path / "traces/unattributed/0.jsonl").exists()) == (0, True)
     assert "warning: nothing names the scenario of this run" in done.err
+    assert done.err.startswith("note: without --scenario ID or --suite FILE a trace has a scenario only if")

@@ -67,6 +67,8 @@ def record(arguments: Namespace, shell: Shell) -> int:
         state_command=_split_command(arguments.state),
         state_files=arguments.state_files,
     )
+    if loaded is None and arguments.scenario is None:
+        shell.note("note: without --scenario ID or --suite FILE a trace has a scenario only if the agent names it")
     shell.flush()
     return recorder.record(options, shell.environ, shell.cwd, shell.note)
 
