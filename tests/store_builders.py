@@ -5,6 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from alembic import command
+from alembic.config import Config
+
+from evalgate.features.store.adapters import store as sql_store
 from evalgate.models.goldens import ExportedEvaluation, Feedback, GoldenSummary
 from evalgate.models.run.golden import (
     DIMENSIONS,
@@ -17,6 +21,8 @@ from evalgate.models.run.golden import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from sqlalchemy import Connection
 
 NOW = datetime(2025, 12, 31, 22, 40, 49, tzinfo=UTC)
 
@@ -105,3 +111,11 @@ def make_issue(message: str = "no apology", **fields: Any) -> Issue:
     """A minor issue."""
     plain: dict[str, Any] = {"category": "tone", "severity": "warning"}
     return Issue(message=message, **{**plain, **fields})
+
+
+def migrate(connection: Connection, number: str) -> None:
+    """Creates or upgrades the tables to those of one version."""
+    config = Config()
+    config.set_main_option("script_location", str(sql_store.MIGRATIONS))
+    config.attributes["connection"] = connection
+    command.upgrade(config, number)

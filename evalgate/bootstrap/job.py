@@ -364,7 +364,7 @@ def _record_approvals(settings: Settings, approvals: Sequence[Approval]) -> None
 
     job = settings.job
     store: ApprovalStore = load_port("approval_store")(
-        settings.inputs.of(StoreInputs).store_url, job.temp, job.source_date_epoch
+        settings.inputs.of(StoreInputs).store_url, job.temp, job.source_date_epoch, job.repository
     )
     store.record(approvals, None, None)
 

@@ -50,11 +50,11 @@ def approve(arguments: Namespace, shell: Shell) -> int:
     )
     results = build_baseline_files(shell.cwd).load(find_run(arguments.results, shell.cwd)).results
     approvals = approvals_for(results, request)
+    store: ApprovalStore | None = None
     if arguments.store_url is not None:
-        store: ApprovalStore = load_port("approval_store")(arguments.store_url, shell.cwd, shell.epoch)
-        place = store.record(approvals, results, shell.environ.get("GITHUB_RUN_ID"))
-    else:
-        place = write_approvals(shell.cwd, approvals)
+        store = load_port("shell_approvals")(arguments.store_url, shell.environ, shell.cwd)
+    run_id = shell.environ.get("GITHUB_RUN_ID")
+    place = store.record(approvals, results, run_id) if store is not None else write_approvals(shell.cwd, approvals)
     _print_approvals(approvals, place, shell)
     return 0
 

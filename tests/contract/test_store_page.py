@@ -54,7 +54,9 @@ def filled(store, store_url):
     """A store with two runs, and a plain SQL connection to it."""
     for number, year in ((1, 2024), (2, 2026)):
         when = datetime(year, 3, 1, tzinfo=UTC)
-        facts = RunFacts(f"r{number}", ("s",), "pass", 0, when, when, 1, branch="main", score=0.5)
+        facts = RunFacts(
+            f"r{number}", ("s",), "pass", 0, when, when, 1, branch="main", score=0.5, repository="acme/one"
+        )
         row = StoredScenarioRow(ScenarioKey("s", "a", None), "PASS" if number == 2 else "FAIL", n=1)
         store.runs.record(StoredRun(facts, (StoredSuiteRow("s", "pass"),), (row,), b"{}"))
     database = Database(parse_store_url(store_url, "/"))
@@ -64,9 +66,10 @@ def filled(store, store_url):
 
 
 def test_the_sql_of_the_page_returns_what_it_describes(filled):
-    last, often, old = map(text, STATEMENTS)
+    last, of_each, often, old = map(text, STATEMENTS)
 
     assert [row.id for row in filled.execute(last)] == ["r2", "r1"]
+    assert [(row.repository, str(row.completed_at)[:4]) for row in filled.execute(of_each)] == [("acme/one", "2026")]
     assert [tuple(row) for row in filled.execute(often)] == [("s", "a", None, 2, 1)]
     filled.execute(old)
     assert [row.id for row in filled.execute(last)] == ["r2"]

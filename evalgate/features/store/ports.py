@@ -275,6 +275,16 @@ class Store(Protocol):
     def approvals(self) -> StoredApprovals:
         """Approvals."""
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether it has runs or approvals of several repositories, with the selected one."""
+
+    def select_repository(self, name: str | None) -> None:
+        """Reads only runs of this repository from now on, None for those that name none, if the store has others.
+
+        A store of one repository is read whole: runs and approvals that name none are of this one.
+        """
+
     def close(self) -> None:
         """Closes the connection."""
 

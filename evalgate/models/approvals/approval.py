@@ -19,7 +19,10 @@ APPROVAL_ORIGINS: tuple[ApprovalOrigin, ...] = ("file", "comment", "shell")
 
 
 class Provenance(NamedTuple):
-    """Where an approval was given. `permission` is the person's permission in the repository, from GitHub."""
+    """Where an approval was given. `permission` is the person's permission in the repository, from GitHub.
+
+    `repository` is the only one that an approval in a store is for; None if it names none.
+    """
 
     source: ApprovalOrigin
     pull_request: int | None = None
@@ -28,6 +31,7 @@ class Provenance(NamedTuple):
     head_commit: str | None = None
     permission: str | None = None
     self_approved: bool = False
+    repository: str | None = None
 
 
 FILE = "evalgate-approvals.yaml"

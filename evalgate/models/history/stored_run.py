@@ -54,7 +54,8 @@ class RunFacts(Struct, frozen=True):
 
     `not_measured` counts the trials that outages left unmeasured, here and in the rows of suites and scenarios.
 
-    `id` identifies the run: a run with an `id` that is already stored is not stored again.
+    `id` identifies the run: a run with an `id` that is already stored is not stored again. `repository` is None for
+    a run that was told of none, such as one in a shell.
     """
 
     id: str
@@ -68,6 +69,7 @@ class RunFacts(Struct, frozen=True):
     commit: str | None = None
     pull_request: int | None = None
     url: str | None = None
+    repository: str | None = None
     report_only: bool = False
     totals: RunTotals = RunTotals()
     score: float | None = None

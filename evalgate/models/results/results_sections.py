@@ -18,7 +18,8 @@ class ProvenanceDoc(TypedDict):
     """Where an approval was given: `source` is file, comment or shell.
 
     `head_commit` is the only commit that it is valid for, `permission` the person's permission in the
-    repository then; `self_approved`: the person contributed to the change.
+    repository then; `self_approved`: the person contributed to the change. `repository` is the one that an approval
+    in a store names.
     """
 
     source: str
@@ -28,6 +29,7 @@ class ProvenanceDoc(TypedDict):
     head_commit: str | None
     permission: str | None
     self_approved: bool
+    repository: NotRequired[str]
 
 
 class ApprovalDoc(TypedDict):

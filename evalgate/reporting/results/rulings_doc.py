@@ -57,7 +57,7 @@ def build_approval_doc(ruling: ApprovalRuling) -> ApprovalDoc:
 
 
 def _build_provenance_doc(provenance: Provenance) -> ProvenanceDoc:
-    return {
+    document: ProvenanceDoc = {
         "source": provenance.source,
         "pull_request": provenance.pull_request,
         "comment_id": provenance.comment_id,
@@ -66,6 +66,9 @@ def _build_provenance_doc(provenance: Provenance) -> ProvenanceDoc:
         "permission": clean_optional_name(provenance.permission),
         "self_approved": provenance.self_approved,
     }
+    if provenance.repository is not None:
+        document["repository"] = clean_name(provenance.repository)
+    return document
 
 
 def build_quarantine_doc(ruling: QuarantineRuling) -> QuarantineDoc:

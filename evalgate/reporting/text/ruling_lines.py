@@ -111,6 +111,7 @@ def _list_details(approval: ApprovalDoc) -> list[str]:
         return details
     comment, commit = provenance["comment_id"], provenance["head_commit"]
     origin = [f"comment {comment}" if comment is not None else provenance["source"]]
+    origin += [f"repository {provenance['repository']}"] if provenance.get("repository") else []
     origin += [f"for {commit[:SHORT_SHA]} only"] if commit else []
     origin += [f"permission: {provenance['permission']}"] if provenance["permission"] else []
     return [*details, *filter(None, [", ".join(origin)]), *([SELF_APPROVED] if provenance["self_approved"] else [])]

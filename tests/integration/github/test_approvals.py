@@ -6,6 +6,7 @@ import json
 
 import pytest
 from fakes.agent import SUITE, next_run, on_main, own_comments, trace, write_trace
+from msgspec.structs import replace
 
 from evalgate.adapters.github.commit_files import ApprovalsInCommit
 from evalgate.adapters.suites.approvals_file import read_approvals
@@ -113,12 +114,13 @@ def test_approvals_that_are_a_link_are_not_followed(act, failing, tmp_path):
 
 
 @pytest.fixture
-def store(tmp_path):
-    """Inputs of a job whose store holds an approval that was given in a shell."""
+def store(tmp_path, request):
+    """Inputs of a job whose store holds an approval that was given in a shell, for the repository of the parameter."""
+    provenance = Provenance("shell", repository=getattr(request, "param", None))
     (tmp_path / "temp").mkdir()
     [approval] = read_approvals(ApprovalFile(FILE, APPROVAL.encode()))
     with open_store("kept.db", str(tmp_path / "temp")) as kept:
-        kept.approvals.create(StoredApproval("", approval, Provenance("shell")))
+        kept.approvals.create(StoredApproval("", replace(approval, provenance=provenance), provenance))
     return {"store_url": "kept.db", "variables": {"RUNNER_TEMP": str(tmp_path / "temp")}}
 
 
@@ -126,6 +128,19 @@ def test_an_approval_of_the_store_counts_where_the_workspaces_do(act, failing, s
     assert act("workflow_dispatch", **store).exit_code == 0
     [approval] = read_results(failing)[0]["approvals"]
     assert (approval["status"], approval["provenance"]["source"]) == ("active", "shell")
+
+
+@pytest.mark.parametrize("store", ["acme/other"], indirect=True)
+def test_an_approval_of_another_repository_in_the_same_store_opens_no_gate(act, failing, store):
+    assert act("workflow_dispatch", **store).exit_code == 1
+    assert read_results(failing)[1] == []
+
+
+@pytest.mark.parametrize("store", ["acme/agent"], indirect=True)
+def test_an_approval_of_the_store_is_shown_with_its_repository(act, failing, store):
+    step = act("workflow_dispatch", **store)
+    assert step.exit_code == 0
+    assert "repository acme/agent" in step.summary.replace("\\", "").replace("`", "")
 
 
 def test_a_file_that_a_pull_request_could_have_written_approves_nothing_in_it(act, failing, store):

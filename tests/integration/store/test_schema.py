@@ -7,14 +7,13 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
-from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import MetaData, Table, create_engine, inspect, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
+from store_builders import migrate
 
 from evalgate.errors import EvalGateError, SettingError
 from evalgate.features.store.adapters import store as sql_store
@@ -31,13 +30,6 @@ def database(request, tmp_path):
     opened = Database(parse_store_url(url, "/"))
     yield opened
     opened.close()
-
-
-def migrate(connection, number):
-    config = Config()
-    config.set_main_option("script_location", str(sql_store.MIGRATIONS))
-    config.attributes["connection"] = connection
-    command.upgrade(config, number)
 
 
 def test_an_up_to_date_store_is_opened_without_alembic(sqlite_template):

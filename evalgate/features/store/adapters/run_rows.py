@@ -26,7 +26,7 @@ MAX_RESULTS_BYTES = 256_000_000
 """Limit for unpacked results in bytes, the same as for a results.json file."""
 _FASTEST_LEVEL = 1
 _FACTS = (
-    *("id", "verdict", "exit_code", "report_only", "branch", "pull_request", "url", "started_at"),
+    *("id", "verdict", "exit_code", "report_only", "repository", "branch", "pull_request", "url", "started_at"),
     *("completed_at", "duration_ms", "score", "pass_rate", "cost_usd", "total_tokens", "latency_p50_s"),
     *("latency_p95_s", "not_measured"),
 )

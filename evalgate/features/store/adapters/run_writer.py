@@ -43,6 +43,7 @@ def write_run(
     if number is None:
         return False
     common = {"run": number, "branch": run.facts.branch, "completed_at": run.facts.completed_at}
+    of_repository = {**common, "repository": run.facts.repository}
     connection.execute(insert(RUN_RESULTS), {"run": number, "results": pack(run.results)})
     _insert_rows(
         connection,
@@ -51,7 +52,7 @@ def write_run(
     )
     numbers = _number_all(connection, database, [row.key for row in run.scenarios])
     rows = [
-        {**common, "scenario": numbers[hash_scenario(row.key)], "position": n, **dump_scenario(row)}
+        {**of_repository, "scenario": numbers[hash_scenario(row.key)], "position": n, **dump_scenario(row)}
         for n, row in enumerate(run.scenarios)
     ]
     _insert_rows(connection, insert(RUN_SCENARIOS), rows)

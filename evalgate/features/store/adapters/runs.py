@@ -28,18 +28,25 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from sqlalchemy import Connection, Row, Select, Subquery
+    from sqlalchemy import Connection, Row, Select, Subquery, Table
 
     from evalgate.features.store.adapters.database import Database
     from evalgate.models.history.stored_run import PruneCounts, RunApproval, RunFacts, ScenarioHistoryEntry
     from evalgate.models.run.golden import GoldenEvaluation
 
 
+class OneRepository(NamedTuple):
+    """The repository that rows are read of: `name` None is that of runs which name none."""
+
+    name: str | None
+
+
 class RunTable:
     """Implements the port `Runs`."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, only: OneRepository | None = None) -> None:
+        """With `only` all lists, histories and trends are of the runs of one repository."""
+        self._database, self._only = database, only
 
     def record(self, run: StoredRun, evaluations: Sequence[GoldenEvaluation] = ()) -> bool:
         """Stores a run with its evaluations, all or nothing; False if it is stored already."""
@@ -74,7 +81,7 @@ class RunTable:
         """Runs, newest first: all, with a suite, of a branch, completed from `since` and before `until`."""
         table = RUN_SUITES if suite is not None else RUNS
         number = RUN_SUITES.c.run if suite is not None else RUNS.c.number
-        where = _build_where(suite, branch)
+        where = _build_where(suite, branch, self._only)
         if since is not None:
             where.append(table.c.completed_at >= since)
         if until is not None:
@@ -88,14 +95,16 @@ class RunTable:
     def count(self, *, suite: str | None = None, branch: str | None = None) -> int:
         """The number of runs, of one suite or branch."""
         table = RUN_SUITES if suite is not None else RUNS
-        query = select(func.count()).select_from(table).where(*_build_where(suite, branch))
+        query = select(func.count()).select_from(table).where(*_build_where(suite, branch, self._only))
+        if suite is not None:
+            query = query.join(RUNS, RUN_SUITES.c.run == RUNS.c.number)
         with self._database.reading() as connection:
             return connection.scalar(query) or 0
 
     def trend(self, subject: Subject, limit: int = 20) -> Sequence[TrendPoint]:
         """The last `limit` runs with the subject, oldest first."""
         with self._database.reading() as connection:
-            return select_trend(connection, subject, limit)
+            return select_trend(connection, subject, limit, self._only)
 
     def last_status(self, key: ScenarioKey, branch: str | None = None) -> ScenarioHistoryEntry | None:
         """The result of a scenario in the last run that had it."""
@@ -110,7 +119,7 @@ class RunTable:
         branch: str | None = None,
     ) -> Sequence[ScenarioHistoryEntry]:
         """The result of each scenario in the last run that had it."""
-        sightings = self._select_sightings(RunScope(1, suite, branch, page))
+        sightings = self._select_sightings(RunScope(1, suite, branch, self._only, page))
         return [seen[-1] for seen in sightings.values()]
 
     def sightings(self, key: ScenarioKey, window: int, branch: str | None = None) -> Sequence[ScenarioHistoryEntry]:
@@ -120,17 +129,15 @@ class RunTable:
             number = connection.scalar(select(SCENARIOS.c.number).where(digest))
             if number is None:
                 return []
-            where = [RUN_SCENARIOS.c.scenario == number]
-            if branch is not None:
-                where.append(RUN_SCENARIOS.c.branch == branch)
-            query = paginate(ROWS.where(*where).order_by(*NEWEST), Page(window))
+            where = _match(RUN_SCENARIOS, branch, self._only)
+            query = paginate(ROWS.where(RUN_SCENARIOS.c.scenario == number, *where).order_by(*NEWEST), Page(window))
             return [parse_sighting(row) for row in connection.execute(query)][::-1]
 
     def all_sightings(
         self, window: int, *, suite: str | None = None, branch: str | None = None
     ) -> Mapping[ScenarioKey, Sequence[ScenarioHistoryEntry]]:
         """The results of every scenario in the last `window` runs that had it, oldest first."""
-        return self._select_sightings(RunScope(window, suite, branch))
+        return self._select_sightings(RunScope(window, suite, branch, self._only))
 
     def find_unsteady(
         self, window: int, *, suite: str | None = None, branch: str | None = None
@@ -139,7 +146,7 @@ class RunTable:
         if window < 1:
             return []
         with self._database.reading() as connection:
-            query = select_unsteady(RunScope(window, suite, branch), lateral=not self._database.is_sqlite)
+            query = select_unsteady(RunScope(window, suite, branch, self._only), lateral=not self._database.is_sqlite)
             return [ScenarioKey(*row) for row in connection.execute(query)]
 
     def _select_sightings(self, scope: RunScope) -> Mapping[ScenarioKey, Sequence[ScenarioHistoryEntry]]:
@@ -168,10 +175,17 @@ class RunTable:
         return prune_runs(self._database, before, dry_run=dry_run)
 
 
-def _build_where(suite: str | None, branch: str | None) -> list[ColumnElement[bool]]:
-    where = [RUN_SUITES.c.name == suite] if suite is not None else []
-    if branch is not None:
-        where.append((RUN_SUITES if suite is not None else RUNS).c.branch == branch)
+def _build_where(suite: str | None, branch: str | None, only: OneRepository | None) -> list[ColumnElement[bool]]:
+    if suite is None:
+        return _match(RUNS, branch, only)
+    return [RUN_SUITES.c.name == suite, *_match(RUN_SUITES, branch, only)]
+
+
+def _match(table: Table, branch: str | None, only: OneRepository | None) -> list[ColumnElement[bool]]:
+    """The conditions on rows of a table: those of a branch, and of a repository; suites are joined with their runs."""
+    where = [] if branch is None else [table.c.branch == branch]
+    if only is not None:
+        where.append((RUNS if table is RUN_SUITES else table).c.repository == only.name)
     return where
 
 
@@ -186,11 +200,12 @@ ROWS: Select[Any] = (
 
 
 class RunScope(NamedTuple):
-    """The last `window` runs of each scenario; on one branch, of one suite, for one page of scenarios."""
+    """The last `window` runs of each scenario; on one branch, of one suite or repository, for a page of scenarios."""
 
     window: int
     suite: str | None
     branch: str | None
+    only: OneRepository | None = None
     page: Page | None = None
 
 
@@ -234,80 +249,80 @@ def _select_rows(scope: RunScope, *, lateral: bool) -> Subquery:
 
 def _select_by_count(scope: RunScope) -> Subquery:
     scenarios = _select_scenarios(scope, SCENARIOS.c.number).subquery("chosen")
-    match = _has_scenario(scope.branch, scenarios.c.number)
+    match = _has_scenario(scope, scenarios.c.number)
     last = paginate(select(RUN_SCENARIOS).where(match).order_by(*NEWEST), Page(scope.window)).lateral("last")
     return select(last).select_from(scenarios.join(last, true())).subquery("seen")
 
 
 def _select_by_time(scope: RunScope) -> Subquery:
-    condition = _has_scenario(scope.branch, SCENARIOS.c.number)
+    condition = _has_scenario(scope, SCENARIOS.c.number)
     times = select(RUN_SCENARIOS.c.completed_at).where(condition).correlate(SCENARIOS).limit(1)
     window_start = times.order_by(RUN_SCENARIOS.c.completed_at.desc()).offset(scope.window - 1)
     first = times.order_by(RUN_SCENARIOS.c.completed_at)
     since = func.coalesce(window_start.scalar_subquery(), first.scalar_subquery()).label("since")
     bounds = _select_scenarios(scope, SCENARIOS.c.number, since).cte("bounds").prefix_with("MATERIALIZED")
-    near = and_(_has_scenario(scope.branch, bounds.c.number), RUN_SCENARIOS.c.completed_at >= bounds.c.since)
+    near = and_(_has_scenario(scope, bounds.c.number), RUN_SCENARIOS.c.completed_at >= bounds.c.since)
     return select(RUN_SCENARIOS).join(bounds, near).subquery("seen")
 
 
 def _select_scenarios(scope: RunScope, *columns: ColumnElement[Any]) -> Select[Any]:
     """Selects the page's scenarios among those that any run had."""
-    condition = _has_scenario(scope.branch, SCENARIOS.c.number)
+    condition = _has_scenario(scope, SCENARIOS.c.number)
     query = select(*columns).where(exists().where(condition)).order_by(*_NAME_ORDER)
     if scope.suite is not None:
         query = query.where(SCENARIOS.c.suite == scope.suite)
     return paginate(query, scope.page) if scope.page else query
 
 
-def _has_scenario(branch: str | None, number: ColumnElement[Any]) -> ColumnElement[bool]:
-    condition = RUN_SCENARIOS.c.scenario == number
-    return condition if branch is None else and_(condition, RUN_SCENARIOS.c.branch == branch)
+def _has_scenario(scope: RunScope, number: ColumnElement[Any]) -> ColumnElement[bool]:
+    return and_(RUN_SCENARIOS.c.scenario == number, *_match(RUN_SCENARIOS, scope.branch, scope.only))
 
 
 _APPROVAL = (RUNS.c.approval_status, RUNS.c.approved_by, RUNS.c.approval_comment, RUNS.c.approval_at)
 
 
-def select_trend(connection: Connection, subject: Subject, limit: int) -> Sequence[TrendPoint]:
+def select_trend(
+    connection: Connection, subject: Subject, limit: int, only: OneRepository | None
+) -> Sequence[TrendPoint]:
     """The last `limit` runs with the subject, oldest first."""
-    rows = connection.execute(paginate(_select_points(subject), Page(limit))).all()[::-1]
+    table, query = _select_points(subject)
+    query = query.where(*_match(table, subject.branch, only))
+    rows = connection.execute(paginate(query, Page(limit))).all()[::-1]
     if subject.suite is None and subject.dimension is not None:
         return _average_points(connection, rows, subject.dimension)
     return [_build_point(row, _read_dimension(row, subject.dimension)) for row in rows]
 
 
-def _select_points(subject: Subject) -> Select[Any]:
+def _select_points(subject: Subject) -> tuple[Table, Select[Any]]:
     if subject.suite is None:
-        return _select_runs(subject.branch)
+        return RUNS, _select_runs()
     if subject.scenario is None:
-        return _select_suite(subject.suite, subject.branch)
-    return _select_scenario(ScenarioKey(subject.suite, subject.scenario, subject.variant), subject.branch)
+        return RUN_SUITES, _select_suite(subject.suite)
+    return RUN_SCENARIOS, _select_scenario(ScenarioKey(subject.suite, subject.scenario, subject.variant))
 
 
-def _select_runs(branch: str | None) -> Select[Any]:
+def _select_runs() -> Select[Any]:
     columns = (RUNS.c.verdict, RUNS.c.score, RUNS.c.pass_rate, RUNS.c.cost_usd)
-    query = select(
+    return select(
         *(RUNS.c.number, RUNS.c.id, RUNS.c.completed_at, RUNS.c.branch, RUNS.c.commit_id),
         *columns,
         *_APPROVAL,
         *(RUNS.c.latency_p50_s.label("latency_s"), RUNS.c.not_measured),
     ).order_by(RUNS.c.completed_at.desc(), RUNS.c.number.desc())
-    return query if branch is None else query.where(RUNS.c.branch == branch)
 
 
-def _select_suite(name: str, branch: str | None) -> Select[Any]:
-    return _select_run_rows(
-        RUN_SUITES, RUN_SUITES.c.latency_p50_s.label("latency_s"), RUN_SUITES.c.name == name, branch
-    )
+def _select_suite(name: str) -> Select[Any]:
+    return _select_run_rows(RUN_SUITES, RUN_SUITES.c.latency_p50_s.label("latency_s"), RUN_SUITES.c.name == name)
 
 
-def _select_scenario(key: ScenarioKey, branch: str | None) -> Select[Any]:
+def _select_scenario(key: ScenarioKey) -> Select[Any]:
     number = select(SCENARIOS.c.number).where(SCENARIOS.c.digest == hash_scenario(key)).scalar_subquery()
-    return _select_run_rows(RUN_SCENARIOS, RUN_SCENARIOS.c.latency_s, RUN_SCENARIOS.c.scenario == number, branch)
+    return _select_run_rows(RUN_SCENARIOS, RUN_SCENARIOS.c.latency_s, RUN_SCENARIOS.c.scenario == number)
 
 
-def _select_run_rows(table: Any, latency: Any, condition: ColumnElement[bool], branch: str | None) -> Select[Any]:
+def _select_run_rows(table: Any, latency: Any, condition: ColumnElement[bool]) -> Select[Any]:
     cols = table.c
-    query = (
+    return (
         select(
             *(RUNS.c.number, RUNS.c.id, cols.completed_at, cols.branch, RUNS.c.commit_id, cols.verdict),
             *(cols.score, cols.pass_rate, cols.cost_usd, latency, cols.dimensions, cols.not_measured, *_APPROVAL),
@@ -316,7 +331,6 @@ def _select_run_rows(table: Any, latency: Any, condition: ColumnElement[bool], b
         .where(condition)
         .order_by(cols.completed_at.desc(), cols.run.desc())
     )
-    return query if branch is None else query.where(cols.branch == branch)
 
 
 def _build_point(row: Row[Any], dimension: float | None) -> TrendPoint:

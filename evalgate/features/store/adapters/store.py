@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from sqlalchemy import text
+from sqlalchemy import func, select, text
 
 from evalgate.errors import Problem, SettingError
 from evalgate.features.store.adapters.approvals import ApprovalTable
@@ -15,7 +15,8 @@ from evalgate.features.store.adapters.database import Database, build_invalid_st
 from evalgate.features.store.adapters.evaluations import EvaluationTable
 from evalgate.features.store.adapters.feedback import FeedbackTable
 from evalgate.features.store.adapters.goldens import GoldenTable, SuiteTable
-from evalgate.features.store.adapters.runs import RunTable
+from evalgate.features.store.adapters.runs import OneRepository, RunTable
+from evalgate.features.store.adapters.schema.tables import APPROVALS, RUNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,9 +32,12 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 FINGERPRINTS = {
     "0005": "1b3cc3ae9e4041c544caf157b27f9dbec60ce92996031af3d8927978b1f90c3f",
     "0006": "90364168695ceaef1f0973fac613ae43b067d25e721b5a55477cba04743bdb20",
+    "0007": "49d62a57d744f240427a2231ae89f54a596d0005d83640418c7eeca5ff80cb68",
 }
 """Every schema version, newest last, with the fingerprint of its tables in SQLite."""
 NEWEST = list(FINGERPRINTS)[-1]
+MOST_UNSHARED = 2
+"""How many repositories a store of one has: that, and none, which runs in a shell name."""
 _LOCK = 0x4556414C47415445  # EvalGate's key among all advisory locks of a PostgreSQL database
 _NUMBER = re.compile(r"[0-9]{4}")
 _CREATE_STATEMENT = re.compile(r"CREATE (TABLE|(UNIQUE )?INDEX) ")
@@ -144,6 +148,16 @@ class SqlStore:
         self.suites = SuiteTable(self._database, now)
         self.runs = RunTable(self._database)
         self.approvals = ApprovalTable(self._database, now)
+        self.is_shared = False
+
+    def select_repository(self, name: str | None) -> None:
+        """Reads only runs of this repository from now on, None for those that name none, if the store has others."""
+        known = {None, name}
+        with self._database.reading() as connection:
+            for column in (RUNS.c.repository, APPROVALS.c.repository):
+                known |= {*connection.execute(select(func.min(column), func.max(column))).one()}
+        self.is_shared = len(known) > MOST_UNSHARED
+        self.runs = RunTable(self._database, OneRepository(name) if self.is_shared else None)
 
     def __repr__(self) -> str:
         return f"SqlStore({self.display_url!r})"

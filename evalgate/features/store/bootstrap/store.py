@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 DEFAULT_STORE = f"{OUTPUT_FOLDER}/evalgate.db"
 """The path of a shell's store if none is named."""
+REPOSITORY_VARIABLES = ("EVALGATE_REPOSITORY", "GITHUB_REPOSITORY", "CI_PROJECT_PATH")
+"""Where a shell finds the name of the repository: ours, GitHub's, GitLab's."""
 _EXTRAS = {"sqlite": "store", "postgresql": "postgres"}
 
 
@@ -61,13 +63,28 @@ def choose_store(flag: str | None, environ: Mapping[str, str], cwd: str, *, crea
     return open_store(store_url, cwd, create=create, source_date_epoch=environ.get("SOURCE_DATE_EPOCH"))
 
 
+def find_repository(environ: Mapping[str, str]) -> str | None:
+    """The repository of a shell or of a job of another CI system, by the variables; None without one."""
+    return next((environ[name] for name in REPOSITORY_VARIABLES if environ.get(name)), None)
+
+
+def require_repository(store: Store, name: str | None) -> None:
+    """Selects what the store has of this repository. Raises SettingError for None if it has several."""
+    store.select_repository(name)
+    if store.is_shared and name is None:
+        hint = f"set {REPOSITORY_VARIABLES[0]} to the one that is meant, such as owner/name"
+        raise SettingError(Problem(f"the store {store.display_url} has several repositories", None, hint))
+
+
 def open_shell_recorder(store_url: str, environ: Mapping[str, str], cwd: str) -> RunRecorder:
     """A recorder for the store of a shell; raises SettingError for an invalid name."""
     from evalgate.features.store.application.history.run_record import RunContext
 
     _, branch = find_commit_and_branch(None, environ, cwd)
     history = environ.get("GITHUB_BASE_REF") or environ.get("GITHUB_REF_NAME")
-    context = RunContext(branch, environ.get("GITHUB_RUN_ID"), history_branch=history)
+    context = RunContext(
+        branch, environ.get("GITHUB_RUN_ID"), history_branch=history, repository=find_repository(environ)
+    )
     return _open(store_url, cwd, environ.get("SOURCE_DATE_EPOCH"), context)
 
 
@@ -83,6 +100,7 @@ def open_job_recorder(settings: Settings) -> RunRecorder:
         url=job.run_url,
         history_branch=settings.baseline_branch,
         is_approved_by_store=_is_store_trusted(settings),
+        repository=job.repository,
     )
     recorder = _open(settings.inputs.of(StoreInputs).store_url, job.temp, job.source_date_epoch, context)
     recorder.sentence = "The run was {}."
@@ -110,6 +128,7 @@ def _open(store_url: str, folder: str, source_date_epoch: str | None, context: R
         return RunRecorder(None, clock, context, create=open_it)
     try:
         store = open_it()
+        store.select_repository(context.repository)
     except (InvalidInput, Unreachable) as error:
         return RunRecorder(None, clock, context, f"{NOT_STORED}: {error}")
     return RunRecorder(store, clock, context)

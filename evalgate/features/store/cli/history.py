@@ -24,6 +24,7 @@ NEVER_DELETED = "approvals, goldens, regression suites and feedback are never de
 def show_history(arguments: Namespace, shell: Shell) -> int:
     """Reads the history and prints it; trend lines are drawn on a terminal only."""
     from evalgate.features.store.application.history.history import HistoryRequest, look_up_history
+    from evalgate.features.store.bootstrap.store import find_repository, require_repository
     from evalgate.features.store.reporting.history_table import build_history_document
 
     if not 1 <= arguments.limit <= MAX_RUNS:
@@ -33,6 +34,7 @@ def show_history(arguments: Namespace, shell: Shell) -> int:
         limit=arguments.limit,
     )
     with open_store(arguments, shell) as store:
+        require_repository(store, find_repository(shell.environ))
         view = look_up_history(store, request, only_unsteady=arguments.flaky)
     if arguments.json:
         shell.print_json(build_history_document(view.runs, view.scenarios, view.store_url, view.left))

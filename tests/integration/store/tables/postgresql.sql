@@ -21,6 +21,7 @@ CREATE TABLE evalgate_approvals (
 	recorded_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	withdrawn_at TIMESTAMP WITH TIME ZONE,
 	covers JSON,
+	repository TEXT COLLATE "C",
 	PRIMARY KEY (id),
 	CONSTRAINT approval_source_is_known CHECK (source IN ('file', 'comment', 'shell')),
 	CONSTRAINT approval_least_score_is_0_to_1 CHECK (least_score >= 0 AND least_score <= 1)
@@ -75,6 +76,7 @@ CREATE TABLE evalgate_runs (
 	verdict TEXT COLLATE "C" NOT NULL,
 	exit_code BIGINT NOT NULL,
 	report_only BOOLEAN NOT NULL,
+	repository TEXT COLLATE "C",
 	branch TEXT COLLATE "C",
 	commit_id TEXT COLLATE "C",
 	pull_request BIGINT,
@@ -219,6 +221,7 @@ CREATE TABLE evalgate_run_scenarios (
 	tokens DOUBLE PRECISION,
 	change TEXT COLLATE "C",
 	trace_sha256 TEXT COLLATE "C",
+	repository TEXT COLLATE "C",
 	branch TEXT COLLATE "C",
 	completed_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	quarantined BOOLEAN DEFAULT false NOT NULL,
@@ -258,6 +261,7 @@ CREATE INDEX evalgate_goldens_by_creator ON evalgate_goldens (creator);
 CREATE INDEX evalgate_goldens_by_intent ON evalgate_goldens (intent);
 CREATE INDEX evalgate_goldens_by_stance ON evalgate_goldens (primary_stance);
 CREATE INDEX evalgate_runs_by_branch ON evalgate_runs (branch, completed_at);
+CREATE INDEX evalgate_runs_by_repository ON evalgate_runs (repository, branch, completed_at);
 CREATE INDEX evalgate_runs_by_time ON evalgate_runs (completed_at, number);
 CREATE INDEX evalgate_scenarios_by_suite ON evalgate_scenarios (suite);
 CREATE INDEX evalgate_evaluations_by_golden ON evalgate_evaluations (golden_id, evaluated_at);
@@ -271,6 +275,7 @@ CREATE INDEX evalgate_feedback_by_golden ON evalgate_feedback (golden_id);
 CREATE INDEX evalgate_golden_tags_by_tag ON evalgate_golden_tags (tag);
 CREATE INDEX evalgate_regression_suite_goldens_by_golden ON evalgate_regression_suite_goldens (golden_id);
 CREATE INDEX evalgate_run_scenarios_by_branch ON evalgate_run_scenarios (scenario, branch, completed_at, run);
+CREATE INDEX evalgate_run_scenarios_by_repository ON evalgate_run_scenarios (scenario, repository, branch, completed_at, run);
 CREATE INDEX evalgate_run_scenarios_by_time ON evalgate_run_scenarios (scenario, completed_at, run);
 CREATE INDEX evalgate_run_scenarios_by_trace ON evalgate_run_scenarios (trace_sha256);
 CREATE INDEX evalgate_run_suites_by_branch ON evalgate_run_suites (name, branch, completed_at, run);

@@ -40,6 +40,7 @@ RUNS = Table(
     Column("verdict", EnumText(*get_args(GateVerdict)), nullable=False),
     Column("exit_code", Integer64, nullable=False),
     Column("report_only", Boolean, nullable=False),
+    Column("repository", Key),
     Column("branch", Key),
     Column("commit_id", Key),
     Column("pull_request", Integer64),
@@ -71,6 +72,7 @@ RUNS = Table(
     *require_scores("run", ["avg_score", "score", "pass_rate"]),
     Index("evalgate_runs_by_time", "completed_at", "number"),
     Index("evalgate_runs_by_branch", "branch", "completed_at"),
+    Index("evalgate_runs_by_repository", "repository", "branch", "completed_at"),
 )
 
 RUN_RESULTS = Table(
@@ -131,6 +133,7 @@ RUN_SCENARIOS = Table(
     Column("tokens", Amount),
     Column("change", EnumText(*get_args(ChangeKind))),
     Column("trace_sha256", Key),
+    Column("repository", Key),
     Column("branch", Key),
     Column("completed_at", UtcDateTime, nullable=False),
     Column("quarantined", Boolean, nullable=False, server_default=false()),
@@ -140,6 +143,7 @@ RUN_SCENARIOS = Table(
     *require_scores("run_scenario", ["score", "pass_rate"]),
     Index("evalgate_run_scenarios_by_time", "scenario", "completed_at", "run"),
     Index("evalgate_run_scenarios_by_branch", "scenario", "branch", "completed_at", "run"),
+    Index("evalgate_run_scenarios_by_repository", "scenario", "repository", "branch", "completed_at", "run"),
     Index("evalgate_run_scenarios_by_trace", "trace_sha256"),
 )
 
@@ -294,6 +298,7 @@ APPROVALS = Table(
     Column("recorded_at", UtcDateTime, nullable=False),
     Column("withdrawn_at", UtcDateTime),
     Column("covers", JSON(none_as_null=True)),
+    Column("repository", Key),
     require_one_of("source", APPROVAL_ORIGINS, "approval_source_is_known"),
     *require_scores("approval", ["least_score"]),
     Index("evalgate_approvals_by_until", "until"),

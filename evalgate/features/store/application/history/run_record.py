@@ -54,6 +54,7 @@ class RunContext(Struct, frozen=True):
     url: str | None = None
     history_branch: str | None = None
     is_approved_by_store: bool = True
+    repository: str | None = None
 
 
 def build_stored_run(
@@ -74,6 +75,7 @@ def build_stored_run(
         commit=results["commit"],
         pull_request=context.pull_request,
         url=context.url,
+        repository=context.repository,
         report_only=results["report_only"],
         totals=_totals(suites, summary),
         score=summary and summary["score"],

@@ -18,13 +18,15 @@ from evalgate.ports.outputs import RESULTS, Delivered, DeliveryNote, Rendered
 from evalgate.ports.store import RunStore
 from evalgate.reporting.results.load_results import load_results
 from evalgate.reporting.results.rulings_doc import MAX_RUNS
+from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import date
 
     from evalgate.features.store.application.history.run_record import RunContext
     from evalgate.features.store.ports import Store
-    from evalgate.models.approvals.approval import Approval
+    from evalgate.models.approvals.approval import Approval, StoredApproval
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.run.chunks import Content
     from evalgate.models.run.golden import GoldenEvaluation
@@ -39,6 +41,7 @@ MOST_BYTES = 64_000_000
 SHORT = 8
 """How many characters of a run's id are shown."""
 NOT_STORED = "the run was not stored"
+UNNAMED = "{} in {} count in no repository, because they name none and the store has several (docs/store.md)"
 
 
 class RunRecorder(RunStore):
@@ -123,8 +126,12 @@ class RunRecorder(RunStore):
         """Approvals given in the store. Those from comments count only through their comment."""
         if not self._context.is_approved_by_store:
             return ()
-        found = store.approvals.active(self._clock.now().date())
-        return tuple(each.approval for each in found if each.provenance.source == "shell")
+        found = list_shell_approvals(store, self._clock.now().date())
+        own = list_own(found, store, self._context.repository)
+        unnamed = sum(each.provenance.repository is None for each in found) if len(own) < len(found) else 0
+        if unnamed and self._context.repository is not None:
+            self.warnings.append(UNNAMED.format(pluralize(unnamed, "approval"), store.display_url))
+        return tuple(each.approval for each in own)
 
     def _save(self, store: Store, content: bytes) -> str:
         results = load_results(content)
@@ -133,6 +140,16 @@ class RunRecorder(RunStore):
         if store.runs.record(run, _evaluations(store, results, run.facts.id)):
             return f"stored in {store.display_url} as run {name}"
         return f"not stored again in {store.display_url}: run {name} has the same results"
+
+
+def list_shell_approvals(store: Store, today: date) -> list[StoredApproval]:
+    """The approvals in force, of every repository, but those of comments, which count only through their comment."""
+    return [each for each in store.approvals.active(today) if each.provenance.source == "shell"]
+
+
+def list_own(approvals: Sequence[StoredApproval], store: Store, repository: str | None) -> list[StoredApproval]:
+    """Those that count in a repository: in a store of several repositories only those that name it."""
+    return [each for each in approvals if not store.is_shared or each.provenance.repository == repository]
 
 
 def _evaluations(store: Store, results: ResultsDoc, run_id: str) -> list[GoldenEvaluation]:

@@ -14,7 +14,11 @@ from evalgate.features.store.adapters.schema.tables import RUNS
 revision = "0005"
 down_revision = None
 
-LATER = (("evalgate_approvals", "covers"),)
+LATER = {
+    "evalgate_approvals": ("covers", "repository"),
+    "evalgate_runs": ("repository",),
+    "evalgate_run_scenarios": ("repository",),
+}
 
 
 def upgrade() -> None:
@@ -22,6 +26,9 @@ def upgrade() -> None:
     metadata = sqlalchemy.MetaData()
     for table in RUNS.metadata.sorted_tables:
         table.to_metadata(metadata)
-    for name, column in LATER:
-        metadata.tables[name].c[column].system = True  # so that the statement that creates the table omits it
+    for name, columns in LATER.items():
+        table = metadata.tables[name]
+        for column in columns:
+            table.c[column].system = True  # so that the statement that creates the table omits it
+        table.indexes -= {each for each in table.indexes if {*columns} & {*each.columns.keys()}}
     metadata.create_all(op.get_bind(), checkfirst=False)

@@ -65,6 +65,7 @@ class NoApprovals:
 
 class Store:
     approvals = NoApprovals()
+    is_shared = False
     display_url = "postgresql://db/evalgate"
 
     def __init__(self, runs):
