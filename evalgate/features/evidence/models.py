@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from evalgate.errors import Problem
     from evalgate.models.comparison.comparison import ScenarioKey
     from evalgate.models.comparison.decision import Reason
     from evalgate.models.results.results import ResultsDoc
@@ -50,9 +51,11 @@ class ConfirmedRun(NamedTuple):
     """What all trials show, the reasons that fail the gate, and the run's document with both.
 
     `added` is the document of the added trials of this commit alone, for the history; None if nothing was added.
+    `warnings` name what was not compared, not planned, or may be a copy.
     """
 
     confirmation: Confirmation
     reasons: Sequence[Reason]
     document: ResultsDoc
     added: ResultsDoc | None = None
+    warnings: Sequence[Problem] = ()

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from evalgate.reporting.markdown.view import ArmRow, ArmSection, ConfirmedRow, Rows
 from evalgate.reporting.text.arm_lines import (
-    MEANINGS,
     answer,
     describe_calls,
+    describe_finding,
     describe_result,
+    find_differences,
     name_scenario,
     summarize,
 )
@@ -18,9 +19,10 @@ from evalgate.reporting.text.sentences import escape_sentence, escape_sentence_c
 from evalgate.reporting.text.wording import scenario_name
 
 if TYPE_CHECKING:
+    from evalgate.models.results.results import ResultsDoc
     from evalgate.models.run.arms import ArmComparison, ConfirmedScenario, PairedScenario
 
-MOST_ROWS = 20
+MOST_ROWS, MOST_ACTS = 20, 600
 
 
 def build_arm_section(found: ArmComparison, *, many: bool) -> ArmSection:
@@ -50,13 +52,14 @@ def _build_row(scenario: PairedScenario) -> ArmRow:
     )
 
 
-def build_confirmed_row(scenario: ConfirmedScenario, *, many: bool) -> ConfirmedRow:
+def build_confirmed_row(scenario: ConfirmedScenario, *, document: ResultsDoc, many: bool) -> ConfirmedRow:
     """The row of a scenario; `many`: there are several suites."""
-    name = scenario_name(scenario.id, scenario.variant)
-    meaning = MEANINGS.get(scenario.finding, "")
+    name, meaning = scenario_name(scenario.id, scenario.variant), describe_finding(scenario)
+    acts = "; ".join(find_differences(document, scenario))
     return ConfirmedRow(
         name=escape_cell(f"{scenario.suite} / {name}" if many else name),
         finding=escape_sentence_cell(": ".join(filter(None, [scenario.finding.replace("_", " "), meaning]))),
         base=scenario.base.describe(),
         head=scenario.head.describe(),
+        acts=escape_sentence(acts, MOST_ACTS) if acts else "",
     )

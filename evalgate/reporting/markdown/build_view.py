@@ -279,7 +279,7 @@ def _build_confirmed_group(document: ResultsDoc, layout: Layout, *, many: bool) 
     from evalgate.reporting.markdown.arm_rows import build_confirmed_row
 
     found = document["confirmation"].scenarios
-    return Group(found, partial(build_confirmed_row, many=many), 0.05, layout.rows)
+    return Group(found, partial(build_confirmed_row, document=document, many=many), 0.05, layout.rows)
 
 
 def _describe_confirmation(document: ResultsDoc) -> str:

@@ -188,6 +188,7 @@ class ConfirmedRow(Struct, frozen=True, eq=False):
     finding: str
     base: str
     head: str
+    acts: str  # what the trials do otherwise than on the base; may be empty
 
 
 class StatisticsRow(Struct, frozen=True, eq=False):

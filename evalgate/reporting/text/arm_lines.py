@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from evalgate.models.run.arms import (
     BASE_WAS_LUCKY,
     BROKEN,
+    CLEARED,
     FLAKY_RECOVERY,
     LIFT,
+    MOST_TRIALS,
     NOT_COMPARABLE,
     NOTHING_COMPARED,
     REGRESSION,
@@ -25,7 +27,15 @@ from evalgate.scoring.wording import format_p_value
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from evalgate.models.run.arms import AddedTrials, AmountRatio, ArmComparison, Confirmation, PairedScenario
+    from evalgate.models.results.results import ResultsDoc
+    from evalgate.models.run.arms import (
+        AddedTrials,
+        AmountRatio,
+        ArmComparison,
+        Confirmation,
+        ConfirmedScenario,
+        PairedScenario,
+    )
 
 _FORMATS: dict[str, Callable[[float | None], str]] = {"cost": dollars, "tokens": mean_count, "latency": seconds}
 """What formats each amount."""
@@ -152,6 +162,51 @@ _OUTCOMES = {
 }
 
 
+ENOUGH_TRIALS = MOST_TRIALS
+"""Trials to add with which it is unlikely that a scenario which fails every other time passes all of them."""
+
+
+def describe_finding(scenario: ConfirmedScenario) -> str:
+    """What the finding of a scenario means."""
+    head = scenario.head
+    if scenario.finding == FLAKY_RECOVERY and head.more_passed == head.more_trials:
+        added = "the only trial" if head.more_trials == 1 else f"all {head.more_trials:,} trials"
+        return f"passed in {added} added, not in all before"
+    return MEANINGS.get(scenario.finding, "")
+
+
+def describe_few_trials(found: Confirmation) -> str:
+    """How many trials were planned, and how many are needed to be sure; empty if they are enough, or clear nothing."""
+    planned = _count_planned(found)
+    if planned >= ENOUGH_TRIALS:
+        return ""
+    was = "trial a side was" if planned == 1 else "trials a side were"
+    few, enough = (f"{0.5**number:.0%}" for number in (planned, ENOUGH_TRIALS))
+    return (
+        f"Only {planned} {was} planned, and {ENOUGH_TRIALS} are needed to be sure: what fails every other time passes "
+        f"{'it' if planned == 1 else 'all of them'} in {few} of cases, and {ENOUGH_TRIALS} in {enough}."
+    )
+
+
+def _count_planned(found: Confirmation) -> int:
+    cleared = (each.head.more_trials for each in found.scenarios if each.finding in CLEARED)
+    return min(cleared, default=ENOUGH_TRIALS)
+
+
+def find_differences(document: ResultsDoc, scenario: ConfirmedScenario) -> list[str]:
+    """What its trials do otherwise than on the base, a sentence each."""
+    from evalgate.reporting.text.behaviour_lines import label_differences
+
+    key = scenario.suite, scenario.id, scenario.variant
+    return [
+        f"{words}{rest}"
+        for suite in document["suites"]
+        for each in suite["scenarios"]
+        if (suite["suite"], each["id"], each["variant"]) == key
+        for words, rest in label_differences(each)
+    ]
+
+
 def describe_confirmation(found: Confirmation) -> str:
     """What became of what got worse: `1 scenario got worse at first: recorded again, it recovered`."""
     counts = Counter(each.finding for each in found.scenarios)
@@ -161,7 +216,9 @@ def describe_confirmation(found: Confirmation) -> str:
         for name, words in _OUTCOMES.items()
         if counts[name]
     ]
-    worse = f"{pluralize(counts.total(), 'scenario')} got worse at first: recorded again, {join_words(parts)}"
+    planned = _count_planned(found)
+    few = "" if planned >= ENOUGH_TRIALS else f" only {pluralize(planned, 'trial')} a side,"
+    worse = f"{pluralize(counts.total(), 'scenario')} got worse at first: recorded again,{few} {join_words(parts)}"
     return f"{worse}{_count_lucky(found)}"
 
 
@@ -181,7 +238,8 @@ def summarize_confirmation(found: Confirmation) -> str:
     """What was recorded and what it cost, in one sentence without untrusted text."""
     count = f"{pluralize(len(found.scenarios), 'scenario')} that got worse"
     recorded = f"{pluralize(found.recordings, 'recording')}, {format_cost(found.usd)}"
-    return f"**Recorded again** {count}, on this commit and on its base: {recorded}. All trials together decide."
+    decide = " ".join(filter(None, ["All trials together decide.", describe_few_trials(found)]))
+    return f"**Recorded again** {count}, on this commit and on its base: {recorded}. {decide}"
 
 
 def format_cost(usd: float | None) -> str:

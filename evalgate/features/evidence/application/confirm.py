@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from evalgate.application.judge.report import warning_of
+from evalgate.features.evidence.application.added_acts import compare_added
 from evalgate.features.evidence.application.added_trials import load_added, require_new, require_two_commits
 from evalgate.features.evidence.application.confirmed_document import (
     build_added_document,
@@ -15,6 +17,7 @@ from evalgate.features.evidence.application.confirmed_document import (
 from evalgate.features.evidence.application.plan_trials import (
     compare_runs,
     find_worse,
+    list_unjudged,
     load_pair,
 )
 from evalgate.features.evidence.models import ConfirmedRun
@@ -44,17 +47,21 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import Change, Comparison, KnownFailure
     from evalgate.models.comparison.decision import Decision
     from evalgate.models.run.run import Run, ScenarioResult, SuiteResult, Trial
-    from evalgate.ports import BaselineFiles
+    from evalgate.ports import BaselineFiles, TraceArchive
     from evalgate.suite.models import Scenario
     from evalgate.suite.policy import Policies
 
 JUDGED_AGAIN = frozenset({"hard_fail", "new_hard_fail", "below_threshold", "broken", "regression", "not_evaluable"})
 """Words of `fail_on` that all trials together decide; for others the first run's reasons stand."""
+ACTS = frozenset({"behaviour_changed"})
+"""Words that the added trials can trigger, beside the first run's reasons."""
 NEEDS_REGRESSION = frozenset({"model_changed"})
 """Words that only a regression triggers: without one their reasons fall away."""
 
 
-def confirm(files: BaselineFiles, base: tuple[str, str], head: tuple[str, str], trials: int) -> ConfirmedRun:
+def confirm(
+    files: BaselineFiles, traces: TraceArchive, base: tuple[str, str], head: tuple[str, str], trials: int
+) -> ConfirmedRun:
     """Judges each side's first run with the `trials` a scenario added to it.
 
     Raises RulesMissing if they are not exactly those planned, of the same commit and suites, each recorded once.
@@ -66,17 +73,22 @@ def confirm(files: BaselineFiles, base: tuple[str, str], head: tuple[str, str], 
     ]
     first_reasons = [_reason_of(each) for each in now.document["reasons"]]
     if not keys:
-        return ConfirmedRun(Confirmation([], 0, 0.0), first_reasons, now.document)
+        return ConfirmedRun(Confirmation([], 0, 0.0), first_reasons, now.document, warnings=list_unjudged(before, now))
     require_two_commits(sides, keys)
     require_new(sides, keys)
     old, new = map(_judge_all, sides)
-    comparison = compare_runs(old, new, now.policies)
+    comparison, acts = compare_runs(old, new, now.policies), compare_added(files, traces, sides)
+    for key, differences in acts.differences.items():
+        comparison.changes[key].differences = differences
+    warnings = [*list_unjudged(before, now), *acts.warnings]
     decision = _decide(new, comparison, _with_words(now.policies, first_reasons))
     found = [_describe(key, sides, (old, new), comparison.changes[key]) for key in keys]
     reasons = _merge_reasons(first_reasons, decision, found)
     confirmation = Confirmation(found, *_sum_added(sides))
     document = build_confirmed_document(now.document, (old, new), comparison, reasons, confirmation)
-    return ConfirmedRun(confirmation, reasons, document, build_added_document(sides[1].more.document, document))
+    document["warnings"] = [*document["warnings"], *map(warning_of, acts.warnings)]
+    added = build_added_document(sides[1].more.document, document)
+    return ConfirmedRun(confirmation, reasons, document, added, warnings)
 
 
 def _sum_added(sides: Sequence[RecordedSide]) -> tuple[int, float | None]:
@@ -184,7 +196,8 @@ def _merge_reasons(first: Sequence[Reason], decision: Decision, found: Sequence[
     """The first run's reasons, but for scenarios that are cleared, and those that all trials give."""
     findings = {ScenarioKey(each.suite, each.id, each.variant): each.finding for each in found}
     kept = [each for each in first if not _is_replaced(each, findings.get(_key_of(each)))]
-    again = [each for each in decision.reasons if each.code in JUDGED_AGAIN and _key_of(each) in findings]
+    asked = JUDGED_AGAIN | ACTS
+    again = [each for each in decision.reasons if each.code in asked and _key_of(each) in findings]
     unique = {(each.code, _key_of(each)): each for each in [*kept, *again]}
     return list(unique.values())
 

@@ -18,6 +18,7 @@ from evalgate.reporting.results.statistics_doc import build_summary
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from evalgate.models.comparison.behaviour import BehaviourDifference
     from evalgate.models.comparison.comparison import Comparison
     from evalgate.models.comparison.decision import Reason
     from evalgate.models.results.results import ResultsDoc, ScenarioDoc, SuiteDoc
@@ -76,7 +77,16 @@ def _merge_scenario(old: ScenarioDoc, new: ScenarioDoc) -> ScenarioDoc:
     if before is not None and now is not None:
         kept = {name: before[name] for name in OF_FIRST_TRIALS if name in before}  # type: ignore[literal-required]
         now.update(kept)  # type: ignore[typeddict-item]
+    if known := _join_differences(old, new):
+        new["differences"] = known
     return new
+
+
+def _join_differences(old: ScenarioDoc, new: ScenarioDoc) -> list[BehaviourDifference]:
+    """Those of the added trials, and those of other kinds that the first trials showed."""
+    added = list(new.get("differences", ()))
+    kinds = {each.kind for each in added}
+    return [*added, *(each for each in old.get("differences", ()) if each.kind not in kinds)]
 
 
 def build_added_document(more: ResultsDoc, confirmed: ResultsDoc) -> ResultsDoc:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.application.comparison.baseline_rules import read_rules
 from evalgate.application.comparison.policies import policies_of
 from evalgate.application.documents.run_documents import run_of
-from evalgate.errors import RulesMissing
+from evalgate.errors import Problem, RulesMissing
 from evalgate.gate.common.scenarios import list_scenario_docs
-from evalgate.gate.comparison.compare import compare
+from evalgate.gate.comparison.compare import call_unjudged, compare
 from evalgate.gate.comparison.outcomes import outcomes_from_run
 from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey, list_scenarios
 from evalgate.models.run.arms import MOST_SCENARIOS, PlannedScenario, TrialPlan
 from evalgate.models.run.run import NOT_EVALUATED
+from evalgate.scoring.wording import cut_quote
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -113,8 +114,22 @@ def _list_approved(document: ResultsDoc) -> Collection[ScenarioKey]:
     }
 
 
-def plan_trials(files: BaselineFiles, base: str, head: str, trials: int) -> TrialPlan:
-    """The trials to add; their numbers follow those of both sides, so that pairs have the same number."""
+def list_unjudged(base: FinishedRun, head: FinishedRun) -> list[Problem]:
+    """A line for each scenario that fails now and that the base could not judge: nothing tells whether it got worse."""
+    before = base.scenarios
+    unjudged = {
+        key: call_unjudged(before[key].verdict, cut_quote(before[key].reason or "")).reason
+        for key, each in head.scenarios.items()
+        if key in before and before[key].verdict in NOT_EVALUATED and each.verdict not in {"PASS", *NOT_EVALUATED}
+    }
+    return [Problem(f"{cut_quote(key.id)}: fails, and {why}", code="unjudged_base") for key, why in unjudged.items()]
+
+
+def plan_trials(files: BaselineFiles, base: str, head: str, trials: int) -> tuple[TrialPlan, Sequence[Problem]]:
+    """The trials to add, and what could not be compared.
+
+    Their numbers follow those of both sides, so that pairs have the same number.
+    """
     pair = load_pair(files, base, head)
     keys = find_worse(*pair)
     sides = [each.scenarios for each in pair]
@@ -122,7 +137,7 @@ def plan_trials(files: BaselineFiles, base: str, head: str, trials: int) -> Tria
     costs = [_mean_cost(each[key].trials) for key in keys for each in sides]
     known = [each for each in costs if each is not None]
     usd = round(fsum(known) * trials, 6) if len(known) == len(costs) else None
-    return TrialPlan(planned, 2 * trials * len(keys), usd)
+    return TrialPlan(planned, 2 * trials * len(keys), usd), list_unjudged(*pair)
 
 
 def number_trials(sides: Iterable[ScenarioResult], trials: int) -> list[int]:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalgate.bootstrap.shell_tools import find_stored_run
 from evalgate.cli.command import PROCESS_LIMITS, RUN_HELP, Command, option
-from evalgate.errors import Problem, SettingError
+from evalgate.errors import EvalGateError, Problem, SettingError
 from evalgate.models.comparison.decision import exit_code_of
 from evalgate.models.run.arms import MOST_TRIALS, TrialPlan
+from evalgate.ports.outputs import COMMENT, JUNIT, RESULTS, STANDARD, SUMMARY
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from evalgate.adapters.files.output_folder import OutputFolder
     from evalgate.cli.shell import Shell
     from evalgate.features.evidence.models import ConfirmedRun
+    from evalgate.models.results.results import ResultsDoc
     from evalgate.models.run.chunks import Content
 
 
@@ -38,9 +41,9 @@ def _write_plan(arguments: Namespace, shell: Shell) -> int:
             Problem("--plan takes RUN and --base", None, "MORE and --base-more are recorded by the plan")
         )
     base, head = (find_stored_run(path, shell.cwd) for path in (arguments.base, arguments.run))
-    plan = plan_trials(build_baseline_files(shell.cwd), base, head, arguments.trials)
+    plan, unjudged = plan_trials(build_baseline_files(shell.cwd), base, head, arguments.trials)
     _write(Path(shell.cwd, arguments.out), plan)
-    for line in render_plan(plan):
+    for line in render_plan(plan, unjudged):
         shell.print_line(line)
     return 0
 
@@ -58,33 +61,54 @@ def _write(path: Path, plan: TrialPlan) -> None:
 
 
 def _confirm(arguments: Namespace, shell: Shell) -> int:
-    from evalgate.bootstrap.sources import build_baseline_files
+    from evalgate.bootstrap.sources import build_baseline_files, build_trace_files
     from evalgate.features.evidence.application.confirm import confirm
 
     if arguments.more is None or arguments.base_more is None:
         raise SettingError(Problem("MORE and --base-more are missing", None, "`--plan` lists what to record for them"))
-    sides = [(arguments.base, arguments.base_more), (arguments.run, arguments.more)]
-    base, head = ((find_stored_run(first, shell.cwd), find_stored_run(more, shell.cwd)) for first, more in sides)
-    folder = None if arguments.output_dir is None else _open_folder(arguments, shell, (*base, *head))
-    found = confirm(build_baseline_files(shell.cwd), base, head, arguments.trials)
+    paths = arguments.base, arguments.base_more, arguments.run, arguments.more
+    folder = None if arguments.output_dir is None else _open_folder(arguments, shell, paths)
+    try:
+        base, base_more, head, more = (find_stored_run(each, shell.cwd) for each in paths)
+        files, traces = build_baseline_files(shell.cwd), build_trace_files(shell.cwd)
+        found = confirm(files, traces, (base, base_more), (head, more), arguments.trials)
+    except EvalGateError as error:
+        if folder is not None:  # the report of an earlier call would be taken for that of this one
+            _report_refusal(error, folder, shell)
+        raise
     _print(found, arguments, shell)
     if folder is not None:
-        folder.replace_all(_render_report(found), ())
+        folder.replace_all(_render_report(found.document, STANDARD), ())
     _store(found, arguments, shell)
     return exit_code_of(each.code for each in found.reasons)
 
 
-def _open_folder(arguments: Namespace, shell: Shell, runs: Sequence[str]) -> OutputFolder:
+def _report_refusal(error: EvalGateError, folder: OutputFolder, shell: Shell) -> None:
+    from evalgate.adapters.clock import SystemClock
+    from evalgate.reporting.results.results_json import build_invalid_document
+
+    document = build_invalid_document(error, commit=None, created_at=SystemClock(shell.epoch).now())
+    folder.replace_all(_render_report(document, (RESULTS, COMMENT, SUMMARY)), (JUNIT,))
+
+
+def _open_folder(arguments: Namespace, shell: Shell, paths: Iterable[str]) -> OutputFolder:
     """Where the report goes; raises SettingError if one of the runs is there, which it would replace."""
     from evalgate.adapters.files.output_folder import OutputFolder
     from evalgate.bootstrap.shell_tools import BASELINE_FILES
 
     folder = OutputFolder(arguments.output_dir, shell.cwd)
-    if any(folder.holds(name, path) for name in BASELINE_FILES for path in runs):
+    if any(folder.holds(name, path) for name in BASELINE_FILES for path in _find_files(paths, shell.cwd)):
         problem = f"--output-dir {arguments.output_dir} holds one of the runs"
         raise SettingError(Problem(problem, None, "choose another folder"))
     folder.require_writable()
     return folder
+
+
+def _find_files(paths: Iterable[str], cwd: str) -> Iterator[str]:
+    """The files of the runs that are there: a folder without one holds nothing that could be lost."""
+    for path in paths:
+        with suppress(SettingError):
+            yield find_stored_run(path, cwd)
 
 
 def _print(found: ConfirmedRun, arguments: Namespace, shell: Shell) -> None:
@@ -101,13 +125,13 @@ def _print(found: ConfirmedRun, arguments: Namespace, shell: Shell) -> None:
             shell.print_line(line)
 
 
-def _render_report(found: ConfirmedRun) -> Mapping[str, Content]:
+def _render_report(document: ResultsDoc, names: Iterable[str]) -> Mapping[str, Content]:
     """The results with comment and summary, as a run leaves them."""
     from evalgate.application.documents.report_files import load_report_file, make_source, render_outputs
-    from evalgate.ports.outputs import STANDARD, RenderOptions, RunSubject
+    from evalgate.ports.outputs import RenderOptions, RunSubject
 
-    source = make_source(found.document, RunSubject(found.document["commit"]), RenderOptions())
-    return render_outputs(dict.fromkeys(STANDARD), source, load_report_file)[0]
+    source = make_source(document, RunSubject(document["commit"]), RenderOptions())
+    return render_outputs(dict.fromkeys(names), source, load_report_file)[0]
 
 
 def _store(found: ConfirmedRun, arguments: Namespace, shell: Shell) -> None:

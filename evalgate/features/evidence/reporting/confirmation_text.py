@@ -7,21 +7,31 @@ from typing import TYPE_CHECKING, Any
 from msgspec import to_builtins
 
 from evalgate.models.comparison.decision import exit_code_of
-from evalgate.reporting.text.arm_lines import MEANINGS, format_cost
+from evalgate.reporting.text.arm_lines import (
+    MEANINGS,
+    describe_few_trials,
+    describe_finding,
+    find_differences,
+    format_cost,
+)
 from evalgate.reporting.text.escaping import escape_terminal
+from evalgate.reporting.text.sentences import unmark_parts
 from evalgate.reporting.text.wording import pluralize, scenario_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evalgate.errors import Problem
     from evalgate.features.evidence.models import ConfirmedRun
     from evalgate.models.run.arms import ConfirmedScenario, TrialPlan
 
 
-def render_plan(plan: TrialPlan) -> Iterator[str]:
-    """The scenarios to record again, and what that costs."""
+def render_plan(plan: TrialPlan, unjudged: Sequence[Problem]) -> Iterator[str]:
+    """The scenarios to record again, and what that costs, after what the base could not judge."""
+    yield from (_shorten(each.message) for each in unjudged)
     if not plan.scenarios:
-        yield "nothing got worse: there is nothing to record again"
+        rest = "nothing else got worse" if unjudged else "nothing got worse"
+        yield f"{rest}: there is nothing to record again"
         return
     for each in plan.scenarios:
         name = escape_terminal(scenario_name(each.id, each.variant))
@@ -34,8 +44,13 @@ def render_confirmation(run: ConfirmedRun) -> Iterator[str]:
     found = run.confirmation
     for each in found.scenarios:
         name = escape_terminal(scenario_name(each.id, each.variant))
-        yield f"{each.finding}: {name}: {MEANINGS[each.finding]}"
+        yield f"{each.finding}: {name}: {describe_finding(each)}"
         yield f"  passed on the base {each.base.describe()}; on this commit {each.head.describe()}"
+        acts = find_differences(run.document, each)
+        yield from (f"  {escape_terminal(unmark_parts(act))}" for act in acts)
+    yield from (f"warning: {_shorten(each.message)}" for each in run.warnings)
+    if few := describe_few_trials(found):
+        yield few
     yield f"{pluralize(found.recordings, 'added recording')}, {format_cost(found.usd)}"
     yield from (
         f"{each.code}: {escape_terminal(each.scenario or '')}: {_shorten(each.message)}" for each in run.reasons
@@ -53,7 +68,7 @@ def describe_verdict(run: ConfirmedRun) -> str:
     if code:
         return "EvalGate failed: see above" if code == 1 else "EvalGate can't judge: see above"
     if not found.scenarios:
-        return "EvalGate passed: nothing got worse"
+        return f"EvalGate passed: nothing {'else ' if run.warnings else ''}got worse"
     count = pluralize(len(found.scenarios), "scenario")
     return f"EvalGate passed, but {count} failed at first: {_count_findings(found.scenarios)}"
 

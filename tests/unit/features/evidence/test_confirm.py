@@ -19,12 +19,12 @@ scenarios:
 policy: {fail_on: [hard_fail, broken]}
 """
 MESSAGES = [{"role": "user", "content": "book it"}, {"role": "assistant", "content": "done"}]
-CALLS = {"p": ["book", "look"], "f": [], "k": ["book"], "l": ["look"]}
+CALLS = {"p": ["book", "look"], "f": [], "k": ["book"], "l": ["look"], "d": ["book", "look", "delete_account"]}
 MAIN, OTHER = "a" * 40, "b" * 40
 
 
 def record(folder, name, outcomes, commit=OTHER, *more, suite=SUITE, first=0, cost=0.01):
-    """A run of one trace a letter, by scenario: `p` calls both tools, `f` none, `k` book, `l` look."""
+    """A run of one trace a letter, by scenario: `p` calls both tools, `f` none, `k` book, `l` look, `d` a third one."""
     lines = [
         {
             "schema": "evalgate.trace/1",
@@ -168,7 +168,7 @@ def test_first_trials__always_count_so_that_a_hard_fail_stays_one(tmp_path):
     record_all(tmp_path, "p", "f", "ppppp", "ppppp", suite)
     found = confirm(tmp_path)
     assert found.exit_code == 1
-    assert "flaky_recovery: a: passes as often as its threshold asks, not always" in found.out
+    assert "flaky_recovery: a: passed in all 5 trials added, not in all before" in found.out
     assert "passed on the base 1 of 1, then 5 of 5; on this commit 0 of 1, then 5 of 5" in found.out
 
 
@@ -309,3 +309,99 @@ def test_wrong_arguments__are_one_line(runs, words, reason):
     found = evalgate("confirm", *words, cwd=str(runs))
     assert (found.exit_code, found.err.count("\n")) == (2, 1)
     assert reason in found.err
+
+
+def test_report__of_an_earlier_call_does_not_stay_where_this_one_refuses(runs):
+    assert confirm(runs, "--output-dir", "report").exit_code == 0
+    record(runs, "more", {"a": "fffff"}, "c" * 40, first=1)
+    refused = confirm(runs, "--output-dir", "report")
+    assert refused.exit_code == 3, refused.err
+    report = json.loads((runs / "report/results.json").read_text())
+    assert (report["verdict"], report["exit_code"], report["suites"]) == ("invalid", 3, [])
+    for name in ("comment.md", "summary.md"):
+        heading = next(line for line in (runs / "report" / name).read_text().splitlines() if line.startswith("## "))
+        assert heading.startswith("## \u26d4 EvalGate could not run: ` more/baseline.zip `: recorded on another commit")
+    assert not (runs / "report/junit.xml").exists()
+
+
+def test_report__of_an_earlier_call_does_not_stay_where_a_run_is_missing(runs):
+    assert confirm(runs, "--output-dir", "report").exit_code == 0
+    (runs / "more").rename(runs / "gone")
+    assert confirm(runs, "--output-dir", "report").exit_code == 2
+    assert json.loads((runs / "report/results.json").read_text())["exit_code"] == 2
+
+
+def test_report__of_a_refusal_replaces_no_run(runs):
+    before = (runs / "head/results.json").read_bytes()
+    (runs / "more").rename(runs / "gone")
+    assert confirm(runs, "--output-dir", "head").exit_code == 2
+    assert (runs / "head/results.json").read_bytes() == before
+
+
+def test_acts_of_the_added_trials__are_named_where_the_first_lacks_them(tmp_path):
+    suite = SUITE.replace("hard_fail, broken", "broken")
+    record_all(tmp_path, "p", "f", "ppppp", "ddddd", suite)
+    found = confirm(tmp_path, "--output-dir", "out")
+    act = "calls that change something: book, look -> book, look, delete_account in 5 of 5"
+    assert f"  acts differently: {act}" in found.out.splitlines()
+    assert "` a ` acts differently: " in (tmp_path / "out/comment.md").read_text()
+    assert "delete_account" in (tmp_path / "out/comment.md").read_text()
+    (scenario, _) = json.loads((tmp_path / "out/results.json").read_text())["suites"][0]["scenarios"]
+    assert [each["kind"] for each in scenario["differences"]] == ["calls"]
+
+
+def test_acts_of_the_added_trials__can_fail_the_gate(tmp_path):
+    suite = SUITE.replace("hard_fail, broken", "broken, behaviour_changed")
+    record_all(tmp_path, "p", "f", "ppppp", "ddddd", suite)
+    assert "behaviour_changed: a: " in confirm(tmp_path).out
+    record_all(tmp_path, "p", "f", "ppppp", "ppppp", suite)
+    assert "behaviour_changed" not in confirm(tmp_path).out
+
+
+def test_trials_that_nobody_planned__are_named_if_they_fail(tmp_path):
+    record_all(tmp_path, "p", "f", "ppppp", "ppppp", SUITE.replace("hard_fail, broken", "broken"))
+    assert "planned" not in confirm(tmp_path).out
+    record(tmp_path, "more", {"a": "ppppp", "b": "fpfff"}, suite=(tmp_path / "suite.yaml").read_text(), first=1)
+    found = confirm(tmp_path, "--output-dir", "out")
+    said = "b: recorded again on this commit without being planned, and 1 of 5 trials passed; the first verdict counts"
+    assert f"warning: {said}" in found.out.splitlines()
+    assert "without being planned, and 1 of 5 trials passed" in (tmp_path / "out/comment.md").read_text()
+
+
+@pytest.mark.parametrize(("latencies", "is_told"), [([3.01] * 5, True), ([3.01, 3.02, 3.04, 3.03, 3.08], False)])
+def test_recordings_that_differ_only_in_their_time__are_named_and_not_refused(runs, latencies, is_told):
+    for name in ("more", "base-more"):
+        lines = [json.loads(line) for line in (runs / f"{name}.jsonl").read_text().splitlines()]
+        for line, latency in zip(lines, latencies if name == "more" else [4.1, 4.2, 4.3, 4.4, 4.5], strict=True):
+            line["latency_seconds"] = latency
+        (runs / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+        judge(runs, name)
+    found = confirm(runs, "--output-dir", "out")
+    assert found.exit_code == 0, found.err
+    said = "a: 5 trials added on this commit differ only in ids and times"
+    assert (said in found.out, said in (runs / "out/comment.md").read_text()) == (is_told, is_told)
+    assert "added on the base" not in found.out
+
+
+def test_few_trials__say_how_many_were_planned_and_are_needed(tmp_path):
+    record_all(tmp_path, "p", "f", "p", "p", SUITE.replace("hard_fail, broken", "broken"))
+    found = confirm(tmp_path, "--trials", "1", "--output-dir", "out")
+    said = "Only 1 trial a side was planned, and 5 are needed to be sure: what fails every other time passes it in 50% of cases"
+    assert found.exit_code == 0
+    assert said in found.out
+    comment = (tmp_path / "out/comment.md").read_text()
+    assert said in comment
+    assert "recorded again, only 1 trial a side, it recovered" in comment.splitlines()[1]
+
+
+@pytest.mark.parametrize("head", ["f", "p"])
+def test_a_base_that_could_not_judge__is_said_where_something_fails(tmp_path, head):
+    record_all(tmp_path, "p", "f", "ppppp", "ppppp")
+    (tmp_path / "base.jsonl").write_text((tmp_path / "base.jsonl").read_text().replace("user", "robot", 1))
+    judge(tmp_path, "base", "--report-only")
+    record(tmp_path, "head", {"a": head, "b": "p"}, OTHER, "--baseline", "base/baseline.zip")
+    plan = evalgate("confirm", "head", "--plan", "--base", "base", cwd=str(tmp_path)).out
+    found = confirm(tmp_path).out
+    said = "a: fails, and could not be judged in the baseline: it was ERROR: 1 of 1 trial could not be judged: base.jsonl:1: messages"
+    assert (said in plan, said in found) == (head == "f", head == "f")
+    assert ("nothing got worse" in plan, "nothing got worse" in found) == (head == "p", head == "p")
