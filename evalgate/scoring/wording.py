@@ -185,19 +185,37 @@ def describe_difference(found: BehaviourDifference) -> str:
     """A difference of behaviour in one sentence, with its untrusted parts marked."""
     fewest = min(found.trials_before, found.trials)
     count = " (one trial)" if fewest < SEVERAL else f" in {found.trials} of {found.trials}"
-    if found.kind == "tools":
-        return f"{_describe_tools(found)}{count}"
-    if found.kind == "prompt":
-        return f"another system prompt{count}"
+    if (describe := _DESCRIBED.get(found.kind)) is not None:
+        return f"{describe(found)}{count}"
     if found.kind == "source":
         sides = f"came from {mark_part(found.before)} in all trials of the baseline, now from {mark_part(found.now)}"
         return f"{mark_part(found.what)} {sides}{count}"
     if found.kind in ("literals", "wording"):
         return f"{_describe_answers(found)}{count}{_describe_example(found)}"
-    if found.kind in ("state", "file"):
-        return f"{_describe_left(found)}{count}"
+    return f"{_describe_move(found)}{count}"
+
+
+def _describe_move(found: BehaviourDifference) -> str:
     what = found.what if found.kind in _OWN_WORDS else mark_part(found.what)
-    return f"{what}: {_mark_side(found.before)} -> {_mark_side(found.now)}{count}"
+    return f"{what}: {_mark_side(found.before)} -> {_mark_side(found.now)}"
+
+
+def _describe_asked(found: BehaviourDifference) -> str:
+    """Another setting of the requests, or another address."""
+    if found.what != "address":
+        return _describe_move(found)
+    return f"the model was asked at {_name_addresses(found.now)}, before at {_name_addresses(found.before)}"
+
+
+def _name_addresses(side: str) -> str:
+    """Where the model was asked, by `default`, PROVIDER and PROVIDER=URL."""
+    named = [each.partition("=") for each in side.split(",")]
+    words = [mark_part(url) if url else _ADDRESSES.get(name, OWN_ADDRESS) for name, _, url in named]
+    return join_words(list(dict.fromkeys(words)))
+
+
+OWN_ADDRESS = "an address of this machine or one that is not kept"
+_ADDRESSES = {"default": "the default address"}
 
 
 MORE = "+"
@@ -257,3 +275,12 @@ def _show_left(side: str) -> str:
     if side.startswith(DIGEST):
         return "other content"
     return side if side in HAPPENED else mark_part(side)
+
+
+_DESCRIBED = {
+    "tools": _describe_tools,
+    "prompt": lambda _: "another system prompt",
+    "asked": _describe_asked,
+    "state": _describe_left,
+    "file": _describe_left,
+}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import cached_property, lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from evalgate.evaluators.core.agents import iter_agents
 from evalgate.evaluators.core.evaluator import describe_missing, find_missing
 from evalgate.evaluators.core.queries import build_getter, query_evidence
 from evalgate.measures.jmespath.query import QueryFailedError
+from evalgate.measures.redaction.redact import redact
 from evalgate.measures.values.compact import digest_tools, hash_stable_text, hash_tools
 from evalgate.measures.values.json_stream import encode_json
 from evalgate.measures.values.json_values import mark_name, truncate
@@ -26,7 +28,7 @@ from evalgate.models.comparison.behaviour import Behaviour  # noqa: TC001  (the 
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.trajectory import Trajectory  # noqa: TC001  (needed when a shard is decoded)
 from evalgate.models.run.run import MAX_REQUEST, AssertionResult, TraceRef, TrialResult, TrialStatus
-from evalgate.models.trace.trace import MAX_ID_LENGTH, DamagedTrace, Trace
+from evalgate.models.trace.trace import BASE_URLS, MAX_ID_LENGTH, MODEL_SETTINGS, DamagedTrace, Trace
 from evalgate.scoring.outage import find_outage
 from evalgate.scoring.scenario import score_trial
 
@@ -381,6 +383,7 @@ def ref_of(trace: Trace) -> TraceRef:
         _digest_recording(trace),
         _read_recording_id(trace),
         skills=_read_skills(trace),
+        asked=_read_asked(trace),
     )
 
 
@@ -444,6 +447,27 @@ def _read_recording_id(trace: Trace) -> str | None:
 def _read_skills(trace: Trace) -> str | None:
     found = trace.metadata.get(SKILLS)
     return truncate(found, MAX_SKILLS) if isinstance(found, str) and found else None
+
+
+_ADDRESS = re.compile(r"([a-z0-9_-]{1,40})(=https://[^\s?#@]{1,200})?")
+
+
+def _read_asked(trace: Trace) -> str | None:
+    """Where a recorded model was asked, and with which settings; where answers were replayed, it was not asked."""
+    settings, named = trace.metadata.get(MODEL_SETTINGS), trace.metadata.get(BASE_URLS)
+    parts = [settings] if isinstance(settings, str) else []
+    if isinstance(named, str):
+        parts.insert(0, f"address={','.join(sorted(map(_clean_address, named.split(','))))}")
+    elif parts and not trace.metadata.get(REPLAYED):
+        parts.insert(0, "address=default")
+    return truncate(" ".join(parts), MAX_SKILLS) if parts else None
+
+
+def _clean_address(named: str) -> str:
+    """PROVIDER=URL, or PROVIDER alone if the URL is not plain or may hold a secret."""
+    found = _ADDRESS.match(named)
+    is_plain = found is not None and found[0] == named == redact(named)
+    return named if is_plain else found[1] if found is not None else "other"
 
 
 def _digest_conversation(trace: Trace) -> int:

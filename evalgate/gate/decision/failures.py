@@ -123,8 +123,8 @@ def _explain_model_changed(_scenario: ScenarioResult, change: Change | None) -> 
 
 
 def _explain_behaviour_changed(_scenario: ScenarioResult, change: Change | None) -> str | None:
-    found = [each for each in change.differences if each.kind != "prompt"] if change is not None else []
-    if not found:  # another prompt is no act
+    found = [each for each in change.differences if each.kind not in ("prompt", "asked")] if change else []
+    if not found:  # another prompt is no act, nor is another setting
         return None
     first, *others = map(describe_difference, found)
     return f"{first}{f' (and {len(others)} more)' if others else ''}"

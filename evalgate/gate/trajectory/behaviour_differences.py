@@ -107,6 +107,8 @@ def _compare_ends(baseline: Trials, current: Trials, agent: AgentChange | None) 
     if agent is not None and agent.models is not None:
         before, _, now = agent.models.partition(" -> ")
         yield "model", "model", before, now
+    for name, before, now in agent.asked if agent is not None else ():
+        yield "asked", name, before, now
     if agent is not None and agent.tools:  # which a framework may write into the prompt: one line for both
         yield "tools", f"tool definitions{' and system prompt' if agent.prompts else ''}", *agent.tool_sides
     elif agent is not None and agent.prompts:

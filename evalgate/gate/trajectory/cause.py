@@ -7,6 +7,7 @@ Both sides' traces are judged under both rules. One table over four outcomes: ba
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -19,7 +20,7 @@ from evalgate.models.run.trials import list_agent_parts
 from evalgate.scoring.wording import MORE, join_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from evalgate.models.comparison.comparison import CauseKind, Change, Comparison, ScenarioKey
     from evalgate.models.results.baseline_run import BaselineRun
@@ -156,7 +157,7 @@ def _find_score_cause(
     return cause_text[0], _SCORE_MESSAGES[cause_text[0]]
 
 
-MOST_MODELS, MOST_TOOLS = 3, 2
+MOST_MODELS, MOST_TOOLS, SEVERAL = 3, 2, 2
 _MOVED = REGRESSIONS | IMPROVEMENTS
 
 
@@ -224,7 +225,7 @@ def compare_agents(
     before, now = (list(zip(*parts, strict=True)) for parts in (baseline, current))
     if not before or not now:
         return None
-    models, tools, _, skills = (
+    models, tools, _, skills, asked = (
         ({*filter(None, old)}, {*filter(None, new)}) for old, new in zip(before, now, strict=True)
     )
     found = AgentChange(
@@ -232,6 +233,7 @@ def compare_agents(
         tools=_has_new(*tools),
         prompts=_pair_prompts(before[2], now[2], steady),
         skills=_compare_skills(*skills) if all(skills) else (),
+        asked=tuple(_compare_asked(*asked)) if all(asked) else (),
     )
     if found.tools and digests:
         found = _name_tools(found, *tools, digests)
@@ -274,6 +276,27 @@ def _compare_skills(before: set[str], now: set[str]) -> tuple[str, ...]:
     from evalgate.evaluators.kinds.skills.digests import compare_skills
 
     return compare_skills(before, now)
+
+
+ADDRESS, UNSET = "address", "unset"
+
+
+def _compare_asked(before: set[str], now: set[str]) -> Iterator[tuple[str, str, str]]:
+    """The address and settings with which no trial of the baseline asked, each with all values of both sides.
+
+    A number of tokens may depend on how many are left: it counts if it is one and the same on each side.
+    """
+    sides = [[dict(part.partition("=")[::2] for part in text.split()[::-1]) for text in side] for side in (before, now)]
+    known = [[one for one in side if one.keys() - {ADDRESS}] for side in sides]
+    places = [[one[ADDRESS].split(",") for one in side if ADDRESS in one] for side in sides]
+    names = sorted({name for side in known for one in side for name in one} - {ADDRESS, UNSET})
+    found = {ADDRESS: places} | {
+        name: [[one.get(name, UNSET).split("|") for one in side] for side in known] for name in names
+    }
+    for name, listed in found.items():
+        old, new = (set(chain.from_iterable(side)) for side in listed)
+        if _has_new(old, new) and not ("tokens" in name and len(old) + len(new) > SEVERAL):
+            yield name, ",".join(sorted(old)), ",".join(sorted(new))
 
 
 def _list_models(names: Iterable[str]) -> str:

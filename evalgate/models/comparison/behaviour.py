@@ -21,6 +21,7 @@ DifferenceKind = Literal[
     "answer",
     "wording",
     "model",
+    "asked",
     "tools",
     "prompt",
     "status",

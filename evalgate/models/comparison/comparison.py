@@ -59,7 +59,8 @@ class AgentChange(NamedTuple):
 
     `models` is `old -> new`, None if the model is the same or unknown. `prompts` are the hashes of the system prompt
     before and now, None if it is the same or unknown. `skills` are in words already, and so are
-    `named_tools`, if it is known which differ; `tool_sides` are the names of these tools on each side.
+    `named_tools`, if it is known which differ; `tool_sides` are the names of these tools on each side. `asked` are the
+    settings of requests that differ, and the address, with both values.
     """
 
     models: str | None
@@ -68,6 +69,7 @@ class AgentChange(NamedTuple):
     skills: tuple[str, ...] = ()
     named_tools: tuple[str, ...] = ()
     tool_sides: tuple[str, str] = ("", "")
+    asked: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def has_other_model_or_tools(self) -> bool:
@@ -82,6 +84,7 @@ class AgentChange(NamedTuple):
             *((self.named_tools or (OTHER_TOOLS,)) if self.tools else ()),
             *([OTHER_PROMPT] if self.prompts else []),
             *self.skills,
+            *(f"{name} {before} -> {now}" for name, before, now in self.asked),
         ]
 
 

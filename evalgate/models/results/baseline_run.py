@@ -35,6 +35,7 @@ class BaselineTrace(Struct, frozen=True):
     status: str | None = None
     digest: int | None = None
     skills: str | None = None
+    asked: str | None = None
     recorded_at: str | None = None
     recording: str | None = None
 
@@ -81,7 +82,8 @@ class BaselineTrial(Struct, frozen=True):
     @property
     def agent(self) -> AgentParts:
         """What its trace records of the agent."""
-        return AgentParts(self.trace.model, self.trace.tools_hash, self.trace.prompt_hash, self.trace.skills)
+        trace = self.trace
+        return AgentParts(trace.model, trace.tools_hash, trace.prompt_hash, trace.skills, trace.asked)
 
 
 class BaselineEntry(Struct, frozen=True):

@@ -106,6 +106,7 @@ class TraceRef(Struct, array_like=True):
     recording: str | None = None  # id of the recording that it is of
     request: str | None = None  # what the user asked for first, if the trial did not pass
     skills: str | None = None  # the name of each skill of the agent with the digest of its text
+    asked: str | None = None  # where and with which settings the model was asked
 
     @property
     def recorded(self) -> Recorded:
@@ -116,7 +117,7 @@ class TraceRef(Struct, array_like=True):
     @property
     def agent(self) -> AgentParts:
         """What it records of the agent."""
-        return AgentParts(self.model, self.tools_hash, self.prompt_hash, self.skills)
+        return AgentParts(self.model, self.tools_hash, self.prompt_hash, self.skills, self.asked)
 
 
 class TrialResult(Struct, array_like=True):

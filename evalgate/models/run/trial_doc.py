@@ -97,12 +97,13 @@ class GoldenTrialDoc(TypedDict):
 
 
 class AgentParts(NamedTuple):
-    """The model, tool definitions, system prompt and skills of an agent, as a trace records them; None is unknown."""
+    """What a trace records of an agent; None is unknown. `asked` is how the model is asked, as TraceDoc has it."""
 
     model: str | None
     tools_hash: str | None
     prompt_hash: str | None
     skills: str | None = None
+    asked: str | None = None
 
 
 class Recorded(NamedTuple):
@@ -126,7 +127,8 @@ class TraceDoc(Struct, kw_only=True, omit_defaults=True):
     `status` is how the run ended, absent if well, and `stopped_by` what stopped it. `digest` identifies the recording
     (absent if it was replayed), `recording` the call of `record` that made it.
     `tools_hash` and `prompt_hash` identify the recorded tool definitions and system prompt, `skills` is NAME=DIGEST of
-    each skill. `request` is what the user asked for first, if the trial did not pass.
+    each skill. `request` is what the user asked for first, if the trial did not pass. `asked` is NAME=VALUE of each
+    setting of the requests and of the `address` at which the model was asked: `default`, PROVIDER or PROVIDER=URL.
     """
 
     stale: str | None = None
@@ -148,6 +150,7 @@ class TraceDoc(Struct, kw_only=True, omit_defaults=True):
     recording: Name | None = None
     request: Name | None = None
     skills: str | None = None
+    asked: str | None = None
 
     @property
     def recorded(self) -> Recorded:
@@ -158,7 +161,7 @@ class TraceDoc(Struct, kw_only=True, omit_defaults=True):
     @property
     def agent(self) -> AgentParts:
         """What it records of the agent."""
-        return AgentParts(self.model, self.tools_hash, self.prompt_hash, self.skills)
+        return AgentParts(self.model, self.tools_hash, self.prompt_hash, self.skills, self.asked)
 
 
 class AssertionDoc(Struct):

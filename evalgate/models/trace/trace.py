@@ -30,6 +30,8 @@ AGENT_COMMAND = "evalgate.command"
 """The metadata that names the command of a recorded agent, after options of `record` and `--` if it has any."""
 BASE_URLS = "evalgate.base_urls"
 """The metadata that names the providers of a recording whose address was not their own default, as NAME or NAME=URL."""
+MODEL_SETTINGS = "evalgate.model_settings"
+"""The metadata that names the settings of the main agent's requests, as NAME=VALUE; `unset` if they have none."""
 
 Role = Literal["system", "user", "assistant", "tool"]
 CallStatus = Literal["ok", "error", "missing", "unknown"]

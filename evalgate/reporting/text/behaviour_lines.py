@@ -9,7 +9,15 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from evalgate.measures.text.plain_text import mark_part
-from evalgate.reporting.text.changes import ACTS_DIFFERENTLY, OTHER_MODEL, OTHER_PROMPT, OTHER_TOOLS, name_differences
+from evalgate.reporting.text.changes import (
+    ACTS_DIFFERENTLY,
+    OTHER_ASKED,
+    OTHER_MODEL,
+    OTHER_PROMPT,
+    OTHER_TOOLS,
+    QUIET,
+    name_differences,
+)
 from evalgate.reporting.text.scenario_sections import SuiteScenario, find_request, list_scenarios, sort_scenarios
 from evalgate.reporting.text.wording import join_words, pluralize, scenario_name
 from evalgate.scoring.wording import describe_difference
@@ -44,8 +52,8 @@ MOST_NAMED = 3
 LEAST_NAMED = 3
 """Characters of a value that a request may be said to name."""
 _ACTS = frozenset({"calls", "argument", "source", "outcome", "state", "file", "status"})
-_SEVERAL = {each.one: each.several for each in (OTHER_MODEL, OTHER_TOOLS, OTHER_PROMPT)}
-_OF_AGENT = frozenset({"model", "tools", "prompt"})
+_SEVERAL = {each.one: each.several for each in (OTHER_MODEL, OTHER_ASKED, OTHER_TOOLS, OTHER_PROMPT)}
+_OF_AGENT = frozenset({"model", *QUIET})
 """Kinds that often differ in the same way in many scenarios."""
 _IN_WORDS = ("answer with other words: ", "model: ", "another system prompt", "other tool definitions")
 """Beginnings of sentences that words of headings say."""

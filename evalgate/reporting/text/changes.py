@@ -72,6 +72,7 @@ ACTS_DIFFERENTLY = ChangeWords("act differently", "acts differently")
 OTHER_MODEL = ChangeWords("run with another model", "runs with another model")
 OTHER_TOOLS = ChangeWords("have other tool definitions", "has other tool definitions")
 OTHER_PROMPT = ChangeWords("have another system prompt", "has another system prompt")
+OTHER_ASKED = ChangeWords("ask the model in another way", "asks the model in another way")
 OTHER_WORDS = ChangeWords("answer with other words", "answers with other words")
 ADDED, REMOVED = ChangeWords("added", "added"), ChangeWords("removed", "removed")
 KNOWN_FAILURE, UNMEASURED = ChangeWords("", "", "known failure"), ChangeWords("", "", "outage")
@@ -84,11 +85,19 @@ BAD = (
 )
 """What a person should look at, the worst first."""
 GOOD = (
-    *(ACTS_DIFFERENTLY, OTHER_MODEL, OTHER_TOOLS, OTHER_PROMPT, OTHER_WORDS),
+    *(ACTS_DIFFERENTLY, OTHER_MODEL, OTHER_ASKED, OTHER_TOOLS, OTHER_PROMPT, OTHER_WORDS),
     *(FIXED, MAY_BE_FIXED, IMPROVED, UNCOMPARED, ADDED, REMOVED),
 )
 ORDER = (*BAD, *GOOD)
-_OF_KINDS = {"model": OTHER_MODEL, "tools": OTHER_TOOLS, "prompt": OTHER_PROMPT, "wording": OTHER_WORDS}
+_OF_KINDS = {
+    "model": OTHER_MODEL,
+    "asked": OTHER_ASKED,
+    "tools": OTHER_TOOLS,
+    "prompt": OTHER_PROMPT,
+    "wording": OTHER_WORDS,
+}
+QUIET = frozenset({"asked", "tools", "prompt"})
+"""Kinds of differences that are no acts, and leave a heading green."""
 _OF_KNOWN = {WORSE: GOT_WORSE, OTHER: FAILS_OTHERWISE}
 _OF_FAILING = {"regressed": GOT_WORSE, "broken": BROKE}
 _OF_PASSING = {"regressed": REGRESSED, "broken": REGRESSED, "fixed": FIXED, "improved": IMPROVED, "new": ADDED}
@@ -200,10 +209,10 @@ def name_differences(differences: Iterable[BehaviourDifference]) -> ChangeWords:
 def is_attention_due(scenario: ScenarioDoc) -> bool:
     """Whether a scenario that passes makes a heading yellow: another model, or other acts in several trials a side.
 
-    Other acts of a single trial may be chance; other tool definitions and prompts are no acts.
+    Other acts of a single trial may be chance; other tool definitions, prompts and settings are no acts.
     """
     return any(
-        each.kind == "model" or (each.kind not in ("tools", "prompt") and min(each.trials_before, each.trials) > 1)
+        each.kind == "model" or (each.kind not in QUIET and min(each.trials_before, each.trials) > 1)
         for each in scenario.get("differences", ())
     )
 

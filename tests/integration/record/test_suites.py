@@ -252,6 +252,11 @@ def test_a_trace_names_the_provider_that_was_not_asked_at_its_default(fake, tmp_
     assert "evalgate.base_urls" not in trace_of(tmp_path)["metadata"]
 
 
+def test_a_trace_names_the_settings_of_the_requests(fake, tmp_path):
+    assert record(tmp_path, *fake.flags, *ALONE).code == 0
+    assert trace_of(tmp_path)["metadata"]["evalgate.model_settings"] == "unset"
+
+
 def test_a_recording_whose_suites_are_not_known_names_the_other_one(fake, tmp_path):
     suite = write_suite(tmp_path, "s.yaml", "traces/**/*.jsonl")
     alone = record(tmp_path, *fake.flags, *ALONE)

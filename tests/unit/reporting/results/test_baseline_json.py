@@ -81,7 +81,7 @@ def test_a_run_is_read_without_its_assertions():
     assert (first.tool_calls, first.position, first.agent) == (
         ["look_up", "pay"],
         ("traces/0.json", None, None),
-        (None, None, None, None),
+        (None, None, None, None, None),
     )
     assert (second.passed, second.cost_usd, second.position) == (False, None, ("traces/0.json", 7, None))
     assert second.agent == ("m", "a1", None, None)

@@ -28,6 +28,7 @@ from evalgate.adapters.formats.messages.kept_elsewhere import (
 )
 from evalgate.errors import TraceError
 from evalgate.features.record.adapters.exchanges.beside import build_records, select_results
+from evalgate.features.record.adapters.exchanges.model_settings import read_settings
 from evalgate.features.record.measures.other_paths import (
     ANTHROPIC,
     CHAT,
@@ -79,6 +80,7 @@ class ExchangeCall(Struct):
     tools: list[dict[str, Any]] = field(default_factory=list)
     forced_tool: str | None = None
     """The tool that the request makes the model call."""
+    settings: dict[str, str] = field(default_factory=dict)
     problem: str | None = None
     """Why not all of its messages could be read."""
     new: list[dict[str, Any]] = field(default_factory=list)
@@ -132,6 +134,7 @@ def read_model_call(exchange: Exchange, seen: Seen) -> ExchangeCall:
         call.problem = REQUEST_NOT_JSON
         return call
     call.tools = [tool for tool in body.get("tools") or () if type(tool) is dict]
+    call.settings = read_settings(body)
     call.forced_tool = roles.read_forced_tool(body.get("tool_choice"))
     try:
         {CHAT: _read_chat, RESPONSES: _read_responses, ANTHROPIC: _read_anthropic}[call.api](call, body, answer, seen)

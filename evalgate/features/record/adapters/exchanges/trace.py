@@ -13,9 +13,10 @@ from evalgate.adapters.formats.messages.kept_elsewhere import note_elsewhere
 from evalgate.features.record.adapters.exchanges.agents import find_agents, number_answers, time_answers
 from evalgate.features.record.adapters.exchanges.beside import note_beside, note_own_events
 from evalgate.features.record.adapters.exchanges.model_calls import ExchangeCall, Seen, read_model_call
+from evalgate.features.record.adapters.exchanges.model_settings import join_settings
 from evalgate.features.record.adapters.exchanges.threads import CallThread, Threads, find_threads, list_messages
 from evalgate.features.record.models.exchange import format_time
-from evalgate.models.trace.trace import Trace
+from evalgate.models.trace.trace import MODEL_SETTINGS, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -47,7 +48,7 @@ def build_trace(exchanges: Iterable[Exchange], run: ProcessRun) -> Trace:
     trial = run.trial
     trace.trace_id, trace.scenario_id, trace.trial = run.trace_id, trial.scenario, trial.trial
     trace.commit, trace.agent_hash = run.commit, run.agent_hash
-    trace.metadata = dict(run.metadata)
+    trace.metadata = {**run.metadata, MODEL_SETTINGS: join_settings([call.settings for call in main.calls])}
     if trial.variant is not None:
         trace.metadata["variant"] = trial.variant
         trace.tags = [trial.variant]
