@@ -11,12 +11,14 @@ from evalgate.measures.values.json_values import CURRENCIES, CURRENCY_SIGNS
 from evalgate.models.comparison.trajectory import TextPair
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
-    from evalgate.models.comparison.behaviour import FoundDifference
+    from evalgate.models.comparison.behaviour import Behaviour, FoundDifference
 
 LONGEST_SIDE, MOST_LITERALS, SHORTEST_LITERAL = 200, 5, 3
 _LITERAL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[\w$\u20ac.:/+-]*\d[\w.:/+%-]*")
+_SHORT_CODE = re.compile(r"[^\W\d_]\d|\d[^\W\d_]")
+_LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)](?=\s)", re.MULTILINE)
 _BEFORE_AMOUNT = re.compile(rf"([{CURRENCY_SIGNS}]|\b(?:{CURRENCIES}))\s?$")
 _AFTER_AMOUNT = re.compile(rf"\s?([{CURRENCY_SIGNS}%]|(?:{CURRENCIES}|euro|dollar|pound|percent)(?=s?\b))")
 _AMOUNT = re.compile(rf"(?:US)?([{CURRENCY_SIGNS}]?)(\d+(?:\.\d+)?)(%?)")
@@ -33,7 +35,7 @@ _CENTS = re.compile(r"(?<=\d)\.00(?![.\d]*\d)")
 
 
 def compare_answers(
-    before: Sequence[str | None], now: Sequence[str | None], *, counts_one_side: bool
+    before: Sequence[Behaviour], now: Sequence[Behaviour], *, counts_one_side: bool
 ) -> Iterator[FoundDifference]:
     """The whole answers if each side always gives the same, else the literals that all trials of a side share.
 
@@ -46,17 +48,19 @@ def compare_answers(
         yield from _compare_literals(before, now, counts_one_side=counts_one_side)
 
 
-def _find_only(answers: Sequence[str | None]) -> str | None:
-    """The answer of all trials; None if they have several."""
-    return answers[0] if len({*answers}) == 1 else None
+def _find_only(trials: Sequence[Behaviour]) -> Behaviour | None:
+    """The first trial if all give its answer; None if they have several, or none."""
+    first = trials[0]
+    return first if first.answer is not None and all(each.answer == first.answer for each in trials) else None
 
 
-def _compare_whole(before: str, now: str) -> Iterator[FoundDifference]:
+def _compare_whole(before: Behaviour, now: Behaviour) -> Iterator[FoundDifference]:
     """Answers with the same literals, if there are any, differ only in their wording."""
-    if _read_words(before) != _read_words(now):
+    first, second = before.answer or "", now.answer or ""
+    if _read_words(first) != _read_words(second):
         literals = _index_literals(before).keys()
         is_wording = literals and literals == _index_literals(now).keys()
-        yield "wording" if is_wording else "answer", "answer", *excerpt_texts(before, now, LONGEST_SIDE)
+        yield "wording" if is_wording else "answer", "answer", *excerpt_texts(first, second, LONGEST_SIDE)
 
 
 def _read_words(answer: str) -> list[str]:
@@ -65,7 +69,7 @@ def _read_words(answer: str) -> list[str]:
 
 
 def _compare_literals(
-    before: Sequence[str | None], now: Sequence[str | None], *, counts_one_side: bool
+    before: Sequence[Behaviour], now: Sequence[Behaviour], *, counts_one_side: bool
 ) -> Iterator[FoundDifference]:
     first, second = [*map(_index_literals, before)], [*map(_index_literals, now)]
     gone = set(first[0]).intersection(*first).difference(*second)
@@ -75,9 +79,14 @@ def _compare_literals(
         yield "literals", "answer", *shown
 
 
-def _index_literals(answer: str | None) -> dict[str, str]:
-    """The literals of an answer as they are shown, by how they are compared: without cents of whole amounts."""
-    return {_CENTS.sub("", shown): shown for _, shown in _iterate_literals(answer or "")}
+def _index_literals(trial: Behaviour) -> dict[str, str]:
+    """The literals of an answer as they are shown, by how they are compared: without cents of whole amounts.
+
+    A short number is one if a call that changes something was given it.
+    """
+    acts = (call for call in trial.calls or () if call.changes)
+    given = {value for call in acts for value in call.values.values() if len(value) < SHORTEST_LITERAL}
+    return {_CENTS.sub("", shown): shown for _, shown in _iterate_literals(trial.answer or "", given)}
 
 
 def _join_literals(literals: Iterable[str]) -> str:
@@ -85,16 +94,23 @@ def _join_literals(literals: Iterable[str]) -> str:
 
 
 def find_literals(answer: str) -> set[str]:
-    """Numbers, ids, addresses, days and times in an answer, of three characters and more; amounts and shares of any."""
+    """Numbers, ids, addresses, days and times in an answer, of three characters and more; amounts and shares of any.
+
+    Of two characters also a letter with a digit, as of a gate.
+
+    >>> find_literals("2 tugs to berth B7")
+    {'B7'}
+    """
     return {text for text, _ in _iterate_literals(answer)}
 
 
-def _iterate_literals(answer: str) -> Iterator[tuple[str, str]]:
-    """Yields them as they are written, and amounts and shares with the sign of their unit."""
-    for found in _LITERAL.finditer(remove_emphasis(answer)):
+def _iterate_literals(answer: str, given: Container[str] = ()) -> Iterator[tuple[str, str]]:
+    """Yields them as they are written, and amounts and shares with the sign of their unit; also those `given`."""
+    plain = remove_emphasis(answer)
+    for found in _LITERAL.finditer(_LIST_NUMBER.sub("", plain) if given else plain):
         text = found[0].strip(".:/+-")
         amount = _read_amount(text, found)
-        if len(text) >= SHORTEST_LITERAL or amount is not None:
+        if len(text) >= SHORTEST_LITERAL or amount is not None or _SHORT_CODE.fullmatch(text) or text in given:
             yield text, amount or text
 
 

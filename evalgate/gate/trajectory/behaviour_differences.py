@@ -67,8 +67,8 @@ def find_differences(
     if fewest >= SEVERAL or passes:
         found += _compare_left(baseline, current)
     if fewest >= SEVERAL:
-        answers = ([each.answer for each in side] for side in (baseline, current))
-        found += compare_answers(*answers, counts_one_side=fewest >= ENOUGH and _change_the_same(baseline, current))
+        counts_one_side = fewest >= ENOUGH and _change_the_same(baseline, current)
+        found += compare_answers(baseline, current, counts_one_side=counts_one_side)
     return [_count_trials(each, baseline, current) for each in found[:MOST_DIFFERENCES]]
 
 

@@ -176,6 +176,55 @@ def test_other_short_numbers_are_no_literals(answer):
     assert find_literals(answer) == set()
 
 
+def told(*answers, **arguments):
+    return [make_trace([("reserve_berth", {"berth": "B7", **arguments})], each) for each in answers]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "sides"),
+    [
+        (("Berth B7 it is.", "Done: B7.", "I reserved B7."), ("Berth B4.", "Done: B4.", "It is B4."), ("B7", "B4")),
+        (("Seat 4A.", "It is 4A.", "You have 4A."), ("Seat 4C.", "It is 4C.", "You have 4C."), ("4A", "4C")),
+        (("Berth B7.", "Done: B7.", "I took B7."), ("Nothing was done.", "No.", "Nobody was told."), ("B7", "")),
+    ],
+)
+def test_a_code_of_a_letter_and_a_digit_is_a_literal(before, now, sides):
+    assert differences(told(*before), told(*now)) == [("literals", "answer", *sides)]
+    assert differences(told(*before), told(*now[:2], before[2])) == []
+
+
+def test_answers_that_are_always_the_same_with_another_short_code_differ_in_more_than_words():
+    sides = [told(*[f"Berth {berth} on 2026-11-30."] * 2) for berth in ("B7", "B4")]
+    assert [each[0] for each in differences(*sides)] == ["answer"]
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        (("Gate 7.", "It is gate 7.", "You leave from 7."), ("Gate 9.", "It is gate 9.", "From 9 you leave.")),
+        (("Gate 7.", "It is gate 7.", "You leave from 7."), ("From no gate.", "There is none.", "Sorry.")),
+    ],
+)
+def test_a_short_number_that_a_call_was_given_is_a_literal(before, now):
+    assert differences(told(*before, gate=7), told(*now, gate=7)) == [("literals", "answer", "7", "")]
+    assert differences(told(*before), told(*now)) == []
+    looked = [[make_trace([("get_gate", {"gate": 7})], each) for each in side] for side in (before, now)]
+    assert differences(*looked) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        (("1. Booked.\n2. Paid.", "So:\n1. It is booked."), ("I booked it.", "A berth is yours.")),
+        (("1) Booked.\n2) Paid.", "  1) It is booked."), ("I booked it.", "A berth is yours.")),
+        (("2 tugs come.", "So 2 tugs come."), ("3 tugs come.", "So 3 tugs come.")),
+        (("A berth.", "I have A for you."), ("I booked B.", "You are in B.")),
+    ],
+)
+def test_numbers_of_a_list_and_words_are_no_literals(before, now):
+    assert differences(told(*before, before[0], places=1), told(*now, now[0], places=1)) == []
+
+
 def test_a_short_amount_is_the_same_however_its_currency_is_written():
     sides = [booked(response=each) for each in ("At 80 EUR: 120 in all.", "At EUR 80: 120 in all.")]
     assert [each[0] for each in differences(*sides)] == ["wording"]
