@@ -4,9 +4,10 @@
 
 Each file holds several trials of each task by the same agent. It prints the lines per comparison of two scenarios, by
 kind, with the Wilson interval of the share of comparisons that have a line: two trials against two, over all
-scenarios, and one against one, over pairs of trials that both pass (reward 1). Sources of arguments are compared from
-three trials a side on, which four trials can't give: there each side is two trials, of which one counts twice. Three
-different ones agree less often, so that is at least as many lines.
+scenarios and over those whose trials all pass (reward 1), and one against one, over pairs of trials that both pass.
+Sources of arguments, and calls of some trials, are compared from three trials a side on, which four trials can't give:
+there each side is two trials, of which one counts twice. Three different ones agree less often, so that is at least as
+many lines.
 """
 
 from __future__ import annotations
@@ -75,6 +76,12 @@ def main(paths: Sequence[str]) -> None:
         report(
             f"{path}: three against three, one of them twice",
             [compare([*before, before[0]], [*now, now[0]], passes=False) for before, now in pairs],
+        )
+        good = [pair for pair in pairs if all(passes for side in pair for _, passes in side)]
+        report(f"{path}: two against two that all pass", [compare(*pair, passes=True) for pair in good])
+        report(
+            f"{path}: three against three that all pass, one of them twice",
+            [compare([*before, before[0]], [*now, now[0]], passes=True) for before, now in good],
         )
         singles = [pair for trials in tasks for pair in combinations(trials, 2) if pair[0][1] and pair[1][1]]
         report(f"{path}: one against one", [compare([one], [two], passes=True) for one, two in singles])

@@ -11,7 +11,7 @@ from evalgate.models.comparison.behaviour import DIGEST, HAPPENED
 from evalgate.models.run.trials import filter_by_status, is_failed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from evalgate.models.comparison.behaviour import BehaviourDifference
     from evalgate.models.comparison.weakening import Weakening, WeakeningKind
@@ -185,13 +185,8 @@ def describe_difference(found: BehaviourDifference) -> str:
     """A difference of behaviour in one sentence, with its untrusted parts marked."""
     fewest = min(found.trials_before, found.trials)
     count = " (one trial)" if fewest < SEVERAL else f" in {found.trials} of {found.trials}"
-    if (describe := _DESCRIBED.get(found.kind)) is not None:
-        return f"{describe(found)}{count}"
-    if found.kind == "source":
-        sides = f"came from {mark_part(found.before)} in all trials of the baseline, now from {mark_part(found.now)}"
-        return f"{mark_part(found.what)} {sides}{count}"
-    if found.kind in ("literals", "wording"):
-        return f"{_describe_answers(found)}{count}{_describe_example(found)}"
+    if describe := _DESCRIBE.get(found.kind):
+        return describe(found, count)
     return f"{_describe_move(found)}{count}"
 
 
@@ -200,11 +195,11 @@ def _describe_move(found: BehaviourDifference) -> str:
     return f"{what}: {_mark_side(found.before)} -> {_mark_side(found.now)}"
 
 
-def _describe_asked(found: BehaviourDifference) -> str:
+def _describe_asked(found: BehaviourDifference, count: str) -> str:
     """Another setting of the requests, or another address."""
     if found.what != "address":
-        return _describe_move(found)
-    return f"the model was asked at {_name_addresses(found.now)}, before at {_name_addresses(found.before)}"
+        return f"{_describe_move(found)}{count}"
+    return f"the model was asked at {_name_addresses(found.now)}, before at {_name_addresses(found.before)}{count}"
 
 
 def _name_addresses(side: str) -> str:
@@ -218,15 +213,32 @@ OWN_ADDRESS = "an address of this machine or one that is not kept"
 _ADDRESSES = {"default": "the default address"}
 
 
+def _describe_some_calls(found: BehaviourDifference, _: str) -> str:
+    """A tool that only trials of one side call, and in how many."""
+    tool = mark_part(found.what)
+    if found.now.startswith("0 "):
+        return f"no longer calls {tool}, before in {found.before}"
+    return f"calls {tool} in {found.now}, before in {found.before}"
+
+
+def _describe_prompt(_: BehaviourDifference, count: str) -> str:
+    return f"another system prompt{count}"
+
+
+def _describe_source(found: BehaviourDifference, count: str) -> str:
+    sides = f"came from {mark_part(found.before)} in all trials of the baseline, now from {mark_part(found.now)}"
+    return f"{mark_part(found.what)} {sides}{count}"
+
+
 MORE = "+"
 """Begins the number of tools that a side of a difference does not name."""
 
 
-def _describe_tools(found: BehaviourDifference) -> str:
+def _describe_tools(found: BehaviourDifference, count: str) -> str:
     """Which tools have another definition, are new, or are gone, where a difference names them."""
     before, now = found.before.split(), found.now.split()
     if not before + now:
-        return f"other {found.what}"
+        return f"other {found.what}{count}"
     more = sorted({each for each in before + now if each[: len(MORE)] == MORE and each[len(MORE) :].isdigit()})
     names = [each for each in dict.fromkeys(now + before) if each not in more]
     words = [
@@ -235,24 +247,22 @@ def _describe_tools(found: BehaviourDifference) -> str:
         for name in names
     ]
     prompt = ["another system prompt"] if found.what.endswith("system prompt") else []
-    return ", ".join([*words, *(["others differ"] if more else []), *prompt])
+    return ", ".join([*words, *(["others differ"] if more else []), *prompt]) + count
 
 
-def _describe_answers(found: BehaviourDifference) -> str:
-    """What only the answers of one side have, or both have with other words around it."""
-    if not found.now:
-        return f"no longer in the answer: {mark_part(found.before)}"
-    if not found.before:
-        return f"new in the answer: {mark_part(found.now)}"
+def _describe_answers(found: BehaviourDifference, count: str) -> str:
+    """What only the answers of one side have, or both have with other words around it, with an example if one is kept.
+
+    It is an answer of each side, so that a wrong one does not read like other words.
+    """
     what = "answer with other words" if found.kind == "wording" else "answer"
-    return f"{what}: {mark_part(found.before)} -> {mark_part(found.now)}"
-
-
-def _describe_example(found: BehaviourDifference) -> str:
-    """An answer of each side, so that a wrong one does not read like other words; empty where none is kept."""
-    if not found.example:
-        return ""
-    return f"; for example: {_mark_side(found.example.baseline)} -> {_mark_side(found.example.current)}"
+    words = f"{what}: {mark_part(found.before)} -> {mark_part(found.now)}"
+    if not found.now:
+        words = f"no longer in the answer: {mark_part(found.before)}"
+    elif not found.before:
+        words = f"new in the answer: {mark_part(found.now)}"
+    sides = found.example and (_mark_side(found.example.baseline), _mark_side(found.example.current))
+    return f"{words}{count}; for example: {' -> '.join(sides)}" if sides else f"{words}{count}"
 
 
 def _mark_side(text: str | None) -> str:
@@ -260,15 +270,15 @@ def _mark_side(text: str | None) -> str:
     return mark_part(text) if text else "nothing"
 
 
-def _describe_left(found: BehaviourDifference) -> str:
+def _describe_left(found: BehaviourDifference, count: str) -> str:
     """What the run left behind: a value as JSON, or what happened to it in our words."""
     whole = "state" if found.kind == "state" else "files"
     if not (found.what or found.before):
-        return f"{found.now} of the {whole}"
+        return f"{found.now} of the {whole}{count}"
     what = f"{found.kind} {mark_part(found.what)}" if found.what else whole
     if found.before.startswith(DIGEST) and found.now.startswith(DIGEST):
-        return f"{what}: other content"
-    return f"{what}: {_show_left(found.before)} -> {_show_left(found.now)}"
+        return f"{what}: other content{count}"
+    return f"{what}: {_show_left(found.before)} -> {_show_left(found.now)}{count}"
 
 
 def _show_left(side: str) -> str:
@@ -277,10 +287,15 @@ def _show_left(side: str) -> str:
     return side if side in HAPPENED else mark_part(side)
 
 
-_DESCRIBED = {
+_DESCRIBE: dict[str, Callable[[BehaviourDifference, str], str]] = {
+    "some_calls": _describe_some_calls,
+    "source": _describe_source,
+    "literals": _describe_answers,
+    "wording": _describe_answers,
     "tools": _describe_tools,
-    "prompt": lambda _: "another system prompt",
+    "prompt": _describe_prompt,
     "asked": _describe_asked,
     "state": _describe_left,
     "file": _describe_left,
 }
+"""Sentences by the kind of a difference, of which the other kinds share one."""

@@ -11,7 +11,7 @@ from evalgate.measures.values.json_values import CURRENCIES, CURRENCY_SIGNS
 from evalgate.models.comparison.trajectory import TextPair
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from evalgate.models.comparison.behaviour import Behaviour, FoundDifference
 
@@ -104,7 +104,7 @@ def find_literals(answer: str) -> set[str]:
     return {text for text, _ in _iterate_literals(answer)}
 
 
-def _iterate_literals(answer: str, given: Container[str] = ()) -> Iterator[tuple[str, str]]:
+def _iterate_literals(answer: str, given: Collection[str] = ()) -> Iterator[tuple[str, str]]:
     """Yields them as they are written, and amounts and shares with the sign of their unit; also those `given`."""
     plain = remove_emphasis(answer)
     for found in _LITERAL.finditer(_LIST_NUMBER.sub("", plain) if given else plain):

@@ -26,7 +26,10 @@ LONGEST_ANSWER = 4_000
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
 WORD_KEYS, LONGEST_WORD, LONGEST_RESULT = ("status", "state", "result"), 30, 20_000
 """Keys at the top of a result under which it says how a call ended, and characters of that and of the result."""
-MOST_FLAGS = 10
+MOST_FLAGS, MOST_ADDRESSES = 10, 50
+_ADDRESS = re.compile(r"https?://(?:[^\s/@]*@)?([\w.-]+)|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_DOMAIN = re.compile(r"(?:^|\.)([\w-]+\.(?:(?:ac|co|com|edu|gov|net|org)\.[a-z]{2}|[a-z][\w-]*))$")
+"""The end of a host: of a subdomain may be one for each run, as of a preview."""
 _END = re.compile(r"ok|okay|success|successful|successfully|done|valid|sent|paid|[a-z]+[a-df-z]ed")
 _NO_END = re.compile("cach|compress|expect|need|pagin|queue|requir|retri|trunc")
 """How words begin that end alike and are about how the result was made, or what is to be done."""
@@ -44,8 +47,9 @@ def behaviour_from_trace(trace: Trace, *, with_sources: bool = False) -> Behavio
     others = [_list_others(call["arguments"], each) for call, each in zip(recorded, raw, strict=True)]
     words = [_list_words(call) if changing[call["name"]] else {} for call in recorded]
     texts = [_list_texts(call["arguments"], each) for call, each in zip(recorded, raw, strict=True)]
+    named = [_list_addresses(call) if changing[call["name"]] else [] for call in recorded]
     values, answer = redact_value([raw, read_steady_answer(trace)])
-    rows = [values, *(redact_value(each) if any(each) else each for each in (others, words, texts))]
+    rows = [values, *(redact_value(each) if any(each) else each for each in (others, words, texts, named))]
     calls = [
         ComparedCall(call["name"], changing[call["name"]], given, _name_outcome(call), {}, call["step"], *rest)
         for call, given, *rest in zip(recorded, *rows, strict=True)
@@ -92,6 +96,16 @@ def _list_words(call: ToolCall) -> dict[str, str]:
     }
     flags = ((key, value) for key, value in result.items() if isinstance(value, bool) and _names_end(key))
     return words | {key: json.dumps(value) for key, value in islice(flags, MOST_FLAGS)}
+
+
+def _list_addresses(call: ToolCall) -> list[str]:
+    """The e-mail addresses, and the domains of URLs, in the result of a call that did not fail."""
+    text = call["result_text"] or ""
+    if ("@" not in text and "://" not in text) or len(text) > LONGEST_RESULT or _name_outcome(call) == "error":
+        return []
+    found = islice(_ADDRESS.finditer(text.lower()), MOST_ADDRESSES)
+    names = (each[0] if each[1] is None else (domain := _DOMAIN.search(each[1])) and domain[1] for each in found)
+    return sorted({name for name in names if name})
 
 
 def _names_end(key: str) -> bool:

@@ -1,7 +1,7 @@
 """Differences of behaviour between two sides of a scenario, also where its verdict stays the same.
 
-A difference is only what is one and the same in all trials of each side, so that chance rarely makes one:
-benchmarks/behaviour_noise.py measures how often.
+A difference is only what is one and the same in all trials of each side, but for a call that was never made before, so
+that chance rarely makes one: benchmarks/behaviour_noise.py measures how often.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ def find_differences(
     found = [*_compare_ends(baseline, current, agent)]
     if fewest >= SEVERAL:
         found += _compare_calls(baseline, current, fewest)
+        found += _compare_some_calls(baseline, current) if passes else ()
     elif passes:
         sides = [list(map(_leave_out_chance, side)) for side in (baseline, current)]
         found += _compare_calls(sides[0], sides[1], fewest)
@@ -129,7 +130,7 @@ def _find_constants(
 
 
 def _compare_calls(baseline: Trials, current: Trials, fewest: int) -> Found:
-    changing = _find_constants(baseline, current, lambda each: _list_names(each, only_changing=True))
+    changing = _find_constants(baseline, current, _list_changing)
     if changing is None:
         return
     if changing[0] != changing[1]:
@@ -143,6 +144,38 @@ def _compare_calls(baseline: Trials, current: Trials, fewest: int) -> Found:
         from evalgate.gate.trajectory.call_sources import compare_sources
 
         yield from _compare_each(baseline, current, compare_sources, only_changing=True)
+
+
+def _compare_some_calls(baseline: Trials, current: Trials) -> Found:
+    """Tools that change something and that only one side calls, where its trials do not all make the same calls.
+
+    Of a tool that all trials of a side call, two are enough. One that only some call now may have been missed before by
+    chance: the baseline must have three trials, and as many as this run or half of the trials call it.
+    """
+    sides = _count_tools(baseline), _count_tools(current)
+    if sides[0] is None or sides[1] is None or _find_constants(baseline, current, _list_changing) is not None:
+        return
+    before, now = len(baseline), len(current)
+    for tool, count in sides[1].items():
+        is_enough = before >= ENOUGH and count >= SEVERAL and (before >= now or 2 * count >= now)
+        if tool not in sides[0] and (count == now or is_enough):
+            yield "some_calls", tool, f"0 of {before}", f"{count} of {now}"
+    for tool, count in sides[0].items():
+        if tool not in sides[1] and count == before:
+            yield "some_calls", tool, f"{count} of {before}", f"0 of {now}"
+
+
+def _count_tools(trials: Trials) -> Counter[str] | None:
+    """In how many trials each tool is called that changes something; None if calls of a trial are not known."""
+    known = [trial.calls for trial in trials if trial.calls is not None]
+    if len(known) < len(trials):
+        return None
+    acts = ([call.name for call in calls if call.changes and not _BY_CHANCE.match(call.name)] for calls in known)
+    return Counter(name for names in acts for name in dict.fromkeys(names))
+
+
+def _list_changing(trial: Behaviour) -> list[str] | None:
+    return _list_names(trial, only_changing=True)
 
 
 def _list_names(trial: Behaviour, *, only_changing: bool) -> list[str] | None:
@@ -233,11 +266,23 @@ def _compare_call(before: Calls, now: Calls) -> Found:
             second = f'"{second}"'
         if first != second and _WHOLE.sub(r"\1", first) != _WHOLE.sub(r"\1", second):
             yield kind, path, first, second
+    yield from _compare_addresses(before, now)
     gone, come = _find_one_sided(before, now, _list_arguments)
     for path, value in _show_arguments(gone, values[0]):
         yield "argument", path, value, ""
     for path, value in _show_arguments(come, values[1]):
         yield "argument", path, "", value
+
+
+def _compare_addresses(before: Calls, now: Calls) -> Found:
+    """Addresses in all results that are new, and none that the call was given, with those that are gone.
+
+    Of single results they may be ids of messages.
+    """
+    gone, come = _find_one_sided(before, now, lambda call: call.addresses)
+    given = {value.lower() for call in now if call is not None for value in call.values.values()}
+    if come - given and min(len(before), len(now)) >= SEVERAL:
+        yield "outcome", "result", ", ".join(sorted(gone)), ", ".join(sorted(come - given))
 
 
 def _find_common_values(calls: Calls) -> Values:
@@ -288,5 +333,5 @@ def _compare_left(baseline: Trials, current: Trials) -> Found:
 
 def _change_the_same(baseline: Trials, current: Trials) -> bool:
     """Whether all trials of both sides make the same calls that change something, in the same order."""
-    changing = _find_constants(baseline, current, lambda each: _list_names(each, only_changing=True))
+    changing = _find_constants(baseline, current, _list_changing)
     return changing is not None and changing[0] == changing[1]

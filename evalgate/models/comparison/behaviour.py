@@ -11,6 +11,7 @@ from evalgate.models.run.bounds import Count, Name, Word  # noqa: TC001  needed 
 
 DifferenceKind = Literal[
     "calls",
+    "some_calls",
     "all_calls",
     "argument",
     "source",
@@ -42,6 +43,7 @@ class ComparedCall(NamedTuple):
     is 0, were made by one message. `others` are further arguments, of which no value is compared; None if not known.
     `words` are those in which the result of a call that changes something says how it ended, by their keys.
     `texts` are the arguments that hold a number, a boolean or null as a text; None in baselines of before.
+    `addresses` are e-mail addresses and domains of URLs in the result of a call that changes something.
     """
 
     name: str
@@ -53,6 +55,7 @@ class ComparedCall(NamedTuple):
     others: list[str] | None = None
     words: dict[str, str] = {}  # noqa: RUF012  never written to
     texts: list[str] | None = None
+    addresses: list[str] = []  # noqa: RUF012  never written to
 
 
 class LeftPart(NamedTuple):

@@ -644,3 +644,122 @@ def test_sources_are_compared_from_three_trials_on_and_only_where_they_are_asked
 def test_sources_that_both_sides_share_in_some_trial_are_no_difference():
     mixed = [*refunded("lookup_order", count=2), *refunded("user", count=1)]
     assert find_differences(mixed, refunded("user"), None, passes=True) == []
+
+
+LOOKED, ACTED = ["find_vessel"], ["find_vessel", "reserve_berth"]
+
+
+def some_calls(before, now, *, passes=True):
+    """The tools that only some trials call: what a person reads of them."""
+    sides = [[behaviour_from_trace(make_trace(calls)) for calls in side] for side in (before, now)]
+    found = find_differences(*sides, None, passes=passes)
+    return [describe_difference(each) for each in found if each.kind == "some_calls"]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "words"),
+    [
+        ([LOOKED] * 3, [ACTED, LOOKED, ACTED], "calls `reserve_berth` in 2 of 3, before in 0 of 3"),
+        ([LOOKED] * 3, [ACTED, LOOKED, ACTED, LOOKED], "calls `reserve_berth` in 2 of 4, before in 0 of 3"),
+        ([LOOKED] * 10, [LOOKED] * 8 + [ACTED] * 2, "calls `reserve_berth` in 2 of 10, before in 0 of 10"),
+        (
+            [["ask"], ["ask", "ask"]],
+            [["ask", "pay"], ["pay"]],
+            "calls `pay` in 2 of 2, before in 0 of 2",
+        ),
+        (
+            [["pay", "tell"], ["pay", "pay", "tell"]],
+            [["pay"], ["pay", "pay"]],
+            "no longer calls `tell`, before in 2 of 2",
+        ),
+    ],
+)
+def test_a_call_that_changes_something_and_that_only_trials_of_one_side_make(before, now, words):
+    assert some_calls(before, now) == [words]
+    assert some_calls(before, now, passes=False) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ([LOOKED] * 3, [ACTED, LOOKED, LOOKED]),
+        ([LOOKED] * 2, [ACTED, LOOKED]),
+        ([LOOKED] * 2, [ACTED, ACTED, LOOKED]),
+        ([LOOKED] * 3, [ACTED] * 2 + [LOOKED] * 6),
+        ([LOOKED, LOOKED, ACTED], [ACTED, ACTED, LOOKED]),
+        ([ACTED, LOOKED, ACTED], [LOOKED] * 3),
+        ([LOOKED] * 3, [[*LOOKED, "get_tide"], LOOKED, [*LOOKED, "get_tide"]]),
+        ([LOOKED] * 3, [[*LOOKED, "think"], LOOKED, [*LOOKED, "think"]]),
+        ([LOOKED], [ACTED]),
+    ],
+)
+def test_a_call_that_may_be_chance_is_no_difference(before, now):
+    assert some_calls(before, now) == []
+
+
+def test_calls_that_all_trials_make_are_one_line():
+    assert some_calls([LOOKED] * 3, [ACTED] * 3) == []
+
+
+def test_a_trial_whose_calls_are_not_known_makes_no_call_new():
+    sides = [[behaviour_from_trace(make_trace(calls)) for calls in side] for side in ([LOOKED] * 3, [ACTED] * 3)]
+    sides[1][0].calls = None
+    assert find_differences(*sides, None, passes=True) == []
+
+
+def notified(*results, tool="notify_pilot", to="pilots@port.example", status="ok"):
+    return [
+        make_trace([make_call(tool, {"address": to}, result=each, status=status)], f"Told {number}")
+        for number, each in enumerate(results)
+    ]
+
+
+SENT = '{"sent_to": "pilots@port.example"}'
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "line"),
+    [
+        (SENT, '{"sent_to": "all@ships.example"}', ("pilots@port.example", "all@ships.example")),
+        ("Sent to pilots@port.example.", "Sent to All@Ships.example.", ("pilots@port.example", "all@ships.example")),
+        (SENT, '{"to": ["pilots@port.example", "bcc@evil.example"]}', ("", "bcc@evil.example")),
+        (
+            '{"url": "https://api.port.example/7"}',
+            '{"url": "https://u@evil.example:81/7"}',
+            ("port.example", "evil.example"),
+        ),
+        ("posted to http://a.port.co.uk/x", "posted to http://a.ships.co.uk/x", ("port.co.uk", "ships.co.uk")),
+    ],
+)
+def test_another_address_in_the_result_of_a_call_that_changes_something(before, now, line):
+    found = [("outcome", "notify_pilot.result", *line)]
+    for trials in (2, 3):
+        assert differences(notified(*[before] * trials), notified(*[now] * trials)) == found
+    assert differences(notified(*[before] * 3), notified(now, now, before)) == []
+    assert differences(notified(before), notified(now)) == []
+    for fields in ({"tool": "get_notice"}, {"status": "error"}):
+        assert differences(notified(*[before] * 2, **fields), notified(*[now] * 2, **fields)) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ([SENT] * 3, ['{"ok": "yes"}'] * 3),
+        (
+            [f"id <{number}.a@mail.example>, {SENT}" for number in "12"],
+            [f"<{number}.b@mail.example>" for number in "34"],
+        ),
+        (["https://pr-1.app.example/9"] * 3, ["https://pr-2.app.example/9"] * 3),
+        (["http://127.0.0.1:8912/9"] * 3, ["http://10.0.0.7:41233/9"] * 3),
+        (["http://localhost/9"] * 3, ["http://stub:80/9"] * 3),
+        ([f"{SENT} {'x' * 20_000}"] * 3, [f"all@ships.example {'x' * 20_000}"] * 3),
+    ],
+)
+def test_addresses_that_each_run_may_have_for_itself_are_no_difference(before, now):
+    assert differences(notified(*before), notified(*now)) == []
+
+
+def test_an_address_that_a_call_was_given_is_one_line():
+    sides = notified(*[SENT] * 3), notified(*['{"sent_to": "all@ships.example"}'] * 3, to="all@ships.example")
+    line = ("argument", "notify_pilot.address", "pilots@port.example", "all@ships.example")
+    assert differences(*sides) == [line]
