@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.measures.text.plain_text import mark_part
 from evalgate.measures.values.json_values import mark_name, truncate
-from evalgate.models.comparison.behaviour import DIGEST, HAPPENED
+from evalgate.models.comparison.behaviour import DIGEST, HAPPENED, MAIN_AGENT
 from evalgate.models.run.trials import filter_by_status, is_failed
 
 if TYPE_CHECKING:
@@ -225,9 +225,13 @@ def _describe_prompt(_: BehaviourDifference, count: str) -> str:
     return f"another system prompt{count}"
 
 
-def _describe_source(found: BehaviourDifference, count: str) -> str:
-    sides = f"came from {mark_part(found.before)} in all trials of the baseline, now from {mark_part(found.now)}"
-    return f"{mark_part(found.what)} {sides}{count}"
+def _describe_origin(found: BehaviourDifference, count: str) -> str:
+    """Where an argument came from, or which agent made calls."""
+    what = mark_part(found.what)
+    before, now = (each if each == MAIN_AGENT else mark_part(each) for each in (found.before, found.now))
+    if found.kind == "source":
+        return f"{what} came from {before} in all trials of the baseline, now from {now}{count}"
+    return f"{what} {'are' if ', ' in found.what else 'is'} called by {now}, before by {before}{count}"
 
 
 MORE = "+"
@@ -289,7 +293,8 @@ def _show_left(side: str) -> str:
 
 _DESCRIBE: dict[str, Callable[[BehaviourDifference, str], str]] = {
     "some_calls": _describe_some_calls,
-    "source": _describe_source,
+    "source": _describe_origin,
+    "maker": _describe_origin,
     "literals": _describe_answers,
     "wording": _describe_answers,
     "tools": _describe_tools,

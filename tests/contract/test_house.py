@@ -38,7 +38,7 @@ def test_a_run_loads_of_features_only_what_they_declare(figures):
 
 def test_a_run_whose_checks_ask_for_no_sources_of_arguments_loads_none_of_their_code(figures):
     _, loaded = figures
-    assert [name for name in loaded if "provenance" in name or name.endswith(("call_sources", "argument_lines"))] == []
+    assert [name for name in loaded if "provenance" in name or name.endswith(("call_origins", "argument_lines"))] == []
 
 
 def test_a_run_does_not_move_between_modules_more_often_than_before(figures):

@@ -12,11 +12,12 @@ from evalgate.measures.text.plain_text import simplify
 from evalgate.measures.text.tool_words import changes_something, separate_words
 from evalgate.measures.values.json_values import decode_json_text, is_time_of_run, list_short_values
 from evalgate.measures.values.outputs import ended_in_error
-from evalgate.models.comparison.behaviour import Behaviour, ComparedCall
+from evalgate.models.comparison.behaviour import Behaviour, CallMaker, ComparedCall
+from evalgate.models.trace.actors import ROOT
 from evalgate.models.trace.trace_view import ARGUMENT_SOURCES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from evalgate.models.comparison.behaviour import LeftState
     from evalgate.models.trace.trace import ToolCall, Trace
@@ -50,9 +51,10 @@ def behaviour_from_trace(trace: Trace, *, with_sources: bool = False) -> Behavio
     named = [_list_addresses(call) if changing[call["name"]] else [] for call in recorded]
     values, answer = redact_value([raw, read_steady_answer(trace)])
     rows = [values, *(redact_value(each) if any(each) else each for each in (others, words, texts, named))]
+    makers = [_find_maker(call, trace.tool_calls) if changing[call["name"]] else None for call in recorded]
     calls = [
         ComparedCall(call["name"], changing[call["name"]], given, _name_outcome(call), {}, call["step"], *rest)
-        for call, given, *rest in zip(recorded, *rows, strict=True)
+        for call, given, *rest in zip(recorded, *rows, makers, strict=True)
     ]
     was_asked = trace.kept_view is not None and ARGUMENT_SOURCES in trace.kept_view.cache
     if with_sources or was_asked:
@@ -60,7 +62,26 @@ def behaviour_from_trace(trace: Trace, *, with_sources: bool = False) -> Behavio
     has_answer = trace.response["content"] is not None
     left = None if trace.state is None else _read_left_state(trace)
     known = None if "calls" in trace.gaps else calls
-    return Behaviour(known, answer.strip() if has_answer else None, trace.status, left)
+    return Behaviour(known, answer.strip() if has_answer else None, trace.status, left, models=_list_models(trace))
+
+
+_NUMBER = re.compile(r"#\d+(?=/|$)")
+
+
+def _find_maker(call: ToolCall, calls: Sequence[ToolCall]) -> CallMaker | None:
+    """Who made a call, without the number that tells agents of one name apart."""
+    path, agent, start = call["actor"], call["agent"], call["started_by"]
+    if path is None:
+        return None
+    if agent is None and start is not None and path != ROOT and 0 <= start < len(calls):
+        agent = f"agent of {calls[start]['name']}"
+    return CallMaker(_NUMBER.sub("", path), agent)
+
+
+def _list_models(trace: Trace) -> tuple[str, ...] | None:
+    """The models of all answers; None if one is not known."""
+    used = {call["model"] or "" for call in trace.llm_calls if "error" not in call}
+    return tuple(sorted(used)) if used and "" not in used else None
 
 
 def read_steady_answer(trace: Trace) -> str:
@@ -129,7 +150,7 @@ def _name_outcome(call: ToolCall) -> str:
 
 
 def _add_sources(calls: Iterable[ComparedCall], trace: Trace) -> list[ComparedCall]:
-    from evalgate.gate.trajectory.call_sources import list_call_sources  # few suites ask for them
+    from evalgate.gate.trajectory.call_origins import list_call_sources  # few suites ask for them
 
     return [
         call._replace(sources=list_call_sources(trace, number)) if call.changes else call

@@ -17,7 +17,8 @@ from evalgate.gate.trajectory.answers import compare_answers, quote_answers
 from evalgate.gate.trajectory.behaviour import SCALAR, split_path
 from evalgate.measures.sequences.trajectory_metrics import OrderedCall, order_alike, order_like
 from evalgate.measures.values.json_values import shorten
-from evalgate.models.comparison.behaviour import Behaviour, BehaviourDifference, ComparedCall
+from evalgate.models.comparison.behaviour import Behaviour, BehaviourDifference, CallMaker, ComparedCall
+from evalgate.models.trace.actors import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -101,13 +102,15 @@ def _list_ordered(trial: Behaviour) -> list[OrderedCall]:
 
 def _leave_out_chance(trial: Behaviour) -> Behaviour:
     calls = None if trial.calls is None else [call for call in trial.calls if not _BY_CHANCE.match(call.name)]
-    return Behaviour(calls, trial.answer, trial.status, trial.left)
+    return replace(trial, calls=calls)
 
 
 def _compare_ends(baseline: Trials, current: Trials, agent: AgentChange | None) -> Found:
     if agent is not None and agent.models is not None:
         before, _, now = agent.models.partition(" -> ")
         yield "model", "model", before, now
+    else:
+        yield from _compare_models(baseline, current)
     for name, before, now in agent.asked if agent is not None else ():
         yield "asked", name, before, now
     if agent is not None and agent.tools:  # which a framework may write into the prompt: one line for both
@@ -117,6 +120,15 @@ def _compare_ends(baseline: Trials, current: Trials, agent: AgentChange | None) 
     statuses = _find_constants(baseline, current, lambda each: each.status)
     if statuses is not None and statuses[0] != statuses[1]:
         yield "status", "status", *statuses
+
+
+def _compare_models(baseline: Trials, current: Trials) -> Found:
+    """The models of all agents, if the trials of each side use the same ones; one that is gone needs more trials."""
+    models, fewest = _find_constants(baseline, current, lambda each: each.models), min(len(baseline), len(current))
+    if models is None or models[0] == models[1] or fewest < SEVERAL:
+        return
+    if fewest >= ENOUGH or not {*models[1]} <= {*models[0]}:
+        yield "model", "model", _join_names(models[0]), _join_names(models[1])
 
 
 def _find_constants(
@@ -136,12 +148,13 @@ def _compare_calls(baseline: Trials, current: Trials, fewest: int) -> Found:
     if changing[0] != changing[1]:
         yield "calls", "calls that change something", *_name_sequences(baseline, current, only_changing=True)
         return
+    yield from _compare_makers(baseline, current)
     everything = _find_constants(baseline, current, lambda each: _list_names(each, only_changing=False))
     if fewest >= ENOUGH and everything is not None and everything[0] != everything[1]:
         yield "all_calls", "calls", *_name_sequences(baseline, current, only_changing=False)
     yield from _compare_each(baseline, current, _compare_call, only_changing=fewest < ENOUGH)
     if fewest >= ENOUGH and any(call.sources for call in current[0].calls or ()):
-        from evalgate.gate.trajectory.call_sources import compare_sources
+        from evalgate.gate.trajectory.call_origins import compare_sources
 
         yield from _compare_each(baseline, current, compare_sources, only_changing=True)
 
@@ -176,6 +189,15 @@ def _count_tools(trials: Trials) -> Counter[str] | None:
 
 def _list_changing(trial: Behaviour) -> list[str] | None:
     return _list_names(trial, only_changing=True)
+
+
+def _compare_makers(baseline: Trials, current: Trials) -> Found:
+    """Who makes the calls that change something, if any other agent than an unnamed main one does."""
+    makers = [call.maker for side in (baseline, current) for call in side[0].calls or () if call.maker is not None]
+    if any(each != CallMaker(ROOT) for each in makers):
+        from evalgate.gate.trajectory.call_origins import compare_makers  # few runs have several agents
+
+        yield from compare_makers(baseline, current)
 
 
 def _list_names(trial: Behaviour, *, only_changing: bool) -> list[str] | None:

@@ -26,6 +26,7 @@ DifferenceKind = Literal[
     "tools",
     "prompt",
     "status",
+    "maker",
 ]
 FoundDifference = tuple[DifferenceKind, str, str, str]
 """Its kind, what it is about, and both sides of it."""
@@ -36,6 +37,25 @@ DIGEST = "sha256 "
 """Begins the digest that stands for a content."""
 
 
+MAIN_AGENT = "the main agent"
+"""Stands for it where a difference is about who made a call."""
+
+
+class CallMaker(NamedTuple):
+    """The agent that made a call: its path without numbers (see models.trace.actors), and its name if that is known.
+
+    One that has no name is named after the tool that started it.
+    """
+
+    path: str
+    agent: str | None = None
+
+    @property
+    def name(self) -> str:
+        """How reports name it."""
+        return self.agent or self.path
+
+
 class ComparedCall(NamedTuple):
     """One call: `values` are its short arguments by their paths; `changes` is false for one that only reads.
 
@@ -44,6 +64,7 @@ class ComparedCall(NamedTuple):
     `words` are those in which the result of a call that changes something says how it ended, by their keys.
     `texts` are the arguments that hold a number, a boolean or null as a text; None in baselines of before.
     `addresses` are e-mail addresses and domains of URLs in the result of a call that changes something.
+    `maker` is None if it is not known who made it.
     """
 
     name: str
@@ -56,6 +77,7 @@ class ComparedCall(NamedTuple):
     words: dict[str, str] = {}  # noqa: RUF012  never written to
     texts: list[str] | None = None
     addresses: list[str] = []  # noqa: RUF012  never written to
+    maker: CallMaker | None = None
 
 
 class LeftPart(NamedTuple):
@@ -73,13 +95,17 @@ class LeftState(NamedTuple):
 
 
 class Behaviour(Struct, array_like=True):
-    """One trial. `calls` is None if some may not be recorded, `answer` if there is none; secrets are redacted."""
+    """One trial. `calls` is None if some may not be recorded, `answer` if there is none; secrets are redacted.
+
+    `models` are those that all agents of the run used, None if that is not known of a model call.
+    """
 
     calls: list[ComparedCall] | None
     answer: str | None
     status: str
     left: LeftState | None = None
     request: str | None = None  # what the user asked for first, with secrets: only of a trace that was read again
+    models: tuple[str, ...] | None = None
 
 
 class BehaviourDifference(Struct, frozen=True, omit_defaults=True):

@@ -51,7 +51,7 @@ MOST_NAMED = 3
 """Scenarios that one line names."""
 LEAST_NAMED = 3
 """Characters of a value that a request may be said to name."""
-_ACTS = frozenset({"calls", "some_calls", "argument", "source", "outcome", "state", "file", "status"})
+_ACTS = frozenset({"calls", "some_calls", "argument", "source", "outcome", "state", "file", "status", "maker"})
 _SEVERAL = {each.one: each.several for each in (OTHER_MODEL, OTHER_ASKED, OTHER_TOOLS, OTHER_PROMPT)}
 _OF_AGENT = frozenset({"model", *QUIET})
 """Kinds that often differ in the same way in many scenarios."""

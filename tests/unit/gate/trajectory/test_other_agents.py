@@ -1,0 +1,108 @@
+"""Who made a call that changes something, and which models all agents of a run used."""
+
+import pytest
+from builders import make_call, make_trace
+
+from evalgate.gate.trajectory.behaviour import behaviour_from_trace
+from evalgate.gate.trajectory.behaviour_differences import find_differences
+from evalgate.models.comparison.comparison import AgentChange
+from evalgate.scoring.wording import describe_difference
+
+SUB = "root/agent"
+
+
+def differences(before, now, *, agent=None, passes=True):
+    sides = [[behaviour_from_trace(trace) for trace in side] for side in (before, now)]
+    return [describe_difference(each) for each in find_differences(*sides, agent, passes=passes)]
+
+
+def acted(*actors, agents=(), started_by=1):
+    """A run whose main agent looks something up, then asks another one; who reserves and who tells the pilot."""
+    tools = ("find_vessel", "ask_officer", "reserve", "notify")
+    calls = []
+    for index, (name, actor) in enumerate(zip(tools, ("root", "root", *actors), strict=True)):
+        call = make_call(name, {}, index=index)
+        call["actor"], call["agent"] = actor, agents[index] if agents else None
+        call["started_by"] = started_by if actor not in ("root", None) else None
+        calls.append(call)
+    return make_trace(calls, "Done.")
+
+
+@pytest.mark.parametrize("trials", [1, 2, 3])
+def test_a_call_that_another_agent_makes_is_named_with_both(trials):
+    count = "(one trial)" if trials == 1 else f"in {trials} of {trials}"
+    before, now = [acted("root", "root")] * trials, [acted(SUB, SUB)] * trials
+    who = "`agent of ask_officer`"
+    assert differences(before, now) == [f"`reserve, notify` are called by {who}, before by the main agent {count}"]
+    assert differences(now, before) == [f"`reserve, notify` are called by the main agent, before by {who} {count}"]
+
+
+def test_a_recorded_name_stands_for_the_agent():
+    named = acted("root/officer", "root", agents=("main", "main", "officer", "main"))
+    assert differences([acted("root", "root")] * 3, [named] * 3) == [
+        "`reserve` is called by `officer`, before by the main agent in 3 of 3"
+    ]
+
+
+def test_an_agent_that_took_over_the_conversation_is_told_by_its_name():
+    before = acted("root", "root", agents=("triage", "triage", "booking", "triage"))
+    now = acted("root", "root", agents=("triage", "triage", "triage", "triage"))
+    assert differences([before] * 3, [now] * 3) == ["`reserve` is called by `triage`, before by `booking` in 3 of 3"]
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ([acted(SUB, SUB)] * 3, [acted(f"{SUB}#2", f"{SUB}#7")] * 3),
+        ([acted("root", "root")] * 3, [acted(SUB, "root")] * 2 + [acted("root", "root")]),
+        ([acted("root", "root")] * 3, [acted(None, None)] * 3),
+        ([acted("root/old", "root/old")] * 3, [acted("root/new", "root/new")] * 3),
+        (
+            [acted("root", "root", agents=["captain"] * 4)] * 3,
+            [acted("root", "root", agents=["skipper"] * 4)] * 3,
+        ),
+        ([acted("root", "root", agents=["captain"] * 4)] * 3, [acted("root", "root")] * 3),
+        ([acted(SUB, SUB)] * 3, [acted(SUB, SUB, started_by=None)] * 3),
+    ],
+    ids=["its number", "some trials", "unknown", "another name", "a name of root", "a lost name", "a lost starter"],
+)
+def test_is_no_other_agent(before, now):
+    assert differences(before, now) == []
+
+
+def asked(*models):
+    calls = [{"model": each, "step": step} for step, each in enumerate(models, 1)]
+    return make_trace(["find_vessel"], "Done.", llm_calls=calls, model=models[0] if models else None)
+
+
+@pytest.mark.parametrize("trials", [2, 3])
+def test_the_model_of_another_agent_is_compared(trials):
+    found = differences([asked("mini", "mini")] * trials, [asked("mini", "large", "mini")] * trials)
+    assert found == [f"model: `mini` -> `large, mini` in {trials} of {trials}"]
+
+
+def test_a_model_that_no_agent_uses_any_more_counts_from_three_trials_on():
+    before, now = [asked("mini", "large")] * 3, [asked("mini", "mini")] * 3
+    assert differences(before, now) == ["model: `large, mini` -> `mini` in 3 of 3"]
+    assert differences(before[:2], now[:2]) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ([asked("mini")], [asked("mini", "large")]),
+        ([asked("mini", "large"), asked("mini"), asked("mini", "large")], [asked("mini", "large")] * 3),
+        ([asked("mini")] * 3, [asked("mini", "large")] * 2 + [asked("mini")]),
+        ([asked()] * 3, [asked("mini")] * 3),
+        ([asked(None, "mini")] * 3, [asked("mini")] * 3),
+    ],
+    ids=["one trial", "a router before", "a router now", "unknown", "an unknown call"],
+)
+def test_models_that_differ_by_chance_or_are_unknown_make_no_line(before, now):
+    assert differences(before, now) == []
+
+
+def test_another_model_of_the_main_agent_is_one_line():
+    agent = AgentChange("mini -> large", tools=False, prompts=None)
+    found = differences([asked("mini", "mini")] * 3, [asked("large", "large")] * 3, agent=agent)
+    assert found == ["model: `mini` -> `large` in 3 of 3"]
