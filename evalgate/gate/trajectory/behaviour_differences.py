@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from evalgate.gate.trajectory.answers import compare_answers, quote_answers
 from evalgate.gate.trajectory.behaviour import SCALAR, split_path
 from evalgate.measures.sequences.trajectory_metrics import OrderedCall, order_alike, order_like
+from evalgate.measures.text.tool_words import is_of_conversation
 from evalgate.measures.values.json_values import shorten
 from evalgate.models.comparison.behaviour import Behaviour, BehaviourDifference, CallMaker, ComparedCall
 from evalgate.models.trace.actors import ROOT
@@ -40,8 +41,6 @@ MOST_ARGUMENTS, LONGEST_ARGUMENT = 2, 40
 """Arguments that distinguish calls of one tool, and characters of one."""
 UNSHOWN = "\u2026"
 """Stands for the value of an argument that is not one and the same, or too long."""
-_BY_CHANCE = re.compile(r"(?:think|calculate|compute|transfer_to|hand_?(?:off|over)|escalate)(?![a-z])", re.IGNORECASE)
-"""Calls that change nothing outside of the conversation, or end it: between two single trials they differ by chance."""
 _WHOLE = re.compile(r"\A(-?\d+)\.0\Z")
 """A whole number as some write it in JSON."""
 
@@ -101,7 +100,7 @@ def _list_ordered(trial: Behaviour) -> list[OrderedCall]:
 
 
 def _leave_out_chance(trial: Behaviour) -> Behaviour:
-    calls = None if trial.calls is None else [call for call in trial.calls if not _BY_CHANCE.match(call.name)]
+    calls = None if trial.calls is None else [call for call in trial.calls if not is_of_conversation(call.name)]
     return replace(trial, calls=calls)
 
 
@@ -183,7 +182,7 @@ def _count_tools(trials: Trials) -> Counter[str] | None:
     known = [trial.calls for trial in trials if trial.calls is not None]
     if len(known) < len(trials):
         return None
-    acts = ([call.name for call in calls if call.changes and not _BY_CHANCE.match(call.name)] for calls in known)
+    acts = ([call.name for call in calls if call.changes and not is_of_conversation(call.name)] for calls in known)
     return Counter(name for names in acts for name in dict.fromkeys(names))
 
 

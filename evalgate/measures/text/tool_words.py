@@ -16,16 +16,37 @@ _DESTRUCTIVE_VERBS = (
     "|deactivate|unsubscribe|overwrite|kill|uninstall|void|charge|rm"
 )
 _CHANGING_VERBS = (
-    "add|apply|book|buy|create|edit|exchange|execute|insert|issue|make|modify|move|pay|place|post"
-    "|publish|push|put|return|run|save|schedule|send|set|submit|update|upload|write"
+    "activate|add|apply|approve|assign|book|buy|create|deploy|edit|enable|enroll|exchange|execute|insert|install|invite"
+    "|issue|make|modify|move|notify|pay|place|post|publish|purchase|push|put|register|reject|reserve|return|run|save"
+    "|schedule|send|set|submit|subscribe|update|upload|withdraw|write"
 )
-_READING_VERBS = "get|list|search|find|read|fetch|lookup|query|check|view|describe"
+_READING_VERBS = "get|list|search|find|read|fetch|look_?up|query|check|view|describe"
+_START = r"(?:\A|__|[./:])"
+_READS = rf"(?<![a-z])(?:{_READING_VERBS})|{_START}(?:show|count|verify|retrieve|inspect|browse|preview)"
+"""Those of the second kind are nouns elsewhere."""
 _DESTRUCTIVE = re.compile(rf"(?<![a-z])(?:{_DESTRUCTIVE_VERBS})(?![a-z])")
-_CHANGES = re.compile(rf"(?<![a-z])(?:{_CHANGING_VERBS})(?![a-z])")
-_READS = re.compile(rf"(?:{_READING_VERBS}|look|show|count|verify)(?![a-z])")
-_VERB = re.compile(rf"(?<![a-z])(?:(?P<reads>{_READING_VERBS})|{_CHANGING_VERBS}|{_DESTRUCTIVE_VERBS})(?![a-z])")
+_CHANGES = re.compile(rf"(?<![a-z])(?:{_CHANGING_VERBS}|{_DESTRUCTIVE_VERBS})(?![a-z])")
+_VERB = re.compile(rf"(?:(?P<reads>{_READS})|{_CHANGES.pattern})(?![a-z])")
 _READS_IN_ONE_WORD = re.compile(r"(?:get|list|search|find|read|fetch|lookup|query|view|describe)[a-z0-9]+")
 _OR_CHANGES = re.compile(rf"_(?:or|and)_(?:{_CHANGING_VERBS}|{_DESTRUCTIVE_VERBS})(?![a-z])")
+_DATA = re.compile(
+    r"(?:\A|[^a-z0-9])(?:availability|balance|balances|catalog|catalogue|details|forecast|history|info|information"
+    r"|inventory|manifest|metadata|price|prices|schedule|stats|statistics|status|summary|timetable|weather|window"
+    r"|windows)\Z"
+)
+"""The last word of a name that says what is looked up, such as `berth_status`, unless the first one is a verb."""
+_ORDERS_CHANGE = re.compile(
+    rf"{_START}(?:accept|adjust|advance|alter|announce|append|archive|attach|ban|block|broadcast|bump|call|change"
+    r"|clear|close|commit|compile|complete|compose|confirm|copy|decline|decrease|deny|deposit|detach|dispatch|draft|email"
+    r"|end|export|extend|file|fill|finalize|finish|fix|flip|flush|forward|freeze|generate|grant|import|increase|init"
+    r"|initialize|launch|leave|link|load|lock|log|lower|mail|map|mark|mask|merge|message|mute|open|override|patch|pause"
+    r"|persist|pin|print|process|prune|raise|rebook|record|recompute|release|rename|repair|replace|reply|report|request"
+    r"|reschedule|restart|restore|resume|rollback|rotate|seal|sell|share|shift|ship|shut|sign|split|start|stop|store"
+    r"|suspend|swap|switch|sync|tag|text|toggle|top|trade|trigger|turn|undo|unlock|unset|use|widen|wind)(?![a-z])"
+)
+_OF_CONVERSATION = re.compile(
+    r"(?:think|calculate|compute|transfer_to|hand_?(?:off|over)|escalate)(?![a-z])", re.IGNORECASE
+)
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -38,33 +59,31 @@ def separate_words(name: str) -> str:
     return _WORD_START.sub("_", name)
 
 
-def is_look_up(tool: str) -> bool:
-    """Whether the name of a tool begins with a word for reading.
-
-    >>> is_look_up("getOrder"), is_look_up("budget_order")
-    (True, False)
-    """
-    return _READS.match(separate_words(tool).lower()) is not None
-
-
 def is_destructive(tool: str) -> bool:
-    """Whether the name of a tool has a word for an action that is hard to undo, and does not begin as a look-up.
+    """Whether the name of a tool has a word for an action that is hard to undo, and is not that of a look-up.
 
     >>> is_destructive("cancel_order"), is_destructive("deleteFile"), is_destructive("check_refund_policy")
     (True, True, False)
     """
-    return _DESTRUCTIVE.search(separate_words(tool).lower()) is not None and not is_look_up(tool)
+    return _DESTRUCTIVE.search(separate_words(tool).lower()) is not None and changes_something(tool)
 
 
 def has_effect(tool: str) -> bool:
-    """Whether the name of a tool has a word for changing something, and does not begin as a look-up.
+    """Whether the name of a tool has a word for changing something: more than that nothing denies it.
 
     >>> has_effect("update_order"), has_effect("sendEmail"), has_effect("get_order"), has_effect("calculate")
     (True, True, False, False)
     """
-    words = separate_words(tool).lower()
-    is_changing = _DESTRUCTIVE.search(words) is not None or _CHANGES.search(words) is not None
-    return is_changing and not is_look_up(tool)
+    return _CHANGES.search(separate_words(tool).lower()) is not None and changes_something(tool)
+
+
+def is_of_conversation(tool: str) -> bool:
+    """Whether a tool changes nothing outside of the conversation, or ends it: such calls come and go by chance.
+
+    >>> is_of_conversation("think"), is_of_conversation("transfer_to_human_agents"), is_of_conversation("thinker")
+    (True, True, False)
+    """
+    return _OF_CONVERSATION.match(tool) is not None
 
 
 def unwrap_definition(recorded: dict[str, Any]) -> dict[str, Any]:
@@ -78,13 +97,14 @@ def unwrap_definition(recorded: dict[str, Any]) -> dict[str, Any]:
 
 
 def changes_something(tool: str, definitions: Iterable[dict[str, Any]] = ()) -> bool:
-    """Whether a call of a tool may change something: unless its `readOnlyHint` or the first verb of its name denies it.
+    """Whether a call of a tool may change something: unless its `readOnlyHint` or its name denies it.
 
-    An unknown verb changes something. `definitions` are those of the trace, with MCP's `annotations`.
+    The first verb of a name decides; without one, a last word for data makes a look-up. Any other name changes
+    something. `definitions` are those of the trace, with MCP's `annotations`.
 
-    >>> [changes_something(each) for each in ("get_order", "web_search", "mcp__db__listTables", "getweather")]
+    >>> [changes_something(each) for each in ("get_order", "web_search", "mcp__db__listTables", "berth_status")]
     [False, False, False, False]
-    >>> [changes_something(each) for each in ("delete_view", "get_or_create_user", "checkout", "think")]
+    >>> [changes_something(each) for each in ("delete_view", "get_or_create_user", "open_window", "think")]
     [True, True, True, True]
     >>> changes_something("peek", [{"name": "peek", "annotations": {"readOnlyHint": True}}])
     False
@@ -93,13 +113,25 @@ def changes_something(tool: str, definitions: Iterable[dict[str, Any]] = ()) -> 
     return _has_changing_name(tool) if hint is None else not hint
 
 
+def may_harm(tool: str, definitions: Iterable[dict[str, Any]] = ()) -> bool:
+    """Whether a call of a tool may change something outside of the conversation.
+
+    >>> may_harm("reserve_berth"), may_harm("berth_status"), may_harm("think")
+    (True, False, False)
+    """
+    return changes_something(tool, definitions) and (has_effect(tool) or not is_of_conversation(tool))
+
+
 @lru_cache(maxsize=1_000)
 def _has_changing_name(tool: str) -> bool:
     words = separate_words(tool[:MAX_LENGTH]).lower()
     if _READS_IN_ONE_WORD.fullmatch(words):
         return False
-    verb = _VERB.search(words)
-    return verb is None or verb["reads"] is None or _OR_CHANGES.search(words) is not None
+    data = _DATA.search(words)
+    verb = _VERB.search(words, 0, len(words) if data is None else data.start())
+    if verb is None:
+        return data is None or _ORDERS_CHANGE.search(words) is not None
+    return verb["reads"] is None or _OR_CHANGES.search(words) is not None
 
 
 def _find_read_only_hint(tool: str, definitions: Iterable[dict[str, Any]]) -> bool | None:

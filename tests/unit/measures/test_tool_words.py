@@ -44,3 +44,34 @@ def test_a_read_only_hint_counts_in_the_nesting_of_openai_too():
         {"type": "function", "function": {"name": "delete_user"}, "annotations": {"readOnlyHint": True}},
     ):
         assert not changes_something("delete_user", [definition])
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        *("berth_status", "tide_window", "weather_forecast", "accountBalance", "train_schedule", "flight_price"),
+        *(
+            "mcp__port__berth_status",
+            "order_details",
+            "weather",
+            "price-list",
+            "booking_status",
+            "show_invoice",
+            "look_up_order",
+        ),
+    ],
+)
+def test_changes_something__a_last_word_for_data_denies_it(tool):
+    assert not changes_something(tool)
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        *("set_status", "open_window", "mcp__port__close_window", "markStatus", "send_summary", "book_schedule"),
+        *("raise_price", "clear_history", "email_details", "status_update", "reserve_berth", "notify_pilot"),
+        *("delete_list", "update_order_status", "change_account_info"),
+    ],
+)
+def test_changes_something__a_verb_before_that_word_changes_it(tool):
+    assert changes_something(tool)

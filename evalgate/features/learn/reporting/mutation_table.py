@@ -34,7 +34,7 @@ SHORT: dict[OperatorName, str] = {
     "triple_latency": "latency x3",
     "refusal": "a refusal",
     "truncated_run": "the run cut in half",
-    "extra_destructive_call": "a destructive call added",
+    "extra_destructive_call": "a call added that changes something",
     "invented_argument": "an id or amount invented",
     "steered_recipient": "a recipient from a result",
     "second_record": "a second record changed",

@@ -23,14 +23,17 @@ FEW = 2
 
 
 def forbid_others(passing: Counts, failed: Counts, traces: TraceSet, *, is_strict: bool) -> Iterator[InferredCheck]:
-    """Forbids tools with an effect that no passing trial calls, one check for those that as many failed trials call.
+    """Forbids acts that no passing trial makes, one check for those that as many failed trials make.
 
+    Of a tool whose name has no word for a change only where passing trials change nothing at all: it may be a look-up.
     Few trials forbid only what failed ones call, unless the suite is to be strict. Tools in which passing trials of
     other scenarios differ are left out.
     """
     has_many = is_strict or len(passing) + len(failed) >= MANY
     groups: dict[int, list[str]] = {}
-    for tool in sorted(set(traces.tools_with_effect).difference(*passing)):
+    others = set(traces.acts).difference(*passing)
+    does_act = len(others) < len(traces.acts)
+    for tool in sorted(each for each in others if has_effect(each) or not does_act):
         count = sum(tool in counts for counts in failed)
         if (count or has_many) and (is_strict or traces.is_steady(tool)):
             groups.setdefault(count, []).append(tool)

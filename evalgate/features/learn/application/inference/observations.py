@@ -11,7 +11,7 @@ from evalgate.application.evaluation.scenario_matcher import natural
 from evalgate.features.learn.application.inference.checks import MANY
 from evalgate.features.learn.application.inference.ordering import list_ordered_pairs
 from evalgate.features.learn.measures.usable_names import is_usable_name
-from evalgate.measures.text.tool_words import changes_something, has_effect
+from evalgate.measures.text.tool_words import changes_something, has_effect, may_harm
 from evalgate.models.trace.trace_view import list_evidence
 from evalgate.scoring.outage import find_outage
 
@@ -143,9 +143,12 @@ class TraceSet:
         return sum(not wanted.isdisjoint(trace.called) for trace in self.traces)
 
     @cached_property
-    def tools_with_effect(self) -> Sequence[str]:
-        """The tools whose names have a word for changing something, sorted."""
-        return [tool for tool in self.tools if has_effect(tool) and is_usable_name(tool)]
+    def acts(self) -> Sequence[str]:
+        """The tools that change something outside of the conversation, sorted."""
+        found = set(filter(may_harm, self._other_tools))
+        for trace in self.traces:
+            found.update(name for name in set(trace.called) if may_harm(name, trace.tool_definitions))
+        return sorted(filter(is_usable_name, found))
 
     @cached_property
     def unusable(self) -> Sequence[str]:

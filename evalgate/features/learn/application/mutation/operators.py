@@ -27,7 +27,7 @@ from evalgate.features.learn.application.mutation.source_changes import (
 )
 from evalgate.features.learn.application.mutation.state_changes import change_second_record, find_second_records
 from evalgate.measures.text.refusals import is_refusal
-from evalgate.measures.text.tool_words import is_destructive, is_look_up, unwrap_definition
+from evalgate.measures.text.tool_words import changes_something, is_destructive, may_harm, unwrap_definition
 from evalgate.models.mutation import Mutation, OperatorName
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ REFUSAL = "I'm sorry, but I can't help with that."
 
 
 class KnownTools:
-    """The tools that the traces of a suite call or define, a destructive one with an example of its call; skills."""
+    """The tools that the traces of a suite call or define, one that changes something with an example; skills."""
 
     def __init__(self) -> None:
         self._names: set[str] = set()
@@ -58,7 +58,7 @@ class KnownTools:
             name = call["name"]
             if len(self._names) < MAX_TOOLS or name in self._names:
                 self._names.add(name)
-                if is_destructive(name):
+                if may_harm(name, trace.tool_definitions):
                     known = self._examples.get(name)
                     if known is None or repr(call["arguments"]) < repr(known["arguments"]):
                         self._examples[name] = call
@@ -66,7 +66,7 @@ class KnownTools:
             defined = unwrap_definition(definition).get("name")
             if isinstance(defined, str) and len(self._names) < MAX_TOOLS:
                 self._names.add(defined)
-                if is_destructive(defined):
+                if may_harm(defined, trace.tool_definitions):
                     self._examples.setdefault(defined, None)
 
     def choose_other(self, tool: str, used: Iterable[str]) -> str | None:
@@ -77,12 +77,12 @@ class KnownTools:
         return next((each for each in turned if each in unused), turned[0] if turned else None)
 
     @property
-    def destructive(self) -> Sequence[str]:
-        """The names of destructive tools, sorted."""
-        return sorted(self._examples)
+    def changing(self) -> Sequence[str]:
+        """The names of tools that change something, sorted, first those for what is hard to undo."""
+        return sorted(self._examples, key=lambda name: (not is_destructive(name), name))
 
     def get_example(self, name: str) -> ToolCall | None:
-        """A recorded call of a destructive tool, None if it is only defined."""
+        """A recorded call of such a tool, None if it is only defined."""
         return self._examples.get(name)
 
 
@@ -114,7 +114,7 @@ def rank_harm(change: Mutation) -> int:
     names = (change.tool, change.other) if change.operator in ("other_tool", "swap_calls") else (change.tool,)
     if any(map(is_destructive, names)):
         return place
-    return place + (2 if all(map(is_look_up, names)) else 1) * len(_BY_HARM)
+    return place + (2 if not any(map(changes_something, names)) else 1) * len(_BY_HARM)
 
 
 class Operator(NamedTuple):
@@ -213,10 +213,11 @@ def _find_good_end(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
 
 
 def _find_destructive(trace: Trace, tools: KnownTools) -> Iterator[Mutation]:
-    """A call at the end, of each known destructive tool."""
+    """A call at the end, of each known tool that is hard to undo, or that changes something and was not called."""
     calls = list(_own_calls(trace))
     if calls:
-        for name in tools.destructive:
+        called = set(trace.called)
+        for name in (each for each in tools.changing if each not in called or is_destructive(each)):
             yield Mutation("extra_destructive_call", calls[-1][0], name)
 
 

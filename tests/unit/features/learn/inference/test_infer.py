@@ -205,6 +205,22 @@ def test_a_change_that_all_trials_make_equally_often_is_counted():
     assert "- {type: tool_calls, tool: send_mail, exactly: 1}" not in lines([trial("send_mail")])
 
 
+def test_tools_that_change_something_are_forbidden_where_a_scenario_refuses():
+    acting = [trial("berth_status", "tow_ship", "reserve_berth", "think", number=at) for at in range(3)]
+    asking = [trial("get_weather", "find_fees", scenario="ask", number=at) for at in range(3)]
+    refusing = [trial("berth_status", scenario="refuse", number=at) for at in range(3)]
+    found = lines([*acting, *asking, *refusing])
+    forbidden = "- {type: forbidden_tools, tools: [reserve_berth, tow_ship], required: true}"
+    assert found.count(f"{forbidden}  # called in none of 3 trials") == 2
+    assert sum("forbidden_tools" in line for line in found) == 2, found
+
+
+def test_a_tool_of_an_unknown_verb_is_forbidden_only_where_nothing_changes():
+    acting = [trial("reserve_berth", "ask_officer", number=at) for at in range(3)]
+    other = [trial("reserve_berth", scenario="timber", number=at) for at in range(3)]
+    assert not any("forbidden_tools" in line for line in lines([*acting, *other]))
+
+
 FORBIDDEN = "- {type: forbidden_tools, tools: [cancel], required: true}"
 
 
@@ -308,7 +324,7 @@ def test_a_tool_that_comes_and_goes_in_other_scenarios_is_not_required():
 
 
 def test_a_tool_of_four_trials_is_required_though_it_comes_and_goes_elsewhere():
-    traces = [trial(*(("think",) if at else ()), "look", scenario=f"s{n}") for n in range(4) for at in range(2)]
+    traces = [trial(*(("think",) if at else ()), "list", scenario=f"s{n}") for n in range(4) for at in range(2)]
     traces += [trial("think", scenario="sure", number=at) for at in range(4)]
     found = lines(traces)
     assert (

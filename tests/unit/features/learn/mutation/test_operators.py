@@ -297,6 +297,13 @@ def test_a_destructive_call_is_added_after_the_others(tmp_path: Path):
     assert changed(trace, "extra_destructive_call").called == ["lookup_order", "issue_refund", "issue_refund"]
 
 
+def test_an_added_call_is_also_of_a_tool_that_changes_something_and_was_not_called(tmp_path: Path):
+    names = ("tow_ship", "berth_status", "think", "reserve_berth")
+    trace = read(tmp_path, tool_definitions=[{"name": name, "parameters": {}} for name in names])
+    found = [each.tool for each in list_changes(trace, known(trace)) if each.operator == "extra_destructive_call"]
+    assert found == ["issue_refund", "reserve_berth", "tow_ship"]
+
+
 @pytest.mark.parametrize(
     ("fields", "operator"),
     [
