@@ -32,6 +32,8 @@ LEFT_OUT = [
     "explain",
     "skill",
     "view",
+    "approve",
+    "approvals",
     "import-suite",
     "query",
     "cassettes",
