@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from evalgate.application.comparison.baseline_rules import list_base_checks
 from evalgate.errors import InvalidInput, Problem, Unreachable
 from evalgate.models.approvals.approval import Approvals
 
@@ -52,6 +51,7 @@ def rule_on_approvals(
     run: Run, comparison: Comparison | None, approvals: Approvals, today: date, base: BaselineRules | None
 ) -> ApprovalRulings:
     """Rules on the approvals; flags the changes of approved scenarios. `base` has the suites of the base."""
+    from evalgate.application.comparison.baseline_rules import list_base_checks
     from evalgate.gate.decision.approvals import rule_on_approvals
 
     changes = comparison.changes if comparison is not None else {}

@@ -84,7 +84,7 @@ def test_a_run_is_read_without_its_assertions():
         (None, None, None, None, None),
     )
     assert (second.passed, second.cost_usd, second.position) == (False, None, ("traces/0.json", 7, None))
-    assert second.agent == ("m", "a1", None, None)
+    assert second.agent == ("m", "a1", None, None, None)
     assert (first.pricing, second.pricing) == (PRICING, None)
     assert run.find_trials(ScenarioKey("one", "b", None)) == []
     assert run.find_trials(ScenarioKey("one", "z", None)) == ()
