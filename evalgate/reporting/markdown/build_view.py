@@ -47,6 +47,7 @@ from evalgate.reporting.markdown.view import Alert, PromptSection, Report, Rows
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.behaviour_lines import (
     PromptDiff,
+    differ_beyond_setup,
     list_acting,
     list_differing,
     list_prompt_diffs,
@@ -221,7 +222,7 @@ def build_report(
         quarantine_matters=quarantined > 0 or _is_quarantine_new(document),
         acts=sum(each.is_act for each in differences),
         differences_block=are_blocking,
-        differences_note="" if are_blocking else _NOTES[pages.makes_baseline],
+        differences_note="" if are_blocking or not differ_beyond_setup(document) else _NOTES[pages.makes_baseline],
         accept_lead=step.lead,
         accept=step.text,
         command=escape_span(build_command(document, scenarios), 600),

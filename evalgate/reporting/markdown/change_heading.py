@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalgate.measures.text.plain_text import mark_part
 from evalgate.models.run.run import HOLDS_NOT, UNWANTED
 from evalgate.reporting.markdown.statistics_rows import list_growth
 from evalgate.reporting.text.changes import (
@@ -98,7 +99,7 @@ def describe_reason(changes: RunChanges, escape: Callable[[str], str]) -> str:
 
 
 def find_shared_reason(scenarios: Sequence[ScenarioDoc], escape: Callable[[str], str]) -> str:
-    """The gravest reason that all scenarios share, cut; else empty."""
+    """The gravest reason that all scenarios share, cut; else a check that fails in all, or nothing."""
     shared: dict[Hashable, str] = {}
     for number, each in enumerate(scenarios if len(scenarios) <= MOST_EXPLAINED else ()):
         reasons = [reason for reason in list_grave_reasons(each) if reason]
@@ -108,8 +109,17 @@ def find_shared_reason(scenarios: Sequence[ScenarioDoc], escape: Callable[[str],
         else:
             shared = {identify_reason(reason): reason for reason in reasons}
         if not shared:
-            return ""
+            return _name_shared_check(scenarios, escape)
     return cut_sentence(next(iter(shared.values()), ""), escape)
+
+
+def _name_shared_check(scenarios: Sequence[ScenarioDoc], escape: Callable[[str], str]) -> str:
+    """That a check fails in all scenarios, each time for another reason; empty if none does."""
+    names = [
+        [check.name for check in find_failed_checks(each) if check.first.outcome == "failed"] for each in scenarios
+    ]
+    shared = next((name for name in names[0] if all(name in others for others in names[1:])), None)
+    return "" if shared is None else f"{cut_sentence(mark_part(shared), escape)} fails"
 
 
 def cut_sentence(sentence: str, escape: Callable[[str], str]) -> str:

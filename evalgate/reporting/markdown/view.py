@@ -317,7 +317,9 @@ class Report(Struct, frozen=True, eq=False):
     prompts: Rows[PromptSection]  # changed system prompts whose text both sides keep
     acts: int  # how many of these are calls that change something, arguments, effects or ends; they come first
     differences_block: bool  # whether that fails the gate, which `behaviour_changed` in `fail_on` asks for
-    differences_note: str  # what follows from that; empty if it fails the gate
+    differences_note: (
+        str  # what follows from that; empty if it fails the gate, or only prompt, tools or settings differ
+    )
     passing: Rows[ScenarioRow]  # those with a failed trial or check first
     passing_with_failures: int
     passing_with_failed_trials: int  # those of them with several trials of which some failed

@@ -92,6 +92,12 @@ def list_differing(document: ResultsDoc) -> list[SuiteScenario]:
     ]
 
 
+def differ_beyond_setup(document: ResultsDoc) -> bool:
+    """Whether any of them differs in more than its prompt, its tools or how its model was asked."""
+    scenarios = (each.scenario for each in list_differing(document))
+    return any(found.kind not in QUIET for each in scenarios for found in each.get("differences", ()))
+
+
 def find_shown_change(scenario: ScenarioDoc) -> ChangeDoc | None:
     """The change of a scenario, None for one that passes as before: single trials of it differ by chance."""
     change = scenario["change"]

@@ -239,9 +239,9 @@ def failing(id_, reason, kind="broken", trials=1, failed=1, *, also="", hint="")
     [
         ([failing("a", "no `x` in call 2")], "scenario a broke: no x in call 2"),
         ([failing("a", "no `x` in call 2"), failing("b", "no `x` in call 3")], "2 scenarios broke: no x in call 2"),
-        ([failing("a", "no x"), failing("b", "no y")], "2 scenarios broke"),
+        ([failing("a", "no x"), failing("b", "no y")], "2 scenarios broke: c fails"),
         ([failing("a", "no x", also="no z"), failing("b", "no y", also="no z")], "2 scenarios broke: no z"),
-        ([failing("a", "no x", hint="no z"), failing("b", "no y", hint="no z")], "2 scenarios broke"),
+        ([failing("a", "no x", hint="no z"), failing("b", "no y", hint="no z")], "2 scenarios broke: c fails"),
         ([failing("a", "no x"), moved("b", "fixed", before="FAIL")], "scenario a broke: no x; b fixed"),
         ([failing("a", "no x"), moved("b", "broken", "MISSING")], "scenario a broke and b has no trace now"),
         ([failing("a", "must not hold, but does")], "scenario a broke: c: must not hold, but does"),
