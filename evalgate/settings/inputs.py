@@ -314,7 +314,7 @@ class Inputs(SettingGroup):
     )
     legs: Setting[int | None] = Setting(
         None,
-        Count(1, 100_000),
+        Count(0, 100_000),
         Text(
             "How many legs the job's matrix has, which is compared with main's; leave it out",
             "tells whether [legs that main has](#several-gates) are gone; leave it out",

@@ -187,7 +187,8 @@ def _render_head(leg: Leg, sections: Sequence[Section], last: LastRun) -> list[s
     if last.legs or commit:
         lines.append(f"<!-- evalgate:last-run v1 failed={legs.failed} legs={legs.legs}{commit} -->")
     sign = "\u274c" if now.failed else YELLOW if yellow or missing else "\u2705"
-    look = f"; look at {yellow:,} of them" if yellow and not now.failed and now.legs > 1 else ""
+    which = "it" if now.legs == 1 else f"{yellow:,} of them"
+    look = f"; look at {which}" if yellow and not now.failed else ""
     late = f"; {missing:,} {'has' if missing == 1 else 'have'} not reported" if missing else ""
     lines += [f"## {sign} EvalGate {_describe_run(now, missing)}{look}{late}", ""]
     if of_commit := before.add(passed=not now.failed).describe():

@@ -55,15 +55,18 @@ def judge_on_main(hub, act, *legs):
     next_run(hub, "success")
 
 
-@pytest.mark.parametrize(("matrix", "legs"), [([SUPPORT], 1), ([SUPPORT, BILLING], 2), ([SUPPORT, BILLING], 0)])
+@pytest.mark.parametrize(("matrix", "legs"), [([SUPPORT], 1), ([SUPPORT, BILLING], 2), ([SUPPORT, BILLING], "0")])
 def test_a_leg_that_main_has_and_the_run_has_not_makes_it_yellow(hub, act, budget, matrix, legs):
     judge_on_main(hub, act, SUPPORT, BILLING)
-    steps = [act(matrix=leg, legs=legs or "", budget=budget) for leg in matrix]
+    steps = [act(matrix=leg, legs=legs, budget=budget) for leg in matrix]
     [comment] = own_comments(hub)
     said = "passed, but 1 of the 2 legs that ` main ` has does not run here; "
     for report in (steps[-1].summary, comment):
         assert ("\U0001f7e1" in report, said in report) == (legs == 1, legs == 1)
-    assert steps[-1].exit_code == 0
+    assert ("## \U0001f7e1 EvalGate passed in its only leg; look at it\n" in comment, steps[-1].exit_code) == (
+        legs == 1,
+        0,
+    )
 
 
 def test_a_leg_that_fails_says_too_which_legs_do_not_run(hub, act, workspace):
