@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from functools import cached_property, lru_cache
+from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from evalgate.evaluators.core.evaluator import describe_missing, find_missing
 from evalgate.evaluators.core.queries import build_getter, query_evidence
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.redaction.redact import redact
-from evalgate.measures.values.compact import digest_tools, hash_stable_text, hash_tools
+from evalgate.measures.values.compact import MOST_READ, digest_tools, hash_stable_text, hash_tools
 from evalgate.measures.values.json_stream import encode_json
 from evalgate.measures.values.json_values import mark_name, truncate
 from evalgate.models.comparison.behaviour import Behaviour  # noqa: TC001  (the same)
@@ -384,6 +385,7 @@ def ref_of(trace: Trace) -> TraceRef:
         _read_recording_id(trace),
         skills=_read_skills(trace),
         asked=_read_asked(trace),
+        prompt_dates=_list_prompt_dates(trace),
     )
 
 
@@ -468,6 +470,22 @@ def _clean_address(named: str) -> str:
     found = _ADDRESS.match(named)
     is_plain = found is not None and found[0] == named == redact(named)
     return named if is_plain else found[1] if found is not None else "other"
+
+
+_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+MOST_DATES = 20
+
+
+def _list_prompt_dates(trace: Trace) -> str | None:
+    """The day of the run and the first dates in its system prompt; None without either."""
+    day = _DATE.match(trace.started_at or "")
+    found = _find_dates(trace.system_instructions) if day and trace.system_instructions else ""
+    return f"{day[0]} {found}" if day and found else None
+
+
+@lru_cache(maxsize=32)
+def _find_dates(text: str) -> str:
+    return " ".join(each[0] for each in islice(_DATE.finditer(text, 0, MOST_READ), MOST_DATES))
 
 
 def _digest_conversation(trace: Trace) -> int:

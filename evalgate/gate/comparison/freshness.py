@@ -163,7 +163,7 @@ def find_origins(
 
     One that is committed can't name the commit that holds it, so a report only says so: `require: head` refuses it.
     """
-    found = [each for suite in run.suites for one in suite.scenarios for each in list_origins(one.trials)]
+    found = list_origins([trial for suite in run.suites for each in suite.scenarios for trial in each.trials])
     commits = Counter(
         commit
         for digest, commit in found

@@ -7,6 +7,7 @@ Both sides' traces are judged under both rules. One table over four outcomes: ba
 from __future__ import annotations
 
 from collections import Counter
+from datetime import date
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +21,7 @@ from evalgate.models.run.trials import list_agent_parts
 from evalgate.scoring.wording import MORE, join_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 
     from evalgate.models.comparison.comparison import CauseKind, Change, Comparison, ScenarioKey
     from evalgate.models.results.baseline_run import BaselineRun
@@ -204,9 +205,18 @@ def add_agent_changes(
 
 
 def find_steady_prompts(baseline: Iterable[AgentParts]) -> set[str]:
-    """The prompts of several trials of a baseline, or of its only one: others may be made anew for each run."""
-    prompts = Counter(parts.prompt_hash for parts in baseline)
-    return {each for each, number in prompts.items() if each and (number > 1 or prompts.total() == 1)}
+    """The prompts of several trials of a baseline, or of its only one: others may be made anew for each run.
+
+    And their dates, if they are the same in all these trials.
+    """
+    found = list(baseline)
+    prompts = Counter(parts.prompt_hash for parts in found)
+    steady = {each for each, number in prompts.items() if each and (number > 1 or prompts.total() == 1)}
+    dates: dict[str, set[str]] = {}
+    for each in found:
+        if each.prompt_hash in steady and each.prompt_dates:
+            dates.setdefault(each.prompt_hash, set()).add(each.prompt_dates)
+    return steady.union(*(each for each in dates.values() if not _have_moved(each, each)))
 
 
 def compare_agents(
@@ -225,13 +235,15 @@ def compare_agents(
     before, now = (list(zip(*parts, strict=True)) for parts in (baseline, current))
     if not before or not now:
         return None
-    models, tools, _, skills, asked = (
+    models, tools, _, skills, asked, dates = (
         ({*filter(None, old)}, {*filter(None, new)}) for old, new in zip(before, now, strict=True)
     )
+    are_steady = all(each in steady for each in dates[0]) and not _have_moved(dates[1], dates[1])
+    has_other_dates = are_steady and _have_moved(*dates)
     found = AgentChange(
         f"{_list_models(models[0])} -> {_list_models(models[1])}" if _has_new(*models) else None,
         tools=_has_new(*tools),
-        prompts=_pair_prompts(before[2], now[2], steady),
+        prompts=_pair_prompts(before[2], now[2], steady, has_other_dates=has_other_dates),
         skills=_compare_skills(*skills) if all(skills) else (),
         asked=tuple(_compare_asked(*asked)) if all(asked) else (),
     )
@@ -245,11 +257,39 @@ def _has_new(before: set[str], now: set[str]) -> bool:
 
 
 def _pair_prompts(
-    before: Sequence[str | None], now: Sequence[str | None], steady: Container[str]
+    before: Sequence[str | None], now: Sequence[str | None], steady: Container[str], *, has_other_dates: bool
 ) -> tuple[str, str] | None:
     """Both prompts if they differ, and are those of the agent, and not of each run."""
     (one, *others), (other, *rest) = {*before}, {*now}
-    return (one, other) if one and other and one != other and one in steady and not others + rest else None
+    is_other = one != other or has_other_dates
+    return (one, other) if one and other and is_other and one in steady and not others + rest else None
+
+
+NEAR = 45
+"""Days around that of the run in which a date of the prompt may be made from it, as a delivery's is."""
+
+
+def _have_moved(before: Collection[str], now: Collection[str]) -> bool:
+    """Whether dates of the prompt differ between two trials otherwise than the days of their runs do."""
+    sides = [[[*map(_count_days, text.split())] for text in sorted(side)] for side in (before, now)]
+    return any(_differ(one, other) for one in sides[0][:1] for other in sides[1])
+
+
+def _count_days(text: str) -> int:
+    try:
+        return date.fromisoformat(text).toordinal()
+    except ValueError:  # such as February 30, in a prompt
+        return 0
+
+
+def _differ(before: Sequence[int], now: Sequence[int]) -> bool:
+    if len(before) != len(now):
+        return True
+    (first, *dates), (second, *others) = before, now
+    return any(
+        one != other and max(abs(one - first), abs(other - second)) > NEAR and abs(other - one - second + first) > 1
+        for one, other in zip(dates, others, strict=True)
+    )
 
 
 def _name_tools(change: AgentChange, before: set[str], now: set[str], digests: Mapping[str, str]) -> AgentChange:

@@ -15,7 +15,7 @@ from evalgate.measures.values.json_values import shorten
 from evalgate.models.comparison.behaviour import PromptChange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     Part = tuple[Sequence[str], Sequence[str]]
 
@@ -38,7 +38,8 @@ class _Line(NamedTuple):
 
 def compare_prompts(hashes: tuple[str, str], before: str, now: str) -> PromptChange | None:
     """The difference of two texts with these hashes; None if only what differs in each run does."""
-    sides = _split_lines(before), _split_lines(now)
+    leave_out = str if hashes[0] == hashes[1] else leave_out_run  # only their dates differ
+    sides = _split_lines(before, leave_out), _split_lines(now, leave_out)
     pairs = align_lines(*([each.key for each in side] for side in sides))
     removed, added = (sum(pair[at] is None for pair in pairs) for at in (1, 0))
     if not removed + added:
@@ -48,14 +49,14 @@ def compare_prompts(hashes: tuple[str, str], before: str, now: str) -> PromptCha
     return PromptChange(*hashes, removed, added, lines, removed + added - shown)
 
 
-def _split_lines(text: str) -> list[_Line]:
+def _split_lines(text: str, leave_out: Callable[[str], str]) -> list[_Line]:
     kept = redact(text[:MOST_READ])[: -UNSAFE_TAIL if len(text) > MOST_READ else None]
     parts = (
         (part, number)
         for number, line in enumerate(kept.split("\n"), 1)
         for part in (_SENTENCE.split(line) if len(line) > LONG else [line])
     )
-    return [_Line(part, leave_out_run(part), number) for part, number in islice(parts, MOST_COMPARED)]
+    return [_Line(part, leave_out(part), number) for part, number in islice(parts, MOST_COMPARED)]
 
 
 def _iter_lines(pairs: Sequence[CallPair], before: Sequence[_Line], now: Sequence[_Line]) -> Iterator[str]:

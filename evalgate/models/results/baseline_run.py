@@ -36,6 +36,7 @@ class BaselineTrace(Struct, frozen=True):
     digest: int | None = None
     skills: str | None = None
     asked: str | None = None
+    prompt_dates: str | None = None
     recorded_at: str | None = None
     recording: str | None = None
 
@@ -83,7 +84,8 @@ class BaselineTrial(Struct, frozen=True):
     def agent(self) -> AgentParts:
         """What its trace records of the agent."""
         trace = self.trace
-        return AgentParts(trace.model, trace.tools_hash, trace.prompt_hash, trace.skills, trace.asked)
+        prompt = trace.prompt_hash, trace.skills, trace.asked, trace.prompt_dates
+        return AgentParts(trace.model, trace.tools_hash, *prompt)
 
 
 class BaselineEntry(Struct, frozen=True):

@@ -107,6 +107,7 @@ class TraceRef(Struct, array_like=True):
     request: str | None = None  # what the user asked for first, if the trial did not pass
     skills: str | None = None  # the name of each skill of the agent with the digest of its text
     asked: str | None = None  # where and with which settings the model was asked
+    prompt_dates: str | None = None  # the day of the run, then the dates of the system prompt
 
     @property
     def recorded(self) -> Recorded:
@@ -117,7 +118,7 @@ class TraceRef(Struct, array_like=True):
     @property
     def agent(self) -> AgentParts:
         """What it records of the agent."""
-        return AgentParts(self.model, self.tools_hash, self.prompt_hash, self.skills, self.asked)
+        return AgentParts(self.model, self.tools_hash, self.prompt_hash, self.skills, self.asked, self.prompt_dates)
 
 
 class TrialResult(Struct, array_like=True):

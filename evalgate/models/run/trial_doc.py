@@ -104,6 +104,7 @@ class AgentParts(NamedTuple):
     prompt_hash: str | None
     skills: str | None = None
     asked: str | None = None
+    prompt_dates: str | None = None
 
 
 class Recorded(NamedTuple):
@@ -129,6 +130,7 @@ class TraceDoc(Struct, kw_only=True, omit_defaults=True):
     `tools_hash` and `prompt_hash` identify the recorded tool definitions and system prompt, `skills` is NAME=DIGEST of
     each skill. `request` is what the user asked for first, if the trial did not pass. `asked` is NAME=VALUE of each
     setting of the requests and of the `address` at which the model was asked: `default`, PROVIDER or PROVIDER=URL.
+    `prompt_dates` are the day of the run and the first dates in the system prompt, which `prompt_hash` leaves out.
     """
 
     stale: str | None = None
@@ -151,6 +153,7 @@ class TraceDoc(Struct, kw_only=True, omit_defaults=True):
     request: Name | None = None
     skills: str | None = None
     asked: str | None = None
+    prompt_dates: str | None = None
 
     @property
     def recorded(self) -> Recorded:
@@ -161,7 +164,7 @@ class TraceDoc(Struct, kw_only=True, omit_defaults=True):
     @property
     def agent(self) -> AgentParts:
         """What it records of the agent."""
-        return AgentParts(self.model, self.tools_hash, self.prompt_hash, self.skills, self.asked)
+        return AgentParts(self.model, self.tools_hash, self.prompt_hash, self.skills, self.asked, self.prompt_dates)
 
 
 class AssertionDoc(Struct):

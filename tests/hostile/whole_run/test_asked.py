@@ -23,6 +23,7 @@ def asked(settings: str | None = "unset", urls: str | None = None, minute: int =
 
 
 def judge(before: list[dict[str, Any]], now: list[dict[str, Any]], folder: Path) -> str:
+    """The comment on a run that is recorded one day later, and passes."""
     now = [{**each, "started_at": each["started_at"].replace("-27T", "-28T")} for each in now]
     files = {SUITE: suite(CHECK), **trials(*now)}
     case = Case("asked", files, PASS, before={SUITE: suite(CHECK), **trials(*before)})
@@ -87,3 +88,23 @@ def test_an_address_that_may_hold_a_secret_is_not_kept(url: str, tmp_path: Path)
     text = judge([asked()], [asked(urls=f"openai={url}")], tmp_path)
     assert "asked at an address of this machine or one that is not kept, before" in text
     assert "pw9x" not in (tmp_path / "now/.evalgate/results.json").read_text()
+
+
+def with_prompt(text: str) -> dict[str, Any]:
+    """A recording with a system prompt."""
+    found = asked()
+    return {**found, "messages": [{"role": "system", "content": text}, *found["messages"]]}
+
+
+def test_a_prompt_with_another_date_is_shown(tmp_path: Path) -> None:
+    before, now = (
+        f"Today is 2026-11-27. Refunds are allowed from {day}T00:00:00Z." for day in ("2020-01-01", "2099-01-01")
+    )
+    text = judge([with_prompt(before)], [with_prompt(now)], tmp_path)
+    assert "passed: scenario ` refund ` has another system prompt" in text
+    assert "from 2099-01-01T00:00:00Z." in text
+
+
+def test_a_prompt_with_the_day_of_the_run_is_the_same(tmp_path: Path) -> None:
+    before, now = (f"Today is 2026-11-{day}, 10:{day}. We refund since 2020-01-01." for day in (27, 28))
+    assert "no change since" in judge([with_prompt(before)], [with_prompt(now)], tmp_path)

@@ -214,7 +214,7 @@ def test_other_tools__are_named():
         run.suites[0].scenarios, (AgentParts("m", "a", "x"), AgentParts("n", "b", "x")), strict=True
     ):
         trace = each.trials[0].trace
-        trace.model, trace.tools_hash, trace.prompt_hash, trace.skills, _ = parts
+        trace.model, trace.tools_hash, trace.prompt_hash, trace.skills, *_ = parts
     policy = Policy.model_validate({"compare_variants": PAIR})
     (found,) = decide_run(run, policy).arms
     assert found.differences == ["model m -> n", "changed tool definitions"]

@@ -97,3 +97,8 @@ def test_a_secret_that_the_bound_cuts_is_not_shown():
     assert "ghp_a1B2" in now[:500_000]
     found = compare_prompts(HASHES, "rule", now)
     assert "a1B2" not in str(found)
+
+
+def test_of_prompts_that_differ_only_in_dates_these_are_shown():
+    found = compare_prompts(("a", "a"), "Be kind.\nRefunds from 2020-01-01.", "Be kind.\nRefunds from 2099-01-01.")
+    assert found.lines[-2:] == ["-Refunds from 2020-01-01.", "+Refunds from 2099-01-01."]

@@ -17,6 +17,7 @@ from evalgate.errors import InvalidInput
 from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.outcomes import outcomes_from_baseline
 from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.run.trial_doc import AgentParts
 from evalgate.reporting.results.load_results import convert_baseline_run, load_baseline_run
 from evalgate.reporting.results.results_json import dump_results
 
@@ -81,10 +82,10 @@ def test_a_run_is_read_without_its_assertions():
     assert (first.tool_calls, first.position, first.agent) == (
         ["look_up", "pay"],
         ("traces/0.json", None, None),
-        (None, None, None, None, None),
+        AgentParts(None, None, None),
     )
     assert (second.passed, second.cost_usd, second.position) == (False, None, ("traces/0.json", 7, None))
-    assert second.agent == ("m", "a1", None, None, None)
+    assert second.agent == AgentParts("m", "a1", None)
     assert (first.pricing, second.pricing) == (PRICING, None)
     assert run.find_trials(ScenarioKey("one", "b", None)) == []
     assert run.find_trials(ScenarioKey("one", "z", None)) == ()
