@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from evalgate.models.run.arms import (
     BASE_WAS_LUCKY,
     BROKEN,
-    CLEARED,
     FLAKY_RECOVERY,
     LIFT,
     MOST_TRIALS,
@@ -176,7 +175,7 @@ def describe_finding(scenario: ConfirmedScenario) -> str:
 
 
 def describe_few_trials(found: Confirmation) -> str:
-    """How many trials were planned, and how many are needed to be sure; empty if they are enough, or clear nothing."""
+    """How many trials were planned, and how many are needed to be sure; empty if that is no question."""
     planned = _count_planned(found)
     if planned >= ENOUGH_TRIALS:
         return ""
@@ -189,8 +188,8 @@ def describe_few_trials(found: Confirmation) -> str:
 
 
 def _count_planned(found: Confirmation) -> int:
-    cleared = (each.head.more_trials for each in found.scenarios if each.finding in CLEARED)
-    return min(cleared, default=ENOUGH_TRIALS)
+    open_ones = (each.head.more_trials for each in found.scenarios if each.finding != REGRESSION)
+    return min(open_ones, default=ENOUGH_TRIALS)
 
 
 def find_differences(document: ResultsDoc, scenario: ConfirmedScenario) -> list[str]:

@@ -157,7 +157,8 @@ def _describe(
     old, new = (dict(list_scenarios(run.suites))[key] for run in judged)
     base, head = (_count(side, key) for side in sides)
     change.known_failure = _compare_failures(old, new, change)
-    return ConfirmedScenario(*key, _find(new, change, head), base, head, change.reason)
+    is_halved = has_fallen(list_passed(old), list_passed(new))
+    return ConfirmedScenario(*key, _find(new, change, head, is_halved=is_halved), base, head, change.reason)
 
 
 def _count(side: RecordedSide, key: ScenarioKey) -> AddedTrials:
@@ -166,11 +167,14 @@ def _count(side: RecordedSide, key: ScenarioKey) -> AddedTrials:
     return AddedTrials(passed, len(first), more, len(added))
 
 
-def _find(new: ScenarioResult, change: Change, head: AddedTrials) -> str:
-    """Recovered: the verdict is PASS, or all added trials passed. Lucky: the base fails the same."""
+def _find(new: ScenarioResult, change: Change, head: AddedTrials, *, is_halved: bool) -> str:
+    """Recovered: the verdict is PASS, or all added trials passed and no half of all was lost. Lucky: so fails the base.
+
+    A single trial that passes by chance beside one that failed proves no recovery.
+    """
     if change.kind in REGRESSIONS:
         return REGRESSION
-    if new.verdict == "PASS" or head.more_passed == head.more_trials:
+    if new.verdict == "PASS" or (head.more_passed == head.more_trials and not is_halved):
         return FLAKY_RECOVERY
     return BASE_WAS_LUCKY if change.known_failure == "same" else UNDECIDED
 

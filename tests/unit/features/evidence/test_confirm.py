@@ -384,14 +384,14 @@ def test_recordings_that_differ_only_in_their_time__are_named_and_not_refused(ru
 
 
 def test_few_trials__say_how_many_were_planned_and_are_needed(tmp_path):
-    record_all(tmp_path, "p", "f", "p", "p", SUITE.replace("hard_fail, broken", "broken"))
-    found = confirm(tmp_path, "--trials", "1", "--output-dir", "out")
-    said = "Only 1 trial a side was planned, and 5 are needed to be sure: what fails every other time passes it in 50% of cases"
+    record_all(tmp_path, "p", "f", "pp", "pp", SUITE.replace("hard_fail, broken", "broken"))
+    found = confirm(tmp_path, "--trials", "2", "--output-dir", "out")
+    said = "Only 2 trials a side were planned, and 5 are needed to be sure: what fails every other time passes all of them in 25% of"
     assert found.exit_code == 0
     assert said in found.out
     comment = (tmp_path / "out/comment.md").read_text()
     assert said in comment
-    assert "recorded again, only 1 trial a side, it recovered" in comment.splitlines()[1]
+    assert "recorded again, only 2 trials a side, it recovered" in comment.splitlines()[1]
 
 
 @pytest.mark.parametrize("head", ["f", "p"])
@@ -405,3 +405,31 @@ def test_a_base_that_could_not_judge__is_said_where_something_fails(tmp_path, he
     said = "a: fails, and could not be judged in the baseline: it was ERROR: 1 of 1 trial could not be judged: base.jsonl:1: messages"
     assert (said in plan, said in found) == (head == "f", head == "f")
     assert ("nothing got worse" in plan, "nothing got worse" in found) == (head == "p", head == "p")
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "more", "finding", "code"),
+    [
+        ("p", "f", "p", "undecided", 1),
+        ("pp", "ff", "pp", "undecided", 1),
+        ("pp", "ff", "ppp", "flaky_recovery", 0),
+        ("p", "f", "pp", "flaky_recovery", 0),
+    ],
+)
+def test_a_recovery__has_not_lost_half_of_all_trials(tmp_path, base, head, more, finding, code):
+    suite = SUITE.replace("hard_fail, broken", "broken")
+    record(tmp_path, "base", {"a": base, "b": "p"}, MAIN, suite=suite)
+    record(tmp_path, "head", {"a": head, "b": "p"}, OTHER, "--baseline", "base/baseline.zip", suite=suite)
+    record(tmp_path, "base-more", {"a": "p" * len(more)}, MAIN, suite=suite, first=2)
+    record(tmp_path, "more", {"a": more}, suite=suite, first=2)
+    found = confirm(tmp_path, "--trials", str(len(more)))
+    assert (found.out.partition(":")[0], found.exit_code) == (finding, code), found.out
+    assert "planned, and 5 are needed to be sure" in found.out
+
+
+def test_a_recovery_by_a_pass_rate__may_have_lost_half(tmp_path):
+    suite = SUITE.replace("tool: book}", "tool: book, required: true}")
+    suite = suite.replace("{id: a,", "{id: a, threshold: 0.5, trials: {min_pass_rate: 0.5},")
+    record_all(tmp_path, "p", "f", "p", "p", suite)
+    found = confirm(tmp_path, "--trials", "1")
+    assert (found.out.partition(":")[0], found.exit_code) == ("flaky_recovery", 0), found.out
