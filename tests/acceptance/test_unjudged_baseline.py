@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from command import evalgate
+from in_process_command import evalgate as run_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -122,3 +123,12 @@ def test_known_failure_that_is_not_judged_now_fails_no_other_check(tmp_path: Pat
     found = compare(tmp_path, ("-", "+"), (now, "+"))
     assert "known failure" not in heading(found)
     assert f"scenario ` a ` {words}" in heading(found)
+
+
+@pytest.mark.parametrize("kind", UNJUDGED)
+def test_two_finished_runs_are_compared_alike(tmp_path: Path, kind: str):
+    compare(tmp_path, (kind, "+"), ("-", "+"))
+    found = run_command("compare", "main.zip", ".evalgate", "--json", cwd=str(tmp_path))
+    (change, _) = (each["change"] for each in json.loads(found.out)["suites"][0]["scenarios"])
+    assert (change["kind"], "known_failure" in change) == ("new", False)
+    assert change["reason"].startswith(f"could not be judged in the baseline: {UNJUDGED[kind]}")

@@ -17,6 +17,7 @@ from evalgate.application.judge.explained_scenarios import find_scenario
 from evalgate.application.judge.report import warning_of
 from evalgate.errors import InvalidInput, Problem
 from evalgate.gate.comparison.golden_changes import add_golden_changes
+from evalgate.gate.comparison.known_failures import mark_known_failures
 from evalgate.gate.comparison.outcomes import compute_run_statistics
 from evalgate.gate.decision.decide import decide, no_traces
 from evalgate.gate.trajectory.cause import add_agent_changes, join_digests, name_agent_causes, parts_of_baseline
@@ -54,6 +55,7 @@ def compare_finished(
     policies = Policies({suite.name: policy for suite in run.suites}, policy)
     comparison = compare_costs_alike(run, costs, policies)
     comparison.unrecorded = frozenset(suite.name for suite in run.suites if no_traces(suite) is not None)
+    mark_known_failures(comparison, run, baseline)
     add_tool_calls(comparison, run, baseline)
     add_agent_changes(comparison, run, parts_of_baseline(baseline), join_digests(run, baseline.tool_digests))
     name_agent_causes(comparison.changes.values())
