@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from evalgate.errors import EvalGateError
     from evalgate.models.approvals.approval import Approval
     from evalgate.models.approvals.review import TriggeringRun
+    from evalgate.models.results.results_sections import InputsDoc
     from evalgate.ports import ApprovalSource, ReportFiles, StepOutput, TemplateSource
     from evalgate.ports.outputs import AskedOutput, RenderOptions
     from evalgate.ports.review import Review
@@ -123,7 +124,7 @@ class _Job:
         ports = replace(
             self._build_ports(late),
             template=self._choose_template(early),
-            approvals=self._choose_approvals(early),
+            approvals=self._choose_approvals(early) if settings.allows_approvals else None,
             proposed=_local_approvals(workspace) if settings.approvals_commit else None,
             review=self._build_review(early, pull_request.number) if pull_request and reads_comments else None,
             baselines=Baselines(early, baseline, self._downloads, SystemClock(None))
@@ -458,11 +459,26 @@ def _build_judge_request(settings: Settings) -> JudgeRequest:
             makes_zip=settings.makes_baseline,
         ),
         render=_build_render_options(settings, job.run_url),
+        inputs=_list_deciding_inputs(settings),
         mutation_score=inputs.of(LearnInputs).mutation_score and pull_request is not None,
         leg=settings.leg_label,
         folder="" if inputs.working_directory == "." else posixpath.normpath(inputs.working_directory),
         notes=settings.notes,
     )
+
+
+def _list_deciding_inputs(settings: Settings) -> InputsDoc:
+    """The inputs that decide in place of suites and policies; paths are relative to the workspace."""
+    inputs = settings.inputs
+    found: InputsDoc = {"approvals_from": inputs.approvals_from}
+    if inputs.traces:
+        root = f"{settings.job.workspace}/"
+        found["traces"] = sorted(each.removeprefix(root) for each in inputs.traces)
+    if inputs.fail_on:
+        found["fail_on"] = list(inputs.fail_on)
+    if inputs.on_weakening:
+        found["on_weakening"] = inputs.on_weakening
+    return found
 
 
 def _build_render_options(settings: Settings, run_url: str | None) -> RenderOptions:

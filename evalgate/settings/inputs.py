@@ -240,12 +240,13 @@ class Inputs(SettingGroup):
     )
     approvals_from = Setting(
         "base",
-        OneOf("base", "head", "comments"),
+        OneOf("base", "head", "comments", "none"),
         Text(
             "Which approvals count on a pull request - base for the base commit's evalgate-approvals.yaml, head for "
-            "its own, comments for the base commit's and those in comments (docs/approvals.md)",
+            "its own, comments for the base commit's and those in comments, none for none on any event "
+            "(docs/approvals.md)",
             "whose [approvals](approvals.md) count on a pull request: `base` those of the base commit, `head` its "
-            "own, `comments` also those given [in comments](approvals.md#in-a-comment)",
+            "own, `comments` also those given [in comments](approvals.md#in-a-comment); `none` on any event",
         ),
     )
     allow_self_approval = Setting(

@@ -183,12 +183,17 @@ class Settings(Struct, frozen=True):
         return self.job.sha if self.event.triggering_run is not None or self.is_approving else ""
 
     @property
+    def allows_approvals(self) -> bool:
+        """Whether any approval counts, of a file, a comment or a store."""
+        return self.inputs.approvals_from != "none"
+
+    @property
     def approvals_commit(self) -> str:
-        """The commit whose approvals count; empty if those of the workspace do.
+        """The commit whose approvals count; empty if those of the workspace do, or none.
 
         A pull request must not approve its own failures, also not in the merge queue.
         """
-        if self.inputs.approvals_from == "head":
+        if self.inputs.approvals_from in {"head", "none"}:
             return ""
         if self.event.pull_request is not None:
             return self.event.pull_request.base_sha or self.event.pull_request.base_ref

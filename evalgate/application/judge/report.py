@@ -186,6 +186,8 @@ def render_invalid(request: JudgeRequest, error: EvalGateError, now: datetime) -
 
 def _add_job(results: ResultsDoc, request: JudgeRequest) -> None:
     """Adds what a workflow's reports show beyond the run itself."""
+    if request.inputs is not None:
+        results["inputs"] = request.inputs
     if request.leg:
         results["leg"] = clean_text(request.leg)
     if request.subject.legs:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.weakening import OnWeakening
     from evalgate.models.history.stability import RunHistory
     from evalgate.models.results.results import ResultsDoc
-    from evalgate.models.results.results_sections import ApprovalDoc, CalibrationDoc
+    from evalgate.models.results.results_sections import ApprovalDoc, CalibrationDoc, InputsDoc
     from evalgate.models.run.chunks import Content, Spool
     from evalgate.ports import (
         Annotation,
@@ -103,6 +103,7 @@ class JudgeRequest(Struct, frozen=True):
     render: RenderOptions = RenderOptions()
     outputs: Mapping[str, Any] = {}  # options of each output that was asked for, besides those that every run leaves
     folder: str = ""  # the working directory, relative to the repository's root; empty for the root
+    inputs: InputsDoc | None = None  # of a workflow: those that decide
     leg: str = ""  # the values of the job's matrix, as text; empty without a matrix
     history: RunHistory | None = None  # history of earlier runs from a store
     mutation_score: bool = False  # compare how many small changes changed suites notice with the baseline's

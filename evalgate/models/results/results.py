@@ -15,6 +15,7 @@ from evalgate.models.comparison.trajectory import TrajectoryDiff  # noqa: TC001 
 from evalgate.models.results.results_sections import (  # noqa: TC001  the same
     ApprovalDoc,
     HistoryDoc,
+    InputsDoc,
     MutationScoreDoc,
     QuarantineDoc,
     RulesDoc,
@@ -347,8 +348,8 @@ class ResultsDoc(TypedDict):
     `prompt_changes` is how system prompts differ, present if scenarios have another one and both sides keep its text.
     `recordings` is present if some are those of the baseline, `origins` if some were replayed or made at another
     commit, `watched` if suites watch files of the agent.
-    In a workflow `leg` names the values of the job's matrix, `legs` is how many it has, and `working_directory` the
-    folder that paths are relative to; both may be absent.
+    In a workflow `inputs` are those that decide, `leg` names the values of the job's matrix, `legs` is how many it has,
+    and `working_directory` the folder that paths are relative to; each may be absent.
     """
 
     schema: Literal["evalgate.results/1"]
@@ -383,5 +384,6 @@ class ResultsDoc(TypedDict):
     recordings: NotRequired[RecordingsDoc]
     origins: NotRequired[OriginsDoc]
     watched: NotRequired[WatchedDoc]
+    inputs: NotRequired[InputsDoc]
     command: str | None
     fetch_command: NotRequired[str]

@@ -60,6 +60,15 @@ class ApprovalDoc(TypedDict):
     provenance: NotRequired[ProvenanceDoc | None]
 
 
+class InputsDoc(TypedDict, total=False):
+    """The inputs of a workflow that decide in place of suites and policies; absent where one was not given."""
+
+    traces: list[str]
+    fail_on: list[str]
+    on_weakening: str
+    approvals_from: str
+
+
 RulesDoc = TypedDict(
     "RulesDoc",
     {

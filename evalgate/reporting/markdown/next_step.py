@@ -9,7 +9,7 @@ from evalgate.reporting.markdown.header_lines import MAX_BRANCH
 from evalgate.reporting.markdown.heading import is_old
 from evalgate.reporting.markdown.statistics_rows import list_growth
 from evalgate.reporting.text.changes import count_changes, is_compared
-from evalgate.reporting.text.commands import build_approve_command, build_record_command
+from evalgate.reporting.text.commands import build_approve_command, build_record_command, may_approve
 from evalgate.reporting.text.escaping import escape_span
 from evalgate.reporting.text.ruling_lines import OUTAGE, REMOVALS
 from evalgate.reporting.text.scenario_sections import (
@@ -181,6 +181,8 @@ def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections, *, m
     suite = f"the suite{_describe_pass_rate(scenarios)}"
     change = "" if is_fault_of_agent else f"change {suite} or its policy, or "
     if known or verdicts - {"ERROR", "MISSING"}:
+        if not may_approve(document):
+            return change.removesuffix(", or ")
         command = escape_span(build_approve_command([*scenarios.failures, *known]))
         branch = _find_branch(document) if merges else None
         where = f" to {escape_span(branch, MAX_BRANCH)}, by a pull request of its own," if branch else ""

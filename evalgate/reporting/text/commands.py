@@ -72,6 +72,11 @@ def _is_plain(id_: str) -> bool:
     return len(id_) <= MAX_ID and re.fullmatch(_PLAIN_ID, id_) is not None
 
 
+def may_approve(document: ResultsDoc) -> bool:
+    """Whether an approval could count in this gate."""
+    return document.get("inputs", {}).get("approvals_from") != "none"
+
+
 def build_approve_command(failing: list[SuiteScenario]) -> str:
     """The command that approves a failure; it names the scenario if it is the only one, with a short plain id."""
     id_ = failing[0].scenario["id"] if len(failing) == 1 else ""

@@ -192,3 +192,26 @@ def test_an_approval_of_the_base_does_not_cover_a_check_that_a_pull_request_adds
     (workspace / "evals/support.yaml").write_text(added)
     assert act().exit_code == 1
     assert read_results(workspace)[1] == ["void"]
+
+
+ADVICE = "evalgate approve"
+
+
+@pytest.mark.parametrize("event", ["pull_request", "workflow_dispatch"])
+def test_with_none_no_approval_counts_and_the_report_offers_none(hub, act, failing, base, store, event):
+    hub.write(FILE, APPROVAL.encode(), base)
+    (failing / FILE).write_text(APPROVAL)
+
+    step = act(event, approvals_from="none", **store)
+
+    assert step.exit_code == 1
+    assert read_results(failing)[1] == []
+    assert read_results(failing)[0]["inputs"]["approvals_from"] == "none"
+    shown = [step.summary, (failing / ".evalgate/comment.md").read_text()]
+    assert ["If this is intended" in each for each in shown] == [True, True]
+    assert [ADVICE in each for each in shown] == [False, False]
+
+
+def test_a_broken_file_of_approvals_is_not_read_where_none_counts(act, failing):
+    (failing / FILE).write_text("approvals: [{suite: support}]")
+    assert act(approvals_from="none").exit_code == 1

@@ -32,6 +32,7 @@ from evalgate.features.page.reporting.trace_details import NO_DETAILS, RecordedP
 from evalgate.models.comparison.comparison import IMPROVEMENTS, CallsDiff
 from evalgate.reporting.markdown.header_lines import find_agent_changes
 from evalgate.reporting.text import wording
+from evalgate.reporting.text.commands import may_approve
 from evalgate.reporting.text.escaping import encode_script_json
 
 if TYPE_CHECKING:
@@ -186,7 +187,8 @@ class PageBuilder:
     def _fit_sections(self, rows: Sequence[RowView], shown: Shown, space: float) -> dict[int, str]:
         """The sections of the first scenarios by number, without those that are too large."""
         sections: dict[int, str] = {}
-        stated = RunStatements(find_agent_changes(self._document).of_all, self._document.get("command"))
+        causes = find_agent_changes(self._document).of_all
+        stated = RunStatements(causes, self._document.get("command"), may_approve(self._document))
         for row, item in zip(rows[:MAX_SECTIONS], self._items, strict=False):
             rulings = list_rulings(self._document, item.suite, item.scenario)
             compared = self._compared.get(id(item.scenario))

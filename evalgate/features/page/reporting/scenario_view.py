@@ -54,10 +54,11 @@ NOT_COMPARED = (
 
 
 class RunStatements(NamedTuple):
-    """What the page states once for the run: what all regressions come with, and the command that repeats it."""
+    """What is so for the whole run: what all regressions come with, how to repeat it, and whether approvals count."""
 
     causes: Collection[str] = ()
     command: str | None = None
+    may_approve: bool = True
 
 
 def build_row(
@@ -150,7 +151,7 @@ def build_scenario_view(
         [build_trial(trial, shown.blocks, has_traces=shown.has_traces) for trial in trials],
         *_build_baseline(scenario, shown),
         f"{wording.pluralize(left, 'more trial')} not shown" if left > 0 else "",
-        _list_commands(suite, scenario, stated.command),
+        _list_commands(suite, scenario, stated),
     )
 
 
@@ -271,14 +272,14 @@ def build_trial(trial: TrialDoc, blocks: BlockNumbers, *, has_traces: bool) -> T
     )
 
 
-def _list_commands(suite: SuiteDoc, scenario: ScenarioDoc, command: str | None) -> list[Fact]:
+def _list_commands(suite: SuiteDoc, scenario: ScenarioDoc, stated: RunStatements) -> list[Fact]:
     """Commands to paste, quoted for a shell; not for names that a page can't show as they are."""
     name = wording.scenario_name(scenario["id"], scenario["variant"])
     words = [shlex.quote(scenario["id"]), "--suite", shlex.quote(suite["suite"])]
     words += ["--variant", shlex.quote(scenario["variant"])] if scenario["variant"] else []
     which = " ".join(words)
-    facts = [Fact("Repeat", f"{command or 'evalgate run'} --scenario {shlex.quote(name)}")]
-    if scenario["verdict"] != "PASS":
+    facts = [Fact("Repeat", f"{stated.command or 'evalgate run'} --scenario {shlex.quote(name)}")]
+    if scenario["verdict"] != "PASS" and stated.may_approve:
         facts.append(Fact("Accept until a date", f"evalgate approve {which} --because REASON --until YYYY-MM-DD"))
     return [
         fact if clean_page_text(fact.text, MAX_TEXT) == fact.text else Fact(fact.label, NO_COMMAND) for fact in facts

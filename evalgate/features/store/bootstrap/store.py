@@ -112,7 +112,7 @@ def _is_store_trusted(settings: Settings) -> bool:
     from evalgate.features.store.adapters.store_url import parse_store_url
 
     if not settings.approvals_commit:
-        return True
+        return settings.allows_approvals
     return parse_store_url(settings.inputs.of(StoreInputs).store_url, settings.job.temp).kind == "postgresql"
 
 
