@@ -83,13 +83,14 @@ def _format(origin: CommentOrigin) -> str:
 def find_other_origin(body: str, own: CommentOrigin) -> CommentOrigin | None:
     """The origin of a posted comment if another job or step of the same run posted it; else None.
 
-    Two jobs that call the same reusable workflow differ only in their ids, which are new in every attempt. What is
-    published for a run is its own report.
+    Two jobs that call the same reusable workflow differ only in their ids, which are new in every attempt. A step that
+    does not know that of its job, as none of the composite action, posts once in an attempt: so what it finds of the
+    attempt is another's. What is published for a run is its own report.
     """
     posted = _read_origin(body)
     if posted is None or _digest(PUBLISHED) in (posted.step, own.step):
         return None
-    is_other_job = posted.attempt == own.attempt and posted.job != own.job
+    is_other_job = posted.attempt == own.attempt and (posted.job != own.job or own.job == _digest(""))
     return posted if posted.run == own.run and (posted.step != own.step or is_other_job) else None
 
 

@@ -164,3 +164,13 @@ def test_only_the_marker_of_our_own_second_line_counts_runs():
     assert post_runs([True], pull_request, first=2) == [""]
     below = f"{PASSED}\n{add_origin(BODY, replace(OWN, commit=COMMIT)).replace('failed=0 runs=0', 'failed=7 runs=9')}"
     assert post_runs([True], FakePullRequest(comments={"k": below}), first=2) == [""]
+
+
+def test_a_step_that_does_not_know_its_job_takes_no_report_of_the_attempt_for_its_own():
+    unknown = make_origin("9001", 1, ("gate", "support", "__org_evalgate"), "")
+
+    assert find_other_origin(add_origin(BODY, unknown), unknown) == unknown
+    assert find_other_origin(add_origin(BODY, OWN), unknown) == OWN
+    assert find_other_origin(add_origin(BODY, unknown), OWN) == unknown
+    assert find_other_origin(add_origin(BODY, unknown), RERUN) is None
+    assert find_other_origin(add_origin(BODY, RERUN), unknown) is None
