@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
@@ -27,6 +28,9 @@ SILENCE_SECONDS = 10.0
 CHUNK = 65_536
 LONGEST_CHAIN = 10
 NO_CONTENT = 204
+PROXY_LOGIN = 407
+REFUSED_TUNNEL = f"Tunnel connection failed: {PROXY_LOGIN}"
+"""How Python words that a proxy refuses to connect."""
 WHOLE_RUN_SECONDS = 60.0
 """Time that one run may spend waiting for GitHub, at most half of it before the verdict."""
 
@@ -40,6 +44,22 @@ class Network(Struct, frozen=True):
 
     def __repr__(self) -> str:  # without secrets
         return "Network(...)"
+
+    def name_proxy(self, url: str) -> str:
+        """The host of the proxy for a URL."""
+        return urlsplit(self.proxies.get(urlsplit(url).scheme, "")).hostname or ""
+
+
+def find_bundle_fault(path: str) -> str:
+    """Why no certificate of this file can be trusted; empty if some can, for a folder, and without a path."""
+    named = f"the file {path} of REQUESTS_CA_BUNDLE"
+    try:
+        is_fit = not path or Path(path).is_dir() or b"-----BEGIN " in Path(path).read_bytes()
+    except FileNotFoundError:
+        return f"{named} is not visible to this step"
+    except (OSError, ValueError):
+        return f"{named} can't be read"
+    return "" if is_fit else f"{named} holds no certificate in PEM form"
 
 
 class RequestDeadline:
@@ -99,6 +119,10 @@ class RequestDeadline:
 
 class NoAnswer(Unreachable):
     """No usable answer came; the request may or may not have been carried out."""
+
+
+class NetworkRefused(Unreachable):
+    """A proxy, or certificates, that the machine has to be set up for: asking again does not help."""
 
 
 class AnswerTooSlow(NoAnswer):
@@ -178,6 +202,7 @@ class Http:
         call = _Call(
             self._open_session(),
             request,
+            self._network,
             {**self._options(request.url), "timeout": (min(request.connect_seconds * pace, silence), silence)},
         )
         started = self.deadline.clock()
@@ -215,7 +240,8 @@ class Http:
 
         network = self._network
         direct = not network.proxies or should_bypass_proxies(url, no_proxy=network.no_proxy)
-        return {"proxies": {} if direct else dict(network.proxies), "verify": network.ca_bundle or True}
+        trusted = network.ca_bundle if network.ca_bundle and not find_bundle_fault(network.ca_bundle) else True
+        return {"proxies": {} if direct else dict(network.proxies), "verify": trusted}
 
     def close(self) -> None:
         """Closes the connections."""
@@ -232,8 +258,10 @@ def _wait_for(worker: Thread, seconds: float) -> None:
 
 
 class _Call:
-    def __init__(self, session: requests.Session, request: HttpRequest, route: dict[str, Any]) -> None:
-        self._session, self._request, self._route = session, request, route
+    def __init__(
+        self, session: requests.Session, request: HttpRequest, network: Network, route: dict[str, Any]
+    ) -> None:
+        self._session, self._request, self._network, self._route = session, request, network, route
         self.answer = HttpResponse(0, {})
         self.failure: Exception | None = None
         self.abandoned = False
@@ -246,10 +274,23 @@ class _Call:
         except requests.ReadTimeout:
             self.failure = AnswerTooSlow("no response (timed out)")
         except (requests.RequestException, OSError, ValueError) as error:  # ValueError: an invalid URL
-            message = f"no response ({_describe_error(error)})"
-            self.failure = Unreachable(message) if _is_certificate_error(error) else NoAnswer(message)
+            refusal = self._describe_refusal(error)
+            self.failure = NetworkRefused(refusal) if refusal else NoAnswer(f"no response ({_describe_error(error)})")
         except Exception as error:  # noqa: BLE001 - raised again in the waiting thread
             self.failure = error
+
+    def _describe_refusal(self, error: Exception) -> str:
+        """What of this machine's network has to be set up differently; empty for another error."""
+        if REFUSED_TUNNEL in str(error):
+            return self._describe_proxy()
+        if not _is_certificate_error(error):
+            return ""
+        fault = find_bundle_fault(self._network.ca_bundle) or "REQUESTS_CA_BUNDLE names a file of those to trust"
+        return f"no response (the certificate is not trusted: {fault})"
+
+    def _describe_proxy(self) -> str:
+        host = self._network.name_proxy(self._request.url)
+        return f"the proxy {host} refused user and password ({PROXY_LOGIN})"
 
     def _exchange(self) -> HttpResponse:
         request = self._request
@@ -263,6 +304,8 @@ class _Call:
             allow_redirects=False,
             **self._route,
         ) as response:
+            if response.status_code == PROXY_LOGIN:
+                raise NetworkRefused(self._describe_proxy())
             return HttpResponse(response.status_code, response.headers, self._read_body(response))
 
     def _read_body(self, response: requests.Response) -> bytes:
@@ -313,8 +356,6 @@ def _describe_error(error: Exception) -> str:
     """Describes the error in fixed words: the library's text may hold a URL with credentials in its query."""
     import requests
 
-    if _is_certificate_error(error):
-        return "the certificate is not trusted: REQUESTS_CA_BUNDLE names a file of those to trust"
     kinds = (
         (requests.exceptions.ProxyError, "the proxy failed"),
         (requests.exceptions.SSLError, "the encrypted connection failed"),

@@ -6,12 +6,11 @@ It imports no slow module, because the process that holds the token imports it.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
-from msgspec.structs import replace
 
+from evalgate.adapters.http import find_bundle_fault
 from evalgate.errors import Problem, SettingError
 from evalgate.models.github import BASELINE_ARTIFACT, BASELINE_EVENTS, Pages
 from evalgate.settings.inputs import Inputs
@@ -33,10 +32,7 @@ UNSAFE_EVENTS = {
 INVALID_KEY_CHARS = re.compile(r"(?:[^A-Za-z0-9._/-]|-)+")
 PUBLISHING_EVENT = "workflow_run"
 APPROVING_EVENT = "issue_comment"
-MISSING_CA_BUNDLE = (
-    "the file that REQUESTS_CA_BUNDLE names does not exist in this container, so only well-known certificates "
-    "are trusted: put the file below the workspace or RUNNER_TEMP"
-)
+WELL_KNOWN_ONLY = "so only well-known certificates are trusted: put a PEM file below the workspace or RUNNER_TEMP"
 
 
 NO_REPOSITORY_ID = (
@@ -70,9 +66,8 @@ class Settings(Struct, frozen=True):
         problems += filter(None, (each.find_problem(values, job.temp, job.workspace) for each in declared))
         if problems:
             raise SettingError(*problems)
-        if job.ca_bundle and not Path(job.ca_bundle).exists():
-            job = replace(job, ca_bundle="")
-            notes.append(MISSING_CA_BUNDLE)
+        if fault := find_bundle_fault(job.ca_bundle):
+            notes.append(f"{fault}, {WELL_KNOWN_ONLY}")
         if inputs.baseline == "auto" and not job.repository_id:
             notes.append(NO_REPOSITORY_ID)
         made = cls(inputs, job, event, tuple(notes))

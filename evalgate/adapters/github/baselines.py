@@ -16,6 +16,7 @@ from evalgate.adapters.github.provenance import (
     find_size_problem,
 )
 from evalgate.adapters.github.reports import download_artifact
+from evalgate.adapters.http import NetworkRefused
 from evalgate.errors import Forbidden, NotFound, TokenRejected, Unreachable
 from evalgate.models.comparison.comparison import BaselineInfo, BaselineStatus
 from evalgate.ports import FoundBaseline
@@ -88,7 +89,7 @@ class Baselines:
         try:
             info = self._search()
         except Unreachable as error:
-            again = "" if isinstance(error, Forbidden | TokenRejected) else "; run the job again"
+            again = "" if isinstance(error, Forbidden | TokenRejected | NetworkRefused) else "; run the job again"
             info = BaselineInfo("unreachable", problem=f"{error}{again}")
             self._refused.insert(0, f"the baseline could not be looked up: {error}")
         more = len(self._refused) - MAX_REFUSALS_SHOWN

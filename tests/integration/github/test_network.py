@@ -101,8 +101,10 @@ def test_a_server_without_encryption_has_no_certificate_to_trust(hub, ask):
 
 def test_a_file_without_a_certificate_is_a_clear_error(ask, tmp_path):
     (tmp_path / "ca.pem").write_text("not a certificate")
-    with pytest.raises(Unreachable, match=r"^no response \("):
+    with pytest.raises(Unreachable) as caught:
         ask(ca_bundle=str(tmp_path / "ca.pem"))
+    fault = f"the file {tmp_path}/ca.pem of REQUESTS_CA_BUNDLE holds no certificate in PEM form"
+    assert str(caught.value) == f"no response (the certificate is not trusted: {fault})"
 
 
 def job(safe, authority, **more):
@@ -139,7 +141,18 @@ def test_without_the_authority_the_verdict_is_still_given(hub, act, safe):
 def test_a_missing_bundle_is_reported_and_the_default_ones_are_used(hub, act):
     step = act(variables={"REQUESTS_CA_BUNDLE": "/nowhere/ca.pem"})
     assert (step.exit_code, step.outputs["comment-id"] != "") == (0, True)
-    assert "REQUESTS_CA_BUNDLE names does not exist in this container" in read_text(own_comments(hub)[0])
+    said = "the file /nowhere/ca.pem of REQUESTS_CA_BUNDLE is not visible to this step"
+    assert said in read_text(own_comments(hub)[0]).replace("`", "").replace("\\", "")
+
+
+def test_a_bundle_that_is_not_there_is_named_where_the_server_is_not_trusted(hub, act, safe):
+    step = act(variables={"GITHUB_API_URL": safe, "REQUESTS_CA_BUNDLE": "/nowhere/ca.pem"})
+    assert step.outputs["baseline-status"] == "unreachable"
+    said = (
+        "no response (the certificate is not trusted: the file /nowhere/ca.pem of REQUESTS_CA_BUNDLE is not visible to"
+    )
+    assert any(said in each["message"] for each in step.annotations)
+    assert "run the job again" not in str(step.annotations) + step.summary
 
 
 @pytest.fixture
@@ -165,9 +178,16 @@ def test_a_proxy_that_refuses_changes_no_verdict_and_its_password_stays_secret(
     job_there = job(api, authority, HTTPS_PROXY=proxy.url("me:wrong-secret"))
     step = act(debug="true", budget=RequestDeadline(20, sleep=[].append), **job_there)
     assert (step.exit_code, step.outputs["baseline-status"]) == (0, "unreachable")
-    assert "no response (the proxy failed)" in step.annotations[0]["message"]
+    assert "the proxy 127.0.0.1 refused user and password (407)" in step.annotations[0]["message"]
+    assert "run the job again" not in str(step.annotations) + step.summary
     printed = "\n".join([*step.log, step.summary, str(step.annotations), *capfd.readouterr()])
     assert "wrong-secret" not in printed
+
+
+def test_a_proxy_without_a_tunnel_that_refuses_is_asked_once(hub, ask, proxy, pauses):
+    with pytest.raises(Unreachable, match=r"^the proxy 127\.0\.0\.1 refused user and password \(407\)$"):
+        ask(url=hub.info.api, proxies={"http": proxy.url("me:wrong-secret")})
+    assert (len(proxy.asked), pauses) == (1, [])
 
 
 def test_a_baseline_is_uploaded_through_the_proxy_too(hub, act, proxy):
