@@ -469,11 +469,13 @@ def _build_judge_request(settings: Settings) -> JudgeRequest:
 
 def _list_deciding_inputs(settings: Settings) -> InputsDoc:
     """The inputs that decide in place of suites and policies; paths are relative to the workspace."""
+    from evalgate.reporting.results.clean_values import clean_text
+
     inputs = settings.inputs
     found: InputsDoc = {"approvals_from": inputs.approvals_from}
     if inputs.traces:
         root = f"{settings.job.workspace}/"
-        found["traces"] = sorted(each.removeprefix(root) for each in inputs.traces)
+        found["traces"] = sorted(clean_text(each.removeprefix(root)) for each in inputs.traces)
     if inputs.fail_on:
         found["fail_on"] = list(inputs.fail_on)
     if inputs.on_weakening:

@@ -107,7 +107,13 @@ class ChangedRules(Struct, frozen=True):
         comparison = judged.comparison
         if self.baseline_rules is None or comparison is None or baseline.results is None:
             return None
-        from evalgate.application.comparison.weakening import WeakeningRules, added_approvals, judge_weakening
+        from evalgate.application.comparison.weakening import (
+            WeakeningRules,
+            added_approvals,
+            find_other_traces,
+            judge_weakening,
+            list_milder_inputs,
+        )
 
         rules = WeakeningRules(
             judged.policies,
@@ -117,8 +123,13 @@ class ChangedRules(Struct, frozen=True):
         )
         hidden = self._find_hidden_failures(rules, judged)
         added = [*hidden.weakenings, *added_approvals(approvals, baseline.results)]
+        notes = [*hidden.notes]
+        before, now = baseline.results.inputs, request.inputs
+        if before is not None and now is not None:
+            added += find_other_traces(before, now)
+            notes += list_milder_inputs(before, now, rules)
         found = judge_weakening(rules, self.baseline_rules, self.configuration, comparison, baseline.results, added)
-        found = found._replace(notes=hidden.notes)
+        found = found._replace(notes=notes)
         is_bare = self.baseline_rules.configuration is None and baseline.has_same_suites is None
         if is_bare and not rules.is_fatal:
             return found._replace(unknown=None)  # a results.json never holds suites; no policy needs them

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.decision import FailOn
     from evalgate.models.comparison.weakening import OnWeakening
     from evalgate.models.results.baseline_run import BaselineRun
-    from evalgate.models.results.results_sections import ApprovalDoc
+    from evalgate.models.results.results_sections import ApprovalDoc, InputsDoc
     from evalgate.ports import BaselineFiles
     from evalgate.suite.models import Configuration
     from evalgate.suite.policy import Policies, Policy
@@ -74,6 +74,23 @@ class WeakeningRules:
         """The words of `fail_on` in one place: a flag's, else those of today and of the baseline."""
         now, baseline = self._current_policy(place), self._baseline_policy(place)
         return now.fail_on if baseline is None or self._has_fail_on else [*now.fail_on, *baseline.fail_on]
+
+    def list_dropped(self, before: InputsDoc) -> list[str]:
+        """The words of `fail_on` that decided by an input, and now decide in some suite neither by it nor by a policy.
+
+        Or that an input of today leaves out, which the baseline did not have.
+        """
+        from evalgate.gate.weakening.detect_weakening import is_dropped
+
+        places: list[str | None] = [*self._policies.suites] or [None]
+        old = [each.fail_on for each in map(self._baseline_policy, places) if each is not None and self._has_fail_on]
+        asked = before.get("fail_on") or [word for words in old for word in words]
+        current = [self._current_policy(place).fail_on for place in places]
+        return [word for word in dict.fromkeys(asked) if any(is_dropped(word, words) for words in current)]
+
+    def list_actions(self) -> tuple[OnWeakening, OnWeakening]:
+        """The project's `on_weakening` of the baseline and of today, without inputs."""
+        return (self._baseline_policy(None) or self._policies.run).on_weakening, self._policies.run.on_weakening
 
     def _current_policy(self, place: str | None) -> Policy:
         return self._policies.run if place is None else self._policies.suites.get(place, self._policies.run)
@@ -134,6 +151,28 @@ def weakening_between(
     found = [Weakening("scenario_removed", *key) for key in _removed_keys(comparison, baseline)]
     found += [*find_missing_trials(comparison), *find_unmeasured_scenarios(comparison)]
     return build_weakenings(found, rules, (baseline_rules.unknown or run_rules.unknown) if rules.is_fatal else None)
+
+
+def find_other_traces(before: InputsDoc, now: InputsDoc) -> list[Weakening]:
+    """Whether the input `traces` of the workflow leaves out what that of the baseline's had."""
+    old, new = before.get("traces"), now.get("traces")
+    if old == new or (old is not None and {*old} <= {*(new or ())}):
+        return []
+    return [Weakening("traces_changed", None, baseline=_name_traces(old), current=_name_traces(new))]
+
+
+def list_milder_inputs(before: InputsDoc, now: InputsDoc, rules: WeakeningRules) -> Iterator[Problem]:
+    """What inputs demand less than those of the baseline's workflow; no weakening, as each event may have its own."""
+    if dropped := rules.list_dropped(before):
+        words = ", ".join(f"`{each}`" for each in dropped)
+        yield Problem(f"{words} failed the gate of the baseline's workflow, and by the input `fail-on` not this one")
+    old, new = (each.get("on_weakening", own) for each, own in zip((before, now), rules.list_actions(), strict=True))
+    if "on_weakening" in {*before, *now} and STRICTNESS.index(new) < STRICTNESS.index(old):
+        yield Problem(f"the baseline's workflow had `on-weakening: {old}`, and this one has `{new}`")
+
+
+def _name_traces(patterns: Sequence[str] | None) -> str:
+    return f"traces: {', '.join(patterns) if patterns else 'those of the suites'}"
 
 
 def added_approvals(approvals: Approvals, baseline: BaselineRun) -> list[Weakening]:

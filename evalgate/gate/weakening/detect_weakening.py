@@ -204,10 +204,15 @@ _CORRECTIONS = ("holm", "bh", "none")
 _INCREASES = ("cost", "latency", "tokens")
 
 
+def is_dropped(word: str, fail_on: Sequence[str]) -> bool:
+    """Whether `fail_on` has neither the word nor one that includes it."""
+    return word not in fail_on and not _INCLUDED_IN.get(word, set()) & {*fail_on}
+
+
 def find_relaxations(baseline: Policy, current: Policy) -> Iterator[Weakening]:
     """What the current policy demands less than the baseline's."""
     for word in baseline.fail_on:
-        if word not in current.fail_on and not _INCLUDED_IN.get(word, set()) & set(current.fail_on):
+        if is_dropped(word, current.fail_on):
             yield Weakening("fail_on_dropped", baseline=f"fail_on: {word}")
     yield from _find_regression_relaxations(baseline.regression, current.regression)
     yield from _find_comparison_relaxations(baseline.compare_variants, current.compare_variants)

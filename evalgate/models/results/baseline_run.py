@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.comparison.comparison import ScenarioKey
     from evalgate.models.results.results import ResultsDoc, SummaryDoc
-    from evalgate.models.results.results_sections import ApprovalDoc
+    from evalgate.models.results.results_sections import ApprovalDoc, InputsDoc
 
 TracePosition = tuple[str, int | None, int | None]
 """Path, line and record from which a trace was read; a baseline identifies its traces by these."""
@@ -155,7 +155,7 @@ class BaselineRun(Struct, frozen=True):
 
     `suite_sizes` counts the scenarios by suite. `fingerprint` identifies the results. `document` is set only if
     single assertions were requested. `watched` are digests of the agent's files by path, None if it has none.
-    `tool_digests` are those of all suites.
+    `tool_digests` are those of all suites. `inputs` are those of its workflow, None if it had none or is older.
     """
 
     created_at: str
@@ -168,6 +168,7 @@ class BaselineRun(Struct, frozen=True):
     document: ResultsDoc | None = None
     watched: Mapping[str, str] | None = None
     tool_digests: Mapping[str, str] = {}
+    inputs: InputsDoc | None = None
 
     def find_trials(self, key: ScenarioKey) -> Sequence[BaselineTrial]:
         """The measured trials of a scenario, empty if there is no such scenario."""

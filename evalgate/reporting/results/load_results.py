@@ -15,7 +15,7 @@ from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.results.baseline_run import BaselineRun, BaselineSuite
 from evalgate.models.results.document_names import RESULTS_SCHEMA, WRITTEN_BY_A_NEWER, is_newer
 from evalgate.models.results.results import ResultsDoc, SelectionDoc, SummaryDoc, WatchedDoc
-from evalgate.models.results.results_sections import ApprovalDoc  # noqa: TC001  for the decoder
+from evalgate.models.results.results_sections import ApprovalDoc, InputsDoc  # noqa: TC001  for the decoder
 from evalgate.models.run.run import MAX_SCENARIOS
 from evalgate.reporting.results.results_json import dump_results
 
@@ -39,6 +39,7 @@ class _Results(msgspec.Struct):
     commit: str | None = None
     selection: SelectionDoc | None = None
     watched: WatchedDoc | None = None
+    inputs: InputsDoc | None = None
 
 
 class _UnfitError(Exception):
@@ -130,6 +131,7 @@ def load_baseline_run(data: bytes, fingerprint: str = "", *, whole: bool = False
         load_results(data) if whole else None,
         None if found.watched is None else found.watched["files"],
         {name: text for suite in found.suites for name, text in suite.tool_digests.items()},
+        found.inputs,
     )
 
 

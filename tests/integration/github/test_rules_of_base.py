@@ -31,6 +31,66 @@ def weaken(workspace):
     write_trace(workspace, trace(tool="guess"))
 
 
+INPUTS = {"fail_on": "hard_fail,broken", "on_weakening": "fail", "traces": "traces/*.json"}
+
+
+@pytest.fixture
+def main_with_inputs(hub, act):
+    """Main was judged with inputs that decide, and a pull request's run begins."""
+    on_main(hub)
+    assert act("push", **INPUTS).exit_code == 0
+    next_run(hub, "success")
+
+
+@pytest.mark.usefixtures("main_with_inputs")
+@pytest.mark.parametrize("is_sandboxed", [False, True], ids=["in one process", "apart"])
+def test_other_traces_by_the_workflow_of_a_pull_request_are_a_weakening(act, workspace, is_sandboxed):
+    write_trace(workspace, trace(tool="guess"))
+    (workspace / "ok/traces").mkdir(parents=True)
+    write_trace(workspace / "ok", trace())
+    elsewhere = {**INPUTS, "traces": "ok/traces/*.json", "is_sandboxed": is_sandboxed}
+
+    step = act(**elsewhere)
+
+    assert step.exit_code == 1
+    [weak] = results(workspace)["weakenings"]
+    assert weak["kind"] == "traces_changed"
+    assert weak["message"] == "other files are read: traces: traces/*.json -> ok/traces/*.json"
+    warned = act(**{**elsewhere, "on_weakening": "warn"})
+    assert warned.exit_code == 0
+    assert "🟡" in warned.summary.splitlines()[0]
+
+
+@pytest.mark.usefixtures("main_with_inputs")
+def test_more_traces_or_the_same_are_no_weakening(act, workspace):
+    for traces in ("traces/*.json", "traces/*.json\nmore/*.json", f"{workspace}/traces/*.json"):
+        step = act(**{**INPUTS, "traces": traces})
+        assert step.exit_code == 0
+        assert results(workspace)["weakenings"] == []
+
+
+@pytest.mark.usefixtures("main_with_inputs")
+def test_milder_inputs_than_mains_are_named(hub, act, workspace):
+    step = act(fail_on="hard_fail", traces="traces/*.json")
+
+    assert step.exit_code == 0
+    assert results(workspace)["weakenings"] == []
+    lines = [
+        "`broken` failed the gate of the baseline's workflow, and by the input `fail-on` not this one",
+        "the baseline's workflow had `on-weakening: fail`, and this one has `warn`",
+    ]
+    assert [each["message"] for each in results(workspace)["warnings"]] == lines
+    [comment] = own_comments(hub)
+    assert "on-weakening: fail" in comment
+
+
+@pytest.mark.usefixtures("main_with_inputs")
+def test_stricter_inputs_than_mains_are_not(act, workspace):
+    step = act(fail_on="hard_fail,regression", on_weakening="fail", traces="traces/*.json")
+    assert step.exit_code == 0
+    assert results(workspace)["warnings"] == []
+
+
 def plant_damaged(hub):
     """A newer artifact of main's commit, that holds no baseline."""
     content = base64.b64encode(hub.evil_zip("empty")).decode()
