@@ -128,13 +128,18 @@ class Job(NamedTuple):
 
     checkout: Path
     has_store: str = "false"
+    mode: str = ""
 
     def step(self, name: str, *, cached: str = "", wheels_at: Path | None = None) -> Ended:
         parent = self.checkout.parent
         (parent / "temp").mkdir(exist_ok=True)
         action = self.checkout / "composite"
         known = {"steps.python.outputs.python-path": sys.executable, "github.action_path": str(action)}
-        known |= {"inputs.store-url != ''": self.has_store, "steps.cache.outputs.cache-hit": cached}
+        known |= {
+            "inputs.mode": self.mode,
+            "inputs.store-url != ''": self.has_store,
+            "steps.cache.outputs.cache-hit": cached,
+        }
         index = {"PIP_FIND_LINKS": str(wheels_at)} if wheels_at else {}
         environ = {"PATH": os.environ["PATH"], "PIP_NO_INDEX": "1", "RUNNER_OS": "Linux", "RUNNER_ARCH": "X64", **index}
         files = {"RUNNER_TEMP": str(parent / "temp"), "GITHUB_OUTPUT": str(parent / "outputs")}
@@ -202,7 +207,7 @@ def test_only_wheels_are_cached_and_before_anything_else_can_change_them(action)
     restore, save = (each for each in steps if each.get("uses", "").startswith("actions/cache/"))
     assert restore["with"] == save["with"]
     assert restore["with"] == {"path": "${{ steps.key.outputs.wheels }}", "key": "${{ steps.key.outputs.key }}"}
-    assert save["if"] == "steps.cache.outputs.cache-hit != 'true'"
+    assert save["if"].startswith("steps.cache.outputs.cache-hit != 'true'")
     order = [each.get("id", "save" if each is save else "") for each in steps]
     assert order[:5] == ["python", "key", "cache", "install", "save"]
     assert restore["continue-on-error"] is save["continue-on-error"] is True  # a cache never stops a job
@@ -211,7 +216,7 @@ def test_only_wheels_are_cached_and_before_anything_else_can_change_them(action)
 @pytest.mark.parametrize(
     ("lock", "reason", "says"),
     [
-        ("dependency==1\n", "Hashes are required in --require-hashes mode", "can't be installed: the log shows why"),
+        ("dependency==1\n", "Hashes are required in --require-hashes mode", "the log shows why; pip takes a mirror of"),
         (f"dependency==1 --hash=sha256:{'0' * 64}\n", "DO NOT MATCH THE HASHES", "has another hash"),
     ],
     ids=["no hash", "another hash"],
@@ -243,6 +248,20 @@ def test_a_wheel_that_was_changed_in_the_cache_is_not_installed(checkout):
         f"has another hash than the one that EvalGate names, so nothing was installed; delete the cache {key} "
         in ended.log
     )
+
+
+def test_in_report_only_packages_that_can_not_be_installed_are_a_warning(checkout):
+    (checkout / "requirements/gate.txt").write_text(f"dependency==1 --hash=sha256:{'0' * 64}\n")
+
+    ended = Job(checkout, mode="report-only").step("install")  # no index
+
+    assert (ended.code, ended.outputs) == (0, {})
+    [warning] = [line for line in ended.log.splitlines() if line.startswith("::warning")]
+    assert "PIP_INDEX_URL (docs/enterprise.md, Without access to the internet)" in warning
+    assert warning.endswith("nothing was judged, which `mode: report-only` lets pass")
+    later = {each.get("id", each.get("uses", "").partition("@")[0]): each.get("if", "") for each in STEPS}
+    for step in ("gate", "actions/cache/save"):  # a part of the wheels is not kept, and nothing judges
+        assert "steps.install.outputs.python != ''" in later[step]
 
 
 def test_windows_is_refused_with_what_to_do(capsys):
