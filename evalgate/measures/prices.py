@@ -59,7 +59,7 @@ def sum_amounts(amounts: Iterable[float]) -> float:
     return round(fsum(amounts), DIGITS)
 
 
-HOW_TO_PRICE = "install evalgate-action[prices] or set `prices`"
+HOW_TO_PRICE = "install evalgate-action[prices] (without internet: docs/enterprise.md) or set `prices`"
 SET_PRICES = "set `prices` in evalgate.yaml or a suite"
 MAX_MODELS = 5
 """Models that are named."""

@@ -51,6 +51,9 @@ if TYPE_CHECKING:
     from evalgate.ports.store import RunStore
 
 UPLOAD_STEP = "actions/upload-artifact"
+UNLESS_PROPOSED = " && contains('push schedule workflow_dispatch', github.event_name)"
+"""In which events a run leaves a baseline."""
+OLDER_SERVER = "GitHub Enterprise Server needs its version v3-node20 (docs/enterprise.md)"
 MOST_REASONS = 20
 MOST_DAMAGED = 2
 
@@ -281,15 +284,16 @@ def _upload_zip(ports: GatePorts, upload: _Upload, shown: str) -> str:
     except ArtifactExists as trouble:
         return f"the {upload.what} was not uploaded: {trouble}"
     except Unreachable as trouble:
-        return f"the {upload.what} was not uploaded: {trouble}. {_upload_hint(upload.name, shown)}"
+        return f"the {upload.what} was not uploaded: {trouble}. {_build_upload_hint(upload, shown)}"
     kept = f", kept until {upload.expires_at:%Y-%m-%d}" if upload.expires_at else ""
     ports.step.log(f"The {upload.what} was uploaded as artifact {upload.name} ({number}){kept}.")
     return ""
 
 
-def _upload_hint(name: str, path: str) -> str:
+def _build_upload_hint(upload: _Upload, path: str) -> str:
     """Which step a workflow can add to upload the file itself."""
+    condition = UNLESS_PROPOSED if upload.what == "baseline" else ""
     return (
-        f"Add a step after this one: uses: {UPLOAD_STEP}, if: always(), with name: {name}, path: {path}, "
-        "include-hidden-files: true"
+        f"Add a step after this one: uses: {UPLOAD_STEP}, if: always(){condition}, with name: {upload.name}, "
+        f"path: {path}, include-hidden-files: true. {OLDER_SERVER}"
     )

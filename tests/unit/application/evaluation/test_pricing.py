@@ -143,7 +143,7 @@ def test_calls_that_are_only_a_part_of_the_run_are_not_priced(how):
 def test_without_prices_the_message_of_a_cost_limit_is_actionable():
     results = run(LIMITED, metered())
     assert reason(results) == (
-        "cost unknown: tokens are recorded, but prices are missing: install evalgate-action[prices] or set `prices`"
+        "cost unknown: tokens are recorded, but prices are missing: install evalgate-action[prices] (without internet: docs/enterprise.md) or set `prices`"
     )
     assert results["warnings"] == []
 

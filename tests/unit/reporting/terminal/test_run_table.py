@@ -81,7 +81,7 @@ NO_TABLE = {"table": None, "usd": None, "known_usd": 0.0, "recorded_usd": 0.0, "
         ({}, "neither a cost nor a model with the tokens of all its calls is recorded"),
         (
             {"pricing": NO_TABLE},
-            "tokens are recorded, but prices are missing: install evalgate-action[prices] or set `prices`",
+            "tokens are recorded, but prices are missing: install evalgate-action[prices] (without internet: docs/enterprise.md) or set `prices`",
         ),
         ({"pricing": {**NO_TABLE, "table": "t"}}, "no price is known for m; set `prices` in evalgate.yaml or a suite"),
     ],

@@ -198,7 +198,10 @@ def test_unknown_cost_says_why():
     trial.pricing = {**pricing, "missing_models": ["new-model"]}
     assert read(a_page(document, {})).count("unknown: no price is known for new-model; set `prices`") == 1
     trial.pricing = {**trial.pricing, "table": None}
-    assert "prices are missing: install evalgate-action[prices] or set `prices`" in read(a_page(document, {}))
+    assert (
+        "prices are missing: install evalgate-action[prices] (without internet: docs/enterprise.md) or set `prices`"
+        in read(a_page(document, {}))
+    )
 
 
 def test_filter_counts_the_scenarios_of_each_group_and_the_list_marks_what_acts_differently():
