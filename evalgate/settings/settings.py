@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from evalgate.adapters.http import find_bundle_fault
 from evalgate.errors import Problem, SettingError

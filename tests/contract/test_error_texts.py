@@ -28,6 +28,7 @@ SEARCHED_ONLY = {
         "_error_from_violation",
         "str(error.orig)",
     ): "the name of one of EvalGate's constraints",
+    ("evalgate/adapters/http.py", "_describe_refusal", "str(error)"): "how Python words a status of a proxy",
     ("evalgate/adapters/formats/core/strict_json.py", "_describe_error", "error.msg"): "a phrase",
     ("evalgate/adapters/suites/yaml_tree.py", "_syntax_error", "error.problem"): "phrases",
     (

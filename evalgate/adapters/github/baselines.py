@@ -11,6 +11,7 @@ from evalgate.adapters.github.ancestry import Ancestry
 from evalgate.adapters.github.baseline_artifacts import BaselineArtifacts, count_gate_runs, find_other_names
 from evalgate.adapters.github.provenance import (
     LARGEST_BASELINE,
+    NAMED_BY,
     ArtifactProvenance,
     find_run_problem,
     find_size_problem,
@@ -115,7 +116,8 @@ class Baselines:
             self._refused.insert(0, problem)
             return BaselineInfo("unreachable", problem=problem)
         if self._refused:
-            return BaselineInfo("refused")
+            of_workflow = (each for each in self._refused if NAMED_BY in each)
+            return BaselineInfo("refused", problem=next(of_workflow, self._refused[0]))
         has_expired = any(artifact.expired and artifact.head_branch in branches for artifact in artifacts.known)
         if has_expired:
             return BaselineInfo("expired", target=request.branch)

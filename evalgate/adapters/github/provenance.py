@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 LARGEST_BASELINE = 64 * 1024 * 1024
 FINISHED = ("success", "failure")
 """Conclusions of a run that was not cancelled. A failed run of the main branch may be a baseline too."""
+NAMED_BY = "`baseline-workflow`"
+"""The input of which a refusal tells."""
 
 
 class ArtifactProvenance(Struct, frozen=True):
@@ -47,9 +49,7 @@ def find_size_problem(artifact: Artifact) -> str | None:
 def find_run_problem(run: Any, run_id: int | None, commit: str | None, origin: ArtifactProvenance) -> str | None:
     """Why the run, which should have this id and be of this commit, is not trusted; None if it is."""
     is_here = as_int(dig(run, "repository", "id")) == origin.repository_id
-    other_workflow = (
-        f"it was made by another workflow than {origin.workflow}; `baseline-workflow` names the one that counts"
-    )
+    other_workflow = f"it was made by another workflow than {origin.workflow}; {NAMED_BY} names the one that counts"
     must_hold = (
         (is_here and as_int(dig(run, "id")) == run_id, "its run belongs to another repository"),
         (dig(run, "event") in BASELINE_EVENTS, "it was not made by a push, a schedule or workflow_dispatch"),

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from evalgate.ports.store import RunStore
 
 UPLOAD_STEP = "actions/upload-artifact"
-UNLESS_PROPOSED = " && contains('push schedule workflow_dispatch', github.event_name)"
+UNLESS_PROPOSED = """ && contains(fromJSON('["push", "schedule", "workflow_dispatch"]'), github.event_name)"""
 """In which events a run leaves a baseline."""
 OLDER_SERVER = "GitHub Enterprise Server needs its version v3-node20 (docs/enterprise.md)"
 MOST_REASONS = 20

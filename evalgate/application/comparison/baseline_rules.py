@@ -136,6 +136,8 @@ def rules_of_base(baseline: LoadedBaseline, own: Configuration, files: BaselineF
     if status == "refused" and baseline.warnings:
         problems = "; ".join(problem.message for problem in baseline.warnings)
         raise BaselineUnreadable(f"the rules of the base branch are not available: {problems} ({REMEDY})")
+    if baseline.info is not None and status == "refused" and baseline.info.problem:
+        raise RulesMissing(f"the rules of the base branch are not available: {baseline.info.problem}")
     if baseline.info is not None and baseline.info.off_by:
         raise RulesMissing(f"the rules of the base branch are not available: {baseline.info.off_by} was set")
     baseline_rules = load_baseline_rules(baseline, own, files)

@@ -331,7 +331,8 @@ def check_baseline(baseline: BaselineInfo | None, fail_on: Collection[str], *, i
     if "no_baseline" not in fail_on or (status not in ABSENT and is_judged):
         return None
     off_by = baseline.off_by if baseline is not None else ""
-    advice = f"{off_by} was set" if off_by else "run the gate on the base branch first"
+    refusal = baseline.problem if baseline is not None and status == "refused" else None
+    advice = f"{off_by} was set" if off_by else refusal or "run the gate on the base branch first"
     message = f"`fail_on` contains no_baseline, and the baseline {ABSENT.get(status, JUDGED_NOTHING)}: {advice}"
     return Reason("no_baseline", message)
 

@@ -277,10 +277,10 @@ class BaselineDrift(NamedTuple):
 class BaselineInfo(Struct):
     """Which baseline a run was compared with, and how it was found; `drift` is set if it drifted.
 
-    `problem` is why it could not be fetched, `off_by` the setting that turned the comparison off. `run_id`, `artifact`
-    and `branch` are those of a downloaded one, `target` is the branch that was asked for, if that one has none, and
-    `others` are then names of its baselines, but for `artifact`, which was asked for. If it has no baseline at all,
-    `runs` is how many runs of the workflow should have left one. `legs` is how many its job had,
+    `problem` is why it could not be fetched or was refused, `off_by` the setting that turned the comparison off.
+    `run_id`, `artifact` and `branch` are those of a downloaded one, `target` is the branch that was asked for, if that
+    one has none, and `others` are then names of its baselines, but for `artifact`, which was asked for. If it has no
+    baseline at all, `runs` is how many runs of the workflow should have left one. `legs` is how many its job had,
     `event` what started its run, and `attempt` how often that was begun.
     """
 

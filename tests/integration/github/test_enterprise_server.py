@@ -35,7 +35,8 @@ def test_a_push_is_judged_and_leaves_its_baseline_to_an_official_step(hub, act, 
     assert "GitHub Enterprise Server does not support uploads from container actions" in annotation["message"]
     assert "actions/upload-artifact" in annotation["message"]
     assert "v3-node20" in annotation["message"]
-    assert "if: always() && contains('push schedule workflow_dispatch', github.event_name)," in annotation["message"]
+    events = '["push", "schedule", "workflow_dispatch"]'
+    assert f"if: always() && contains(fromJSON('{events}'), github.event_name)," in annotation["message"]
 
 
 def test_a_pull_request_is_compared_with_a_baseline_without_a_digest(hub, act, workspace):

@@ -154,6 +154,11 @@ def test_a_workflow_that_a_ruleset_requires_from_elsewhere_compares_with_the_nam
     assert "another workflow than .github/workflows/gate.yml; baseline-workflow names the one" in read_text(
         step.summary
     )
+    for demand in ({"fail_on": "hard_fail,no_baseline"}, {"policy_from": "base"}):
+        step = act(variables=required, **demand)
+        [said] = [each["message"] for each in step.annotations if each["type"] == "error"]
+        assert (step.exit_code, "`baseline-workflow` names the one that counts" in said) == (3, True)
+        assert "run the gate on the base branch" not in said
     step = act(variables=required, baseline_workflow=".github/workflows/evalgate.yml")
     assert (step.exit_code, step.outputs["baseline-status"]) == (0, "exact")
 
