@@ -391,10 +391,8 @@ def _describe_divergence(
     got = f"got {mark_name(calls.name(_find_place(alignment, steps, slot, position)))}"
     kind = steps.plan.slots[slot].kind
     if _find_calls_of(kind, calls):
-        elsewhere = [
-            f"; {mark_name(calls.name(at))} was call {at + 1}" for at in _find_unplaced(alignment, kind, calls)
-        ]
-        return f"{expected}, {got}{''.join(elsewhere[:1])}"
+        unplaced = _find_unplaced(alignment, kind, calls)[:1]
+        return "; ".join([f"{expected}, {got}", *(f"{mark_name(calls.name(at))} was call {at + 1}" for at in unplaced)])
     called = list(dict.fromkeys(calls.name(at) for at in range(calls.count)))
     similar = suggest_name([step.tool for step in steps.kinds[kind]], called)
     return f"{expected}, but it was not called ({got}){similar}"
