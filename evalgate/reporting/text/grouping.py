@@ -286,15 +286,20 @@ def describe_causes(group: FailureGroup) -> list[str]:
     causes = [f"{'for example: ' if group.reasons_differ else ''}{group.reason}"] if group.reason else []
     for each in group.causes:
         if isinstance(each, MissingEvidence):
-            names = ", ".join(map(mark_part, each.names))
+            names = ", ".join(map(_mark_name, each.names))
             checks = f"{names}{_describe_trials(each.checks[0], group)}: {each.outcome}"
             where = f" in {pluralize(each.scenarios, 'scenario')}" if each.scenarios > len(group.members) else ""
             causes.append(f"{checks}{AS_IN_OTHERS}" if each.is_stated else f"{checks}{where}{example}: {each.reason}")
         else:
-            name, (reason, *others) = mark_part(each.name), each.reasons
+            name, (reason, *others) = _mark_name(each.name), each.reasons
             causes.append(f"{name}{_describe_trials(each, group)}{example}: {reason}")
             causes += [f"{name}: {other}" for other in others]
     return causes
+
+
+def _mark_name(name: str) -> str:
+    """The name of a check, of which a long one, such as a list of tools, leaves room for the reason."""
+    return mark_part(cut_middle(name, MAX_CHECK_NAME))
 
 
 def _describe_trials(check: FailedCheck, group: FailureGroup) -> str:
@@ -357,6 +362,7 @@ NOTICED = frozenset(
 """Codes of warnings that stand below the heading and not in the list."""
 NOT_FETCHED = frozenset({"refused", "unreachable"})
 """Statuses of a baseline that is missing for a reason, which stands there, too."""
+MAX_CHECK_NAME = 60
 MOST_NOTICES = 5
 NOTICE_LIMIT = 500
 """Characters of a notice."""

@@ -183,3 +183,9 @@ def test_a_reason_is_not_left_out_of_what_fails_alone_for_lack_of_evidence_or_wa
     known = [an_item("b", DENIED, failed()), an_item("c", DENIED, failed("x"))]
     groups = state_shared_once(group_failures([an_item("a", DENIED)], known), many=False)
     assert [describe_causes(each)[0] for each in groups] == [f"`allowed tools`: {DENIED.reason}"] * 3
+
+
+def test_causes__long_name_of_a_check__keeps_both_ends_and_leaves_room_for_the_reason():
+    tools = [f"tool_number_{number}" for number in range(7)]
+    [cause] = describe_failures(an_item("a", failed(f"tools in_order: {', '.join(tools)}")))
+    assert cause == "`tools in_order: tool_number_0,… tool_number_5, tool_number_6`: it is wrong"
