@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from evalgate.gate.trajectory.behaviour import relate_dates
 from evalgate.measures.sequences.differences import excerpt_texts
 from evalgate.measures.text.plain_text import remove_emphasis
 from evalgate.measures.values.json_values import CURRENCIES, CURRENCY_SIGNS
 from evalgate.models.comparison.trajectory import TextPair
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from evalgate.models.comparison.behaviour import Behaviour, FoundDifference
 
@@ -57,36 +58,45 @@ def _find_only(trials: Sequence[Behaviour]) -> Behaviour | None:
 def _compare_whole(before: Behaviour, now: Behaviour) -> Iterator[FoundDifference]:
     """Answers with the same literals, if there are any, differ only in their wording."""
     first, second = before.answer or "", now.answer or ""
-    if _read_words(first) != _read_words(second):
-        literals = _index_literals(before).keys()
-        is_wording = literals and literals == _index_literals(now).keys()
+    words, others = _read_words(before), _read_words(now)
+    if len(words) != len(others) or any(map(set[str].isdisjoint, words, others)):
+        literals, others_ = _index_literals(before), _index_literals(now)
+        is_wording = literals and not (_find_gone([literals], [others_]) or _find_gone([others_], [literals]))
         yield "wording" if is_wording else "answer", "answer", *excerpt_texts(first, second, LONGEST_SIDE)
 
 
-def _read_words(answer: str) -> list[str]:
-    """An answer without Markdown's emphasis, kinds of blanks and cents of whole amounts."""
-    return [_CENTS.sub("", each) for each in remove_emphasis(answer).split()]
+def _read_words(trial: Behaviour) -> list[set[str]]:
+    """An answer without Markdown's emphasis, kinds of blanks and cents of whole amounts; dates as days, too."""
+    words = (_CENTS.sub("", each) for each in remove_emphasis(trial.answer or "").split())
+    return [{each, relate_dates(each, trial.days)} if trial.days else {each} for each in words]
 
 
 def _compare_literals(
     before: Sequence[Behaviour], now: Sequence[Behaviour], *, counts_one_side: bool
 ) -> Iterator[FoundDifference]:
     first, second = [*map(_index_literals, before)], [*map(_index_literals, now)]
-    gone = set(first[0]).intersection(*first).difference(*second)
-    come = set(second[0]).intersection(*second).difference(*first)
+    gone, come = _find_gone(first, second), _find_gone(second, first)
     if (gone and come) or ((gone or come) and counts_one_side):
-        shown = _join_literals(first[0][each] for each in gone), _join_literals(second[0][each] for each in come)
-        yield "literals", "answer", *shown
+        yield "literals", "answer", _join_literals(gone), _join_literals(come)
+
+
+def _find_gone(answers: Sequence[Mapping[str, str]], others: Sequence[Mapping[str, str]]) -> set[str]:
+    """The literals, as they are shown, that all answers have and none of the others."""
+    first = answers[0]
+    shared, known = set(first).intersection(*answers), set[str]().union(*others)
+    return {first[each] for each in shared} - {shown for each, shown in first.items() if each in known}
 
 
 def _index_literals(trial: Behaviour) -> dict[str, str]:
     """The literals of an answer as they are shown, by how they are compared: without cents of whole amounts.
 
-    A short number is one if a call that changes something was given it.
+    One with a date is compared as a day, too: "tomorrow" is another date in each run. A short number is a literal if a
+    call that changes something was given it.
     """
     acts = (call for call in trial.calls or () if call.changes)
     given = {value for call in acts for value in call.values.values() if len(value) < SHORTEST_LITERAL}
-    return {_CENTS.sub("", shown): shown for _, shown in _iterate_literals(trial.answer or "", given)}
+    found = {_CENTS.sub("", shown): shown for _, shown in _iterate_literals(trial.answer or "", given)}
+    return found | {relate_dates(each, trial.days): shown for each, shown in found.items()} if trial.days else found
 
 
 def _join_literals(literals: Iterable[str]) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import date
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.redaction.redact import redact_value
 from evalgate.measures.text.plain_text import simplify
 from evalgate.measures.text.tool_words import changes_something, separate_words
-from evalgate.measures.values.json_values import decode_json_text, is_time_of_run, list_short_values
+from evalgate.measures.values.json_values import decode_json_text, is_set_time, is_time_of_run, list_short_values
 from evalgate.measures.values.outputs import ended_in_error
 from evalgate.models.comparison.behaviour import Behaviour, CallMaker, ComparedCall
 from evalgate.models.trace.actors import ROOT
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 MOST_CALLS, MOST_VALUES, MOST_LEVELS = 200, 50, 4
 LONGEST_ANSWER = 4_000
+_DATE = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
+LONGEST_PROMPT = 20_000
+"""Characters of a system prompt in which the day of the run is looked for."""
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
 WORD_KEYS, LONGEST_WORD, LONGEST_RESULT = ("status", "state", "result"), 30, 20_000
 """Keys at the top of a result under which it says how a call ended, and characters of that and of the result."""
@@ -52,9 +56,11 @@ def behaviour_from_trace(trace: Trace, *, with_sources: bool = False) -> Behavio
     values, answer = redact_value([raw, read_steady_answer(trace)])
     rows = [values, *(redact_value(each) if any(each) else each for each in (others, words, texts, named))]
     makers = [_find_maker(call, trace.tool_calls) if changing[call["name"]] else None for call in recorded]
+    days = _count_days([answer, *(each for given in values for each in given.values())], trace)
+    related = [_relate(given, days) if days else {} for given in values]
     calls = [
         ComparedCall(call["name"], changing[call["name"]], given, _name_outcome(call), {}, call["step"], *rest)
-        for call, given, *rest in zip(recorded, *rows, makers, strict=True)
+        for call, given, *rest in zip(recorded, *rows, makers, related, strict=True)
     ]
     was_asked = trace.kept_view is not None and ARGUMENT_SOURCES in trace.kept_view.cache
     if with_sources or was_asked:
@@ -62,7 +68,9 @@ def behaviour_from_trace(trace: Trace, *, with_sources: bool = False) -> Behavio
     has_answer = trace.response["content"] is not None
     left = None if trace.state is None else _read_left_state(trace)
     known = None if "calls" in trace.gaps else calls
-    return Behaviour(known, answer.strip() if has_answer else None, trace.status, left, models=_list_models(trace))
+    return Behaviour(
+        known, answer.strip() if has_answer else None, trace.status, left, days, models=_list_models(trace)
+    )
 
 
 _NUMBER = re.compile(r"#\d+(?=/|$)")
@@ -84,11 +92,44 @@ def _list_models(trace: Trace) -> tuple[str, ...] | None:
     return tuple(sorted(used)) if used and "" not in used else None
 
 
+def _count_days(texts: Iterable[str], trace: Trace) -> dict[str, str]:
+    """Each date in the texts as a number of days from that of the run; none if that is not known.
+
+    That is the first date in the system prompt that is at most a day from the start, as in another zone, else its own.
+    """
+    started = _read_date((trace.started_at or "")[:10])
+    dates = set() if started is None else {*_DATE.findall(" ".join(texts))}
+    if started is None or not dates:
+        return {}
+    found = map(_read_date, _DATE.findall((trace.system_instructions or "")[:LONGEST_PROMPT]))
+    today = next((each for each in found if each and abs((each - started).days) <= 1), started)
+    return {text: f"day{(day - today).days:+}" for text in dates if (day := _read_date(text))}
+
+
+def _read_date(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:  # looks like a date, as `2026-13-45` does
+        return None
+
+
+def _relate(given: dict[str, str], days: dict[str, str]) -> dict[str, str]:
+    """The values with a date, with the days instead of their dates."""
+    found = {path: relate_dates(value, days) for path, value in given.items()}
+    return {path: value for path, value in found.items() if value != given[path]}
+
+
+def relate_dates(text: str, days: dict[str, str]) -> str:
+    """A text with days instead of its dates."""
+    return _DATE.sub(lambda found: days.get(found[0], found[0]), text)
+
+
 def read_steady_answer(trace: Trace) -> str:
     """The answer in plain signs, of which times about when the run started are only their days."""
 
     def shorten(found: re.Match[str]) -> str:
-        return found[1] if is_time_of_run(found[0], trace.started_at) else found[0]
+        is_own = is_time_of_run(found[0], trace.started_at) and not is_set_time(found[0], trace.started_at)
+        return found[1] if is_own else found[0]
 
     answer = (trace.response["content"] or "")[:LONGEST_ANSWER]
     return _MOMENT.sub(shorten, answer if answer.isascii() else simplify(answer))

@@ -41,6 +41,8 @@ MOST_ARGUMENTS, LONGEST_ARGUMENT = 2, 40
 """Arguments that distinguish calls of one tool, and characters of one."""
 UNSHOWN = "\u2026"
 """Stands for the value of an argument that is not one and the same, or too long."""
+CALENDAR = "the calendar"
+"""The source of a date: where the date itself differs, both dates are shown and the source is not."""
 _WHOLE = re.compile(r"\A(-?\d+)\.0\Z")
 """A whole number as some write it in JSON."""
 
@@ -81,8 +83,14 @@ def _count_trials(found: FoundDifference, baseline: Trials, current: Trials) -> 
 
 def _order_trials(baseline: Trials, current: Trials) -> tuple[Trials, Trials]:
     """The trials, of which calls of one message, which have no order, are in that of the same calls in the first."""
-    first, now = order_alike(_list_ordered(baseline[0]), _list_ordered(current[0]))
+    first, now = order_alike(*_list_alike(baseline[0], current[0]))
     return _order_like(baseline, first), _order_like(current, now)
+
+
+def _list_alike(before: Behaviour, now: Behaviour) -> list[list[OrderedCall]]:
+    """The calls of a trial of each side, with days instead of dates unless both have the same dates."""
+    dates = [{call.values[path] for call in each.calls or () for path in call.days} for each in (before, now)]
+    return [_list_ordered(each, by_day=dates[0] != dates[1]) for each in (before, now)]
 
 
 def _order_like(trials: Trials, order: Sequence[int]) -> Trials:
@@ -95,8 +103,9 @@ def _reorder(trial: Behaviour, order: Sequence[int]) -> Behaviour:
     return trial if trial.calls is None else replace(trial, calls=[trial.calls[at] for at in order])
 
 
-def _list_ordered(trial: Behaviour) -> list[OrderedCall]:
-    return [OrderedCall(call.step, call.name, call.values) for call in trial.calls or ()]
+def _list_ordered(trial: Behaviour, *, by_day: bool = False) -> list[OrderedCall]:
+    calls = trial.calls or ()
+    return [OrderedCall(call.step, call.name, call.values | call.days if by_day else call.values) for call in calls]
 
 
 def _leave_out_chance(trial: Behaviour) -> Behaviour:
@@ -151,11 +160,14 @@ def _compare_calls(baseline: Trials, current: Trials, fewest: int) -> Found:
     everything = _find_constants(baseline, current, lambda each: _list_names(each, only_changing=False))
     if fewest >= ENOUGH and everything is not None and everything[0] != everything[1]:
         yield "all_calls", "calls", *_name_sequences(baseline, current, only_changing=False)
-    yield from _compare_each(baseline, current, _compare_call, only_changing=fewest < ENOUGH)
+    found = [*_compare_each(baseline, current, _compare_call, only_changing=fewest < ENOUGH)]
+    yield from found
     if fewest >= ENOUGH and any(call.sources for call in current[0].calls or ()):
         from evalgate.gate.trajectory.call_origins import compare_sources
 
-        yield from _compare_each(baseline, current, compare_sources, only_changing=True)
+        named = {what for _, what, *_ in found}
+        sources = _compare_each(baseline, current, compare_sources, only_changing=True)
+        yield from (each for each in sources if each[1] not in named or CALENDAR not in f"{each[2]}, {each[3]}")
 
 
 def _compare_some_calls(baseline: Trials, current: Trials) -> Found:
@@ -285,7 +297,8 @@ def _compare_call(before: Calls, now: Calls) -> Found:
             first = f'"{first}"'
         elif kind == "argument" and path in are_texts and SCALAR.fullmatch(first):
             second = f'"{second}"'
-        if first != second and _WHOLE.sub(r"\1", first) != _WHOLE.sub(r"\1", second):
+        is_same = first == second or _WHOLE.sub(r"\1", first) == _WHOLE.sub(r"\1", second)
+        if not is_same and not (kind == "argument" and _share_day(before, now, path)):
             yield kind, path, first, second
     yield from _compare_addresses(before, now)
     gone, come = _find_one_sided(before, now, _list_arguments)
@@ -309,7 +322,16 @@ def _compare_addresses(before: Calls, now: Calls) -> Found:
 def _find_common_values(calls: Calls) -> Values:
     """The arguments and the outcome that a call has in all trials; none if a trial lacks the call."""
     known = [call for call in calls if call is not None]
-    return _find_common(known, _list_values) if len(known) == len(calls) else {}
+    if len(known) < len(calls):
+        return {}
+    days = _find_common(known, lambda call: call.days)
+    return {("argument", path): known[0].values[path] for path in days} | _find_common(known, _list_values)
+
+
+def _share_day(before: Calls, now: Calls, path: str) -> bool:
+    """Whether some call of both sides has the same argument when its dates are counted from the day of the run."""
+    sides = [{call.days.get(path) for call in side if call is not None} - {None} for side in (before, now)]
+    return not sides[0].isdisjoint(sides[1])
 
 
 def _list_values(call: ComparedCall) -> Values:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import operator
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -31,8 +31,10 @@ LONGEST_VALUE, MOST_WORDS = 80, 8
 """Longer texts are free text, which models word differently each time."""
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d{10}(?=(?:\d{3})?(?:\.\d+)?$)")
-_NEAR = timedelta(days=2)
-"""A time no farther from the start of a run may be its own, in whatever zone; another one is content."""
+_SET_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:(?:00|30)(?::00(?:\.0+)?)?(?:Z|[+-]\d\d:?\d\d)?")
+_NEAR, _NOW = timedelta(days=2), timedelta(hours=2)
+"""A time no farther from the start of a run may be its own, in whatever zone; another one is content. Nor is one on the
+hour or half hour that is no farther from it than `_NOW`."""
 
 
 def json_equal(a: Any, b: Any) -> bool:
@@ -57,7 +59,7 @@ def _iterate_short(value: Any, path: str, levels: int, started: str | None) -> I
         for key, each in items if levels else ():
             joint = "" if not path or str(key).startswith("[") else "."
             yield from _iterate_short(each, f"{path}{joint}{key}", levels - 1, started)
-    elif is_steady(value, started):
+    elif is_steady(value, started) or (isinstance(value, str) and is_set_time(value, started)):
         yield path, value if isinstance(value, str) else json.dumps(value)
 
 
@@ -82,6 +84,26 @@ def is_time_of_run(text: str, started: str | None) -> bool:
         return abs(_parse_time(found[0]) - _parse_time(started)) <= _NEAR
     except ValueError:  # looks like a time, as `2026-13-45T99:00` does
         return False
+
+
+def is_set_time(text: str, started: str | None) -> bool:
+    """Whether a text is a time that someone set, on the hour or half hour, and none about when a run started.
+
+    >>> [is_set_time(f"2026-02-20T{each}Z", "2026-02-20T10:07:00Z") for each in ("16:00", "16:01", "11:30")]
+    [True, False, False]
+    """
+    if started is None or _SET_TIME.fullmatch(text) is None:
+        return False
+    try:
+        return abs(_as_utc(text) - _as_utc(started)) > _NOW
+    except ValueError:  # looks like a time, as `2026-13-45T99:00` does
+        return False
+
+
+def _as_utc(text: str) -> datetime:
+    """A time with its zone, without one as if it were UTC."""
+    found = datetime.fromisoformat(text)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _parse_time(text: str) -> datetime:

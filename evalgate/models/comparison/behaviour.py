@@ -65,6 +65,7 @@ class ComparedCall(NamedTuple):
     `texts` are the arguments that hold a number, a boolean or null as a text; None in baselines of before.
     `addresses` are e-mail addresses and domains of URLs in the result of a call that changes something.
     `maker` is None if it is not known who made it.
+    `days` are the arguments with dates, of which each is counted from the day of the run, where that is known.
     """
 
     name: str
@@ -78,6 +79,7 @@ class ComparedCall(NamedTuple):
     texts: list[str] | None = None
     addresses: list[str] = []  # noqa: RUF012  never written to
     maker: CallMaker | None = None
+    days: dict[str, str] = {}  # noqa: RUF012  never written to
 
 
 class LeftPart(NamedTuple):
@@ -98,12 +100,14 @@ class Behaviour(Struct, array_like=True):
     """One trial. `calls` is None if some may not be recorded, `answer` if there is none; secrets are redacted.
 
     `models` are those that all agents of the run used, None if that is not known of a model call.
+    `days` are the dates in the answer, counted from the day of the run where that is known.
     """
 
     calls: list[ComparedCall] | None
     answer: str | None
     status: str
     left: LeftState | None = None
+    days: dict[str, str] = {}
     request: str | None = None  # what the user asked for first, with secrets: only of a trace that was read again
     models: tuple[str, ...] | None = None
 

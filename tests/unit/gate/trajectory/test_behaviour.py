@@ -111,7 +111,7 @@ def test_another_time_in_all_answers_is_a_difference_unless_it_is_that_of_the_ru
     assert differences(*sides) == [("literals", "answer", "2026-03-05T09:00Z", "2026-03-05T16:00Z")]
     sides = [
         [make_trace(["a"], f"Run {word}, at {slot}.", started_at=STARTED) for word in ("one", "two")]
-        for slot in ("2026-02-20T09:00Z", "2026-02-20T16:00Z")
+        for slot in ("2026-02-20T09:07Z", "2026-02-20T16:13Z")
     ]
     assert differences(*sides) == []
 
@@ -763,3 +763,104 @@ def test_an_address_that_a_call_was_given_is_one_line():
     sides = notified(*[SENT] * 3), notified(*['{"sent_to": "all@ships.example"}'] * 3, to="all@ships.example")
     line = ("argument", "notify_pilot.address", "pilots@port.example", "all@ships.example")
     assert differences(*sides) == [line]
+
+
+TOMORROW, NEXT_DAY = ("2026-02-20T10:07:00Z", "2026-02-21"), ("2026-02-21T10:13:00Z", "2026-02-22")
+
+
+def dated(started, day, answer="Booked for {}.", *, prompt=None, tool="book_slot", trials=3):
+    """Trials that book something for a day."""
+    answers = [answer.format(day) + " " * number for number in range(trials)]
+    return [
+        make_trace([(tool, {"day": day})], each, started_at=started, system_instructions=prompt) for each in answers
+    ]
+
+
+@pytest.mark.parametrize("trials", [1, 2, 3])
+@pytest.mark.parametrize("hour", ["", "T16:00:00Z", " 09:30", " for Ada"])
+@pytest.mark.parametrize("answer", ["Booked for {}.", "{}: done. See you!"])
+def test_the_same_day_after_the_run_is_no_difference_on_another_day(hour, answer, trials):
+    before, now = (dated(started, day + hour, answer, trials=trials) for started, day in (TOMORROW, NEXT_DAY))
+    assert differences(before, now) == []
+
+
+@pytest.mark.parametrize("trials", [1, 3])
+@pytest.mark.parametrize("hour", ["", "T16:00:00Z"])
+def test_a_date_that_is_the_same_in_both_runs_is_no_difference(hour, trials):
+    before, now = (dated(started, f"2026-03-05{hour}", trials=trials) for started, _ in (TOMORROW, NEXT_DAY))
+    assert differences(before, now) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "started"),
+    [
+        ("2026-02-21", "2026-02-20", TOMORROW[0]),
+        ("2026-02-21", "2026-02-21", NEXT_DAY[0]),
+        ("2026-02-21T16:00:00Z", "2026-02-21T04:00:00Z", TOMORROW[0]),
+        ("2026-02-21T16:00", "2026-02-22T04:00", NEXT_DAY[0]),
+        ("2026-02-21T16:00:00Z", "2026-02-22T16:00:00Z", TOMORROW[0]),
+        ("2026-02-21T16:30:00Z", "2026-03-02T16:30:00Z", TOMORROW[0]),
+        ("2026-02-21 for Ada", "2026-02-23 for Ada", NEXT_DAY[0]),
+    ],
+)
+def test_another_day_or_hour_is_shown_with_both_values(before, now, started):
+    is_same = before == now  # by its date, and so no difference although it is another day after the run
+    sides = dated(TOMORROW[0], before, "Done."), dated(started, now, "Done.")
+    assert differences(*sides) == ([] if is_same else [("argument", "book_slot.day", before, now)])
+    sides = (dated(*each, "Booked for {}, you see.") for each in ((TOMORROW[0], before), (started, now)))
+    assert ("answer" in [each[0] for each in differences(*sides, passes=False)]) is not is_same
+
+
+def test_another_day_in_answers_that_are_worded_differently():
+    def say(started, *answers):
+        return [make_trace(["ask"], each, started_at=started) for each in answers]
+
+    before = say(TOMORROW[0], "On 2026-02-21.", "It is 2026-02-21.", "2026-02-21 then.")
+    assert differences(before, say(NEXT_DAY[0], "I say 2026-02-22.", "2026-02-22!", "So 2026-02-22.")) == []
+    later = say(NEXT_DAY[0], "I say 2026-02-24.", "2026-02-24!", "So 2026-02-24.")
+    assert differences(before, later) == [("literals", "answer", "2026-02-21", "2026-02-24")]
+    across = [*before[:2], *say(NEXT_DAY[0], "2026-02-22 then.")]
+    assert differences(across, later) == [("literals", "answer", "2026-02-21", "2026-02-24")]
+    assert differences(across, before) == []
+
+
+def test_a_day_is_the_same_across_midnight():
+    across = [*dated(*TOMORROW, "Done.", trials=2), *dated(*NEXT_DAY, "Done.", trials=1)]
+    assert differences(across, dated(*NEXT_DAY, "Done.")) == []
+    found = [("argument", "book_slot.day", "2026-02-21", "2026-02-24")]
+    assert differences(across, dated(NEXT_DAY[0], "2026-02-24", "Done.")) == found
+
+
+def test_the_day_of_the_run_is_that_which_the_system_prompt_names():
+    before = dated(
+        "2026-02-20T23:30:00Z", "2026-02-22", "Done.", prompt="Today is 2026-02-21. Orders since 2026-02-01."
+    )
+    now = dated("2026-02-21T09:30:00Z", "2026-02-22", "Done.", prompt="Today is 2026-02-21.")
+    assert differences(before, now) == []
+    other = dated("2026-02-22T09:30:00Z", "2026-02-23", "Done.", prompt="Since 2026-02-01. Today is 2026-02-22.")
+    assert differences(before, other) == []
+    assert differences(before, dated("2026-02-22T09:30:00Z", "2026-02-24", "Done.")) != []
+
+
+def test_days_of_several_calls_in_one_message_are_compared_in_their_order():
+    def look(started, *days):
+        calls = [make_call("search", {"day": day}, step=1) for day in days]
+        return [make_trace(calls, "Done.", started_at=started) for _ in range(3)]
+
+    before = look(TOMORROW[0], "2026-02-21", "2026-02-22")
+    assert differences(before, look(NEXT_DAY[0], "2026-02-22", "2026-02-23")) == []
+    assert differences(before, look(NEXT_DAY[0], "2026-02-23", "2026-02-22")) == []
+    assert differences(before, look(NEXT_DAY[0], "2026-02-22", "2026-02-21")) == []
+
+
+@pytest.mark.parametrize("value", ["2026-02-20T10:07:00Z", "2026-02-20T09:00:00Z", "2026-02-20T11:30+01:00"])
+def test_a_time_about_now_is_left_out(value):
+    other = "2026-02-20T10:13:00Z"
+    assert differences(dated(TOMORROW[0], other, "Done."), dated(TOMORROW[0], value, "Done.")) == []
+
+
+def test_a_date_without_a_start_of_the_run_is_a_text():
+    found = [("argument", "book_slot.day", "2026-02-21", "2026-02-22")]
+    assert differences(dated(None, "2026-02-21", "Done."), dated(None, "2026-02-22", "Done.")) == found
+    assert differences(dated(None, "2026-02-21T16:00", "Done."), dated(None, "2026-02-22T04:00", "Done.")) == []
+    assert differences(dated(TOMORROW[0], "2026-13-45", "x"), dated(NEXT_DAY[0], "2026-13-45", "x")) == []
