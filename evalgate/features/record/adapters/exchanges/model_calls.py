@@ -149,8 +149,8 @@ def read_model_call(exchange: Exchange, seen: Seen) -> ExchangeCall:
     if finish_reason(call.finish_reason) == CUT:
         _forget_cut_arguments(requests[-1:], ("", {}))
     _keep(call, answer, seen)
-    call.keys = [key for message in call.messages for key in _message_keys(message)]
-    call.answer_keys = [key for message in call.answer for key in _message_keys(message)]
+    call.keys = [key for message in call.messages for key in build_message_keys(message)]
+    call.answer_keys = [key for message in call.answer for key in build_message_keys(message)]
     return call
 
 
@@ -288,7 +288,7 @@ def _take_system(call: ExchangeCall) -> None:
     call.system = "\n\n".join(texts) if texts else None
 
 
-def _message_keys(message: RawMessage) -> list[MessageKey]:
+def build_message_keys(message: RawMessage) -> list[MessageKey]:
     """What is compared: role, text, names and arguments of calls, results; no ids, which may be other ones."""
     keys: list[MessageKey] = [("result", encode_text(result.content) or "") for result in message.answers]
     text = (message.content or "").strip()

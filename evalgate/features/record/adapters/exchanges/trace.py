@@ -14,6 +14,7 @@ from evalgate.features.record.adapters.exchanges.agents import find_agents, numb
 from evalgate.features.record.adapters.exchanges.beside import note_beside, note_own_events
 from evalgate.features.record.adapters.exchanges.model_calls import ExchangeCall, Seen, read_model_call
 from evalgate.features.record.adapters.exchanges.model_settings import join_settings
+from evalgate.features.record.adapters.exchanges.sent_back import note_sent_back, restore_answers
 from evalgate.features.record.adapters.exchanges.threads import CallThread, Threads, find_threads, list_messages
 from evalgate.features.record.models.exchange import format_time
 from evalgate.models.trace.trace import MODEL_SETTINGS, Trace
@@ -34,11 +35,13 @@ def build_trace(exchanges: Iterable[Exchange], run: ProcessRun) -> Trace:
     seen = Seen()
     ordered = sorted(exchanges, key=lambda exchange: exchange.arrived_at)
     calls = [read_model_call(exchange, seen) for exchange in ordered]
+    sent = restore_answers(calls)
     threads = find_threads(calls)
     retried = set(map(id, threads.retried))
     counted = [call for call in calls if id(call) not in retried]
     main = threads.found[0]
     trace, answers = _build_conversation(threads.found)
+    note_sent_back(trace.tool_calls, sent)
     _add_calls(trace, answers, counted)
     warn_of_doubts(trace)
     _add_times(trace, main, counted)
