@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.measures.text.plain_text import mark_part
 from evalgate.measures.values.json_values import mark_name, truncate
-from evalgate.models.comparison.behaviour import DIGEST, HAPPENED, MAIN_AGENT
+from evalgate.models.comparison.behaviour import DIGEST, HAPPENED, MAIN_AGENT, SUB_AGENTS
 from evalgate.models.run.trials import filter_by_status, is_failed
 
 if TYPE_CHECKING:
@@ -221,12 +221,15 @@ def _describe_some_calls(found: BehaviourDifference, _: str) -> str:
     return f"calls {tool} in {found.now}, before in {found.before}"
 
 
-def _describe_prompt(_: BehaviourDifference, count: str) -> str:
-    return f"another system prompt{count}"
+def _describe_prompt(found: BehaviourDifference, count: str) -> str:
+    return f"another {found.what}{count}"
 
 
 def _describe_origin(found: BehaviourDifference, count: str) -> str:
-    """Where an argument came from, or which agent made calls."""
+    """Where an argument came from, which agent made calls, or that one is no longer recorded."""
+    if found.kind == "model_calls":
+        counts = f"{found.before} model calls before, now {found.now}"
+        return f"no model call of a sub-agent is recorded any more: {counts}{count}"
     what = mark_part(found.what)
     before, now = (each if each == MAIN_AGENT else mark_part(each) for each in (found.before, found.now))
     if found.kind == "source":
@@ -251,7 +254,8 @@ def _describe_tools(found: BehaviourDifference, count: str) -> str:
         for name in names
     ]
     prompt = ["another system prompt"] if found.what.endswith("system prompt") else []
-    return ", ".join([*words, *(["others differ"] if more else []), *prompt]) + count
+    whose = f"{found.what}: " if found.what.endswith(SUB_AGENTS) else ""
+    return whose + ", ".join([*words, *(["others differ"] if more else []), *prompt]) + count
 
 
 def _describe_answers(found: BehaviourDifference, count: str) -> str:
@@ -295,6 +299,7 @@ _DESCRIBE: dict[str, Callable[[BehaviourDifference, str], str]] = {
     "some_calls": _describe_some_calls,
     "source": _describe_origin,
     "maker": _describe_origin,
+    "model_calls": _describe_origin,
     "literals": _describe_answers,
     "wording": _describe_answers,
     "tools": _describe_tools,

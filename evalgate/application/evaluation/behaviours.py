@@ -10,9 +10,9 @@ from evalgate.application.evaluation.trajectories import iterate_stored
 from evalgate.errors import Problem
 from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.gate.common.wording import format_count
-from evalgate.models.comparison.comparison import list_scenarios
+from evalgate.models.comparison.comparison import REGRESSIONS, list_scenarios
 from evalgate.models.run.trials import get_digest, list_agent_parts, list_measured
-from evalgate.models.trace.trace import Trace
+from evalgate.models.trace.trace import OTHER_AGENTS, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -87,8 +87,17 @@ def add_differences(
         comparison.behaviour_compared += 1
         agent = compare_agents(parts.find(key), list_agent_parts(scenario.trials), parts.steady, digests)
         change.differences = find_differences(before, recorder.find(key), agent, passes=_passes(scenario, change))
-        change.prompts = agent and agent.prompts
+        change.prompts = (agent and agent.prompts) or _pair_other_prompts(before, recorder.find(key))
         change.request = before[0].request if change.differences else None
+
+
+def _pair_other_prompts(before: Sequence[Behaviour], now: Sequence[Behaviour]) -> tuple[str, str] | None:
+    """The system prompts of a sub-agent before and now, if it has another one."""
+    if not any(each.others for each in now):
+        return None
+    from evalgate.gate.trajectory.call_origins import pair_other_prompts  # few recordings have any
+
+    return pair_other_prompts(before, now)
 
 
 def _are_same_recordings(before: Sequence[BaselineTrial], now: Sequence[Trial]) -> bool:
@@ -98,6 +107,16 @@ def _are_same_recordings(before: Sequence[BaselineTrial], now: Sequence[Trial]) 
         return False
     sides = [{(each.trace.sha256, each.trace.record, each.trace.digest) for each in side} for side in (before, now)]
     return sides[0] == sides[1] and all(sha256 for sha256, *_ in sides[0])
+
+
+def describe_unrecorded(comparison: Comparison) -> list[Problem]:
+    """A warning of scenarios that regressed and of whose sub-agents no model call is recorded any more."""
+    count = sum(
+        change.kind in REGRESSIONS and any(each.kind == "model_calls" for each in change.differences)
+        for change in comparison.changes.values()
+    )
+    what = f"no model call of a sub-agent is recorded any more in {format_count(count, 'scenario')} that regressed"
+    return [Problem(f"{what}: does it ask its model past the recorder?")] if count else []
 
 
 def describe_left_out(recorder: BehaviourRecorder, *, is_asked: bool) -> list[Problem]:
@@ -187,11 +206,23 @@ def _read_prompts(find: FindTraces, places: Places) -> dict[str, str]:
     first = {place: prompt for prompt, each in places.items() for place in nsmallest(MOST_PLACES, each, _sort_key)}
     found: dict[str, str] = {}
     for place, trace in find(first):
-        if trace.system_instructions:
-            found.setdefault(first[place], trace.system_instructions)
+        text = _find_prompt(trace, first[place])
+        if text:
+            found.setdefault(first[place], text)
         if found.keys() == places.keys():
             break
     return found
+
+
+def _find_prompt(trace: Trace, prompt: str) -> str | None:
+    """The text with this hash, of the main agent or of another one."""
+    if OTHER_AGENTS not in trace.metadata:
+        return trace.system_instructions
+    from evalgate.gate.trajectory.call_origins import list_other_prompts
+    from evalgate.measures.values.compact import hash_stable_text
+
+    texts = [trace.system_instructions or "", *list_other_prompts(trace)]
+    return next((text for text in texts if hash_stable_text(text) == prompt), None)
 
 
 def _sort_key(place: TracePosition) -> tuple[str, int, int]:

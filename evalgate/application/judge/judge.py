@@ -32,6 +32,7 @@ from evalgate.application.evaluation.behaviours import (
     add_differences,
     add_prompt_changes,
     describe_left_out,
+    describe_unrecorded,
     iterate_read,
 )
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate, note_empty_globs
@@ -343,7 +344,7 @@ def _compare_behaviour(
         stored = StoredTraces(tools.baselines.read_traces(path), restore)
         add_differences(comparison, run, baseline.results, behaviours, stored)
         is_asked = any("behaviour_changed" in policy.fail_on for policy in policies.suites.values())
-        problems = describe_left_out(behaviours, is_asked=is_asked)
+        problems = [*describe_left_out(behaviours, is_asked=is_asked), *describe_unrecorded(comparison)]
     return replace(baseline, warnings=[*baseline.warnings, *problems])
 
 

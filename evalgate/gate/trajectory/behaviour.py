@@ -15,12 +15,13 @@ from evalgate.measures.values.json_values import decode_json_text, is_set_time, 
 from evalgate.measures.values.outputs import ended_in_error
 from evalgate.models.comparison.behaviour import Behaviour, CallMaker, ComparedCall
 from evalgate.models.trace.actors import ROOT
+from evalgate.models.trace.trace import OTHER_AGENTS
 from evalgate.models.trace.trace_view import ARGUMENT_SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evalgate.models.comparison.behaviour import LeftState
+    from evalgate.models.comparison.behaviour import LeftState, OtherAgents
     from evalgate.models.trace.trace import ToolCall, Trace
 
 MOST_CALLS, MOST_VALUES, MOST_LEVELS = 200, 50, 4
@@ -68,8 +69,11 @@ def behaviour_from_trace(trace: Trace, *, with_sources: bool = False) -> Behavio
     has_answer = trace.response["content"] is not None
     left = None if trace.state is None else _read_left_state(trace)
     known = None if "calls" in trace.gaps else calls
+    told = _read_others(trace) if OTHER_AGENTS in trace.metadata else None
+    spoken = answer.strip() if has_answer else None
+    count = len(trace.llm_calls)
     return Behaviour(
-        known, answer.strip() if has_answer else None, trace.status, left, days, models=_list_models(trace)
+        known, spoken, trace.status, left, days, models=_list_models(trace), others=told, model_calls=count
     )
 
 
@@ -197,6 +201,12 @@ def _add_sources(calls: Iterable[ComparedCall], trace: Trace) -> list[ComparedCa
         call._replace(sources=list_call_sources(trace, number)) if call.changes else call
         for number, call in enumerate(calls, 1)
     ]
+
+
+def _read_others(trace: Trace) -> OtherAgents | None:
+    from evalgate.gate.trajectory.call_origins import read_other_agents  # few traces record any
+
+    return read_other_agents(trace)
 
 
 def _read_left_state(trace: Trace) -> LeftState:

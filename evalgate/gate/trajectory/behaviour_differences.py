@@ -125,6 +125,10 @@ def _compare_ends(baseline: Trials, current: Trials, agent: AgentChange | None) 
         yield "tools", f"tool definitions{' and system prompt' if agent.prompts else ''}", *agent.tool_sides
     elif agent is not None and agent.prompts:
         yield "prompt", "system prompt", "", ""
+    if any(each.others for each in (*baseline, *current)):
+        from evalgate.gate.trajectory.call_origins import compare_other_agents  # few recordings have any
+
+        yield from compare_other_agents(baseline, current)
     statuses = _find_constants(baseline, current, lambda each: each.status)
     if statuses is not None and statuses[0] != statuses[1]:
         yield "status", "status", *statuses

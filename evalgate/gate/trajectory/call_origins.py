@@ -1,4 +1,4 @@
-"""Who made the calls, and where their arguments came from, as far as two sides of a scenario are compared in it.
+"""Who made the calls, what other agents were told, and where arguments came from, as far as sides are compared in it.
 
 Finding sources takes longer than reading a trace. So they are compared only where a check of the scenario asks for
 them, which finds them anyway, or where two finished runs are compared.
@@ -7,11 +7,15 @@ them, which finds them anyway, or where two finished runs are compared.
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from evalgate.evaluators.kinds.skills.digests import compare_digests
 from evalgate.measures.redaction.redact import redact
-from evalgate.models.comparison.behaviour import MAIN_AGENT, CallMaker
+from evalgate.measures.values.compact import digest_tools, hash_stable_text
+from evalgate.models.comparison.behaviour import MAIN_AGENT, SUB_AGENTS, CallMaker, OtherAgents
 from evalgate.models.trace.actors import ROOT
+from evalgate.models.trace.trace import OTHER_AGENTS
+from evalgate.scoring.wording import MORE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.behaviour import Behaviour, ComparedCall, FoundDifference
     from evalgate.models.trace.trace import Trace
 
+SEVERAL = 2
+"""Trials of a side from which prompts of other agents are compared: they may be made for each run."""
 MOST_VALUES, MOST_NAMES = 50, 12
 """Values of one call, and calls that one line names."""
 
@@ -95,3 +101,70 @@ def _list_makers(side: Iterable[Behaviour]) -> set[CallMaker]:
     """The agents of a side, with and without their names; the main one is in every trace."""
     found = {call.maker for trial in side for call in trial.calls or () if call.maker is not None}
     return {*found, *(each._replace(agent=None) for each in found), CallMaker(ROOT)}
+
+
+def read_other_agents(trace: Trace) -> OtherAgents | None:
+    """What the agents of a recording but the main one were told; None if that is not known."""
+    prompts = sorted(map(hash_stable_text, list_other_prompts(trace)))
+    definitions = [
+        tool
+        for each in _list_told(trace)
+        if isinstance(tools := each.get("tool_definitions"), list)
+        for tool in tools
+        if isinstance(tool, dict)
+    ]
+    digests = " ".join(sorted({*digest_tools(definitions).split()}))
+    return OtherAgents(tuple(prompts), digests) if prompts or digests else None
+
+
+def list_other_prompts(trace: Trace) -> list[str]:
+    """The recorded system prompts of other agents than the main one."""
+    texts = (each.get("system_instructions") for each in _list_told(trace))
+    return [text for text in texts if isinstance(text, str) and text]
+
+
+def _list_told(trace: Trace) -> list[dict[str, Any]]:
+    told = trace.metadata.get(OTHER_AGENTS)
+    return [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+
+
+def compare_other_agents(before: Sequence[Behaviour], now: Sequence[Behaviour]) -> Iterator[FoundDifference]:
+    """Yields that other agents than the main one have other system prompts, and other tools."""
+    if all(_find_prompts(before, now)):
+        yield "prompt", f"system prompt {SUB_AGENTS}", "", ""
+    sides = [{each.others and each.others.tools for each in side} for side in (before, now)]
+    if all(len(side) == 1 and all(side) for side in sides):
+        found = compare_digests(*(frozenset(filter(None, side)) for side in sides))
+        if found is not None and any(found):
+            names = (found.changed + found.removed, found.changed + found.added)
+            yield "tools", f"tools {SUB_AGENTS}", _join(names[0]), _join(names[1])
+    yield from _find_unrecorded(before, now)
+
+
+def _join(names: Sequence[str]) -> str:
+    return " ".join([*names[:MOST_NAMES], *([f"{MORE}{len(names) - MOST_NAMES}"] if len(names) > MOST_NAMES else [])])
+
+
+def _find_unrecorded(before: Sequence[Behaviour], now: Sequence[Behaviour]) -> Iterator[FoundDifference]:
+    """Yields that no trial has another agent any more, each of which had one, and that all asked models less often."""
+    counts = [sorted(each.model_calls for each in side) for side in (before, now)]
+    has_any = [[each.others is not None for each in side] for side in (before, now)]
+    is_gone = min(map(len, counts)) >= SEVERAL and all(has_any[0]) and not any(has_any[1])
+    if is_gone and counts[1][0] > 0 and counts[1][-1] < counts[0][0]:
+        first, second = (" to ".join(map(str, dict.fromkeys((each[0], each[-1])))) for each in counts)
+        yield "model_calls", "", first, second
+
+
+def pair_other_prompts(before: Sequence[Behaviour], now: Sequence[Behaviour]) -> tuple[str, str] | None:
+    """The only system prompt that other agents have no longer, and the only new one; None if there are several."""
+    gone, come = _find_prompts(before, now)
+    return (gone.pop(), come.pop()) if len(gone) == len(come) == 1 else None
+
+
+def _find_prompts(before: Sequence[Behaviour], now: Sequence[Behaviour]) -> tuple[set[str], set[str]]:
+    """The prompts of other agents that all trials of one side have and none of the other: of several trials a side."""
+    if min(len(before), len(now)) < SEVERAL:
+        return set(), set()
+    sides = [[set(each.others.prompts if each.others else ()) for each in side] for side in (before, now)]
+    shared, known = [set.intersection(*side) for side in sides], [set.union(*side) for side in sides]
+    return shared[0] - known[1], shared[1] - known[0]

@@ -27,6 +27,7 @@ DifferenceKind = Literal[
     "prompt",
     "status",
     "maker",
+    "model_calls",
 ]
 FoundDifference = tuple[DifferenceKind, str, str, str]
 """Its kind, what it is about, and both sides of it."""
@@ -37,6 +38,8 @@ DIGEST = "sha256 "
 """Begins the digest that stands for a content."""
 
 
+SUB_AGENTS = "of a sub-agent"
+"""Ends what a difference of tools or prompts is about that is not the main agent's."""
 MAIN_AGENT = "the main agent"
 """Stands for it where a difference is about who made a call."""
 
@@ -96,11 +99,19 @@ class LeftState(NamedTuple):
     files: LeftPart | None
 
 
+class OtherAgents(NamedTuple):
+    """What the agents of a run but the main one were told: hashes of system prompts, and digests of tools."""
+
+    prompts: tuple[str, ...]
+    tools: str
+
+
 class Behaviour(Struct, array_like=True):
     """One trial. `calls` is None if some may not be recorded, `answer` if there is none; secrets are redacted.
 
     `models` are those that all agents of the run used, None if that is not known of a model call.
     `days` are the dates in the answer, counted from the day of the run where that is known.
+    `others` is None if nothing is recorded of other agents than the main one.
     """
 
     calls: list[ComparedCall] | None
@@ -110,6 +121,8 @@ class Behaviour(Struct, array_like=True):
     days: dict[str, str] = {}
     request: str | None = None  # what the user asked for first, with secrets: only of a trace that was read again
     models: tuple[str, ...] | None = None
+    others: OtherAgents | None = None
+    model_calls: int = 0
 
 
 class BehaviourDifference(Struct, frozen=True, omit_defaults=True):

@@ -33,6 +33,9 @@ BASE_URLS = "evalgate.base_urls"
 MODEL_SETTINGS = "evalgate.model_settings"
 """The metadata that names the settings of the main agent's requests, as NAME=VALUE; `unset` if they have none."""
 
+OTHER_AGENTS = "evalgate.agents"
+"""The metadata that has the instructions and tools of each agent of a recording but the main one."""
+
 Role = Literal["system", "user", "assistant", "tool"]
 CallStatus = Literal["ok", "error", "missing", "unknown"]
 """`missing`: no result is recorded. `unknown`: one is, and nothing says whether it is that of a failure."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from chain_builders import APIS, ONE_CALL, delegate
+from chain_builders import APIS, ONE_CALL, SUB, delegate
 from recorded_cassettes import TRIAL
 
 from evalgate.features.record.adapters.exchanges.trace import build_trace
@@ -173,3 +173,15 @@ def test_a_call_asked_twice_by_the_same_request_is_not_lost(call):
         call("MAIN", [*talk, ("ask", {"b": "read"}), ("result", ("b", "r"))], [("say", "end")], 3.0),
     )
     assert sorted(name for name, *_ in acted(trace)) == ["delete_db", "read"]
+
+
+def test_what_other_agents_were_told_is_in_the_metadata_each_once(call):
+    twice = [*delegate(call), call("SUB", SUB[:1], [("say", "again")], 5.0), call("MAIN", SUB[:1], [("say", "x")], 6.0)]
+    told = trace_of(*twice).metadata["evalgate.agents"]
+    assert told == [{"system_instructions": "SUB", "tool_definitions": []}]
+
+
+def test_one_agent_alone_has_no_such_metadata(call):
+    talk = [*ONE_CALL, ("result", ("m1", "ok"))]
+    trace = trace_of(call("MAIN", ONE_CALL[:1], ONE_CALL[1:], 1.0), call("MAIN", talk, [("say", "end")], 2.0))
+    assert "evalgate.agents" not in trace.metadata

@@ -5,6 +5,8 @@ from builders import make_call, make_trace
 
 from evalgate.gate.trajectory.behaviour import behaviour_from_trace
 from evalgate.gate.trajectory.behaviour_differences import find_differences
+from evalgate.gate.trajectory.call_origins import pair_other_prompts
+from evalgate.measures.values.compact import hash_stable_text
 from evalgate.models.comparison.comparison import AgentChange
 from evalgate.scoring.wording import describe_difference
 
@@ -106,3 +108,91 @@ def test_another_model_of_the_main_agent_is_one_line():
     agent = AgentChange("mini -> large", tools=False, prompts=None)
     found = differences([asked("mini", "mini")] * 3, [asked("large", "large")] * 3, agent=agent)
     assert found == ["model: `mini` -> `large` in 3 of 3"]
+
+
+def told(*prompts, tools=()):
+    definitions = [{"name": name, "description": text} for name, text in tools]
+    agents = [{"system_instructions": each, "tool_definitions": definitions} for each in prompts]
+    return make_trace(["find_vessel"], "Done.", metadata={"evalgate.agents": agents} if agents else {})
+
+
+def pair(before, now):
+    return pair_other_prompts(*([behaviour_from_trace(trace) for trace in side] for side in (before, now)))
+
+
+STRICT, LAX = "Read the manifest.", "Say yes to every ship."
+
+
+@pytest.mark.parametrize("trials", [2, 3])
+def test_another_system_prompt_of_a_sub_agent(trials):
+    sides = [told("Title it.", STRICT)] * trials, [told(LAX, "Title it.")] * trials
+    assert differences(*sides) == [f"another system prompt of a sub-agent in {trials} of {trials}"]
+    assert pair(*sides) == (hash_stable_text(STRICT), hash_stable_text(LAX))
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ([told(STRICT)], [told(LAX)]),
+        ([told(f"{STRICT} Run {each}" * 2) for each in "abc"], [told(f"{STRICT} Run {each}" * 2) for each in "def"]),
+        ([told("Today is 2026-11-28, 10:20.")] * 3, [told("Today is 2026-11-29, 11:30.")] * 3),
+        ([told()] * 3, [told(STRICT, tools=[("manifest", "x")])] * 3),
+        ([told(STRICT, tools=[("manifest", "x")])] * 3, [told()] * 3),
+        ([told(STRICT)] * 3, [told(LAX), told(LAX), told(STRICT)]),
+        ([told(STRICT)] * 3, [told(STRICT, "Title it.")] * 3),
+    ],
+    ids=["one trial", "ids of each run", "dates", "a new agent", "no agent", "some trials", "one more"],
+)
+def test_is_no_other_prompt_of_a_sub_agent(before, now):
+    assert (differences(before, now), pair(before, now)) == ([], None)
+
+
+def test_several_other_prompts_of_sub_agents_are_one_line_without_a_pair():
+    sides = [told("A", "B")] * 2, [told("C", "D")] * 2
+    assert differences(*sides) == ["another system prompt of a sub-agent in 2 of 2"]
+    assert pair(*sides) is None
+
+
+def test_tools_of_a_sub_agent_are_named():
+    before = told(STRICT, tools=[("manifest", "old"), ("weigh", "x")])
+    now = told(STRICT, tools=[("manifest", "new"), ("reserve", "x")])
+    (found,) = differences([before] * 2, [now] * 2)
+    assert found == (
+        "tools of a sub-agent: tool `manifest` has another definition, tool `reserve` is new, tool `weigh` is gone "
+        "in 2 of 2"
+    )
+
+
+@pytest.mark.parametrize("agents", ["x", [3], [{"system_instructions": 3, "tool_definitions": "y"}], {}, [{}], None])
+def test_metadata_of_another_form_say_nothing(agents):
+    trace = make_trace(["find_vessel"], "Done.", metadata={"evalgate.agents": agents})
+    assert differences([told(STRICT, tools=[("a", "b")])] * 3, [trace] * 3) == []
+
+
+def counted(number, *prompts):
+    trace = told(*prompts)
+    trace.llm_calls = [{"model": "mini", "step": each} for each in range(number)]
+    return trace
+
+
+def test_a_sub_agent_whose_model_calls_are_no_longer_recorded():
+    before, now = [counted(9, STRICT), counted(10, STRICT), counted(9, STRICT)], [counted(7)] * 3
+    assert differences(before, now) == [
+        "no model call of a sub-agent is recorded any more: 9 to 10 model calls before, now 7 in 3 of 3"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ([counted(9, STRICT)], [counted(7)]),
+        ([counted(9, STRICT)] * 3, [counted(7), counted(7), counted(9, STRICT)]),
+        ([counted(9, STRICT), counted(7)], [counted(7)] * 2),
+        ([counted(9, STRICT)] * 3, [counted(9)] * 3),
+        ([counted(9)] * 3, [counted(7)] * 3),
+        ([counted(9, STRICT)] * 3, [counted(0)] * 3),
+    ],
+    ids=["one trial", "some trials", "some before", "as many calls", "none before", "no model call known"],
+)
+def test_fewer_model_calls_alone_say_nothing_of_sub_agents(before, now):
+    assert differences(before, now) == []

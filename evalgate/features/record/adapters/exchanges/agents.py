@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.builder.conversation import build_call_key
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, mark_final_call
 from evalgate.adapters.formats.core.builder.sub_agents import SubAgent
+from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.features.record.adapters.exchanges.threads import list_messages
 from evalgate.features.record.models.exchange import format_time
 from evalgate.models.trace.actors import HELPER, ROOT
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from evalgate.features.record.adapters.exchanges.threads import CallThread
     from evalgate.models.trace.trace import Message, ToolCall
 
+MOST_AGENTS, MOST_TEXT = 20, 100_000
+"""Other agents whose instructions are kept, and characters of these."""
 Answers = dict[int, "Message"]
 """The message of each model call's answer, by the call's identity."""
 
@@ -51,6 +54,21 @@ def find_agents(
                 mark_final_call(call)
         found.append(agent)
     return [agent for agent in found if agent.metered.conversation.calls]
+
+
+def list_instructions(threads: Sequence[CallThread]) -> list[dict[str, Any]]:
+    """The instructions and tools of the other agents, each once, as far as they are not those of the main one."""
+    main, *others = threads
+    found: dict[str, dict[str, Any]] = {}
+    for last in (thread.last for thread in others if main.parts):
+        has_own = last.system is not None and last.system != main.last.system
+        told = {
+            "system_instructions": (last.system or "")[:MOST_TEXT] if has_own else None,
+            "tool_definitions": last.tools if last.tools != main.last.tools else [],
+        }
+        if any(told.values()):
+            found.setdefault(encode_json(told), told)
+    return list(found.values())[:MOST_AGENTS]
 
 
 def time_answers(part: Sequence[ExchangeCall], messages: Sequence[Message], answers: Answers) -> None:

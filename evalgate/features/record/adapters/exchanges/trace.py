@@ -10,14 +10,19 @@ from evalgate.adapters.formats.core.builder.run import BLANK_LLM_CALL, MeteredCo
 from evalgate.adapters.formats.core.builder.sub_agents import merge_sub_agents
 from evalgate.adapters.formats.core.usage import finish_reason, none_if_uncounted, sum_call_usages, warn_of_doubts
 from evalgate.adapters.formats.messages.kept_elsewhere import note_elsewhere
-from evalgate.features.record.adapters.exchanges.agents import find_agents, number_answers, time_answers
+from evalgate.features.record.adapters.exchanges.agents import (
+    find_agents,
+    list_instructions,
+    number_answers,
+    time_answers,
+)
 from evalgate.features.record.adapters.exchanges.beside import note_beside, note_own_events
 from evalgate.features.record.adapters.exchanges.model_calls import ExchangeCall, Seen, read_model_call
 from evalgate.features.record.adapters.exchanges.model_settings import join_settings
 from evalgate.features.record.adapters.exchanges.sent_back import note_sent_back, restore_answers
 from evalgate.features.record.adapters.exchanges.threads import CallThread, Threads, find_threads, list_messages
 from evalgate.features.record.models.exchange import format_time
-from evalgate.models.trace.trace import MODEL_SETTINGS, Trace
+from evalgate.models.trace.trace import MODEL_SETTINGS, OTHER_AGENTS, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -52,6 +57,8 @@ def build_trace(exchanges: Iterable[Exchange], run: ProcessRun) -> Trace:
     trace.trace_id, trace.scenario_id, trace.trial = run.trace_id, trial.scenario, trial.trial
     trace.commit, trace.agent_hash = run.commit, run.agent_hash
     trace.metadata = {**run.metadata, MODEL_SETTINGS: join_settings([call.settings for call in main.calls])}
+    if told := list_instructions(threads.found):
+        trace.metadata[OTHER_AGENTS] = told
     if trial.variant is not None:
         trace.metadata["variant"] = trial.variant
         trace.tags = [trial.variant]
