@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from evalgate.measures.text.plain_text import mark_part
@@ -11,7 +13,7 @@ from evalgate.models.comparison.behaviour import DIGEST, HAPPENED, MAIN_AGENT, S
 from evalgate.models.run.trials import filter_by_status, is_failed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from evalgate.models.comparison.behaviour import BehaviourDifference
     from evalgate.models.comparison.weakening import Weakening, WeakeningKind
@@ -237,6 +239,59 @@ def _describe_origin(found: BehaviourDifference, count: str) -> str:
     return f"{what} {'are' if ', ' in found.what else 'is'} called by {now}, before by {before}{count}"
 
 
+def _describe_calls(found: BehaviourDifference, count: str) -> str:
+    """What came and went, as far as it is known, else both sides."""
+    return f"{_compare_calls(found.before, found.now) or _describe_move(found)}{count}"
+
+
+_CALL = re.compile(r"[^,()]+(?:\([^()]*\))?")
+_LEFT_OUT = re.compile(r"\d+ more")
+
+
+def _compare_calls(before: str, now: str) -> str:
+    """Which calls came and went, else which are in another order; empty where a side does not name all of them."""
+    sides = [_split_calls(before), _split_calls(now)]
+    if None in sides:
+        return ""
+    first, second = (each or [] for each in sides)
+    come, gone = [*(Counter(second) - Counter(first)).elements()], [*(Counter(first) - Counter(second)).elements()]
+    if come or gone:
+        words = [*_describe_some(come, first, "now", "more"), *_describe_some(gone, second, "no longer", "fewer")]
+        return ", ".join(words)
+    is_plain = len(set(first)) == len(first)
+    while first and first[0] == second[0]:
+        first, second = first[1:], second[1:]
+    while first and first[-1] == second[-1]:
+        first, second = first[:-1], second[:-1]
+    if is_plain and len(first) > 1 and second == [first[-1], *first[:-1]]:
+        return f"now calls {mark_part(second[0])} before {mark_part(second[1])}"
+    if is_plain and len(first) > 1 and second == [*first[1:], first[0]]:
+        return f"now calls {mark_part(second[-1])} after {mark_part(second[-2])}"
+    return f"other order of calls: {_mark_side(', '.join(first))} -> {_mark_side(', '.join(second))}" if first else ""
+
+
+def _split_calls(text: str) -> list[str] | None:
+    """The calls of one side; None if it leaves some out, or an argument looks like more than one."""
+    names = [] if text == "none" else [each.strip() for each in _CALL.findall(text)]
+    is_whole = text == (", ".join(names) or "none") and not (names and _LEFT_OUT.fullmatch(names[-1]))
+    return names if is_whole else None
+
+
+def _describe_some(calls: Sequence[str], others: Sequence[str], adverb: str, amount: str) -> Iterator[str]:
+    """Calls that one side has alone: of tools that the other side does not call, and of those that it calls, too."""
+    known = {_name_tool(each) for each in others}
+    alone = [each for each in calls if _name_tool(each) not in known]
+    again = [each for each in calls if _name_tool(each) in known]
+    if alone:
+        yield f"{adverb} calls {mark_part(', '.join(alone))}"
+    if again:
+        yield f"{len(again)} {amount} {'call' if len(again) == 1 else 'calls'}: {mark_part(', '.join(again))}"
+
+
+def _name_tool(call: str) -> str:
+    return call.partition("(")[0]
+
+
 MORE = "+"
 """Begins the number of tools that a side of a difference does not name."""
 
@@ -296,6 +351,8 @@ def _show_left(side: str) -> str:
 
 
 _DESCRIBE: dict[str, Callable[[BehaviourDifference, str], str]] = {
+    "calls": _describe_calls,
+    "all_calls": _describe_calls,
     "some_calls": _describe_some_calls,
     "source": _describe_origin,
     "maker": _describe_origin,
