@@ -264,6 +264,8 @@ def show_typed(value: Any, limit: int = 80) -> str:
 
 
 MAX_BACKTRACKING = 1_000_000
+MAX_SURPLUS = 3
+"""Fields that are named of those that a schema does not allow."""
 
 
 class SchemaError(ValueError):
@@ -273,11 +275,12 @@ class SchemaError(ValueError):
 class Schema:
     """One compiled schema."""
 
-    __slots__ = ("_validator",)
+    __slots__ = ("_required", "_validator")
 
     def __init__(self, schema: Any, *, judges_formats: bool = False) -> None:
         import jsonschema_rs  # imported only if a run has schemas
 
+        self._required = schema.get("required", ()) if isinstance(schema, dict) else ()
         try:
             self._validator = jsonschema_rs.Draft202012Validator(
                 schema,
@@ -290,9 +293,26 @@ class Schema:
             raise SchemaError(f"this is not a JSON Schema (draft 2020-12){f', see {path}' if path else ''}") from None
 
     def first_difference(self, value: Any) -> str | None:
-        """Returns where the value first violates the schema, as path and keyword, both marked; None if it fits."""
+        """Returns where the value first violates the schema, as path and keyword, both marked; None if it fits.
+
+        Of fields that are too many also their names, if it is known which.
+        """
         for error in self._validator.iter_errors(value):
             path = "/".join(map(str, error.instance_path))
+            if surplus := self._list_surplus(error, value):
+                return f"{', '.join(map(mark_name, surplus))} {f'of {mark_name(path)} ' if path else ''}is not allowed"
             keyword = str(error.schema_path[-1]) if error.schema_path else "schema"
             return f"{mark_name(path) if path else 'the value'} fails {mark_name(keyword)}"
         return None
+
+    def _list_surplus(self, error: Any, value: Any) -> list[str]:
+        """The fields that a violation is about: those that the schema does not name."""
+        if error.kind.name == "additionalProperties":
+            found = error.kind.unexpected
+        elif error.kind.name == "propertyNames":
+            found = [error.kind.error.instance]
+        elif error.kind.name == "maxProperties" and not error.instance_path and self._required:
+            found = [each for each in value if each not in self._required]
+        else:
+            found = []
+        return list(map(str, found[:MAX_SURPLUS]))

@@ -37,6 +37,20 @@ def test_tool_arguments__names_call_path_keyword_and_value():
     )
 
 
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"required": ["amount"], "maxProperties": 1}, "`memo` is not allowed"),
+        ({"propertyNames": {"enum": ["amount"]}}, "`memo` is not allowed"),
+        ({"properties": {"amount": {}}, "additionalProperties": False}, "`memo` is not allowed"),
+        ({"maxProperties": 1}, "the value fails `maxProperties`"),
+    ],
+)
+def test_tool_arguments__names_the_argument_that_is_too_much(schema, expected):
+    found = assess({**RAW, "schema": schema}, refunds({"amount": 5, "memo": "x"}))
+    assert f"don't fit the schema: {expected} in `" in found.reason
+
+
 def test_tool_arguments__without_such_a_call_is_not_evaluable():
     found = assess(RAW, make_trace(calls=["lookup"]))
     assert (found.outcome, found.reason) == ("not_evaluable", "`refund` was not called, only `lookup` was")

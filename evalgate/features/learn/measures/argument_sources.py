@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct, field
 
+from evalgate.evaluators.kinds.calls.each_call import recorded_schema
 from evalgate.measures.provenance.leaves import is_free_text, list_leaves
 from evalgate.measures.provenance.trace_sources import find_argument_sources
+from evalgate.measures.redaction.redact import redact
 from evalgate.measures.text.tool_words import changes_something
 from evalgate.reporting.text.wording import pluralize
 
@@ -50,9 +52,14 @@ class _Argument(Struct):
 
 
 class _Tool(Struct):
-    """A tool that changes something: in how many traces it is called, and its arguments by name."""
+    """A tool that changes something: in how many traces it is called, and its arguments by name.
+
+    `defined` are those that its definition has, `given` those that a call had.
+    """
 
     traces: int = 0
+    defined: set[str] = field(default_factory=set)
+    given: set[str] = field(default_factory=set)
     arguments: dict[str, _Argument] = field(default_factory=lambda: defaultdict(_Argument))
 
     @property
@@ -66,6 +73,12 @@ class SourceCheck(NamedTuple):
 
     entry: dict[str, Any]
     reason: str
+
+
+def list_defined_arguments(trace: Trace, tool: str) -> frozenset[str]:
+    """The arguments that the definition of a tool in a trace has."""
+    properties = (recorded_schema(trace, tool) or {}).get("properties")
+    return frozenset(properties if isinstance(properties, dict) else ())
 
 
 def infer_sources(scenarios: Mapping[str, Sequence[Trace]], named: Collection[str]) -> Iterator[SourceCheck]:
@@ -95,7 +108,9 @@ def _observe(scenarios: Mapping[str, Sequence[Trace]], named: Collection[str]) -
             changing = {name for name in trace.called if changes_something(name, trace.tool_definitions)}
             for name in sorted(changing):
                 if name in named and (name in found or len(found) < MAX_TOOLS):
-                    found.setdefault(name, _Tool()).traces += 1
+                    tool = found.setdefault(name, _Tool())
+                    tool.traces += 1
+                    tool.defined |= list_defined_arguments(trace, name)
             _observe_trace(trace, scenario, {name: found[name] for name in changing if name in found})
     return dict(sorted(found.items()))
 
@@ -103,6 +118,7 @@ def _observe(scenarios: Mapping[str, Sequence[Trace]], named: Collection[str]) -
 def _observe_trace(trace: Trace, scenario: str, tools: dict[str, _Tool]) -> None:
     for number, call in enumerate(trace.agent_calls, 1):
         if call["name"] in tools:
+            tools[call["name"]].given.update(call["arguments"] if isinstance(call["arguments"], dict) else ())
             for leaf in list_leaves(call["arguments"]):
                 if not is_free_text(leaf.value):
                     _observe_value(trace, number, leaf, scenario, tools[call["name"]].arguments[leaf.argument])
@@ -119,7 +135,9 @@ def _observe_value(trace: Trace, number: int, leaf: Leaf, scenario: str, argumen
 
 
 def _list_exceptions(tool: _Tool) -> list[str]:
-    return sorted(name for name, each in tool.arguments.items() if each.allowed is None)
+    """Arguments of which values stand nowhere, and those that no call had: where these come from, no trace shows."""
+    unknown = (name for name in tool.defined - tool.given if redact(name) == name)
+    return sorted({*unknown, *(name for name, each in tool.arguments.items() if each.allowed is None)})
 
 
 def _list_allowed(tool: _Tool) -> dict[str, list[str]]:

@@ -12,7 +12,7 @@ from evalgate.measures.values.json_values import json_equal
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from evalgate.features.learn.application.inference.observations import TraceSet
 
@@ -107,28 +107,31 @@ def _expect(name: str, value: Any, trials: int) -> Any:
 def infer_schemas(traces: TraceSet) -> list[InferredCheck]:
     """For each tool the arguments that its calls always have; of one that changes something also that it has no others.
 
-    That needs more calls. What a look-up is asked beside does no harm.
+    That needs more calls. Those that its definition has are allowed. What a look-up is asked beside does no harm.
     """
     found: list[InferredCheck] = []
     most_called = sorted(traces.tools, key=lambda tool: -len(traces.arguments.get(tool, ())))[:MAX_CHECKED_TOOLS]
     for tool in sorted(most_called):
         given = traces.arguments.get(tool, ())
         is_closed = tool in traces.changing and len(given) >= MIN_CALLS
-        if len(given) >= MANY and (schema := _build_schema(given, is_closed=is_closed)) is not None:
+        allowed = traces.defined_arguments.get(tool, frozenset()) if is_closed else None
+        if len(given) >= MANY and (schema := _build_schema(given, allowed)) is not None:
             then = {"type": "tool_arguments", "tool": tool, "schema": schema}
             entry = {"when": {"type": "tool_called", "tool": tool}, "then": [then]}
             found.append(InferredCheck(entry, pluralize(len(given), "call")))
     return found
 
 
-def _build_schema(given: Sequence[Mapping[str, Any]], *, is_closed: bool) -> dict[str, Any] | None:
+def _build_schema(given: Sequence[Mapping[str, Any]], allowed: Collection[str] | None) -> dict[str, Any] | None:
+    """What all these arguments have; `allowed` may be there besides and no others, None if any may."""
     names = sorted({name for arguments in given for name in arguments})
     if len(names) > MAX_FIELDS or any(redact(name) != name for name in names):
         return None
     always = [name for name in names if all(name in arguments for arguments in given)]
     schema: dict[str, Any] = {"required": always} if always else {}
-    if is_closed:
-        schema |= {"maxProperties": len(names)} if names == always else {"propertyNames": {"enum": names}}
+    if allowed is not None:
+        all_names = sorted({*names, *(name for name in allowed if redact(name) == name)})
+        schema |= {"maxProperties": len(names)} if all_names == always else {"propertyNames": {"enum": all_names}}
     shapes = {name: {"pattern": shape} for name in always if (shape := _find_shape([each[name] for each in given]))}
     return {**schema, "properties": shapes} if shapes else schema or None
 

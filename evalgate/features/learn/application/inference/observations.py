@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.application.evaluation.scenario_matcher import natural
 from evalgate.features.learn.application.inference.checks import MANY
 from evalgate.features.learn.application.inference.ordering import list_ordered_pairs
+from evalgate.features.learn.measures.argument_sources import list_defined_arguments
 from evalgate.features.learn.measures.usable_names import is_usable_name
 from evalgate.measures.text.tool_words import changes_something, has_effect, may_harm
 from evalgate.models.trace.trace_view import list_evidence
@@ -149,6 +150,15 @@ class TraceSet:
         for trace in self.traces:
             found.update(name for name in set(trace.called) if may_harm(name, trace.tool_definitions))
         return sorted(filter(is_usable_name, found))
+
+    @cached_property
+    def defined_arguments(self) -> Mapping[str, frozenset[str]]:
+        """The arguments that the definitions of called tools have, by tool."""
+        found: dict[str, frozenset[str]] = {}
+        for trace in self.traces:
+            for name in set(trace.called):
+                found[name] = found.get(name, frozenset()) | list_defined_arguments(trace, name)
+        return found
 
     @cached_property
     def unusable(self) -> Sequence[str]:

@@ -488,6 +488,15 @@ def test_a_look_up_may_have_other_arguments_than_those_that_some_calls_had():
     assert any("schema: {required: [id], propertyNames: {enum: [fast, id]}}" in line for line in lines(changes))
 
 
+def test_arguments_that_the_definition_has_are_allowed():
+    tool = {"name": "pay", "parameters": {"type": "object", "properties": {"id": {}, "memo": {}}}}
+    calls = [replace(trial(("pay", {"id": 1}), number=at), tool_definitions=[tool]) for at in range(5)]
+    assert any("schema: {required: [id], propertyNames: {enum: [id, memo]}}" in line for line in lines(calls))
+    known = {**tool, "parameters": {"properties": {"id": {}}}}
+    calls = [replace(each, tool_definitions=[{"type": "function", "function": known}]) for each in calls]
+    assert any("schema: {required: [id], maxProperties: 1}" in line for line in lines(calls))
+
+
 def test_names_of_arguments_are_learnt_from_three_calls():
     often = [trial(("a", {"x": 1}), ("b", {"x": 1}), number=at) for at in range(3)]
     assert sum("tool_arguments" in line for line in lines([*often, trial(("c", {"x": 1}))])) == 2

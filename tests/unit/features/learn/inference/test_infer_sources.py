@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from builders import make_call, make_trace
+from msgspec.structs import replace
 
 from evalgate.bootstrap.sources import build_suite_files
 from evalgate.features.learn.application.inference.observations import TraceSet
@@ -45,6 +46,13 @@ def test_a_word_of_several_scenarios_is_allowed() -> None:
             "3 values had a source",
         )
     ]
+
+
+def test_an_argument_that_only_the_definition_has_is_excepted() -> None:
+    tool = {"name": "cancel_order", "parameters": {"properties": {"order_id": {}, "remarks": {}}}}
+    traces = [replace(build(name, order_id="W2378156"), tool_definitions=[tool]) for name in "abc"]
+    entry = {"type": "grounded_arguments", "tools": ["cancel_order"], "except": ["remarks"]}
+    assert infer(*traces) == [(entry, "3 values had a source")]
 
 
 def test_other_values_without_a_source_are_excepted() -> None:
