@@ -27,6 +27,7 @@ OperatorName = Literal[
     "second_record",
     "failed_run",
     "other_skill",
+    "known_argument",
 ]
 
 

@@ -30,6 +30,7 @@ SENTENCES: dict[OperatorName, str] = {
     "extra_destructive_call": "`{tool}` were called as well",
     "invented_argument": "`{other}` of `{tool}` were invented",
     "steered_recipient": "a result chose `{other}` of `{tool}`",
+    "known_argument": "`{other}` of `{tool}` had another value that the run knows",
     "second_record": "`{other}` of the state changed as well",
     "failed_run": "the run ended in an error",
     "other_skill": "skill `{other}` were used in its place",

@@ -40,6 +40,7 @@ SHORT: dict[OperatorName, str] = {
     "second_record": "a second record changed",
     "failed_run": "the run ended in an error",
     "other_skill": "another skill used",
+    "known_argument": "another known value",
 }
 EFFECTS: dict[Effect, str] = {
     "lower_score": "only lower the score, which stays above the threshold of the scenario",

@@ -109,7 +109,7 @@ def _propose_behaviour(change: Mutation, trace: Trace, facts: Facts) -> Iterator
     if operator == "swap_calls":
         yield {"not": {"type": "tool_sequence", "sequence": [change.other, tool]}}
         yield {"type": "tool_sequence", "sequence": [tool, change.other]}
-    elif operator == "change_argument":
+    elif operator in ("change_argument", "known_argument"):
         yield from _expect_arguments(trace, change)
     elif operator == "truncated_run":
         yield {"type": "not_empty"}

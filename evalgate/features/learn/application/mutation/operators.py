@@ -21,7 +21,9 @@ from evalgate.features.learn.application.mutation.edits import (
 from evalgate.features.learn.application.mutation.skill_changes import find_other_skills, list_skills, load_other_skill
 from evalgate.features.learn.application.mutation.source_changes import (
     Argument,
+    choose_known_value,
     invent_value,
+    is_code,
     list_arguments_of_changes,
     take_from_result,
 )
@@ -31,14 +33,14 @@ from evalgate.measures.text.tool_words import changes_something, is_destructive,
 from evalgate.models.mutation import Mutation, OperatorName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from evalgate.features.learn.application.mutation.source_changes import Replacement
     from evalgate.models.trace.trace import EvidenceKind, ToolCall, Trace
 
 MAX_PER_OPERATOR = 50
 """Changes of one operator to one trace."""
-MAX_TOOLS = 1_000
+MAX_TOOLS, MAX_VALUES = 1_000, 100
 FACTOR = 3
 REFUSAL = "I'm sorry, but I can't help with that."
 
@@ -49,6 +51,7 @@ class KnownTools:
     def __init__(self) -> None:
         self._names: set[str] = set()
         self._examples: dict[str, ToolCall | None] = {}
+        self._values: dict[tuple[str, str], dict[Any, set[str]]] = {}
         self.skills: set[str] = set()
 
     def add(self, trace: Trace) -> None:
@@ -62,12 +65,24 @@ class KnownTools:
                     known = self._examples.get(name)
                     if known is None or repr(call["arguments"]) < repr(known["arguments"]):
                         self._examples[name] = call
+                    self._add_values(call, trace.scenario_id or "")
         for definition in trace.tool_definitions:
             defined = unwrap_definition(definition).get("name")
             if isinstance(defined, str) and len(self._names) < MAX_TOOLS:
                 self._names.add(defined)
                 if may_harm(defined, trace.tool_definitions):
                     self._examples.setdefault(defined, None)
+
+    def _add_values(self, call: ToolCall, scenario: str) -> None:
+        arguments = call["arguments"]
+        for name, value in arguments.items() if isinstance(arguments, dict) else ():
+            known = self._values.setdefault((call["name"], name), {})
+            if is_code(value) and (len(known) < MAX_VALUES or value in known):
+                known.setdefault(value, set()).add(scenario)
+
+    def get_values(self, tool: str, argument: str) -> Mapping[Any, Collection[str]]:
+        """The codes and numbers that a tool that changes something was given as an argument, with the scenarios."""
+        return self._values.get((tool, argument), {})
 
     def choose_other(self, tool: str, used: Iterable[str]) -> str | None:
         """Another tool: the next in the alphabet that is not used, else the next; None if there is no other."""
@@ -87,7 +102,7 @@ class KnownTools:
 
 
 _BY_HARM: tuple[OperatorName, ...] = (
-    *("second_record", "steered_recipient", "invented_argument"),
+    *("second_record", "steered_recipient", "known_argument", "invented_argument"),
     *(
         "extra_destructive_call",
         "duplicate_call",
@@ -308,8 +323,23 @@ def _find_replaced(trace: Trace, name: OperatorName) -> Iterator[Mutation]:
             yield Mutation(name, each.at, trace.tool_calls[each.at]["name"], each.name)
 
 
+def _find_known(trace: Trace, tools: KnownTools) -> Iterator[Mutation]:
+    for each in list_arguments_of_changes(trace):
+        change = Mutation("known_argument", each.at, trace.tool_calls[each.at]["name"], each.name)
+        if choose_known_value(trace, each, tools.get_values(change.tool, each.name)) is not None:
+            yield change
+
+
+def _replace_known(trace: Trace, change: Mutation, tools: KnownTools) -> Trace:
+    used = tools.get_values(change.tool, change.other)
+    return _put_argument(trace, change, choose_known_value(trace, Argument(change.at, change.other), used))
+
+
 def _replace_argument(trace: Trace, change: Mutation, _: KnownTools) -> Trace:
-    found = _REPLACED[change.operator](trace, Argument(change.at, change.other))
+    return _put_argument(trace, change, _REPLACED[change.operator](trace, Argument(change.at, change.other)))
+
+
+def _put_argument(trace: Trace, change: Mutation, found: Replacement | None) -> Trace:
     arguments = trace.tool_calls[change.at]["arguments"]
     changed = arguments if found is None else {**arguments, change.other: found.value}
     return replace_call(trace, change.at, {"arguments": changed, "arguments_raw": None})
@@ -349,5 +379,6 @@ OPERATORS: dict[OperatorName, Operator] = {
         lambda trace, change, _: load_other_skill(trace, change),
         ("calls", "arguments"),
     ),
+    "known_argument": Operator(_find_known, _replace_known, _ALL_TEXTS),
 }
 """In the order of their numbers, from 1."""

@@ -1,4 +1,4 @@
-"""Changes of where an argument comes from: one that stands nowhere, and a recipient that a tool's result names."""
+"""Changes of where an argument comes from: it stands nowhere, a result names it, or other runs have it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evalgate.measures.provenance.values import is_identifier
 from evalgate.measures.text.tool_words import changes_something
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
     from evalgate.models.trace.trace import ToolCall, Trace
 
@@ -20,6 +20,11 @@ MAX_TRIES = 5
 MAX_RESULTS = 50
 _ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w.-]{1,255}\w")
 _LAST = re.compile(r"[0-9a-zA-Z](?=[^0-9a-zA-Z]*$)")
+MOST_TEXT, LONGEST_CODE = 20_000, 40
+"""Characters of a result that are searched, and of a code."""
+_TOKEN = re.compile(r"[A-Za-z0-9](?:[\w.@:#/+-]*[A-Za-z0-9])?")
+_CLASSES = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile("[0-9]"))
+_RUN = re.compile("[A-Za-z0-9]+")
 _OTHER_DIGIT = str.maketrans("0123456789", "7890123456")
 
 
@@ -76,6 +81,45 @@ def take_from_result(trace: Trace, argument: Argument) -> Replacement | None:
         if address.casefold() != value.casefold() and held and all(each.tool == tool for each in held):
             return Replacement(address, tool)
     return None
+
+
+def choose_known_value(trace: Trace, argument: Argument, used: Mapping[Any, Collection[str]]) -> Replacement | None:
+    """Another value that the run knows, or else that other runs pass; None without one.
+
+    `used` are the values that calls of the tool pass as this argument, with their scenarios: not one of this scenario.
+    """
+    call = trace.tool_calls[argument.at]
+    value = call["arguments"][argument.name]
+    if not is_code(value):
+        return None
+    others = sorted(each for each, _ in used.items() if type(each) is type(value) and not is_trivial(each))
+    if isinstance(value, str):
+        others = [*others, *sorted(_list_codes(trace, call, value))]
+    possible = [each for each in others if each != value and trace.scenario_id not in used.get(each, ())]
+    if not possible:
+        return None
+    sources, number = find_argument_sources(trace), _count_own(trace, argument.at)
+    known = (each for each in possible if not sources.find(number, Leaf(argument.name, each)).is_nowhere)
+    return Replacement(next(known, possible[0]))
+
+
+def is_code(value: Any) -> bool:
+    """Whether a value is a number, or a short text without blanks that has a digit."""
+    if isinstance(value, str):
+        return len(value) <= LONGEST_CODE and _TOKEN.fullmatch(value) is not None and any(map(str.isdigit, value))
+    return isinstance(value, int | float) and not is_trivial(value)
+
+
+def _list_codes(trace: Trace, before: ToolCall, value: str) -> set[str]:
+    """The codes in results of earlier calls that look like this one."""
+    earlier = [each for each in trace.agent_calls if each["index"] < before["index"]][-MAX_RESULTS:]
+    found = {token for call in earlier for token in _TOKEN.findall((call["result_text"] or "")[:MOST_TEXT])}
+    return {each for each in found if _shape(each) == _shape(value)}
+
+
+def _shape(text: str) -> tuple[Any, ...]:
+    """What codes of one kind have in common: length, signs between, and which kinds of characters they have."""
+    return len(text), _RUN.sub("x", text), *(each.search(text) is not None for each in _CLASSES)
 
 
 def _list_addresses(trace: Trace, before: ToolCall) -> Iterator[tuple[str, str]]:

@@ -88,8 +88,10 @@ def test_all_operators_apply_to_a_trace_with_all_evidence(tmp_path: Path):
     trace = read(tmp_path, **document)
     tools = known(trace)
     tools.skills.add("docx")
+    other = json.loads(json.dumps(document).replace("A-1777", "A-1888"))
+    tools.add(read(tmp_path, **{**other, "scenario_id": "other"}))
     found = list_changes(trace, tools)
-    assert len(OPERATORS) == 17
+    assert len(OPERATORS) == 18
     assert list(dict.fromkeys(each.operator for each in found)) == list(OPERATORS)
 
 
@@ -158,6 +160,38 @@ def test_an_invented_argument_stands_nowhere(tmp_path: Path):
         "order": "A-8444",
     }
     assert "steered_recipient" not in {each.operator for each in list_changes(read(tmp_path), known(trace))}
+
+
+def berth(folder: Path, scenario: str, given: dict[str, Any]) -> Trace:
+    calls = [
+        {"id": "c1", "name": "berth_status", "arguments": {}},
+        {"id": "c2", "name": "reserve_berth", "arguments": given},
+    ]
+    messages = [{"role": "user", "content": "Berth Solveig"}]
+    for call, result in zip(calls, ('{"B4": {"free": true}, "B7": {"free": true}, "04": 1}', "done"), strict=True):
+        messages += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": call["id"], "content": result},
+        ]
+    answer = {"role": "assistant", "content": "Solveig is at B7."}
+    return read(folder, messages=[*messages, answer], scenario_id=scenario, trace_id=scenario)
+
+
+def test_another_known_value_is_of_a_result_or_of_another_scenario(tmp_path: Path):
+    trace = berth(tmp_path, "solveig", {"berth": "B7", "imo": 9312447, "who": "Solveig"})
+    other = berth(tmp_path, "aurora", {"berth": "B9", "imo": 9555120, "who": "Aurora"})
+    same = berth(tmp_path, "solveig", {"berth": "B4", "imo": 9312447, "who": "Solveig"})
+
+    def reserve(*traces: Trace) -> list[dict[str, Any]]:
+        tools = known(*traces)
+        changes = [each for each in list_changes(trace, tools) if each.operator == "known_argument"]
+        return [apply_change(trace, each, tools).tool_calls[1]["arguments"] for each in changes]
+
+    own = {"berth": "B7", "imo": 9312447, "who": "Solveig"}
+    assert reserve(trace) == [{**own, "berth": "B4"}]
+    assert reserve(trace, other) == [{**own, "berth": "B4"}, {**own, "imo": 9555120}]
+    assert reserve(trace, other, same) == [{**own, "berth": "B9"}, {**own, "imo": 9555120}]
+    assert reserve(trace, same) == []
 
 
 def test_a_steered_recipient_is_named_by_a_result_only(tmp_path: Path):
