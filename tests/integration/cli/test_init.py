@@ -323,7 +323,26 @@ def test_without_traces_an_example_and_its_suite_are_written(tmp_path: Path):
     code, out, err = evalgate(tmp_path, "init")
     assert (code, out) == (0, "written: evals/first.yaml\nwritten: traces/example.jsonl\n")
     assert "evalgate record --scenario NAME -- python my_agent.py" in err
+    assert err.startswith("no traces were found in traces/, jobs/ or *.jsonl: what follows is of an example")
     assert evalgate(tmp_path, "run", "evals/first.yaml", "-q")[0] == 0
+
+
+def test_a_person_says_which_tools_are_look_ups(project: Path):
+    line = "taken as changing something: cancel_order, issue_refund; as look-ups: "
+    assert line in evalgate(project, "init")[2]
+    (project / "evals/first.yaml").read_text().index("tool: cancel_order, exactly: 1")
+    code, _, err = evalgate(project, "init", "--force", "--lookup", "cancel_order", "--no-lookup", "lookup_order")
+    assert code == 0
+    assert "taken as changing something: issue_refund, lookup_order; as look-ups: cancel_order" in err
+    assert "tool: cancel_order, exactly: 1" not in (project / "evals/first.yaml").read_text()
+    assert "tools: [issue_refund, lookup_order]" in (project / "evals/first.yaml").read_text()
+    code, _, err = evalgate(project, "init", "--force", "--lookup", "cancel_ordr")
+    assert (code, "--lookup: no trace calls 'cancel_ordr'" in err, "did you mean cancel_order?" in err) == (
+        2,
+        True,
+        True,
+    )
+    assert evalgate(project, "init", "--force", "--lookup", "x", "--no-lookup", "x")[0] == 2
 
 
 def test_nothing_is_asked_without_a_terminal_in_ci_or_with_yes(project: Path):

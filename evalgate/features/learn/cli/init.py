@@ -105,6 +105,7 @@ def _build(arguments: Namespace, shell: Shell, traces: Sequence[str], path: str,
     from evalgate.adapters.suites.schema_header import find_schema
     from evalgate.bootstrap.sources import build_workspace
     from evalgate.features.learn.application.inference.build_suite import build_suite
+    from evalgate.features.learn.application.inference.tool_kinds import read_kinds
     from evalgate.features.learn.application.inference.trace_choice import InferenceOptions
     from evalgate.features.learn.bootstrap.inference import build_inference_sources
     from evalgate.settings.limits import parse_limits
@@ -112,7 +113,15 @@ def _build(arguments: Namespace, shell: Shell, traces: Sequence[str], path: str,
     progress = progress_for(shell.err, quiet=False)
     schema = find_schema(build_workspace(shell.cwd), path, "suite")
     options = InferenceOptions(
-        traces, path, name, shell.cwd, arguments.strictness, arguments.format, schema, arguments.scenario or ()
+        traces,
+        path,
+        name,
+        shell.cwd,
+        arguments.strictness,
+        arguments.format,
+        schema,
+        arguments.scenario or (),
+        read_kinds(arguments.lookup, arguments.no_lookup),
     )
     try:
         return build_suite(options, build_inference_sources(shell.cwd, parse_limits(arguments.limit)), progress)
@@ -176,6 +185,7 @@ def _start_with_example(arguments: Namespace, shell: Shell) -> int:
     if not arguments.force:
         refuse_existing([example, NewFile(path, "")], shell.cwd)
     refuse_links([example], shell.cwd)
+    shell.note("no traces were found in traces/, jobs/ or *.jsonl: what follows is of an example, not of your agent")
     write_files([example], shell.cwd)
     built = _build(arguments, shell, [EXAMPLE_PATH], path, name)
     others = _list_others(
@@ -183,7 +193,6 @@ def _start_with_example(arguments: Namespace, shell: Shell) -> int:
     )
     _write(arguments, shell, [NewFile(path, built.text), *others])
     shell.print_safe(f"written: {EXAMPLE_PATH}")
-    shell.note("no traces were found in traces/, jobs/ or *.jsonl, so this is an example to look at")
     shell.note(
         "record your agent: evalgate record --scenario NAME -- python my_agent.py,"
         " or export what you have (`evalgate traces` reads it)"
@@ -199,6 +208,8 @@ def _add(arguments: Namespace, shell: Shell) -> int:
     from evalgate.features.learn.bootstrap.project_start import NewFile
     from evalgate.settings.limits import parse_limits
 
+    if arguments.lookup or arguments.no_lookup:
+        raise SettingError("--lookup and --no-lookup are for a new suite, not for --add")
     if arguments.out is None and not arguments.suite:
         raise SettingError(Problem("--add needs the suite to add to", None, "name it with --out evals/NAME.yaml"))
     path = _choose_path(arguments, arguments.suite)
@@ -282,6 +293,20 @@ COMMANDS = {
                 action="append",
                 metavar="GLOB",
                 help="learn only the scenarios with this id (may be repeated; `*` matches any characters)",
+            ),
+            option(
+                "--lookup",
+                action="append",
+                default=[],
+                metavar="TOOL",
+                help="take a tool as a look-up, which changes nothing, whatever its name says (may be repeated)",
+            ),
+            option(
+                "--no-lookup",
+                action="append",
+                default=[],
+                metavar="TOOL",
+                help="take a tool as one that changes something (may be repeated)",
             ),
             option(
                 "--add",

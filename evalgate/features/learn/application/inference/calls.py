@@ -31,7 +31,7 @@ from evalgate.features.learn.application.inference.ordering import (
     list_ordered_pairs,
 )
 from evalgate.features.learn.measures.usable_names import is_usable_name
-from evalgate.measures.text.tool_words import changes_something, has_effect, is_destructive
+from evalgate.measures.text.tool_words import has_effect, is_destructive
 from evalgate.models.trace.trace_view import list_evidence
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class _TrialCalls:
         found: dict[str, dict[str, Any]] = {}
         for tool in sorted({name for counts in self.counts for name in counts}):
             least, most = min(counts[tool] for counts in self.counts), max(counts[tool] for counts in self.counts)
-            if is_destructive(tool) and self._traces.is_steady(tool):
+            if is_destructive(tool) and tool in self._traces.changing and self._traces.is_steady(tool):
                 limits = {"exactly": most} if least == most else {"min": least, "max": most} if least else {"max": most}
                 found[tool] = {"type": "tool_calls", "tool": tool, **limits}
             elif len(self.trials) > 1 and least == most and tool in self._traces.changes_counted_alike:
@@ -112,7 +112,7 @@ class _TrialCalls:
         found: dict[str, int] = {}
         for tool in self.list_steady():
             if tool not in counted or self.find_arguments(tool):
-                counts = self.counts if changes_something(tool) else self._distinct
+                counts = self.counts if tool in self._traces.changing else self._distinct
                 least = min(each[tool] for each in counts) if len(self.trials) > 1 else 1
                 found[tool] = min(least, MAX_REPEATED)
         return dict(list(found.items())[:MAX_SEQUENCE])
@@ -141,7 +141,7 @@ class _TrialCalls:
         calls, beside = [trace.agent_calls for trace in self.trials], set[str]()
         layers: list[list[Any]] = []
         for at, name in enumerate(self.sequences[0]):
-            if all(map(partial(_is_only_repeated, at), calls)):
+            if name not in self._traces.changing and all(map(partial(_is_repeated, at), calls)):
                 continue
             step = _describe_step(name, infer_arguments([each[at]["arguments"] for each in calls], len(calls)))
             if layers and (
@@ -156,12 +156,10 @@ class _TrialCalls:
         return layers
 
 
-def _is_only_repeated(at: int, calls: Sequence[ToolCall]) -> bool:
-    """Whether a look-up was made before with the same arguments: another run may do without it."""
+def _is_repeated(at: int, calls: Sequence[ToolCall]) -> bool:
+    """Whether a call was made before with the same arguments: another run may do without it, if it is a look-up."""
     call = calls[at]
-    return not changes_something(call["name"]) and any(
-        each["name"] == call["name"] and each["arguments"] == call["arguments"] for each in calls[:at]
-    )
+    return any(each["name"] == call["name"] and each["arguments"] == call["arguments"] for each in calls[:at])
 
 
 def _describe_step(tool: str, arguments: dict[str, Any]) -> Any:

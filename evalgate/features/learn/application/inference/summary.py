@@ -9,6 +9,7 @@ from evalgate.features.learn.application.inference.build_suite import describe_u
 from evalgate.features.learn.application.inference.checks import MANY
 from evalgate.features.learn.application.inference.infer import MIXED
 from evalgate.features.learn.application.inference.suite_text import list_briefly
+from evalgate.features.learn.application.inference.tool_kinds import describe_kinds
 from evalgate.features.learn.reporting.mutation_table import SHORT
 from evalgate.models.trace.trace import format_place
 from evalgate.reporting.text.wording import pluralize
@@ -52,6 +53,8 @@ def describe_built_suite(built: BuiltSuite, path: str) -> Iterator[str]:
         yield f"not checked: {pluralize(offered, 'line')} of values that all trials share; {_advise(built)}"
     if asked := sum(scenario.prompt is not None for scenario in built.draft.written):
         yield f"the suite names the request of {pluralize(asked, 'scenario')}: read it before you commit"
+    if kinds := describe_kinds(found.readable):
+        yield kinds
     yield f"next: evalgate run {shlex.quote(path)}"
 
 
