@@ -32,8 +32,8 @@ from evalgate.reporting.text.grouping import (
     describe_failures,
     describe_unclaimed,
     group_scenarios,
-    group_unclaimed,
     list_notices,
+    list_other_unclaimed,
     list_other_warnings,
 )
 from evalgate.reporting.text.ruling_lines import (
@@ -397,7 +397,7 @@ class _RunTable:
         weakenings = list(map(format_weakening, list_weakenings(document)))
         yield from self._iter_limited(weakenings, "more weakened requirement")
         yield from self._iter_limited(list(map(format_approval, sort_approvals(document))), "more approval")
-        unclaimed = [trace for group in group_unclaimed(document) for trace in group.members]
+        unclaimed = list_other_unclaimed(document)
         if unclaimed:
             yield from self._iter_note(f"warning: {unmark_parts(describe_unclaimed(unclaimed, self._max_checks))}")
 

@@ -388,15 +388,26 @@ def _is_stated(warning: WarningDoc, document: ResultsDoc) -> bool:
 
 def _describe_unjudged(document: ResultsDoc) -> Iterator[str]:
     """Sentences about traces without a scenario that leave doubt: of failed runs, and with an id like a scenario's."""
-    unclaimed = [trace for group in group_unclaimed(document) for trace in group.members]
-    failed = [each for each in unclaimed if each.get("status") == FAILED_RUN]
-    ids = {each["id"].strip().casefold() for suite in document["suites"] for each in suite["scenarios"]}
-    others = [each for each in unclaimed if each not in failed and each["scenario_id"] is not None]
-    alike = [each for each in others if (each["scenario_id"] or "").strip().casefold() in ids]
+    failed, alike = _list_doubtful(document)
     if failed:
         yield describe_unclaimed(failed, ending=" of a failed run" if len(failed) == 1 else " of failed runs")
     if alike:
         yield describe_unclaimed(alike, ending=" with a scenario's id" if len(alike) == 1 else " with ids of scenarios")
+
+
+def list_other_unclaimed(document: ResultsDoc) -> list[UnclaimedDoc]:
+    """The traces without a scenario that no notice is about."""
+    failed, alike = _list_doubtful(document)
+    found = [trace for group in group_unclaimed(document) for trace in group.members]
+    return [each for each in found if each not in failed and each not in alike]
+
+
+def _list_doubtful(document: ResultsDoc) -> tuple[list[UnclaimedDoc], list[UnclaimedDoc]]:
+    unclaimed = [trace for group in group_unclaimed(document) for trace in group.members]
+    failed = [each for each in unclaimed if each.get("status") == FAILED_RUN]
+    ids = {each["id"].strip().casefold() for suite in document["suites"] for each in suite["scenarios"]}
+    others = [each for each in unclaimed if each not in failed and each["scenario_id"] is not None]
+    return failed, [each for each in others if (each["scenario_id"] or "").strip().casefold() in ids]
 
 
 def list_other_warnings(document: ResultsDoc, without: str = "") -> list[GroupedWarning]:

@@ -209,6 +209,7 @@ def test_a_run_of_no_scenario_that_leaves_doubt_is_named_below_the_heading(tmp_p
     assert ran.code == 0, heading
     assert expected in lines[0]
     assert expected in ran.stdout
+    assert ran.stdout.count("to no scenario") == 1
 
 
 def test_another_run_of_no_scenario_stays_in_the_list(tmp_path):
