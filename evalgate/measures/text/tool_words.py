@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 MAX_LENGTH = 200
 """Characters of a name that are looked at."""
+SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
 _DESTRUCTIVE_VERBS = (
     "delete|remove|drop|destroy|purge|wipe|erase|cancel|refund|revoke|terminate|transfer|reset|disable"
     "|deactivate|unsubscribe|overwrite|kill|uninstall|void|charge|rm"
@@ -94,6 +95,16 @@ def unwrap_definition(recorded: dict[str, Any]) -> dict[str, Any]:
     """
     inner = recorded.get("function")
     return inner if isinstance(inner, dict) else recorded
+
+
+def find_parameters(tool: str, definitions: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
+    """The schema of a tool's arguments in its definition, under any key that recorders write it; None without one."""
+    for recorded in definitions:
+        definition = unwrap_definition(recorded)
+        if definition.get("name") == tool:
+            schemas = (definition.get(key) for key in SCHEMA_KEYS)
+            return next((schema for schema in schemas if isinstance(schema, dict)), None)
+    return None
 
 
 def changes_something(tool: str, definitions: Iterable[dict[str, Any]] = ()) -> bool:

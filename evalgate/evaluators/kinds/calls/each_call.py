@@ -27,7 +27,7 @@ from evalgate.evaluators.kinds.calls.call_selection import (
     name_call,
 )
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.measures.text.tool_words import unwrap_definition
+from evalgate.measures.text.tool_words import find_parameters
 from evalgate.measures.values.json_values import (
     Schema,
     SchemaError,
@@ -43,9 +43,6 @@ from evalgate.strict_model import described
 if TYPE_CHECKING:
     from evalgate.evaluators.kinds.calls.call_selection import NumberedCall
     from evalgate.models.trace.trace import ToolCall, Trace
-
-SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
-"""Keys under which recorders write a tool's schema."""
 
 
 class ToolArguments(Evaluator):
@@ -155,23 +152,13 @@ class _RecordedSchemas:
 
     def get_schema(self, trace: Trace, tool: str) -> Schema | None:
         """Returns the compiled schema of a tool, None if the trace has none. Raises SchemaError."""
-        source = recorded_schema(trace, tool)
+        source = find_parameters(tool, trace.tool_definitions)
         if source is None:
             return None
         if self._compiled is None or not json_equal(source, self._source):
             self._compiled = Schema(source)
             self._source = source
         return self._compiled
-
-
-def recorded_schema(trace: Trace, tool: str) -> dict[str, Any] | None:
-    """Returns the schema of a tool's arguments as recorded in the trace, None if it has no schema."""
-    for recorded in trace.tool_definitions:
-        definition = unwrap_definition(recorded)
-        if definition.get("name") == tool:
-            schemas = (definition.get(key) for key in SCHEMA_KEYS)
-            return next((schema for schema in schemas if isinstance(schema, dict)), None)
-    return None
 
 
 class ToolLatencyLimit(Evaluator):

@@ -105,8 +105,8 @@ def _build(arguments: Namespace, shell: Shell, traces: Sequence[str], path: str,
     from evalgate.adapters.suites.schema_header import find_schema
     from evalgate.bootstrap.sources import build_workspace
     from evalgate.features.learn.application.inference.build_suite import build_suite
-    from evalgate.features.learn.application.inference.tool_kinds import read_kinds
     from evalgate.features.learn.application.inference.trace_choice import InferenceOptions
+    from evalgate.features.learn.application.tool_kinds import read_kinds
     from evalgate.features.learn.bootstrap.inference import build_inference_sources
     from evalgate.settings.limits import parse_limits
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct, field
 
-from evalgate.evaluators.kinds.calls.each_call import recorded_schema
 from evalgate.measures.provenance.leaves import is_free_text, list_leaves
 from evalgate.measures.provenance.trace_sources import find_argument_sources
 from evalgate.measures.redaction.redact import redact
-from evalgate.measures.text.tool_words import changes_something
+from evalgate.measures.text.tool_words import changes_something, find_parameters
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ class SourceCheck(NamedTuple):
 
 def list_defined_arguments(trace: Trace, tool: str) -> frozenset[str]:
     """The arguments that the definition of a tool in a trace has."""
-    properties = (recorded_schema(trace, tool) or {}).get("properties")
+    properties = (find_parameters(tool, trace.tool_definitions) or {}).get("properties")
     return frozenset(properties if isinstance(properties, dict) else ())
 
 

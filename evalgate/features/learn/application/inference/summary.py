@@ -9,7 +9,7 @@ from evalgate.features.learn.application.inference.build_suite import describe_u
 from evalgate.features.learn.application.inference.checks import MANY
 from evalgate.features.learn.application.inference.infer import MIXED
 from evalgate.features.learn.application.inference.suite_text import list_briefly
-from evalgate.features.learn.application.inference.tool_kinds import describe_kinds
+from evalgate.features.learn.application.tool_kinds import list_kinds
 from evalgate.features.learn.reporting.mutation_table import SHORT
 from evalgate.models.trace.trace import format_place
 from evalgate.reporting.text.wording import pluralize
@@ -53,8 +53,10 @@ def describe_built_suite(built: BuiltSuite, path: str) -> Iterator[str]:
         yield f"not checked: {pluralize(offered, 'line')} of values that all trials share; {_advise(built)}"
     if asked := sum(scenario.prompt is not None for scenario in built.draft.written):
         yield f"the suite names the request of {pluralize(asked, 'scenario')}: read it before you commit"
-    if kinds := describe_kinds(found.readable):
-        yield kinds
+    changing, others = list_kinds(found.readable)
+    if changing or others:
+        sides = f"{list_briefly(changing) or 'none'}; as look-ups: {list_briefly(others) or 'none'}"
+        yield f"taken as changing something: {sides} (`--lookup TOOL` or `--no-lookup TOOL` if that is wrong)"
     yield f"next: evalgate run {shlex.quote(path)}"
 
 

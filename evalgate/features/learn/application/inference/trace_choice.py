@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from evalgate.application.evaluation.scenario_selection import is_selected
 from evalgate.errors import SettingError
-from evalgate.features.learn.application.inference.tool_kinds import mark_tools, refuse_unknown
+from evalgate.features.learn.application.tool_kinds import mark_tools, refuse_unknown
 from evalgate.models.results.document_names import TRACE_PLACES
 from evalgate.models.trace.trace import DamagedTrace, Trace, format_place
 from evalgate.models.trace.trace_view import list_evidence

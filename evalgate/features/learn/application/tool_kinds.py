@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from evalgate.errors import Problem, SettingError
-from evalgate.features.learn.application.inference.suite_text import list_briefly
 from evalgate.measures.text.similar_names import find_similar_name
 from evalgate.measures.text.tool_words import changes_something, unwrap_definition
 
@@ -58,12 +57,8 @@ def refuse_unknown(kinds: Mapping[str, bool], traces: Sequence[Trace]) -> None:
             raise SettingError(Problem(f"{OPTIONS[is_look_up]}: no trace calls {name!r}", None, hint))
 
 
-def describe_kinds(traces: Sequence[Trace]) -> str:
-    """Which tools are taken as changing something and which as look-ups, and how to correct that; empty without any."""
+def list_kinds(traces: Sequence[Trace]) -> tuple[list[str], list[str]]:
+    """The called tools that are taken as changing something, and the others, which are look-ups."""
     called = {name for trace in traces for name in trace.called}
     changing = {name for each in traces for name in set(each.called) if changes_something(name, each.tool_definitions)}
-    if not called:
-        return ""
-    sides = [list_briefly(sorted(names)) or "none" for names in (changing, called - changing)]
-    wrong = "`--lookup TOOL` or `--no-lookup TOOL` if that is wrong"
-    return f"taken as changing something: {sides[0]}; as look-ups: {sides[1]} ({wrong})"
+    return sorted(changing), sorted(called - changing)
