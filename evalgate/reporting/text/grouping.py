@@ -299,7 +299,7 @@ def describe_causes(group: FailureGroup) -> list[str]:
 
 def _mark_name(name: str) -> str:
     """The name of a check, of which a long one, such as a list of tools, leaves room for the reason."""
-    return mark_part(cut_middle(name, MAX_CHECK_NAME))
+    return mark_part(name if len(name) <= MAX_CHECK_NAME else cut_middle(name, MAX_CHECK_NAME))
 
 
 def _describe_trials(check: FailedCheck, group: FailureGroup) -> str:
