@@ -20,7 +20,6 @@ from evalgate.features.learn.application.mutation.operators import (
     list_changes,
     rank_harm,
 )
-from evalgate.features.learn.application.mutation.suggestions import MissedChange, suggest_checks
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.mutation import MutationReport, Survivor, Tally
 from evalgate.models.trace.trace import Trace
@@ -240,6 +239,8 @@ class MutationRun:
 
     def suggest(self, report: MutationReport, progress: Progress) -> None:
         """Tries checks for the survivors of a report, entry by entry of the suites, and notes those that help."""
+        from evalgate.features.learn.application.mutation.suggestions import MissedChange, suggest_checks
+
         survivors = {(each.scenario, each.operator, each.tool, each.other): each for each in report.survivors}
         groups: dict[tuple[int, int], list[MissedChange]] = {}
         for (index, change), effect in zip(self._chosen, self._effects, strict=True):
