@@ -13,6 +13,8 @@ from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.markdown.render import render_comment
 from evalgate.reporting.terminal.run_table import render_table
 
+WHAT = {"prompt": "system prompt"}
+
 
 @pytest.mark.parametrize(
     ("kinds", "words"),
@@ -30,7 +32,7 @@ def test_each_line_has_the_words_of_the_heading(kinds: list[str], words: list[st
     change = a_change("unchanged", previous_verdict="PASS")
     scenario = {
         **a_scenario("a", change=change),
-        "differences": [BehaviourDifference(each, "x", "1", "2", 3, 3) for each in kinds],
+        "differences": [BehaviourDifference(each, WHAT.get(each, "x"), "1", "2", 3, 3) for each in kinds],
     }
     document = results([a_suite("s", [scenario])], baseline=a_baseline())
     assert re.search(f"scenario a {words[0]}[;:]", build_heading(document).text)
