@@ -179,10 +179,15 @@ def _complete_change(change: Change, pair: _Pair) -> None:
 
 def _find_grown(baseline: ScenarioOutcome, current: ScenarioOutcome) -> Sequence[GrownFigure]:
     """The known means of cost and tokens of both sides, if one of them grew much; else none."""
-    costs = GrownFigure(COST, _find_mean(baseline.costs), _find_mean(current.costs))
-    tokens = GrownFigure(TOKENS, _find_mean(baseline.tokens), _find_mean(current.tokens))
-    figures = [each for each in (costs, tokens) if each.before and each.now]
+    pairs = ((COST, baseline.costs, current.costs), (TOKENS, baseline.tokens, current.tokens))
+    figures = [figure for pair in pairs if (figure := _build_grown(*pair)).before and figure.now]
     return figures if any(each.now >= each.before * (1 + GREAT_GROWTH) for each in figures) else ()
+
+
+def _build_grown(name: str, before: Sequence[float | None], now: Sequence[float | None]) -> GrownFigure:
+    sides = [[each for each in side if each is not None] for side in (before, now)]
+    is_sure = min(map(len, sides)) > 1 and min(sides[1]) >= max(sides[0]) * (1 + GREAT_GROWTH)
+    return GrownFigure(name, _find_mean(before), _find_mean(now), is_sure)
 
 
 def _find_mean(amounts: Sequence[float | None]) -> float:

@@ -187,11 +187,15 @@ GREAT_GROWTH = 0.5
 
 
 class GrownFigure(NamedTuple):
-    """A mean of a scenario's trials in the baseline and now: a cost or tokens that grew much, or what explains that."""
+    """A mean of a scenario's trials in the baseline and now: a cost or tokens that grew much, or what explains that.
+
+    `every_trial`: it is much more in each of several trials than in any of the baseline's, which is not chance.
+    """
 
     figure: str
     before: float
     now: float
+    every_trial: bool = False
 
 
 class RecordingCount(NamedTuple):

@@ -172,12 +172,14 @@ class LostFigureDoc(TypedDict):
 class GrownFigureDoc(TypedDict):
     """A mean per trial before and now: of `cost` in USD, of tokens, or of the number of tool calls.
 
-    `figure` is `cost`, `tokens`, `input_tokens`, `output_tokens` or `calls`.
+    `figure` is `cost`, `tokens`, `input_tokens`, `output_tokens` or `calls`. `every_trial` is there and true if each of
+    several trials has much more than any of the baseline's.
     """
 
     figure: str
     before: float
     now: float
+    every_trial: NotRequired[bool]
 
 
 class ChangeDoc(TypedDict):

@@ -234,9 +234,16 @@ MOST_GROWN = 2
 
 
 def describe_growth(document: ResultsDoc, escape: Callable[[str], str]) -> str:
-    """Returns one line that names the scenarios whose cost or tokens grew most, if those of the run grew much."""
-    scenarios = list_scenarios(document) if list_growth(document) else []
-    grown = [(each, figures) for each in scenarios if (figures := _find_grown(each))]
+    """Returns one line that names the scenarios whose cost or tokens grew most.
+
+    If those of the run did not grow much, it names only scenarios whose trials are all far above the baseline's.
+    """
+    scenarios, is_whole = list_scenarios(document), bool(list_growth(document))
+    grown = [
+        (each, figures)
+        for each in scenarios
+        if (figures := _find_grown(each)) and (is_whole or any(figure.get("every_trial") for figure in figures))
+    ]
     grown.sort(key=lambda each: (each[1][0]["figure"] != "cost", each[1][0]["before"] - each[1][0]["now"]))
     alike: dict[frozenset[_Sides], list[ScenarioDoc]] = {}
     for scenario, figures in grown:

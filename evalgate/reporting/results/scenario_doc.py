@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from evalgate.errors import Problem
-    from evalgate.models.comparison.comparison import BaselineDrift, BaselineInfo, Change, ScenarioOutcome
+    from evalgate.models.comparison.comparison import BaselineDrift, BaselineInfo, Change, GrownFigure, ScenarioOutcome
     from evalgate.models.comparison.decision import Reason
     from evalgate.models.results.results import (
         BaselineDoc,
         ChangeDoc,
         DriftDoc,
+        GrownFigureDoc,
         ReasonDoc,
         RemovedDoc,
         ScenarioDoc,
@@ -239,6 +240,13 @@ def _add_agent_and_rules(document: ChangeDoc, change: Change) -> None:
         document["added_checks"] = [clean_text(each) for each in change.added_checks]
 
 
+def _build_grown(figure: GrownFigure) -> GrownFigureDoc:
+    document: GrownFigureDoc = {"figure": figure.figure, "before": figure.before, "now": figure.now}
+    if figure.every_trial:
+        document["every_trial"] = True
+    return document
+
+
 def _build_change_doc(change: Change, *, passes: bool) -> ChangeDoc:
     document: ChangeDoc = {
         "kind": change.kind,
@@ -266,7 +274,7 @@ def _build_change_doc(change: Change, *, passes: bool) -> ChangeDoc:
             for each in change.lost
         ]
     if change.grown:
-        document["grown"] = [{"figure": each.figure, "before": each.before, "now": each.now} for each in change.grown]
+        document["grown"] = [_build_grown(each) for each in change.grown]
     if change.known_failure is not None:
         document["known_failure"] = change.known_failure
     if change.trajectory_diff is not None:

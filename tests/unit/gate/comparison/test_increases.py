@@ -85,4 +85,20 @@ def test_the_figures_of_both_sides_are_kept_where_cost_or_tokens_grew_much(befor
     sides = [make_scenario_outcome(costs=costs, tokens=tokens) for costs, tokens in (before, now)]
     key = sides[0].key
     change = compare({key: sides[1]}, {key: sides[0]}, {}).changes[key]
-    assert [tuple(each) for each in change.grown] == figures
+    assert [each[:3] for each in change.grown] == figures
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "is_sure"),
+    [
+        ([1.0, 2.0], [3.0, 9.0], True),
+        ([1.0, 2.0], [2.9, 9.0], False),
+        ([1.0], [9.0], False),
+        ([1.0, 1.0], [9.0], False),
+    ],
+)
+def test_a_cost_is_sure_to_have_grown_where_every_trial_costs_more_than_any_before(before, now, is_sure):
+    sides = [make_scenario_outcome(costs=costs, tokens=[1] * len(costs)) for costs in (before, now)]
+    key = sides[0].key
+    grown = compare({key: sides[1]}, {key: sides[0]}, {}).changes[key].grown
+    assert [(each.figure, each.every_trial) for each in grown] == [("cost", is_sure), ("tokens", False)]

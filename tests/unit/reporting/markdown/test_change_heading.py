@@ -851,6 +851,13 @@ def test_the_comment_names_what_grew_most(scenarios, line):
     assert "Grew most" not in render_comment(document(*scenarios), key="k")
 
 
+def test_the_comment_names_a_scenario_that_grew_in_every_trial_though_the_run_did_not():
+    scenarios = [grown("a", (0.01, 0.03), (10, 30)), grown("b", (0.01, 0.04), (10, 30))]
+    scenarios[0]["change"]["grown"][0]["every_trial"] = True
+    comment = render_comment(document(*scenarios), key="k")
+    assert f"\nGrew most: ` a `: 0.01 \u2192 0.03 USD and 10 \u2192 30 tokens {ALIKE}.\n" in comment
+
+
 def test_what_lacks_a_figure_beside_what_failed_asks_for_no_recording():
     found = document(lost("a", "cost"), moved("b", "broken", "HARD_FAIL"), verdict="fail", blocking="ab")
     assert INTENDED.strip() in render_comment(found, key="k")
