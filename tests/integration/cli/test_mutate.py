@@ -77,7 +77,7 @@ def test_a_strict_suite_misses_only_what_it_does_not_check(shop: Path):
     operators = {each["name"]: (each["caught"], each["tried"]) for each in found["operators"]}
     assert operators["duplicate_call"] == operators["drop_call"] == operators["ignored_error"] == (6, 6)
     assert operators["change_argument"] == (3, 6)
-    assert [each["number"] for each in found["operators"]] == list(range(1, 18))
+    assert [each["number"] for each in found["operators"]] == list(range(1, 19))
     assert found["scenarios"][0]["operators"]["change_argument"]["score"] == 0.5
 
 
@@ -371,7 +371,7 @@ def test_max_spreads_over_scenarios_and_operators(shop: Path):
     found = json.loads(out)
     assert found["tried"] <= 24 < found["possible"]
     assert [each["tried"] for each in found["scenarios"]] == [12, 12]
-    lacking = ("invented_argument", "steered_recipient", "second_record", "failed_run", "other_skill")
+    lacking = ("invented_argument", "known_argument", "steered_recipient", "second_record", "failed_run", "other_skill")
     # no id or address, no state, no skill, and the gate itself fails a run that ended in an error
     assert all(each["tried"] == (0 if each["name"] in lacking else 2) for each in found["operators"])
     _, out, _ = evalgate(shop, "suite.yaml", "--json", "--max", "5")

@@ -342,7 +342,7 @@ def test_acts_of_the_added_trials__are_named_where_the_first_lacks_them(tmp_path
     suite = SUITE.replace("hard_fail, broken", "broken")
     record_all(tmp_path, "p", "f", "ppppp", "ddddd", suite)
     found = confirm(tmp_path, "--output-dir", "out")
-    act = "calls that change something: book, look -> book, look, delete_account in 5 of 5"
+    act = "now calls delete_account in 5 of 5"
     assert f"  acts differently: {act}" in found.out.splitlines()
     assert "` a ` acts differently: " in (tmp_path / "out/comment.md").read_text()
     assert "delete_account" in (tmp_path / "out/comment.md").read_text()
