@@ -25,7 +25,7 @@ from evalgate.reporting.markdown.failure_heading import (
     format_all_passed,
     is_failed_by_outage,
 )
-from evalgate.reporting.markdown.statistics_rows import list_growth
+from evalgate.reporting.markdown.statistics_rows import list_growth, list_slowdown
 from evalgate.reporting.text.changes import (
     UNCOMPARED,
     describe_lack,
@@ -278,7 +278,9 @@ def _build_passed_comparison(document: ResultsDoc, summary: SummaryDoc, escape: 
     is_excused = not known or (found.changes.are_known_excused and found.changes.is_same)
     is_blind = found.changes.counts[UNCOMPARED] and not document.get("comparison", {}).get("compared")
     is_calm = number and is_excused and not is_loud and not is_blind and not list_growth(document)
-    return Heading(PASSED if is_calm else ATTENTION, f"passed: {'; '.join([*parts, *duplicates])}")
+    return Heading(
+        PASSED if is_calm else ATTENTION, f"passed: {'; '.join([*parts, *list_slowdown(document), *duplicates])}"
+    )
 
 
 def _describe_no_baseline(document: ResultsDoc, escape: Callable[[str], str]) -> list[str]:

@@ -259,6 +259,7 @@ def _format_score_change(document: ResultsDoc, delta: float | None) -> str:
     return f"{moved} in the {common['scenarios']:,} that both runs have"
 
 
+GREAT_SLOWDOWN = 3.0
 NOTABLE_SECONDS = 1.0
 """From which growth on a latency is emphasized: less may be noise of the machine."""
 _AMOUNTS: dict[str, Literal["cost_usd", "latency_p50_s", "total_tokens"]] = {
@@ -278,6 +279,13 @@ def list_growth(document: ResultsDoc) -> list[str]:
     if len(grown) > 1 and len({*grown.values()}) == 1:
         return [f"{wording.join_words(list(grown))} {grown['cost']}"]
     return [f"{name} {growth}" for name, growth in grown.items()]
+
+
+def list_slowdown(document: ResultsDoc) -> list[str]:
+    """That the median latency is three times what it was and more, and a second longer: less may be the machine."""
+    before, now = _find_amounts(document, "latency") or (0.0, 0.0)
+    is_slower = before > 0 and now / before >= GREAT_SLOWDOWN and now - before >= NOTABLE_SECONDS
+    return [f"latency {wording.relative(before, now)}"] if is_slower else []
 
 
 def _format_growth(document: ResultsDoc, name: str) -> str:
