@@ -11,7 +11,7 @@ from evalgate.reporting.markdown.change_heading import describe_failed_compariso
 from evalgate.reporting.text.changes import UNREAD, is_compared, is_unread
 from evalgate.reporting.text.ruling_lines import OUTAGE
 from evalgate.reporting.text.scenario_sections import is_lost
-from evalgate.reporting.text.wording import join_words, pluralize
+from evalgate.reporting.text.wording import join_words, pluralize, scenario_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -154,6 +154,8 @@ def _describe_blocking(document: ResultsDoc, causes: Sequence[str], escape: Call
     words = Counter(_describe_block(scenarios.get(key), code) for key, code in worst.items() if key not in unread)
     found = _format_counts([(words[each], each) for each in (*_BLOCKING.values(), *_SEVERAL) if words[each]])
     failed = [scenarios[key] for key in worst if key in scenarios]
+    if words[_NO_TRACE] and len(failed) == len(worst) == 1:
+        found = [f"scenario {escape(scenario_name(failed[0]['id'], failed[0]['variant']))} {_NO_TRACE}"]
     is_alone = not (unread or causes or _describe_no_traces(document, escape)) and len(failed) == len(worst)
     reason = find_shared_reason(failed, escape) if is_alone else ""
     return f"{join_words([*found, *_describe_unread(len(unread)), *causes])}{f': {reason}' if reason else ''}"

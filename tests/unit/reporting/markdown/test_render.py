@@ -266,7 +266,8 @@ def test_heading__without_a_baseline__says_what_is_missing(verdict, outcome, wor
     scenario = a_scenario("a", verdict, trials=found)
     document = results([a_suite("support", [scenario], "fail")], "fail", reasons=[gating("a")])
     reason = ": ` response.content ` lacks 'refund'" if outcome else ""
-    assert heading(document).endswith(f"failed: {words}{reason}")
+    named = words.replace("1 scenario has no", "scenario ` a ` has no")
+    assert heading(document).endswith(f"failed: {named}{reason}")
     assert heading(results([a_suite("support", [scenario])])).endswith(f"passed, but {words} (not in fail_on)")
 
 
