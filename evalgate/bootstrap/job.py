@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -468,14 +469,18 @@ def _build_judge_request(settings: Settings) -> JudgeRequest:
 
 
 def _list_deciding_inputs(settings: Settings) -> InputsDoc:
-    """The inputs that decide in place of suites and policies; paths are relative to the workspace."""
+    """The inputs that decide in place of suites and policies.
+
+    Paths are relative to the workspace; an id of the run, or its commit, is `*` in them, as each run has its own.
+    """
     from evalgate.reporting.results.clean_values import clean_text
 
     inputs = settings.inputs
     found: InputsDoc = {"approvals_from": inputs.approvals_from}
     if inputs.traces:
-        root = f"{settings.job.workspace}/"
-        found["traces"] = sorted(clean_text(each.removeprefix(root)) for each in inputs.traces)
+        root, own = f"{settings.job.workspace}/", (settings.job.run_id, settings.job.sha, settings.commit)
+        of_run = re.compile(rf"(?<!\w)(?:{'|'.join(re.escape(each) for each in own if each)})(?!\w)")
+        found["traces"] = sorted(clean_text(of_run.sub("*", each.removeprefix(root))) for each in inputs.traces)
     if inputs.fail_on:
         found["fail_on"] = list(inputs.fail_on)
     if inputs.on_weakening:

@@ -17,7 +17,7 @@ LARGEST_BASELINE = 64 * 1024 * 1024
 FINISHED = ("success", "failure")
 """Conclusions of a run that was not cancelled. A failed run of the main branch may be a baseline too."""
 NAMED_BY = "`baseline-workflow`"
-"""The input of which a refusal tells."""
+"""The input that a refusal names."""
 
 
 class ArtifactProvenance(Struct, frozen=True):

@@ -85,7 +85,7 @@ class ChangedRules(Struct, frozen=True):
         self._name_added_checks(run, comparison)
 
     def _name_added_checks(self, run: Run, comparison: Comparison) -> None:
-        """Adds to each scenario that fails the names of its checks that the baseline's suite lacks."""
+        """Adds to each scenario that fails the names of its failed checks that the baseline's suite lacks."""
         if self.baseline_rules is None or self.baseline_rules.is_same:
             return
         for key, scenario in list_scenarios(run.suites):
@@ -93,8 +93,9 @@ class ChangedRules(Struct, frozen=True):
             if change is None or change.kind == "new" or scenario.verdict == "PASS":
                 continue
             known = {each.digest for each in list_base_checks(self.baseline_rules, key) or ()}
+            failed = {each.digest for trial in scenario.trials for each in summarize(trial).failed}
             checks = list_checks(self.configuration, key) or ()
-            change.added_checks = [each.name for each in checks if known and each.digest not in known]
+            change.added_checks = [each.name for each in checks if known and each.digest in failed - known]
 
     def find_weakenings(
         self,

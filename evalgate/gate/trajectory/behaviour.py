@@ -69,11 +69,11 @@ def behaviour_from_trace(trace: Trace, *, with_sources: bool = False) -> Behavio
     has_answer = trace.response["content"] is not None
     left = None if trace.state is None else _read_left_state(trace)
     known = None if "calls" in trace.gaps else calls
-    told = _read_others(trace) if OTHER_AGENTS in trace.metadata else None
+    agents = _read_others(trace) if OTHER_AGENTS in trace.metadata else None
     spoken = answer.strip() if has_answer else None
     count = len(trace.llm_calls)
     return Behaviour(
-        known, spoken, trace.status, left, days, models=_list_models(trace), others=told, model_calls=count
+        known, spoken, trace.status, left, days, models=_list_models(trace), others=agents, model_calls=count
     )
 
 

@@ -1,4 +1,4 @@
-"""Who made the calls, what other agents were told, and where arguments came from, as far as sides are compared in it.
+"""Who made the calls, prompts and tools of other agents, and where arguments came from, as far as these are compared.
 
 Finding sources takes longer than reading a trace. So they are compared only where a check of the scenario asks for
 them, which finds them anyway, or where two finished runs are compared.
@@ -104,11 +104,11 @@ def _list_makers(side: Iterable[Behaviour]) -> set[CallMaker]:
 
 
 def read_other_agents(trace: Trace) -> OtherAgents | None:
-    """What the agents of a recording but the main one were told; None if that is not known."""
+    """The prompts and tools of the agents of a recording but the main one; None if they are not known."""
     prompts = sorted(map(hash_stable_text, list_other_prompts(trace)))
     definitions = [
         tool
-        for each in _list_told(trace)
+        for each in _list_others(trace)
         if isinstance(tools := each.get("tool_definitions"), list)
         for tool in tools
         if isinstance(tool, dict)
@@ -119,13 +119,13 @@ def read_other_agents(trace: Trace) -> OtherAgents | None:
 
 def list_other_prompts(trace: Trace) -> list[str]:
     """The recorded system prompts of other agents than the main one."""
-    texts = (each.get("system_instructions") for each in _list_told(trace))
+    texts = (each.get("system_instructions") for each in _list_others(trace))
     return [text for text in texts if isinstance(text, str) and text]
 
 
-def _list_told(trace: Trace) -> list[dict[str, Any]]:
-    told = trace.metadata.get(OTHER_AGENTS)
-    return [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+def _list_others(trace: Trace) -> list[dict[str, Any]]:
+    others = trace.metadata.get(OTHER_AGENTS)
+    return [each for each in others if isinstance(each, dict)] if isinstance(others, list) else []
 
 
 def compare_other_agents(before: Sequence[Behaviour], now: Sequence[Behaviour]) -> Iterator[FoundDifference]:

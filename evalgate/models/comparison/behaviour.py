@@ -100,7 +100,7 @@ class LeftState(NamedTuple):
 
 
 class OtherAgents(NamedTuple):
-    """What the agents of a run but the main one were told: hashes of system prompts, and digests of tools."""
+    """The system prompts, as hashes, and the digests of tools of the agents of a run but the main one."""
 
     prompts: tuple[str, ...]
     tools: str

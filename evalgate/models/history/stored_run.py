@@ -55,7 +55,7 @@ class RunFacts(Struct, frozen=True):
     `not_measured` counts the trials that outages left unmeasured, here and in the rows of suites and scenarios.
 
     `id` identifies the run: a run with an `id` that is already stored is not stored again. `repository` is None for
-    a run that was told of none, such as one in a shell.
+    a run without one, such as one in a shell.
     """
 
     id: str

@@ -61,7 +61,10 @@ class ApprovalDoc(TypedDict):
 
 
 class InputsDoc(TypedDict, total=False):
-    """The inputs of a workflow that decide in place of suites and policies; absent where one was not given."""
+    """The inputs of a workflow that decide in place of suites and policies; absent where one was not given.
+
+    In `traces` an id of the run and its commit are `*`.
+    """
 
     traces: list[str]
     fail_on: list[str]

@@ -69,6 +69,21 @@ def test_more_traces_or_the_same_are_no_weakening(act, workspace):
         assert results(workspace)["weakenings"] == []
 
 
+def test_traces_in_a_folder_of_the_run_are_no_other_traces(hub, act, workspace):
+    def run_in_its_own_folder(event, run_id):
+        (workspace / run_id / "traces").mkdir(parents=True)
+        write_trace(workspace / run_id, trace())
+        return act(event, traces=f"{run_id}/traces/*.json", variables={"GITHUB_RUN_ID": run_id})
+
+    on_main(hub)
+    assert run_in_its_own_folder("push", "1000001").exit_code == 0
+    next_run(hub, "success")
+
+    assert run_in_its_own_folder("pull_request", "1000002").exit_code == 0
+    assert results(workspace)["weakenings"] == []
+    assert results(workspace)["inputs"]["traces"] == ["*/traces/*.json"]
+
+
 @pytest.mark.usefixtures("main_with_inputs")
 def test_milder_inputs_than_mains_are_named(hub, act, workspace):
     step = act(fail_on="hard_fail", traces="traces/*.json")
@@ -114,6 +129,17 @@ def test_a_pull_request_that_drops_the_failing_check_fails_by_mains_rules(hub, a
     assert any(weak["kind"] for weak in document["weakenings"])
     [comment] = own_comments(hub)
     assert "**Rules** from the baseline, which differ from the commit's own" in comment
+
+
+@pytest.mark.usefixtures("after_main")
+@pytest.mark.parametrize(("policy_from", "is_added"), [("base", False), ("head", True)])
+def test_only_a_check_that_decides_is_one_that_the_baselines_suite_lacks(act, workspace, policy_from, is_added):
+    strict = SUITE.replace("tool: lookup_order, required: true}", "name: looks up, tool: lookup, required: true}")
+    (workspace / "evals/support.yaml").write_text(strict)
+    write_trace(workspace, trace(tool="guess"))
+    assert act(policy_from=policy_from).exit_code == 1
+    (scenario,) = results(workspace)["suites"][0]["scenarios"]
+    assert scenario["change"].get("added_checks", []) == (["looks up"] if is_added else [])
 
 
 @pytest.mark.parametrize(("ref", "says"), [("refs/heads/feature/x", True), ("refs/heads/main", False)])

@@ -62,12 +62,12 @@ def list_instructions(threads: Sequence[CallThread]) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for last in (thread.last for thread in others if main.parts):
         has_own = last.system is not None and last.system != main.last.system
-        told = {
+        own = {
             "system_instructions": (last.system or "")[:MOST_TEXT] if has_own else None,
             "tool_definitions": last.tools if last.tools != main.last.tools else [],
         }
-        if any(told.values()):
-            found.setdefault(encode_json(told), told)
+        if any(own.values()):
+            found.setdefault(encode_json(own), own)
     return list(found.values())[:MOST_AGENTS]
 
 

@@ -57,8 +57,8 @@ def build_trace(exchanges: Iterable[Exchange], run: ProcessRun) -> Trace:
     trace.trace_id, trace.scenario_id, trace.trial = run.trace_id, trial.scenario, trial.trial
     trace.commit, trace.agent_hash = run.commit, run.agent_hash
     trace.metadata = {**run.metadata, MODEL_SETTINGS: join_settings([call.settings for call in main.calls])}
-    if told := list_instructions(threads.found):
-        trace.metadata[OTHER_AGENTS] = told
+    if found := list_instructions(threads.found):
+        trace.metadata[OTHER_AGENTS] = found
     if trial.variant is not None:
         trace.metadata["variant"] = trial.variant
         trace.tags = [trial.variant]
