@@ -58,12 +58,7 @@ def run(arguments: Namespace, shell: Shell) -> int:
 
 def _watch(arguments: Namespace, shell: Shell) -> int:
     """Judges again and again, and writes the reports each time; no run is stored or becomes a baseline."""
-    try:
-        from evalgate.cli.watch import watch
-    except ModuleNotFoundError:  # the archive that jobs of the Action download has none, as nobody edits there
-        from evalgate.cli import LEFT_OUT
-
-        raise SettingError(f"`--watch` {LEFT_OUT}") from None
+    from evalgate.cli.watch import watch
 
     def judge_scenarios(scenarios: Sequence[str]) -> ResultsDoc | None:
         arguments.scenarios = [*scenarios]

@@ -105,11 +105,13 @@ class FakeRunner:
         code = run(environ, step, budget, is_sandboxed=is_sandboxed)
         return self._read(environ, code, console.getvalue())
 
-    def act_as_process(self, event: str = "pull_request", **options: Any) -> SimpleNamespace:
+    def act_as_process(
+        self, event: str = "pull_request", *, entrypoint: Path = ENTRYPOINT, **options: Any
+    ) -> SimpleNamespace:
         """One run as a separate process, which gets nothing else of this one's environment than its path."""
         environ = {**self.environment(event, **options), "PATH": os.environ["PATH"]}
         peak = self._workspace.parent / "peak-memory"
-        command = [sys.executable, "-c", MEASURED, peak, sys.executable, ENTRYPOINT]
+        command = [sys.executable, "-c", MEASURED, peak, sys.executable, entrypoint]
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
         started = time.monotonic()
         done = subprocess.run(command, env=environ, cwd=self._workspace, check=False, timeout=60, **streams)

@@ -7,9 +7,14 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from functools import partial
 
 import pytest
 from documents import ROOT
+from fakes.agent import make_workspace, next_run, on_main, own_comments, trace, write_trace
+from fakes.hub import FakeHub
+from fakes.providers import FakeProviders
+from fakes.runner import FakeRunner
 
 MOST_BYTES = 1_500_000
 NEEDED = (
@@ -30,6 +35,7 @@ LEFT_OUT = [
     "show",
     "init",
     "validate",
+    "run",
     "explain",
     "skill",
     "view",
@@ -47,8 +53,10 @@ LEFT_OUT = [
     "calibrate",
     "confirm",
     "convert",
+    "track",
     "fetch-baseline",
     "comment",
+    "merge",
     "fingerprint",
     *STORE_GROUP,
     "schema",
@@ -83,43 +91,73 @@ def unpacked(archive, tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def running_hub():
+    hub = FakeHub()
+    yield hub
+    hub.stop()
+
+
+@pytest.fixture
+def hub(running_hub):
+    return running_hub.fresh()
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    return make_workspace(tmp_path / "workspace")
+
+
+@pytest.fixture
+def act(hub, workspace, tmp_path, unpacked):
+    """Runs the Action of the archive as a job does."""
+    return partial(FakeRunner(hub, workspace, tmp_path).act_as_process, entrypoint=unpacked / "entrypoint.py")
+
+
 def run_unpacked(unpacked, *arguments):
     command = [sys.executable, "-I", "-c", COMMAND, unpacked, *arguments]
     return subprocess.run(command, cwd=ROOT / "examples/support-agent", capture_output=True, text=True, check=False)
 
 
-def test_the_gate_runs_from_it(unpacked, tmp_path):
-    done = run_unpacked(unpacked, "run", "evals/support.yaml", "--quiet", "--output-dir", str(tmp_path))
-    assert (done.returncode, done.stderr) == (0, "")
+def test_a_job_that_runs_the_gate_from_it_compares_with_main(hub, act, workspace):
+    on_main(hub)
+    assert act("push").exit_code == 0
+    next_run(hub, "success")
+    write_trace(workspace, trace(content="no"))
+    done = act(fail_on="broken")
+    assert (done.exit_code, done.outputs["verdict"]) == (1, "fail"), done.log
+    assert "broke" in own_comments(hub)[0]
 
 
-def test_a_suite_that_names_a_schema_is_read_without_one(unpacked, tmp_path):
-    (tmp_path / "suite.json").write_text("{}")
-    suite = tmp_path / "a.yaml"
-    suite.write_text(
-        "# yaml-language-server: $schema=suite.json\nsuite: a\ntraces: [none/*]\nscenarios: [{id: b, assertions: [{type: contains, value: ok}]}]\n"
+def test_a_suite_that_names_a_schema_is_read_without_one(act, workspace):
+    (workspace / "suite.json").write_text("{}")
+    (workspace / "evals/support.yaml").write_text(
+        "# yaml-language-server: $schema=../suite.json\nsuite: a\ntraces: [none/*]\nscenarios: [{id: b, assertions: [{type: contains, value: ok}]}]\n"
     )
-    done = run_unpacked(unpacked, "run", str(suite), "--output-dir", str(tmp_path / "out"))
-    assert (done.returncode, "no traces found" in done.stdout) == (3, True), done.stderr
+    done = act()
+    assert (done.exit_code, "no traces found" in done.summary) == (3, True), done.log
 
 
-def test_a_run_from_it_has_a_page_and_is_saved_in_a_store(unpacked, tmp_path):
-    store, page = tmp_path / "store.db", tmp_path / "report.html"
-    written = ["--store-url", f"sqlite:///{store}", "--html", str(page), "--output-dir", str(tmp_path / "out")]
-    done = run_unpacked(unpacked, "run", "evals/support.yaml", *written)
-    assert (done.returncode, store.exists(), page.exists()) == (0, True, True), done.stderr
+def test_a_job_from_it_has_a_page_and_is_saved_in_a_store(act, workspace, tmp_path):
+    done = act(store_url="evalgate.db", html_path="report.html")
+    [store] = tmp_path.rglob("evalgate.db")
+    assert (done.exit_code, store.exists(), (workspace / "report.html").exists()) == (0, True, True), done.log
 
 
-def test_a_verb_that_no_job_runs_says_that_it_is_left_out(unpacked):
-    done = run_unpacked(unpacked, "init", "traces")
+def test_an_agent_is_recorded_from_it(unpacked, tmp_path):
+    fake = FakeProviders()
+    agent = [sys.executable, str(ROOT / "tests/recorded_agents/plain.py")]
+    done = run_unpacked(unpacked, "record", "--scenario", "s", *fake.flags, "--out", str(tmp_path / "t"), "--", *agent)
+    fake.close()
+    assert (done.returncode, len([*tmp_path.rglob("*.jsonl")])) == (0, 1), done.stderr
+
+
+@pytest.mark.parametrize("verb", ["init", "run", "merge"])
+def test_a_verb_that_no_job_runs_says_that_it_is_left_out(unpacked, verb):
+    done = run_unpacked(unpacked, verb, "traces")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: `evalgate init` is not in this copy of EvalGate")
-
-
-def test_watching_says_that_it_is_left_out(unpacked):
-    done = run_unpacked(unpacked, "run", "evals/support.yaml", "--watch")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: `--watch` is not in this copy of EvalGate")
+    assert done.stderr.startswith(f"error: `evalgate {verb}` is not in this copy of EvalGate")
+    assert done.stderr.count("\n") == 1
 
 
 def test_every_other_verb_is_in_it(unpacked):
