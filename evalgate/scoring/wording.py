@@ -189,7 +189,15 @@ def describe_difference(found: BehaviourDifference) -> str:
     count = " (one trial)" if fewest < SEVERAL else f" in {found.trials} of {found.trials}"
     if describe := _DESCRIBE.get(found.kind):
         return describe(found, count)
-    return f"{_describe_move(found)}{count}"
+    return f"{_describe_move(found)}{count}{_compare_with_request(found)}"
+
+
+def _compare_with_request(found: BehaviourDifference) -> str:
+    """Whether an argument is as the user asked for, where that is known."""
+    if not found.asked:
+        return ""
+    is_as_asked = found.now.strip('"') == found.asked
+    return ", as was asked for" if is_as_asked else f", though {mark_part(found.asked)} was asked for"
 
 
 def _describe_move(found: BehaviourDifference) -> str:

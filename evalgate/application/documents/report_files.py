@@ -148,14 +148,15 @@ def _list_codes(source: OutputSource) -> list[str]:
     return [each["code"] for each in source.results["reasons"]]
 
 
-_DIFFERENT = " What acts differently here is their baseline: no later report mentions it."
-
-
-def _acts_differently(source: OutputSource) -> bool:
-    """Whether a scenario passes and does otherwise what a heading is yellow for."""
+def _describe_acts(source: OutputSource) -> str:
+    """What to do where a scenario passes and does otherwise what a heading is yellow for; else empty."""
+    from evalgate.reporting.text.behaviour_lines import describe_later_reports
     from evalgate.reporting.text.changes import is_attention_due
 
-    return any(is_attention_due(each) for suite in source.results["suites"] for each in suite["scenarios"])
+    if not any(is_attention_due(each) for suite in source.results["suites"] for each in suite["scenarios"]):
+        return ""
+    later = describe_later_reports(source.results)
+    return f" If what acts differently here is wrong, revert this push now: it is their baseline, and {later}."
 
 
 def _describe_event(source: OutputSource, *, makes_baseline: bool) -> str:
@@ -170,7 +171,7 @@ def _describe_event(source: OutputSource, *, makes_baseline: bool) -> str:
         return f"{begin}."
     blocks = source.results["verdict"] == "fail" and not source.results["report_only"]
     if not blocks:
-        later = _DIFFERENT if _acts_differently(source) else ""
+        later = _describe_acts(source)
     elif _OF_STATE.isdisjoint(_list_codes(source)):
         later = " What got worse here does not block them: it is their baseline."
     else:

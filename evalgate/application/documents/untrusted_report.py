@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from evalgate.application.documents.report_files import make_source, render_outputs
 from evalgate.application.messages.request import RenderedReport
 from evalgate.errors import ReportMissing, SettingError
-from evalgate.gate.decision.counts import find_wrong_count
+from evalgate.models.comparison.decision import find_wrong_count
 from evalgate.models.run.chunks import join_chunks
 from evalgate.ports.outputs import COMMENT, SUMMARY, RunSubject
 from evalgate.reporting.markdown.header_lines import format_origin

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from evalgate.application.evaluation.trajectories import StoredTraces
-    from evalgate.models.comparison.behaviour import Behaviour
+    from evalgate.models.comparison.behaviour import Behaviour, UnaskedArgument
     from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey
     from evalgate.models.results.baseline_run import BaselineRun, BaselineTrial, TracePosition
     from evalgate.models.run.run import Run, ScenarioResult, Trial
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Form
 
     FindTraces = Callable[[Collection[TracePosition]], Iterable[tuple[TracePosition, Trace]]]
+    Unasked = Mapping[ScenarioKey, Sequence[UnaskedArgument]]
     Places = dict[str, set[TracePosition]]
 
 MOST_TRIALS = 5_000
@@ -58,10 +59,35 @@ class BehaviourRecorder:
         return self._kept.get(key, [])
 
 
+def keep_unasked_arguments(
+    comparison: Comparison, run: Run, baseline: BaselineRun, recorder: BehaviourRecorder
+) -> Unasked:
+    """Adds to the changes what is still so of the arguments of which the baseline knows that they are not as asked."""
+    if not any(each.unasked for each in baseline.entries.values()):
+        return {}
+    from evalgate.gate.trajectory.unasked_arguments import keep_unasked
+
+    known = {}
+    for key, scenario in list_scenarios(run.suites):
+        entry, change = baseline.entries.get(find_baseline_key(key, baseline.entries)), comparison.changes.get(key)
+        if entry is not None and entry.unasked and change is not None:
+            known[key] = entry.unasked
+            change.unasked = keep_unasked(entry.unasked, recorder.find(key), scenario, baseline.commit)
+    return known
+
+
 def add_differences(
-    comparison: Comparison, run: Run, baseline: BaselineRun, recorder: BehaviourRecorder, stored: StoredTraces
+    comparison: Comparison,
+    run: Run,
+    baseline: BaselineRun,
+    recorder: BehaviourRecorder,
+    stored: StoredTraces,
+    unasked: Unasked,
 ) -> None:
-    """Adds the differences of behaviour to the changes of scenarios whose traces are known on both sides."""
+    """Adds the differences of behaviour to the changes of scenarios whose traces are known on both sides.
+
+    `unasked` are arguments that the baseline knows not to be as asked.
+    """
     from evalgate.gate.trajectory.behaviour_differences import find_differences
     from evalgate.gate.trajectory.cause import compare_agents, join_digests, parts_of_baseline
 
@@ -86,8 +112,13 @@ def add_differences(
             continue
         comparison.behaviour_compared += 1
         agent = compare_agents(parts.find(key), list_agent_parts(scenario.trials), parts.steady, digests)
-        change.differences = find_differences(before, recorder.find(key), agent, passes=_passes(scenario, change))
-        change.prompts = (agent and agent.prompts) or _pair_other_prompts(before, recorder.find(key))
+        now, passes = recorder.find(key), _passes(scenario, change)
+        change.differences = find_differences(before, now, agent, passes=passes, unasked=unasked.get(key, ()))
+        if any(each.asked for each in change.differences):
+            from evalgate.gate.trajectory.unasked_arguments import add_unasked  # few runs find any
+
+            change.unasked = add_unasked(change.unasked, before, change.differences, scenario)
+        change.prompts = (agent and agent.prompts) or _pair_other_prompts(before, now)
         change.request = before[0].request if change.differences else None
 
 

@@ -11,7 +11,12 @@ from evalgate.application.comparison.policies import fail_on_words, flag_changes
 from evalgate.application.comparison.price_comparison import compare_costs_alike, drop_incomparable_costs
 from evalgate.application.comparison.weakening import weakening_between, weakening_problems
 from evalgate.application.documents.run_documents import run_of
-from evalgate.application.evaluation.behaviours import add_differences, add_prompt_changes, record_behaviours
+from evalgate.application.evaluation.behaviours import (
+    add_differences,
+    add_prompt_changes,
+    keep_unasked_arguments,
+    record_behaviours,
+)
 from evalgate.application.evaluation.trajectories import StoredTraces, iterate_stored, load_trajectories
 from evalgate.application.judge.explained_scenarios import find_scenario
 from evalgate.application.judge.report import warning_of
@@ -63,7 +68,8 @@ def compare_finished(
     flag_changes(run, comparison)
     restore = traces.restore_trace
     recorder = record_behaviours(run, StoredTraces(read_own_traces(files, head), restore))
-    add_differences(comparison, run, baseline, recorder, StoredTraces(files.read_traces(base), restore))
+    unasked = keep_unasked_arguments(comparison, run, baseline, recorder)
+    add_differences(comparison, run, baseline, recorder, StoredTraces(files.read_traces(base), restore), unasked)
     lines = files.read_traces(base), read_own_traces(files, head)
     find_before, find_now = (partial(iterate_stored, StoredTraces(each, restore)) for each in lines)
     add_prompt_changes(comparison, run, baseline, find_before, find_now)

@@ -34,6 +34,7 @@ from evalgate.application.evaluation.behaviours import (
     describe_left_out,
     describe_unrecorded,
     iterate_read,
+    keep_unasked_arguments,
 )
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate, note_empty_globs
 from evalgate.application.evaluation.run_checks import check_ids, check_traces
@@ -337,12 +338,13 @@ def _compare_behaviour(
         return baseline
     worst_trials, behaviours = recorded
     path, restore = baseline.info.path, tools.traces.restore_trace
+    unasked = keep_unasked_arguments(comparison, run, baseline.results, behaviours)
     problems = add_behaviour(
         comparison, run, baseline.results, worst_trials, StoredTraces(tools.baselines.read_traces(path), restore)
     )
     if not problems:
         stored = StoredTraces(tools.baselines.read_traces(path), restore)
-        add_differences(comparison, run, baseline.results, behaviours, stored)
+        add_differences(comparison, run, baseline.results, behaviours, stored, unasked)
         is_asked = any("behaviour_changed" in policy.fail_on for policy in policies.suites.values())
         problems = [*describe_left_out(behaviours, is_asked=is_asked), *describe_unrecorded(comparison)]
     return replace(baseline, warnings=[*baseline.warnings, *problems])

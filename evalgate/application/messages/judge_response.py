@@ -12,9 +12,8 @@ from msgspec.structs import replace
 
 from evalgate.application.messages.request import ApprovedReport, Judgement, RenderedReport
 from evalgate.errors import JudgeCrashed, Problem, SettingError
-from evalgate.gate.decision.counts import find_wrong_count
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.comparison.decision import EXCUSES, VERDICTS, exit_code_of
+from evalgate.models.comparison.decision import EXCUSES, VERDICTS, exit_code_of, find_wrong_count
 from evalgate.models.github import Annotation  # noqa: TC001  for the decoder
 from evalgate.models.results.results import ResultsDoc  # noqa: TC001  the same
 from evalgate.models.results.results_sections import ApprovalDoc  # noqa: TC001  the same

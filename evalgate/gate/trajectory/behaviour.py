@@ -29,6 +29,8 @@ LONGEST_ANSWER = 4_000
 _DATE = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 LONGEST_PROMPT = 20_000
 """Characters of a system prompt in which the day of the run is looked for."""
+LONGEST_REQUESTS = 20_000
+"""Characters of what users say."""
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
 WORD_KEYS, LONGEST_WORD, LONGEST_RESULT = ("status", "state", "result"), 30, 20_000
 """Keys at the top of a result under which it says how a call ended, and characters of that and of the result."""
@@ -72,9 +74,14 @@ def behaviour_from_trace(trace: Trace, *, with_sources: bool = False) -> Behavio
     agents = _read_others(trace) if OTHER_AGENTS in trace.metadata else None
     spoken = answer.strip() if has_answer else None
     count = len(trace.llm_calls)
-    return Behaviour(
-        known, spoken, trace.status, left, days, models=_list_models(trace), others=agents, model_calls=count
-    )
+    ends = known, spoken, trace.status, left, days
+    return Behaviour(*ends, models=_list_models(trace), others=agents, model_calls=count, asked=_join_requests(trace))
+
+
+def _join_requests(trace: Trace) -> str | None:
+    """All that users said in the run; None if that is nothing, or too long to be looked through."""
+    asked = "\n".join(each["content"] or "" for each in trace.messages if each["role"] == "user" and each["turn"])
+    return asked if 0 < len(asked) <= LONGEST_REQUESTS else None
 
 
 _NUMBER = re.compile(r"#\d+(?=/|$)")

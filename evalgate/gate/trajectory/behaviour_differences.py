@@ -24,7 +24,7 @@ from evalgate.models.trace.actors import ROOT
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from evalgate.models.comparison.behaviour import DifferenceKind, FoundDifference
+    from evalgate.models.comparison.behaviour import DifferenceKind, FoundDifference, UnaskedArgument
     from evalgate.models.comparison.comparison import AgentChange
 
     Trials = Sequence[Behaviour]
@@ -48,9 +48,14 @@ _WHOLE = re.compile(r"\A(-?\d+)\.0\Z")
 
 
 def find_differences(
-    baseline: Trials, current: Trials, agent: AgentChange | None, *, passes: bool
+    baseline: Trials,
+    current: Trials,
+    agent: AgentChange | None,
+    *,
+    passes: bool,
+    unasked: Sequence[UnaskedArgument] = (),
 ) -> list[BehaviourDifference]:
-    """The differences between the trials of a scenario.
+    """The differences between the trials of a scenario; `unasked` are those of the baseline's arguments.
 
     With one trial on a side, calls, arguments and states are compared only if the scenario `passes` on both, and
     answers not. Literals of one side's answers alone count from three trials on where the same calls changed the same
@@ -72,13 +77,20 @@ def find_differences(
     if fewest >= SEVERAL:
         counts_one_side = fewest >= ENOUGH and _change_the_same(baseline, current)
         found += compare_answers(baseline, current, counts_one_side=counts_one_side)
-    return [_count_trials(each, baseline, current) for each in found[:MOST_DIFFERENCES]]
+    return [_complete(each, baseline, current, unasked) for each in found[:MOST_DIFFERENCES]]
 
 
-def _count_trials(found: FoundDifference, baseline: Trials, current: Trials) -> BehaviourDifference:
-    """The difference with its trials, and an example where it has only what all answers of a side share."""
+def _complete(
+    found: FoundDifference, baseline: Trials, current: Trials, unasked: Sequence[UnaskedArgument]
+) -> BehaviourDifference:
+    """The difference with its trials, an example where it has only what answers share, and what was asked for."""
     example = quote_answers(baseline[0].answer, current[0].answer) if found[0] == "literals" else UNSET
-    return BehaviourDifference(*found, len(baseline), len(current), example)
+    difference = BehaviourDifference(*found, len(baseline), len(current), example)
+    if found[0] != "argument":
+        return difference
+    from evalgate.gate.trajectory.unasked_arguments import find_asked  # few scenarios differ in one
+
+    return replace(difference, asked=find_asked(found, current, unasked))
 
 
 def _order_trials(baseline: Trials, current: Trials) -> tuple[Trials, Trials]:

@@ -123,13 +123,15 @@ class Behaviour(Struct, array_like=True):
     models: tuple[str, ...] | None = None
     others: OtherAgents | None = None
     model_calls: int = 0
+    asked: str | None = None  # all that users said, with secrets; None if that is nothing or too long
 
 
 class BehaviourDifference(Struct, frozen=True, omit_defaults=True):
     """A difference that holds for all trials of both sides: what it is about, and both sides of it.
 
     `kind` is a DifferenceKind; `trials_before` and `trials` are the numbers of compared trials. `example` is the answer
-    of the first trial of each side, cut, where the sides are only the literals that all their answers share.
+    of the first trial of each side, cut, where the sides are only the literals that all their answers share. `asked`
+    is what the user asked for, of an argument that no longer has this value, or has it again.
     """
 
     kind: Word
@@ -139,6 +141,23 @@ class BehaviourDifference(Struct, frozen=True, omit_defaults=True):
     trials_before: Count
     trials: Count
     example: TextPair | UnsetType = UNSET
+    asked: Name | UnsetType = UNSET
+
+
+class UnaskedArgument(Struct, frozen=True, omit_defaults=True):
+    """An argument with another value than the user asked for, which a comparison found once.
+
+    `value` is empty if calls of the tool leave the argument out. That is so in `trials` of the trials that were looked
+    at, which are `of`. `since` is the commit of the run that found it, empty if unknown, and absent in that run.
+    """
+
+    tool: Name
+    argument: Name
+    value: Name
+    asked: Name
+    trials: Count
+    of: Count
+    since: Name | UnsetType = UNSET
 
 
 class PromptChange(Struct, frozen=True):

@@ -12,7 +12,7 @@ from evalgate.models.run.bounds import CallNames, Word  # noqa: TC001  needed fo
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from evalgate.models.comparison.behaviour import BehaviourDifference, PromptChange
+    from evalgate.models.comparison.behaviour import BehaviourDifference, PromptChange, UnaskedArgument
     from evalgate.models.comparison.trajectory import TrajectoryDiff
     from evalgate.models.run.run import ScenarioResult, SuiteResult, Verdict
     from evalgate.models.run.trial_doc import Recorded
@@ -251,6 +251,7 @@ class Change(Struct):
     agent: AgentChange | None = None
     prompts: tuple[str, str] | None = None  # hashes of the system prompt before and now, if it changed
     differences: Sequence[BehaviourDifference] = ()
+    unasked: Sequence[UnaskedArgument] = ()  # arguments with another value than was asked for, since any run
     request: str | None = (
         None  # what the user asked for first in the baseline, where there are differences; not redacted
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evalgate.models.comparison.comparison import ScenarioKey
 
@@ -159,3 +159,23 @@ NOT_KEPT = {
     "empty_glob": "a glob of a suite found no traces",
 }
 """Why a run with one of these reasons makes no baseline: later runs would be compared with what is missing."""
+
+SUMS = {
+    "scenarios": ("passed", "partial", "failed", "hard_fails", "errors", "missing", "not_evaluable"),
+    "regressions": ("regressed", "broken"),
+    "improvements": ("improved", "fixed"),
+}
+"""Counts of `summary` that are the sum of others."""
+PARTS = ("quarantined",)
+"""Counts of `summary` that are at most the number of scenarios; absent if 0."""
+
+
+def find_wrong_count(summary: Mapping[str, Any]) -> str | None:
+    """Names the first count that is not the sum of its parts; None if all are right."""
+    for total, parts in SUMS.items():
+        if summary[total] != sum(summary[part] for part in parts):
+            return f"`{total}` is not the sum of {', '.join(parts)}"
+    for part in PARTS:
+        if summary.get(part, 0) > summary["scenarios"]:
+            return f"`{part}` is more than `scenarios`"
+    return None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from evalgate.models.comparison.behaviour import UnaskedArgument  # noqa: TC001  needed for decoding
 from evalgate.models.run.bounds import Amount, Score, Tokens  # noqa: TC001  the same
 from evalgate.models.run.run import FAILED_OUTCOMES
 from evalgate.models.run.trial_doc import AgentParts, PricingDoc, Recorded
@@ -89,7 +90,10 @@ class BaselineTrial(Struct, frozen=True):
 
 
 class BaselineEntry(Struct, frozen=True):
-    """One scenario; `location` is None if it was made from a trace that matches no entry of its suite."""
+    """One scenario; `location` is None if it was made from a trace that matches no entry of its suite.
+
+    `unasked` are arguments with another value than was asked for.
+    """
 
     id: str
     verdict: str
@@ -98,6 +102,7 @@ class BaselineEntry(Struct, frozen=True):
     variant: str | None = None
     location: Any = None
     reason: str | None = None
+    unasked: tuple[UnaskedArgument, ...] = ()
 
     @property
     def measured(self) -> list[BaselineTrial]:

@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence  # noqa: TC003  the schema is made of these types
 from typing import Literal, NotRequired, Required, TypedDict
 
-from evalgate.models.comparison.behaviour import BehaviourDifference, PromptChange  # noqa: TC001  the same
+from evalgate.models.comparison.behaviour import (  # noqa: TC001  the same
+    BehaviourDifference,
+    PromptChange,
+    UnaskedArgument,
+)
 from evalgate.models.comparison.comparison import CallsDiff, Cause  # noqa: TC001  the same
 from evalgate.models.comparison.trajectory import TrajectoryDiff  # noqa: TC001  the same
 from evalgate.models.results.results_sections import (  # noqa: TC001  the same
@@ -222,7 +226,8 @@ class ScenarioDoc(TypedDict):
     `n` counts the measured trials, `not_measured` those that an outage left unmeasured; it is absent if zero.
     A golden has `dimensions`, a score or null by name, and `golden` with its result. `differences` is what it does
     otherwise than in the baseline, in all trials of both; absent if nothing is, or if it was not compared. `request`
-    is what the user asked for first in the baseline, if there are differences and it is known. `passes_needed` is how
+    is what the user asked for first in the baseline, if there are differences and it is known. `unasked` are arguments
+    with another value than was asked for, as long as that is so; absent if there are none. `passes_needed` is how
     many trials must pass, present if some did and some did not, and a pass rate of the suite decides.
     """
 
@@ -244,6 +249,7 @@ class ScenarioDoc(TypedDict):
     golden: NotRequired[GoldenDoc]
     differences: NotRequired[list[BehaviourDifference]]
     request: NotRequired[str]
+    unasked: NotRequired[list[UnaskedArgument]]
     trials: Sequence[TrialDoc]
 
 

@@ -47,6 +47,8 @@ from evalgate.reporting.markdown.view import Alert, PromptSection, Report, Rows
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.behaviour_lines import (
     PromptDiff,
+    describe_later_reports,
+    describe_unasked,
     differ_beyond_setup,
     list_acting,
     list_differing,
@@ -88,7 +90,7 @@ from evalgate.reporting.text.scenario_sections import (
     find_worst_outcome,
     has_failed_trials,
 )
-from evalgate.reporting.text.sentences import DIFFERENCE_LIMIT, escape_sentence
+from evalgate.reporting.text.sentences import DIFFERENCE_LIMIT, UNASKED_LIMIT, escape_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -206,6 +208,7 @@ def build_report(
         confirmation=_describe_confirmation(document),
         lost_figures=describe_lost_figures(document, escape_span),
         growth=describe_growth(document, escape_span),
+        unasked=escape_sentence(describe_unasked(document), UNASKED_LIMIT),
         recordings=describe_other_recordings(document, heading.text),
         other_calls="",
         is_compared=_is_compared(document),
@@ -222,7 +225,7 @@ def build_report(
         quarantine_matters=quarantined > 0 or _is_quarantine_new(document),
         acts=sum(each.is_act for each in differences),
         differences_block=are_blocking,
-        differences_note="" if are_blocking or not differ_beyond_setup(document) else _NOTES[pages.makes_baseline],
+        differences_note="" if are_blocking else _describe_effect(document, pages),
         accept_lead=step.lead,
         accept=step.text,
         command=escape_span(build_command(document, scenarios), 600),
@@ -485,10 +488,19 @@ _WRONG = (
     "(`fail_on: [behaviour_changed]` in the suite's `policy` blocks all such)"
 )
 _NOTES = {
-    False: f"{_WRONG}: once on the base branch, it is what later runs are compared with, and no report says it again.",
-    True: f"{_WRONG}: later runs are compared with this one, and no report says it again.",
+    False: f"{_WRONG}: once on the base branch, it is what later runs are compared with, and ",
+    True: f"{_WRONG}: later runs are compared with this one, and ",
 }
 """What follows where passing scenarios act differently, by whether the run is the baseline of later ones."""
+
+
+def _describe_effect(document: ResultsDoc, pages: RunPages) -> str:
+    """What follows if scenarios act differently; empty if only prompt, tools or settings differ."""
+    if not differ_beyond_setup(document):
+        return ""
+    return f"{_NOTES[pages.makes_baseline]}{describe_later_reports(document)}."
+
+
 S = TypeVar("S")
 T = TypeVar("T")
 ROW_OVERHEAD, NAME_OVERHEAD = 60, 2

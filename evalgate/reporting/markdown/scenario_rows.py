@@ -15,6 +15,7 @@ from evalgate.models.comparison.comparison import NOT_MEASURED
 from evalgate.models.run.run import RUN_FAILED
 from evalgate.reporting.markdown.view import CheckRow, Failure, Rows, ScenarioRow
 from evalgate.reporting.text import wording
+from evalgate.reporting.text.behaviour_lines import describe_baseline_side
 from evalgate.reporting.text.commands import find_place
 from evalgate.reporting.text.escaping import (
     SPAN_LIMIT,
@@ -180,7 +181,7 @@ def build_failure(group: FailureGroup, *, many: bool, links: Links, shared: Coll
         reason="; ".join(escape_sentence(each, MAX_REASON) for each in (*ended, reason) if each),
         checks=tuple(_build_check_row(check, group) for check in checks[:MAX_CHECKS]),
         checks_left=max(0, len(checks) - MAX_CHECKS),
-        behaviour="" if group.is_lost else format_trajectory_diff(scenario["change"], has_ending=not ended),
+        behaviour="" if group.is_lost else _format_behaviour(scenario, has_ending=not ended),
         evidence=_format_evidence(group.checks[:MAX_CHECKS]),
         names=names,
         others=(),
@@ -425,6 +426,12 @@ CONTEXT = 40
 MAX_ANSWER = 300
 GAP = DiffLine("", "")
 _SIGNS = {"kept": "", "gone": "-", "come": "+"}
+
+
+def _format_behaviour(scenario: ScenarioDoc, *, has_ending: bool) -> str:
+    """How the trajectory differs from the baseline's, and what that has wrong."""
+    diff = format_trajectory_diff(scenario["change"], has_ending=has_ending)
+    return "\n\n".join(filter(None, [diff, escape_sentence(describe_baseline_side(scenario), MAX_REASON)]))
 
 
 def format_trajectory_diff(change: ChangeDoc | None, *, has_ending: bool = True) -> str:

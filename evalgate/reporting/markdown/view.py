@@ -284,6 +284,7 @@ class Report(Struct, frozen=True, eq=False):
     comes_with: str  # the changed model, tools or prompt that regressions come with; may be empty
     recordings: str  # how many recordings are those of the baseline, unless the heading says so; may be empty
     growth: str  # the scenarios whose cost or tokens grew most, if those of the run grew much; may be empty
+    unasked: str  # scenarios that still pass another value than was asked for; may be empty
     lost_figures: str  # figures that the baseline has and this run lacks, as in `notices`; may be empty
     other_calls: str  # always empty: templates of users may name it
     is_compared: bool  # false: the columns of changes would be empty

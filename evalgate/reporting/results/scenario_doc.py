@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from evalgate.models.comparison.behaviour import BehaviourDifference
+from evalgate.models.comparison.behaviour import BehaviourDifference, UnaskedArgument
 from evalgate.models.comparison.comparison import CallsDiff, Cause, ScenarioKey
 from evalgate.models.comparison.trajectory import TrajectoryDiff
 from evalgate.models.run.trials import count_unmeasured
@@ -211,6 +211,8 @@ def _build_scenario_doc(scenario: ScenarioResult, change: Change | None) -> Scen
         document["differences"] = [clean_record(each, BehaviourDifference) for each in change.differences]
         if change.request is not None:
             document["request"] = clean_name(change.request)
+    if change is not None and change.unasked:
+        document["unasked"] = [clean_record(each, UnaskedArgument) for each in change.unasked]
     if scenario.passes_needed:
         document["passes_needed"] = scenario.passes_needed
     if scenario.quarantined:

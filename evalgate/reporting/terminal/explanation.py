@@ -12,9 +12,11 @@ from evalgate.reporting.terminal.terminal_page import VERDICT_COLOURS, TerminalP
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.behaviour_lines import (
     PromptDiff,
+    describe_baseline_side,
     describe_differences,
     find_prompt_diff,
     find_shown_change,
+    list_unasked,
 )
 from evalgate.reporting.text.grouping import describe_failures
 from evalgate.reporting.text.ruling_lines import (
@@ -125,6 +127,8 @@ def render_explanation(
     shown_change = change if change is not None and "behaviour" in change else find_shown_change(scenario)
     if shown_change is not None:
         add_trajectory_diff(page, shown_change, full=full)
+        if side := describe_baseline_side(scenario):
+            page.add_text(unmark_parts(side), indent=2)
     if scenario.get("golden") is not None:
         add_golden(page, scenario)
     compared = change.get("behaviour") if change else None
@@ -180,6 +184,8 @@ def _add_overview(page: TerminalPage, document: ResultsDoc, explained: SuiteScen
     is_shown_below = "behaviour" in change and scenario["verdict"] != "PASS"
     for number, sentence in enumerate([] if is_shown_below else describe_differences(scenario)):
         page.add_fact("" if number else "differs", unmark_parts(sentence))
+    for sentence in list_unasked(scenario):
+        page.add_fact("asked", unmark_parts(sentence))
     for increase in change["increases"]:
         page.add_fact("", increase)
     page.add_fact("since", _describe_baseline(document, change))

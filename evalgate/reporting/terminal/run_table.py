@@ -22,7 +22,12 @@ from evalgate.reporting.markdown.statistics_rows import (
 )
 from evalgate.reporting.terminal.terminal_page import COLOURS, RESET, VERDICT_COLOURS
 from evalgate.reporting.text import statistics_text, wording
-from evalgate.reporting.text.behaviour_lines import PromptDiff, list_prompt_diffs, list_silent_differences
+from evalgate.reporting.text.behaviour_lines import (
+    PromptDiff,
+    describe_unasked,
+    list_prompt_diffs,
+    list_silent_differences,
+)
 from evalgate.reporting.text.escaping import escape_terminal, shorten_id
 from evalgate.reporting.text.grouping import (
     NOTICE_LIMIT,
@@ -51,7 +56,7 @@ from evalgate.reporting.text.scenario_sections import (
     describe_pass_rule,
     describe_unmet_rule,
 )
-from evalgate.reporting.text.sentences import DIFFERENCE_LIMIT, unmark_parts
+from evalgate.reporting.text.sentences import DIFFERENCE_LIMIT, UNASKED_LIMIT, unmark_parts
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
@@ -225,6 +230,8 @@ class _RunTable:
             grown = describe_growth(self._document, escape_terminal).replace("\u2192", "->")
             for sentence in filter(None, [comes_with, lost, grown, describe_noise(self._document)]):
                 yield from self._iter_note(sentence)
+            if unasked := unmark_parts(describe_unasked(self._document)):
+                yield from self._iter_note(unasked, UNASKED_LIMIT)
             if self._document["summary"]:
                 for line in _format_summary(self._document["summary"]):
                     yield from self._iter_note(line)

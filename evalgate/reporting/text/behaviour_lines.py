@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import UNSET
@@ -25,7 +24,8 @@ from evalgate.scoring.wording import describe_difference
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.comparison.behaviour import BehaviourDifference, PromptChange
+    from evalgate.models.comparison.behaviour import BehaviourDifference, PromptChange, UnaskedArgument
+    from evalgate.models.comparison.trajectory import CallStep
     from evalgate.models.results.results import ChangeDoc, ResultsDoc, ScenarioDoc
 
 
@@ -47,10 +47,8 @@ class DifferenceLine(NamedTuple):
     who: str = ""
 
 
-MOST_NAMED = 3
-"""Scenarios that one line names."""
-LEAST_NAMED = 3
-"""Characters of a value that a request may be said to name."""
+MOST_NAMED, SHORT_SHA = 3, 7
+"""Scenarios that one line names, and characters of a commit."""
 _ACTS = frozenset({"calls", "some_calls", "argument", "source", "outcome", "state", "file", "status", "maker"})
 _SEVERAL = {each.one: each.several for each in (OTHER_MODEL, OTHER_ASKED, OTHER_TOOLS, OTHER_PROMPT)}
 _OF_AGENT = frozenset({"model", *QUIET})
@@ -69,9 +67,9 @@ def list_silent_differences(document: ResultsDoc) -> list[DifferenceLine]:
         for number, each in enumerate(_sort_acts_first(scenario)):
             line = DifferenceLine(
                 scenario_name(scenario["id"], scenario["variant"]),
-                describe_act(scenario, each),
+                describe_difference(each),
                 "" if number else find_request(scenario),
-                *_split_words(scenario, each),
+                *_split_words(each),
                 each.kind in _ACTS,
             )
             (of_agent.setdefault(line.sentence, []) if each.kind in _OF_AGENT else lines).append(line)
@@ -128,22 +126,7 @@ def _sort_acts_first(scenario: ScenarioDoc) -> list[BehaviourDifference]:
 
 def describe_first_act(scenario: ScenarioDoc) -> str:
     """The first thing that a scenario does otherwise than in the baseline, without an example."""
-    return describe_act(scenario, replace(_sort_acts_first(scenario)[0], example=UNSET))
-
-
-def describe_act(scenario: ScenarioDoc, difference: BehaviourDifference) -> str:
-    """A difference in one sentence, and that the user asked for what an argument was before and is no longer."""
-    sentence, request = describe_difference(difference), find_request(scenario)
-    is_asked = difference.kind == "argument" and _names(request, difference.before)
-    if not is_asked or _names(request, difference.now):
-        return sentence
-    return f"{sentence}, though {mark_part(difference.before)} was asked for"
-
-
-def _names(request: str, value: str) -> bool:
-    """Whether a request has a value as a whole word; one or two characters may stand there for anything."""
-    is_word = rf"(?<!\w){re.escape(value)}(?!\w)"
-    return len(value) >= LEAST_NAMED and re.search(is_word, request, re.IGNORECASE) is not None
+    return describe_difference(replace(_sort_acts_first(scenario)[0], example=UNSET))
 
 
 def _merge_lines(found: list[DifferenceLine], total: int) -> DifferenceLine:
@@ -157,11 +140,11 @@ def _merge_lines(found: list[DifferenceLine], total: int) -> DifferenceLine:
 
 def label_differences(scenario: ScenarioDoc) -> list[tuple[str, str]]:
     """Each difference of a scenario: the words that a heading has for it, and the rest, with what leads to it."""
-    return [_split_words(scenario, each) for each in scenario.get("differences", ())]
+    return [_split_words(each) for each in scenario.get("differences", ())]
 
 
-def _split_words(scenario: ScenarioDoc, difference: BehaviourDifference) -> tuple[str, str]:
-    words, sentence = name_differences([difference]).one, describe_act(scenario, difference)
+def _split_words(difference: BehaviourDifference) -> tuple[str, str]:
+    words, sentence = name_differences([difference]).one, describe_difference(difference)
     said = next((each for each in _IN_WORDS if sentence.startswith(each)), "")
     rest = sentence.removeprefix(said)
     return words, rest if rest.startswith(" ") else f": {rest}"
@@ -169,7 +152,71 @@ def _split_words(scenario: ScenarioDoc, difference: BehaviourDifference) -> tupl
 
 def describe_differences(scenario: ScenarioDoc) -> list[str]:
     """What one scenario does otherwise than in the baseline, a sentence each."""
-    return [describe_act(scenario, each) for each in scenario.get("differences", ())]
+    return [describe_difference(each) for each in scenario.get("differences", ())]
+
+
+def describe_unasked(document: ResultsDoc) -> str:
+    """Which scenarios still pass another value than the user asked for, as the baseline did; empty if none does."""
+    found = [(each, sentences) for each in list_scenarios(document) if (sentences := list_unasked(each))]
+    shown = [f"{_name(each)} {sentences[0]}{_count_more(sentences)}" for each, sentences in found[:MOST_NAMED]]
+    left = len(found) - MOST_NAMED
+    more = [f"{pluralize(left, 'more scenario')} like {'it' if left == 1 else 'them'}"] if left > 0 else []
+    return "; ".join([*shown, *more])
+
+
+def list_unasked(scenario: ScenarioDoc) -> list[str]:
+    """The same of one scenario, a sentence each: `still calls ...`. What this run found, its differences say."""
+    kept = [each for each in scenario.get("unasked", ()) if each.since is not UNSET and each.trials]
+    return [f"still {_describe_unasked(each)}" for each in kept]
+
+
+def _name(scenario: ScenarioDoc) -> str:
+    return mark_part(scenario_name(scenario["id"], scenario["variant"]))
+
+
+def _count_more(found: Sequence[object]) -> str:
+    return f", and {pluralize(len(found) - 1, 'more argument')} like it" if len(found) > 1 else ""
+
+
+def _describe_unasked(found: UnaskedArgument) -> str:
+    """The call with what was asked for, and in how many trials if only in some."""
+    argument = mark_part(found.argument)
+    passed = f"with {argument} {mark_part(found.value)}" if found.value else f"without {argument}"
+    count = f" in {found.trials} of {found.of} trials" if 0 < found.trials < found.of else ""
+    since = f" (since {mark_part(found.since[:SHORT_SHA])})" if found.since else ""
+    return f"calls {mark_part(found.tool)} {passed}{count}, though {mark_part(found.asked)} was asked for{since}"
+
+
+def describe_baseline_side(scenario: ScenarioDoc) -> str:
+    """That the baseline's side of a difference of calls has another value than was asked for; else empty."""
+    change = scenario["change"]
+    diff = change.get("behaviour") if change else None
+    gone = [step for step in diff.steps if step.kind != "same"] if diff else []
+    found = [
+        each
+        for each in scenario.get("unasked", ())
+        if each.since is not UNSET and any(step.name == each.tool and _has_before(step, each.value) for step in gone)
+    ]
+    words = "In the baseline (the lines with a minus) it"
+    return f"{words} {_describe_unasked(found[0])}{_count_more(found)}." if found else ""
+
+
+def _has_before(step: CallStep, value: str) -> bool:
+    """Whether a call that is gone or changed had the value."""
+    texts = [step.arguments] if step.kind == "removed" else [each.baseline or "" for each in step.changes]
+    return bool(value) and any(value in text for text in texts)
+
+
+def describe_later_reports(document: ResultsDoc) -> str:
+    """What later reports say of how scenarios act differently, once this run, or one like it, is their baseline."""
+    scenarios = [each.scenario for each in list_differing(document)]
+    kept = [each for scenario in scenarios for each in scenario.get("unasked", ()) if each.since is UNSET]
+    others = [each for scenario in scenarios for each in scenario.get("differences", ()) if each.kind not in QUIET]
+    if not kept:
+        return "no later report mentions it"
+    if len(kept) < len(others):
+        return "later reports mention of it only what was not asked for, as long as that is so"
+    return "each later report says it as long as it is so"
 
 
 PART = "@@"

@@ -16,7 +16,7 @@ from evalgate.reporting.text.escaping import LINE_BREAK_SIGN, escape_span, to_on
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-SENTENCE_LIMIT, DIFFERENCE_LIMIT = 300, 600
+SENTENCE_LIMIT, DIFFERENCE_LIMIT, UNASKED_LIMIT = 300, 600, 900
 
 # Compiled by `re` on first use, then cached: not every run writes a report.
 _TOKEN = f"(?:[^ `]|{MARKED})+"

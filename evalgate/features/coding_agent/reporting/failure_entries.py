@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.features.coding_agent.reporting.fence import Entry
 from evalgate.measures.sequences.differences import diff_lists
-from evalgate.reporting.text.behaviour_lines import describe_differences
+from evalgate.reporting.text.behaviour_lines import describe_baseline_side, describe_differences, list_unasked
 from evalgate.reporting.text.commands import find_place
 from evalgate.reporting.text.ruling_lines import format_weakening, sort_weakenings
 from evalgate.reporting.text.scenario_sections import (
@@ -108,6 +108,8 @@ def _list_differences(scenario: ScenarioDoc, change: ChangeDoc) -> Iterator[Entr
     if diff is None or scenario["verdict"] == "PASS":  # one pair of trials does not say what all trials do
         differences = islice(describe_differences(scenario), MOST_DIFFERENCES)
         yield from (Entry("  differs", unmark_parts(each), DIFFERENCE_LIMIT) for each in differences)
+    asked = islice([*list_unasked(scenario), describe_baseline_side(scenario)], MOST_DIFFERENCES)
+    yield from (Entry("  asked", unmark_parts(each), DIFFERENCE_LIMIT) for each in asked if each)
 
 
 def _list_divergence(diff: TrajectoryDiff) -> Iterator[Entry]:

@@ -79,6 +79,8 @@ def _merge_scenario(old: ScenarioDoc, new: ScenarioDoc) -> ScenarioDoc:
         now.update(kept)  # type: ignore[typeddict-item]
     if known := _join_differences(old, new):
         new["differences"] = known
+    if "unasked" in old:
+        new["unasked"] = old["unasked"]
     return new
 
 

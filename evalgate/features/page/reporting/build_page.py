@@ -15,7 +15,7 @@ from evalgate.measures.text.plain_text import mark_part
 from evalgate.reporting.markdown.header_lines import describe_agent_changes, describe_noise
 from evalgate.reporting.markdown.heading import build_heading, describe_other_recordings
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.behaviour_lines import list_prompt_diffs
+from evalgate.reporting.text.behaviour_lines import describe_unasked, list_prompt_diffs
 from evalgate.reporting.text.escaping import clean_page_text
 from evalgate.reporting.text.ruling_lines import list_weakenings, summarize_weakening
 
@@ -99,10 +99,11 @@ def build_page(
 
 
 def _list_remarks(document: ResultsDoc, heading: str) -> list[Sequence[str]]:
-    """What holds for all scenarios: old recordings, how many changes may be noise, what the regressions come with."""
+    """What is not as asked, old recordings, how many changes may be noise, what all regressions come with."""
     changed = describe_agent_changes(document, lambda text: mark_part(text.replace("->", "\u2192")))
     described = describe_other_recordings(document, heading)
-    return [split_marks(text) for text in (described, describe_noise(document), changed) if text]
+    unasked = describe_unasked(document)
+    return [split_marks(text) for text in (unasked, described, describe_noise(document), changed) if text]
 
 
 def _list_prompts(document: ResultsDoc) -> list[PromptView]:

@@ -15,7 +15,13 @@ from evalgate.features.page.reporting.trace_details import NOTHING_RECORDED, des
 from evalgate.measures.values.json_values import shorten
 from evalgate.models.comparison.comparison import IMPROVEMENTS
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.behaviour_lines import describe_first_act, find_shown_change, label_differences
+from evalgate.reporting.text.behaviour_lines import (
+    describe_baseline_side,
+    describe_first_act,
+    find_shown_change,
+    label_differences,
+    list_unasked,
+)
 from evalgate.reporting.text.escaping import clean_page_text
 from evalgate.reporting.text.scenario_sections import (
     count_passed,
@@ -217,6 +223,7 @@ def list_reasons(
     texts += change["increases"] if change else []
     if scenario["verdict"] == "PASS":
         texts += [f"{words}{detail}" for words, detail in label_differences(scenario)]
+    texts += [*list_unasked(scenario), describe_baseline_side(scenario)]
     return [split_marks(text) for text in texts if text]
 
 
