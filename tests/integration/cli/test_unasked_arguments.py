@@ -97,16 +97,16 @@ def test_it_goes_on_from_baseline_to_baseline_until_it_is_mended(wrong, tmp_path
     later = run(tmp_path / "later", "B2002", wrong)
     again = run(tmp_path / "again", "B2002", later, trials=1)
     assert SINCE in again.stdout, "of one trial"
-    mended = run(tmp_path / "mended", "A1001", again, trials=2)
-    assert "issue_refund.order_id: B2002 -> A1001 (one trial), as was asked for" in mended.stdout
-    assert kept(mended) == [None]
-    after = run(tmp_path / "after", "A1001", mended)
+    corrected = run(tmp_path / "corrected", "A1001", again, trials=2)
+    assert "issue_refund.order_id: B2002 -> A1001 (one trial), as was asked for" in corrected.stdout
+    assert kept(corrected) == [None]
+    after = run(tmp_path / "after", "A1001", corrected)
     assert "asked for" not in after.stdout + after.text("comment.md")
 
 
 def test_a_revert_is_seen_to_be_what_was_asked_for(wrong, tmp_path):
-    mended = run(tmp_path / "mended", "A1001", wrong)
-    heading = first_line(mended.text("comment.md"))
+    corrected = run(tmp_path / "corrected", "A1001", wrong)
+    heading = first_line(corrected.text("comment.md"))
     assert heading.startswith("## 🟡 EvalGate passed: scenario ` refund-0 ` acts differently: ")
     assert "` B2002 ` → ` A1001 ` in 2 of 2, as was asked for; the only scenario passes" in heading
 

@@ -38,7 +38,7 @@ def keep(now, *known, verdict="PASS", scenario=None, since=COMMIT):
 
 
 @pytest.mark.parametrize("trials", [1, 2, 3])
-def test_what_differs_from_the_request_is_said_and_found(trials):
+def test_what_differs_from_the_request_is_shown_and_found(trials):
     before, now = acts("A1001", trials=trials), acts("B2002", trials=trials)
     assert sentence(before, now).endswith(", though A1001 was asked for")
     assert find(before, now) == [msgspec.structs.replace(FACT, trials=trials, of=trials)]
@@ -68,7 +68,7 @@ def test_a_value_that_the_request_names_in_another_spelling_or_type_is_asked_for
         ("Refund order A1001.", None, "B2002"),
     ],
 )
-def test_nothing_is_said_where_the_request_does_not_decide(user, before, now):
+def test_nothing_is_shown_where_the_request_does_not_decide(user, before, now):
     sides = acts(before, user=user), acts(now, user=user)
     assert "asked" not in sentence(*sides)
     assert find(*sides) == []
@@ -169,8 +169,8 @@ def test_calls_that_may_not_all_be_recorded_say_nothing():
 
 def test_another_value_that_no_one_asked_for_is_no_repair():
     assert keep(acts("C3003")) == [msgspec.structs.replace(KEPT, value="C3003")]
-    said = sentence(acts("B2002"), acts("C3003"), [FACT])
-    assert said == "issue_refund.order_id: B2002 -> C3003 in 3 of 3, though A1001 was asked for"
+    shown = sentence(acts("B2002"), acts("C3003"), [FACT])
+    assert shown == "issue_refund.order_id: B2002 -> C3003 in 3 of 3, though A1001 was asked for"
     assert keep(acts(None)) == [msgspec.structs.replace(KEPT, value="")]
 
 
@@ -180,9 +180,9 @@ def test_what_was_left_out_is_kept_until_it_is_passed():
     assert keep(acts("A1001"), without) == []
 
 
-def test_a_repair_is_said_as_what_was_asked_for():
-    said = sentence(acts("B2002"), acts("A1001"), [FACT])
-    assert said == "issue_refund.order_id: B2002 -> A1001 in 3 of 3, as was asked for"
+def test_a_repair_is_shown_as_what_was_asked_for():
+    shown = sentence(acts("B2002"), acts("A1001"), [FACT])
+    assert shown == "issue_refund.order_id: B2002 -> A1001 in 3 of 3, as was asked for"
     assert "asked" not in sentence(acts("B2002"), acts("A1001"))
     assert find(acts("B2002"), acts("A1001")) == []
 
